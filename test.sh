@@ -9,6 +9,7 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/run.sh"
 install_packages "${build_packages[@]}" catch2 xvfb xauth
 configure
 build
+python3 "$root/bench/compile_times.py" "$root/build"
 if (cd "$root" && ctest --preset release --parallel "$(nproc)" "$@"); then
   say "All tests passed."
 else

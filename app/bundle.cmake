@@ -1,5 +1,5 @@
 # Fetches the pinned source archive of requirements.txt and builds the parts that we use as small static
-# libraries: imgui, imgui_test_engine, microtex.
+# libraries: imgui, imgui_test_engine, implot, microtex.
 #
 # The archive is unpacked into a cache folder outside the build folder, so that a fresh build does not fetch
 # again. Every stage works in a folder of its own that is renamed at the end: what carries the final name is whole.
@@ -72,6 +72,7 @@ provide_bundle(bundle)
 set(bundle_assets "${bundle}/bindings/imgui_bundle/assets")
 set(imgui_dir "${bundle}/external/imgui/imgui")
 set(test_engine_dir "${bundle}/external/imgui_test_engine/imgui_test_engine")
+set(implot_dir "${bundle}/external/implot/implot")
 set(microtex_dir "${bundle}/external/imgui_microtex")
 if(NOT EXISTS "${imgui_dir}/imgui.cpp")
   message(FATAL_ERROR "${bundle} does not hold the sources of imgui-bundle. Delete it to fetch it again.")
@@ -107,6 +108,11 @@ file(GLOB test_engine_sources "${test_engine_dir}/imgui_test_engine/*.cpp")
 third_party_library(imgui_test_engine ${test_engine_sources})
 target_link_libraries(imgui_test_engine PUBLIC imgui Threads::Threads)
 target_link_libraries(imgui PUBLIC imgui_test_engine)
+
+# Without its demo, and for series of double alone: its templates would be made for ten types.
+third_party_library(implot "${implot_dir}/implot.cpp" "${implot_dir}/implot_items.cpp")
+target_compile_definitions(implot PRIVATE "IMPLOT_CUSTOM_NUMERIC_TYPES=(double)")
+target_link_libraries(implot PUBLIC imgui)
 
 file(GLOB_RECURSE microtex_sources "${microtex_dir}/MicroTeX/lib/*.cpp")
 list(FILTER microtex_sources EXCLUDE REGEX "/lib/wrapper/")

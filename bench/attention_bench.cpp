@@ -5,6 +5,7 @@
 #include "core/cases/random_case.h"
 #include "core/insight/provenance.h"
 #include "core/rules/effective_attention.h"
+#include "core/variants/variants.h"
 
 using namespace palimpsest;
 

@@ -15,6 +15,7 @@
 #include "core/contract/sequence.h"
 #include "core/contract/variant.h"
 #include "core/rules/rule.h"
+#include "core/variants/variants.h"
 
 namespace {
 

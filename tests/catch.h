@@ -9,9 +9,13 @@ using Catch::Approx;
 #include <catch2/catch.hpp>
 #endif
 
+#include <limits>
 #include <string>
 
 namespace palimpsest::testing {
+
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+inline constexpr double quiet_nan = std::numeric_limits<double>::quiet_NaN();
 
 /// Matches a message that contains `part`; the two versions of Catch2 name this matcher differently.
 inline auto says(const std::string& part) {

@@ -172,7 +172,7 @@ class Player {
     constexpr int until_all_is_forgotten = 160;
     for (int i = 0; i < until_all_is_forgotten; ++i) frame_();
     application_.session.update();
-    application_.session.answers().wait();
+    application_.session.questions().wait();
     give_back_free_memory();
   }
 

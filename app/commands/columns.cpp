@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 

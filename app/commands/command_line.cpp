@@ -17,7 +17,7 @@
 #include "app/commands/versions.h"
 #include "app/session/problem.h"
 #include "core/base/error.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 

@@ -1,9 +1,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "app/commands/formulas.h"
 #include "app/commands/info.h"
-#include "app/commands/support.h"
 #include "app/commands/versions.h"
 #include "app/session/devices.h"
 #include "kernels/device.h"

@@ -9,22 +9,21 @@
 #include <vector>
 
 #include "app/commands/commands.h"
-#include "app/commands/heads.h"
 #include "app/commands/interrupt.h"
-#include "app/commands/numbers.h"
-#include "app/commands/run_words.h"
+#include "app/commands/progress.h"
+#include "app/commands/run_batch.h"
 #include "app/commands/values.h"
-#include "app/commands/waiting_line.h"
 #include "app/session/devices.h"
 #include "core/base/error.h"
 #include "core/base/stop.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 #include "core/cases/random_case.h"
 #include "core/contract/variant.h"
 #include "core/io/array_file.h"
 #include "core/io/file.h"
 #include "core/io/npz.h"
 #include "core/rules/backend.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 
@@ -106,6 +105,16 @@ Arrays run_shown(const Backend& backend, const Variant& variant, const SequenceB
   return run_heads(backend, variant, batch, form, precision, chunk_size, std::move(stop), [&] { ++done; });
 }
 
+/// What `make` makes; where something is wrong with the input, the words name it.
+template <class Make>
+auto about_input(const RunOptions& options, Make make) {
+  try {
+    return make();
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {}", options.input, error.what()));
+  }
+}
+
 int run(const RunOptions& options, const Console& console) {
   const Variant& variant = find_variant(options.variant);
   const Form form = parse_form(options.form);
@@ -125,30 +134,27 @@ int run(const RunOptions& options, const Console& console) {
         fmt::format("{}: is the input, which would be lost; give another --output", options.output));
   const Interrupt interrupt;
   Npz npz = read_input(options.input, variant, given);
-  Arrays results;
-  std::string summary;
-  try {
-    const auto arrays = std::make_shared<const Arrays>(std::move(npz.arrays));
-    const SequenceBatch batch = bind(variant, arrays, given);
-    if (precision != Precision::f64) require_fits_f32(variant, *arrays, batch);
-    std::vector<std::string> ignored = batch.ignored;
-    if (!options.only_ask) std::erase(ignored, "o");  // it is compared
-    ignored.insert(ignored.end(), npz.unread.begin(), npz.unread.end());
-    tell_ignored(console, options, ignored, npz.texts, npz.unreadable);
-    if (options.only_ask && !batch.heads.empty()) require_initial_state(variant, batch.heads.front());
-    writable_target(options.output);  // before the work is done
-    results = run_shown(backend, variant, batch, form, precision, chunk_size, console, interrupt.token());
-    if (!batch.heads.empty()) tell_fused(console, variant, batch.heads.front(), form, precision, backend);
-    summary = describe_batch(batch) + (options.only_ask ? "" : describe_states(batch));
-    if (arrays->contains("o") && !options.only_ask)
-      summary += "; " + compare_with_given(results.at("o"), arrays->at("o"));
-    for (const std::string& line : not_finite(variant, batch, results, precision))
-      tell(console, fmt::format("{}: {}", options.input, line));
-  } catch (const InputError& error) {
-    const std::string_view words = error.what();
-    if (words.starts_with(options.input)) throw;
-    throw InputError(fmt::format("{}: {}", options.input, words));
-  }
+  const auto arrays = std::make_shared<const Arrays>(std::move(npz.arrays));
+  const SequenceBatch batch = about_input(options, [&] {
+    SequenceBatch bound = bind(variant, arrays, given);
+    if (precision != Precision::f64) require_fits_f32(variant, *arrays, bound);
+    if (options.only_ask && !bound.heads.empty()) require_initial_state(variant, bound.heads.front());
+    return bound;
+  });
+  std::vector<std::string> ignored = batch.ignored;
+  if (!options.only_ask) std::erase(ignored, "o");  // it is compared
+  ignored.insert(ignored.end(), npz.unread.begin(), npz.unread.end());
+  tell_ignored(console, options, ignored, npz.texts, npz.unreadable);
+  writable_target(options.output);  // before the work is done
+  const Arrays results = about_input(options, [&] {
+    return run_shown(backend, variant, batch, form, precision, chunk_size, console, interrupt.token());
+  });
+  if (!batch.heads.empty()) tell_fused(console, variant, batch.heads.front(), form, precision, backend);
+  std::string summary = describe_batch(batch) + (options.only_ask ? "" : describe_states(batch));
+  if (arrays->contains("o") && !options.only_ask)
+    summary += "; " + compare_with_given(results.at("o"), arrays->at("o"));
+  for (const std::string& line : not_finite(variant, batch, results, precision))
+    tell(console, fmt::format("{}: {}", options.input, line));
   stop_if_asked(interrupt.token());
   write_npz(options.output, results);
   console.out << fmt::format("{}: {} {} in {} on {}: {}\n", one_line(options.output), variant.id, name(form),

@@ -4,7 +4,7 @@
 
 #include "app/commands/columns.h"
 #include "app/commands/show_views.h"
-#include "app/session/attention_answers.h"
+#include "app/session/attention_questions.h"
 
 namespace palimpsest {
 
@@ -44,10 +44,10 @@ ShownNumbers show_attention(const ShownPlace& place) {
   RowAtToken key;
   key.of = place.computation;
   key.token = place.token;
-  const auto row = key.compute({.stop = place.stop, .progress = {}});
+  const auto row = find_out(key, {.stop = place.stop, .progress = {}});
   FactsOfAttention facts_key;
   facts_key.of = place.computation;
-  const auto facts = facts_key.compute({.stop = place.stop, .progress = {}});
+  const auto facts = find_out(facts_key, {.stop = place.stop, .progress = {}});
   auto words = Json::array();
   for (const ReadWord& word : row->words) {
     words.push_back({{"token", word.token},

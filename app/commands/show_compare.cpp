@@ -4,7 +4,7 @@
 
 #include "app/commands/columns.h"
 #include "app/commands/show_views.h"
-#include "app/session/compare_answers.h"
+#include "app/session/compare_questions.h"
 #include "app/session/compared_sides.h"
 #include "app/session/completion.h"
 
@@ -36,10 +36,10 @@ ShownSide shown_side(const ShownPlace& place, const Side& side, std::size_t inde
   key.asking = place.computation;
   key.token = place.token;
   key.words = {.pinned = place.words};
-  shown.moment = key.compute(effort);
+  shown.moment = find_out(key, effort);
   RecallOfTokens recall;
   recall.of = shown.computation;
-  shown.recall = recall.compute(effort);
+  shown.recall = find_out(recall, effort);
   return shown;
 }
 

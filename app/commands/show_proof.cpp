@@ -5,7 +5,7 @@
 
 #include "app/commands/columns.h"
 #include "app/commands/show_views.h"
-#include "app/session/prove_answers.h"
+#include "app/session/prove_questions.h"
 
 namespace palimpsest {
 
@@ -82,7 +82,7 @@ ShownNumbers show_lens(const ShownPlace& place) {
     auto key = about<ProofLine>(place);
     key.form = form;
     key.arithmetic = arithmetic;
-    const auto seen = key.compute(effort_of(place));
+    const auto seen = find_out(key, effort_of(place));
     const bool is_promised = arithmetic == Arithmetic::f64;
     const Computation& computed = *place.computation;
     const double allowed =
@@ -108,7 +108,7 @@ ShownNumbers show_lens(const ShownPlace& place) {
   for (const Form form : forms_of(*place.computation)) add(form, Arithmetic::f64);
   for (const Arithmetic arithmetic : {Arithmetic::f32, Arithmetic::tf32, Arithmetic::bf16, Arithmetic::f16})
     add(place.form, arithmetic);
-  const auto digits = about<DigitsHere>(place).compute(effort_of(place));
+  const auto digits = find_out(about<DigitsHere>(place), effort_of(place));
   Json sums = Json::array();
   for (const DigitsLost& each : *digits) {
     sums.push_back({{"form", name(each.form)},
@@ -133,7 +133,7 @@ ShownNumbers show_faults(const ShownPlace& place) {
     auto key = about<FaultHere>(place);
     key.form = place.form;
     key.fault = fault.id;
-    const auto figures = key.compute(effort_of(place));
+    const auto figures = find_out(key, effort_of(place));
     Json json = {{"fault", fault.id}, {"sentence", fault.sentence}};
     if (!figures->without.empty()) {
       json["without"] = figures->without;

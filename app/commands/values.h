@@ -1,11 +1,13 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/contract/variant.h"
+#include "core/steps/trace.h"
 
 namespace palimpsest {
 
@@ -41,5 +43,17 @@ Precision parse_precision(std::string_view text);
 
 /// "1280x800" as width and height of a picture in pixels; throws InputError unless both are from 16 to 8192.
 std::pair<int, int> parse_size(const std::string& text);
+
+/// What --at says: TOKEN or TOKEN:OPERATION.
+struct PlaceOption {
+  Index token = 0;
+  std::optional<std::string> operation = {};
+};
+
+/// Throws InputError unless `at` is a token of `tokens`, with or without an operation.
+PlaceOption parse_place(std::string_view at, Index tokens);
+
+/// The cursor at an operation of a form. Throws InputError listing its operations where it has no such one.
+Cursor cursor_at(Index token, const std::string& operation, const Trace& trace);
 
 }  // namespace palimpsest

@@ -1,7 +1,4 @@
-#include "core/proof/verify.h"
-
 #include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <limits>
@@ -13,19 +10,62 @@
 
 #include "app/commands/commands.h"
 #include "app/commands/interrupt.h"
-#include "app/commands/progress_line.h"
+#include "app/commands/progress.h"
 #include "app/commands/values.h"
-#include "app/commands/verify_faults.h"
 #include "app/session/data_case.h"
 #include "app/session/devices.h"
 #include "app/session/presets.h"
 #include "core/base/error.h"
 #include "core/base/parallel_for.h"
 #include "core/io/file.h"
+#include "core/proof/faults.h"
+#include "core/proof/verify.h"
+#include "core/proof/verify_faults.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 
 namespace {
+
+/// `palimpsest verify --faults`: every fault by name, with what goes wrong.
+int list_faults(const Console& console) {
+  for (const Fault& fault : faults()) {
+    console.out << fmt::format("{:<27} {}\n{:<27} {}\n", fault.id, fault.label, "", fault.sentence);
+  }
+  return exit_done;
+}
+
+/// `palimpsest verify --fault NAME ...`: the forms of the plan with its faults ("all": every one) in their
+/// equations. The status is that of a verification: failed checks if every faulty form fails, as it should,
+/// done if one stays unnoticed or there is none. Writes the report to the file `json` too. Throws InputError
+/// for an unknown name or a file that cannot be written, Unsupported for another precision than f64 or
+/// another device than the processor, Cancelled on Ctrl+C.
+int run_fault_plan(FaultPlan plan, const std::optional<std::string>& json, const Console& console) {
+  const bool all = std::erase(plan.faults, "all") > 0;
+  for (const std::string& id : plan.faults) find_fault(id);
+  if (all) plan.faults.clear();
+  if (json) writable_target(*json);  // first: before the work
+  const FaultReport report = [&] {
+    const Interrupt interrupt;
+    ProgressLine line(console);
+    const auto show = [&](const FaultProgress& now) {
+      line.show(now.done, now.total, fmt::format("{} faulty forms fail, {}", now.noticed, now.variant));
+    };
+    return verify_faults(plan, variants(), show, interrupt.token());
+  }();
+  console.out << to_table(report);
+  if (!report.complete()) {
+    console.out << fmt::format("Interrupted: the report covers {} of {} cases.\n", report.cases,
+                               report.planned);
+  }
+  if (json) {
+    const std::string text = to_json(report);
+    replace_file(*json, std::as_bytes(std::span(text)));
+  }
+  if (!report.complete()) throw Cancelled();
+  const bool all_fail = report.noticed() == static_cast<Index>(report.results.size());
+  return all_fail && !report.results.empty() ? exit_failed_checks : exit_done;
+}
 
 struct VerifyOptions {
   std::vector<std::string> variants;
@@ -171,7 +211,7 @@ int run_verify_faults(const VerifyOptions& options, const Console& console) {
   plan.cases = changed(std::move(plan.cases), options);
   std::string unchecked;
   if (!options.devices.empty()) plan.cases.backends = devices(options, unchecked);
-  return run_verify_faults(std::move(plan), options.json, console);
+  return run_fault_plan(std::move(plan), options.json, console);
 }
 
 /// " f64 1.2e-15, f32 1.9e-06": of the precisions that were run.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "core/io/file.h"
 
@@ -13,6 +15,15 @@
 #pragma GCC diagnostic pop
 
 namespace palimpsest {
+
+Image cropped(const Image& image, int left, int top, int right, int bottom) {
+  Image part;
+  part.width = std::max(right - left, 0);
+  part.height = std::max(bottom - top, 0);
+  for (int y = top; y < top + part.height && part.width > 0; ++y)
+    part.rgb.insert(part.rgb.end(), image.pixel(left, y), image.pixel(right - 1, y) + 3);
+  return part;
+}
 
 void write_png(const Image& image, const std::filesystem::path& file) {
   std::vector<std::byte> bytes;

@@ -20,6 +20,9 @@ struct Image {
   }
 };
 
+/// The part of a picture from one corner to before another; nothing where it has no extent.
+Image cropped(const Image& image, int left, int top, int right, int bottom);
+
 /// Writes a PNG file, whole or not at all; throws an Error that names the file when it cannot be written.
 void write_png(const Image& image, const std::filesystem::path& file);
 

@@ -6,7 +6,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/contract/rail.h"
+#include "core/variants/rail.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

@@ -1,76 +1,92 @@
 #include "app/session/completion.h"
 
-#include "core/base/error.h"
+#include <tuple>
+
+#include "app/session/found.h"
 
 namespace palimpsest {
 
+static auto parts_of(const Output& output) { return std::tie(output.o, output.states); }
+static auto parts_of(const FormResult& result) { return std::tie(result.computed, result.token_residual); }
+static auto parts_of(const TokenRecalls& recalls) { return std::tie(recalls.tokens); }
+
 namespace {
 
-std::size_t bytes_of(const Output& output) {
-  Index numbers = output.o.size();
-  for (const auto& [name, state] : output.states) numbers += state.size();
-  return static_cast<std::size_t>(numbers) * sizeof(double);
-}
-
 /// A form, computed and compared with the reference.
-struct ComparedForm : OfFoundation {
+struct ComparedForm {
   using Value = FormResult;
 
+  Weak<Foundation> of = {};
   Form form = Form::recurrent;
 
-  bool operator<(const ComparedForm& other) const { return is_before(other).value_or(form < other.form); }
-  std::string question() const { return name(form) + (" " + OfFoundation::question()); }
-  std::shared_ptr<const FormResult> compute(const Effort& effort) const {
-    return std::make_shared<const FormResult>(compared(*present(), form, effort.stop, effort.progress));
+  auto operator<=>(const ComparedForm&) const = default;
+  std::string subject() const { return name(form) + (" " + subject_of_data(of)); }
+  Found<Value> compute(const Foundation& foundation, const Effort& effort) const {
+    return compared(foundation, form, effort.stop, effort.progress);
   }
-  static std::size_t bytes(const FormResult& result) {
-    return bytes_of(result.output()) + result.token_residual.size() * sizeof(double);
+};
+
+/// What the reference says: how large outputs are, how far they are from those in the file.
+struct FactsOfReference {
+  using Value = ReferenceFacts;
+
+  Weak<Foundation> of = {};
+
+  auto operator<=>(const FactsOfReference&) const = default;
+  Found<Value> compute(const Foundation& foundation, const Effort& effort) const {
+    return reference_facts(foundation, effort.stop);
   }
 };
 
 }  // namespace
 
-std::shared_ptr<const RecallOfTokens::Value> RecallOfTokens::compute(const Effort& effort) const {
-  return std::make_shared<const Value>(recalled(*present(), effort.stop, effort.progress));
+Found<RecallOfTokens::Value> RecallOfTokens::compute(const Foundation& foundation,
+                                                     const Effort& effort) const {
+  return recalled(foundation, effort.stop, effort.progress);
 }
 
-std::shared_ptr<const RunawayMemory::Value> RunawayMemory::compute(const Effort& effort) const {
-  return std::make_shared<const Value>(runaway(*present(), effort.stop, effort.progress));
+Found<RunawayMemory::Value> RunawayMemory::compute(const Foundation& foundation, const Effort& effort) const {
+  return runaway(foundation, effort.stop, effort.progress);
 }
 
-bool complete(const std::shared_ptr<Computation>& computation, Answers& answers, std::string& problem) {
+bool complete(const std::shared_ptr<Computation>& computation, Questions& questions, std::string& problem) {
   if (computation->is_complete()) return false;
   Computation& all = *computation;
-  const OfFoundation about = {computation};
+  const Weak<Foundation> about = computation;
   const std::uint64_t before = all.version;
   const auto fits = [&](std::size_t count) { return count == all.tokens.size(); };
   // The newest wish is granted first: what is looked at last is wished for first.
   for (const Form form : {Form::parallel, Form::two_pass, Form::chunkwise, Form::recurrent}) {
-    const FormResult& known = all.form(form);
-    if (known.is_compared || !known.missing.empty()) continue;
-    const auto answer = answers.ask(ComparedForm{about, form}, Urgency::later);
-    if (answer.value && !answer.stale) add(all, form, answer.value);
-    const bool is_former = answer.stale && known.output().o.size() == 0 && answer.value->missing.empty();
-    if (!is_former || !fits(static_cast<std::size_t>(answer.value->output().o.rows()))) continue;
-    auto former = std::make_shared<FormResult>(*answer.value);
-    former->trace = known.trace;
+    const FormResult& present = all.form(form);
+    if (present.is_compared || !present.missing.empty()) continue;
+    const auto known = questions.ask(ComparedForm{about, form}, Urgency::later);
+    if (known.value && !known.stale) add(all, form, known.value);
+    const bool is_former = known.stale && present.output().o.size() == 0 && known.value->missing.empty();
+    if (!is_former || !fits(static_cast<std::size_t>(known.value->output().o.rows()))) continue;
+    auto former = std::make_shared<FormResult>(*known.value);
+    former->trace = present.trace;
     former->is_compared = false;
     add(all, form, former);
   }
   if (!all.knows_divergence) {
-    const auto answer = answers.ask(RunawayMemory{about}, Urgency::later);
-    if (answer.value && (!answer.stale || !all.divergence)) add(all, *answer.value, !answer.stale);
-    if (!answer.reason.empty()) add(all, std::optional<Divergence>());
-    if (!answer.reason.empty()) problem = answer.reason;
+    const auto known = questions.ask(RunawayMemory{about}, Urgency::later);
+    if (known.value && (!known.stale || !all.divergence)) add(all, *known.value, !known.stale);
+    if (!known.reason.empty()) add(all, std::optional<Divergence>());
+    if (!known.reason.empty()) problem = known.reason;
   }
   if (!all.knows_recall) {
-    const auto answer = answers.ask(RecallOfTokens{about}, Urgency::later);
+    const auto known = questions.ask(RecallOfTokens{about}, Urgency::later);
     const bool has_former = !all.recalls->tokens.empty();
-    const bool is_usable =
-        answer.value && (answer.value->tokens.empty() || fits(answer.value->tokens.size()));
-    if (is_usable && (!answer.stale || !has_former)) add(all, answer.value, !answer.stale);
-    if (!answer.reason.empty()) add(all, std::make_shared<const TokenRecalls>());
-    if (!answer.reason.empty()) problem = answer.reason;
+    const bool is_usable = known.value && (known.value->tokens.empty() || fits(known.value->tokens.size()));
+    if (is_usable && (!known.stale || !has_former)) add(all, known.value, !known.stale);
+    if (!known.reason.empty()) add(all, std::make_shared<const TokenRecalls>());
+    if (!known.reason.empty()) problem = known.reason;
+  }
+  if (!all.knows_reference) {
+    const auto known = questions.ask(FactsOfReference{about}, Urgency::later);
+    if (known.value && (!known.stale || all.scales.output == 0)) add(all, *known.value, !known.stale);
+    if (!known.reason.empty()) add(all, ReferenceFacts());
+    if (!known.reason.empty()) problem = known.reason;
   }
   return all.version != before;
 }

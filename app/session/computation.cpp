@@ -7,11 +7,13 @@
 #include <new>
 
 #include "core/base/error.h"
-#include "core/contract/disagreement.h"
-#include "core/insight/write_strength.h"
-#include "core/proof/edited_trace.h"
+#include "core/contract/output.h"
+#include "core/insight/stability.h"
+#include "core/proof/fault_edits.h"
 #include "core/proof/faults.h"
+#include "core/rules/backend.h"
 #include "core/rules/row_rule.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 
@@ -25,23 +27,16 @@ constexpr double largest_rows = 1e9;     // bytes of all features of q and k
 
 std::atomic<int> alive{0};
 
-std::uint64_t next_version() {
-  static std::atomic<std::uint64_t> version{0};
-  return ++version;
-}
-
-/// The same judgement as verify()'s.
+/// Judges a form that is computed.
 void judge(const Foundation& foundation, Form which, FormResult& form, const std::stop_token& stop) {
-  const std::scoped_lock lock(foundation.right ? foundation.right->judging : foundation.judging);
-  ReferenceRun& reference = *foundation.reference;
+  const Choice& choice = foundation.choice;
   const Tolerance allowed =
-      tolerance(*foundation.variant, foundation.sequence.settings, which, foundation.choice.precision);
-  form.judgement =
-      foundation.sequence.tokens > most_tokens_measured
-          ? Judgement{.disagreement = compare(form.output(), reference.expected()), .tolerance = allowed}
-          : reference.judge(form.output(), which, foundation.choice.chunk_size, allowed, stop);
-  form.amplified = reference.why_amplified(form.judgement, which, foundation.choice.chunk_size, stop);
-  form.token_residual = errors_by_row("o", form.output().o, reference.expected().o);
+      tolerance(*foundation.variant, foundation.sequence.settings, which, choice.precision);
+  form.judgement = judged(foundation, which, form.output(), allowed, stop);
+  form.amplified = foundation.reference->alone(stop, [&](ReferenceRun& reference) {
+    return reference.why_amplified(form.judgement, which, choice.chunk_size, stop);
+  });
+  form.token_residual = errors_by_row("o", form.output().o, foundation.reference->expected(stop).o);
   const auto bad = std::ranges::find_if(form.token_residual,
                                         [&](double error) { return error > form.judgement.allowed(); });
   if (bad != form.token_residual.end()) form.first_bad_token = bad - form.token_residual.begin();
@@ -93,11 +88,12 @@ HeldInputs prepare(Computation& computation) try {
   HeldInputs held = bind_head(computation);
   computation.sequence = held.sequence;
   return held;
+} catch (const BrokenArray&) {
+  throw;
 } catch (const InputError& error) {
   const std::string& id = computation.data->id;
-  const std::string_view words = error.what();
-  if (!std::filesystem::path(id).is_absolute() || words.starts_with(id)) throw;
-  throw InputError(fmt::format("{}: {}", id, words));
+  if (!std::filesystem::path(id).is_absolute()) throw;
+  throw InputError(fmt::format("{}: {}", id, error.what()));
 }
 
 /// Refuses sizes that would fill the machine's memory. Only feature maps multiply sizes so much.
@@ -214,10 +210,9 @@ void sum_up(Computation& computation) {
 }
 
 /// The largest difference to the output in the file, where the inputs are the file's as well.
-std::optional<double> distance_to_own_output(const Computation& computation) {
+std::optional<double> distance_to_own_output(const Foundation& computation, const Matrix<double>& o) {
   const Inputs& inputs = computation.inputs;
   const auto own = inputs.arrays->find("o");
-  const Matrix<double>& o = computation.reference->expected().o;
   const bool is_own = computation.choice.edits.empty() && !inputs.made_up_alpha && !inputs.made_up_beta &&
                       !inputs.made_up_more;
   if (!is_own || own == inputs.arrays->end() || own->second.size() != o.size()) return std::nullopt;
@@ -235,7 +230,7 @@ Index largest_chunk(Index tokens) { return std::clamp<Index>(tokens, 1, most_tok
 
 bool Computation::is_complete() const {
   const auto is_known = [](const auto& form) { return form->is_compared || !form->missing.empty(); };
-  return knows_recall && knows_divergence && std::ranges::all_of(forms, is_known);
+  return knows_reference && knows_recall && knows_divergence && std::ranges::all_of(forms, is_known);
 }
 
 namespace {
@@ -276,10 +271,8 @@ std::shared_ptr<Computation> with_fault_in(std::shared_ptr<Computation> right, F
   result->inputs = right->inputs;
   result->sequence = right->sequence;
   result->reference = right->reference;
-  result->scales = right->scales;
   result->traces = right->traces;
   result->recurrence = right->recurrence;
-  result->capture_error = right->capture_error;
   static_cast<Findings&>(*result) = std::move(found);
   const auto form = static_cast<std::size_t>(choice.fault.form);
   if (auto steps = faulty_steps(*right, *result, choice.fault, result->no_fault)) {
@@ -305,8 +298,8 @@ std::shared_ptr<Computation> begin_right(std::shared_ptr<const DataSet> data, co
   HeldInputs held = prepare(*result);
   require_affordable(*result->variant->rule, result->sequence);
   result->reference =
-      std::make_unique<ReferenceRun>(*result->variant, std::move(held), choice.precision, stop);
-  result->scales = kind_scales(result->sequence, result->reference->expected().o);
+      std::make_shared<const SharedReference>(*result->variant, std::move(held), choice.precision);
+  result->scales = kind_scales(result->sequence);
   for (const Form form : all_forms)
     result->forms[static_cast<std::size_t>(form)] =
         std::make_shared<const FormResult>(steps_of(*result, form));
@@ -314,7 +307,6 @@ std::shared_ptr<Computation> begin_right(std::shared_ptr<const DataSet> data, co
   if ((!is_cpu(*result->device) || !result->recurrence) && no_form_anywhere(*result, Form::recurrent).empty())
     result->recurrence = steps_on(cpu_backend(), *result, Form::recurrent, held_in(choice.precision));
   result->tokens = token_facts(*result, stop);
-  result->capture_error = distance_to_own_output(*result);
   sum_up(*result);
   return result;
 }
@@ -402,7 +394,7 @@ FormResult compared(const Foundation& foundation, Form form, std::stop_token sto
     if (edited)
       output = edited->run(stop);
     else if (is_reference)
-      output = foundation.reference->expected();
+      output = foundation.reference->expected(stop);
     else if (const Output* made = result.trace->output())
       output = *made;
     else
@@ -420,6 +412,32 @@ FormResult compared(const Foundation& foundation, Form form, std::stop_token sto
   }
   result.trace = nullptr;
   return result;
+}
+
+std::string subject_of(const Foundation& foundation) { return text_of(*foundation.data); }
+
+std::string subject_of_data(const std::weak_ptr<const Foundation>& of) {
+  const auto foundation = of.lock();
+  return foundation ? subject_of(*foundation) : std::string();
+}
+
+std::string subject_of_rule(const std::weak_ptr<const Foundation>& of) {
+  const auto foundation = of.lock();
+  return foundation ? subject_of(*foundation) + " " + foundation->variant->id : std::string();
+}
+
+Judgement judged(const Foundation& foundation, Form form, const Output& output, const Tolerance& allowed,
+                 const std::stop_token& stop) {
+  return foundation.reference->alone(stop, [&](ReferenceRun& reference) -> Judgement {
+    if (foundation.sequence.tokens > most_tokens_measured)
+      return {.disagreement = compare(output, reference.expected()), .tolerance = allowed};
+    return reference.judge(output, form, foundation.choice.chunk_size, allowed, stop);
+  });
+}
+
+ReferenceFacts reference_facts(const Foundation& foundation, const std::stop_token& stop) {
+  const Matrix<double>& o = foundation.reference->expected(stop).o;
+  return {.output_scale = output_scale(o), .capture_error = distance_to_own_output(foundation, o)};
 }
 
 TokenRecalls recalled(const Foundation& foundation, std::stop_token stop,
@@ -441,6 +459,13 @@ void add(Computation& computation, Form form, std::shared_ptr<const FormResult> 
   sum_up(computation);
 }
 
+void add(Computation& computation, const ReferenceFacts& facts, bool is_own) {
+  computation.scales.output = facts.output_scale;
+  if (is_own) computation.capture_error = facts.capture_error;
+  computation.knows_reference = is_own;
+  sum_up(computation);
+}
+
 void add(Computation& computation, std::shared_ptr<const TokenRecalls> recalls, bool is_own) {
   computation.recalls = std::move(recalls);
   computation.knows_recall = is_own;
@@ -456,6 +481,7 @@ void add(Computation& computation, const std::optional<Divergence>& divergence, 
 std::shared_ptr<Computation> compute(std::shared_ptr<const DataSet> data, const Choice& choice,
                                      std::stop_token stop, Devices devices) {
   auto result = begin(std::move(data), choice, stop, {}, devices);
+  add(*result, reference_facts(*result, stop));
   for (const Form form : all_forms) {
     if (result->form(form).trace)
       add(*result, form, std::make_shared<const FormResult>(compared(*result, form, stop)));
@@ -463,6 +489,14 @@ std::shared_ptr<Computation> compute(std::shared_ptr<const DataSet> data, const 
   add(*result, std::make_shared<const TokenRecalls>(recalled(*result, stop)));
   add(*result, runaway(*result, stop));
   return result;
+}
+
+std::string fused_words(const Computation& computed, Form form) {
+  const InjectedFault& fault = computed.choice.fault;
+  const bool is_carried_out = !fault.id.empty() && fault.form == form;  // by the CPU
+  if (is_carried_out || !computed.form(form).missing.empty()) return {};
+  return fused_kernel(*computed.device, *computed.variant, computed.sequence, form,
+                      computed.choice.precision);
 }
 
 }  // namespace palimpsest

@@ -12,11 +12,12 @@
 
 #include "app/session/devices.h"
 #include "app/session/inputs.h"
+#include "app/session/questions.h"
 #include "app/session/scales.h"
+#include "app/session/shared_reference.h"
 #include "app/session/state.h"
-#include "core/insight/divergence.h"
 #include "core/insight/recall.h"
-#include "core/proof/reference_run.h"
+#include "core/insight/stability.h"
 #include "core/rules/rule.h"
 
 namespace palimpsest {
@@ -75,17 +76,13 @@ struct Foundation {
   const Backend* device = nullptr;  // the choice's: computes the traces and what the forms give
   Choice choice;
   Inputs inputs;
-  Sequence sequence;                        // as the chosen precision holds it
-  std::shared_ptr<ReferenceRun> reference;  // what the f64 recurrence makes of it
-  KindScales scales;                        // how large its numbers are
+  Sequence sequence;                                 // as the chosen precision holds it
+  std::shared_ptr<const SharedReference> reference;  // what the f64 recurrence makes of it
   std::array<std::shared_ptr<const Trace>, std::size(all_forms)> traces;  // of the forms that exist
   std::shared_ptr<const Trace> recurrence;  // the recurrent form on the CPU, whose memories are asked; null:
                                             // there is none
-  mutable std::mutex judging;               // of the reference, which remembers how numbers amplify
   mutable std::mutex asking;                // of the strengths:
   mutable std::optional<Vector<double>> strengths;  // how strongly every token writes (word_strengths)
-  std::optional<double>
-      capture_error;  // this head's distance to the output in the file, if the inputs are the file's own
   std::shared_ptr<Computation> right = nullptr;  // the same without the fault of the choice; null: none is in
   std::shared_ptr<const EditedTrace> edited = nullptr;  // of the traces the one with the fault in; null: none
   std::string no_fault = {};  // why the fault of the choice changes nothing here; empty: it does, or is none
@@ -96,14 +93,24 @@ struct Foundation {
   }
 };
 
+/// What the reference says of a choice.
+struct ReferenceFacts {
+  double output_scale = 0;  // KindScales::output
+  std::optional<double>
+      capture_error;  // this head's distance to the output in the file, if the inputs are the file's own
+};
+
 /// What is found out about a choice.
 struct Findings {
   std::array<std::shared_ptr<const FormResult>, std::size(all_forms)> forms;
   std::vector<TokenFacts> tokens;
   std::string written_by;                // what TokenFacts::written is: WriteStrengths::rate
+  KindScales scales;                     // how large its numbers are
+  std::optional<double> capture_error;   // as in ReferenceFacts
   std::optional<Divergence> divergence;  // where the memory runs away
   std::shared_ptr<const TokenRecalls> recalls = std::make_shared<const TokenRecalls>();
-  bool knows_recall = false;          // whether the tokens' recall and
+  bool knows_reference = false;       // whether what the reference says,
+  bool knows_recall = false;          // the tokens' recall and
   bool knows_divergence = false;      // the divergence are of this choice
   Form worst_form = Form::recurrent;  // the furthest beyond what it is allowed, or if none is, the furthest
                                       // off of those that can be judged
@@ -163,7 +170,7 @@ inline constexpr Index most_tokens_measured = 4096;
 /// The largest chunk that can be chosen for this many tokens.
 Index largest_chunk(Index tokens);
 
-/// Begins with one head: its inputs, the reference and the steps of every form on the device of the choice,
+/// Begins with one head: its inputs and the steps of every form on the device of the choice,
 /// one of `devices`; those with a fault in them too, which the CPU carries out. Throws InputError,
 /// Unsupported or Cancelled.
 std::shared_ptr<Computation> begin(std::shared_ptr<const DataSet> data, const Choice& choice,
@@ -172,6 +179,9 @@ std::shared_ptr<Computation> begin(std::shared_ptr<const DataSet> data, const Ch
 
 /// `computation` without its fault; itself where it has none.
 std::shared_ptr<const Foundation> without_fault(const std::shared_ptr<const Computation>& computation);
+
+/// What the reference says. Throws what it throws, and Cancelled.
+ReferenceFacts reference_facts(const Foundation& foundation, const std::stop_token& stop = {});
 
 /// What comes of a form that has steps, compared with the reference; `progress` hears how far it is, from 0
 /// to 1. Throws Cancelled; any other failure is said in `missing`.
@@ -189,11 +199,27 @@ std::optional<Divergence> runaway(const Foundation& foundation, std::stop_token 
 
 /// Add what was answered; the last of a former choice (`is_compared`, `is_own` false) stands until then.
 void add(Computation& computation, Form form, std::shared_ptr<const FormResult> result);
+void add(Computation& computation, const ReferenceFacts& facts, bool is_own = true);
 void add(Computation& computation, std::shared_ptr<const TokenRecalls> recalls, bool is_own = true);
 void add(Computation& computation, const std::optional<Divergence>& divergence, bool is_own = true);
+
+/// What questions about a computation are about: those on the same data stand for each other.
+std::string subject_of(const Foundation& foundation);
+std::string subject_of_data(const std::weak_ptr<const Foundation>& of);
+
+/// Of those that other settings of another rule do not stand for.
+std::string subject_of_rule(const std::weak_ptr<const Foundation>& of);
+
+/// Judges what a form gave against the reference of a foundation, as verify() does.
+Judgement judged(const Foundation& foundation, Form form, const Output& output, const Tolerance& allowed,
+                 const std::stop_token& stop);
 
 /// All of it at once.
 std::shared_ptr<Computation> compute(std::shared_ptr<const DataSet> data, const Choice& choice,
                                      std::stop_token stop = {}, Devices devices = backends());
+
+/// That a run of this form takes a fused kernel on the device of the choice, and the steps shown are those of
+/// a plain one (core/rules/fused_kernel.h); empty where they are not two.
+std::string fused_words(const Computation& computed, Form form);
 
 }  // namespace palimpsest

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/session/data_set.h"
-#include "core/proof/verify_case.h"
+#include "core/proof/verify_plan.h"
 
 namespace palimpsest {
 

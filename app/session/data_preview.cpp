@@ -1,17 +1,22 @@
 #include "app/session/data_preview.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
+#include <tuple>
 
+#include "app/session/found.h"
 #include "app/session/inputs.h"
 #include "app/session/presets.h"
 #include "core/base/stop.h"
 #include "core/insight/learning.h"
 #include "core/proof/reference_run.h"
 #include "core/rules/stored_pairs.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
+
+static auto parts_of(const HeadPreview& head) { return std::tie(head.similarity, head.strength, head.kept); }
+static auto parts_of(const PreviewedData& preview) { return std::tie(preview.heads); }
 
 namespace {
 
@@ -58,11 +63,6 @@ HeadPreview preview_of(const DataSet& data, Index head, const Variant& variant, 
   return result;
 }
 
-std::uint64_t next_version() {
-  static std::atomic<std::uint64_t> version{0};
-  return ++version;
-}
-
 }  // namespace
 
 const Variant& variant_of(const DataSet& data) {
@@ -74,29 +74,23 @@ const Variant& variant_of(const DataSet& data) {
   return find_variant("gated_deltanet");
 }
 
-std::shared_ptr<const PreviewedData> DataPreview::compute(const Effort& effort) const {
-  auto result = std::make_shared<PreviewedData>();
-  result->data = std::make_shared<const DataSet>(open_data(id));
-  const DataSet& data = *result->data;
-  result->variant = &variant_of(data);
-  result->tokens = std::min(data.tokens, most_previewed_tokens);
-  result->version = next_version();
+Found<DataPreview::Value> DataPreview::compute(const Effort& effort) const {
+  PreviewedData result;
+  result.data = std::make_shared<const DataSet>(open_data(id));
+  const DataSet& data = *result.data;
+  result.variant = &variant_of(data);
+  result.tokens = std::min(data.tokens, most_previewed_tokens);
+  result.version = next_version();
   const Index heads = std::min(data.heads * data.batches, most_previewed_heads);
   for (Index head = 0; head < heads; ++head) {
     stop_if_asked(effort.stop);
-    result->heads.push_back(preview_of(data, head, *result->variant, result->tokens));
-    if (effort.progress) effort.progress(static_cast<double>(head + 1) / static_cast<double>(heads));
+    result.heads.push_back(preview_of(data, head, *result.variant, result.tokens));
+    effort.tell(static_cast<double>(head + 1) / static_cast<double>(heads));
   }
-  return result;
-}
-
-std::size_t DataPreview::bytes(const PreviewedData& preview) {
-  std::size_t numbers = 0;
-  for (const auto& [name, array] : preview.data->arrays) numbers += static_cast<std::size_t>(array.size());
-  for (const HeadPreview& head : preview.heads) {
-    numbers += static_cast<std::size_t>(head.similarity.size()) + head.strength.size() + head.kept.size();
-  }
-  return numbers * sizeof(double);
+  std::size_t bytes = memory_of(result);
+  for (const auto& [name, array] : data.arrays)
+    bytes += static_cast<std::size_t>(array.size()) * sizeof(double);
+  return {std::make_shared<const PreviewedData>(std::move(result)), bytes};
 }
 
 }  // namespace palimpsest

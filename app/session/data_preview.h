@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "app/session/answers.h"
 #include "app/session/data_set.h"
+#include "app/session/questions.h"
 
 namespace palimpsest {
 
@@ -37,12 +37,11 @@ struct DataPreview {
 
   std::string id;  // as open_data takes it
 
-  bool operator<(const DataPreview& other) const { return id < other.id; }
-  std::shared_ptr<const PreviewedData> compute(const Effort& effort) const;
-  static std::size_t bytes(const PreviewedData& preview);
+  auto operator<=>(const DataPreview&) const = default;
+  Found<Value> compute(const Effort& effort) const;
 
   /// Presets of other sizes stand for one until it is made.
-  std::string question() const { return id.substr(0, id.find('?')); }
+  std::string subject() const { return id.substr(0, id.find('?')); }
 };
 
 /// The variant that data belong to: their own, else the one that fits, else Gated DeltaNet.

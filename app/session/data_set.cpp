@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/io/array_file.h"
 #include "core/io/capture.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 
@@ -46,6 +47,11 @@ std::size_t rank_of(const DataSet& data, const std::string& name, std::size_t ra
   if (rule == variants().end() || rank != plain + 1) return plain;
   const auto input = std::ranges::find(rule->inputs, name, &Input::name);
   return input != rule->inputs.end() && has_steps(*input) ? rank : plain;
+}
+
+void require_whole(const DataSet& data, const std::string& name) {
+  if (const auto found = data.unreadable.find(name); found != data.unreadable.end())
+    throw BrokenArray(found->second);
 }
 
 void require_extents(const DataSet& data) {
@@ -274,7 +280,7 @@ Arrays head_arrays(const DataSet& data, Index head, const Variant& variant) {
   const Index own_head = head % data.heads;
   Arrays arrays;
   const auto take = [&](const Input& input, const std::string& name) {
-    require_readable(data.unreadable, name);
+    require_whole(data, name);
     const auto found = data.arrays.find(name);
     if (found == data.arrays.end()) return;
     const bool is_of_another_rule = !data.rule.empty() && data.rule != variant.id;
@@ -296,7 +302,7 @@ Arrays head_arrays(const DataSet& data, Index head, const Variant& variant) {
     if (input.range == Range::decay) take(input, "g");
   }
   for (const Parameter& parameter : all_parameters(variant)) {
-    require_readable(data.unreadable, parameter.name);
+    require_whole(data, parameter.name);
     const auto found = data.arrays.find(parameter.name);
     if (found == data.arrays.end()) continue;
     const Index size = found->second.size();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/array.h"
+#include "core/base/error.h"
 #include "core/contract/variant.h"
 #include "core/io/npz.h"
 
@@ -53,12 +54,18 @@ DataSet open_file(const std::filesystem::path& path);
 /// make a sequence.
 void measure(DataSet& data);
 
+/// What is wrong with an array of a file, which the words name.
+class BrokenArray : public InputError {
+ public:
+  using InputError::InputError;
+};
+
 /// Throws InputError unless there is this head, over batches and heads.
 void require_head(const DataSet& data, Index head);
 
 /// What `variant` takes of one head, without head and batch axes ([T, D]), and the layer's own output o.
 /// Throws InputError for a head that there is not, or naming the array whose batches, tokens or heads do not
-/// fit.
+/// fit; BrokenArray for one that could not be read.
 Arrays head_arrays(const DataSet& data, Index head, const Variant& variant);
 
 }  // namespace palimpsest

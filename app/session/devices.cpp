@@ -5,10 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <ctime>
+#include <fstream>
 #include <vector>
 
 #include "core/base/error.h"
 #include "core/base/parallel_for.h"
+#include "core/race/report.h"
 #include "kernels/cuda_backend.h"
 #include "kernels/device.h"
 
@@ -50,11 +54,12 @@ const Backend& usable_backend(std::string_view name, Devices devices) {
   return backend;
 }
 
-std::string leave_to_cpu(std::string& device, Precision& precision) {
+std::string leave_to_cpu(const std::string& reason, std::string& device, Precision& precision) {
   device = cpu_backend().name();
-  if (why_not_in(cpu_backend(), precision).empty()) return "The CPU goes on.";
+  const std::string sentence = reason + (reason.ends_with('.') ? "" : ".");
+  if (why_not_in(cpu_backend(), precision).empty()) return sentence + " The CPU goes on.";
   precision = held_in(precision);
-  return fmt::format("The CPU goes on in {}.", name(precision));
+  return fmt::format("{} The CPU goes on in {}.", sentence, name(precision));
 }
 
 std::string describe(const Backend& backend) {
@@ -66,6 +71,36 @@ std::string describe(const Backend& backend) {
                                 card.memory >> 30));
   }
   return fmt::format("{}", fmt::join(cards, "; "));
+}
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "unknown processor";
+}
+
+std::string present_date() {
+  const std::time_t time = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm parts{};
+  gmtime_r(&time, &parts);
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02} UTC", parts.tm_year + 1900, parts.tm_mon + 1,
+                     parts.tm_mday, parts.tm_hour, parts.tm_min);
+}
+
+RaceMachine this_machine(std::string program) {
+  RaceMachine machine = {.processor = processor_name(),
+                         .threads = static_cast<Index>(processor_threads()),
+                         .program = std::move(program)};
+  if (!cuda_unavailable().empty()) return machine;
+  const Device card = cuda_devices().front();
+  machine.gpu = card.name;
+  machine.driver = cuda_driver_version();
+  machine.clocks =
+      fmt::format("at most {:.0f} MHz, memory {:.0f} MHz", card.clock / 1e6, card.memory_clock / 1e6);
+  return machine;
 }
 
 }  // namespace palimpsest

@@ -30,10 +30,21 @@ std::string why_not_in(const Backend& backend, Precision precision);
 /// the reason where it cannot be used here.
 const Backend& usable_backend(std::string_view name, Devices devices = backends());
 
-/// Takes the CPU, in f32 where it lacks the precision, and says so: "The CPU goes on in f32."
-std::string leave_to_cpu(std::string& device, Precision& precision);
+/// Takes the CPU, in f32 where it lacks the precision, and says why: "... The CPU goes on in f32."
+std::string leave_to_cpu(const std::string& reason, std::string& device, Precision& precision);
 
 /// The device in words: "2 threads", "NVIDIA H200, compute capability 9.0, 139 GiB".
 std::string describe(const Backend& backend);
+
+struct RaceMachine;
+
+/// The processor as the kernel calls it.
+std::string processor_name();
+
+/// "2026-11-22 09:30 UTC".
+std::string present_date();
+
+/// This machine. `program` is what it runs, in words.
+RaceMachine this_machine(std::string program);
 
 }  // namespace palimpsest

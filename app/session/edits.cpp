@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/session/mapped.h"
 #include "core/base/error.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 
@@ -44,7 +44,7 @@ const Input* find_input(std::span<const Input> inputs, std::string_view name) {
 }
 
 /// Whether some variant takes an array of this name.
-bool is_known(std::string_view name) {
+bool is_taken(std::string_view name) {
   return std::ranges::any_of(variants(), [&](const Variant& variant) {
     const std::vector<Input> inputs = all_inputs(variant);
     return find_input(inputs, name) != nullptr;
@@ -85,7 +85,7 @@ Edited find_edited(EditedHead& head, const std::string& name, double value) {
   }
   const auto found = input ? head.arrays.find(in_logs ? "g" : name) : head.arrays.end();
   if (found == head.arrays.end()) {
-    const bool is_elsewhere = (is_known(name) || name == "g") && head.data.arrays.contains(name);
+    const bool is_elsewhere = (is_taken(name) || name == "g") && head.data.arrays.contains(name);
     if (is_elsewhere || is_made_up_somewhere(name)) return {};
     std::set<std::string> known;
     for (const Input& one : head.inputs) {

@@ -18,7 +18,7 @@ struct Edit {
   std::string array = {};            // where the row changes an array of one's choice
   std::vector<double> numbers = {};  // one for each field of the row
 
-  bool operator==(const Edit&) const = default;
+  auto operator<=>(const Edit&) const = default;
 };
 
 /// Edits in the order in which they are made.
@@ -77,5 +77,13 @@ void ramp(Edits& edits, const std::string& array, Index from, Index to, double f
 
 /// Makes a gate the same everywhere, in place of what was painted.
 void set_constant(Edits& edits, const std::string& array, double value);
+
+/// `array` with `function` of each element, as doubles.
+template <class Function>
+Array mapped(const Array& array, Function function) {
+  std::vector<double> values(static_cast<std::size_t>(array.size()));
+  for (Index i = 0; i < array.size(); ++i) values[static_cast<std::size_t>(i)] = function(array[i]);
+  return {array.shape, std::move(values)};
+}
 
 }  // namespace palimpsest

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "app/session/mapped.h"
+#include "app/session/edits.h"
 #include "core/base/error.h"
 #include "core/rules/inner_problem.h"
 

@@ -47,12 +47,9 @@ std::optional<std::string> KeptFile::read(std::uintmax_t most_bytes) const {
   return read_text_file(file_, most_bytes);
 }
 
-void KeptFile::set_aside(const std::string& reason) {
+void KeptFile::rename_aside(const std::string& words) {
   text_ = nullptr;
   const std::filesystem::path aside = name_aside(file_);
-  const std::string name = file_.string();
-  // Some reasons begin with the file's name.
-  const std::string words = reason.starts_with(name) ? reason : fmt::format("{}: {}", name, reason);
   std::error_code error;
   std::filesystem::rename(file_, aside, error);
   if (error) {

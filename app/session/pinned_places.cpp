@@ -11,14 +11,13 @@ namespace palimpsest {
 
 namespace {
 
-constexpr Index present_version = 1;
-constexpr const char* version_field = "palimpsest_places";
+constexpr Index places_version = 1;
+constexpr const char* places_field = "palimpsest_places";
 
 PinnedPlace read_place(const Fields& fields) {
-  fields.require_known({"name", "state"});
+  fields.require_known(field_names<PinnedPlace>());
   PinnedPlace place;
-  fields.read("name", place.name);
-  fields.read("state", place.state);
+  read_fields(fields, place, [](const PinnedPlace&) {});
   if (!fields.has("state")) throw InputError("\"state\" is missing; expected a copied place (one string)");
   parse_state_string(place.state);
   return place;
@@ -58,26 +57,21 @@ void PinnedPlaces::rename(Index index, std::string name) {
 }
 
 std::string write_places(const std::vector<PinnedPlace>& places) {
-  nlohmann::ordered_json written = {{version_field, present_version},
+  nlohmann::ordered_json written = {{places_field, places_version},
                                     {"places", nlohmann::ordered_json::array()}};
   for (const PinnedPlace& place : places)
-    written["places"].push_back({{"name", place.name}, {"state", place.state}});
-  return written.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
-}
-
-bool holds_places(const std::string& text) {
-  const nlohmann::json read = nlohmann::json::parse(text, nullptr, false);
-  return read.is_object() && read.contains(version_field);
+    write_fields(written["places"].emplace_back(), place, [](const auto& field) { return json_of(field); });
+  return dumped(written, 2) + '\n';
 }
 
 std::vector<PinnedPlace> parse_places(const std::string& text) {
   const nlohmann::json object = parse_json(text);
   const Fields fields(object, "the file of places");
-  fields.require_known({version_field, "places"});
+  fields.require_known({places_field, "places"});
   Index version = 0;
-  fields.read(version_field, version);
-  if (version != present_version)
-    throw InputError(fmt::format("\"{}\" is {}; expected {}", version_field, version, present_version));
+  fields.read(places_field, version);
+  if (version != places_version)
+    throw InputError(fmt::format("\"{}\" is {}; expected {}", places_field, version, places_version));
   std::vector<PinnedPlace> places;
   fields.read_each("places", "place", [&](const Fields& one) {
     if (places.size() >= most_pinned_places)
@@ -89,6 +83,20 @@ std::vector<PinnedPlace> parse_places(const std::string& text) {
     }
   });
   return places;
+}
+
+std::filesystem::path kept_places_file() { return own_file("places.json"); }
+
+KeptPlaces::KeptPlaces(std::filesystem::path file) : file_(std::move(file), "pinned places") {
+  if (auto places = file_.parsed(most_places_bytes, parse_places)) seen_ = *std::move(places);
+}
+
+void KeptPlaces::keep(const std::vector<PinnedPlace>& now, bool at_once) {
+  if (now != seen_) {
+    seen_ = now;
+    file_.hold([text = write_places(seen_)] { return text; });
+  }
+  file_.write(at_once);
 }
 
 }  // namespace palimpsest

@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "app/session/fields.h"
+#include "app/session/kept_file.h"
 #include "core/base/matrix.h"
 
 namespace palimpsest {
@@ -13,6 +16,11 @@ struct PinnedPlace {
   std::string name;
   std::string state;  // as state_string writes it
 
+  template <class Visit>
+  static void fields(Visit&& visit) {
+    visit(Field{"name"}, &PinnedPlace::name);
+    visit(Field{"state"}, &PinnedPlace::state);
+  }
   bool operator==(const PinnedPlace&) const = default;
 };
 
@@ -55,11 +63,32 @@ class PinnedPlaces {
 /// The places as the JSON of a file: {"palimpsest_places": 1, "places": [{"name": ..., "state": ...}, ...]}.
 std::string write_places(const std::vector<PinnedPlace>& places);
 
-/// Whether a JSON text is such a file, and not that of one place.
-bool holds_places(const std::string& text);
-
 /// The places in such a text. Throws InputError naming the place, its field and what was expected; also where
 /// a state cannot be read.
 std::vector<PinnedPlace> parse_places(const std::string& text);
+
+/// palimpsest/places.json beside the settings; empty where their folder is not known.
+std::filesystem::path kept_places_file();
+
+/// The pinned places between starts, in a file like those that a person saves.
+class KeptPlaces {
+ public:
+  /// Reads `file`, if there is one. A file that cannot be understood is set aside; problem() says so. An
+  /// empty path keeps nothing.
+  explicit KeptPlaces(std::filesystem::path file);
+
+  /// What the file says.
+  const std::vector<PinnedPlace>& read() const { return seen_; }
+
+  /// Keeps `now` if it has changed. Writes at most once a second, unless `at_once`.
+  void keep(const std::vector<PinnedPlace>& now, bool at_once = false);
+
+  /// What went wrong since this was asked last, for a person; empty if nothing did.
+  std::string problem() { return file_.problem(); }
+
+ private:
+  KeptFile file_;
+  std::vector<PinnedPlace> seen_;
+};
 
 }  // namespace palimpsest

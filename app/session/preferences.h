@@ -4,9 +4,18 @@
 #include <string>
 #include <vector>
 
+#include "app/session/fields.h"
 #include "app/session/kept_file.h"
 
 namespace palimpsest {
+
+inline constexpr std::size_t most_recent_files = 12;
+inline constexpr std::size_t most_closed_stories = 64;
+
+inline constexpr double least_scale = 0.5;
+inline constexpr double most_scale = 4;
+inline constexpr int smallest_window = 16;
+inline constexpr int largest_window = 16384;
 
 /// What is kept of a person's window between starts; nothing about what is computed.
 struct Preferences {
@@ -20,14 +29,20 @@ struct Preferences {
   std::vector<std::string> recent_files;    // paths of own data, the last one first
   std::vector<std::string> closed_stories;  // data whose story was put away, the last one first
 
+  template <class Visit>
+  static void fields(Visit&& visit) {
+    constexpr FieldTraits side = {.least = smallest_window, .most = largest_window};
+    visit(Field{"theme"}, &Preferences::theme);
+    visit(Field{"scale", {.least = least_scale, .most = most_scale}}, &Preferences::scale);
+    visit(Field{"width", side}, &Preferences::width);
+    visit(Field{"height", side}, &Preferences::height);
+    visit(Field{"layout"}, &Preferences::layout);
+    visit(Field{"own_workspaces"}, &Preferences::own_workspaces);
+    visit(Field{"recent_files"}, &Preferences::recent_files);
+    visit(Field{"closed_stories"}, &Preferences::closed_stories);
+  }
   bool operator==(const Preferences&) const = default;
 };
-
-inline constexpr std::size_t most_recent_files = 12;
-inline constexpr std::size_t most_closed_stories = 64;
-
-inline constexpr double least_scale = 0.5;
-inline constexpr double most_scale = 4;
 
 /// The JSON of a settings file.
 std::string write_preferences(const Preferences& preferences);

@@ -14,7 +14,7 @@
 #include "app/session/paths.h"
 #include "app/session/story.h"
 #include "core/base/error.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 

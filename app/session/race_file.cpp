@@ -6,7 +6,6 @@
 #include <initializer_list>
 #include <set>
 
-#include "app/session/foreign_json.h"
 #include "app/session/json_fields.h"
 #include "core/base/error.h"
 #include "core/io/file.h"
@@ -18,9 +17,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr Index present_version = 1;
-constexpr const char* version_field = "palimpsest_race";
-constexpr std::uintmax_t most_bytes = std::uintmax_t{256} << 20;
+constexpr Index race_version = 1;
+constexpr const char* race_field = "palimpsest_race";
+constexpr std::uintmax_t most_race_bytes = std::uintmax_t{256} << 20;
 constexpr std::size_t most_points = 100'000;
 
 /// Of numbers far outside of what is measured products and quotients leave the range of numbers, and no axis
@@ -236,16 +235,11 @@ std::string csv_field(const std::string& text) {
 }  // namespace
 
 std::string race_json(const RaceReport& report) {
-  Json json = {{version_field, present_version},
-               {"complete", report.complete()},
-               {"left", report.left},
-               {"machine", json_of(report.machine)},
-               {"starts", Json::array()},
-               {"data", report.data},
-               {"timing", Json::array()},
-               {"roofs", Json::array()},
-               {"points", Json::array()},
-               {"crossovers", Json::array()}};
+  Json json = {{race_field, race_version}, {"complete", report.complete()},
+               {"left", report.left},      {"machine", json_of(report.machine)},
+               {"starts", Json::array()},  {"data", report.data},
+               {"timing", Json::array()},  {"roofs", Json::array()},
+               {"points", Json::array()},  {"crossovers", Json::array()}};
   for (const RaceStart& start : report.starts)
     json["starts"].push_back({{"date", start.date}, {"command", start.command}});
   for (const RaceTiming& timing : report.timing)
@@ -286,23 +280,18 @@ std::string race_csv(const RaceReport& report) {
   return csv;
 }
 
-bool holds_race(const std::string& text) {
-  const nlohmann::json read = nlohmann::json::parse(text, nullptr, false);
-  return read.is_object() && read.contains(version_field);
-}
-
 RaceReport parse_race(const std::string& text) {
   const nlohmann::json object = parse_json(text);
-  if (!object.is_object() || !object.contains(version_field)) {
+  if (!object.is_object() || !object.contains(race_field)) {
     throw InputError(
         fmt::format("it is no report of `palimpsest bench` but seems to be {}", seems_to_be(object)));
   }
   const Fields fields(object, "the report");
   Index version = 0;
-  fields.read(version_field, version);
-  if (version != present_version) {
+  fields.read(race_field, version);
+  if (version != race_version) {
     throw InputError(
-        fmt::format("\"{}\" is {}; this program reads version {}", version_field, version, present_version));
+        fmt::format("\"{}\" is {}; this program reads version {}", race_field, version, race_version));
   }
   RaceReport report;
   require(fields, {"left", "data"});
@@ -334,7 +323,7 @@ RaceReport parse_race(const std::string& text) {
 }
 
 RaceReport read_race(const std::filesystem::path& file) {
-  const std::string text = read_text_file(file, most_bytes);
+  const std::string text = read_text_file(file, most_race_bytes);
   try {
     return parse_race(text);
   } catch (const InputError& error) {

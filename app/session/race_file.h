@@ -13,9 +13,6 @@ std::string race_json(const RaceReport& report);
 /// The points of a report as CSV, one a line, with a line of names first.
 std::string race_csv(const RaceReport& report);
 
-/// Whether JSON is meant to be a report.
-bool holds_race(const std::string& text);
-
 /// The report in JSON. Throws InputError naming the point, the field and what is expected.
 RaceReport parse_race(const std::string& text);
 

@@ -10,15 +10,20 @@
 
 #include "app/session/counted.h"
 #include "app/session/devices.h"
-#include "app/session/machine.h"
+#include "app/session/found.h"
 #include "app/session/paths.h"
 #include "app/session/race_file.h"
 #include "core/base/error.h"
 #include "core/base/stop.h"
-#include "core/race/naming.h"
 #include "core/race/race.h"
+#include "core/race/report.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
+
+static auto parts_of(const RaceReport& report) { return std::tie(report.points); }
+static auto parts_of(const RaceLine& line) { return std::tie(line.points, line.missing); }
+static auto parts_of(const RaceFigures& figures) { return std::tie(figures.lines); }
 
 namespace {
 
@@ -97,14 +102,12 @@ void RaceBoard::begin(std::string words) {
   if (told_) told_();
 }
 
-std::shared_ptr<const RaceReport> OwnRace::compute(const Effort& effort) const {
+Found<RaceReport> OwnRace::compute(const Effort& effort) const {
   const std::vector<RaceEntry> entries = race_entries(*plan);
   const auto show = [&](RaceReport report) {
     report.left = missing_entries(entries, report);
-    if (effort.progress) {
-      effort.progress(1 - static_cast<double>(report.left) /
-                              static_cast<double>(std::max<std::size_t>(entries.size(), 1)));
-    }
+    effort.tell(1 - static_cast<double>(report.left) /
+                        static_cast<double>(std::max<std::size_t>(entries.size(), 1)));
     if (const RaceEntry* const next = next_entry(entries, report)) board->begin(words_of(*next));
     board->tell(std::make_shared<const RaceReport>(std::move(report)));
   };
@@ -133,13 +136,7 @@ std::shared_ptr<const RaceReport> OwnRace::compute(const Effort& effort) const {
   return whole;
 }
 
-std::size_t OwnRace::bytes(const RaceReport& report) {
-  return sizeof report + report.points.size() * sizeof(RacePoint);
-}
-
-std::shared_ptr<const RaceReport> RecordedRace::compute(const Effort&) const {
-  return std::make_shared<const RaceReport>(read_race(file));
-}
+Found<RaceReport> RecordedRace::compute(const Effort&) const { return read_race(file); }
 
 bool FiguresOfRaces::operator<(const FiguresOfRaces& other) const {
   const auto all = [](const FiguresOfRaces& each) {
@@ -150,18 +147,10 @@ bool FiguresOfRaces::operator<(const FiguresOfRaces& other) const {
   return all(*this) < all(other);
 }
 
-std::shared_ptr<const RaceFigures> FiguresOfRaces::compute(const Effort&) const {
+Found<RaceFigures> FiguresOfRaces::compute(const Effort&) const {
   std::vector<const RaceReport*> all;
   for (const auto& report : reports) all.push_back(report.get());
-  return std::make_shared<const RaceFigures>(race_figures(all, leading, selection, whole));
-}
-
-std::size_t FiguresOfRaces::bytes(const RaceFigures& figures) {
-  std::size_t points = 0;
-  for (const auto& lines : figures.lines) {
-    for (const RaceLine& line : lines) points += line.points.size() + line.missing.size();
-  }
-  return sizeof figures + points * sizeof(RacePoint);
+  return race_figures(all, leading, selection, whole);
 }
 
 std::filesystem::path Races::shipped_folder() try { return asset("races"); } catch (const Error&) {
@@ -184,11 +173,11 @@ void Races::leave(Session& session) {
 
 void Races::keep_racing(Session& session) {
   if (!race_) return;
-  const Answer<RaceReport> answer = session.answers().ask(*race_, Urgency::aside);
-  progress_ = answer.progress;
-  if (answer.under_way) return;
-  if (!answer.value && answer.reason != was_stopped && !answer.reason.empty())
-    session.set_message("The race ended: " + answer.reason);
+  const Known<RaceReport> known = session.questions().ask(*race_, Urgency::aside);
+  progress_ = known.progress;
+  if (known.under_way) return;
+  if (!known.value && known.reason != was_stopped && !known.reason.empty())
+    session.set_message("The race ended: " + known.reason);
   race_.reset();
 }
 
@@ -197,43 +186,43 @@ void Races::look(Session& session) {
   reads_ = false;
   const auto read = [&](const std::string& file) {
     // Wanted now: what may take long, a race among it, could keep them waiting on a machine of few threads.
-    Answer<RaceReport> answer = session.answers().ask(RecordedRace{file});
-    reads_ = reads_ || answer.under_way;
-    return answer;
+    Known<RaceReport> known = session.questions().ask(RecordedRace{file});
+    reads_ = reads_ || known.under_way;
+    return known;
   };
   if (const auto own = this->own(); own && (!own->points.empty() || runs()))
     seen_.push_back({own_race, "here and now", SeenReport::From::own_race, own});
   const MeasureState measure = session.state().measure;
   std::vector<std::string> unread;
   for (const std::string& file : measure.reports) {
-    const Answer<RaceReport> answer = read(file);
-    if (!answer.reason.empty()) {
+    const Known<RaceReport> known = read(file);
+    if (!known.reason.empty()) {
       unread.push_back(file);
       session.set_message(
           fmt::format("{}. A report that `palimpsest bench --json` wrote was expected; what was "
                       "open stays",
-                      answer.reason));
+                      known.reason));
     }
-    if (answer.value)
-      seen_.push_back({file, machine_and_date(*answer.value), SeenReport::From::file, answer.value});
+    if (known.value)
+      seen_.push_back({file, machine_and_date(*known.value), SeenReport::From::file, known.value});
   }
   for (const std::string& name : shipped_) {
     const bool is_away = std::ranges::find(measure.away, name) != measure.away.end() ||
                          std::ranges::find(broken_, name) != broken_.end();
     if (is_away) continue;
-    const Answer<RaceReport> answer = read((folder_ / name).string());
-    if (!answer.reason.empty()) {
+    const Known<RaceReport> known = read((folder_ / name).string());
+    if (!known.reason.empty()) {
       broken_.push_back(name);
-      session.set_message(answer.reason);
+      session.set_message(known.reason);
     }
-    if (answer.value)
-      seen_.push_back({name, machine_and_date(*answer.value), SeenReport::From::shipped, answer.value});
+    if (known.value)
+      seen_.push_back({name, machine_and_date(*known.value), SeenReport::From::shipped, known.value});
   }
   if (unread.empty()) return;
   SessionState next = session.state();
   for (const std::string& file : unread) {
     std::erase(next.measure.reports, file);
-    session.answers().forget(RecordedRace{file});
+    session.questions().forget(RecordedRace{file});
   }
   const std::string message = session.message();
   session.change(std::move(next));
@@ -244,7 +233,7 @@ void Races::open(Session& session, const std::filesystem::path& file) {
   std::error_code unknown;
   const std::filesystem::path absolute = std::filesystem::absolute(file, unknown);
   const std::string path = unknown ? file.string() : absolute.string();
-  session.answers().forget(RecordedRace{path});  // it may have changed
+  session.questions().forget(RecordedRace{path});  // it may have changed
   SessionState next = session.state();
   next.workspace = "measure";
   if (std::ranges::find(next.measure.reports, path) == next.measure.reports.end())
@@ -322,7 +311,7 @@ void Races::start(Session& session) {
 
 void Races::cancel(Session& session) {
   if (!race_) return;
-  session.answers().give_up(*race_);
+  session.questions().give_up(*race_);
   race_.reset();
 }
 
@@ -482,10 +471,6 @@ std::span<const RacePreset> race_presets() {
        }},
   };
   return all;
-}
-
-bool looks_like_race(std::string_view text) {
-  return text.find("\"palimpsest_race\"") != std::string_view::npos;
 }
 
 }  // namespace palimpsest

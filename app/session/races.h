@@ -9,11 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "app/session/answers.h"
-#include "app/session/measure_view.h"
+#include "app/session/questions.h"
 #include "app/session/session.h"
 #include "core/race/figures.h"
-#include "core/race/plan.h"
+#include "core/race/race.h"
 
 namespace palimpsest {
 
@@ -49,19 +48,17 @@ struct OwnRace {
   std::shared_ptr<RaceBoard> board;
   std::shared_ptr<const RacePlan> plan;
 
-  bool operator<(const OwnRace& other) const { return board.get() < other.board.get(); }
-  std::shared_ptr<const RaceReport> compute(const Effort& effort) const;
-  static std::size_t bytes(const RaceReport& report);
+  auto operator<=>(const OwnRace&) const = default;
+  Found<Value> compute(const Effort& effort) const;
 };
 
 /// A report in a file.
 struct RecordedRace {
   using Value = RaceReport;
-  std::string file;
+  std::string file = {};
 
-  bool operator<(const RecordedRace& other) const { return file < other.file; }
-  std::shared_ptr<const RaceReport> compute(const Effort& effort) const;
-  static std::size_t bytes(const RaceReport& report) { return OwnRace::bytes(report); }
+  auto operator<=>(const RecordedRace&) const = default;
+  Found<Value> compute(const Effort& effort) const;
 };
 
 /// The figures of some reports.
@@ -75,9 +72,8 @@ struct FiguresOfRaces {
   bool whole = false;
 
   bool operator<(const FiguresOfRaces& other) const;
-  std::string question() const { return "figures"; }
-  std::shared_ptr<const RaceFigures> compute(const Effort& effort) const;
-  static std::size_t bytes(const RaceFigures& figures);
+  std::string subject() const { return "figures"; }
+  Found<Value> compute(const Effort& effort) const;
 };
 
 /// A report that can be seen in Measure.
@@ -208,8 +204,5 @@ struct RacePreset {
 };
 
 std::span<const RacePreset> race_presets();
-
-/// Whether JSON looks like a report, without reading all of it.
-bool looks_like_race(std::string_view text);
 
 }  // namespace palimpsest

@@ -52,14 +52,15 @@ double quantile(std::vector<double> numbers, double share) {
   return *at;
 }
 
-KindScales kind_scales(const Sequence& sequence, const Matrix<double>& outputs) {
+KindScales kind_scales(const Sequence& sequence) {
   const Matrix<double> values = sequence.at("v").all<double>();
   return {.key = sequence.has("k") ? strong(sequence.at("k").all<double>()) : 1,
           .query = strong(sequence.at("q").all<double>()),
           .value = strong(values),
-          .output = strong(outputs),
           .value_length = usual_length(values)};
 }
+
+double output_scale(const Matrix<double>& outputs) { return strong(outputs); }
 
 double strong_state(std::span<const Recall> recalls) {
   const double typical = quantile(of_memories(recalls, &Recall::root_mean_square), nearly_all);

@@ -13,12 +13,15 @@ struct KindScales {
   double key = 1;
   double query = 1;
   double value = 1;
-  double output = 1;
+  double output = 0;        // 0: not known yet
   double value_length = 1;  // |v| that all but one token in twenty stay below
 };
 
-/// Those of `sequence` and its `outputs` [T, V]. Long sequences are sampled.
-KindScales kind_scales(const Sequence& sequence, const Matrix<double>& outputs);
+/// Those of `sequence`, but for its outputs. Long sequences are sampled.
+KindScales kind_scales(const Sequence& sequence);
+
+/// That of its outputs [T, V].
+double output_scale(const Matrix<double>& outputs);
 
 /// What the part `share` of the finite `numbers` do not exceed; 0 if there are none.
 double quantile(std::vector<double> numbers, double share);

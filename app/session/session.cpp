@@ -7,18 +7,19 @@
 #include <optional>
 
 #include "app/session/completion.h"
-#include "app/session/memory_answers.h"
+#include "app/session/found.h"
+#include "app/session/memory_questions.h"
 #include "app/session/presets.h"
 #include "app/session/state_text.h"
 #include "core/base/error.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 #include "core/io/file.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 
 namespace {
 
-constexpr double nearly_there = 0.1;  // seconds: a choice that takes longer gives way to the next one
 constexpr std::size_t most_kept = 8;  // data sets made in memory
 constexpr double noticed = 0.3;       // seconds: what takes longer is said
 
@@ -42,36 +43,6 @@ Choice first_choice(Choice choice, const DataSet& data) {
   choice.chunk_size = std::min(usual_chunk(data.tokens), largest_chunk(data.tokens));
   choice.head = opening_head(data, choice);
   return choice;
-}
-
-/// `state` with what differs between `from` and `to` changed in the same way, but for the words of the text
-/// that `from` and `to` are about.
-SessionState with_changes(SessionState state, const SessionState& from, const SessionState& to) {
-  Side& side = state.sides.front();
-  const Side& x = from.sides.front();
-  const Side& y = to.sides.front();
-  if (y.variant != x.variant) side.variant = y.variant;
-  if (y.form != x.form) side.form = y.form;
-  if (y.device != x.device) side.device = y.device;
-  if (y.precision != x.precision) side.precision = y.precision;
-  if (y.chunk_size != x.chunk_size) side.chunk_size = y.chunk_size;
-  if (y.settings != x.settings) side.settings = y.settings;
-  const auto others = [](const SessionState& of) { return std::span(of.sides).subspan(1); };
-  if (!std::ranges::equal(others(to), others(from))) {
-    state.sides.resize(1);
-    state.sides.insert(state.sides.end(), to.sides.begin() + 1, to.sides.end());
-  }
-  if (to.edits != from.edits) state.edits = to.edits;
-  if (to.head != from.head) state.head = to.head;
-  if (to.workspace != from.workspace) state.workspace = to.workspace;
-  if (to.view != from.view) state.view = to.view;
-  if (to.attention != from.attention) state.attention = to.attention;
-  if (to.compare != from.compare) state.compare = to.compare;
-  const InjectedFault fault = to.prove.fault != from.prove.fault ? to.prove.fault : state.prove.fault;
-  if (to.measure != from.measure) state.measure = to.measure;
-  if (to.prove != from.prove) state.prove = to.prove;
-  state.prove.fault = fault;
-  return state;
 }
 
 /// `state` with what these data do not have brought into range: their file may have been read again since,
@@ -136,35 +107,35 @@ struct Session::Opening {
   Earlier earlier = {};
 };
 
-/// Data and a choice that are asked for, and what has come of it once it is answered.
-struct Session::Job {
-  const bool opens_data;
-  const std::string saved_in;              // the file of a saved place, which every problem names
+/// Data and a choice that are to be shown.
+struct Session::Wish {
+  bool opens_data = true;
+  std::string saved_in = {};               // the file of a saved place, which every problem names
   std::optional<SessionState> state = {};  // what is gone to, if that is more than data
   bool is_entry = true;                    // of the history, where data are opened
-  std::function<Opening()> make;           // runs in another thread
-
-  std::shared_ptr<Computation> computation;
-  Place place;
-
-  explicit Job(bool opens, std::string file = {}) : opens_data(opens), saved_in(std::move(file)) {}
+  std::function<Opening()> make = {};      // runs in another thread
 };
 
-/// What a job gives: an answer that is fetched once.
-struct Session::JobDone {
-  using Value = Job;
+/// What a wish comes to.
+struct Session::Begun {
+  std::shared_ptr<Computation> computation;
+  Place place;
+};
 
-  std::shared_ptr<Job> job;
+/// The question that brings it: asked until it is there, then forgotten.
+struct Session::ToShow {
+  using Value = Begun;
 
-  bool operator<(const JobDone& other) const { return job.owner_before(other.job); }
-  std::shared_ptr<const Job> compute(const Effort& effort) const {
-    const Opening opening = job->make();
-    job->computation = begin(opening.data, opening.choice, effort.stop, opening.earlier, opening.devices);
-    job->place = opening.place;
-    if (opening.is_saved) require_place(*job->computation, opening.place);
-    return job;
+  std::shared_ptr<const Wish> wish;
+
+  auto operator<=>(const ToShow&) const = default;
+  Found<Begun> compute(const Effort& effort) const {
+    const Opening opening = wish->make();
+    const Begun begun = {begin(opening.data, opening.choice, effort.stop, opening.earlier, opening.devices),
+                         opening.place};
+    if (opening.is_saved) require_place(*begun.computation, opening.place);
+    return begun;
   }
-  static std::size_t bytes(const Job&) { return 0; }
 };
 
 /// Asks every device once whether it can be used: a driver takes up to seconds to start, and then remembers.
@@ -176,11 +147,10 @@ struct Session::DevicesAsked {
   bool operator<(const DevicesAsked& other) const {
     return std::less<>()(devices.data(), other.devices.data());
   }
-  std::shared_ptr<const bool> compute(const Effort&) const {
+  Found<bool> compute(const Effort&) const {
     for (const Backend* device : devices) unavailable(*device);
-    return std::make_shared<const bool>(true);
+    return true;
   }
-  static std::size_t bytes(const bool&) { return 0; }
 };
 
 std::string Session::why_not_on(const Backend& device, Form form, const Foundation* foundation) const {
@@ -204,20 +174,16 @@ bool Session::open(DataSet new_data, const Place& place) {
     kept_.push_back(data);
     if (kept_.size() > most_kept) kept_.pop_front();
   }
-  return start_opening(
-      [data, place, choice = choice(), devices = devices_] {
-        return Opening{data, first_choice(choice, *data), place, devices};
-      },
-      std::make_shared<Job>(true));
+  return start_opening({.make = [data, place, choice = choice(), devices = devices_] {
+    return Opening{data, first_choice(choice, *data), place, devices};
+  }});
 }
 
 bool Session::open_named(const std::string& id) {
-  return start_opening(
-      [id, choice = choice(), devices = devices_] {
-        const auto data = std::make_shared<const DataSet>(open_data(id));
-        return Opening{data, first_choice(choice, *data), {}, devices};
-      },
-      std::make_shared<Job>(true));
+  return start_opening({.make = [id, choice = choice(), devices = devices_] {
+    const auto data = std::make_shared<const DataSet>(open_data(id));
+    return Opening{data, first_choice(choice, *data), {}, devices};
+  }});
 }
 
 bool Session::from_json(const std::string& text, const std::filesystem::path& folder) {
@@ -229,9 +195,14 @@ bool Session::from_string(const std::string& text) {
 }
 
 bool Session::open_saved(const std::filesystem::path& file) {
-  return open_place(file.string(), [&] {
-    return parse_state(read_text_file(file, most_session_bytes), file.parent_path());
-  });
+  std::string text;
+  try {
+    text = read_text_file(file, most_session_bytes);
+  } catch (const Error& error) {  // it names the file
+    message_ = error.what();
+    return false;
+  }
+  return open_place(file.string(), [&] { return parse_state(text, file.parent_path()); });
 }
 
 bool Session::open_place(const std::string& name, const std::function<SessionState()>& read) {
@@ -239,34 +210,29 @@ bool Session::open_place(const std::string& name, const std::function<SessionSta
   try {
     saved = read();
   } catch (const Error& error) {
-    const std::string_view words = error.what();
-    message_ = words.starts_with(name) ? words : fmt::format("{}: {}", name, words);
+    message_ = fmt::format("{}: {}", name, error.what());
     return false;
   }
-  return open_state(std::move(saved), std::make_shared<Job>(true, name));
+  return open_state({.saved_in = name, .state = std::move(saved)});
 }
 
-bool Session::open_state(SessionState state, std::shared_ptr<Job> job) {
+bool Session::open_state(Wish wish) {
+  const SessionState& state = *wish.state;
   const auto found = std::ranges::find(kept_, state.data, [](const auto& kept) { return kept->id; });
   std::shared_ptr<const DataSet> kept = found == kept_.end() ? nullptr : *found;
-  job->state = state;
-  const bool is_saved = !job->saved_in.empty();
-  return start_opening(
-      [state = std::move(state), kept, is_saved, devices = devices_] {
-        const auto data = kept ? kept : std::make_shared<const DataSet>(open_data(state.data));
-        Choice choice = state.choice();
-        choice.chunk_size = std::min(choice.chunk_size, largest_chunk(data->tokens));  // changes no result
-        require_head(*data, choice.head);
-        for (const auto& [field, tokens] :
-             {std::pair("words", &state.words), {"repeated", &state.repeated}}) {
-          if (!tokens->empty() && tokens->back() >= data->tokens) {
-            throw InputError(fmt::format("\"{}\" holds {}; expected tokens of these data, 0 to {}", field,
-                                         tokens->back(), data->tokens - 1));
-          }
-        }
-        return Opening{data, choice, state.place, devices, is_saved};
-      },
-      std::move(job));
+  wish.make = [state, kept, is_saved = !wish.saved_in.empty(), devices = devices_] {
+    const auto data = kept ? kept : std::make_shared<const DataSet>(open_data(state.data));
+    Choice choice = state.choice();
+    choice.chunk_size = std::min(choice.chunk_size, largest_chunk(data->tokens));  // changes no result
+    require_head(*data, choice.head);
+    for (const auto& [field, tokens] : {std::pair("words", &state.words), {"repeated", &state.repeated}}) {
+      if (tokens->empty() || tokens->back() < data->tokens) continue;
+      throw InputError(fmt::format("\"{}\" holds {}; expected tokens of these data, 0 to {}", field,
+                                   tokens->back(), data->tokens - 1));
+    }
+    return Opening{data, choice, state.place, devices, is_saved};
+  };
+  return start_opening(std::move(wish));
 }
 
 SessionState Session::saved_state() const {
@@ -281,20 +247,20 @@ std::string Session::to_json() const { return write_state(saved_state()); }
 
 std::string Session::to_string() const { return state_string(saved_state()); }
 
-bool Session::is_opening() const { return job_ && job_->opens_data; }
+bool Session::is_opening() const { return asked_ && asked_->opens_data; }
 
-bool Session::start_opening(std::function<Opening()> make, std::shared_ptr<Job> job) {
+bool Session::start_opening(Wish wish) {
   before_opening_ = state_;
   message_.clear();
   left_device_.clear();
-  start(std::move(job), std::move(make));
+  start(std::move(wish));
   fetch();
   return message_.empty();
 }
 
 void Session::change(SessionState next, std::string_view merge_key) {
   if (next.data != state_.data) {
-    open_state(std::move(next), std::make_shared<Job>(true));
+    open_state({.state = std::move(next)});
     return;
   }
   if (!computed_ || is_opening()) {  // the new data will be computed with it
@@ -351,20 +317,20 @@ void Session::adopt(SessionState next, bool always_compute) {
   place_cursor();
   if (!recompute) return;
   message_.clear();
-  start(std::make_shared<Job>(false),
-        [data = computed_->data, choice = choice(), place = state_.place,
-         earlier = is_faulty ? as_earlier(computed_) : Earlier(),
-         devices = devices_] { return Opening{data, choice, place, devices, false, earlier}; });
+  start({.opens_data = false,
+         .make = [data = computed_->data, choice = choice(), place = state_.place,
+                  earlier = is_faulty ? as_earlier(computed_) : Earlier(),
+                  devices = devices_] { return Opening{data, choice, place, devices, false, earlier}; }});
   fetch();
 }
 
 bool Session::can_undo() const {
-  return computed_ && (history_.can_undo() || (is_opening() && job_->is_entry));
+  return computed_ && (history_.can_undo() || (is_opening() && asked_->is_entry));
 }
 
 bool Session::undo() {
   if (!can_undo()) return false;
-  const bool is_given_up = is_opening() && job_->is_entry;
+  const bool is_given_up = is_opening() && asked_->is_entry;
   if (!is_opening()) history_.look_at(state_.place);
   go_to(is_given_up ? history_.present() : history_.undo());
   return true;
@@ -381,16 +347,7 @@ void Session::start_history() { history_ = History(state_); }
 
 /// Goes to an entry of the history.
 void Session::go_to(SessionState state) {
-  state.workspace = state_.workspace;
-  state.view = state_.view;
-  state.attention = state_.attention;
-  state.compare.handle = state_.compare.handle;
-  state.compare.before = state_.compare.before;
-  state.measure.leading = state_.measure.leading;
-  state.measure.per_token = state_.measure.per_token;
-  state.measure.whole = state_.measure.whole;
-  const InjectedFault fault = std::exchange(state.prove, state_.prove).fault;
-  state.prove.fault = fault;
+  state = with_looks_of(std::move(state), state_);
   if (state.data == data().id) {
     const bool gives_up = is_opening();  // what it has stopped is computed again
     state = fitted(std::move(state), data());
@@ -399,64 +356,64 @@ void Session::go_to(SessionState state) {
     adopt(std::move(state), gives_up);
     return;
   }
-  const auto job = std::make_shared<Job>(true);
-  job->is_entry = false;
-  open_state(std::move(state), job);
+  open_state({.state = std::move(state), .is_entry = false});
 }
 
 /// A choice that is nearly computed is still waited for: while a slider is dragged, pictures follow.
-void Session::start(std::shared_ptr<Job> job, std::function<Opening()> make) {
-  job->make = std::move(make);
-  const bool is_waited_for = job_ && !job_->opens_data && !job->opens_data && job_seconds_ < nearly_there;
+void Session::start(Wish wish) {
+  const auto wanted = std::make_shared<const Wish>(std::move(wish));
+  const bool is_waited_for =
+      asked_ && !asked_->opens_data && !wanted->opens_data && asked_seconds_ < nearly_there;
   if (is_waited_for) {
-    next_job_ = std::move(job);
+    next_ = wanted;
     return;
   }
-  if (job_) answers_.forget(JobDone{job_});  // it may be there, but not fetched
-  job_ = std::move(job);
-  next_job_ = nullptr;
-  job_seconds_ = 0;
+  if (asked_) questions_.forget(ToShow{asked_});  // it may be there, but not fetched
+  asked_ = wanted;
+  next_ = nullptr;
+  asked_seconds_ = 0;
 }
 
 /// Who looked at a result until now holds it; the last one must not be a drawing that has to free it.
 void Session::let_go_of_replaced() {
   std::erase_if(replaced_, [this](std::shared_ptr<Computation>& replaced) {
     if (replaced.use_count() > 1) return false;
-    answers_.let_go(std::move(replaced));
+    questions_.let_go(std::move(replaced));
     return true;
   });
 }
 
 bool Session::update() {
   let_go_of_replaced();
-  answers_.frame();
+  questions_.frame();
   return fetch_all();
 }
 
 void Session::wait() {
   let_go_of_replaced();
-  for (fetch_all(); answers_.busy(); fetch_all()) {
-    answers_.wait();
-    answers_.frame();
+  for (fetch_all(); questions_.busy(); fetch_all()) {
+    questions_.wait();
+    questions_.frame();
   }
-  answers_.wait();
+  questions_.wait();
 }
 
 void Session::wait_for_choice() {
-  for (fetch(); job_; fetch()) answers_.wait_for(JobDone{job_});
+  for (fetch(); asked_; fetch()) questions_.wait_for(ToShow{asked_});
 }
 
 void Session::wait_for_place() {
   wait_for_choice();
-  for (look(); lookout_.is_stale(); look()) lookout_.wait(answers_);
+  for (look(); lookout_.is_stale(); look()) lookout_.wait(questions_);
 }
 
 /// Takes over all that is there, and asks for what is not.
 bool Session::fetch_all() {
   bool is_new = fetch();
-  if (!knows_devices_) knows_devices_ = answers_.ask(DevicesAsked{devices_}, Urgency::later).value != nullptr;
+  if (!knows_devices_)
+    knows_devices_ = questions_.ask(DevicesAsked{devices_}, Urgency::later).value != nullptr;
   std::string problem;
-  if (computed_ && complete(computed_, answers_, problem)) {
+  if (computed_ && complete(computed_, questions_, problem)) {
     is_new = true;
     place_cursor();  // a form may have turned out not to exist
   }
@@ -469,7 +426,7 @@ bool Session::fetch_all() {
 /// What a device cannot compute, or no longer, the CPU goes on with: what is looked at stays. Other forms
 /// that it lacks say so where they are chosen.
 void Session::leave_failed_device() {
-  if (!computed_ || job_) return;
+  if (!computed_ || asked_) return;
   std::string reason = left_to_cpu(*computed_, form());
   const bool has_no_record = !lookout_.is_stale() && !sight().record && sight().computation == computed_;
   if (const std::string& words = lookout_.awaited().reason; !is_cpu(*computed_->device) && reason.empty() &&
@@ -478,27 +435,27 @@ void Session::leave_failed_device() {
     reason = fmt::format("{}: {}", computed_->device->name(), words);
   if (reason.empty()) return;
   SessionState next = state_;
-  const std::string words = leave_to_cpu(next.sides.front().device, next.sides.front().precision);
+  const std::string words = leave_to_cpu(reason, next.sides.front().device, next.sides.front().precision);
   history_.fall_back(next);
   adopt(std::move(next));
-  left_device_ = reason + (reason.ends_with('.') ? " " : ". ") + words;
+  left_device_ = words;
 }
 
 std::optional<Session::Waiting> Session::waiting() const {
-  if (job_ && job_seconds_ > noticed) {
-    const bool opens = job_->opens_data;
-    return Waiting{opens ? "opening data" : "computing " + choice().variant, job_seconds_, job_progress_};
+  if (asked_ && asked_seconds_ > noticed) {
+    const bool opens = asked_->opens_data;
+    return Waiting{opens ? "opening data" : "computing " + choice().variant, asked_seconds_, asked_progress_};
   }
-  const Answer<Record>& record = lookout_.awaited();
+  const Known<Record>& record = lookout_.awaited();
   if (!lookout_.is_stale() || record.seconds < noticed) return std::nullopt;
   return Waiting{"computing this step", record.seconds, record.progress};
 }
 
 void Session::stop() {
-  if (job_) {
-    answers_.forget(JobDone{job_});
-    next_job_ = nullptr;
-    fail(*std::exchange(job_, nullptr), {});
+  if (asked_) {
+    questions_.forget(ToShow{asked_});
+    next_ = nullptr;
+    fail(*std::exchange(asked_, nullptr), {});
   } else if (lookout_.is_stale()) {
     const Sight seen = sight();
     if (seen.record && seen.computation == computed_) {
@@ -507,55 +464,56 @@ void Session::stop() {
       set_cursor(seen.cursor);
       look();  // nobody waits for the other place any more
     } else {
-      lookout_.give_up(answers_);
+      lookout_.give_up(questions_);
     }
   }
 }
 
 void Session::look() {
   const auto steps = trace() ? computed_->trace(form()) : nullptr;
-  lookout_.look({.computation = computed_, .trace = steps, .cursor = cursor_}, answers_);
+  lookout_.look({.computation = computed_, .trace = steps, .cursor = cursor_}, questions_);
 }
 
 bool Session::fetch() {
   bool is_new = false;
-  while (job_) {
-    const auto answer = answers_.ask(JobDone{job_});
-    job_seconds_ = answer.seconds;
-    job_progress_ = answer.progress;
-    if (answer.under_way) break;
-    answers_.forget(JobDone{job_});
-    const std::shared_ptr<Job> job = std::exchange(job_, std::exchange(next_job_, nullptr));
-    job_seconds_ = 0;
-    is_new = is_new || answer.value;
-    if (answer.value)
-      accept(*job, job->computation);
-    else if (!job_)
-      fail(*job, job->saved_in.empty() ? answer.reason : fmt::format("{}: {}", job->saved_in, answer.reason));
+  while (asked_) {
+    const Known<Begun> known = questions_.ask(ToShow{asked_});
+    asked_seconds_ = known.seconds;
+    asked_progress_ = known.progress;
+    if (known.under_way) break;
+    questions_.forget(ToShow{asked_});
+    const std::shared_ptr<const Wish> wish = std::exchange(asked_, std::exchange(next_, nullptr));
+    asked_seconds_ = 0;
+    is_new = is_new || known.value;
+    if (known.value)
+      accept(*wish, *known.value);
+    else if (!asked_)
+      fail(*wish,
+           wish->saved_in.empty() ? known.reason : fmt::format("{}: {}", wish->saved_in, known.reason));
     leave_failed_device();
   }
   return is_new;
 }
 
-void Session::accept(const Job& job, std::shared_ptr<Computation> computation) {
+void Session::accept(const Wish& wish, const Begun& begun) {
   if (computed_) replaced_.push_back(std::move(computed_));
-  computed_ = std::move(computation);
-  if (!job.opens_data) {
+  computed_ = begun.computation;
+  if (!wish.opens_data) {
     place_cursor();
     return;
   }
   const bool is_first = before_opening_.data.empty();
-  const SessionState asked = std::exchange(state_, job.state.value_or(before_opening_));
-  if (!job.state) {  // they are of other data
+  const SessionState asked = std::exchange(state_, wish.state.value_or(before_opening_));
+  if (!wish.state) {  // they are of other data
     state_.words.clear();
     state_.repeated.clear();
   }
   state_.data = data().id;
   state_.set_choice(computed_->choice);
-  state_.place = job.place;
+  state_.place = begun.place;
   if (is_first) {
     start_history();
-  } else if (job.is_entry) {
+  } else if (wish.is_entry) {
     history_.look_at(asked.place);
     history_.change(state_);
   }
@@ -565,9 +523,9 @@ void Session::accept(const Job& job, std::shared_ptr<Computation> computation) {
 }
 
 /// Back to what is still shown; what was chosen while data were being opened is asked for again.
-void Session::fail(const Job& job, std::string problem) {
+void Session::fail(const Wish& wish, std::string problem) {
   if (computed_) {
-    SessionState shown = job.opens_data ? before_opening_ : state_;
+    SessionState shown = wish.opens_data ? before_opening_ : state_;
     const Form form = shown.sides.front().form;
     shown.set_choice(computed_->choice);
     shown.sides.front().form = form;
@@ -575,7 +533,7 @@ void Session::fail(const Job& job, std::string problem) {
     shown.place = state_.place;
     const SessionState wanted = std::exchange(state_, shown);
     history_.fall_back(state_);
-    if (job.opens_data) change(wanted);
+    if (wish.opens_data) change(wanted);
   }
   message_ = std::move(problem);
 }

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "app/session/answers.h"
 #include "app/session/computation.h"
 #include "app/session/history.h"
+#include "app/session/questions.h"
 #include "app/session/sight.h"
 
 namespace palimpsest {
@@ -94,7 +94,7 @@ class Session {
   void wait_for_place();
 
   /// Whether a computation is under way, or the comparison of its forms.
-  bool computing() const { return job_ || (computed_ && !computed_->is_complete()); }
+  bool computing() const { return asked_ || (computed_ && !computed_->is_complete()); }
 
   /// What is wanted now and takes long.
   struct Waiting {
@@ -125,8 +125,8 @@ class Session {
   const Lookout& lookout() const { return lookout_; }
 
   /// Where views ask for what they show.
-  Answers& answers() { return answers_; }
-  const Answers& answers() const { return answers_; }
+  Questions& questions() { return questions_; }
+  const Questions& questions() const { return questions_; }
 
   /// The last problem in words; empty if there is none. Set by a failed open or computation, cleared by a
   /// good one.
@@ -179,33 +179,34 @@ class Session {
 
  private:
   struct Opening;
-  struct Job;
-  struct JobDone;
+  struct Wish;
+  struct Begun;
+  struct ToShow;
   struct DevicesAsked;
 
   Form form() const { return state_.sides.front().form; }
   SessionState saved_state() const;
   bool is_opening() const;
   bool open_place(const std::string& name, const std::function<SessionState()>& read);
-  bool open_state(SessionState state, std::shared_ptr<Job> job);
-  bool start_opening(std::function<Opening()> make, std::shared_ptr<Job> job);
-  void start(std::shared_ptr<Job> job, std::function<Opening()> make);
+  bool open_state(Wish wish);
+  bool start_opening(Wish wish);
+  void start(Wish wish);
   void adopt(SessionState next, bool always_compute = false);
   void go_to(SessionState state);
   void let_go_of_replaced();
   bool fetch_all();
   void leave_failed_device();
   bool fetch();
-  void accept(const Job& job, std::shared_ptr<Computation> computation);
-  void fail(const Job& job, std::string problem);
+  void accept(const Wish& wish, const Begun& begun);
+  void fail(const Wish& wish, std::string problem);
   void place_cursor();
 
   std::shared_ptr<Computation> computed_;
   std::vector<std::shared_ptr<Computation>> replaced_;  // until nobody looks at them any more
-  std::shared_ptr<Job> job_;                            // under way
-  std::shared_ptr<Job> next_job_;                       // wanted after it
-  double job_seconds_ = 0;                              // for how long job_ has been under way, and
-  double job_progress_ = 0;                             // how far it is
+  std::shared_ptr<const Wish> asked_;                   // under way
+  std::shared_ptr<const Wish> next_;                    // wanted after it
+  double asked_seconds_ = 0;                            // for how long it has been under way, and
+  double asked_progress_ = 0;                           // how far it is
   SessionState state_;
   SessionState before_opening_;
   History history_;
@@ -216,7 +217,7 @@ class Session {
   bool knows_devices_ = false;  // whether all drivers have said if they can be used
   Cursor cursor_;
   Lookout lookout_;
-  Answers answers_;  // last: its threads end before anything else goes
+  Questions questions_;  // last: its threads end before anything else goes
 };
 
 }  // namespace palimpsest

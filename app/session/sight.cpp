@@ -2,14 +2,12 @@
 
 #include <utility>
 
-#include "app/session/block_record.h"
-#include "core/proof/edited_trace.h"
+#include "app/session/step_questions.h"
+#include "core/proof/fault_edits.h"
 
 namespace palimpsest {
 
 namespace {
-
-constexpr double nearly_there = 0.1;  // seconds: what has taken longer gives way to what is wanted now
 
 bool is_same_block(const Sight& x, const Sight& y) {
   return x.trace == y.trace && x.cursor.block == y.cursor.block;
@@ -21,40 +19,40 @@ bool is_faulty(const Sight& sight) {
   return sight.computation && sight.computation->edited && sight.trace == sight.computation->edited;
 }
 
-void Lookout::look(const Sight& wanted, Answers& answers) {
+void Lookout::look(const Sight& wanted, Questions& questions) {
   const bool has_steps = wanted.trace && wanted.trace->block_count() > 0;
   if (!has_steps) return see(wanted, {});
   if (seen_.record && is_same_block(seen_, wanted)) {
-    Answer<Record> same;
+    Known<Record> same;
     same.value = seen_.record;
     return see(wanted, same);
   }
   while (true) {
     if (!next_ || is_same_block(*next_, wanted) || awaited_.seconds > nearly_there) next_ = wanted;
     const bool is_wanted = is_same_block(*next_, wanted);
-    awaited_ = answers.ask(BlockRecord{next_->trace, next_->cursor.block});
+    awaited_ = questions.ask(BlockRecord{next_->trace, next_->cursor.block});
     is_stale_ = awaited_.under_way;
     if (is_stale_) return;
-    const Answer<Record> answer = awaited_;
+    const Known<Record> known = awaited_;
     const Sight reached = *next_;
     next_.reset();
-    if (answer.value || is_wanted) see(reached, answer);
+    if (known.value || is_wanted) see(reached, known);
     if (is_wanted) return;
   }
 }
 
-void Lookout::wait(Answers& answers) const {
-  if (next_) answers.wait_for(BlockRecord{next_->trace, next_->cursor.block});
+void Lookout::wait(Questions& questions) const {
+  if (next_) questions.wait_for(BlockRecord{next_->trace, next_->cursor.block});
 }
 
-void Lookout::give_up(Answers& answers) {
-  if (next_) answers.give_up(BlockRecord{next_->trace, next_->cursor.block});
+void Lookout::give_up(Questions& questions) {
+  if (next_) questions.give_up(BlockRecord{next_->trace, next_->cursor.block});
 }
 
-void Lookout::see(const Sight& place, const Answer<Record>& answer) {
+void Lookout::see(const Sight& place, const Known<Record>& known) {
   seen_ = place;
-  seen_.record = answer.value;
-  awaited_ = answer;
+  seen_.record = known.value;
+  awaited_ = known;
   next_.reset();
   is_stale_ = false;
 }

@@ -3,8 +3,8 @@
 #include <memory>
 #include <optional>
 
-#include "app/session/answers.h"
 #include "app/session/computation.h"
+#include "app/session/questions.h"
 
 namespace palimpsest {
 
@@ -21,19 +21,22 @@ struct Sight {
 /// Whether the numbers of a place are of a run with a fault in it.
 bool is_faulty(const Sight& sight);
 
+/// Seconds: what has taken longer gives way to what is wanted now.
+inline constexpr double nearly_there = 0.1;
+
 /// Looks at the place that is wanted as soon as its record is computed, and until then at the last one. A
 /// record that is nearly there is waited for although another is wanted by now: a cursor that runs is seen to
 /// run.
 class Lookout {
  public:
   /// Asks for the place that is wanted. One without a form or without steps is seen at once.
-  void look(const Sight& wanted, Answers& answers);
+  void look(const Sight& wanted, Questions& questions);
 
   /// Waits for the record that was asked for last.
-  void wait(Answers& answers) const;
+  void wait(Questions& questions) const;
 
   /// Ends the computing of the record that is waited for.
-  void give_up(Answers& answers);
+  void give_up(Questions& questions);
 
   /// What is to be seen now.
   const Sight& seen() const { return seen_; }
@@ -42,15 +45,15 @@ class Lookout {
   bool is_stale() const { return is_stale_; }
 
   /// What the record has come to that was asked for last: how long it takes, or why there is none.
-  const Answer<Record>& awaited() const { return awaited_; }
+  const Known<Record>& awaited() const { return awaited_; }
 
  private:
-  void see(const Sight& place, const Answer<Record>& answer);
+  void see(const Sight& place, const Known<Record>& known);
 
   Sight seen_;
   std::optional<Sight> next_;  // the place whose record is waited for
   bool is_stale_ = false;
-  Answer<Record> awaited_;
+  Known<Record> awaited_;
 };
 
 }  // namespace palimpsest

@@ -1,22 +1,40 @@
 #pragma once
 
+#include <cstddef>
+#include <iterator>
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
-#include "app/session/attention_view.h"
-#include "app/session/compare_view.h"
 #include "app/session/edits.h"
-#include "app/session/measure_view.h"
-#include "app/session/prove_view.h"
+#include "app/session/fields.h"
 #include "app/session/view_options.h"
 #include "core/base/matrix.h"
 #include "core/contract/variant.h"
+#include "core/race/figures.h"
 
 namespace palimpsest {
 
 inline bool operator==(const Settings& x, const Settings& y) {
   return x.options == y.options && x.parameters == y.parameters;
+}
+inline auto operator<=>(const Settings& x, const Settings& y) {
+  return std::tie(x.options, x.parameters) <=> std::tie(y.options, y.parameters);
+}
+
+template <class Visit>
+void visit_fields(std::type_identity<Settings>, Visit&& visit) {
+  visit(Field{"options"}, &Settings::options);
+  visit(Field{"parameters"}, &Settings::parameters);
+}
+
+template <class Visit>
+void visit_fields(std::type_identity<RaceShape>, Visit&& visit) {
+  visit(Field{"batches", {.least = 1, .most = most_raced_heads}}, &RaceShape::batches);
+  visit(Field{"heads", {.least = 1, .most = most_raced_heads}}, &RaceShape::heads);
+  visit(Field{"dk", {.least = 1, .most = most_raced_channels}}, &RaceShape::dk);
+  visit(Field{"dv", {.least = 1, .most = most_raced_channels}}, &RaceShape::dv);
 }
 
 /// One way to compute the data; workspaces that compare show several.
@@ -30,10 +48,33 @@ struct Side {
   // Sliders of its own in the place of the data's (edits.h), by kind; the first side has none.
   std::map<std::string, double, std::less<>> sliders = {};
 
+  template <class Visit>
+  static void fields(Visit&& visit) {
+    visit(Field{"variant"}, &Side::variant);
+    visit(Field{"form"}, &Side::form);
+    visit(Field{"device"}, &Side::device);
+    visit(Field{"precision"}, &Side::precision);
+    visit(Field{"chunk_size"}, &Side::chunk_size);
+    visit(Field{}, &Side::settings);
+    visit(Field{"sliders"}, &Side::sliders);
+  }
   bool operator==(const Side&) const = default;
 };
 
 inline constexpr std::size_t most_sides = 4;
+
+/// A mistake that is in the equations of one form on purpose.
+struct InjectedFault {
+  std::string id = {};  // core/proof/faults.h; empty: none is in
+  Form form = Form::chunkwise;
+
+  template <class Visit>
+  static void fields(Visit&& visit) {
+    visit(Field{"fault"}, &InjectedFault::id);
+    visit(Field{"form"}, &InjectedFault::form);
+  }
+  auto operator<=>(const InjectedFault&) const = default;
+};
 
 /// Everything that decides what is computed for one side; nothing about where one looks.
 struct Choice : Side {
@@ -42,6 +83,9 @@ struct Choice : Side {
   InjectedFault fault = {};
 };
 
+/// An order of choices in which only those are alike that are the same.
+bool operator<(const Choice& x, const Choice& y);
+
 /// Where one looks, in words that outlast a change of variant, form or chunk size.
 struct Place {
   Index token = 0;
@@ -49,7 +93,132 @@ struct Place {
   Index phase = 0;
   Index tile = 0;  // softmax, chunkwise: which tile of keys
 
+  template <class Visit>
+  static void fields(Visit&& visit) {
+    visit(Field{"token"}, &Place::token);
+    visit(Field{"operation"}, &Place::operation);
+    visit(Field{"phase"}, &Place::phase);
+    visit(Field{"tile"}, &Place::tile);
+  }
   bool operator==(const Place&) const = default;
+};
+
+/// The largest sharpness of softmax beside a rule: exp() of it still is a number.
+inline constexpr double most_sharpness = 256;
+
+/// How Attend shows who is read.
+struct AttentionView {
+  bool shares = true;     // of each row; else the weights themselves
+  bool diagonal = false;  // also what a word takes of its own value
+  bool mask = true;       // no word reads those after it
+  bool gates = true;      // else as if every gate were 1
+  bool chunks = true;     // where the form's chunks lie
+  double sharpness = 0;   // of softmax; 0: the usual one
+  Index channel = 0;      // of the values, where each has weights of its own
+
+  template <class Visit>
+  static void fields(Visit&& visit) {
+    visit(Field{"shares"}, &AttentionView::shares);
+    visit(Field{"diagonal"}, &AttentionView::diagonal);
+    visit(Field{"mask"}, &AttentionView::mask);
+    visit(Field{"gates"}, &AttentionView::gates);
+    visit(Field{"chunks"}, &AttentionView::chunks);
+    visit(Field{"sharpness", {.most = most_sharpness}}, &AttentionView::sharpness);
+    visit(Field{"channel"}, &AttentionView::channel);
+  }
+  bool operator==(const AttentionView&) const = default;
+};
+
+/// Which of the sides Compare stands on, and how it shows them. A number beyond the last side is the last.
+struct CompareView {
+  std::size_t reference = 0;  // the side that differences are taken to
+  std::size_t handle = 0;     // the side that the rail's handle moves
+  bool before = false;        // the memory before the word is written
+  // The sides from left to right, by number: "120" (compared_sides.h). Empty: in the order of the rail.
+  std::string columns = {};
+
+  template <class Visit>
+  static void fields(Visit&& visit) {
+    visit(Field{"reference", {.most = most_sides - 1}}, &CompareView::reference);
+    visit(Field{"handle", {.held = Held::looks, .most = most_sides - 1}}, &CompareView::handle);
+    visit(Field{"before", {.held = Held::looks}}, &CompareView::before);
+    visit(Field{"columns"}, &CompareView::columns);
+  }
+  bool operator==(const CompareView&) const = default;
+};
+
+/// Which lines Prove draws over the words.
+enum class ProofLens { forms, precisions, both };
+
+inline constexpr ProofLens all_proof_lenses[] = {ProofLens::forms, ProofLens::precisions, ProofLens::both};
+
+/// "forms", "precisions", "both".
+constexpr const char* name(ProofLens lens) {
+  if (lens == ProofLens::both) return "both";
+  return lens == ProofLens::forms ? "forms" : "precisions";
+}
+
+/// What Prove makes wrong, and how it shows what comes of it.
+struct ProveState {
+  InjectedFault fault = {};
+  ProofLens lens = ProofLens::both;
+  std::string fragile = {};  // the fragile form that is looked at (core/proof/fragile_forms.h); empty: none
+  bool breaks = true;        // on data on which it breaks; else on some on which it need not
+
+  template <class Visit>
+  static void fields(Visit&& visit) {
+    visit(Field{}, &ProveState::fault);
+    visit(Field{"lens", {.held = Held::looks}}, &ProveState::lens);
+    visit(Field{"fragile", {.held = Held::looks}}, &ProveState::fragile);
+    visit(Field{"breaks", {.held = Held::looks}}, &ProveState::breaks);
+  }
+  bool operator==(const ProveState&) const = default;
+};
+
+/// What Measure races, and which curves it shows: of its own race and of reports alike.
+struct RaceWish {
+  std::vector<std::string> variants = {};  // ids; empty: the rule that is open
+  bool peer = true;                        // softmax beside them
+  std::vector<Form> forms = {};            // empty: all
+  std::vector<std::string> devices = {};   // empty: all that there are
+  std::vector<Precision> precisions = {Precision::f32};
+  std::vector<Index> lengths = {64, 128, 256, 512, 1024, 2048};  // ascending
+  RaceShape shape = {};
+  Index chunk_size = 64;  // of what is raced; reports show theirs
+
+  template <class Visit>
+  static void fields(Visit&& visit) {
+    visit(Field{"variants"}, &RaceWish::variants);
+    visit(Field{"peer"}, &RaceWish::peer);
+    visit(Field{"forms"}, &RaceWish::forms);
+    visit(Field{"devices"}, &RaceWish::devices);
+    visit(Field{"precisions"}, &RaceWish::precisions);
+    visit(Field{"lengths"}, &RaceWish::lengths);
+    visit(Field{}, &RaceWish::shape);
+    visit(Field{"chunk", {.least = 1, .most = most_raced_tokens}}, &RaceWish::chunk_size);
+  }
+  bool operator==(const RaceWish&) const = default;
+};
+
+/// The state of Measure.
+struct MeasureState {
+  RaceWish wish = {};
+  std::vector<std::string> reports = {};  // files of one's own, as they were opened
+  std::vector<std::string> away = {};     // reports that ship and are not to be seen, by their names
+  std::string leading = {};               // the report that the sentence is about; empty: the usual one
+  bool per_token = false;                 // the time of one token, else of all
+  bool whole = false;                     // with transfers and allocations, else computing alone
+
+  template <class Visit>
+  static void fields(Visit&& visit) {
+    visit(Field{}, &MeasureState::wish);
+    visit(Field{"reports"}, &MeasureState::reports);
+    visit(Field{"away"}, &MeasureState::away);
+    visit(Field{"leading", {.held = Held::looks}}, &MeasureState::leading);
+    visit(Field{"per_token", {.held = Held::looks}}, &MeasureState::per_token);
+    visit(Field{"whole", {.held = Held::looks}}, &MeasureState::whole);
+  }
+  bool operator==(const MeasureState&) const = default;
 };
 
 /// Everything that a person can change, as one value.
@@ -69,6 +238,22 @@ struct SessionState {
   ProveState prove = {};
   MeasureState measure = {};
 
+  template <class Visit>
+  static void fields(Visit&& visit) {
+    visit(Field{"data", {.of_text = true}}, &SessionState::data);
+    visit(Field{"edits"}, &SessionState::edits);
+    visit(Field{"head"}, &SessionState::head);
+    visit(Field{"sides"}, &SessionState::sides);
+    visit(Field{"place", {.held = Held::place, .of_text = true}}, &SessionState::place);
+    visit(Field{"words", {.of_text = true}}, &SessionState::words);
+    visit(Field{"repeated", {.held = Held::place, .of_text = true}}, &SessionState::repeated);
+    visit(Field{"workspace", {.held = Held::looks}}, &SessionState::workspace);
+    visit(Field{"view", {.held = Held::looks}}, &SessionState::view);
+    visit(Field{"attention", {.held = Held::looks}}, &SessionState::attention);
+    visit(Field{"compare"}, &SessionState::compare);
+    visit(Field{"prove"}, &SessionState::prove);
+    visit(Field{"measure"}, &SessionState::measure);
+  }
   bool operator==(const SessionState&) const = default;
 
   /// The first side, with what it shares with the others.
@@ -78,5 +263,12 @@ struct SessionState {
 
 /// Whether two states are the same but for where and how one looks: place, workspace, views.
 bool same_but_place(const SessionState& x, const SessionState& y);
+
+/// An entry of the history with the looks of the present state.
+SessionState with_looks_of(SessionState entry, const SessionState& present);
+
+/// `state` with what differs between `from` and `to` changed in the same way, but for what `from` and `to`
+/// say about their words.
+SessionState with_changes(SessionState state, const SessionState& from, const SessionState& to);
 
 }  // namespace palimpsest

@@ -19,6 +19,12 @@ std::string write_state(const SessionState& state, std::span<const EditKind> tab
 SessionState parse_state(const std::string& text, const std::filesystem::path& folder = {},
                          std::span<const EditKind> table = edit_kinds());
 
+/// What a text that this program has written holds.
+enum class SavedKind { place, pinned_places, race, other };
+
+/// Of JSON, by the field that only such a file has.
+SavedKind saved_kind(const std::string& text);
+
 /// A state as one short string of letters, digits, - and _, for a command line, a link or the clipboard: what
 /// differs from the standard, as JSON in base64url (RFC 4648).
 std::string state_string(const SessionState& state);

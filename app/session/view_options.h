@@ -1,5 +1,7 @@
 #pragma once
 
+#include "app/session/fields.h"
+
 namespace palimpsest {
 
 enum class Theme { dark, light };
@@ -17,6 +19,14 @@ struct ViewOptions {
   bool numbers = true;              // values as text in cells that are large enough
   bool growth = true;               // a step's result grows out of its operands
 
+  template <class Visit>
+  static void fields(Visit&& visit) {
+    visit(Field{"theme"}, &ViewOptions::theme);
+    visit(Field{"shared_scale"}, &ViewOptions::shared_scale);
+    visit(Field{"state_value_by_key"}, &ViewOptions::state_value_by_key);
+    visit(Field{"numbers"}, &ViewOptions::numbers);
+    visit(Field{"growth"}, &ViewOptions::growth);
+  }
   bool operator==(const ViewOptions&) const = default;
 };
 

@@ -11,7 +11,7 @@
 #include "app/gl/frame_cache.h"
 #include "app/stage/draw.h"
 #include "app/stage/fading_cells.h"
-#include "core/base/plain_number.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 

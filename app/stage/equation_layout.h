@@ -6,8 +6,8 @@
 #include <limits>
 #include <vector>
 
+#include "app/scene/ruler.h"
 #include "app/stage/box.h"
-#include "app/stage/ruler.h"
 
 namespace palimpsest {
 

@@ -5,7 +5,7 @@
 
 #include "app/gl/context_local.h"
 #include "app/gl/frame_cache.h"
-#include "core/insight/forgotten_part.h"
+#include "core/numbers/between.h"
 
 namespace palimpsest {
 

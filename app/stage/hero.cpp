@@ -8,12 +8,12 @@
 
 #include "app/stage/breaking.h"
 #include "app/stage/cell_words.h"
-#include "core/base/plain_number.h"
+#include "core/base/text.h"
 #include "core/formula/notation.h"
-#include "core/insight/half_life.h"
+#include "core/insight/keeping.h"
 #include "core/numbers/between.h"
-#include "core/numbers/conjugate_gradient.h"
-#include "core/steps/overwrite.h"
+#include "core/numbers/matrix_functions.h"
+#include "core/steps/recognised.h"
 
 namespace palimpsest {
 
@@ -24,7 +24,7 @@ using Kind = Expression::Kind;
 constexpr std::size_t most_strips = 6;
 constexpr Index most_steps_of_solve = 60;
 constexpr std::size_t most_links = 160;  // between two layers
-constexpr double flat_from = 0.68;       // where singular values end (core/numbers/newton_schulz.h)
+constexpr double flat_from = 0.68;       // where singular values end (core/numbers/matrix_functions.h)
 constexpr double flat_to = 1.14;
 constexpr Index most_products = 1 << 18;  // cells of "each row times its number": beyond, they are not drawn
 
@@ -373,7 +373,7 @@ class HeroBuilder {
     plate.words = symbol_of(tensor).words;
     if (symbol_of(tensor).role != Role::gate) return plate;
     const std::string name = "made for the picture: lost by " + tensor;
-    if (!hero_.made.contains(name)) hero_.made.set(name, lost_by_powers(values(tensor)));
+    if (!hero_.made.contains(name)) hero_.made.set(name, forgotten_parts(values(tensor)));
     hero_.stands_for[name] = tensor;
     hero_.scale_of[name] = tensor;
     plate.words = "what is lost, by powers of ten";

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "app/stage/box.h"
-#include "core/insight/matrix_figures.h"
-#include "core/insight/strong_links.h"
+#include "core/insight/network_pass.h"
+#include "core/insight/spectra.h"
 #include "core/steps/trace.h"
 
 namespace palimpsest {

@@ -8,7 +8,7 @@
 #include "app/stage/fading_cells.h"
 #include "app/widgets/formula.h"
 #include "app/widgets/text.h"
-#include "core/base/plain_number.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 

@@ -6,7 +6,7 @@
 #include "app/session/scales.h"
 #include "app/stage/cell_words.h"
 #include "app/stage/scales.h"
-#include "core/steps/state_steps.h"
+#include "core/steps/recognised.h"
 
 namespace palimpsest {
 

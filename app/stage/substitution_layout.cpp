@@ -9,7 +9,7 @@
 #include <ranges>
 
 #include "app/stage/layout.h"
-#include "core/base/plain_number.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "app/widgets/text.h"
-#include "core/base/plain_number.h"
-#include "core/steps/substitution.h"
+#include "core/base/text.h"
+#include "core/steps/recognised.h"
 
 namespace palimpsest {
 

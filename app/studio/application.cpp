@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <span>
 
+#include "app/scene/parts.h"
 #include "app/session/paths.h"
 #include "app/session/preferences.h"
 #include "app/session/presets.h"
 #include "app/session/problem.h"
+#include "app/session/state_text.h"
 #include "app/stage/largest_cell.h"
 #include "app/studio/bars.h"
 #include "app/studio/guarded.h"
@@ -18,9 +20,10 @@
 #include "app/widgets/cut_words.h"
 #include "app/widgets/text.h"
 #include "core/base/error.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 #include "core/io/file.h"
 #include "core/steps/turned.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 
@@ -97,10 +100,10 @@ bool Application::open(const std::filesystem::path& path) {
     session.set_message(error.what());
     return false;
   }
-  if (holds_places(text)) return open_places(path, text);
-  const bool in_measure =
-      session.state().workspace == "measure" && text.find("\"data\"") == std::string::npos;
-  if (looks_like_race(text) || in_measure) {
+  const SavedKind kind = saved_kind(text);
+  if (kind == SavedKind::pinned_places) return open_places(path, text);
+  const bool in_measure = session.state().workspace == "measure" && kind != SavedKind::place;
+  if (kind == SavedKind::race || in_measure) {
     session.clear_message();
     races.open(session, path);
     show_open = false;
@@ -272,7 +275,7 @@ void Application::paste_state() {
 double Application::since_step() const { return ImGui::GetTime() - last_step_; }
 
 bool Application::animating() const {
-  return playing || session.computing() || session.answers().busy() || since_step() < 0.3;
+  return playing || session.computing() || session.questions().busy() || since_step() < 0.3;
 }
 
 /// One step on; after the last of the repeated words to the first of them.
@@ -344,7 +347,10 @@ void Application::draw_panels() {
     ImGui::Begin(title, nullptr, ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoScrollbar | flags);
     appears = appears || ImGui::IsWindowAppearing();
     ImGui::PopStyleVar();
-    draw_part(title, [&] { panel.draw(*this); });
+    draw_part(title, [&] {
+      const PartScope scope(workspace().id);
+      panel.draw(*this);
+    });
     ImGui::End();
   };
   if (!presenting) {
@@ -403,6 +409,7 @@ void Application::draw(float usual_scale) {
   });
   if (!problem.empty()) session.set_message(problem);
   undrawn_.clear();
+  parts().clear();
   if (session.sight() != seen_) {
     seen_ = session.sight();
     last_step_ = ImGui::GetTime();
@@ -414,6 +421,7 @@ void Application::draw(float usual_scale) {
     refusal.clear();
   }
 
+  parts().clear();
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   ImGui::GetBackgroundDrawList()->AddRectFilled(
       viewport->Pos, {viewport->Pos.x + viewport->Size.x, viewport->Pos.y + viewport->Size.y},

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "app/scene/node.h"
 #include "app/studio/application.h"
 #include "app/widgets/text.h"
 
@@ -99,6 +100,16 @@ void command_button(Application& application, std::string_view id, const std::fu
       tooltip(words);
   }
   if (pressed) perform(command, application);
+}
+
+scene::Node with_command(Application& application, std::string_view id, scene::Node node) {
+  const Command& command = find_command(application, id);
+  const std::string reason = why_not(command, application);
+  node.enabled = reason.empty();
+  node.tip = !reason.empty() ? reason : command.explained.empty() ? command.words : command.explained;
+  if (reason.empty()) node.key = key_name(command.key);
+  node.act = [&application, &command] { perform(command, application); };
+  return node;
 }
 
 }  // namespace palimpsest

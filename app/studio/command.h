@@ -9,6 +9,10 @@ namespace palimpsest {
 
 class Application;
 
+namespace scene {
+struct Node;
+}
+
 /// Something a person can do: with its key, with a button, or by its words in the palette.
 struct Command {
   std::string id;     // "form.parallel"
@@ -42,5 +46,8 @@ void handle_keys(Application& application);
 /// A button that does what the command `id` does: `draw` draws it and returns whether it was pressed. It is
 /// disabled where the command cannot be done; its tooltip says why, or what it does and with which key.
 void command_button(Application& application, std::string_view id, const std::function<bool()>& draw);
+
+/// The same of a node of a scene: a click on it does what the command says.
+scene::Node with_command(Application& application, std::string_view id, scene::Node node);
 
 }  // namespace palimpsest

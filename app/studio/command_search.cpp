@@ -5,7 +5,7 @@
 #include <sstream>
 #include <tuple>
 
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 

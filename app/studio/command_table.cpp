@@ -9,13 +9,14 @@
 #include "app/session/paths.h"
 #include "app/session/preferences.h"
 #include "app/session/presets.h"
-#include "app/session/read_answers.h"
+#include "app/session/read_questions.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
 #include "app/studio/compare_commands.h"
 #include "app/widgets/text.h"
 #include "core/base/error.h"
 #include "core/io/capture.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

@@ -13,7 +13,7 @@
 #include "app/widgets/style.h"
 #include "app/widgets/text.h"
 #include "app/widgets/tooltip_place.h"
-#include "core/base/plain_number.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 

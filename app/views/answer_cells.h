@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "app/widgets/heat_map.h"
-#include "core/insight/answer_table.h"
+#include "core/insight/answers.h"
 
 namespace palimpsest {
 

@@ -194,10 +194,10 @@ void draw_answers(Application& application) {
   const Sight& sight = application.session.sight();
   if (visible && has_answers(application)) {
     const auto answer =
-        application.session.answers().ask(MemoryAnswers{.of = sight.computation,
-                                                        .form = sight.trace->form,
-                                                        .cursor = sight.cursor,
-                                                        .words = asked_choice(application.session).words});
+        application.session.questions().ask(MemoryAnswers{.of = sight.computation,
+                                                          .form = sight.trace->form,
+                                                          .cursor = sight.cursor,
+                                                          .words = asked_choice(application.session).words});
     if (answer.value) {
       std::vector<Index> asked;
       for (const AskedWord& word : answer.value->table.words) asked.push_back(word.token);

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "app/session/memory_answers.h"
+#include "app/session/memory_questions.h"
 
 namespace palimpsest {
 

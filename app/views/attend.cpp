@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/gl/context_local.h"
+#include "app/scene/draw.h"
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/segments.h"
@@ -440,10 +441,9 @@ void draw_reason(const std::string& reason, ImVec2 from, ImVec2 to, const std::s
 
 /// The colours below one square, what can be set below the other: in a low window the side has no room.
 void draw_settings_below(Application& application, ImVec2 from, float side) {
-  ImGui::SetCursorScreenPos({from.x, from.y + px(14)});
-  draw_attend_scale(application, side);
-  ImGui::SetCursorScreenPos({from.x + side + px(between), from.y});
-  if (ImGui::BeginChild("attend settings", {side, px(settings_height)})) draw_attend_settings(application);
+  ImGui::SetCursorScreenPos(from);
+  if (ImGui::BeginChild("attend settings", {2 * side + px(between), px(settings_height)}))
+    scene::show(attend_settings(application, between));
   ImGui::EndChild();
 }
 
@@ -453,7 +453,7 @@ void draw_squares(Application& application, ImVec2 from, ImVec2 to) {
   AttendMap& map = attend_map();
   map.block = sight.block;
   map.reason = attention_facts(application).reason;
-  const Answer<RowOfWeights> answer = ask_row(application);
+  const Known<RowOfWeights> answer = ask_row(application);
   map.row = answer.value;
   const bool is_large = to.x - from.x >= px(large_panel);
   const float beside = px(is_large ? words_beside : few_beside);
@@ -525,12 +525,12 @@ const AttentionFacts& attention_facts(Application& application) {
   FactsOfAttention key;
   key.of = application.session.computed();
   auto& facts = context_local<std::shared_ptr<const AttentionFacts>>();
-  if (auto answer = application.session.answers().ask(key); answer.value) facts = std::move(answer.value);
+  if (auto answer = application.session.questions().ask(key); answer.value) facts = std::move(answer.value);
   static const AttentionFacts unknown;
   return facts ? *facts : unknown;
 }
 
-Answer<RowOfWeights> ask_row(Application& application) {
+Known<RowOfWeights> ask_row(Application& application) {
   const AttentionView& view = application.session.state().attention;
   RowAtToken key;
   const auto computed = application.session.computed();
@@ -538,7 +538,7 @@ Answer<RowOfWeights> ask_row(Application& application) {
   key.token = application.session.token();
   key.sharpness = view.sharpness;
   key.channel = asked_channel(view, computed->sequence);
-  return application.session.answers().ask(key);
+  return application.session.questions().ask(key);
 }
 
 void draw_attend(Application& application) {

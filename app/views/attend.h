@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "app/session/attention_answers.h"
-#include "app/session/attention_parts.h"
+#include "app/scene/node.h"
+#include "app/session/attention_questions.h"
 #include "app/studio/application.h"
 #include "app/studio/workspaces.h"
 #include "app/widgets/heat_map.h"
@@ -53,12 +53,6 @@ struct AttendMap {
   bool has_loupe = false;
   int numberless = 0;                       // of its cells that should have a number
   std::vector<Rectangle> column_words;      // below the squares
-  std::vector<Rectangle> bars;              // on the floor
-  std::vector<Rectangle> bar_numbers;       // beside them
-  std::vector<std::string> pointed;         // on the floor, to words that are read most and not in view
-  std::string sum;                          // below the words that are read most
-  float side_end = 0;                       // where the scale below them ends
-  float side_bottom = 0;                    // and their panel
   std::shared_ptr<const RowOfWeights> row;  // beside the squares and on the floor
 };
 
@@ -94,7 +88,7 @@ double draw_weights(const AttendSquare& square);
 void draw_loupe(const AttendSquare& square, ImVec2 from, float side, Index row, Index column);
 
 /// What is read at the present token.
-Answer<RowOfWeights> ask_row(Application& application);
+Known<RowOfWeights> ask_row(Application& application);
 
 /// A share or weight as it is written: "40 %", "-0.12".
 std::string weight_words(double number, bool is_share);
@@ -102,10 +96,7 @@ std::string weight_words(double number, bool is_share);
 /// A bar's colour: warm adds, cool subtracts. However short beside `most` it is, it can be told from paper.
 ImU32 bar_colour(double number, double most);
 
-/// The colours, from the most that subtracts to the most that adds, `width` pixels wide.
-void draw_attend_scale(const Application& application, float width);
-
-/// The sharpness of softmax, the channel.
-void draw_attend_settings(Application& application);
+/// The colours, and so many design pixels to the right the sharpness of softmax and the channel.
+scene::Node attend_settings(Application& application, float between);
 
 }  // namespace palimpsest

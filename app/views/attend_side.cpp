@@ -3,150 +3,122 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/scene/draw.h"
 #include "app/views/attend.h"
 #include "app/views/learn.h"
-#include "app/widgets/controls.h"
-#include "app/widgets/cut_words.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {
 
 namespace {
 
-using style::px;
+using scene::Gap;
+using scene::Node;
+using scene::Nodes;
 
 constexpr Index words_before = 4;
-constexpr float bar_height = 9;
-constexpr float curve_height = 26;
-constexpr float low_panel = 700;  // below this height everything stands closer
 
-ImU32 colour_of(double share, double range) {
-  return style::colour(colour(style::colours().map, static_cast<float>(share), static_cast<float>(range)));
+std::string label_of(const Computation& computed, Index token) {
+  return visible_label(computed.data->labels[static_cast<std::size_t>(token)]);
 }
 
 /// The text that leads to the present word, and which that is.
-void draw_title(const Computation& computed, Index token) {
+std::string title_words(const Computation& computed, Index token) {
   std::string text;
   for (Index t = std::max<Index>(token - words_before, 0); t <= token; ++t)
-    text += (text.empty() ? "" : " ") + visible_label(computed.data->labels[static_cast<std::size_t>(t)]);
-  {
-    const style::TextStyle title(style::Text::title);
-    const float width = ImGui::GetContentRegionAvail().x;
-    const std::string shown = shortened(fmt::format("“{} …”", text), width);
-    ImGui::TextUnformatted(shown.c_str());
-    offer_whole(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), shown);
-  }
+    text += (text.empty() ? "" : " ") + label_of(computed, t);
+  return fmt::format("“{} …”", text);
 }
 
-/// A share as a bar from the line in the middle, with its number at the right.
-void draw_bar(const char* who, double share, double most) {
-  const style::Palette& c = style::colours();
-  const style::TextStyle text(style::Text::caption);
-  const ImVec2 from = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x;
-  const std::string number = weight_words(share, true);
-  const float height = text_extent("x").y;
-  draw_text(from, c.dim, who);
-  draw_text({from.x + width - text_extent(number).x, from.y}, c.text, number);
-  const float left = from.x + px(86);
-  const float right = from.x + width - px(46);
-  const float zero = left + (right - left) * 0.25F;
-  const float length = static_cast<float>(share / most) * (share < 0 ? zero - left : right - zero);
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const float top = from.y + (height - px(bar_height)) / 2;
-  if (right - left > px(30)) {
-    list->AddRectFilled({std::min(zero, zero + length), top},
-                        {std::max(zero, zero + length), top + px(bar_height)}, bar_colour(share, most));
-    list->AddLine({zero, top - px(2)}, {zero, top + px(bar_height + 2)}, c.dim);
+/// The shares that bars lie between.
+struct ShareRange {
+  double least = 0;
+  double most = 0;
+};
+
+ShareRange range_of(const RowOfWeights& row) {
+  ShareRange range;
+  for (const ReadWord& word : row.words) {
+    range.least = std::min(range.least, word.share);
+    range.most = std::max({range.most, std::abs(word.share), word.softmax_share});
   }
-  ImGui::Dummy({width, height + px(1)});
+  if (range.most == 0) range.most = 1;
+  range.least = std::min(range.least, -range.most / 3);
+  return range;
+}
+
+/// A share as a bar, with its number at the right.
+void add_bar(Nodes& cells, const char* who, double share, const ShareRange& range) {
+  cells.push_back(scene::caption(who).fixed(78));
+  cells.push_back(Node{scene::Bar{.value = share,
+                                  .least = range.least,
+                                  .most = range.most,
+                                  .ink = bar_colour(share, range.most),
+                                  .height = 9}}
+                      .filling());
+  cells.push_back(scene::line(weight_words(share, true), style::Text::caption).fixed(40).right());
 }
 
 /// Who took most of a write, as far as there is room: the number is what must not be cut.
-std::string lost_words(const LeftOfWrite& left, const std::string& word, float room) {
+Node lost_most(const LeftOfWrite& left, const std::string& word) {
+  const style::Palette& c = style::colours();
+  const scene::Ink ink = left.is_erased ? c.alarm : c.dim;
+  const auto whole = [&](const std::string& words) {
+    return scene::text(words, style::Text::caption, ink, scene::Fit::whole);
+  };
   const std::string number = fmt::format(": {:.0f} %", 100 * left.lost_there);
-  const char* what = left.is_erased ? "erased by" : "lost most at";
-  const std::string in_full = fmt::format("{} {} “{}”", what, left.lost_most_at, word);
-  const float beside = room - text_extent(number).x;
-  if (text_extent(in_full).x <= beside) return in_full + number;
-  return shortened(fmt::format("{} “{}”", left.is_erased ? "erased by" : "lost at", word), beside) + number;
+  return scene::first_that_fits(
+      {whole(fmt::format("{} {} “{}”{}", left.is_erased ? "erased by" : "lost most at", left.lost_most_at,
+                         word, number)),
+       scene::row({scene::line(fmt::format("{} “{}”", left.is_erased ? "erased by" : "lost at", word),
+                               style::Text::caption, ink),
+                   whole(number)},
+                  Gap::none)});
 }
 
 /// What is left of a write from its token to the present one.
-void draw_left(const Computation& computed, const LeftOfWrite& left, Index own) {
+Node left_of_write(const Computation& computed, const LeftOfWrite& left, Index own) {
   const style::Palette& c = style::colours();
-  const style::TextStyle text(style::Text::caption);
-  const ImVec2 from = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x;
-  const float curve_width = std::round(width * 0.34F);
-  const float bottom = from.y + px(curve_height);
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const auto count = left.shares.size();
-  const double top = std::max(1.0, *std::ranges::max_element(left.shares));
-  const auto at = [&](std::size_t i) {
-    const double part = count > 1 ? static_cast<double>(i) / static_cast<double>(count - 1) : 0;
-    const double height = std::clamp(left.shares[i] / top, 0.0, 1.0);
-    return ImVec2{from.x + static_cast<float>(part) * curve_width,
-                  bottom - static_cast<float>(height) * px(curve_height)};
-  };
-  const auto pixels = static_cast<std::size_t>(std::max(curve_width, 1.0F));
-  const std::size_t step = std::max<std::size_t>(count / pixels, 1);
-  for (std::size_t i = 0; i + step < count; i += step) {
-    const ImVec2 a = at(i);
-    const ImVec2 b = at(i + step);
-    list->AddQuadFilled(a, b, {b.x, bottom}, {a.x, bottom}, style::with_alpha(c.good, 0.25F));
-    list->AddLine(a, b, c.good, px(1));
-  }
-  list->AddLine({from.x, bottom}, {from.x + curve_width, bottom}, c.edge);
-  if (left.is_erased && left.lost_most_at >= own) {
-    const float x =
-        at(static_cast<std::size_t>(std::min<Index>(left.lost_most_at - own, std::ssize(left.shares) - 1))).x;
-    list->AddLine({x, from.y}, {x, bottom}, c.alarm, px(2));
-  }
-  const float words_at = from.x + curve_width + px(10);
-  const float room = from.x + width - words_at;
-  const float line = text_extent("x").y + px(1);
+  scene::Sparkline curve = {.values = left.shares,
+                            .most = std::max(1.0, *std::ranges::max_element(left.shares)),
+                            .ink = c.good,
+                            .mark_ink = c.alarm};
+  if (left.is_erased && left.lost_most_at >= own)
+    curve.marked = std::min<Index>(left.lost_most_at - own, std::ssize(left.shares) - 1);
   const double first = 100 * left.shares.front();
   const double last = 100 * left.shares.back();
-  const std::string in_full = fmt::format("recalled {:.0f} %, now {:.0f} %", first, last);
-  const bool fits = text_extent(in_full).x <= room;
-  draw_text({words_at, from.y}, c.text,
-            fits ? in_full : shortened(fmt::format("{:.0f} → {:.0f} %", first, last), room));
-  if (left.lost_most_at >= 0) {
-    const std::string word =
-        visible_label(computed.data->labels[static_cast<std::size_t>(left.lost_most_at)]);
-    draw_text({words_at, from.y + line}, left.is_erased ? c.alarm : c.dim, lost_words(left, word, room));
-  }
-  ImGui::Dummy({width, std::max(px(curve_height), 2 * line)});
-  tooltip(
-      "Not who is read, but what the memory still recalls, as in Learn: asked with the key of this word, how "
-      "much "
-      "of its own value is in the answer, fitted together with the values of the other words listed here; "
-      "from "
-      "its own write on. Beside other words, as in Step, it comes out a little different.");
+  const auto words = [](const std::string& text, scene::Fit fit) {
+    return scene::text(text, style::Text::caption, 0, fit);
+  };
+  Nodes beside = {scene::first_that_fits(
+      {words(fmt::format("recalled {:.0f} %, now {:.0f} %", first, last), scene::Fit::whole),
+       words(fmt::format("{:.0f} → {:.0f} %", first, last), scene::Fit::shorten)})};
+  if (left.lost_most_at >= 0) beside.push_back(lost_most(left, label_of(computed, left.lost_most_at)));
+  return scene::row({Node{std::move(curve)}.filling(0.34F),
+                     scene::column(std::move(beside), Gap::hair).filling(0.66F)})
+      .named("left")
+      .told(
+          "Not who is read, but what the memory still recalls, as in Learn: asked with the key of this word, "
+          "how "
+          "much of its own value is in the answer, fitted together with the values of the other words listed "
+          "here; from its own write on. Beside other words, as in Step, it comes out a little different.");
 }
 
-void draw_word(const Computation& computed, const RowOfWeights& row, const ReadWord& word) {
-  {
-    const style::TextStyle text(style::Text::strong);
-    ImGui::TextUnformatted(
-        visible_label(computed.data->labels[static_cast<std::size_t>(word.token)]).c_str());
-  }
-  ImGui::SameLine(0, px(8));
-  {
-    const style::TextStyle text(style::Text::caption, style::colours().dim);
-    const float room = ImGui::GetContentRegionAvail().x;
-    ImGui::TextUnformatted(shortened(fmt::format("token {}", word.token), room).c_str());
-  }
-  double most = 0;
-  for (const ReadWord& each : row.words) most = std::max({most, std::abs(each.share), each.softmax_share});
-  if (row.reason.empty()) draw_bar("this rule", word.share, most > 0 ? most : 1);
-  if (row.softmax_weights.size() > 0) draw_bar("softmax", word.softmax_share, most > 0 ? most : 1);
-  if (word.left && !word.left->shares.empty()) draw_left(computed, *word.left, word.token);
+Node read_word(const Computation& computed, const RowOfWeights& row, const ReadWord& word) {
+  Nodes all = {scene::row(
+      {scene::text(label_of(computed, word.token), style::Text::strong, 0, scene::Fit::whole),
+       scene::line(fmt::format("token {}", word.token), style::Text::caption, style::colours().dim)})};
+  Nodes bars;
+  const ShareRange range = range_of(row);
+  if (row.reason.empty()) add_bar(bars, "this rule", word.share, range);
+  if (row.softmax_weights.size() > 0) add_bar(bars, "softmax", word.softmax_share, range);
+  all.push_back(scene::grid(3, std::move(bars), Gap::near, Gap::hair));
+  if (word.left && !word.left->shares.empty()) all.push_back(left_of_write(computed, *word.left, word.token));
+  return scene::column(std::move(all), Gap::hair).named(std::to_string(word.token));
 }
 
 /// What the words come to together, and what softmax would take.
-void draw_sum(const Computation& computed, const RowOfWeights& row) {
+std::string sum_words(const Computation& computed, const RowOfWeights& row) {
   std::string words;
   if (row.reason.empty() && !row.words.empty()) {
     words = fmt::format("Together {} of this row", weight_words(row.together, true));
@@ -162,97 +134,105 @@ void draw_sum(const Computation& computed, const RowOfWeights& row) {
                          quoted_word(computed, row.softmax_most),
                          weight_words(row.softmax_weights(row.softmax_most), true));
   }
-  if (words.empty()) return;
-  attend_map().sum = words;
-  style::caption(words);
+  return words;
 }
 
 }  // namespace
 
-void draw_attend_scale(const Application& application, float width) {
+namespace {
+
+/// The colours, from the most that subtracts to the most that adds.
+Node colour_scale(const Application& application) {
+  static const Matrix<double> ramp = Vector<double>::LinSpaced(64, -1, 1).transpose();
   const bool shares = application.session.state().attention.shares;
   const double range = attend_map().range > 0 ? attend_map().range : 1;
-  const style::TextStyle text(style::Text::caption);
-  const ImVec2 from = ImGui::GetCursorScreenPos();
-  constexpr int steps = 64;
-  for (int i = 0; i < steps; ++i) {
-    const double value = range * (2.0 * (i + 0.5) / steps - 1);
-    ImGui::GetWindowDrawList()->AddRectFilled(
-        {from.x + width * static_cast<float>(i) / steps, from.y},
-        {from.x + width * static_cast<float>(i + 1) / steps, from.y + px(8)}, colour_of(value, range));
-  }
-  const ImU32 ink = style::colours().dim;
-  const float y = from.y + px(11);
-  const std::string low = weight_words(-range, shares);
-  const std::string high = weight_words(range, shares);
-  draw_text({from.x, y}, ink, low);
-  draw_text({from.x + (width - text_extent("0").x) / 2, y}, ink, "0");
-  draw_text({from.x + width - text_extent(high).x, y}, ink, high);
-  ImGui::Dummy({width, px(11) + text_extent("x").y + px(4)});
+  return scene::column(
+      {Node{scene::Picture{.values = &ramp, .version = 1, .look = {.grid = false}, .height = 8}}.named(
+           "colours"),
+       scene::row({scene::caption(weight_words(-range, shares)), scene::rest(), scene::caption("0"),
+                   scene::rest(), scene::caption(weight_words(range, shares))},
+                  Gap::none)},
+      Gap::tight);
 }
 
-void draw_attend_settings(Application& application) {
+/// The sharpness of softmax, the channel.
+Node sliders(Application& application) {
   Session& session = application.session;
-  AttentionView view = session.state().attention;
+  const AttentionView& view = session.state().attention;
   const AttentionFacts& facts = attention_facts(application);
-  double sharpness = view.sharpness > 0 ? view.sharpness : facts.usual_sharpness;
-  const bool sharper = style::slider("", "sharpness of softmax", &sharpness,
-                                     {.minimum = 0.01,
-                                      .maximum = most_sharpness,
-                                      .reset = facts.usual_sharpness,
-                                      .format = "%.3g",
-                                      .logarithmic = true});
-  tooltip(
-      "Softmax weighs with exp(sharpness · q·k). Many layers bring q and k to length 1, where 1/√K would "
-      "leave "
-      "every weight nearly the same.");
-  if (sharper) {
-    view.sharpness = sharpness == facts.usual_sharpness ? 0 : sharpness;
-    session.change_attention(view);
-  }
-  const auto channels = static_cast<int>(session.computed()->sequence.dv);
+  Nodes all = {
+      Node{scene::Slider{.words = "sharpness of softmax",
+                         .value = view.sharpness > 0 ? view.sharpness : facts.usual_sharpness,
+                         .look = {.minimum = 0.01,
+                                  .maximum = most_sharpness,
+                                  .reset = facts.usual_sharpness,
+                                  .format = "%.3g",
+                                  .logarithmic = true},
+                         .set =
+                             [&session, usual = facts.usual_sharpness](double sharpness) {
+                               AttentionView next = session.state().attention;
+                               next.sharpness = sharpness == usual ? 0 : sharpness;
+                               session.change_attention(next);
+                             }}}
+          .told("Softmax weighs with exp(sharpness · q·k). Many layers bring q and k to length 1, where "
+                "1/√K would leave every weight nearly the same.")};
+  const Index channels = session.computed()->sequence.dv;
   if (facts.by_channel && channels > 1) {
-    auto channel = static_cast<int>(asked_channel(view, session.computed()->sequence));
-    if (style::slider("", "value channel", &channel, {.minimum = 0, .maximum = channels - 1})) {
-      view.channel = channel;
-      session.change_attention(view);
-    }
+    all.push_back(
+        {scene::Slider{.words = "value channel",
+                       .value = static_cast<double>(asked_channel(view, session.computed()->sequence)),
+                       .look = {.maximum = static_cast<double>(channels - 1), .format = "%.0f"},
+                       .set = [&session](double channel) {
+                         AttentionView next = session.state().attention;
+                         next.channel = static_cast<Index>(std::round(channel));
+                         session.change_attention(next);
+                       }}});
   }
+  return scene::column(std::move(all));
+}
+
+/// The words that are read most, with so much between them.
+Node side(Application& application, const Computation& computed, const Known<RowOfWeights>& answer, Gap gap) {
+  const Index token = application.session.token();
+  Nodes all = {scene::line(title_words(computed, token), style::Text::title)};
+  if (answer.value) {
+    const RowOfWeights& row = *answer.value;
+    all.push_back(scene::caption(
+        row.reason.empty() ? fmt::format("read most at token {}, {}", token, quoted_word(computed, token))
+                           : fmt::format("read most by softmax at token {}", token)));
+    const bool is_finite = row.reason.empty() ? std::isfinite(row.total) : row.softmax_weights.allFinite();
+    if (!is_finite)
+      all.push_back(scene::paragraph("The weights of this row are no finite numbers any more."));
+    if (row.words.empty() && is_finite) all.push_back(scene::paragraph("No other word is read."));
+    for (const ReadWord& word : row.words) all.push_back(read_word(computed, row, word));
+    if (const std::string sum = sum_words(computed, row); !sum.empty())
+      all.push_back(scene::caption(sum).named("sum"));
+  } else if (!answer.reason.empty()) {
+    all.push_back(scene::paragraph(answer.reason));
+  }
+  if (!attend_map().has_settings) {
+    all.push_back(colour_scale(application));
+    all.push_back(sliders(application));
+  }
+  return scene::column(std::move(all), gap);
+}
+
+}  // namespace
+
+scene::Node attend_settings(Application& application, float between) {
+  return scene::row({colour_scale(application).filling(), scene::space(Gap::none).fixed(between),
+                     sliders(application).filling()},
+                    Gap::none)
+      .named("settings");
 }
 
 void draw_attend_side(Application& application) {
   const auto computed = application.session.computed();
   if (style::begin_panel("##read most") && computed && computed->sequence.tokens > 0) {
-    const Index token = application.session.token();
-    draw_title(*computed, token);
-    const Answer<RowOfWeights> answer = ask_row(application);
-    if (answer.value) {
-      const RowOfWeights& row = *answer.value;
-      const bool is_low = ImGui::GetWindowHeight() < px(low_panel);
-      ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {px(8), px(1)});
-      style::caption(row.reason.empty()
-                         ? fmt::format("read most at token {}, {}", token, quoted_word(*computed, token))
-                         : fmt::format("read most by softmax at token {}", token));
-      ImGui::Dummy({0, px(is_low ? 2 : 10)});
-      const bool is_finite = row.reason.empty() ? std::isfinite(row.total) : row.softmax_weights.allFinite();
-      if (!is_finite) style::paragraph("The weights of this row are no finite numbers any more.");
-      if (row.words.empty() && is_finite) style::paragraph("No other word is read.");
-      for (const ReadWord& word : row.words) {
-        draw_word(*computed, row, word);
-        ImGui::Dummy({0, px(is_low ? 2 : 12)});
-      }
-      draw_sum(*computed, row);
-      ImGui::PopStyleVar();
-    } else if (!answer.reason.empty()) {
-      style::paragraph(answer.reason);
-    }
-    if (!attend_map().has_settings) {
-      ImGui::Dummy({0, px(4)});
-      draw_attend_scale(application, ImGui::GetContentRegionAvail().x);
-    }
-    attend_map().side_end = ImGui::GetItemRectMax().y;
-    attend_map().side_bottom = ImGui::GetWindowPos().y + ImGui::GetWindowHeight();
-    if (!attend_map().has_settings) draw_attend_settings(application);
+    const Known<RowOfWeights> answer = ask_row(application);
+    scene::show(scene::first_that_fits({side(application, *computed, answer, Gap::wide),
+                                        side(application, *computed, answer, Gap::tight)})
+                    .named("side"));
   }
   style::end_panel();
 }

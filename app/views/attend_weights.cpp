@@ -9,7 +9,7 @@
 #include "app/views/attend.h"
 #include "app/widgets/style.h"
 #include "app/widgets/text.h"
-#include "core/base/plain_number.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 
@@ -76,12 +76,12 @@ Reading reading_of(Application& application, WeighedBy reader) {
 }
 
 double draw_weights(const AttendSquare& square) {
-  Answers& answers = square.application.session.answers();
+  Questions& questions = square.application.session.questions();
   const bool shares = square.application.session.state().attention.shares;
   AttendMap::Square drawn{.by = square.by, .place = {square.from, square.to()}};
   double range = 0;
   const auto draw = [&](const AttentionPart& asked, bool is_coarse, Urgency urgency) {
-    const Answer<DrawnPart> part = answers.ask(asked, urgency);
+    const Known<DrawnPart> part = questions.ask(asked, urgency);
     if (!part.value) return false;
     draw_part(square, asked, *part.value, is_coarse, shares);
     range = std::max(range, shares ? part.value->share_range : part.value->weight_range);
@@ -151,7 +151,7 @@ void draw_loupe(const AttendSquare& square, ImVec2 from, float side, Index row, 
   const Index first_column = std::clamp<Index>(column - count / 2, 0, tokens - count);
   const AttentionPart key = part_of(
       square, {.first_row = first_row, .rows = count, .first_column = first_column, .columns = count});
-  const Answer<DrawnPart> part = square.application.session.answers().ask(key);
+  const Known<DrawnPart> part = square.application.session.questions().ask(key);
   if (!part.value) return;
   attend_map().has_loupe = true;
   const bool shares = session.state().attention.shares;

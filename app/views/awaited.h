@@ -1,8 +1,11 @@
 #pragma once
 
+#include <functional>
 #include <string_view>
+#include <utility>
 
-#include "app/session/answers.h"
+#include "app/scene/node.h"
+#include "app/session/questions.h"
 
 namespace palimpsest {
 
@@ -10,8 +13,17 @@ namespace palimpsest {
 /// Nothing before that, or when it is there. Returns whether "stop" was pressed.
 bool awaited(std::string_view words, bool under_way, double seconds, double progress);
 
+/// The same as a node; `stop` gives it up.
+scene::Node awaiting(std::string_view words, bool under_way, double seconds, double progress,
+                     std::function<void()> stop);
+
 template <class Value>
-bool awaited(std::string_view words, const Answer<Value>& answer) {
+scene::Node awaiting(std::string_view words, const Known<Value>& answer, std::function<void()> stop) {
+  return awaiting(words, answer.under_way, answer.seconds, answer.progress, std::move(stop));
+}
+
+template <class Value>
+bool awaited(std::string_view words, const Known<Value>& answer) {
   return awaited(words, answer.under_way, answer.seconds, answer.progress);
 }
 

@@ -10,8 +10,8 @@
 
 #include "app/stage/cell_words.h"
 #include "app/widgets/style.h"
-#include "core/formula/additive_parts.h"
-#include "core/insight/read_shares.h"
+#include "core/formula/rewriting.h"
+#include "core/insight/provenance.h"
 
 namespace palimpsest {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/session/who_wrote.h"
+#include "app/session/step_questions.h"
 #include "app/stage/cell_focus.h"
 #include "core/steps/trace.h"
 

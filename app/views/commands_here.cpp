@@ -16,6 +16,7 @@
 #include "app/widgets/text.h"
 #include "core/contract/variant.h"
 #include "core/insight/asked_words.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

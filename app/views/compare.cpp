@@ -8,9 +8,11 @@
 #include "app/gl/context_local.h"
 #include "app/session/compared_sides.h"
 #include "app/views/asked_choice.h"
+#include "app/views/line_looks.h"
 #include "app/views/underlined_words.h"
 #include "app/widgets/controls.h"
-#include "core/contract/rail.h"
+#include "core/variants/rail.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 
@@ -51,7 +53,7 @@ void ask_computed(Application& application, ComparedSide& side) {
   }
   const Choice choice = choice_of(session.state(), side.side);
   const auto answer =
-      session.answers().ask(key_of(session.computed()->data, choice, side.index, session.devices()));
+      session.questions().ask(key_of(session.computed()->data, choice, side.index, session.devices()));
   side.computed = answer.value;
   side.is_old = answer.stale;
   side.reason = answer.reason;
@@ -67,13 +69,13 @@ void ask_moment(Application& application, ComparedSide& side, const std::shared_
   key.token = token;
   key.words = asked_choice(session).words;
   key.slot = side.index;
-  const auto answer = session.answers().ask(key);
+  const auto answer = session.questions().ask(key);
   side.moment = answer.value;
   side.is_old = side.is_old || answer.stale;
   if (!answer.value && !answer.under_way) side.reason = answer.reason;
   RecallOfTokens recall;
   recall.of = side.computed;
-  const auto errors = session.answers().ask(recall);
+  const auto errors = session.questions().ask(recall);
   // An old line, or one of an old side, is of other words where there are more of them or less.
   const auto tokens = static_cast<std::size_t>(session.computed()->sequence.tokens);
   if (errors.value && (errors.value->tokens.empty() || errors.value->tokens.size() == tokens))
@@ -92,11 +94,7 @@ std::span<const Panel> compare_panels() {
 
 CompareMap& compare_map() { return context_local<CompareMap>(); }
 
-ImU32 side_colour(std::size_t index) {
-  const style::Palette& c = style::colours();
-  const ImU32 colours[] = {c.text, c.dim, c.gate, c.error};
-  return colours[index % std::size(colours)];
-}
+ImU32 side_colour(std::size_t index) { return compared_colour(index); }
 
 std::string side_name(const Side& side) {
   const std::optional<double> place = place_on_rail(side);

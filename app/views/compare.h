@@ -9,10 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "app/session/compare_answers.h"
+#include "app/scene/plot.h"
+#include "app/session/compare_questions.h"
 #include "app/session/completion.h"
 #include "app/studio/application.h"
 #include "app/studio/workspaces.h"
+#include "app/views/floor_rows.h"
 #include "app/widgets/heat_map.h"
 
 // What the panels of Compare share.
@@ -72,13 +74,18 @@ struct CompareMap {
   std::vector<ImVec2> stops;  // of the rail
   std::vector<Rectangle> stop_words;
   ImVec2 handle = {};
-  std::vector<Rectangle> labels;  // of the lines on the floor
-  std::vector<std::string> axis;  // what stands where theirs ends
   double range = 0;
 };
 
 /// That of the current Dear ImGui context.
 CompareMap& compare_map();
+
+/// The scale of what is left of errors on all sides, kept while they stay the same.
+LengthScale compared_scale(const ComparedSides& all);
+
+/// What is left of the error after each word on every side, each with its name where it ends.
+Plot compared_errors_plot(const ComparedSides& all, const LengthScale& scale, const WordPlaces& places,
+                          Index present);
 
 /// The rail, in a panel of this height.
 void draw_rail(Application& application, const ComparedSides& all, float height);

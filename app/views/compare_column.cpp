@@ -8,15 +8,16 @@
 #include "app/stage/head.h"
 #include "app/views/answer_cells.h"
 #include "app/views/compare.h"
-#include "app/views/timeline_scale.h"
+#include "app/views/floor_rows.h"
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/formula.h"
 #include "app/widgets/icon_button.h"
 #include "app/widgets/text.h"
 #include "app/widgets/tooltip_place.h"
-#include "core/base/plain_number.h"
+#include "core/base/text.h"
 #include "core/insight/rule_difference.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/gl/context_local.h"
 #include "app/session/compared_sides.h"
 #include "app/views/compare.h"
 #include "app/views/floor.h"
-#include "app/views/timeline_rows.h"
-#include "app/views/timeline_scale.h"
+#include "app/views/floor_rows.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
 #include "app/widgets/tooltip_place.h"
-#include "core/base/plain_number.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 
@@ -20,76 +18,7 @@ namespace {
 
 using style::px;
 
-constexpr float caption_height = 16;
-constexpr float words_height = 26;
 constexpr float labels_width = 128;  // right of the words: whose line ends there
-constexpr float label_height = 15;
-
-using Errors = std::shared_ptr<const RecallOfTokens::Value>;
-
-/// The scale of all lines, kept while they stay the same.
-LengthScale scale_of(const ComparedSides& all) {
-  struct Known {
-    std::vector<Errors> of;
-    LengthScale scale;
-  };
-  auto& known = context_local<Known>();
-  std::vector<Errors> present;
-  for (const ComparedSide& side : all.sides) present.push_back(side.recall);
-  if (known.of == present) return known.scale;
-  std::vector<double> lengths;
-  for (const Errors& errors : present) {
-    if (!errors) continue;
-    for (const Recall& recall : errors->tokens) lengths.push_back(std::sqrt(2 * recall.after));
-  }
-  known = {std::move(present), length_scale(std::move(lengths))};
-  return known.scale;
-}
-
-/// What is left of the error after each word, as a line; of words that share a pixel the largest. Returns the
-/// height at which it ends in sight.
-float draw_line(const TimelineColumns& columns, const std::vector<Recall>& errors, double full, float top,
-                float bottom, Index present, ImU32 colour, bool is_wide) {
-  const auto y = [&](double length) { return bottom - (bottom - top) * length_bar(length, full).part; };
-  std::vector<ImVec2> reached;
-  std::vector<ImVec2> ahead;
-  std::vector<std::pair<int, float>> cut;  // points beyond the axis: which, and where
-  const Index end = std::min<Index>(columns.end(), std::ssize(errors));
-  float last = bottom;
-  int point = 0;
-  for (Index t = columns.begin(); t < end;) {
-    const float x = (columns.left(t) + columns.left(t + 1)) / 2;
-    double longest = 0;
-    ++point;
-    const Index first = t;
-    do {
-      const double length = std::sqrt(2 * errors[static_cast<std::size_t>(t)].after);
-      longest = std::isfinite(length) ? std::max(longest, length) : HUGE_VAL;
-      ++t;
-    } while (t < end && columns.left(t + 1) - columns.left(first) < 1);
-    last = y(longest);
-    if (length_bar(longest, full).cut) cut.emplace_back(point, x);
-    if (first <= present) reached.push_back({x, last});
-    if (t > present) ahead.push_back({x, last});
-  }
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  for (std::size_t i = 0; i < cut.size(); ++i) {  // one arrow for each stretch
-    if (i > 0 && cut[i].first == cut[i - 1].first + 1) continue;
-    const float x = cut[i].second;
-    list->AddTriangleFilled({x, top - px(5)}, {x - px(4), top + px(1)}, {x + px(4), top + px(1)}, colour);
-  }
-  const float width = px(is_wide ? 2.0F : 1.5F);
-  const auto draw = [&](const std::vector<ImVec2>& points, ImU32 ink) {
-    list->AddPolyline(points.data(), static_cast<int>(points.size()), ink, width);
-  };
-  draw(ahead, style::mix(style::colours().panel, colour, 0.45F));
-  draw(reached, colour);
-  if (present >= columns.begin() && present < end)
-    list->AddCircleFilled({(columns.left(present) + columns.left(present + 1)) / 2,
-                           y(std::sqrt(2 * errors[static_cast<std::size_t>(present)].after))},
-                          px(3.5F), colour);
-  return last;
-}
 
 /// "axis to 20.2", where it ends.
 std::string end_words(const LengthScale& scale) { return "axis to " + plain_number(scale.full, 3); }
@@ -130,108 +59,47 @@ void draw_scale(ImVec2 from, float width, double range) {
   tooltip("The colours of all memories and differences above: one scale for every side.");
 }
 
-/// Whose line ends where, each beside its end or as near as the others let it.
-struct LineLabel {
-  std::string words;
-  ImU32 colour;
-  float y;
-};
-
-/// A side by its rule, or by what is otherwise about it where others have the same.
-std::string line_name(const ComparedSide& side, const ComparedSides& all) {
-  const auto has_rule = [&](const ComparedSide& other) { return other.side.variant == side.side.variant; };
-  if (std::ranges::count_if(all.sides, has_rule) == 1) return side_name(side.side);
-  const auto reference = std::ranges::find(all.sides, true, &ComparedSide::is_reference);
-  const std::string words = otherwise(side.side, reference->side);
-  return words.empty() ? side_name(side.side) : words;
-}
-
-void draw_labels(std::vector<LineLabel> labels, float left, float width, float top, float bottom) {
-  const style::TextStyle text(style::Text::caption);
-  std::ranges::stable_sort(labels, {}, &LineLabel::y);
-  const float height = std::min(px(label_height),
-                                (bottom - top) / static_cast<float>(std::max<std::size_t>(labels.size(), 1)));
-  float free = top;
-  for (LineLabel& label : labels) {
-    label.y = std::max(label.y - height / 2, free);
-    free = label.y + height;
-  }
-  float end = bottom;
-  for (auto label = labels.rbegin(); label != labels.rend(); ++label) {
-    label->y = std::min(label->y, end - height);
-    end = label->y;
-  }
-  for (const LineLabel& label : labels) {
-    std::string shown = label.words;
-    // "Softmax attention" is known by its first word.
-    if (const std::size_t last = shown.find(" attention");
-        last != std::string::npos && text_extent(shown).x > width)
-      shown.erase(last, std::string_view(" attention").size());
-    shown = shortened(shown, width);
-    draw_text({left, label.y}, label.colour, shown);
-    compare_map().labels.push_back({{left, label.y}, {left + text_extent(shown).x, label.y + height}});
-  }
-}
-
-void draw_floor(Application& application, ImVec2 from, ImVec2 to) {
-  const Session& session = application.session;
+/// What the lines are, and where their axis ends.
+FloorRow lines_row(const LengthScale& scale) {
   const style::Palette& c = style::colours();
-  auto& view = context_local<TimelineView>();
-  const ImVec2 position = {from.x + px(timeline_gutter - style::panel_padding), from.y};
-  const ImVec2 size = {to.x - position.x - px(labels_width), to.y - position.y};
-  if (size.x < px(60) || size.y < px(80)) return;
+  FloorRow row{.name = "errors", .kind = FloorRow::Kind::own, .above = 6, .below = 3};
+  row.label = {
+      .lines = {{.words = "error left", .colour = c.error}, {.words = end_words(scale), .colour = c.dim}},
+      .top = true};
+  if (const std::string over = beyond_words(scale); !over.empty())
+    row.label.lines.push_back({.words = over, .colour = c.dim});
+  row.levels = {{.part = 0, .words = "0", .ink = c.dim}};
+  return row;
+}
+
+void draw_compared_errors(Application& application, ImVec2 from, ImVec2 to) {
+  const Session& session = application.session;
+  to.x -= px(labels_width);
+  const auto columns = columns_between(session, from, to, {60, 80});
+  if (!columns) return;
   const ComparedSides all = compared(application);
-  const LengthScale scale = scale_of(all);
-  const TimelineColumns columns = timeline_columns(view, session, position, size);
-  const float words_top = position.y + px(caption_height);
-  const float top = words_top + px(words_height) + px(6);
-  const float bottom = to.y - px(3);
-  std::vector<LineLabel> labels;
-  {
-    TimelineRows words(columns, session);
-    words.groups(position.y, to.y);
-    words.words(words_top + px(2));
-    const style::TextStyle text(style::Text::caption);
-    const float line = text_extent("x").y;
-    words.name("error left", top, c.error);
-    words.name(end_words(scale), top + line, c.dim);
-    compare_map().axis = {end_words(scale)};
-    if (const std::string over = beyond_words(scale); !over.empty() && top + 3 * line < bottom) {
-      words.name(over, top + 2 * line, c.dim);
-      compare_map().axis.push_back(over);
-    }
-    words.name("0", bottom - px(2), c.dim);
-    for (const ComparedSide& side : all.sides) {
-      const bool has_line = side.recall && !side.recall->tokens.empty();
-      const ImU32 colour = side_colour(side.index);
-      if (has_line) {
-        const float end = draw_line(columns, side.recall->tokens, scale.full, top, bottom, session.token(),
-                                    colour, side.is_reference);
-        labels.push_back({line_name(side, all), colour, end});
-      } else if (side.recall) {
-        labels.push_back({side_name(side.side) + ": no error", colour, bottom});
-      }
-    }
-    words.cursor(position.y + px(caption_height - 2), to.y);
-  }
-  if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect({from.x, top}, {position.x, bottom}))
-    tooltip_beside({from.x, top}, {position.x, bottom}, axis_explained(scale));
-  draw_scale({position.x + size.x + px(12), position.y}, px(labels_width - 12), all.range);
-  draw_labels(std::move(labels), position.x + size.x + px(12), px(labels_width - 12), top - px(6), to.y);
-  ImGui::SetCursorScreenPos(position);
-  ImGui::InvisibleButton("errors", size);
-  scrub(application, view, columns);
-  turn_wheel_over_item(view, columns, session);
+  const LengthScale scale = compared_scale(all);
+  Floor floor = floor_of(session, "errors");
+  floor.rows = {captions_row(), words_row(), lines_row(scale)};
+  floor.rows.back().draw = [&](const FloorColumns& over, const Rectangle& place) {
+    Plot plot = compared_errors_plot(all, scale, word_places(over), session.token());
+    plot.beside = labels_width;
+    draw_plot(plot, place);
+  };
+  show_floor(application, floor, *columns);
+  const Part* lines = floor_part("errors");
+  if (!lines) return;
+  const auto [upper, lower] = lines->where;
+  if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect({from.x, upper.y}, {upper.x, lower.y}))
+    tooltip_beside({from.x, upper.y}, {upper.x, lower.y}, axis_explained(scale));
+  draw_scale({to.x + px(12), from.y}, px(labels_width - 12), all.range);
 }
 
 }  // namespace
 
 void draw_compare_floor(Application& application) {
-  compare_map().labels.clear();
-  draw_floor_panel(application, "##compare floor", 10, 4, RowsAbove::none, [&](ImVec2 from, ImVec2 to) {
-    const Session& session = application.session;
-    if (session.computed() && !session.computed()->tokens.empty()) draw_floor(application, from, to);
-  });
+  draw_floor_panel(application, "##compare floor", 10, 4, RowsAbove::none,
+                   [&](ImVec2 from, ImVec2 to) { draw_compared_errors(application, from, to); });
 }
 
 }  // namespace palimpsest

@@ -6,6 +6,7 @@
 #include "app/views/compare.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

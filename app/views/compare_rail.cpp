@@ -9,7 +9,7 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/segments.h"
 #include "app/widgets/text.h"
-#include "core/contract/rail.h"
+#include "core/variants/rail.h"
 
 namespace palimpsest {
 

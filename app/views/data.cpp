@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "app/scene/draw.h"
 #include "app/studio/application.h"
 #include "app/views/adjusting.h"
 #include "app/views/head_tables.h"
@@ -128,9 +129,12 @@ std::string unused(const Computation& computed) {
 }
 
 /// What was made of the data, so that the rule can take them.
-void notes(const Session& session) {
-  for (const std::string& note : session.computed()->inputs.notes) style::caption(note);
-  if (const std::string words = unused(*session.computed()); !words.empty()) style::caption(words);
+scene::Node notes(const Session& session) {
+  scene::Nodes all;
+  for (const std::string& note : session.computed()->inputs.notes) all.push_back(scene::caption(note));
+  if (const std::string words = unused(*session.computed()); !words.empty())
+    all.push_back(scene::caption(words));
+  return scene::column(std::move(all)).named("notes");
 }
 
 /// Whether the chunk size is what one wants to turn here.
@@ -151,8 +155,9 @@ void draw_data(Application& application) {
     } else {
       ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), style::px(3)));
       head_choice(application);
-      adjusting(application);
-      notes(session);
+      scene::show(
+          scene::column({adjusting_numbers(application), adjusting_options(application), notes(session)})
+              .named("data"));
       ImGui::PopStyleVar();
     }
   }

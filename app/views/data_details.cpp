@@ -148,7 +148,7 @@ void pictures(Application& application, const std::string& id, const PreviewedDa
   cell_table(application);
 }
 
-void waiting(const Answer<PreviewedData>& answer) {
+void waiting(const Known<PreviewedData>& answer) {
   if (!answer.reason.empty()) {
     const style::TextStyle text(style::Text::body, style::colours().alarm);
     style::paragraph(answer.reason);
@@ -178,7 +178,7 @@ DataWish data_details(Application& application, const std::string& id, std::span
   if (id.ends_with(".json")) return saved_place(application, id, asked);
   DataWish wish;
   Session& session = application.session;
-  const auto answer = session.answers().ask(DataPreview{id});
+  const auto answer = session.questions().ask(DataPreview{id});
   const bool is_open = session.data().id == id;
   const bool is_shown = answer.value && (answer.value->data->id == id || answer.stale);
   std::string title = id;

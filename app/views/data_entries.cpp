@@ -10,6 +10,7 @@
 #include "app/studio/command_search.h"
 #include "core/base/error.h"
 #include "core/io/capture.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

@@ -1,4 +1,4 @@
-#include "app/views/data_page.h"
+#include "app/views/overlays.h"
 
 #include <fmt/format.h>
 #include <imgui.h>
@@ -8,7 +8,6 @@
 #include "app/gl/context_local.h"
 #include "app/session/data_preview.h"
 #include "app/studio/application.h"
-#include "app/views/card.h"
 #include "app/views/data_details.h"
 #include "app/widgets/choice_row.h"
 #include "app/widgets/controls.h"
@@ -40,7 +39,7 @@ std::string_view key_of(std::string_view id) { return id.substr(0, id.find('?'))
 
 void begin_page(DataPage& page, Application& application) {
   for (const std::string& file : application.recent_files)  // somebody may have written it anew
-    application.session.answers().forget(DataPreview{file});
+    application.session.questions().forget(DataPreview{file});
   page.entries = data_entries(application.recent_files);
   page.filter = {};
   page.chosen = application.session.data().id;

@@ -13,12 +13,12 @@ bool parts_on_device(const Computation& computed, Form form) {
          !result.judgement.passed();
 }
 
-Answer<WrongHere::Value> ask_device_departure(Application& application, Form form) {
+Known<WrongHere::Value> ask_device_departure(Application& application, Form form) {
   const auto computed = application.session.computed();
   if (!computed || !parts_on_device(*computed, form)) return {};
   WrongHere key{{without_fault(computed)}, form, {}};
   key.tolerance = std::max(step_tolerance, computed->form(form).judgement.allowed());
-  return application.session.answers().ask(key, Urgency::later);
+  return application.session.questions().ask(key, Urgency::later);
 }
 
 std::string departure_words(const Computation& computed, const Departure& at) {

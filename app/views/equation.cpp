@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "app/gl/context_local.h"
-#include "app/session/read_answers.h"
+#include "app/session/read_questions.h"
 #include "app/studio/application.h"
 #include "app/views/line_numbers.h"
 #include "app/views/panels.h"
@@ -281,7 +281,7 @@ void draw_reading(Application& application, const Operation& operation) {
   ReadNow key;
   key.of = sight.computation;
   key.token = sight.trace->token(sight.cursor);
-  const Answer<ReadMoments> answer = session.answers().ask(key, Urgency::later);
+  const Known<ReadMoments> answer = session.questions().ask(key, Urgency::later);
   style::caption("Before the write or after it?");
   if (no_read_choice(*sight.computation).empty())
     draw_read_switch(session, is_read_before(sight.computation->sequence.settings));

@@ -1,11 +1,12 @@
 #include "app/views/floor.h"
 
-#include <imgui_internal.h>  // to own the mouse wheel while it zooms
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
+#include "app/gl/context_local.h"
 #include "app/studio/application.h"
+#include "app/views/underlined_words.h"
 #include "app/widgets/controls.h"
 
 namespace palimpsest {
@@ -16,6 +17,28 @@ using style::px;
 
 constexpr float around = 8;  // the transport, in design pixels
 constexpr float transport_height = 28;
+constexpr std::size_t most_asked = 12;  // words that one asks about
+
+/// The memory is asked about a word as well, or no more.
+void ask_about_word(Application& application, Index token) {
+  SessionState next = application.session.state();
+  if (next.words.empty()) next.words = underlined_words(application.session);
+  const auto place = std::ranges::lower_bound(next.words, token);
+  if (place != next.words.end() && *place == token)
+    next.words.erase(place);
+  else if (next.words.size() < most_asked)
+    next.words.insert(place, token);
+  else
+    application.refusal = fmt::format("The memory is asked about {} words at most", most_asked);
+  application.session.change(std::move(next));
+}
+
+void go_to(Application& application, Index token) {
+  application.playing = false;
+  if (token == application.session.token()) return;
+  application.show_welcome = false;
+  application.session.go_to_token(token);
+}
 
 }  // namespace
 
@@ -35,29 +58,69 @@ void draw_floor_panel(Application& application, const char* name, float top, flo
   style::end_panel();
 }
 
-void scrub(Application& application, TimelineView& view, const TimelineColumns& columns) {
-  if (!ImGui::IsItemActive()) return;
-  application.playing = false;
-  const float right = columns.position.x + columns.size.x - 1;
-  const Index token = columns.token_at(std::clamp(ImGui::GetIO().MousePos.x, columns.position.x, right));
-  if (token != application.session.token()) {
-    application.show_welcome = false;
-    application.session.go_to_token(token);
+FloorView& floor_view() { return context_local<FloorView>(); }
+
+FloorText floor_text(const Session& session) {
+  return {.id = session.data().id,
+          .labels = session.data().labels,
+          .tokens = static_cast<Index>(session.computed()->tokens.size()),
+          .token = session.token()};
+}
+
+std::optional<FloorColumns> columns_between(const Session& session, ImVec2 from, ImVec2 to, ImVec2 least) {
+  from.x += px(floor_gutter - style::panel_padding);
+  const ImVec2 size = {to.x - from.x, to.y - from.y};
+  const FloorText text = floor_text(session);
+  if (size.x < px(least.x) || size.y < px(least.y) || text.tokens == 0) return std::nullopt;
+  return floor_columns(floor_view(), text, screen_ruler(false), from, size);
+}
+
+WordPlaces word_places(const FloorColumns& columns) {
+  return {columns.begin(), columns.end(), static_cast<double>(columns.size.x),
+          [&columns](Index token) { return static_cast<double>(columns.left(token) - columns.position.x); }};
+}
+
+Floor floor_of(const Session& session, const char* id) {
+  const Computation& computed = *session.computed();
+  const Form form = session.choice().form;
+  const Trace* trace = computed.form(form).trace;
+  const Groups groups = trace ? trace->groups : Groups{.size = computed.choice.chunk_size};
+  const bool are_batches = groups.kind == Groups::Kind::batches;
+  Floor floor{.id = id, .text = floor_text(session), .reached = session.token() + 1};
+  floor.groups = {.size = groups.size,
+                  .is_whole = groups.kind == Groups::Kind::whole,
+                  .is_together = are_batches || has_chunks(form),
+                  .word = are_batches ? "batch" : "chunk"};
+  if (floor.groups.is_whole) floor.groups.word = "the whole sequence";
+  if (trace && trace->form != Form::recurrent && trace->block_count() > 0) {
+    const Block block = trace->block(session.cursor().block);
+    floor.reached = block.first_token + block.count;
   }
+  floor.underlined = underlined_words(session);
+  floor.repeated = session.state().repeated;
+  return floor;
+}
+
+FloorRow words_row(float height, float above) {
+  return {.name = "words", .kind = FloorRow::Kind::words, .height = height, .above = above};
+}
+
+FloorRow captions_row(float height) {
+  return {.name = "captions", .kind = FloorRow::Kind::captions, .height = height};
+}
+
+void show_floor(Application& application, const Floor& floor, const FloorColumns& columns) {
+  FloorView& view = floor_view();
+  const FloorActs acts = draw_floor(floor, view, columns);
+  if (!acts.refusal.empty()) application.refusal = acts.refusal;
+  if (acts.followed) go_to(application, *acts.followed);
+  if (!acts.pressed) return;
+  if (ImGui::GetIO().KeyCtrl) {
+    if (acts.begins) ask_about_word(application, *acts.pressed);
+    return;
+  }
+  go_to(application, *acts.pressed);
   view.followed = application.session.token();  // what is under the pointer stays there
-}
-
-void turn_wheel(TimelineView& view, const TimelineColumns& columns, const Session& session) {
-  const ImGuiIO& io = ImGui::GetIO();
-  if (io.MouseWheel != 0) zoom_timeline(view, columns, session, std::pow(1.2F, io.MouseWheel), io.MousePos.x);
-  if (io.MouseWheelH != 0) view.first -= static_cast<double>(io.MouseWheelH * px(60) / view.column);
-}
-
-void turn_wheel_over_item(TimelineView& view, const TimelineColumns& columns, const Session& session) {
-  if (!ImGui::IsItemHovered()) return;
-  ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);
-  ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelX);
-  turn_wheel(view, columns, session);
 }
 
 }  // namespace palimpsest

@@ -3,8 +3,11 @@
 #include <imgui.h>
 
 #include <functional>
+#include <optional>
 
-#include "app/views/timeline_columns.h"
+#include "app/scene/floor.h"
+#include "app/scene/plot.h"
+#include "app/session/session.h"
 #include "app/views/transport.h"
 
 namespace palimpsest {
@@ -12,17 +15,34 @@ namespace palimpsest {
 class Application;
 
 /// The panel under the workspaces: `rows` draws over the words, between two corners on the screen, from `top`
-/// design pixels below the panel's edge to `gap` above the transport.
+/// design pixels below the panel's edge to `gap` above the transport. While nothing is computed it is empty.
 void draw_floor_panel(Application& application, const char* name, float top, float gap, RowsAbove above,
                       const std::function<void(ImVec2 from, ImVec2 to)>& rows);
 
-/// The cursor follows the pointer while the last item is dragged.
-void scrub(Application& application, TimelineView& view, const TimelineColumns& columns);
+/// Which part of the text all floors of the current Dear ImGui context show.
+FloorView& floor_view();
 
-/// The wheel zooms around the pointer; sideways it scrolls. Call it where it is over the words.
-void turn_wheel(TimelineView& view, const TimelineColumns& columns, const Session& session);
+/// The open text as a floor has it.
+FloorText floor_text(const Session& session);
 
-/// The same over the last item, which then owns the wheel.
-void turn_wheel_over_item(TimelineView& view, const TimelineColumns& columns, const Session& session);
+/// The columns of the words between two corners of a panel's inside; nothing where there are no words, or
+/// less room than the design pixels `least`.
+std::optional<FloorColumns> columns_between(const Session& session, ImVec2 from, ImVec2 to, ImVec2 least);
+
+/// Where a plot that stands over them has the words.
+WordPlaces word_places(const FloorColumns& columns);
+
+/// A floor of the open text that has no rows yet: its words, its groups, what is to come, what is underlined.
+Floor floor_of(const Session& session, const char* id);
+
+/// The row of words, and that of the groups' captions; in design pixels.
+inline constexpr float floor_words_height = 26;
+inline constexpr float floor_captions_height = 16;
+FloorRow words_row(float height = floor_words_height, float above = 2);
+FloorRow captions_row(float height = floor_captions_height);
+
+/// Draws it, and does what somebody does there: the cursor follows the pointer, with Ctrl a click asks the
+/// memory about a word as well or no more, and a link leads to its word.
+void show_floor(Application& application, const Floor& floor, const FloorColumns& columns);
 
 }  // namespace palimpsest

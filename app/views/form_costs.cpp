@@ -1,7 +1,6 @@
 #include "app/views/form_costs.h"
 
 #include <fmt/format.h>
-#include <imgui.h>
 
 #include <algorithm>
 #include <array>
@@ -9,31 +8,24 @@
 #include <utility>
 
 #include "app/gl/context_local.h"
-#include "app/session/chunk_sweep.h"
+#include "app/session/cost_questions.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
 #include "app/views/form_words.h"
-#include "app/widgets/controls.h"
-#include "app/widgets/paragraph_height.h"
-#include "app/widgets/text.h"
 
 namespace palimpsest {
 
 namespace {
 
-using style::px;
+using scene::Gap;
+using scene::Node;
+using scene::Nodes;
 
-// In design pixels.
-constexpr float names_width = 68;
-constexpr float title_height = 16;
-constexpr float row_height = 24;
-constexpr float bar_height = 4;
-constexpr float column_gap = 8;
+constexpr float names_width = 60;  // design pixels
 
 /// What is counted, and how it is said.
 struct Column {
-  float from;  // parts of the width: bytes are written with their unit
-  float to;
+  float part;  // of the width: bytes are written with their unit
   const char* title;
   const char* explained;
   double (*value)(const CostRow& row);
@@ -41,12 +33,12 @@ struct Column {
 };
 
 const std::array<Column, 3> columns = {{
-    {0, 0.3F, "FLOPs", "Multiplications and additions for a word, counted.",
+    {0.3F, "FLOPs", "Multiplications and additions for a word, counted.",
      [](const CostRow& row) { return row.flops; }, in_thousands},
-    {0.3F, 0.72F, "bytes",
+    {0.42F, "bytes",
      "Read and written for a word in float32, counted: a state is written back after every block.",
      [](const CostRow& row) { return row.bytes; }, in_bytes},
-    {0.72F, 1, "in a row", "Steps that wait for the one before: words, chunks, or one for all.",
+    {0.28F, "in a row", "Steps that wait for the one before: words, chunks, or one for all.",
      [](const CostRow& row) { return static_cast<double>(row.steps); }, in_thousands},
 }};
 
@@ -74,55 +66,37 @@ std::string explained(const std::vector<CostRow>& rows, const CostRow& row, bool
   return "All words at once: every word looks at every word before it, so FLOPs grow with the text.";
 }
 
-/// Where a column begins, and what it has.
-std::pair<float, float> place_of(const Column& column, float first, float room) {
-  return {std::round(first + column.from * (room - first)),
-          std::floor((column.to - column.from) * (room - first))};
+Node titles() {
+  Nodes row = {scene::space(Gap::none).fixed(names_width)};
+  for (const Column& column : columns)
+    row.push_back(scene::line(column.title, style::Text::caption, style::colours().dim)
+                      .told(column.explained)
+                      .filling(column.part));
+  return scene::row(std::move(row));
 }
 
-void draw_titles(ImVec2 from, float first, float room) {
-  const style::TextStyle text(style::Text::caption);
-  for (const Column& column : columns) {
-    const auto [left, width] = place_of(column, first, room);
-    const ImVec2 at = {from.x + left, from.y};
-    draw_text(at, style::colours().dim, shortened(column.title, width));
-    ImGui::SetCursorScreenPos(at);
-    ImGui::Dummy({width - px(column_gap), px(title_height)});
-    tooltip(column.explained);
-  }
-}
-
-void draw_row(const CostRow& row, const std::array<double, 3>& most, ImVec2 from, float first, float room,
-              ImU32 ink) {
+/// A form's costs as numbers with bars below them, beside the `most` of each; lit where it is the present
+/// one.
+Node costs_of(const CostRow& row, const std::array<double, 3>& most, bool is_present) {
   const style::Palette& c = style::colours();
-  const style::TextStyle number(style::Text::number_small);
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  if (!row.missing.empty()) {
-    draw_text({from.x + first, from.y}, c.faint, "–");
-    return;
-  }
-  std::string all;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
+  const scene::Ink ink = is_present ? c.text : c.dim;
+  Nodes cells = {scene::line(form_label(row.form), style::Text::caption, ink).fixed(names_width)};
+  if (!row.missing.empty()) cells.push_back(scene::caption("–"));
+  for (std::size_t i = 0; i < columns.size() && row.missing.empty(); ++i) {
     const double value = columns[i].value(row);
-    const auto [start, width] = place_of(columns[i], first, room);
-    const float left = std::round(from.x + start);
-    const std::string words = columns[i].words(value);
-    const ImVec2 extent = text_extent(words);
-    draw_text({left, from.y}, ink, words);
-    const float top = std::round(from.y + px(row_height - bar_height - 3));
-    const float part = most[i] > 0 ? static_cast<float>(value / most[i]) : 0;
-    const float right = left + std::max(std::round((width - px(column_gap)) * part), 1.0F);
-    list->AddRectFilled({left, top}, {right, top + px(bar_height)}, ink);
-    cost_map().numbers.push_back({{left, from.y}, {left + extent.x, from.y + extent.y}});
-    cost_map().bars.push_back({{left, top}, {right, top + px(bar_height)}});
-    all += (i > 0 ? " · " : "") + words;
+    cells.push_back(
+        scene::column(
+            {scene::number(columns[i].words(value), ink).named("number"),
+             Node{scene::Bar{.value = value, .most = most[i], .ink = ink, .height = 4, .shows_zero = false}}
+                 .named("bar")},
+            Gap::tight)
+            .named(columns[i].title)
+            .filling(columns[i].part));
   }
-  cost_map().forms.push_back(fmt::format("{}: {}", form_label(row.form), all));
+  return scene::row(std::move(cells));
 }
 
 }  // namespace
-
-CostMap& cost_map() { return context_local<CostMap>(); }
 
 namespace {
 
@@ -183,49 +157,35 @@ std::string what_costs_mean(const std::vector<CostRow>& rows) {
   return "For a word.";
 }
 
-void draw_form_costs(Application& application, bool has_title) {
+scene::Node form_costs(Application& application, bool has_title, bool has_meaning) {
   const auto computation = application.session.computed();
-  if (!computation) return;
-  const auto answer = application.session.answers().ask(
-      FormCosts{computation, application.session.choice().chunk_size}, Urgency::later);
-  if (has_title) style::caption("What it costs");
+  if (!computation) return scene::column({});
+  const Index chunk_size = application.session.choice().chunk_size;
+  const auto answer = application.session.questions().ask(FormCosts{computation, chunk_size}, Urgency::later);
+  const std::string meaning = answer.value ? what_costs_mean(*answer.value) : std::string();
+  Nodes all;
+  if (has_title) all.push_back(scene::caption("What it costs").told(meaning));
   if (!answer.value) {
-    style::caption(answer.reason.empty() ? "is being counted" : answer.reason);
-    return;
+    all.push_back(scene::caption(answer.reason.empty() ? "is being counted" : answer.reason));
+    return scene::column(std::move(all));
   }
   const std::vector<CostRow>& rows = *answer.value;
-  const std::string meaning = what_costs_mean(rows);
-  if (has_title) tooltip(meaning);
-  const style::Palette& c = style::colours();
   std::array<double, 3> most = {};
   for (const CostRow& row : rows) {
     for (std::size_t i = 0; i < columns.size() && row.missing.empty(); ++i)
       most[i] = std::max(most[i], columns[i].value(row));
   }
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
-  const ImVec2 from = ImGui::GetCursorScreenPos();
-  const float room = ImGui::GetContentRegionAvail().x;
-  const float first = px(names_width);
-  draw_titles(from, first, room);
-  float y = from.y + px(title_height);
+  all.push_back(titles());
   for (const CostRow& row : rows) {
-    ImGui::SetCursorScreenPos({from.x, y});
-    const bool present = application.session.choice().form == row.form;
-    const bool pressed =
-        ImGui::InvisibleButton(fmt::format("{} cost", form_label(row.form)).c_str(), {room, px(row_height)});
-    if (pressed) perform(find_command(application, fmt::format("form.{}", name(row.form))), application);
-    const bool lit = present || ImGui::IsItemHovered();
-    if (wants_tooltip()) tooltip(explained(rows, row, application.session.choice().chunk_size == 1));
-    {
-      const style::TextStyle text(style::Text::caption);
-      draw_text({from.x, y}, lit ? c.text : c.dim, form_label(row.form));
-    }
-    draw_row(row, most, {from.x, y}, first, room, lit ? c.text : c.dim);
-    y += px(row_height);
+    const bool is_present = application.session.choice().form == row.form;
+    all.push_back(
+        with_command(application, fmt::format("form.{}", name(row.form)), costs_of(row, most, is_present))
+            .named(fmt::format("{} cost", form_label(row.form)))
+            .told(explained(rows, row, chunk_size == 1))
+            .enabled_if(true));
   }
-  ImGui::SetCursorScreenPos({from.x, y});
-  if (style::caption_height(meaning) <= ImGui::GetContentRegionAvail().y) style::caption(meaning);
-  ImGui::PopStyleVar();
+  if (has_meaning) all.push_back(scene::caption(meaning));
+  return scene::column(std::move(all), Gap::tight).named("costs");
 }
 
 }  // namespace palimpsest

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "app/widgets/heat_map.h"
+#include "app/scene/node.h"
 #include "core/insight/cost.h"
 
 namespace palimpsest {
@@ -12,11 +12,10 @@ class Application;
 
 /// What every form takes for a word of these data, beside each other: FLOPs, bytes, steps in a row, and why
 /// one pays the first for fewer of the last. A click on a form chooses it. `has_title`: "What it costs"
-/// stands above.
-void draw_form_costs(Application& application, bool has_title);
+/// stands above; `has_meaning`: what the costs mean stands below.
+scene::Node form_costs(Application& application, bool has_title, bool has_meaning);
 
-/// What the costs mean together, as far as it is so: below them where there is room for all of it, else told
-/// beside their title.
+/// What the costs mean together, as far as it is so.
 std::string what_costs_mean(const std::vector<CostRow>& rows);
 
 /// "28.8k".
@@ -31,17 +30,5 @@ std::string two_pass_words(bool takes_more);
 /// Why a chunk of one word counts other FLOPs than the recurrent form, in a sentence; `has_scores`: its
 /// form compares the words of a chunk with each other.
 std::string one_word_words(double chunkwise, double recurrent, bool has_scores);
-
-/// The costs of the forms as they were drawn last: what the tests look at.
-struct CostMap {
-  std::vector<Rectangle> numbers;
-  std::vector<Rectangle> bars;
-  std::vector<std::string> forms;  // their costs in words, one of each form
-  float name_end = 0;              // of the name that shows them, in little room,
-  float tabs_begin = 0;            // left of the precisions to choose from
-};
-
-/// That of the current Dear ImGui context.
-CostMap& cost_map();
 
 }  // namespace palimpsest

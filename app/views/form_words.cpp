@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "app/session/computation.h"
 #include "app/session/counted.h"
-#include "app/session/fused_words.h"
-#include "app/session/prove_answers.h"
+#include "app/session/prove_questions.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {

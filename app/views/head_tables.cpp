@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/session/memory_answers.h"
+#include "app/session/memory_questions.h"
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
@@ -101,7 +101,7 @@ std::optional<Index> head_tables(Application& application) {
   Session& session = application.session;
   HeadTables key;
   key.of = session.computed();
-  const Answer<HeadTables::Value> answer = session.answers().ask(key, Urgency::later);
+  const Known<HeadTables::Value> answer = session.questions().ask(key, Urgency::later);
   const Index count = session.data().heads;
   const float width = ImGui::GetContentRegionAvail().x;
   const float in_one_row = (width + px(gap)) / static_cast<float>(count) - px(gap);

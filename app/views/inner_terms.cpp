@@ -10,7 +10,7 @@
 
 #include "app/stage/cell_words.h"
 #include "core/formula/interpreter.h"
-#include "core/insight/read_shares.h"
+#include "core/insight/provenance.h"
 
 namespace palimpsest {
 

@@ -1,4 +1,4 @@
-#include "app/views/keys_help.h"
+#include "app/views/overlays.h"
 
 #include <imgui.h>
 
@@ -7,18 +7,15 @@
 #include <string_view>
 #include <vector>
 
+#include "app/scene/draw.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
-#include "app/views/card.h"
-#include "app/widgets/controls.h"
-#include "app/widgets/text.h"
 
 namespace palimpsest {
 
 namespace {
 
 constexpr std::size_t column_count = 3;
-constexpr float key_padding = 28;  // around a key and between it and its words
 
 struct HelpLine {
   std::string key;
@@ -117,37 +114,21 @@ std::vector<std::vector<Group>> columns(const std::vector<Group>& groups) {
   return columns_of(groups, most);
 }
 
-void draw_row(const HelpLine& row, float key_room) {
-  const float x = ImGui::GetCursorPosX();
-  style::key_hint(row.key.c_str());
-  ImGui::SameLine(0, 0);
-  ImGui::SetCursorPosX(x + key_room);
-  const style::TextStyle style(style::Text::body);
-  const ImVec2 from = ImGui::GetCursorScreenPos();
-  const ImVec2 extent = text_extent(row.words);
-  draw_text({from.x, from.y + (style::px(20) - extent.y) / 2}, style::colours().text, row.words);
-  ImGui::Dummy({extent.x, style::px(20)});
-}
-
-/// How much room the keys of a column take, so that all words begin at one line.
-float key_room(const std::vector<Group>& column) {
-  const style::TextStyle style(style::Text::caption);
-  float widest = 0;
-  for (const Group& group : column) {
-    for (const HelpLine& row : group.rows) widest = std::max(widest, text_extent(row.key).x);
+scene::Node column_of(const std::vector<Group>& groups) {
+  scene::Nodes cells;
+  for (const Group& group : groups) {
+    if (&group != &groups.front()) {
+      cells.push_back(scene::space(scene::Gap::small));
+      cells.push_back(scene::space(scene::Gap::small));
+    }
+    cells.push_back(scene::caption(std::string(group.name)));
+    cells.push_back(scene::space(scene::Gap::none));
+    for (const HelpLine& row : group.rows) {
+      cells.push_back(scene::key(row.key));
+      cells.push_back(scene::line(row.words).named(row.key));
+    }
   }
-  return widest + style::px(key_padding);
-}
-
-void draw_column(const std::vector<Group>& column) {
-  const float room = key_room(column);
-  ImGui::BeginGroup();
-  for (const Group& group : column) {
-    if (&group != &column.front()) ImGui::Dummy({0, style::px(4)});
-    style::caption(group.name);
-    for (const HelpLine& row : group.rows) draw_row(row, room);
-  }
-  ImGui::EndGroup();
+  return scene::grid(2, std::move(cells), scene::Gap::near, scene::Gap::hair);
 }
 
 }  // namespace
@@ -156,18 +137,14 @@ void draw_keys_help(Application& application) {
   if (!begin_card("Keys", application.show_keys)) return;
   if (!ImGui::IsWindowAppearing() && ImGui::IsKeyChordPressed(ImGuiMod_Shift | ImGuiKey_Slash))
     application.show_keys = false;
-  {
-    const style::TextStyle style(style::Text::title);
-    ImGui::TextUnformatted("Keys and mouse");
-  }
-  ImGui::Dummy({0, style::px(4)});
-  const std::vector<std::vector<Group>> all = columns(groups(application));
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), style::px(1)));
-  for (const std::vector<Group>& column : all) {
-    if (&column != &all.front()) ImGui::SameLine(0, style::px(20));
-    draw_column(column);
-  }
-  ImGui::PopStyleVar();
+  scene::Nodes all;
+  for (const std::vector<Group>& column : columns(groups(application))) all.push_back(column_of(column));
+  scene::show_in(
+      scene::column({scene::line("Keys and mouse", style::Text::title),
+                     {scene::Row{.nodes = std::move(all), .gap = scene::Gap::far, .on_top = true}}},
+                    scene::Gap::near)
+          .named("keys"),
+      ImGui::GetMainViewport()->WorkSize);
   end_card();
 }
 

@@ -8,7 +8,7 @@
 #include <functional>
 
 #include "app/gl/context_local.h"
-#include "app/session/chunk_sweep.h"
+#include "app/session/cost_questions.h"
 #include "app/studio/application.h"
 #include "app/views/awaited.h"
 #include "app/views/form_costs.h"
@@ -157,7 +157,7 @@ void draw_chart(Application& application, const Chart& chart, const std::vector<
 void explain_one_word(Application& application, const std::vector<ChunkCost>& counted) {
   const Session& session = application.session;
   if (session.choice().chunk_size != 1 || counted.empty() || counted.front().chunk_size != 1) return;
-  const auto forms = application.session.answers().ask(FormCosts{session.computed(), 1}, Urgency::later);
+  const auto forms = application.session.questions().ask(FormCosts{session.computed(), 1}, Urgency::later);
   if (!forms.value || forms.stale) return;
   const auto recurrent = std::ranges::find(*forms.value, Form::recurrent, &CostRow::form);
   if (recurrent == forms.value->end() || !recurrent->missing.empty()) return;
@@ -195,7 +195,7 @@ void draw_knob(Application& application) {
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(px(8), 0));
   size_slider(application);
   const std::vector<Index> sizes = swept_chunks(computation->sequence.tokens);
-  const auto counted = application.session.answers().ask(ChunkCosts{computation, form}, Urgency::later);
+  const auto counted = application.session.questions().ask(ChunkCosts{computation, form}, Urgency::later);
   std::vector<Chart> charts;
   if (counted.value && counted.value->size() == sizes.size()) {
     const std::vector<ChunkCost>& costs = *counted.value;
@@ -211,7 +211,7 @@ void draw_knob(Application& application) {
                       [](double steps) { return fmt::format("{:.0f}", steps); }, true});
   }
   const ChunkErrors key{computation};
-  const auto errors = application.session.answers().ask(key, Urgency::later);
+  const auto errors = application.session.questions().ask(key, Urgency::later);
   const bool fits = errors.value && errors.value->size() == sizes.size();
   if (fits) {
     charts.push_back({errors.stale ? "float32 error, of before" : "float32 error, measured",
@@ -224,7 +224,7 @@ void draw_knob(Application& application) {
   std::string beside;  // of two-pass, in words below the bars
   if (form == Form::two_pass) {
     const auto other =
-        application.session.answers().ask(ChunkCosts{computation, Form::chunkwise}, Urgency::later);
+        application.session.questions().ask(ChunkCosts{computation, Form::chunkwise}, Urgency::later);
     if (counted.value && other.value && !counted.stale && !other.stale)
       beside = two_pass_words(takes_more(*counted.value, *other.value));
   }
@@ -237,7 +237,7 @@ void draw_knob(Application& application) {
   if (counted.value && !counted.stale) explain_one_word(application, *counted.value);
   if (!beside.empty()) style::caption(beside);
   if (!fits && !errors.reason.empty()) style::caption("The error in float32: " + errors.reason);
-  if (awaited("measuring the error", errors)) application.session.answers().give_up(key);
+  if (awaited("measuring the error", errors)) application.session.questions().give_up(key);
   ImGui::PopStyleVar();
 }
 

@@ -169,18 +169,18 @@ std::string coloured_symbols(std::string_view latex) {
   return coloured;
 }
 
-Answer<LearningNow::Value> ask_learning(Application& application) {
+Known<LearningNow::Value> ask_learning(Application& application) {
   LearningNow key;
   key.of = foundation_of(application);
   key.token = application.session.token();
-  return application.session.answers().ask(key);
+  return application.session.questions().ask(key);
 }
 
-Answer<TokenCourses> ask_courses(Application& application, Index channel) {
+Known<TokenCourses> ask_courses(Application& application, Index channel) {
   CoursesOfTokens key;
   key.of = foundation_of(application);
   key.channel = channel;
-  return application.session.answers().ask(key);
+  return application.session.questions().ask(key);
 }
 
 std::string quoted_word(const Computation& computed, Index token) {

@@ -9,7 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "app/session/learn_answers.h"
+#include "app/scene/plot.h"
+#include "app/session/learn_questions.h"
 #include "app/studio/application.h"
 #include "app/studio/workspaces.h"
 #include "app/widgets/heat_map.h"
@@ -33,27 +34,9 @@ struct LearnMap {
   Rectangle loss;                                          // the chart of the loss; empty: there is none
   Rectangle iterates;                                      // that of Newton and Schulz
   std::vector<std::pair<std::string, Rectangle>> choices;  // the words that learn_choice() drew
-  ImVec2 dot;                                              // on it
-  std::optional<ImVec2> harm_dot = {};                     // on the curve of the word that is harmed
-  /// A lane of a stored word, and what it showed last at the cursor.
-  struct Lane {
-    Index token = 0;
-    Rectangle place;
-    double share = 0;
-    Rectangle right;   // the green of the column at the cursor
-    Rectangle excess;  // and what is beyond its value
-  };
-  std::vector<Lane> lanes;
-  std::vector<std::pair<std::string, Rectangle>> links;  // words that lead to a token
-  std::vector<Rectangle> tags;                           // words beside points of the loss
-  int tags_on_curves = 0;                                // how often they lie over one
-  Rectangle strengths;                                   // the rows that can be painted; empty: there is none
-  Rectangle gates;
-  Rectangle errors;
-  std::string told;       // of the bar under the pointer
-  float sliders_top = 0;  // where they begin, as if nothing were scrolled
-  Rectangle spectrum;     // of the memory, with its words; empty: there is none
-  std::string reason;     // why there is no picture of a step; empty: there is one
+  std::vector<std::pair<std::string, Rectangle>> links;    // words that lead to a token
+  int labels_on_curves = 0;                                // of the loss
+  std::string reason;  // why there is no picture of a step; empty: there is one
 };
 
 /// That of the current Dear ImGui context.
@@ -80,10 +63,10 @@ float learn_formula(ImVec2 baseline, const std::string& latex, float size_px, Im
 std::string coloured_symbols(std::string_view latex);
 
 /// What the step of the token at the cursor has come to.
-Answer<LearningNow::Value> ask_learning(Application& application);
+Known<LearningNow::Value> ask_learning(Application& application);
 
 /// What the rows along the words show; `channel` of the gate, -1: all.
-Answer<TokenCourses> ask_courses(Application& application, Index channel = -1);
+Known<TokenCourses> ask_courses(Application& application, Index channel = -1);
 
 /// The word of a token as a sentence has it: “drum”.
 std::string quoted_word(const Computation& computed, Index token);
@@ -136,6 +119,13 @@ NetworkSide& network_side();
 /// dragged to. That of the current Dear ImGui context.
 std::size_t shown_iterate(std::size_t iterates);
 void show_iterate(std::size_t index);
+
+/// The loss along the step that is `at` long, with that of the word that it harms most; `is_dragged`: what it
+/// really comes to is still to be computed.
+Plot loss_plot(const LearnScene& scene, double at, const HarmAlong* harm, bool is_dragged);
+
+/// The courses of singular values [directions, steps] as they are made alike; the step `shown` is looked at.
+Plot flattening_plot(const Matrix<double>& values, std::size_t shown, bool is_old, bool compact);
 
 // The pictures of one step.
 void draw_loss(const LearnScene& scene, const LearnRoom& room);

@@ -8,10 +8,9 @@
 #include <optional>
 
 #include "app/gl/context_local.h"
+#include "app/scene/plot.h"
 #include "app/views/learn.h"
-#include "app/widgets/chart.h"
-#include "app/widgets/controls.h"
-#include "app/widgets/formula.h"
+#include "app/widgets/style.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {
@@ -24,34 +23,59 @@ constexpr double alike_from = 0.68;  // where the usual coefficients bring all t
 constexpr double alike_to = 1.2;
 constexpr double lowest = 1e-5;  // of the axis
 constexpr double highest = 6;
-constexpr float numbers_width = 52;
-constexpr float below_axis = 66;
+constexpr float words_below = 20;
 constexpr Index most_lines = 64;
 
 struct ShownIterate {
   std::optional<std::size_t> index = {};
 };
 
-/// Lets one drag over the steps; draws a knob below the one that is looked at.
-void drag_iterate(const Chart& chart, Index iterates) {
-  const style::Palette& c = style::colours();
-  learn_map().iterates = {chart.from, chart.to};
-  const auto last = static_cast<double>(iterates - 1);
-  ImGui::SetCursorScreenPos(chart.from);
-  ImGui::InvisibleButton("iterates", {chart.to.x - chart.from.x, chart.to.y - chart.from.y});
-  if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
-  if (ImGui::IsItemActive())
-    show_iterate(static_cast<std::size_t>(
-        std::lround(std::clamp(chart.value_at_x(ImGui::GetIO().MousePos.x), 0.0, last))));
-  const float x = chart.x(static_cast<double>(shown_iterate(static_cast<std::size_t>(iterates))));
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  list->AddRectFilled({x - px(1), chart.from.y}, {x + px(1), chart.to.y}, c.strength);
-  list->AddCircleFilled({x, chart.to.y}, px(6.5F), c.panel);
-  list->AddCircleFilled({x, chart.to.y}, px(5), c.strength);
-}
-
 Index count_alike(const Matrix<double>& values, Index step) {
   return (values.col(step).array() >= alike_from && values.col(step).array() <= alike_to).count();
+}
+
+/// The ticks of the steps: the symbol of each, and how many directions are alike by then.
+std::vector<PlotTick> step_ticks(const Matrix<double>& values, std::size_t shown, bool compact) {
+  std::vector<PlotTick> ticks;
+  for (Index i = 0; i < values.cols(); ++i) {
+    const Index alike = count_alike(values, i);
+    ticks.push_back(
+        {.at = static_cast<double>(i),
+         .latex = fmt::format("X_{}", i),
+         .below = compact ? std::to_string(alike) : fmt::format("{} of {}", alike, values.rows()),
+         .colour = i == static_cast<Index>(shown) ? style::colours().strength : style::colours().text});
+  }
+  return ticks;
+}
+
+/// The strongest and the weakest direction, and between them as many as can be told apart.
+void add_directions(Plot& plot, const Matrix<double>& values, bool is_old) {
+  const style::Palette& c = style::colours();
+  const auto add = [&](Index direction, const PlotLook& look, const std::string& words) {
+    PlotSeries course{.name = words, .look = look};
+    if (!words.empty()) course.label.words = {words};
+    if (!is_old) course.look.marker = PlotMarker::circle;
+    course.look.size = look.width + 0.8F;
+    for (Index i = 0; i < values.cols(); ++i) {
+      course.x.push_back(static_cast<double>(i));
+      course.y.push_back(std::max(values(direction, i), plot.y.low));
+    }
+    plot.series.push_back(std::move(course));
+  };
+  const Index stride = std::max<Index>(values.rows() / most_lines, 1);
+  for (Index direction = 0; direction < values.rows(); direction += stride)
+    add(direction, {.colour = style::with_alpha(c.dim, 0.55F), .width = 1}, "");
+  add(0, {.colour = c.text}, "the strongest direction");
+  add(values.rows() - 1, {.colour = c.text}, fmt::format("the weakest of {} directions", values.rows()));
+}
+
+/// A line at the step that is looked at, which can be dragged.
+void add_knob(Plot& plot, std::size_t shown) {
+  const PlotLook look = {.colour = style::colours().strength, .marker = PlotMarker::circle, .size = 5};
+  const auto at = static_cast<double>(shown);
+  plot.marks.push_back(upright_mark("shown", at, look));
+  plot.marks.push_back(point_mark("knob", at, plot.y.low, look));
+  plot.drags = true;
 }
 
 }  // namespace
@@ -69,80 +93,51 @@ Index count_used(const Matrix<double>& singular_values) {
   return (singular_values.col(0).array() > rounding * singular_values(0, 0)).count();
 }
 
-void draw_flattening(const LearnScene& scene, const LearnRoom& room) {
+Plot flattening_plot(const Matrix<double>& values, std::size_t shown, bool is_old, bool compact) {
   const style::Palette& c = style::colours();
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  Plot plot{.name = "learn/flattening",
+            .x = {.low = -0.15,
+                  .high = static_cast<double>(values.cols()) - 0.85,
+                  .named = step_ticks(values, shown, compact),
+                  .has_round = false,
+                  .row_name = "alike"},
+            .y = {.title = {"singular values"},
+                  .scale = PlotAxis::Scale::log10,
+                  .low = std::clamp(values.minCoeff() / 2, lowest, 0.1),
+                  .high = highest}};
+  plot.marks.push_back({.kind = PlotMark::Kind::area,
+                        .name = "alike",
+                        .y = alike_from,
+                        .to_y = alike_to,
+                        .look = {.colour = c.good},
+                        .fill = 0.3F,
+                        .label = {.words = {fmt::format("all alike: {:g} to {:g}", alike_from, alike_to)}},
+                        .wish = {1, 0}});
+  add_directions(plot, values, is_old);
+  add_knob(plot, shown);
+  return plot;
+}
+
+void draw_flattening(const LearnScene& scene, const LearnRoom& room) {
   // [directions, steps], largest first
   const Matrix<double> values =
       scene.moment.step.singular_values.topRows(count_used(scene.moment.step.singular_values));
   if (values.size() == 0) return;
-  Chart chart{.from = {room.from.x + px(numbers_width), room.from.y},
-              .to = {room.to.x, room.to.y - px(below_axis)},
-              .left = -0.15,
-              .right = static_cast<double>(values.cols()) - 0.85,
-              .top = highest,
-              .logarithmic = true};
-  const double least = values.minCoeff();
-  chart.bottom = std::clamp(least / 2, lowest, 0.1);
-
-  list->AddRectFilled(chart.from, chart.to, style::mix(c.panel, c.background, 0.6F));
-  list->AddRectFilled({chart.from.x, chart.y(alike_to)}, {chart.to.x, chart.y(alike_from)},
-                      style::mix(c.panel, c.good, 0.3F));
-  const style::TextStyle number(style::Text::number_small);
-  const float height = text_extent("0").y;
-  for (double value = 1; value >= chart.bottom; value /= 10) {
-    const float y = std::round(chart.y(value));
-    list->AddLine({chart.from.x, y}, {chart.to.x, y}, c.edge, px(style::line));
-    learn_text_right({chart.from.x - px(6), y - height / 2}, c.dim, fmt::format("{:g}", value));
-  }
-  std::vector<double> steps;
-  for (Index i = 0; i < values.cols(); ++i) steps.push_back(static_cast<double>(i));
-  const Index stride = std::max<Index>(values.rows() / most_lines, 1);
-  const auto line = [&](Index direction, ImU32 colour, float width) {
-    std::vector<double> course;
-    for (Index i = 0; i < values.cols(); ++i) course.push_back(std::max(values(direction, i), chart.bottom));
-    curve(list, chart, steps, course, colour, width);
-    if (scene.is_old) return;
-    for (Index i = 0; i < values.cols(); ++i)
-      list->AddCircleFilled(
-          {chart.x(steps[static_cast<std::size_t>(i)]), chart.y(course[static_cast<std::size_t>(i)])},
-          px(width + 0.8F), colour);
-  };
-  for (Index direction = 0; direction < values.rows(); direction += stride)
-    line(direction, style::with_alpha(c.dim, 0.55F), px(1));
-  line(0, c.text, px(2));
-  line(values.rows() - 1, c.text, px(2));
-
-  drag_iterate(chart, values.cols());
-
-  const style::TextStyle text(style::Text::caption);
-  const float words = text_extent("x").y;
-  const std::string band = fmt::format("all alike: {:g} to {:g}", alike_from, alike_to);
-  const float beside_knob = chart.x(static_cast<double>(values.cols() - 1)) - px(10);
-  learn_text_right({beside_knob, chart.from.y + px(2)}, c.good, band);
-  learn_text({chart.from.x + px(8), chart.from.y + px(2)}, c.text, "the strongest direction");
-  const std::string weakest = fmt::format("the weakest of {} directions", values.rows());
-  learn_text_right({beside_knob, chart.to.y - words - px(6)}, c.dim, weakest);
-  for (Index i = 0; i < values.cols(); ++i) {
-    const float x = chart.x(static_cast<double>(i));
-    const std::string symbol = fmt::format("X_{}", i);
-    const float width = measure_formula(symbol, px(16)).width;
-    const float left = std::min(x - width / 2, chart.to.x - width);
-    const bool is_shown = i == static_cast<Index>(shown_iterate(static_cast<std::size_t>(values.cols())));
-    learn_formula({left, chart.to.y + px(24)}, symbol, px(16), is_shown ? c.strength : c.text);
-    const std::string alike = room.compact ? std::to_string(count_alike(values, i))
-                                           : fmt::format("{} of {}", count_alike(values, i), values.rows());
-    const float alike_width = text_extent(alike).x;
-    learn_text({std::min(x - alike_width / 2, chart.to.x - alike_width), chart.to.y + px(29)}, c.good, alike);
-  }
-  learn_text({room.from.x, chart.to.y + px(29)}, c.good, "alike");
+  const std::size_t shown = shown_iterate(static_cast<std::size_t>(values.cols()));
+  const PlotDone done = draw_plot(flattening_plot(values, shown, scene.is_old, room.compact),
+                                  {room.from, {room.to.x, room.to.y - px(words_below)}});
+  learn_map().iterates = done.area;
+  if (done.dragged)
+    show_iterate(static_cast<std::size_t>(
+        std::lround(std::clamp(*done.dragged, 0.0, static_cast<double>(values.cols() - 1)))));
   const double growth = values(values.rows() - 1, 1) / values(values.rows() - 1, 0);
   const std::vector<std::string> parts = {
       fmt::format("the rule always takes {} steps: drag to see fewer", values.cols() - 1),
       fmt::format("the smallest grow {:.3g} times in the first", growth)};
+  const style::TextStyle text(style::Text::caption);
   const std::string caption = joined_to_fit(parts, room.width());
-  learn_text({room.from.x + (room.width() - text_extent(caption).x) / 2, chart.to.y + px(48)}, c.dim,
-             caption);
+  learn_text({room.from.x + (room.width() - text_extent(caption).x) / 2, room.to.y - px(18)},
+             style::colours().dim, caption);
 }
 
 }  // namespace palimpsest

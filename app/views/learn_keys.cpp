@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "app/gl/context_local.h"
-#include "app/session/stored_key_answers.h"
+#include "app/session/learn_questions.h"
 #include "app/views/learn.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
@@ -186,7 +186,7 @@ void draw_keys_page(Application& application, const LearnRoom& room) {
   key.count = std::min(tokens, most_keys);
   key.first = std::clamp<Index>((application.session.token() - most_keys / 2) / window_step * window_step, 0,
                                 tokens - key.count);
-  const Answer<KeyPicture> answer = application.session.answers().ask(key);
+  const Known<KeyPicture> answer = application.session.questions().ask(key);
   if (!answer.value || answer.value->first + answer.value->cosines.rows() > tokens ||
       answer.value->cosines.size() == 0) {
     learn_map().reason = answer.reason.empty() ? "The keys are being compared." : answer.reason;

@@ -9,7 +9,7 @@
 #include "app/views/learn.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
-#include "core/insight/written_outer.h"
+#include "core/insight/learning.h"
 
 namespace palimpsest {
 

@@ -1,318 +1,335 @@
 #include "app/views/learn_rows.h"
 
 #include <fmt/format.h>
-#include <imgui.h>
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
-#include "app/gl/context_local.h"
-#include "app/session/memory_answers.h"
 #include "app/views/answer_cells.h"
-#include "app/views/asked_choice.h"
-#include "app/views/bar_words.h"
+#include "app/views/floor_rows.h"
 #include "app/views/recalled_words.h"
-#include "app/views/underlined_words.h"
-#include "app/widgets/chart.h"
-#include "app/widgets/controls.h"
 #include "app/widgets/text.h"
-#include "core/base/plain_number.h"
-#include "core/insight/recalled_part.h"
+#include "core/base/text.h"
+#include "core/formula/notation.h"
+#include "core/insight/keeping.h"
+#include "core/insight/recall.h"
 
 namespace palimpsest {
 
 namespace {
 
-using style::px;
+using Kind = FloorPiece::Kind;
 
-constexpr float still_to_come = 0.38F;  // of a colour
-constexpr Index window_step = 64;       // tokens: a window moves by so many, so that scrolling asks seldom
-constexpr Index most_moments = 1500;
+constexpr double reach_top = 2.4;      // the axis of beta |k|^2: a little beyond its edge
+constexpr double longest_life = 3000;  // words
+constexpr double shortest_life = 0.5;
 constexpr double seen_change = 0.02;  // of a share: less is no damage that one could see
 
-/// The memory after every visible token, or some of them.
-std::vector<Index> moments_of(const TimelineColumns& columns) {
-  const Index begin = columns.begin() / window_step * window_step;
-  const Index end = std::min((columns.end() / window_step + 1) * window_step, columns.tokens);
-  const Index step = std::max<Index>((end - begin) / most_moments + 1, 1);
-  std::vector<Index> moments;
-  for (Index t = begin; t <= end; t += step) moments.push_back(t);
-  if (moments.back() != end) moments.push_back(end);
-  return moments;
+// In design pixels.
+constexpr float channel_line = 14;  // on which one chooses the channel
+constexpr float low_lane = 15;
+constexpr float row_above = 2;
+constexpr float row_below = 4;
+
+/// The largest of a row's numbers over tokens that share a column; infinite where one is no number.
+double largest(const Vector<double>& numbers, Index first, Index end) {
+  double most = 0;
+  for (Index t = first; t < end; ++t)
+    most = std::max(most, std::isfinite(numbers[t]) ? numbers[t] : HUGE_VAL);
+  return most;
 }
 
-/// “drum” (42)
-std::string numbered_word(const LearnRows& rows, Index token) {
-  return fmt::format("{} ({})", quoted_word(rows.computed, token), token);
+double smallest(const Vector<double>& numbers, Index first, Index end) {
+  return numbers.segment(first, end - first).minCoeff();
 }
 
-void draw_remembered_word(const LearnRows& rows, const Remembered& remembered, Index word, float top,
-                          float bottom) {
-  const style::Palette& c = style::colours();
-  ImDrawList* list = ImGui::GetWindowDrawList();
+/// What stands for a strength, in letters and in LaTeX.
+struct RateLetter {
+  std::string_view array;
+  const char* letter;
+  const char* latex;
+};
+
+constexpr RateLetter rate_letters[] = {
+    {"beta", "β", "\\beta"}, {"delta", "Δ", "\\Delta"}, {"eta", "η", "\\eta"}, {"theta", "θ", "\\theta"}};
+
+std::string letter_of(const StepReach& strengths) {
+  if (!strengths.symbol.empty()) return unicode(strengths.symbol);
+  const auto found = std::ranges::find(rate_letters, strengths.array, &RateLetter::array);
+  return found == std::end(rate_letters) ? std::string() : found->letter;
+}
+
+std::string strength_symbol(const StepReach& strengths) {
+  if (!strengths.symbol.empty()) return strengths.symbol;
+  const auto found = std::ranges::find(rate_letters, strengths.array, &RateLetter::array);
+  return found == std::end(rate_letters) ? "\\beta" : found->latex;
+}
+
+/// The symbol of what a rule keeps, in letters and in LaTeX; "f" is the share that goes.
+std::pair<const char*, const char*> gate_letter(const Computation& computed, const Keeping& keeping) {
+  if (keeping.forgets) return {"f", "f"};
+  if (keeping.array == "mu") return {"μ", "\\mu"};
+  const bool is_gamma = keeping.array == "gamma" || computed.sequence.settings.parameters.contains("gamma");
+  return is_gamma ? std::pair("γ", "\\gamma") : std::pair("α", "\\alpha");
+}
+
+/// A row of bars with its symbol and words at the panel's edge.
+FloorRow symbol_row(std::string name, float share, std::string symbol, ImU32 colour, std::string words) {
+  return {.name = std::move(name),
+          .share = share,
+          .above = row_above,
+          .below = row_below,
+          .label = {.lines = {{.words = std::move(words), .colour = style::colours().dim}},
+                    .symbol = std::move(symbol),
+                    .symbol_colour = colour,
+                    .left = true},
+          .width = FloorWidth::narrow};
+}
+
+}  // namespace
+
+LaneState lane_state(const Remembered& remembered, Index word, Index first, Index end, Index batch) {
   const Index token = remembered.tokens[static_cast<std::size_t>(word)];
-  const Trace* trace = rows.application.session.trace();
-  const bool gathers = trace && trace->groups.kind == Groups::Kind::batches;
-  const float height = bottom - top;
   const auto share_after = [&](Index count) {
     const auto at = std::ranges::upper_bound(remembered.moments, count);
     const auto index = std::max<std::ptrdiff_t>(at - remembered.moments.begin() - 1, 0);
     return remembered.shares(word, static_cast<Index>(index));
   };
-  LearnMap::Lane lane;
-  lane.token = token;
-  lane.place = {{rows.columns.position.x, top}, {rows.columns.position.x + rows.columns.size.x, bottom}};
-  std::optional<RecalledAt> hovered;
-  float hatched_until = rows.columns.position.x;
-  each_column(rows.columns, [&](Index first, Index end, float left, float right) {
-    const double share_now = share_after(end);
-    const double share_before = share_after(first);
-    const auto [share, excess] = recalled_part(share_now);
-    const double before = recalled_part(share_before).right;
-    const bool waits = gathers && first >= token &&
-                       end <= (token / trace->groups.size + 1) * trace->groups.size &&
-                       share_now == share_before && share_after(token) == share_now;
-    const bool is_there = end > token && !waits;
-    const bool is_own = is_there && first <= token;
-    if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect({left, top}, {right, bottom}))
-      hovered = {numbered_word(rows, token),
-                 numbered_word(rows, end - 1),
-                 share_before,
-                 share_now,
-                 remembered.is_alignment,
-                 is_own,
-                 is_there,
-                 remembered.is_alignment ? 0 : std::ssize(remembered.tokens) - 1};
-    if (!is_there) {
-      hatched_until = right;
-      return;
-    }
-    const auto y = [&](double of) { return bottom - static_cast<float>(of) * height; };
-    if (excess > 0) {
-      const float beyond = y(std::min(share + excess, 1.0));
-      list->AddRectFilled({left, beyond}, {right, y(share)},
-                          rows.ink(style::mix(c.panel, c.alarm, 0.15F), first));
-      hatch(list, {left, beyond}, {right, y(share)}, rows.ink(c.alarm, first));
-      if (first <= rows.token && rows.token < end) lane.excess = {{left, beyond}, {right, y(share)}};
-    }
-    if (first <= rows.token && rows.token < end) {
-      lane.share = share_now;
-      lane.right = {{left, y(share)}, {right, bottom}};
-    }
-    list->AddRectFilled({left, y(share)}, {right, bottom},
-                        rows.ink(style::mix(c.panel, c.good, 0.5F), first));
-    list->AddRectFilled({left, y(share) - px(1)}, {right, y(share) + px(1)}, rows.ink(c.good, first));
-    if (is_own) {
-      list->AddRectFilled({left, top}, {left + px(2), bottom}, c.good);
-      return;
-    }
-    const float inset = right - left > px(6) ? px(1) : 0.0F;
-    if (before - share > seen_change)
-      list->AddRectFilled({left + inset, y(before)}, {right - inset, y(share) - px(1)},
-                          rows.ink(c.alarm, first));
-    if (share - before > seen_change)
-      list->AddRectFilled({left + inset, y(share) - px(1)}, {right - inset, y(before)},
-                          rows.ink(c.gate, first));
-  });
-  hatch(list, {rows.columns.position.x, top + 1}, {hatched_until, bottom}, style::mix(c.panel, c.edge, 0.8F));
-  learn_map().lanes.push_back(lane);
-  if (hovered && !ImGui::IsMouseDown(ImGuiMouseButton_Left))
-    ImGui::SetTooltip("%s", recalled_words(*hovered).c_str());
+  LaneState state{.before = share_after(first), .now = share_after(end)};
+  const bool waits = batch > 1 && first >= token && end <= (token / batch + 1) * batch &&
+                     state.now == state.before && share_after(token) == state.now;
+  state.is_there = end > token && !waits;
+  state.is_own = state.is_there && first <= token;
+  return state;
 }
 
-/// An item over a row, for its tooltip.
-void cover_row(const LearnRows& rows, const LearnRow& row) {
-  ImGui::SetCursorScreenPos({rows.columns.position.x, row.top});
-  ImGui::Dummy({rows.columns.size.x, std::max(row.bottom - row.top, 1.0F)});
-}
-
-void draw_word_name(const LearnRows& rows, Index token, float top, float height) {
+FloorMark lane_mark(const LaneState& state) {
   const style::Palette& c = style::colours();
-  const bool here = token == rows.token;
-  const float right = rows.columns.position.x - px(10);
-  float x = right;
-  {
-    const style::TextStyle number(style::Text::number_small);
-    const std::string words = std::to_string(token);
-    const ImVec2 extent = text_extent(words);
-    learn_text({right - extent.x, top + (height - extent.y) / 2}, c.dim, words);
-    x = right - std::max(extent.x, px(22)) - px(8);
+  FloorMark mark;
+  if (!state.is_there) {
+    mark.add({.kind = Kind::hatch, .to = 1, .colour = style::mix(c.panel, c.edge, 0.8F)});
+    return mark;
   }
-  const style::TextStyle text(here              ? style::Text::strong
-                              : height < px(15) ? style::Text::caption
-                                                : style::Text::body);
-  const std::string whole = visible_label(rows.computed.data->labels[static_cast<std::size_t>(token)]);
-  const float room = x - rows.gutter;
-  const std::string label = text_extent(whole).x <= room ? whole : shortened(asked_part(whole), room);
-  const ImVec2 extent = text_extent(label);
-  learn_text({x - extent.x, top + (height - extent.y) / 2}, c.text, label);
+  const auto [right, excess] = recalled_part(state.now);
+  const auto share = static_cast<float>(right);
+  const auto before = static_cast<float>(recalled_part(state.before).right);
+  if (excess > 0) {
+    const auto beyond = static_cast<float>(std::min(right + excess, 1.0));
+    mark.add({.from = share, .to = beyond, .colour = style::mix(c.panel, c.alarm, 0.15F)});
+    mark.add({.kind = Kind::hatch, .from = share, .to = beyond, .colour = c.alarm});
+  }
+  mark.bar(share, style::mix(c.panel, c.good, 0.5F));
+  const bool has_changed = !state.is_own && std::abs(static_cast<double>(before - share)) > seen_change;
+  if (has_changed)
+    mark.add({.kind = Kind::inset,
+              .from = std::min(share, before),
+              .to = std::max(share, before),
+              .colour = before > share ? c.alarm : c.gate});
+  mark.add({.kind = Kind::edge, .to = share, .colour = c.good});
+  if (state.is_own) mark.add({.kind = Kind::side, .to = 1, .colour = c.good});
+  return mark;
 }
 
-/// The words that Step's table asks at the same token.
-Answer<std::vector<AskedWord>> words_of(const LearnRows& rows) {
-  Session& session = rows.application.session;
-  return session.answers().ask(
-      WordsAsked{.of = session.computed(), .token = rows.token, .words = asked_choice(session).words});
+FloorRow lane_row(const Computation& computed, const Remembered& remembered, Index word, Index batch,
+                  bool is_present, float height) {
+  const Index token = remembered.tokens[static_cast<std::size_t>(word)];
+  const std::string label = visible_label(computed.data->labels[static_cast<std::size_t>(token)]);
+  const style::Text text = is_present          ? style::Text::strong
+                           : height < low_lane ? style::Text::caption
+                                               : style::Text::body;
+  return {.name = fmt::format("lane/{}", token),
+          .height = height,
+          .above = std::min(2.0F, height / 4),
+          .below = 1,
+          .label = {.lines = {{.words = label, .colour = style::colours().text, .text = text}},
+                    .brief = {asked_part(label)},
+                    .number = std::to_string(token)},
+          .mark = [&remembered, word, batch](
+                      Index first,
+                      Index end) { return lane_mark(lane_state(remembered, word, first, end, batch)); },
+          .width = FloorWidth::whole,
+          .tip =
+              [&computed, &remembered, word, batch, token](Index present) {
+                const LaneState state = lane_state(remembered, word, present, present + 1, batch);
+                return recalled_words(
+                    {.word = quoted_and_numbered(computed, token),
+                     .present = quoted_and_numbered(computed, present),
+                     .before = state.before,
+                     .after = state.now,
+                     .is_alignment = remembered.is_alignment,
+                     .is_own = state.is_own,
+                     .is_there = state.is_there,
+                     .beside = remembered.is_alignment ? 0 : std::ssize(remembered.tokens) - 1});
+              }};
 }
 
-/// A reason in the place of rows.
-void draw_reason(const LearnRows& rows, const std::string& reason, float top, float bottom) {
-  const style::TextStyle text(style::Text::body);
-  const float width = std::min(rows.columns.size.x, px(640));
-  const ImVec2 extent = ImGui::CalcTextSize(reason.c_str(), nullptr, false, width);
-  const ImVec2 from = {rows.columns.position.x + (rows.columns.size.x - extent.x) / 2,
-                       std::max((top + bottom - extent.y) / 2, top)};
-  const float around = px(6);  // no edge of a chunk crosses the words
-  ImGui::GetWindowDrawList()->AddRectFilled({from.x - around, from.y - around},
-                                            {from.x + extent.x + around, from.y + extent.y + around},
-                                            style::colours().panel);
-  ImGui::SetCursorScreenPos(from);
-  ImGui::PushStyleColor(ImGuiCol_Text, style::colours().dim);
-  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + extent.x + 1);
-  ImGui::TextUnformatted(reason.c_str());
-  ImGui::PopTextWrapPos();
-  ImGui::PopStyleColor();
+FloorScale strength_scale(const StepReach& strengths, const FloorColumns& columns) {
+  if (strengths.has_edge) return {.top = reach_top};
+  double top = 0;
+  for (Index t = columns.begin(); t < columns.end(); ++t)
+    if (std::isfinite(strengths.reach[t])) top = std::max(top, strengths.reach[t]);
+  return {.top = top > 0 ? 1.1 * top : 1};
 }
 
-}  // namespace
-
-std::vector<Index>& learn_lanes() {
-  struct Lanes {
-    std::vector<Index> tokens;
+FloorRow strength_row(const Computation& computed, const StepReach& strengths, const FloorScale& scale) {
+  const style::Palette& c = style::colours();
+  std::string symbol =
+      strengths.array.empty()
+          ? std::string()
+          : fmt::format("\\fgcolor{{{}}}{{{}\\,}}", style::hex(c.strength), strength_symbol(strengths));
+  if (!strengths.is_network) symbol += fmt::format("\\lVert\\fgcolor{{{}}}{{k}}\\rVert^2", style::hex(c.key));
+  FloorRow row = symbol_row("strength", 56, symbol, c.text, strengths.is_network ? "× curvature" : "how far");
+  row.mark = [&strengths, scale, &c](Index first, Index end) {
+    const double reach = largest(strengths.reach, first, end);
+    const float part = std::min(scale.part(reach), 1.0F);
+    const float edge = strengths.has_edge ? scale.part(2) : 1;
+    FloorMark mark;
+    mark.bar(std::min(part, edge), c.strength);
+    if (part > edge) {
+      mark.add({.kind = Kind::hatch, .from = edge, .to = part, .colour = c.alarm});
+      mark.add({.kind = Kind::outline, .from = edge, .to = part, .colour = c.alarm});
+    }
+    if (reach > scale.top) mark.add({.kind = Kind::cut, .colour = c.panel});
+    return mark;
   };
-  return context_local<Lanes>().tokens;
-}
-
-ImU32 LearnRows::ink(ImU32 colour, Index of) const {
-  return of < reached ? colour : style::mix(style::colours().panel, colour, still_to_come);
-}
-
-void each_column(const TimelineColumns& columns,
-                 const std::function<void(Index first, Index end, float left, float right)>& draw) {
-  const float right_end = columns.position.x + columns.size.x;
-  for (Index first = columns.begin(); first < columns.end();) {
-    const float left = std::max(columns.left_pixel(first), columns.position.x);
-    Index end = first + 1;
-    while (end < columns.end() && columns.left_pixel(end) <= left) ++end;
-    const float right = std::min(columns.left_pixel(end), right_end);
-    if (right > left) draw(first, end, left, right);
-    first = end;
+  if (strengths.has_edge) {
+    // With momentum it is no edge of the rule's.
+    const ImU32 edge = strengths.has_momentum ? c.dim : c.alarm;
+    row.levels = {{.part = scale.part(2), .words = "2", .ink = edge, .colour = edge, .width = 1.5F},
+                  {.part = scale.part(1),
+                   .words = "1",
+                   .ink = c.dim,
+                   .colour = c.faint,
+                   .dashed = true,
+                   .least_row = 40}};
+  } else {
+    const double most = scale.top / 1.1;
+    row.levels = {{.part = scale.part(most), .words = plain_number(most, 2), .ink = c.dim}};
   }
+  row.tip = [&](Index token) { return strength_bar_words(computed, strengths, token); };
+  return row;
 }
 
-void tell_bar(const LearnRows& rows, const std::function<std::string(Index)>& words, std::string_view more) {
-  if (!ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled)) return;
-  const std::string said = words(rows.columns.token_at(ImGui::GetMousePos().x));
-  if (said.empty() && more.empty()) return;
-  learn_map().told = said;
-  const style::TextStyle text(style::Text::body);  // whatever the row is written in
-  tooltip(said + (said.empty() || more.empty() ? "" : "\n") + std::string(more));
-}
-
-void draw_row_name(const LearnRows& rows, const LearnRow& row, const std::string& symbol, ImU32 colour,
-                   std::string_view words, float below) {
-  const style::TextStyle text(style::Text::caption);
-  const float line = text_extent("x").y;
-  const float baseline = row.top + ImGui::GetFontBaked()->Ascent;
-  if (!symbol.empty()) learn_formula({rows.gutter, baseline}, symbol, px(15), colour);
-  const float width = rows.columns.position.x - rows.gutter - px(26);
-  if (below > 0 && row.bottom - row.top < 2 * line + below)
-    learn_text({rows.gutter + px(18), row.top}, style::colours().dim, shortened(words, width - px(18)));
-  else if (row.bottom - row.top >= 2 * line)
-    learn_text({rows.gutter, row.top + line + px(1)}, style::colours().dim, shortened(words, width));
-}
-
-std::shared_ptr<const Remembered> draw_remembered(const LearnRows& rows, const TokenCourses& courses,
-                                                  float top, float row, Index count) {
-  const BesideColumns gutter;
-  const float bottom = top + row * static_cast<float>(count);
-  if (!courses.strengths) {
-    if (!courses.no_strengths.empty()) draw_reason(rows, courses.no_strengths, top, bottom);
-    return nullptr;
+std::vector<FloorRow::Link> edge_links(const Computation& computed, const TokenCourses& courses) {
+  const ReachEdges& edges = courses.edges;
+  std::vector<FloorRow::Link> links;
+  const auto add = [&](const char* what, ImU32 colour, Index token) {
+    const std::string word = visible_label(computed.data->labels[static_cast<std::size_t>(token)]);
+    links.push_back({fmt::format("{} from {} “{}”", what, token, word), colour, token});
+  };
+  if (edges.overshoots && edges.overshoots != edges.diverges)
+    add("overshoots", style::colours().text, *edges.overshoots);
+  if (edges.diverges) {
+    const bool goes_on = courses.strengths && courses.strengths->has_momentum;
+    add(goes_on ? "by itself lands farther off," : "diverges", style::colours().alarm, *edges.diverges);
   }
-  RememberedWords key;
-  key.of = rows.application.session.computed();
-  const auto words = words_of(rows);
-  if (!words.reason.empty()) draw_reason(rows, words.reason, top, bottom);
-  if (!words.value) return nullptr;
-  for (const AskedWord& word : *words.value) key.tokens.push_back(word.token);
-  name_words(key.tokens);
-  key.moments = moments_of(rows.columns);
-  const Answer<Remembered> answer = rows.application.session.answers().ask(key);
-  if (!answer.reason.empty()) draw_reason(rows, answer.reason, top, bottom);
-  if (!answer.value) return nullptr;
-  const Remembered& remembered = *answer.value;
-  learn_lanes() = remembered.tokens;
-  float y = top;
-  row =
-      std::min(row, (bottom - top) / static_cast<float>(std::max<std::size_t>(remembered.tokens.size(), 1)));
-  for (std::size_t i = 0; i < remembered.tokens.size(); ++i, y += row) {
-    if (remembered.tokens[i] >= rows.columns.tokens) return nullptr;  // of other data
-    draw_remembered_word(rows, remembered, static_cast<Index>(i), y + px(2), y + row - px(1));
-    draw_word_name(rows, remembered.tokens[i], y, row);
-  }
-  return answer.value;
+  return links;
 }
 
-void draw_errors(const LearnRows& rows, TimelineRows& words, const LearnRow& row) {
+FloorScale half_life_scale() { return {.bottom = shortest_life, .top = longest_life, .logarithmic = true}; }
+
+FloorRow half_life_row(const Computation& computed, const Keeping& keeping, Index channel) {
   const style::Palette& c = style::colours();
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  words.errors(row.top, row.bottom);
-  learn_map().errors = {{rows.columns.position.x, row.top},
-                        {rows.columns.position.x + rows.columns.size.x, row.bottom}};
-  cover_row(rows, row);
-  tell_bar(rows, [&](Index token) { return error_bar_words(rows.computed, token); });
-  const BesideColumns gutter;
-  {
-    const style::TextStyle number(style::Text::number_small);
-    learn_text_right({rows.columns.position.x - px(6), row.top}, c.dim,
-                     plain_number(timeline_map().full_error, 2));
-  }
-  const style::TextStyle text(style::Text::caption);
-  const float line = text_extent("x").y;
-  learn_text({rows.gutter, row.top}, c.dim, "error");
-  if (row.bottom - row.top < 2 * line) return;
-  const float y = row.top + line + px(4);
-  list->AddRect({rows.gutter, y + px(2)}, {rows.gutter + px(8), y + px(10)}, c.error);
-  learn_text({rows.gutter + px(12), y - px(1)}, c.dim, "was");
-  const float x = rows.gutter + px(18) + text_extent("was").x;
-  list->AddRectFilled({x, y + px(2)}, {x + px(8), y + px(10)}, c.error);
-  learn_text({x + px(12), y - px(1)}, c.dim, "is");
+  const bool are_many = keeping.channels > 1;
+  FloorRow row = symbol_row("gate", 46, gate_letter(computed, keeping).second, c.gate, "half-life");
+  if (are_many) row.label.room_below = channel_line;
+  row.mark = [&keeping, &c, is_mean = are_many && channel < 0](Index first, Index end) {
+    const FloorScale scale = half_life_scale();
+    const auto part = [&](double kept) { return std::clamp(scale.part(half_life(kept)), 1e-3F, 1.0F); };
+    FloorMark mark;
+    mark.bar(part(smallest(keeping.mean, first, end)), is_mean ? style::mix(c.panel, c.gate, 0.75F) : c.gate);
+    if (is_mean)
+      mark.add({.kind = Kind::whisker,
+                .from = part(smallest(keeping.least, first, end)),
+                .to = part(keeping.most.segment(first, end - first).maxCoeff()),
+                .colour = c.text});
+    return mark;
+  };
+  for (const auto& [words, value] : {std::pair("1k", 1000.0), std::pair("10", 10.0)})
+    row.levels.push_back({.part = half_life_scale().part(value),
+                          .words = words,
+                          .ink = c.dim,
+                          .colour = style::with_alpha(c.panel, 0.6F),
+                          .least_row = value < 100 ? 38.0F : 0});
+  row.tip = [&computed, &keeping, channel](Index token) {
+    return keeping_bar_words(computed, keeping, channel, token);
+  };
+  return row;
 }
 
-void draw_growth(const LearnRows& rows, const LearnRow& row) {
-  const BesideColumns gutter;
+double painted_gate(const Keeping& keeping, float part) {
+  const double tokens = half_life_scale().value(part);
+  const double kept = tokens >= 0.95 * longest_life    ? 1
+                      : tokens <= 1.05 * shortest_life ? 0
+                                                       : kept_for(tokens);
+  return keeping.forgets ? 1 - kept : kept;
+}
+
+FloorRow growth_row(const Computation& computed, const FloorColumns& columns) {
   const style::Palette& c = style::colours();
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  draw_row_name(rows, row, "|S|", c.text, "on a log axis");
-  cover_row(rows, row);
-  tell_bar(rows, [&](Index token) { return growth_bar_words(rows.computed, token); });
-  const auto size_of = [&](Index token) {
-    const Recall* recall = rows.computed.recall(token);
+  FloorRow row = symbol_row("growth", 46, "|S|", c.text, "on a log axis");
+  row.width = FloorWidth::usual;
+  row.tip = [&](Index token) { return growth_bar_words(computed, token); };
+  const auto size_of = [&computed](Index token) {
+    const Recall* recall = computed.recall(token);
     return recall ? recall->root_mean_square : 0;
   };
-  Chart chart{.from = {rows.columns.position.x, row.top},
-              .to = {rows.columns.position.x, row.bottom},
-              .logarithmic = true};
-  chart.bottom = 1e300;
-  chart.top = 0;
-  each_column(rows.columns, [&](Index, Index end, float, float) {
+  FloorScale scale{.bottom = 1e300, .top = 0, .logarithmic = true};
+  columns.each([&](Index, Index end, float, float) {
     const double size = size_of(end - 1);
     if (!(size > 0) || !std::isfinite(size)) return;
-    chart.bottom = std::min(chart.bottom, size);
-    chart.top = std::max(chart.top, size);
+    scale.bottom = std::min(scale.bottom, size);
+    scale.top = std::max(scale.top, size);
   });
-  if (!(chart.top > chart.bottom)) return;
-  chart.bottom /= 2;
-  each_column(rows.columns, [&](Index first, Index end, float left, float right) {
+  if (!(scale.top > scale.bottom)) return row;
+  scale.bottom /= 2;
+  row.mark = [&computed, &c, scale, size_of](Index, Index end) {
     const double size = size_of(end - 1);
-    const float y = std::isfinite(size) ? std::clamp(chart.y(size), row.top, row.bottom) : row.top;
-    const bool ran_away = rows.computed.divergence && end - 1 >= rows.computed.divergence->token;
-    list->AddRectFilled({left, y}, {right - (right - left > 3 ? 1.0F : 0.0F), row.bottom},
-                        rows.ink(ran_away ? c.alarm : c.dim, first));
-  });
-  const style::TextStyle number(style::Text::number_small);
-  learn_text_right({rows.columns.position.x - px(6), row.top}, c.dim, fmt::format("{:.0e}", chart.top));
+    const bool ran_away = computed.divergence && end - 1 >= computed.divergence->token;
+    FloorMark mark;
+    mark.bar(std::isfinite(size) ? std::clamp(scale.part(size), 0.0F, 1.0F) : 1, ran_away ? c.alarm : c.dim);
+    return mark;
+  };
+  row.levels = {{.part = 1, .words = fmt::format("{:.0e}", scale.top), .ink = c.dim}};
+  return row;
+}
+
+std::string strength_bar_words(const Computation& computed, const StepReach& strengths, Index token) {
+  const std::string letter = letter_of(strengths);
+  const std::string what = strengths.is_network ? letter + " × curvature" : letter + "‖k‖²";
+  const double reach = strengths.reach[token];
+  std::string words =
+      fmt::format("{}\n{} = {:.3g}: how far it steps", quoted_and_numbered(computed, token), what, reach);
+  if (strengths.has_edge) words += "; at 1 it lands on its value, beyond 2 it ends farther away";
+  if (strengths.has_edge && strengths.has_momentum) words += " by itself: momentum moves that edge";
+  const double squares = strengths.squares[token];
+  if (!letter.empty() && squares > 0) words += fmt::format("\n{} = {:.3g}", letter, reach / squares);
+  return words;
+}
+
+std::string keeping_bar_words(const Computation& computed, const Keeping& keeping, Index channel,
+                              Index token) {
+  const double kept = keeping.mean[token];
+  std::string words = quoted_and_numbered(computed, token) + "\n";
+  if (keeping.forgets)
+    words += fmt::format("f = {:.4g}, so {:.4g} of the memory stays", 1 - kept, kept);
+  else
+    words += fmt::format("{} = {:.4g}", gate_letter(computed, keeping).first, kept);
+  if (keeping.channels > 1 && channel < 0) {
+    words += fmt::format(" on average, {:.4g} to {:.4g} over its {} channels", keeping.least[token],
+                         keeping.most[token], keeping.channels);
+  } else if (keeping.channels > 1) {
+    words += fmt::format(" in {} {}", keeping.array == "mu" ? "column" : "row", channel);
+  }
+  return words + ": " + half_life_words(kept);
+}
+
+std::string growth_bar_words(const Computation& computed, Index token) {
+  const Recall* recall = computed.recall(token);
+  if (!recall) return {};
+  return fmt::format("{}\nthe numbers of S after it: {:.3g} (root mean square)",
+                     quoted_and_numbered(computed, token), recall->root_mean_square);
 }
 
 }  // namespace palimpsest

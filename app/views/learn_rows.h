@@ -1,79 +1,60 @@
 #pragma once
 
-#include <functional>
+#include <string>
 
-#include "app/views/learn.h"
-#include "app/views/timeline_rows.h"
+#include "app/scene/floor.h"
+#include "app/session/computation.h"
+#include "app/session/learn_questions.h"
+#include "core/insight/recall.h"
+
+// The rows of Learn's floor as values, and what they say at a token.
 
 namespace palimpsest {
 
-/// What the rows of the floor in Learn are drawn with.
-struct LearnRows {
-  Application& application;
-  const Computation& computed;
-  const TimelineColumns& columns;
-  Index token = 0;    // at the cursor
-  Index reached = 0;  // tokens from here on are still to come
-  float gutter = 0;   // the left end of what rows are called
-
-  /// A colour, paler where the token is still to come.
-  ImU32 ink(ImU32 colour, Index of) const;
+/// What a stored word answers at a column of the floor: shares of its value, as Remembered has them.
+struct LaneState {
+  double before = 0;
+  double now = 0;
+  bool is_there = true;  // the memory has it by now
+  bool is_own = false;   // it is stored here
 };
 
-/// The gutter can be drawn into too while this lives: TimelineRows keep to the columns.
-class BesideColumns {
- public:
-  BesideColumns() { list_->PushClipRectFullScreen(); }
-  ~BesideColumns() { list_->PopClipRect(); }
-  BesideColumns(const BesideColumns&) = delete;
-  BesideColumns& operator=(const BesideColumns&) = delete;
+/// That of the stored word `word`, of those asked, from token `first` to `end`. Of a rule that gathers
+/// batches of `batch` tokens, a word that waits in one is not there yet; 1: there are none.
+LaneState lane_state(const Remembered& remembered, Index word, Index first, Index end, Index batch);
 
- private:
-  ImDrawList* list_ = ImGui::GetWindowDrawList();
-};
+/// How it is drawn: what is right, what is too much, what the present word damaged or repaired.
+FloorMark lane_mark(const LaneState& state);
 
-/// Where a row lies.
-struct LearnRow {
-  float top = 0;
-  float bottom = 0;
-};
+/// What the stored word `word` still answers, `height` design pixels high.
+FloorRow lane_row(const Computation& computed, const Remembered& remembered, Index word, Index batch,
+                  bool is_present, float height);
 
-/// Calls `draw(first, end, left, right)` for every visible column of at least a pixel: one token, or several
-/// where they share one.
-void each_column(const TimelineColumns& columns,
-                 const std::function<void(Index first, Index end, float left, float right)>& draw);
+/// beta |k|^2 with lines at 1 and 2, on the scale that the visible tokens need.
+FloorScale strength_scale(const StepReach& strengths, const FloorColumns& columns);
+FloorRow strength_row(const Computation& computed, const StepReach& strengths, const FloorScale& scale);
 
-/// What each of the words asked still answers; `row` is the height of one of `count`, less where there are
-/// more. Returns what was drawn, null if nothing was.
-std::shared_ptr<const Remembered> draw_remembered(const LearnRows& rows, const TokenCourses& courses,
-                                                  float top, float row, Index count);
+/// The first words beyond the edges of the strengths, as links; nothing where there are none.
+std::vector<FloorRow::Link> edge_links(const Computation& computed, const TokenCourses& courses);
 
-/// The tokens of the words drawn last in the current Dear ImGui context: what the tests look at.
-std::vector<Index>& learn_lanes();
+/// Half-lives, of all channels or of `channel`.
+FloorScale half_life_scale();
+FloorRow half_life_row(const Computation& computed, const Keeping& keeping, Index channel);
 
-/// beta |k|^2 with lines at 1 and 2; painted with the mouse.
-void draw_strengths(const LearnRows& rows, const TokenCourses& courses, const LearnRow& row);
-
-/// A line that names the first words beyond the edges of the strengths, and leads there.
-void draw_reach_edges(const LearnRows& rows, const TokenCourses& courses, float top);
-
-/// Half-lives; painted with the mouse, in every channel or in `channel`.
-void draw_half_lives(const LearnRows& rows, const TokenCourses& courses, const LearnRow& row, Index& channel);
-
-/// How far an answer was from its word before and after its write.
-void draw_errors(const LearnRows& rows, TimelineRows& words, const LearnRow& row);
+/// What a half-life painted at a part of that row's height keeps, as the rule's array says it.
+double painted_gate(const Keeping& keeping, float part);
 
 /// How large the memory has grown, on a log scale.
-void draw_growth(const LearnRows& rows, const LearnRow& row);
+FloorRow growth_row(const Computation& computed, const FloorColumns& columns);
 
-/// Tells in a tooltip what the bar of the row under the pointer is, in the `words` of its token, with what
-/// can be done there (`more`). The row is the last item.
-void tell_bar(const LearnRows& rows, const std::function<std::string(Index)>& words,
-              std::string_view more = {});
+/// "“drum” (42)\nβ‖k‖² = 0.856: how far it steps …\nβ = 0.856".
+std::string strength_bar_words(const Computation& computed, const StepReach& strengths, Index token);
 
-/// What a row is called, left of it: a symbol and words. `below`: what is needed under both, in screen
-/// pixels.
-void draw_row_name(const LearnRows& rows, const LearnRow& row, const std::string& symbol, ImU32 colour,
-                   std::string_view words, float below = 0);
+/// "“drum” (42)\nα = 0.9993: half-life 954 words", of all channels together or of `channel`; -1: all.
+std::string keeping_bar_words(const Computation& computed, const Keeping& keeping, Index channel,
+                              Index token);
+
+/// "“drum” (42)\nthe numbers of S after it: 0.0545 (root mean square)"; nothing where it is not known.
+std::string growth_bar_words(const Computation& computed, Index token);
 
 }  // namespace palimpsest

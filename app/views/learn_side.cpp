@@ -1,23 +1,19 @@
 #include <fmt/format.h>
-#include <imgui.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "app/scene/draw.h"
 #include "app/views/adjusting.h"
 #include "app/views/form_words.h"
 #include "app/views/learn.h"
-#include "app/widgets/controls.h"
-#include "app/widgets/paragraph_height.h"
-#include "app/widgets/text.h"
 
 namespace palimpsest {
 
 namespace {
 
-using style::px;
-
-constexpr float spectrum_height = 56;
+using scene::Node;
+using scene::Nodes;
 
 /// "0.3824", or with a power of ten where there is no room.
 std::string loss_number(double loss) {
@@ -27,30 +23,22 @@ std::string loss_number(double loss) {
                                                    : fmt::format("{:.4f}", loss);
 }
 
-/// The loss before and after the step, large.
-void losses(const LearningMoment& moment) {
+/// The loss before and after the step: large where the longest have room, so that what stands below does not
+/// move.
+Node losses(const LearningMoment& moment) {
   const style::Palette& c = style::colours();
   const LearningStep& step = moment.step;
-  const bool is_better = step.loss_after <= step.loss_before;
-  const ImVec2 from = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x;
-  const std::string before = loss_number(step.loss_before);
-  const std::string after = loss_number(step.loss_after);
-  // As large as the longest have room, so that what stands below does not move.
-  const auto longest = [](style::Text size) {
-    const style::TextStyle text(size);
-    return text_extent("8.88e-88 → 8.88e-88").x;
+  const auto written = [&](style::Text size) {
+    const auto part = [&](const std::string& words, scene::Ink ink) {
+      return scene::text(words, size, ink, scene::Fit::whole);
+    };
+    return scene::steady({scene::row({part(loss_number(step.loss_before), c.text), part("→", c.faint),
+                                      part(loss_number(step.loss_after),
+                                           step.loss_after <= step.loss_before ? c.good : c.alarm)}),
+                          part("8.88e-88 → 8.88e-88", c.text)});
   };
-  const style::Text size =
-      longest(style::Text::number_large) <= width ? style::Text::number_large : style::Text::number;
-  const style::TextStyle text(size);
-  float x = from.x;
-  for (const auto& [words, colour] : {std::pair(before, c.text), std::pair(std::string(" → "), c.faint),
-                                      std::pair(after, is_better ? c.good : c.alarm)}) {
-    draw_text({x, from.y}, colour, words);
-    x += text_extent(words).x;
-  }
-  ImGui::Dummy({width, text_extent("0").y + px(2)});
+  return scene::first_that_fits({written(style::Text::number_large), written(style::Text::number)})
+      .named("loss");
 }
 
 std::string left_words(const LearningMoment& moment) {
@@ -83,101 +71,77 @@ std::string left_words(const LearningMoment& moment) {
   return "This loss has no floor: it falls as long as the step goes on.";
 }
 
-/// How high the sentence about the step can become at this width while the step is made longer or shorter.
-float sentence_height(const std::string& present) {
-  static constexpr const char* longest[] = {
-      "The step is 88.88 times as long as it may be: it lands farther from the word than it began.",
-      "0.888 of the miss is left, on the far side: 1 − 8.88. Squared, 0.00088 of the error."};
-  float height = style::paragraph_height(present);
-  for (const char* words : longest) height = std::max(height, style::paragraph_height(words));
-  return height;
-}
-
-/// A sentence in the place that it has whatever it says: what stands below does not move.
-void steady_sentence(const std::string& sentence) {
-  const ImVec2 from = ImGui::GetCursorScreenPos();
-  const float height = sentence_height(sentence);
-  style::paragraph(sentence);
-  ImGui::SetCursorScreenPos(from);
-  ImGui::Dummy({1, height});
+/// A sentence in the place that it has whatever it says while the step is made longer or shorter.
+Node steady_sentence(const std::string& sentence) {
+  return scene::steady(
+             {scene::paragraph(sentence),
+              scene::paragraph("The step is 88.88 times as long as it may be: it lands farther from the word "
+                               "than it began."),
+              scene::paragraph(
+                  "0.888 of the miss is left, on the far side: 1 − 8.88. Squared, 0.00088 of the error.")})
+      .named("left");
 }
 
 /// The directions that the memory uses, strongest first.
-void spectrum(Application& application) {
+Node spectrum(Application& application) {
   const style::Palette& c = style::colours();
   const auto computed = application.session.computed();
   SpectraOfMemory key;
   key.of = computed;
   key.tokens = std::min(application.session.token() + 1, computed->sequence.tokens);
-  const auto answer = application.session.answers().ask(key, Urgency::later);
+  const auto answer = application.session.questions().ask(key, Urgency::later);
   if (!answer.value || answer.value->empty()) {
-    if (!answer.reason.empty()) {
-      style::caption("Directions the memory uses");
-      style::caption(answer.reason);
-    }
-    return;
+    if (answer.reason.empty()) return scene::column({});
+    return scene::column({scene::caption("Directions the memory uses"), scene::caption(answer.reason)});
   }
   const Spectrum& shown = answer.value->front();
-  const ImVec2 from = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x;
   const Vector<double>& values = shown.singular_values;
-  {
-    const style::TextStyle text(style::Text::caption);
-    const std::string words = answer.value->size() > 1 ? fmt::format("Directions that {} uses", shown.name)
-                                                       : std::string("Directions the memory uses");
-    const std::string rank = fmt::format("{:.1f} of {}", shown.effective_rank, values.size());
-    draw_text(from, c.dim, shortened(words, width - text_extent(rank).x - px(8)));
-    draw_text({from.x + width - text_extent(rank).x, from.y}, c.text, rank);
-  }
-  const float top = from.y + px(24);
-  const float bottom = top + px(spectrum_height);
   const double most = values.size() > 0 ? values[0] : 0;
-  const float column = width / static_cast<float>(std::max<Index>(values.size(), 1));
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const ImU32 ink = answer.stale ? c.faint : c.dim;
-  for (Index i = 0; i < values.size() && most > 0; ++i) {
-    const float x = from.x + static_cast<float>(i) * column;
-    const float height = std::max(static_cast<float>(values[i] / most) * px(spectrum_height), 1.0F);
-    list->AddRectFilled({x, bottom - height},
-                        {x + std::max(column - (column > 3 ? 1.0F : 0.0F), 1.0F), bottom}, ink);
-  }
-  const style::TextStyle text(style::Text::caption);
-  const std::string words = fmt::format("after {} words; the strongest {:.3g}", key.tokens, most);
-  draw_text({from.x, bottom + px(4)}, c.dim, shortened(words, width));
-  ImGui::Dummy({width, px(24 + spectrum_height + 22)});
-  learn_map().spectrum = {from, {from.x + width, bottom + px(4) + text_extent(words).y}};
+  const std::string words = answer.value->size() > 1 ? fmt::format("Directions that {} uses", shown.name)
+                                                     : std::string("Directions the memory uses");
+  return scene::column(
+             {scene::row({scene::line(words, style::Text::caption, c.dim), scene::rest(),
+                          scene::text(fmt::format("{:.1f} of {}", shown.effective_rank, values.size()),
+                                      style::Text::caption, c.text, scene::Fit::whole)}),
+              Node{scene::Sparkline{.values = {values.begin(), values.end()},
+                                    .most = most,
+                                    .has_bars = true,
+                                    .ink = answer.stale ? c.faint : c.dim,
+                                    .height = 56}},
+              scene::line(fmt::format("after {} words; the strongest {:.3g}", key.tokens, most),
+                          style::Text::caption, c.dim)},
+             scene::Gap::near)
+      .named("spectrum");
+}
+
+/// What the step does to the loss; nothing where a rule has none.
+Nodes loss_of_step(Application& application, const Computation& computed) {
+  if (!computed.variant->loss.problems || computed.sequence.tokens == 0) return {};
+  const Known<LearningNow::Value> answer = ask_learning(application);
+  if (!answer.value || !*answer.value) return {};
+  const LearningMoment& moment = **answer.value;
+  return {scene::caption(moment.step.problem.token_count > 1 ? "Loss of this batch"
+                         : is_error_of_token(moment)         ? "Error at this word"
+                                                             : "Loss at this word"),
+          losses(moment), steady_sentence(left_words(moment))};
 }
 
 }  // namespace
 
 void draw_learn_side(Application& application) {
-  if (style::begin_panel("##learn side") && application.session.computed() &&
-      application.session.computed()) {
+  if (style::begin_panel("##learn side") && application.session.computed()) {
     const Computation& computed = *application.session.computed();
     // What a rule without a loss does instead stands beside, in the place of the picture.
-    if (computed.variant->loss.problems && computed.sequence.tokens > 0) {
-      const Answer<LearningNow::Value> answer = ask_learning(application);
-      if (answer.value && *answer.value) {
-        const LearningMoment& moment = **answer.value;
-        style::caption(moment.step.problem.token_count > 1 ? "Loss of this batch"
-                       : is_error_of_token(moment)         ? "Error at this word"
-                                                           : "Loss at this word");
-        losses(moment);
-        steady_sentence(left_words(moment));
-      }
-    }
-    learn_map().sliders_top = ImGui::GetCursorScreenPos().y + ImGui::GetScrollY();
-    adjusting_numbers(application);
+    Nodes all = loss_of_step(application, computed);
+    all.push_back(adjusting_numbers(application));
     // Below the sliders: it comes and goes while they are dragged.
-    if (computed.divergence) {
-      const style::TextStyle text(style::Text::body, style::colours().alarm);
-      ImGui::PushTextWrapPos(0);
-      ImGui::TextUnformatted(divergence_words(*computed.divergence).c_str());
-      ImGui::PopTextWrapPos();
-    }
-    spectrum(application);
+    if (computed.divergence)
+      all.push_back(
+          scene::text(divergence_words(*computed.divergence), style::Text::body, style::colours().alarm));
+    all.push_back(spectrum(application));
     // Last: Step has them too, and what the sliders do to the spectrum is to be seen without scrolling.
-    adjusting_options(application);
+    all.push_back(adjusting_options(application));
+    scene::show(scene::column(std::move(all), scene::Gap::near).named("side"));
   }
   style::end_panel();
 }

@@ -151,7 +151,7 @@ void draw_moment(const LearnScene& scene, const LearnRoom& room) {
 
 bool has_room(const LearnRoom& room) { return room.width() > px(240) && room.height() > px(100); }
 
-std::string why_nothing(const Application& application, const Answer<LearningNow::Value>& answer) {
+std::string why_nothing(const Application& application, const Known<LearningNow::Value>& answer) {
   const auto computed = application.session.computed();
   if (!computed)
     return "Nothing is open yet. Drop a file here or press Ctrl+O; D lists captures and presets.";
@@ -181,8 +181,8 @@ void draw_learn(Application& application) {
     begin_learn_piece();
     const auto computed = application.session.computed();
     const bool can_ask = computed && computed->sequence.tokens > 0 && computed->variant->loss.problems;
-    const Answer<LearningNow::Value> answer =
-        can_ask ? ask_learning(application) : Answer<LearningNow::Value>();
+    const Known<LearningNow::Value> answer =
+        can_ask ? ask_learning(application) : Known<LearningNow::Value>();
     auto& kept = context_local<KeptMoment>();
     if (kept.of != answer.value) kept = {answer.value, kept.version + 1};
     const LearningMoment* moment = answer.value && *answer.value ? &**answer.value : nullptr;

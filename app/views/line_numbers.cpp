@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "app/views/timeline_scale.h"
-#include "core/base/plain_number.h"
+#include "app/views/floor_rows.h"
+#include "core/base/text.h"
 #include "core/formula/notation.h"
 #include "core/insight/learning.h"
 

@@ -6,11 +6,12 @@
 #include <iterator>
 
 #include "app/gl/context_local.h"
+#include "app/scene/draw.h"
 #include "app/views/floor.h"
-#include "app/views/timeline_rows.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/cut_words.h"
 #include "app/widgets/text.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 
@@ -110,18 +111,17 @@ std::string question(const MeasuredNow& now) {
 }
 
 void draw_centre(Application& application, ImVec2 from, ImVec2 to) {
-  const style::Palette& c = style::colours();
   const MeasuredNow& now = measured(application);
-  const float switches = draw_chart_switches(application, now, to.x, from.y - px(3));
-  {
-    const style::TextStyle text(style::Text::strong);
-    measure_map().question = question(now);
-    draw_text(from, c.text, shortened(measure_map().question, switches - from.x - px(12)));
-  }
+  measure_map().question = question(now);
+  ImGui::SetCursorScreenPos({from.x, from.y - px(6)});
+  scene::show_in(
+      scene::row({scene::heading(measure_map().question), scene::rest(), chart_switches(application, now)}),
+      {to.x - from.x, to.y - from.y});
   const int lines = draw_sentences(now, application, {from.x, from.y + px(sentences_top)}, to.x - from.x);
   const float top = from.y + px(controls_top + static_cast<float>(lines - 1) * detail_line);
-  draw_race_controls(application, {from.x, top}, to.x);
-  draw_race_chart(application, now, {from.x, top + px(controls_height)}, to);
+  ImGui::SetCursorScreenPos({from.x, top});
+  scene::show_in(race_controls(application), {to.x - from.x, to.y - top});
+  draw_plot(race_plot(application, now), {{from.x, top + px(controls_height)}, to});
 }
 
 }  // namespace
@@ -162,44 +162,11 @@ const MeasuredNow& measured(Application& application) {
   FiguresOfRaces key = {
       .reports = {}, .leading = next.leading, .selection = next.selection, .whole = next.whole};
   for (const SeenReport& each : next.reports) key.reports.push_back(each.report);
-  const Answer<RaceFigures> answer = session.answers().ask(key);
+  const Known<RaceFigures> answer = session.questions().ask(key);
   if (!answer.value || answer.stale) return kept.now;
   next.figures = answer.value;
   kept.now = std::move(next);
   return kept.now;
-}
-
-ImU32 curve_colour(const RaceEntry& entry, const std::vector<std::string>& variants) {
-  const style::Palette& c = style::colours();
-  if (entry.variant == "softmax" && variants.size() > 1) return c.query;
-  const auto others = std::ranges::count_if(variants, [](const std::string& id) { return id != "softmax"; });
-  if (others <= 1) {
-    switch (entry.form) {
-      case Form::recurrent:
-        return c.text;
-      case Form::chunkwise:
-        return c.gate;
-      case Form::two_pass:
-        return c.key;
-      case Form::parallel:
-        return c.strength;
-    }
-  }
-  const ImU32 colours[] = {c.text, c.gate, c.strength, c.key, c.error, c.dim};
-  std::size_t place = 0;
-  for (const std::string& id : variants) {
-    if (id == entry.variant) break;
-    if (id != "softmax") ++place;
-  }
-  return colours[place % std::size(colours)];
-}
-
-CurveLook look_of(const RaceLine& line, const MeasuredNow& now, bool leads) {
-  const ImU32 colour = curve_colour(line.of, now.selection.variants);
-  return {.colour = leads ? colour : style::mix(style::colours().panel, colour, 0.72F),
-          .width = leads ? 2.25F : 1.0F,
-          .dashed = line.of.device != "cpu",
-          .precision = line.of.precision};
 }
 
 std::set<Index> seen_lengths(const Application& application, const MeasuredNow& now) {
@@ -273,17 +240,6 @@ std::string point_words(const RacePoint& point, const SeenReport& of) {
 }
 
 void draw_measure(Application& application) {
-  measure_map().plot = {};
-  measure_map().ends.clear();
-  measure_map().crossings.clear();
-  measure_map().rings.clear();
-  measure_map().breaks.clear();
-  measure_map().legend.clear();
-  measure_map().points.clear();
-  measure_map().thin_points = 0;
-  measure_map().hatched_from = -1;
-  measure_map().spans.clear();
-  measure_map().hovered.clear();
   if (style::begin_panel("##measure", {0, 0},
                          ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
     const ImVec2 from = ImGui::GetCursorScreenPos();
@@ -298,26 +254,19 @@ void draw_measure(Application& application) {
 void draw_measure_floor(Application& application) {
   draw_floor_panel(application, "##measure floor", 10, 4, RowsAbove::none, [&](ImVec2 from, ImVec2 to) {
     const Session& session = application.session;
-    if (!session.computed() || session.computed()->sequence.tokens == 0) return;
-    auto& view = context_local<TimelineView>();
-    const ImVec2 position = {from.x + px(timeline_gutter - style::panel_padding), from.y};
-    const ImVec2 size = {to.x - position.x, to.y - position.y};
-    if (size.x < px(60) || size.y < px(24)) return;
-    const TimelineColumns columns = timeline_columns(view, session, position, size);
-    TimelineRows words(columns, session);
-    words.words(position.y + px(words_top));
+    const auto columns = columns_between(session, from, to, {60, 24});
+    if (!columns) return;
+    const style::Palette& c = style::colours();
+    Floor floor = floor_of(session, "words below the chart");
+    floor.rows = {words_row(words_height, words_top)};
+    floor.rows.back().label.lines = {
+        {.words = fmt::format("the text: n = {}", session.computed()->sequence.tokens), .colour = c.dim}};
+    show_floor(application, floor, *columns);
     const style::TextStyle text(style::Text::caption);
-    words.name(fmt::format("the text: n = {}", session.computed()->sequence.tokens),
-               position.y + px(words_top + 2) + text_extent("x").y / 2, style::colours().dim);
-    words.cursor(position.y - px(2), position.y + px(words_height));
-    if (size.y >= px(words_height + 24)) {
-      draw_text({position.x, position.y + px(words_height + 6)}, style::colours().dim,
-                shortened("times are of random data of length n, not of this text", size.x));
+    if (to.y - from.y >= px(words_height + 24)) {
+      draw_text({columns->position.x, from.y + px(words_height + 6)}, c.dim,
+                shortened("times are of random data of length n, not of this text", columns->size.x));
     }
-    ImGui::SetCursorScreenPos(position);
-    ImGui::InvisibleButton("words below the chart", {size.x, px(words_height)});
-    scrub(application, view, columns);
-    turn_wheel_over_item(view, columns, session);
   });
 }
 

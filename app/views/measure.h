@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "app/scene/node.h"
+#include "app/scene/plot.h"
 #include "app/session/races.h"
 #include "app/studio/application.h"
 #include "app/studio/workspaces.h"
@@ -44,20 +46,6 @@ bool is_reading(const MeasuredNow& now, const Races& races);
 /// What is to be seen in this frame.
 const MeasuredNow& measured(Application& application);
 
-/// How a curve is drawn.
-struct CurveLook {
-  ImU32 colour = 0;
-  float width = 1;  // design pixels
-  bool dashed = false;
-  Precision precision = Precision::f32;  // the shape of its points
-};
-
-/// The look of a curve of a report: the leading one's are strong, those of all others thin.
-CurveLook look_of(const RaceLine& line, const MeasuredNow& now, bool leads);
-
-/// Colours by rule, in the order of the selection, or by form where there is one rule; softmax has its own.
-ImU32 curve_colour(const RaceEntry& entry, const std::vector<std::string>& variants);
-
 /// All figures of a point: median, quartiles, transfers, allocations, share of the roof; or why it is
 /// missing.
 std::string point_words(const RacePoint& point, const SeenReport& of);
@@ -73,51 +61,26 @@ struct RateUnit {
 
 RateUnit rate_unit(double highest);
 
-/// The controls above the chart: what is raced, where, how long; returns where they end.
-float draw_race_controls(Application& application, ImVec2 from, float right);
+/// The controls above the chart: what is raced, where, how long.
+scene::Node race_controls(Application& application);
 
-/// The switches in the corner of the chart's panel; returns where they begin.
-float draw_chart_switches(Application& application, const MeasuredNow& now, float right, float y);
+/// The switches in the corner of the chart's panel.
+scene::Node chart_switches(Application& application, const MeasuredNow& now);
 
-/// The chart, between two corners.
-void draw_race_chart(Application& application, const MeasuredNow& now, ImVec2 from, ImVec2 to);
+/// Times over lengths.
+Plot race_plot(Application& application, const MeasuredNow& now);
 
-/// "chunkwise, C = 64, cuda" without its chunk size where it is longer than `width` (pixels).
-std::string short_enough(const std::string& curve, float width);
+/// "chunkwise, cuda" of "chunkwise, C = 64, cuda".
+std::string without_chunk(const std::string& curve);
 
 /// What Measure drew last: what the tests look at.
 struct MeasureMap {
-  struct CurveEnd {
-    std::string words;
-    Rectangle label = {};
-    std::string shown = {};   // of the words
-    std::string kernel = {};  // with what a curve was measured, below them
-    std::string length = {};  // its longest, where others are longer
-  };
   std::string question;
   std::string headline;
   std::string shown_headline;  // as much of it as there is room for
   std::string detail;
   std::string shown_detail;  // below the headline, with what of that has no room
-  Rectangle plot = {};
-  std::vector<CurveEnd> ends;       // labels of curves
-  std::vector<CurveEnd> crossings;  // names of crossings
-  std::vector<ImVec2> rings;        // crossings themselves
-  std::vector<std::string> breaks;  // where the lead changes and nothing crosses
-  std::vector<std::string> legend;
-  std::vector<ImVec2> points;    // of the leading report
-  int thin_points = 0;           // of all others
-  float hatched_from = -1;       // where "not measured yet" begins; -1: nowhere
-  std::vector<Rectangle> spans;  // who is fastest
-  std::vector<Rectangle> roof_labels;
-  std::vector<std::string> roof_words;  // on them
-  std::string roof_unit;                // of all rates there
-  std::string lengths_button;
-  std::string race_button;
-  std::vector<std::string> reports;        // their names in the list
-  std::vector<std::string> shown_reports;  // as they are written there
   std::string roof_sentence;
-  std::string hovered;  // what the pointer was told about a point
 };
 
 /// That of the current Dear ImGui context.

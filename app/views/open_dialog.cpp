@@ -1,4 +1,4 @@
-#include "app/views/open_dialog.h"
+#include "app/views/overlays.h"
 
 #include <fmt/format.h>
 #include <imgui.h>
@@ -11,7 +11,6 @@
 #include "app/gl/context_local.h"
 #include "app/studio/application.h"
 #include "app/studio/own_folder.h"
-#include "app/views/card.h"
 #include "app/views/folder_list.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"

@@ -1,4 +1,4 @@
-#include "app/views/palette.h"
+#include "app/views/overlays.h"
 
 #include <imgui.h>
 #include <imgui_internal.h>  // to scroll no further than needed
@@ -12,7 +12,6 @@
 #include "app/studio/application.h"
 #include "app/studio/command.h"
 #include "app/studio/command_search.h"
-#include "app/views/card.h"
 #include "app/views/commands_here.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/filter_box.h"

@@ -16,6 +16,7 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/filter_box.h"
 #include "app/widgets/text.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

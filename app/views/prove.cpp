@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/gl/context_local.h"
+#include "app/scene/draw.h"
 #include "app/stage/cell_words.h"
 #include "app/views/awaited.h"
 #include "app/views/device_departure.h"
@@ -15,7 +16,7 @@
 #include "app/widgets/formula.h"
 #include "app/widgets/segments.h"
 #include "app/widgets/text.h"
-#include "core/base/plain_number.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 
@@ -285,13 +286,13 @@ void draw_arithmetic(Application& application, const WrongPlace& place, ImVec2 f
 }
 
 /// The first tensor that the fault that is in makes wrong, or a device.
-Answer<WrongHere::Value> ask_wrong(Application& application) {
+Known<WrongHere::Value> ask_wrong(Application& application) {
   const InjectedFault& fault = application.session.state().prove.fault;
   if (fault.id.empty()) return ask_device_departure(application, proof_form(application));
   auto key = about_proof<WrongHere>(application);
   key.form = fault.form;
   key.fault = fault.id;
-  return application.session.answers().ask(key);
+  return application.session.questions().ask(key);
 }
 
 /// What is wrong: formula, tensors, arithmetic. `reason`: why no step may be off, in a sentence; `message`:
@@ -300,7 +301,7 @@ void draw_wrong(Application& application, const std::string& reason, const std::
                 ImVec2 to) {
   const Computation& computed = *application.session.computed();
   const style::Palette& c = style::colours();
-  const Answer<WrongHere::Value> answer = ask_wrong(application);
+  const Known<WrongHere::Value> answer = ask_wrong(application);
   const float width = to.x - from.x;
   if (!answer.value || answer.stale || !*answer.value) {
     ImGui::SetCursorScreenPos(from);
@@ -385,7 +386,7 @@ void draw_centre(Application& application, ImVec2 from, ImVec2 to) {
   const Computation& computed = *application.session.computed();
   const ImVec2 below = {from.x, from.y + px(headline_height)};
   if (!state.fault.id.empty()) {
-    const Answer<FaultFigures> figures = ask_present_fault(application);
+    const Known<FaultFigures> figures = ask_present_fault(application);
     const Fault& fault = find_fault(state.fault.id);
     const bool is_known = figures.value && !figures.stale;
     const bool lacks = is_known && !figures.value->without.empty();
@@ -412,11 +413,11 @@ void draw_centre(Application& application, ImVec2 from, ImVec2 to) {
   if (!state.fragile.empty()) {
     draw_headline(application, "right on paper, not always in numbers", from, to.x);
     ImGui::SetCursorScreenPos(below);
-    draw_fragile_form(application);
+    scene::show(fragile_form(application));
     return;
   }
   if (parts_on_device(computed, proof_form(application))) {
-    const Answer<WrongHere::Value> wrong = ask_wrong(application);
+    const Known<WrongHere::Value> wrong = ask_wrong(application);
     const bool is_found = wrong.value && !wrong.stale && *wrong.value;
     const std::string& device = computed.choice.device;
     draw_headline(application,
@@ -434,7 +435,7 @@ void draw_centre(Application& application, ImVec2 from, ImVec2 to) {
   }
   draw_headline(application, "nothing is wrong on purpose", from, to.x);
   ImGui::SetCursorScreenPos(below);
-  draw_proof(application);
+  scene::show(proof(application));
 }
 
 }  // namespace
@@ -470,22 +471,22 @@ void inject(Application& application, const std::string& fault) {
   application.session.change_prove(prove);
 }
 
-Answer<FaultFigures> ask_present_fault(Application& application) {
+Known<FaultFigures> ask_present_fault(Application& application) {
   const InjectedFault& fault = application.session.state().prove.fault;
   if (fault.id.empty()) return {};
   auto key = about_proof<FaultHere>(application);
   key.form = fault.form;
   key.fault = fault.id;
-  return application.session.answers().ask(key);
+  return application.session.questions().ask(key);
 }
 
-Answer<FragileFigures> ask_present_fragile(Application& application) {
+Known<FragileFigures> ask_present_fragile(Application& application) {
   const ProveState& prove = application.session.state().prove;
   if (prove.fragile.empty() || !prove.fault.id.empty()) return {};
   auto key = about_proof<FragileHere>(application);
   key.fragile = prove.fragile;
   key.breaks = prove.breaks;
-  return application.session.answers().ask(key);
+  return application.session.questions().ask(key);
 }
 
 std::string numbered_word(const Computation& computed, Index token) {
@@ -495,11 +496,7 @@ std::string numbered_word(const Computation& computed, Index token) {
 }
 
 void draw_prove(Application& application) {
-  std::string untried = std::move(prove_map().untried);  // of a panel that is drawn before
-  std::vector<Rectangle> fault_rows = std::move(prove_map().fault_rows);
   prove_map() = {};
-  prove_map().untried = std::move(untried);
-  prove_map().fault_rows = std::move(fault_rows);
   if (style::begin_panel("##where do they part", {0, 0},
                          ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
     const auto computed = application.session.computed();

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "app/session/prove_answers.h"
+#include "app/scene/node.h"
+#include "app/scene/plot.h"
+#include "app/session/prove_questions.h"
 #include "app/studio/application.h"
 #include "app/studio/workspaces.h"
 #include "app/widgets/heat_map.h"
@@ -25,10 +27,6 @@ void draw_prove_floor(Application& application);
 
 /// What Prove drew last: what the tests look at.
 struct ProveMap {
-  struct Line {
-    std::string words;
-    Rectangle label = {};
-  };
   struct Cells {
     int agree = 0;
     int part = 0;
@@ -36,19 +34,10 @@ struct ProveMap {
     int no_device = 0;
     int waiting = 0;
   };
-  std::vector<Line> lines;            // on the floor
   Index flag = -1;                    // the token at the flag
-  std::string flag_words;             // on it
-  Rectangle chart = {};               // what the lines lie in
-  float highest = 0;                  // where the highest of them comes to
-  std::vector<Rectangle> marks;       // of numbers that are lost
   std::string headline;               // beside the question
   std::string operation;              // the first that is off
   std::vector<Rectangle> tensors;     // should be, is, the difference
-  Rectangle floor_text = {};          // the words below the lines
-  std::vector<std::string> said;      // sentences in the middle
-  std::vector<Rectangle> fault_rows;  // of the list on the left
-  std::string untried;                // why no fault has a number beside it
   Cells cells;                        // of the grid
   std::vector<Rectangle> form_names;  // above its columns
   float heads_top = 0;                // below the names of precisions, which stand over them
@@ -84,14 +73,43 @@ Key about_proof(const Application& application) {
 }
 
 /// What the present fault does; nothing where none is in.
-Answer<FaultFigures> ask_present_fault(Application& application);
+Known<FaultFigures> ask_present_fault(Application& application);
 
 /// A fragile form as it is looked at.
-Answer<FragileFigures> ask_present_fragile(Application& application);
+Known<FragileFigures> ask_present_fragile(Application& application);
+
+/// A line over the words: how far something is from the recurrence at each.
+struct ProofCurve {
+  std::string words;
+  std::shared_ptr<const void> owner;  // of what follows
+  const std::vector<double>* errors = nullptr;
+  PlotLook look = {};
+  bool is_wrong = false;
+};
+
+/// The lines that are wanted and there by now, and how many are still computed.
+struct ProofLines {
+  std::vector<ProofCurve> lines;
+  std::vector<std::shared_ptr<const Seen>> seen;  // through an arithmetic: what is lost there
+  int awaited = 0;
+};
+
+ProofLines proof_lines(Application& application);
+
+/// They as a plot over the words, with what is lost and a flag at the first wrong word, whose pole goes on
+/// for `below` design pixels.
+Plot difference_plot(Application& application, const ProofLines& all, const WordPlaces& places, float below);
+
+/// What became of numbers that are lost there: each kind that has a mark of its own once.
+std::vector<LostNumber::As> lost_kinds(const ProofLines& all);
+
+/// The mark of a number that is lost: down where it underflows, up where it overflows, a lozenge where its
+/// digits cancel.
+PlotLook lost_look(LostNumber::As as);
 
 /// The centre while a fragile form is looked at, and while nothing is wrong.
-void draw_fragile_form(Application& application);
-void draw_proof(Application& application);
+scene::Node fragile_form(Application& application);
+scene::Node proof(Application& application);
 
 /// What an array of results is called: "the outputs", "the memory", "the memory's Hkk".
 std::string array_words(const std::string& array);

@@ -1,128 +1,66 @@
 #include <fmt/format.h>
-#include <imgui.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "app/gl/context_local.h"
+#include "app/scene/draw.h"
 #include "app/session/counted.h"
 #include "app/views/prove.h"
-#include "app/widgets/controls.h"
 #include "app/widgets/text.h"
-#include "core/base/plain_number.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 
 namespace {
 
-using style::px;
-
-constexpr float row_height = 19;
-constexpr float low_row = 17;
-constexpr float low_panel = 420;
-constexpr float dot = 4;
-constexpr float frame_margin = 3;
+using scene::Gap;
+using scene::Mark;
+using scene::Node;
+using scene::Nodes;
 
 /// How a row of the list looks.
 struct ListRow {
-  const char* label;
-  std::string number;
-  std::string sentence;  // below it while it is chosen
+  std::string label = {};
+  std::string number = {};
+  std::string sentence = {};  // below it while it is chosen
   bool is_chosen = false;
   bool is_dim = false;
-  ImU32 colour = 0;         // of what is chosen
-  ImU32 number_colour = 0;  // 0: that of the words
+  scene::Ink colour = 0;         // of what is chosen
+  scene::Ink number_colour = 0;  // 0: that of the words
 };
 
-float height_of_row() { return px(ImGui::GetWindowHeight() < px(low_panel) ? low_row : row_height); }
-
-/// From one line of wrapped text to the next.
-float line_step() { return text_extent("x").y + px(1); }
-
-/// Text that wraps within `width`; returns where it ends.
-float draw_wrapped(ImVec2 from, float width, ImU32 colour, const std::string& words) {
-  float y = from.y;
-  for (const std::string_view line : wrapped_lines(words, width)) {
-    draw_text({from.x, y}, colour, line);
-    y += line_step();
-  }
-  return y;
-}
-
-/// Scrolls so far that what was chosen last ends in sight; once, so that one can scroll away.
-void bring_into_view(std::string chosen, float end) {
-  struct LastChosen {
-    std::string words;
-  };
-  auto& last = context_local<LastChosen>();
-  if (last.words == chosen) return;
-  last.words = std::move(chosen);
-  const ImVec2 panel = ImGui::GetWindowPos();
-  if (end > panel.y + ImGui::GetWindowHeight()) ImGui::SetScrollFromPosY(end - panel.y, 1);
-}
-
-/// A row that can be pressed: a dot, its words, a number. Returns whether it was.
-bool draw_row(const ListRow& row) {
+/// A row that can be pressed: a dot, its words, a number. What is chosen has a frame and its sentence.
+Node list_row(const ListRow& row, std::function<void()> press) {
   const style::Palette& c = style::colours();
-  if (row.is_chosen) ImGui::Dummy({0, px(frame_margin)});  // its frame keeps clear of the row above
-  const ImVec2 from = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x;
-  float number_width = 0;
-  {
-    const style::TextStyle text(style::Text::number_small);
-    number_width = text_extent(row.number).x;
-  }
-  const float room = width - number_width - px(26);
-  // Words that are too long for their number go onto a second line.
-  const float line = height_of_row();
-  float height = line;
-  {
-    const style::TextStyle text(style::Text::caption);
-    height += static_cast<float>(wrapped_lines(row.label, room).size() - 1) * line_step();
-  }
-  const bool pressed = ImGui::InvisibleButton(row.label, {width, height});
-  const bool lit = ImGui::IsItemHovered() || ImGui::IsItemFocused();
-  if (!row.sentence.empty() && !row.is_chosen) tooltip(row.sentence);
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const ImU32 ink = row.is_chosen ? row.colour : row.is_dim ? (lit ? c.dim : c.faint) : lit ? c.text : c.dim;
-  const ImVec2 middle = {from.x + px(6), from.y + line / 2};
-  if (row.is_chosen)
-    list->AddCircleFilled(middle, px(dot), row.colour);
-  else
-    list->AddCircle(middle, px(dot), ink, 0, px(1));
-  {
-    const style::TextStyle text(style::Text::number_small);
-    draw_text({from.x + width - number_width, middle.y - text_extent("x").y / 2},
-              row.number_colour != 0 && !row.is_chosen ? row.number_colour : ink, row.number);
-  }
-  const bool has_room = [&] {
-    const style::TextStyle text(style::Text::strong);
-    return text_extent(row.label).x <= room;
-  }();
-  const style::TextStyle text(row.is_chosen && has_room ? style::Text::strong : style::Text::caption);
-  draw_wrapped({from.x + px(18), middle.y - text_extent("x").y / 2}, room,
-               row.is_chosen ? c.text
-               : row.is_dim  ? ink
-               : lit         ? c.text
-                             : c.dim,
-               row.label);
-  prove_map().fault_rows.push_back({from, {from.x + width, from.y + height}});
-  if (row.is_chosen) {
-    const style::TextStyle small(style::Text::caption);
-    const float end =
-        draw_wrapped({from.x + px(18), from.y + height + px(1)}, width - px(26), c.dim, row.sentence);
-    list->AddRect({from.x - px(4), from.y - px(2)}, {from.x + width + px(4), end + px(3)}, row.colour, px(4),
-                  px(1));
-    ImGui::SetCursorScreenPos({from.x, from.y + height});
-    ImGui::Dummy({width, end + px(4) - from.y - height});
-    bring_into_view(row.label + row.sentence, end + px(8));
-  }
-  return pressed;
+  const scene::Ink words = row.is_chosen ? c.text : row.is_dim ? c.faint : c.dim;
+  const scene::Ink number = row.is_chosen ? row.colour : row.number_colour != 0 ? row.number_colour : words;
+  const auto label = [&](style::Text letters, scene::Fit fit) {
+    return scene::text(row.label, letters, words, fit);
+  };
+  Node line = {scene::Row{
+      .nodes = {scene::mark(row.is_chosen ? Mark::Kind::dot : Mark::Kind::ring,
+                            row.is_chosen ? row.colour : words),
+                (row.is_chosen ? scene::first_that_fits({label(style::Text::strong, scene::Fit::whole),
+                                                         label(style::Text::caption, scene::Fit::wrap)})
+                               : label(style::Text::caption, scene::Fit::wrap))
+                    .filling(),
+                scene::number(row.number, number)},
+      .gap = Gap::small,
+      .on_top = true}};
+  Nodes all = {std::move(line)};
+  if (row.is_chosen) all.push_back(scene::caption(row.sentence));
+  return scene::framed(scene::column(std::move(all), Gap::tight), Gap::tight, Gap::tight,
+                       row.is_chosen ? row.colour : 0)
+      .named(row.label)
+      .told(row.is_chosen ? std::string() : row.sentence)
+      .revealed_for(row.is_chosen ? row.label + row.sentence : std::string())
+      .on(std::move(press));
 }
 
 struct Listed {
   const Fault* fault;
-  Answer<FaultFigures> figures;
+  Known<FaultFigures> figures;
 };
 
 /// Where it is off by how much; the badge tells the largest of these.
@@ -140,28 +78,10 @@ std::string by_array(const FaultFigures& figures) {
   return words + " times the largest number.";
 }
 
-std::string number_of(const Answer<FaultFigures>& figures) {
+std::string number_of(const Known<FaultFigures>& figures) {
   if (figures.value && !figures.stale) return size_words(*figures.value);
   if (!figures.under_way && figures.reason.empty()) return {};
   return figures.reason.empty() ? "…" : "?";
-}
-
-void draw_title() {
-  const ImVec2 from = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x;
-  const style::Palette& c = style::colours();
-  float end = from.x;
-  {
-    const style::TextStyle text(style::Text::strong);
-    draw_text(from, c.text, "Make it wrong");
-    end += text_extent("Make it wrong").x + px(12);
-  }
-  const style::TextStyle text(style::Text::caption);
-  const std::string words = shortened("off by", from.x + width - end);
-  draw_text({from.x + width - text_extent(words).x, from.y + px(2)}, c.dim, words);
-  ImGui::Dummy({width, px(22)});
-  ImGui::SetCursorScreenPos({end, from.y});
-  ImGui::SetCursorScreenPos({from.x, from.y + px(24)});
 }
 
 /// Long texts take seconds for every fault: there each is tried when it is chosen, unless all are asked for.
@@ -172,7 +92,7 @@ struct TriedFaults {
 };
 
 /// Whether all faults are tried unasked; else a way to ask for it.
-bool tries_all(Application& application) {
+bool tries_all(Nodes& all, const Application& application) {
   const Computation& computed = *application.session.computed();
   const Index tokens = computed.sequence.tokens;
   if (tokens <= most_tokens_tried) return true;
@@ -180,17 +100,20 @@ bool tries_all(Application& application) {
   const std::string present =
       fmt::format("{} {} {}", computed.data->id, computed.choice.variant, name(proof_form(application)));
   if (tried.of == present) return true;
-  const std::string words = fmt::format(
-      "None is tried yet: with {} words each takes a while. A click on a sentence tries it alone.", tokens);
-  prove_map().untried = words;
-  style::caption(words);
-  if (style::link_button("try all", 20)) tried.of = present;
-  tooltip("Puts every mistake into the form in turn, and says how far off each is.");
+  all.push_back(
+      scene::caption(
+          fmt::format(
+              "None is tried yet: with {} words each takes a while. A click on a sentence tries it alone.",
+              tokens))
+          .named("untried"));
+  all.push_back(scene::link("try all")
+                    .told("Puts every mistake into the form in turn, and says how far off each is.")
+                    .on([&tried, present] { tried.of = present; }));
   return false;
 }
 
 /// The faults that the form can have, then those for which it lacks a part.
-void draw_faults(Application& application) {
+void add_faults(Nodes& all, Application& application) {
   const style::Palette& c = style::colours();
   const Form form = proof_form(application);
   const std::string chosen = application.session.state().prove.fault.id;
@@ -198,7 +121,7 @@ void draw_faults(Application& application) {
   std::vector<Listed> impossible;
   Index noticed = 0;
   Index known = 0;
-  const bool all = tries_all(application);
+  const bool tries = tries_all(all, application);
   // The newest wish is granted first.
   for (std::size_t i = faults().size(); i-- > 0;) {
     const Fault& fault = faults()[i];
@@ -206,7 +129,8 @@ void draw_faults(Application& application) {
     key.form = form;
     key.fault = fault.id;
     Listed listed{&fault, {}};
-    if (all || fault.id == chosen) listed.figures = application.session.answers().ask(key, Urgency::later);
+    if (tries || fault.id == chosen)
+      listed.figures = application.session.questions().ask(key, Urgency::later);
     const bool is_known = listed.figures.value && !listed.figures.stale;
     const bool lacks = is_known && !listed.figures.value->without.empty();
     if (is_known) ++known;
@@ -219,76 +143,76 @@ void draw_faults(Application& application) {
     const bool is_chosen = each.fault->id == chosen;
     const bool is_known = each.figures.value && !each.figures.stale;
     const bool is_unnoticed = is_known && !each.figures.value->noticed();
-    const ListRow row{.label = each.fault->label.c_str(),
+    const ListRow row{.label = each.fault->label,
                       .number = number_of(each.figures),
                       .sentence = each.fault->sentence + (is_known ? by_array(*each.figures.value) : ""),
                       .is_chosen = is_chosen,
                       .colour = c.alarm,
                       .number_colour = is_unnoticed ? c.good : 0};
-    if (draw_row(row)) inject(application, is_chosen ? std::string() : each.fault->id);
+    all.push_back(list_row(row, [&application, next = is_chosen ? std::string() : each.fault->id] {
+      inject(application, next);
+    }));
   }
-  if (all) {
-    style::caption(known < std::ssize(faults())
-                       ? fmt::format("{} of {} tried", known, faults().size())
-                       : fmt::format("{} can go wrong in the {} form here, {} noticed.", possible.size(),
-                                     name(form),
-                                     noticed == std::ssize(possible) ? fmt::format("all {} are", noticed)
-                                                                     : fmt::format("{} are", noticed)));
+  if (tries) {
+    all.push_back(scene::caption(
+        known < std::ssize(faults())
+            ? fmt::format("{} of {} tried", known, faults().size())
+            : fmt::format("{} can go wrong in the {} form here, {} noticed.", possible.size(), name(form),
+                          noticed == std::ssize(possible) ? fmt::format("all {} are", noticed)
+                                                          : fmt::format("{} are", noticed))));
   }
   if (impossible.empty()) return;
-  ImGui::Dummy({0, px(4)});
-  style::caption(
-      fmt::format("{} this form lacks a part for", counted(std::ssize(impossible), "fault", "faults")));
+  all.push_back(scene::space(Gap::small));
+  all.push_back(scene::caption(
+      fmt::format("{} this form lacks a part for", counted(std::ssize(impossible), "fault", "faults"))));
   for (const Listed& each : impossible) {
     const bool is_chosen = each.fault->id == chosen;
-    const ListRow row{.label = each.fault->label.c_str(),
-                      .number = {},
+    const ListRow row{.label = each.fault->label,
                       .sentence = each.figures.value->without + ". " + each.fault->sentence,
                       .is_chosen = is_chosen,
                       .is_dim = true,
                       .colour = c.alarm};
-    if (!draw_row(row)) continue;
-    if (is_chosen)
-      inject(application, "");
-    else
-      application.refusal = fmt::format("“{}” cannot be put into the {} form here: {}", each.fault->label,
-                                        name(form), each.figures.value->without);
+    const std::string refusal = fmt::format("“{}” cannot be put into the {} form here: {}", each.fault->label,
+                                            name(form), each.figures.value->without);
+    all.push_back(list_row(row, [&application, is_chosen, refusal] {
+      if (is_chosen)
+        inject(application, "");
+      else
+        application.refusal = refusal;
+    }));
   }
 }
 
-void draw_fragile_list(Application& application) {
-  const style::Palette& c = style::colours();
+Node fragile_list(Application& application) {
   Session& session = application.session;
-  style::caption("Right on paper, not in numbers");
+  Nodes all = {scene::caption("Right on paper, not in numbers")};
   for (const FragileForm& fragile : fragile_forms()) {
     const bool is_chosen = session.state().prove.fragile == fragile.way.id;
-    ImGui::PushID("fragile");
-    const bool pressed = draw_row({.label = fragile.way.label.c_str(),
-                                   .number = {},
-                                   .sentence = fragile.way.sentence,
-                                   .is_chosen = is_chosen,
-                                   .colour = c.strength});
-    ImGui::PopID();
-    if (!pressed) continue;
-    ProveState prove = session.state().prove;
-    prove.fragile = is_chosen ? std::string() : fragile.way.id;
-    prove.fault.id.clear();
-    session.change_prove(prove);
+    all.push_back(list_row({.label = fragile.way.label,
+                            .sentence = fragile.way.sentence,
+                            .is_chosen = is_chosen,
+                            .colour = style::colours().strength},
+                           [&session, next = is_chosen ? std::string() : fragile.way.id] {
+                             ProveState prove = session.state().prove;
+                             prove.fragile = next;
+                             prove.fault.id.clear();
+                             session.change_prove(prove);
+                           }));
   }
+  return scene::column(std::move(all), Gap::none).named("fragile");
 }
 
 }  // namespace
 
 void draw_prove_faults(Application& application) {
-  prove_map().untried.clear();
-  prove_map().fault_rows.clear();
   if (style::begin_panel("##make it wrong") && application.session.computed()) {
-    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, px(1)));
-    draw_title();
-    draw_faults(application);
-    ImGui::Dummy({0, px(8)});
-    draw_fragile_list(application);
-    ImGui::PopStyleVar();
+    Nodes faults = {scene::row({scene::heading("Make it wrong"), scene::rest(), scene::caption("off by")}),
+                    scene::space(Gap::small)};
+    add_faults(faults, application);
+    scene::show(scene::column(
+                    {scene::column(std::move(faults), Gap::none).named("faults"), fragile_list(application)},
+                    Gap::near)
+                    .named("side"));
   }
   style::end_panel();
 }

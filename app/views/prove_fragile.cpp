@@ -1,57 +1,46 @@
 #include <fmt/format.h>
-#include <imgui.h>
 
 #include <algorithm>
 
 #include "app/views/awaited.h"
 #include "app/views/prove.h"
-#include "app/widgets/controls.h"
-#include "app/widgets/formula.h"
-#include "app/widgets/segments.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {
 
 namespace {
 
-using style::px;
+using scene::Gap;
+using scene::Node;
+using scene::Nodes;
 
-constexpr float formula_size = 22;
 constexpr std::size_t most_broken = 4;
 
-void say(const std::string& words) {
-  prove_map().said.push_back(words);
-  style::paragraph(words);
+Node sentence(const std::string& words) { return scene::paragraph(words).named("said"); }
+
+Node data_choice(Application& application) {
+  return scene::segments({"data that break it", "data that do not"},
+                         application.session.state().prove.breaks ? 0 : 1,
+                         [&application](std::size_t chosen) {
+                           ProveState prove = application.session.state().prove;
+                           prove.breaks = chosen == 0;
+                           application.session.change_prove(prove);
+                         });
 }
 
-void draw_data_choice(Application& application) {
-  ProveState prove = application.session.state().prove;
-  const bool before = prove.breaks;
-  if (style::segment_button("data that break it", prove.breaks, {.first = true})) prove.breaks = true;
-  ImGui::SameLine(0, 0);
-  if (style::segment_button("data that do not", !prove.breaks, {.last = true})) prove.breaks = false;
-  if (prove.breaks != before) application.session.change_prove(prove);
-}
-
-void draw_formula_of(const FragileRun& run) {
+void add_formula(Nodes& all, const FragileRun& run) {
   if (!run.change) return;
-  const style::Palette& c = style::colours();
   const FormulaChange& change = *run.change;
   const LatexStyle look{.colour = [](Role role, bool) { return style::hex(style::colours().role(role)); },
                         .lit = {},
                         .numbers = nullptr,
                         .boxed = changed_piece,
-                        .box_colour = style::hex(c.strength),
+                        .box_colour = style::hex(style::colours().strength),
                         .boxes_sign = change.is_sign};
-  const float width = ImGui::GetContentRegionAvail().x;
-  const auto fitted = [&](const std::string& latex, float wanted) {
-    const float natural = measure_formula(latex, px(wanted)).width;
-    formula(latex, natural > width ? px(wanted) * width / natural : px(wanted), c.text);
-  };
-  fitted(latex(change.is, run.symbols, look), formula_size);
+  all.push_back(scene::formula(latex(change.is, run.symbols, look), 22));
   if (!change.should_be) return;
-  style::caption("the same on paper as");
-  fitted(latex(*change.should_be, run.symbols, look), 16);
+  all.push_back(scene::caption("the same on paper as"));
+  all.push_back(scene::formula(latex(*change.should_be, run.symbols, look), 16));
 }
 
 std::string outcome(const FragileForm& fragile, const FragileFigures& figures) {
@@ -67,54 +56,53 @@ std::string outcome(const FragileForm& fragile, const FragileFigures& figures) {
                      scientific(run.worst.error), scientific(run.right_worst.error));
 }
 
-void draw_broken(const Application& application, const FragileRun& run) {
+void add_broken(Nodes& all, const Application& application, const FragileRun& run) {
   const Computation& computed = *application.session.computed();
-  std::size_t said = 0;
+  std::size_t count = 0;
   for (const NotFiniteNumber& broken : run.broken) {
-    if (said++ >= most_broken) break;
-    say(fmt::format("{}[{}, {}] ({}) is {} from {} on", broken.tensor, broken.row, broken.column,
-                    broken.title, std::isnan(broken.value) ? "no number" : "infinite",
-                    numbered_word(computed, broken.token)));
+    if (count++ >= most_broken) break;
+    all.push_back(sentence(fmt::format(
+        "{}[{}, {}] ({}) is {} from {} on", broken.tensor, broken.row, broken.column, broken.title,
+        std::isnan(broken.value) ? "no number" : "infinite", numbered_word(computed, broken.token))));
   }
 }
 
 }  // namespace
 
-void draw_fragile_form(Application& application) {
-  const FragileForm& fragile = find_fragile_form(application.session.state().prove.fragile);
-  const ImVec2 from = ImGui::GetCursorScreenPos();
-  const ImVec2 room = ImGui::GetContentRegionAvail();
-  const Answer<FragileFigures> answer = ask_present_fragile(application);
+scene::Node fragile_form(Application& application) {
+  const ProveState& prove = application.session.state().prove;
+  const FragileForm& fragile = find_fragile_form(prove.fragile);
+  const Known<FragileFigures> answer = ask_present_fragile(application);
   const bool is_known = answer.value && !answer.stale;
-  const float left = std::floor(room.x * 0.56F);
-  ImGui::BeginChild("fragile formula", {left, room.y});
-  {
-    const style::TextStyle text(style::Text::title);
-    ImGui::TextUnformatted(fragile.way.label.c_str());
-  }
-  style::paragraph(fragile.way.sentence);
-  if (is_known && answer.value->run) draw_formula_of(*answer.value->run);
-  ImGui::EndChild();
-  ImGui::SetCursorScreenPos({from.x + left + px(24), from.y});
-  ImGui::BeginChild("fragile outcome", {room.x - left - px(24), room.y});
-  draw_data_choice(application);
-  ImGui::Dummy({0, px(4)});
+  Nodes left = {scene::line(fragile.way.label, style::Text::title), scene::paragraph(fragile.way.sentence)};
+  if (is_known && answer.value->run) add_formula(left, *answer.value->run);
+  Nodes right = {data_choice(application)};
   if (!is_known) {
-    awaited("carrying it out", answer);
+    right.push_back(awaiting("carrying it out", answer, [&application] {
+      auto key = about_proof<FragileHere>(application);
+      key.fragile = application.session.state().prove.fragile;
+      key.breaks = application.session.state().prove.breaks;
+      application.session.questions().give_up(key);
+    }));
   } else if (!answer.value->run) {
-    say(answer.value->reason);
+    right.push_back(sentence(answer.value->reason));
   } else {
     const FragileFigures& figures = *answer.value;
-    say(outcome(fragile, figures));
-    const style::TextStyle text(style::Text::caption);
-    style::caption(fmt::format(
+    right.push_back(sentence(outcome(fragile, figures)));
+    right.push_back(scene::caption(fmt::format(
         "{}, {} form in chunks of {}{}{}", figures.variant->label, name(figures.form), figures.chunk_size,
-        figures.data_words.empty() ? "; the data as they are" : "; ", figures.data_words));
-    draw_broken(application, *figures.run);
-    style::caption("It fails when");
-    style::paragraph(fragile.fails_when);
+        figures.data_words.empty() ? "; the data as they are" : "; ", figures.data_words)));
+    add_broken(right, application, *figures.run);
+    right.push_back(scene::caption("It fails when"));
+    right.push_back(scene::paragraph(fragile.fails_when));
   }
-  ImGui::EndChild();
+  const auto scrolled = [](const char* name, Nodes nodes) {
+    return scene::scroll(name, scene::column(std::move(nodes), Gap::near));
+  };
+  return {scene::Row{.nodes = {scrolled("formula", std::move(left)).filling(0.56F),
+                               scrolled("outcome", std::move(right)).filling(0.44F)},
+                     .gap = Gap::far,
+                     .on_top = true}};
 }
 
 }  // namespace palimpsest

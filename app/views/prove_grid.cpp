@@ -16,6 +16,7 @@
 #include "app/widgets/cut_words.h"
 #include "app/widgets/text.h"
 #include "app/widgets/tooltip_place.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 
@@ -37,7 +38,7 @@ constexpr float action_height = 19;
 constexpr std::size_t at_once = 2;  // variants that are being verified
 
 /// What was found with one length of texts.
-struct Found {
+struct GridReports {
   struct Row {
     std::shared_ptr<const VerifyReport> report;
     std::vector<const VerifyResult*> cells;  // of every column; null: nothing was run
@@ -52,11 +53,11 @@ struct Found {
 struct ProofGrid {
   bool runs = false;
   bool with_long_texts = false;
-  Found of_short_texts;
-  Found of_long_texts;
+  GridReports of_short_texts;
+  GridReports of_long_texts;
   double progress = 0;  // of the variant under way
 
-  Found& found() { return with_long_texts ? of_long_texts : of_short_texts; }
+  GridReports& found() { return with_long_texts ? of_long_texts : of_short_texts; }
 };
 
 /// Where a cell of the grid stands for.
@@ -121,7 +122,7 @@ const VerifyResult* worst_of(const VerifyReport& report, const GridColumn& colum
 /// Asks for what is not known yet, the next variants of the table.
 void go_on(Application& application, ProofGrid& grid) {
   if (!grid.runs) return;
-  Found& found = grid.found();
+  GridReports& found = grid.found();
   std::vector<const Variant*> wanted;
   for (const Variant& variant : variants()) {
     if (found.reports.contains(variant.id) || found.problems.contains(variant.id)) continue;
@@ -131,10 +132,10 @@ void go_on(Application& application, ProofGrid& grid) {
   grid.progress = 0;
   for (const Variant* variant : wanted) {
     const VerifiedVariant key{variant->id, grid.with_long_texts};
-    const Answer<VerifyReport> answer = application.session.answers().ask(key, Urgency::later);
+    const Known<VerifyReport> answer = application.session.questions().ask(key, Urgency::later);
     if (variant == wanted.front()) grid.progress = answer.progress;
     if (answer.value && !answer.stale) {
-      Found::Row& row = found.reports[variant->id];
+      GridReports::Row& row = found.reports[variant->id];
       row.report = answer.value;
       for (const GridColumn& column : columns_of_grid()) row.cells.push_back(worst_of(*answer.value, column));
     }
@@ -143,7 +144,7 @@ void go_on(Application& application, ProofGrid& grid) {
   if (wanted.empty()) grid.runs = false;
 }
 
-VerifyReport all_of(const Found& found) {
+VerifyReport all_of(const GridReports& found) {
   VerifyReport all;
   for (const Variant& variant : variants()) {
     const auto report = found.reports.find(variant.id);
@@ -383,7 +384,7 @@ std::string short_name(std::string name, float room) {
   return shortened(name, room);
 }
 
-void draw_cells(Application& application, const Found& known, ImVec2 from, ImVec2 to) {
+void draw_cells(Application& application, const GridReports& known, ImVec2 from, ImVec2 to) {
   const style::Palette& c = style::colours();
   const std::vector<GridColumn>& columns = columns_of_grid();
   const auto rows = static_cast<float>(variants().size());
@@ -414,7 +415,7 @@ void draw_cells(Application& application, const Found& known, ImVec2 from, ImVec
   for (const Variant& variant : variants()) {
     const std::vector<bool>& missing = missing_cells()[index++];
     const auto found = known.reports.find(variant.id);
-    const Found::Row* row = found == known.reports.end() ? nullptr : &found->second;
+    const GridReports::Row* row = found == known.reports.end() ? nullptr : &found->second;
     {
       const style::TextStyle text(style::Text::caption);
       const std::string label = short_name(variant.label, names);
@@ -444,7 +445,7 @@ void draw_cells(Application& application, const Found& known, ImVec2 from, ImVec
 /// What one can do with the grid. Nothing here takes the place of another thing, so that a click that comes
 /// too late does no harm.
 void draw_actions(Application& application, ProofGrid& grid) {
-  Found& found = grid.found();
+  GridReports& found = grid.found();
   const bool is_complete = found.done() == variants().size();
   const float height = action_height;
   ImGui::BeginDisabled(grid.runs);
@@ -452,7 +453,7 @@ void draw_actions(Application& application, ProofGrid& grid) {
   if (style::link_button(fmt::format("{}###check", words).c_str(), height)) {
     if (is_complete) {
       for (const Variant& variant : variants())
-        application.session.answers().forget(VerifiedVariant{variant.id, grid.with_long_texts});
+        application.session.questions().forget(VerifiedVariant{variant.id, grid.with_long_texts});
       found = {};
     }
     grid.runs = true;
@@ -478,7 +479,7 @@ void draw_actions(Application& application, ProofGrid& grid) {
 
 /// How far it is, and the way to end it; afterwards, in their place, what came of it.
 void draw_state(ProofGrid& grid) {
-  const Found& found = grid.found();
+  const GridReports& found = grid.found();
   const float height = action_height;
   const ImVec2 from = ImGui::GetCursorScreenPos();
   if (grid.runs) {

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <imgui.h>
 
 #include <algorithm>
 #include <cctype>
@@ -10,8 +9,6 @@
 #include "app/views/awaited.h"
 #include "app/views/form_words.h"
 #include "app/views/prove.h"
-#include "app/widgets/controls.h"
-#include "app/widgets/formula.h"
 #include "app/widgets/text.h"
 
 // The centre while nothing is wrong: what is measured, how far every form and precision is, and why.
@@ -20,19 +17,16 @@ namespace palimpsest {
 
 namespace {
 
-using style::px;
+using scene::Gap;
+using scene::Node;
+using scene::Nodes;
 
-constexpr float table_width = 460;
-constexpr float row_height = 21;
-constexpr float high_row = 29;  // where there is room
-constexpr float high_table = 360;
 constexpr std::size_t least_lost = 2;  // of an arithmetic, where there is little room
 constexpr std::size_t most_lost = 6;
-constexpr float lost_height = 26;
 
 struct TableRow {
   std::string words;
-  Answer<Seen> seen;
+  Known<Seen> seen;
   double allowed = 0;  // 0: nothing is promised
 };
 
@@ -46,13 +40,13 @@ std::vector<TableRow> rows_of(Application& application) {
     const double allowed =
         tolerance(*computed.variant, computed.sequence.settings, form, Precision::f64).error;
     rows.push_back({fmt::format("{}, f64{}", form_label(form), on_device(computed.choice)),
-                    application.session.answers().ask(key, Urgency::later), allowed});
+                    application.session.questions().ask(key, Urgency::later), allowed});
   }
   key.form = proof_form(application);
   for (const Arithmetic arithmetic : {Arithmetic::f32, Arithmetic::tf32, Arithmetic::bf16, Arithmetic::f16}) {
     key.arithmetic = arithmetic;
     rows.push_back({fmt::format("{}, {}", form_label(key.form), name(arithmetic)),
-                    application.session.answers().ask(key, Urgency::later)});
+                    application.session.questions().ask(key, Urgency::later)});
   }
   return rows;
 }
@@ -62,48 +56,33 @@ Index worst_token(const Seen& seen) {
   return std::ranges::max_element(seen.errors) - seen.errors.begin();
 }
 
-void draw_table(const Computation& computed, const std::vector<TableRow>& rows, float width) {
+/// How far each form and precision is from the reference, and where most.
+Node table(const Computation& computed, const std::vector<TableRow>& rows, bool is_roomy) {
   const style::Palette& c = style::colours();
-  const ImVec2 from = ImGui::GetCursorScreenPos();
-  const float number_at = from.x + width * 0.36F;
-  const float place_at = from.x + width * 0.58F;
-  const float row_step = px(ImGui::GetWindowHeight() >= px(high_table) ? high_row : row_height);
-  const style::Text words_style = row_step > px(row_height) ? style::Text::body : style::Text::caption;
-  float y = from.y;
-  {
-    const style::TextStyle text(style::Text::caption);
-    draw_text({number_at, y}, c.dim, shortened("off by", place_at - number_at - px(6)));
-    draw_text({place_at, y}, c.dim, shortened("most", from.x + width - place_at));
-    y += px(20);
-  }
+  const style::Text letters = is_roomy ? style::Text::body : style::Text::caption;
+  Nodes cells = {scene::rest().filling(0.36F), scene::caption("off by").filling(0.22F),
+                 scene::caption("most").filling(0.42F)};
   for (const TableRow& row : rows) {
     const Seen* const seen = row.seen.value.get();
-    const style::TextStyle text(words_style);
-    draw_text({from.x, y}, c.text, shortened(row.words, number_at - from.x - px(6)));
     std::string number = row.seen.under_way || !seen ? "…" : scientific(seen->worst.error);
     std::string place;
-    ImU32 ink = c.text;
+    scene::Ink ink = c.text;
     if (seen && !seen->message.empty()) {
       number = "none";
       place = seen->message;
     } else if (seen && !seen->errors.empty()) {
-      const bool fits = row.allowed > 0 && seen->worst.error <= row.allowed;
-      if (fits) ink = c.good;
-      const bool parts = row.allowed > 0 && !fits;
-      if (parts) ink = c.alarm;
+      if (row.allowed > 0) ink = seen->worst.error <= row.allowed ? c.good : c.alarm;
       place = seen->worst.error == 0     ? (is_cpu(*computed.device) ? "the reference" : "no difference")
               : seen->worst.array == "o" ? "at " + numbered_word(computed, worst_token(*seen))
                                          : fmt::format("in {} at the end", array_words(seen->worst.array));
     }
-    {
-      const style::TextStyle digits(words_style == style::Text::body ? style::Text::number
-                                                                     : style::Text::number_small);
-      draw_text({number_at, y}, ink, number);
-    }
-    draw_text({place_at, y}, c.dim, shortened(place, from.x + width - place_at));
-    y += row_step;
+    cells.push_back(scene::line(row.words, letters).filling(0.36F));
+    cells.push_back(scene::line(number, is_roomy ? style::Text::number : style::Text::number_small, ink)
+                        .filling(0.22F)
+                        .named(row.words));
+    cells.push_back(scene::line(place, letters, c.dim).filling(0.42F));
   }
-  ImGui::Dummy({width, y - from.y});
+  return scene::grid(3, std::move(cells), Gap::near, is_roomy ? Gap::near : Gap::small).named("table");
 }
 
 /// "That is the proof", from the numbers.
@@ -136,39 +115,47 @@ std::string verdict(const std::vector<TableRow>& rows, const Computation& comput
       counted(computed.sequence.tokens, "word", "words"), scientific(worst), scientific(allowed));
 }
 
-void say(const std::string& words) {
-  prove_map().said.push_back(words);
-  style::paragraph(words);
+Node said(const std::string& words, style::Text letters = style::Text::body) {
+  return scene::text(words, letters, style::colours().dim).named("said");
 }
 
-/// A caption of what follows.
-void head(const char* words) {
-  ImGui::Dummy({0, px(6)});
-  const style::TextStyle text(style::Text::strong, style::colours().text);
-  ImGui::TextUnformatted(words);
-}
-
-void draw_lost(const Application& application, const std::vector<TableRow>& rows) {
-  std::size_t said = 0;
-  std::size_t all = 0;
-  const auto has_lost = [](const TableRow& row) {
-    return row.seen.value && !row.seen.stale && !row.seen.value->lost.empty();
-  };
-  const auto arithmetics = static_cast<std::size_t>(std::ranges::count_if(rows, has_lost));
-  const auto lines =
-      static_cast<std::size_t>(std::max(ImGui::GetContentRegionAvail().y / px(lost_height), 2.0F));
-  const std::size_t most =
-      std::clamp((lines - 2) / std::max<std::size_t>(arithmetics, 1), least_lost, most_lost);
+/// The first `most` numbers of each arithmetic that are lost on the way.
+void add_lost(Nodes& all, const Application& application, const std::vector<TableRow>& rows,
+              std::size_t most) {
+  std::size_t told = 0;
+  std::size_t lost_in_all = 0;
   for (const TableRow& row : rows) {
     if (!row.seen.value || row.seen.stale) continue;
     const std::vector<LostNumber>& lost = row.seen.value->lost;
-    all += lost.size();
+    lost_in_all += lost.size();
     for (std::size_t i = 0; i < std::min(lost.size(), most); ++i) {
-      if (said++ == 0) head("Numbers that are lost on the way");
-      say(lost_words(application, *row.seen.value, lost[i]));
+      if (told++ == 0) all.push_back(scene::heading("Numbers that are lost on the way"));
+      all.push_back(said(lost_words(application, *row.seen.value, lost[i])));
     }
   }
-  if (all > said) style::caption(fmt::format("and {} more", all - said));
+  if (lost_in_all > told) all.push_back(scene::caption(fmt::format("and {} more", lost_in_all - told)));
+}
+
+/// What is measured, and why digits are lost, with so many examples.
+Node why_lost(const Application& application, const std::vector<TableRow>& rows,
+              const Known<std::vector<DigitsLost>>& digits, std::size_t most) {
+  Nodes all = {
+      scene::heading("What is measured"), scene::formula(R"(\max_v |o_{t,v} - o'_{t,v}|\ /\ \max |o'|)", 18),
+      scene::paragraph(
+          "at every word t, o' from the f64 recurrence: the badge and verify say the largest of them. "
+          "A memory is measured the same way after the last word."),
+      scene::heading("Why a sum over many words loses digits")};
+  const bool is_known = digits.value && !digits.stale;
+  if (is_known && !digits.value->empty())
+    all.push_back(said(in_words(*digits.value)));
+  else if (is_known)
+    all.push_back(said(fmt::format("It is measured up to {} words.", most_tokens_measured)));
+  else
+    all.push_back(scene::paragraph(
+        digits.reason.empty() ? "being measured: the recurrence is run with rounding errors of known size …"
+                              : digits.reason));
+  add_lost(all, application, rows, most);
+  return scene::column(std::move(all), Gap::near);
 }
 
 /// What a number was lost of, as a person calls it: "the memory after", "the gate alpha as it comes in".
@@ -210,46 +197,24 @@ std::string lost_words(const Application& application, const Seen& seen, const L
                      numbered_word(computed, lost.token), lost.expected);
 }
 
-void draw_proof(Application& application) {
+scene::Node proof(Application& application) {
   const Computation& computed = *application.session.computed();
   const std::vector<TableRow> rows = rows_of(application);
-  const ImVec2 from = ImGui::GetCursorScreenPos();
-  const ImVec2 room = ImGui::GetContentRegionAvail();
-  const bool is_wide = room.x > px(900);
-  const float left = is_wide ? room.x * 0.5F - px(16) : std::min(room.x * 0.52F, px(table_width));
-  ImGui::BeginChild("what is measured", {left, room.y});
-  {
-    const style::TextStyle text(is_wide ? style::Text::title : style::Text::body);
-    say(verdict(rows, computed));
-  }
-  ImGui::Dummy({0, px(is_wide ? 14 : 4)});
-  draw_table(computed, rows, ImGui::GetContentRegionAvail().x);
-  ImGui::EndChild();
-  ImGui::SetCursorScreenPos({from.x + left + px(24), from.y});
-  ImGui::BeginChild("why digits are lost", {room.x - left - px(24), room.y});
-  {
-    const style::TextStyle text(style::Text::strong, style::colours().text);
-    ImGui::TextUnformatted("What is measured");
-  }
-  formula(R"(\max_v |o_{t,v} - o'_{t,v}|\ /\ \max |o'|)", px(is_wide ? 20 : 16), style::colours().text);
-  style::paragraph(
-      "at every word t, o' from the f64 recurrence: the badge and verify say the largest of them. A memory "
-      "is "
-      "measured the same way after the last word.");
-  const Answer<std::vector<DigitsLost>> digits =
-      application.session.answers().ask(about_proof<DigitsHere>(application), Urgency::later);
-  head("Why a sum over many words loses digits");
-  const bool is_known = digits.value && !digits.stale;
-  if (is_known && !digits.value->empty())
-    say(in_words(*digits.value));
-  else if (is_known)
-    say(fmt::format("It is measured up to {} words.", most_tokens_measured));
-  else if (digits.reason.empty())
-    style::paragraph("being measured: the recurrence is run with rounding errors of known size …");
-  else
-    style::paragraph(digits.reason);
-  draw_lost(application, rows);
-  ImGui::EndChild();
+  const Known<std::vector<DigitsLost>> digits =
+      application.session.questions().ask(about_proof<DigitsHere>(application), Urgency::later);
+  Nodes measured;
+  for (const bool is_roomy : {true, false})
+    measured.push_back(
+        scene::column({said(verdict(rows, computed), is_roomy ? style::Text::title : style::Text::body),
+                       table(computed, rows, is_roomy)},
+                      is_roomy ? Gap::wide : Gap::small));
+  Nodes lost;
+  for (std::size_t most = most_lost; most >= least_lost; --most)
+    lost.push_back(why_lost(application, rows, digits, most));
+  Node left = scene::scroll("measured", scene::first_that_fits(std::move(measured)));
+  Node right = scene::scroll("lost", scene::first_that_fits(std::move(lost)));
+  return {scene::Row{
+      .nodes = {std::move(left).filling(), std::move(right).filling()}, .gap = Gap::far, .on_top = true}};
 }
 
 }  // namespace palimpsest

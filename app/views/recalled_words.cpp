@@ -4,9 +4,8 @@
 
 #include <cmath>
 
-#include "core/base/plain_number.h"
-#include "core/insight/recalled_part.h"
-#include "core/insight/remembered.h"
+#include "core/base/text.h"
+#include "core/insight/recall.h"
 
 namespace palimpsest {
 

@@ -9,8 +9,7 @@
 #include <tuple>
 
 #include "app/gl/context_local.h"
-#include "app/session/block_record.h"
-#include "app/session/picture_figures.h"
+#include "app/session/step_questions.h"
 #include "app/stage/draw.h"
 #include "app/stage/head.h"
 #include "app/stage/legend.h"
@@ -23,7 +22,7 @@
 #include "app/widgets/segments.h"
 #include "app/widgets/text.h"
 #include "app/widgets/tooltip_place.h"
-#include "core/steps/substitution.h"
+#include "core/steps/recognised.h"
 
 namespace palimpsest {
 
@@ -107,7 +106,7 @@ std::shared_ptr<const Record> recurrence_of(Application& application, const Sigh
   const bool is_compared = substitution_of(operation) || operation.purpose == Purpose::output;
   if (!recurrent || !is_compared || sight.trace->form == Form::recurrent) return nullptr;
   const Index block = recurrent->block_of(sight.trace->token(sight.cursor), 0);
-  const Answer<Record> answer = application.session.answers().ask(BlockRecord{recurrent, block});
+  const Known<Record> answer = application.session.questions().ask(BlockRecord{recurrent, block});
   return answer.stale ? nullptr : answer.value;
 }
 
@@ -170,8 +169,8 @@ void update_enlarged(KeptStage& kept, Application& application, const Sight& sig
   if (!is_same) kept.layout_key.reset();
   kept.enlarged = application.enlarged;
   if (!kept.enlarged) return;
-  const Answer<MatrixFigures> figures =
-      application.session.answers().ask(PictureFigures{kept.record, *kept.enlarged});
+  const Known<MatrixFigures> figures =
+      application.session.questions().ask(PictureFigures{kept.record, *kept.enlarged});
   const bool has_figures = figures.value != nullptr && !figures.stale;
   if (is_same && kept.has_figures == has_figures) return;
   kept.has_figures = has_figures;

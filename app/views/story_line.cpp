@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "app/gl/context_local.h"
+#include "app/scene/parts.h"
 #include "app/session/preferences.h"
 #include "app/studio/application.h"
 #include "app/widgets/icon_button.h"
@@ -23,12 +23,6 @@ constexpr float line = 16;
 constexpr float cross = 20;
 constexpr float cross_gap = 8;
 constexpr float between_words = 12;
-
-/// What the line says now.
-struct StoryLine {
-  std::string shown;
-  Rectangle cross = {};
-};
 
 /// Puts the story of the data away.
 void put_away(std::vector<std::string>& closed, const std::string& id) {
@@ -92,13 +86,7 @@ void bring_story_back(Application& application) {
   std::erase(application.closed_stories, application.session.data().id);
 }
 
-const std::string& shown_story() { return context_local<StoryLine>().shown; }
-
-const Rectangle& story_cross() { return context_local<StoryLine>().cross; }
-
 void draw_story_line(Application& application, float room, float height) {
-  auto& kept = context_local<StoryLine>();
-  kept.shown.clear();
   const std::string& id = application.session.data().id;
   const FirstLook* look = first_look(id);
   const std::vector<std::string>& closed = application.closed_stories;
@@ -126,11 +114,11 @@ void draw_story_line(Application& application, float room, float height) {
   }
   ImGui::SetCursorScreenPos({from.x + width + px(cross_gap), from.y + (height - px(cross)) / 2});
   if (icon_button("close story", Icon::close, cross)) put_away(application.closed_stories, id);
-  kept.cross = {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
+  note_part("story", {from, {from.x + width, from.y + height}}, story);
+  note_part("story/close", {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()});
   tooltip("Puts this away, for good; D, Data, says more and has these links too.");
   ImGui::SetCursorScreenPos(from);
   ImGui::Dummy({width + px(cross_gap + cross), height});
-  kept.shown = story;
 }
 
 }  // namespace palimpsest

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "app/views/what_to_look_at.h"
-#include "app/widgets/heat_map.h"
 
 namespace palimpsest {
 
@@ -12,7 +11,7 @@ class Application;
 
 /// What the open text tells and where to look, in two lines at the cursor and `height` high: the words are
 /// links that move the cursor, a cross puts it away for these data, in later starts too. Draws nothing where
-/// there is nothing to tell or less room than it takes.
+/// there is nothing to tell or less room than it takes. Notes the parts "story" and "story/close".
 void draw_story_line(Application& application, float room, float height);
 
 /// Shows the line of the open data again.
@@ -24,11 +23,5 @@ std::optional<WordToSee> word_links(const FirstLook& look);
 /// Goes to such a word, and in the recurrent form to the step that shows what happens there: what the word
 /// writes, or, where it is asked, what comes out.
 void go_to_word(Application& application, const WordToSee& word);
-
-/// What stands in the line: what the tests look at. Empty: it is not shown.
-const std::string& shown_story();
-
-/// The cross that puts it away, on the screen.
-const Rectangle& story_cross();
 
 }  // namespace palimpsest

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/session/prove_answers.h"
+#include "app/session/prove_questions.h"
 #include "app/studio/application.h"
 #include "app/studio/bars.h"
 #include "app/studio/command.h"
@@ -13,6 +13,7 @@
 #include "app/views/story_line.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

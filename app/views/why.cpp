@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <imgui.h>
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +6,8 @@
 #include <utility>
 
 #include "app/gl/context_local.h"
-#include "app/session/who_wrote.h"
+#include "app/scene/draw.h"
+#include "app/session/step_questions.h"
 #include "app/stage/cell_words.h"
 #include "app/stage/fading_cells.h"
 #include "app/stage/largest_cell.h"
@@ -18,28 +18,24 @@
 #include "app/views/line_numbers.h"
 #include "app/views/panels.h"
 #include "app/views/shown.h"
-#include "app/views/why.h"
 #include "app/views/writer_fate.h"
-#include "app/widgets/controls.h"
-#include "app/widgets/formula.h"
 #include "app/widgets/text.h"
 #include "core/base/error.h"
-#include "core/base/plain_number.h"
+#include "core/base/text.h"
 #include "core/steps/turned.h"
 
 namespace palimpsest {
 
 namespace {
 
-constexpr float bar_line = 18;        // design pixels
-constexpr float bar_tone = 0.66F;     // of the colours of numbers
-constexpr float low_panel = 400;      // design pixels
-constexpr float index_width = 26;     // of a word's index beside it
-constexpr float least_label = 0.34F;  // of the width, for the words beside bars
-constexpr float most_label = 0.44F;
+using scene::Gap;
+using scene::Node;
+using scene::Nodes;
+
+constexpr float bar_tone = 0.66F;  // of the colours of numbers
 constexpr std::size_t most_lines = 8;
-constexpr float rest_and_sum = 2;  // bars below those of the strongest
-constexpr const char* title_words = "Why this number?";
+constexpr std::size_t most_writers = 7;   // with a bar of their own
+constexpr std::size_t least_writers = 2;  // in very little room
 
 /// What is shown of one cell. Made anew only when another cell or another record is looked at.
 struct ExplainedCell {
@@ -160,44 +156,33 @@ const ExplainedCell& answer_for(const CellFocus& cell, const Application& applic
   return answer;
 }
 
-void arithmetic(const std::string& text, ImU32 colour) {
-  const style::TextStyle style(style::Text::number_small, colour);
-  ImGui::PushTextWrapPos(0);
-  ImGui::TextUnformatted(text.c_str());
-  ImGui::PopTextWrapPos();
-}
-
-bool is_low() { return ImGui::GetWindowHeight() < style::px(low_panel); }
-
 /// One number as a bar beside others.
 struct BarLine {
   std::string words = {};
   std::string index = {};  // of the word, small
   std::string latex = {};  // in place of words that there are not, or that have no room
-  ImU32 colour = 0;        // of the words; 0: the text's
+  scene::Ink colour = 0;   // of the words; 0: the text's
   double value = 0;
   bool is_sum = false;
+  std::function<void()> pointed = nullptr;
 };
 
-float words_width(const std::string& words) {
-  const style::TextStyle text(style::Text::caption);
-  return text_extent(words).x;
+/// The words beside a bar, or a symbol where there are none or they have no room.
+Node label_of(const BarLine& line) {
+  const style::Palette& c = style::colours();
+  Nodes words;
+  const scene::Fit fit = line.latex.empty() ? scene::Fit::shorten : scene::Fit::whole;
+  words.push_back(scene::text(line.words, style::Text::caption, line.colour, fit));
+  if (!line.index.empty())
+    words.push_back(scene::text(line.index, style::Text::caption, c.faint, scene::Fit::whole));
+  Node label = scene::row(std::move(words), Gap::small);
+  if (line.latex.empty()) return label;
+  if (line.words.empty()) return scene::formula(line.latex, 14);
+  return scene::first_that_fits({std::move(label), scene::formula(line.latex, 14)});
 }
 
-/// What the words beside bars take of `width`: as much as they need, within limits.
-float label_width(const std::vector<BarLine>& lines, float width) {
-  const style::TextStyle text(style::Text::caption);
-  float widest = 0;
-  for (const BarLine& line : lines) {
-    const float index = line.index.empty() ? 0 : index_width;
-    widest = std::max(widest, text_extent(line.words).x + style::px(index + 5));
-  }
-  return std::round(std::clamp(widest, width * least_label, width * most_label));
-}
-
-/// Bars on one scale, with zero where there is room on both sides; numbers on the right. A stroke stands
-/// before line `marked`: what is said below is about it. Returns the line under the pointer, or -1.
-int bar_lines(const std::vector<BarLine>& lines, bool old, int marked = -1) {
+/// Bars on one scale, with zero where there is room on both sides; numbers on the right.
+Node bar_lines(const std::vector<BarLine>& lines, bool old) {
   const style::Palette& c = style::colours();
   double least = 0;
   double most = 0;
@@ -206,61 +191,26 @@ int bar_lines(const std::vector<BarLine>& lines, bool old, int marked = -1) {
     least = std::min(least, line.value);
     most = std::max(most, line.value);
   }
-  const double span = std::max(most - least, 1e-300);
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), 0));
-  const float width = ImGui::GetContentRegionAvail().x;
-  const float label = label_width(lines, width);
-  const float number = style::px(58);
-  const float room = width - label - number - style::px(4);
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const float height = style::px(bar_line);
-  int pointed = -1;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const BarLine& line = lines[i];
-    const ImVec2 from = ImGui::GetCursorScreenPos();
-    ImGui::Dummy({width, height});
-    if (ImGui::IsItemHovered()) pointed = static_cast<int>(i);
-    const float middle = std::round(from.y + height / 2);
-    if (line.is_sum)
-      list->AddLine({from.x, from.y}, {from.x + width, from.y}, c.edge, style::px(style::line));
-    const auto x = [&](double value) {
-      return std::round(from.x + label + room * static_cast<float>((value - least) / span));
-    };
-    list->AddLine({x(0), from.y}, {x(0), from.y + height}, c.faint, style::px(style::line));
-    if (std::isfinite(line.value) && line.value != 0) {
-      const ImU32 ink = style::colour(colour(c.map, line.value > 0 ? bar_tone : -bar_tone, 1));
-      list->AddRectFilled({std::min(x(0), x(line.value)), middle - style::px(5)},
-                          {std::max(x(0), x(line.value)), middle + style::px(5)},
-                          old ? style::mix(c.panel, ink, 0.5F) : ink);
-    }
-    const float beside_label = line.index.empty() ? 0 : style::px(index_width);
-    const bool is_symbol =
-        !line.latex.empty() && (line.words.empty() || words_width(line.words) > label - style::px(4));
-    if (is_symbol) {
-      const float letters =
-          std::min(style::px(14), style::px(14) * (label - style::px(4)) /
-                                      std::max(measure_formula(line.latex, style::px(14)).width, 1.0F));
-      draw_formula(list, {from.x, middle + style::px(4)}, line.latex, letters, c.text);
-    } else {
-      if (static_cast<int>(i) == marked)
-        list->AddRectFilled({from.x - style::px(8), from.y + style::px(2)},
-                            {from.x - style::px(6), from.y + height - style::px(2)}, c.text);
-      const style::TextStyle text(style::Text::caption);
-      const std::string shown = shortened(line.words, label - beside_label - style::px(4));
-      const float top = middle - text_extent(shown).y / 2;
-      draw_text({from.x, top}, line.colour != 0 ? line.colour : c.text, shown);
-      if (beside_label > 0)
-        draw_text({from.x + text_extent(shown).x + style::px(5), top}, c.faint, line.index);
-    }
-    const style::TextStyle digits(style::Text::number_small);
+  Nodes rows;
+  for (const BarLine& line : lines) {
+    const scene::Ink ink = style::colour(colour(c.map, line.value > 0 ? bar_tone : -bar_tone, 1));
     const double size = std::abs(line.value);
     const bool is_plain = size == 0 || (size >= 5e-4 && size < 1e4);
-    const std::string shown =
-        is_plain ? fmt::format("{:.3f}", line.value) : fmt::format("{:.1e}", line.value);
-    draw_text({from.x + width - text_extent(shown).x, middle - text_extent(shown).y / 2}, c.text, shown);
+    if (line.is_sum) rows.push_back(scene::rule(Gap::none));
+    rows.push_back(scene::row({label_of(line).filling(0.4F),
+                               Node{scene::Bar{.value = line.value,
+                                               .least = least,
+                                               .most = most,
+                                               .ink = old ? style::mix(c.panel, ink, 0.5F) : ink}}
+                                   .filling(0.6F),
+                               scene::number(is_plain ? fmt::format("{:.3f}", line.value)
+                                                      : fmt::format("{:.1e}", line.value))
+                                   .fixed(54)
+                                   .right()})
+                       .when_pointed(line.pointed)
+                       .named(std::to_string(&line - lines.data())));
   }
-  ImGui::PopStyleVar();
-  return pointed;
+  return scene::column(std::move(rows), Gap::hair);
 }
 
 std::string word_of(Index token, const std::vector<std::string>& labels) {
@@ -306,173 +256,155 @@ struct PointedWriter {
   std::optional<Index> token;
 };
 
-/// The one among `writers` whose fate is told: the one that was pointed at, else the largest.
-int told_of(const std::vector<WriterShare>& writers) {
-  const auto& pointed = context_local<PointedWriter>().token;
-  const auto found = pointed ? std::ranges::find(writers, *pointed, &WriterShare::token) : writers.end();
-  return found != writers.end() ? static_cast<int>(found - writers.begin()) : largest_share(writers);
-}
-
 /// "what is there now, v[2], was written by".
-void heading_of(const WrittenCell& written) {
+Node heading_of(const WrittenCell& written) {
+  const scene::Ink ink = style::colours().dim;
+  const auto whole = [&](const std::string& words) {
+    return scene::text(words, style::Text::caption, ink, scene::Fit::whole);
+  };
+  if (written.latex.empty()) return scene::line(written.words + ", by", style::Text::caption, ink);
+  const auto with = [&](const char* end) {
+    return scene::row({whole(written.words + ","),
+                       scene::row({scene::formula(written.latex, 14, ink), whole(end)}, Gap::none)},
+                      Gap::small);
+  };
+  return scene::first_that_fits({with(", was written by"), with(", by")});
+}
+
+/// The symbol with its indices and the value.
+Node headline(const ExplainedCell& answer) {
   const style::Palette& c = style::colours();
-  const style::TextStyle text(style::Text::caption, c.dim);
-  const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
-  ImGui::TextUnformatted((written.words + (written.latex.empty() ? ", by" : ",")).c_str());
-  if (written.latex.empty()) return;
-  const ImVec2 end = {ImGui::GetItemRectMax().x, ImGui::GetItemRectMin().y};
-  const FormulaSize size = measure_formula(written.latex, style::px(14));
-  const bool fits = end.x + size.width + text_extent(", was written by").x + style::px(8) < right;
-  const float baseline = end.y + ImGui::GetFontBaked()->Ascent;
-  draw_formula(ImGui::GetWindowDrawList(), {end.x + style::px(4), baseline}, written.latex, style::px(14),
-               c.dim);
-  draw_text({end.x + style::px(4) + size.width, end.y}, c.dim, fits ? ", was written by" : ", by");
+  const auto digits = [](const std::string& text, scene::Ink ink) {
+    return scene::text(text, style::Text::number, ink, scene::Fit::whole);
+  };
+  return scene::row({scene::formula(answer.symbol, 22), digits(answer.indices, c.dim), scene::rest(),
+                     digits(fmt::format("{:+.6g}", answer.value), c.text)},
+                    Gap::small)
+      .named("number");
 }
 
-/// The symbol with its indices and the value, on one baseline.
-void headline(const ExplainedCell& answer) {
-  const style::Palette& c = style::colours();
-  const ImVec2 from = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x;
-  const float height = style::px(28);
-  const float baseline = from.y + style::px(22);
-  const FormulaSize symbol =
-      draw_formula(ImGui::GetWindowDrawList(), {from.x, baseline}, answer.symbol, style::px(22), c.text);
-  const style::TextStyle number(style::Text::number);
-  const float ascent = ImGui::GetFontBaked()->Ascent;
-  draw_text({from.x + symbol.width + style::px(4), baseline - ascent}, c.dim, answer.indices);
-  const std::string value = fmt::format("{:+.6g}", answer.value);
-  draw_text({from.x + width - text_extent(value).x, baseline - ascent}, c.text, value);
-  ImGui::Dummy({width, height});
+/// The strongest `most` of those who wrote a number, the rest together, their sum.
+std::vector<BarLine> writer_lines(const WhoWroteIt& told, std::size_t most, const std::string& fate,
+                                  const std::vector<std::string>& labels) {
+  std::vector<BarLine> lines;
+  Index others = told.others;
+  double rest = told.others_remaining;
+  for (std::size_t i = 0; i < told.strongest.size(); ++i) {
+    const WriterShare& writer = told.strongest[i];
+    if (i >= most) {
+      ++others;
+      rest += writer.remaining;
+      continue;
+    }
+    BarLine line = writer_line(writer, labels);
+    line.pointed = [token = writer.token] { context_local<PointedWriter>().token = token; };
+    // What is said below is about the bright one.
+    if (!fate.empty() && fate != writer_fate(writer, labels)) line.colour = style::colours().dim;
+    lines.push_back(std::move(line));
+  }
+  if (others > 0)
+    lines.push_back(
+        {.words = fmt::format("{} other {}", others, others == 1 ? "word" : "words"), .value = rest});
+  lines.push_back({.words = "together", .value = told.value, .is_sum = true});
+  return lines;
 }
 
-/// How many bars have room in the panel beside that of the rest, the sum and `below`, in screen
-/// pixels.
-std::size_t bars_in_room(float below) {
-  constexpr std::size_t least = 2;
-  constexpr std::size_t most = 7;
-  const float room =
-      ImGui::GetWindowHeight() - style::px(style::panel_padding) - ImGui::GetCursorPosY() - below;
-  const float rows = std::floor(room / style::px(bar_line)) - rest_and_sum;
-  return static_cast<std::size_t>(std::clamp(rows, static_cast<float>(least), static_cast<float>(most)));
-}
+/// What is asked of a cell and of those who wrote it.
+struct Asked {
+  const ExplainedCell& cell;
+  bool is_held = false;  // by a click
+  std::optional<WhoWrote> key = {};
+  Known<WhoWroteIt> told = {};
+  std::optional<Index> pointed = {};  // the word whose bar the pointer was on
+};
 
-/// How many products have room for a bar of their own in a low panel.
-std::size_t products_in_room() { return bars_in_room(ImGui::GetStyle().ItemSpacing.y); }
-
-/// How many words have, above what became of one of them.
-std::size_t writers_in_room() {
-  const float lines_of_fate = is_low() ? 3 : 4;  // what to point at stands below it in a high panel
-  const style::TextStyle text(style::Text::caption);
-  const float line = ImGui::GetTextLineHeight();
-  const float gaps = 3 * ImGui::GetStyle().ItemSpacing.y;  // below the heading, the bars and the sentence
-  return bars_in_room((1 + lines_of_fate) * line + gaps);
-}
-
-/// Who wrote a number: bars by word, the rest together, their sum.
-void draw_writers(Application& application, const ExplainedCell& answer) {
-  const WrittenCell& written = *answer.written;
-  const auto& computation = application.session.sight().computation;
-  const std::size_t most = writers_in_room();
-  const WhoWrote key{computation, written.number, most};
-  const auto told = application.session.answers().ask(key);
-  ImGui::Dummy({0, style::px(1)});
-  heading_of(written);
+/// Why those who wrote it cannot be told, or who they are and what became of what one of them wrote.
+void add_writers(Nodes& all, Application& application, const Asked& asked, std::size_t most, bool is_low) {
+  const WrittenCell& written = *asked.cell.written;
+  const Known<WhoWroteIt>& told = asked.told;
+  const Node waiting = awaiting("telling its writers apart", told, [&application, key = *asked.key] {
+    application.session.questions().give_up(key);
+  });
+  all.push_back(heading_of(written));
   if (!told.value) {
-    if (!told.under_way) style::caption(told.reason);
-    if (awaited("telling its writers apart", told)) application.session.answers().give_up(key);
+    if (!told.under_way) all.push_back(scene::caption(told.reason));
+    all.push_back(waiting);
     return;
   }
   // Within a word, or a batch of them, a rule may have another memory than the one that it hands on.
   const double shown = written.shown.value_or(told.value->value);
   if (!told.stale && std::abs(told.value->value - shown) > 1e-3 * std::max(1.0, std::abs(shown))) {
-    const std::string words =
+    all.push_back(scene::caption(
         is_faulty(application.session.sight())
             ? fmt::format("Who wrote it is known of the correct run alone, where it is {}.",
                           plain_number(told.value->value, 3))
-            : std::string(
-                  "Who wrote it is not known here: this step works on a memory that is not finished.");
-    style::caption(words);
+            : "Who wrote it is not known here: this step works on a memory that is not finished."));
     return;
   }
-  std::vector<BarLine> lines;
-  const auto& labels = computation->data->labels;
-  for (const WriterShare& writer : told.value->strongest) lines.push_back(writer_line(writer, labels));
-  if (told.value->others > 0) {
-    const Index others = told.value->others;
-    lines.push_back({.words = fmt::format("{} other {}", others, others == 1 ? "word" : "words"),
-                     .value = told.value->others_remaining});
-  }
-  lines.push_back({.words = "together", .value = told.value->value, .is_sum = true});
+  const auto& labels = application.session.sight().computation->data->labels;
   const std::vector<WriterShare>& writers = told.value->strongest;
-  const int told_one = told_of(writers);
-  const std::string fate =
-      told_one < 0 ? std::string() : writer_fate(writers[static_cast<std::size_t>(told_one)], labels);
-  const int pointed = bar_lines(lines, told.stale, fate.empty() ? -1 : told_one);
-  auto& remembered = context_local<PointedWriter>().token;
-  remembered.reset();
-  if (pointed >= 0 && pointed < static_cast<int>(writers.size()))
-    remembered = writers[static_cast<std::size_t>(pointed)].token;
-  why_map().fate = fate;
+  const auto found =
+      asked.pointed ? std::ranges::find(writers, *asked.pointed, &WriterShare::token) : writers.end();
+  const auto one = found != writers.end() ? found - writers.begin() : largest_share(writers);
+  const std::string fate = one < 0 ? "" : writer_fate(writers[static_cast<std::size_t>(one)], labels);
+  all.push_back(bar_lines(writer_lines(*told.value, most, fate, labels), told.stale).named("writers"));
   if (!fate.empty()) {
-    const style::TextStyle text(style::Text::caption);
-    ImGui::TextWrapped("%s", fate.c_str());
-    constexpr const char* others = "Point at a bar for what became of another word's.";
-    if (writers.size() > 1 && is_low())
-      tooltip(others);
-    else if (writers.size() > 1)
-      style::caption(others);
+    const std::string others =
+        writers.size() > 1 ? "Point at a bar for what became of another word's." : std::string();
+    all.push_back(
+        scene::text(fate, style::Text::caption).named("fate").told(is_low ? others : std::string()));
+    if (!is_low && !others.empty()) all.push_back(scene::caption(others));
   }
-  if (awaited("telling its writers apart", told)) application.session.answers().give_up(key);
+  all.push_back(waiting);
 }
 
-void draw_answer(Application& application, const ExplainedCell& answer, bool pinned) {
+/// All that is said of a cell, with bars for so many words or products. In little room the symbols stand in
+/// the formula above the pictures alone, and the numbers beside the bars.
+Node explanation(Application& application, const Asked& asked, std::size_t most, bool is_low) {
   const style::Palette& c = style::colours();
-  if (!answer.problem.empty()) {
-    style::paragraph(answer.problem);
-    return;
-  }
-  headline(answer);
+  const ExplainedCell& answer = asked.cell;
+  Nodes all = {headline(answer)};
   if (!answer.explanation) {
-    style::paragraph(answer.origin + answer.words + ".");
+    all.push_back(scene::paragraph(answer.origin + answer.words + "."));
   } else {
-    // Where there is little room the symbols stand in the formula above the pictures alone, and the numbers
-    // beside the bars.
-    if (!is_low()) arithmetic("= " + answer.explanation->formula, c.dim);
-    if (!is_low() || answer.parts.empty()) arithmetic("= " + answer.explanation->numbers, c.text);
+    if (!is_low)
+      all.push_back(scene::text("= " + answer.explanation->formula, style::Text::number_small, c.dim));
+    if (!is_low || answer.parts.empty())
+      all.push_back(scene::text("= " + answer.explanation->numbers, style::Text::number_small));
   }
   if (!answer.parts.empty()) {
-    ImGui::Dummy({0, style::px(1)});
-    style::caption(answer.is_inner_product ? "the strongest of what it adds up" : "what this step does here");
-    const std::size_t most = answer.is_inner_product && is_low() ? products_in_room() : most_lines;
-    bar_lines(part_lines(answer, application.session.sight().computation->data->labels, most), false);
-    why_map().parts = std::min(answer.parts.size(), most);
+    all.push_back(scene::caption(answer.is_inner_product ? "the strongest of what it adds up"
+                                                         : "what this step does here"));
+    const auto& labels = application.session.sight().computation->data->labels;
+    const std::size_t named = answer.is_inner_product && is_low ? most : most_lines;
+    all.push_back(bar_lines(part_lines(answer, labels, named), false).named("parts"));
   }
-  if (answer.written) draw_writers(application, answer);
-  if (pinned) style::caption("Held by a click; Esc lets go.");
+  if (answer.written) add_writers(all, application, asked, most, is_low);
+  if (asked.is_held) all.push_back(scene::caption("Held by a click; Esc lets go."));
+  return scene::column(std::move(all), is_low ? Gap::small : Gap::near);
 }
 
-/// Which cell is explained, in as many words as have room beside the title; none in very little.
-std::string why_place(float room, bool fades, bool in_row) {
-  using Choices = std::array<const char*, 3>;
-  const Choices of_all = fades ? Choices{"what fades most, ringed", "fades most, ringed", "ringed"}
-                               : Choices{"the largest, ringed", "largest, ringed", "ringed"};
-  const Choices of_row =
-      fades ? Choices{"what fades most in its row, ringed", "most faded of its row", "ringed"}
-            : Choices{"the largest in its row, ringed", "largest of its row", "ringed"};
-  for (const char* words : in_row ? of_row : of_all) {
-    if (text_extent(words).x <= room) return words;
+/// Everything in as much detail as has room.
+Node explained(Application& application, const CellFocus& cell) {
+  const ExplainedCell& answer = answer_for(cell, application);
+  if (!answer.problem.empty()) return scene::paragraph(answer.problem);
+  Asked asked = {.cell = answer, .is_held = application.pinned == cell};
+  asked.pointed = std::exchange(context_local<PointedWriter>().token, std::nullopt);
+  if (answer.written) {
+    asked.key = WhoWrote{application.session.sight().computation, answer.written->number, most_writers};
+    asked.told = application.session.questions().ask(*asked.key);
   }
-  return {};
+  Nodes wishes;
+  for (std::size_t most = most_writers; most > least_writers + 1; --most)
+    wishes.push_back(explanation(application, asked, most, false));
+  for (std::size_t most = most_writers; most >= least_writers; --most)
+    wishes.push_back(explanation(application, asked, most, true));
+  return scene::first_that_fits(std::move(wishes));
 }
 
-/// "the largest, ringed", right of the title.
-void origin_of_focus(const Application& application) {
-  if (!application.focus_is_usual()) return;
-  const style::TextStyle style(style::Text::caption);
-  const float right = ImGui::GetWindowPos().x + ImGui::GetWindowWidth() - style::px(style::panel_padding);
-  const float title =
-      ImGui::GetWindowPos().x + style::px(style::panel_padding + 16) + text_extent(title_words).x;
+/// Which cell is explained while nobody points at one, in as many words as have room.
+Node origin_of_focus(const Application& application) {
+  if (!application.focus_is_usual()) return scene::column({});
   const auto focus = application.focus();
   const Sight& sight = application.session.sight();
   const bool is_known = focus && sight.record && sight.trace && sight.record->contains(focus->tensor);
@@ -480,29 +412,32 @@ void origin_of_focus(const Application& application) {
   const bool in_row =
       is_known && is_looked_at_by_row(sight.record->at(focus->tensor), sight.trace->block(sight.cursor.block),
                                       sight.trace->form);
-  const std::string words = why_place(right - title, fades, in_row);
-  why_map().origin = words;
-  const float top = ImGui::GetWindowPos().y - ImGui::GetScrollY() + style::px(style::panel_padding);
-  draw_text({right - text_extent(words).x, top}, style::colours().dim, words);
+  using Choices = std::array<const char*, 4>;
+  const Choices of_all = fades ? Choices{"what fades most, ringed", "fades most, ringed", "ringed", ""}
+                               : Choices{"the largest, ringed", "largest, ringed", "ringed", ""};
+  const Choices of_row =
+      fades ? Choices{"what fades most in its row, ringed", "most faded of its row", "ringed", ""}
+            : Choices{"the largest in its row, ringed", "largest of its row", "ringed", ""};
+  Nodes choices;
+  for (const char* words : in_row ? of_row : of_all)
+    choices.push_back(scene::text(words, style::Text::caption, style::colours().dim, scene::Fit::whole));
+  return scene::first_that_fits(std::move(choices)).named("origin");
 }
 
 }  // namespace
 
-WhyMap& why_map() { return context_local<WhyMap>(); }
-
 void draw_why(Application& application) {
-  why_map() = {};
-  if (style::begin_panel(title_words)) {
+  if (style::begin_panel("##why")) {
     const std::optional<CellFocus> cell = application.focus();
-    if (cell && application.session.sight().record) {
-      origin_of_focus(application);
-      ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), style::px(is_low() ? 3 : 8)));
-      draw_answer(application, answer_for(*cell, application), application.pinned == cell);
-      why_map().beyond = ImGui::GetScrollMaxY();
-      ImGui::PopStyleVar();
-    } else {
-      style::paragraph("Point at a cell of a picture: here stands how it was computed. A click holds it.");
-    }
+    const bool is_known = cell && application.session.sight().record;
+    Node title = scene::row(
+        {scene::text("Why this number?", style::Text::caption, style::colours().dim, scene::Fit::whole),
+         is_known ? origin_of_focus(application).filling().right() : scene::rest()});
+    Node body = is_known
+                    ? explained(application, *cell)
+                    : scene::paragraph(
+                          "Point at a cell of a picture: here stands how it was computed. A click holds it.");
+    scene::show(scene::column({std::move(title), std::move(body).filling()}, Gap::near).named("why"));
   }
   style::end_panel();
 }

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "app/session/who_wrote.h"
+#include "app/session/step_questions.h"
 
 namespace palimpsest {
 

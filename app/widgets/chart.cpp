@@ -12,7 +12,7 @@ namespace palimpsest {
 
 namespace {
 
-constexpr float dash = 5;
+constexpr float usual_dash = 5;
 constexpr float furthest = 1e6F;    // pixels: a point that is infinitely far away
 constexpr double rounding = 1e-12;  // of the larger number: thousands of its last digits
 
@@ -118,19 +118,29 @@ void hatch(ImDrawList* list, ImVec2 from, ImVec2 to, ImU32 colour) {
   list->PopClipRect();
 }
 
-void dashed_line(ImDrawList* list, ImVec2 from, ImVec2 to, ImU32 colour, float width) {
-  const float length = std::hypot(to.x - from.x, to.y - from.y);
-  const float step = style::px(dash);
-  // Of a line that leads far away only the dashes that are seen.
-  const SeenPart seen = seen_part(list, from, to, width);
-  for (float at = std::floor(seen.first * length / (2 * step)) * 2 * step; at < seen.last * length;
-       at += 2 * step) {
-    const auto point = [&](float distance) {
-      const float part = std::min(distance, length) / length;
+void dashed_curve(ImDrawList* list, std::span<const ImVec2> points, ImU32 colour, float width, float dash) {
+  float before = 0;  // how long the line is before this piece
+  for (std::size_t i = 0; i + 1 < points.size(); ++i) {
+    const ImVec2 from = points[i];
+    const ImVec2 to = points[i + 1];
+    const float length = std::hypot(to.x - from.x, to.y - from.y);
+    const SeenPart seen = seen_part(list, from, to, width);
+    const auto point = [&](float at) {
+      const float part = std::clamp(at - before, 0.0F, length) / length;
       return ImVec2{from.x + (to.x - from.x) * part, from.y + (to.y - from.y) * part};
     };
-    list->AddLine(point(at), point(at + step), colour, width);
+    // Of a piece that leads far away only the dashes that are seen.
+    for (float at = std::floor((before + seen.first * length) / (2 * dash)) * 2 * dash;
+         at < before + seen.last * length; at += 2 * dash) {
+      if (at + dash > before) list->AddLine(point(at), point(at + dash), colour, width);
+    }
+    before = std::fmod(before + length, 2 * dash);
   }
+}
+
+void dashed_line(ImDrawList* list, ImVec2 from, ImVec2 to, ImU32 colour, float width) {
+  const ImVec2 ends[] = {from, to};
+  dashed_curve(list, ends, colour, width, style::px(usual_dash));
 }
 
 void curve(ImDrawList* list, const Chart& chart, std::span<const double> xs, std::span<const double> ys,

@@ -45,7 +45,10 @@ void hatch(ImDrawList* list, ImVec2 from, ImVec2 to, ImU32 colour);
 void curve(ImDrawList* list, const Chart& chart, std::span<const double> xs, std::span<const double> ys,
            ImU32 colour, float width, bool dashed = false);
 
-/// A line of dashes.
+/// A line through points in dashes of a length (pixels) along it, made only where they are seen.
+void dashed_curve(ImDrawList* list, std::span<const ImVec2> points, ImU32 colour, float width, float dash);
+
+/// A straight one, in the usual dashes.
 void dashed_line(ImDrawList* list, ImVec2 from, ImVec2 to, ImU32 colour, float width);
 
 }  // namespace palimpsest

@@ -12,13 +12,13 @@
 #include "app/commands/values.h"
 #include "app/commands/versions.h"
 #include "app/session/computation.h"
-#include "app/session/machine.h"
+#include "app/session/devices.h"
 #include "app/session/presets.h"
 #include "app/studio/workspaces.h"
 #include "app/window/ui_bench.h"
 #include "core/base/error.h"
 #include "core/base/parallel_for.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 #include "core/io/file.h"
 
 namespace palimpsest {

@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "app/commands/command_line.h"
-#include "app/window/start_times.h"
+#include "app/window/ui_bench.h"
 
 namespace palimpsest {
 

@@ -1,23 +1,54 @@
 #include "app/window/ui_bench.h"
 
 #include <fmt/format.h>
-
+#include <unistd.h>
 #include <algorithm>
 #include <cfloat>
 #include <chrono>
 #include <cmath>
 #include <ctime>
+#include <fstream>
 #include <functional>
+#include <iterator>
+#include <sstream>
+#include <string>
 #include <thread>
 
+#include "app/scene/parts.h"
 #include "app/session/presets.h"
 #include "app/studio/application.h"
 #include "app/views/attend.h"
-#include "app/views/measure.h"
 #include "app/window/offscreen.h"
 #include "core/base/error.h"
 
 namespace palimpsest {
+
+namespace {
+
+/// The seconds between the machine's start and the process's, as /proc/self/stat has them.
+double process_began() {
+  std::ifstream file("/proc/self/stat");
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  // The second field is the program's name in parentheses, which may hold spaces; the time is the 22nd.
+  std::istringstream fields(text.substr(std::min(text.rfind(')') + 1, text.size())));
+  std::string field;
+  for (int number = 3; number < 22; ++number) fields >> field;
+  double ticks = 0;
+  fields >> ticks;
+  return ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+}  // namespace
+
+StartMoment start_moment() {
+  static const double began = process_began();
+  const auto milliseconds = [](clockid_t clock, double from) {
+    timespec now{};
+    clock_gettime(clock, &now);
+    return (static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9 - from) * 1e3;
+  };
+  return {milliseconds(CLOCK_BOOTTIME, began), milliseconds(CLOCK_THREAD_CPUTIME_ID, 0)};
+}
 
 namespace {
 
@@ -62,7 +93,7 @@ class Person {
     application_.session.wait_for_place();
     for (const auto end = Clock::now() + patience_;; std::this_thread::sleep_for(frame_period)) {
       pass();
-      if (!application_.session.answers().busy()) return true;
+      if (!application_.session.questions().busy()) return true;
       if (Clock::now() >= end) return false;
     }
   }
@@ -174,10 +205,11 @@ Action point_everywhere(const UiBench& bench) {
 
 /// From point to point of Measure's chart.
 void point_at_curves(Application&, int number) {
-  const std::vector<ImVec2>& points = measure_map().points;
-  if (measure_map().thin_points == 0) throw Error("Measure does not draw one report over the other");
-  const ImVec2 at = points[place_of(number) % points.size()];
-  point_at(at.x, at.y);
+  const std::vector<const Part*> points = parts().below("measure/times/point/leads");
+  if (parts().below("measure/times/point/others").empty())
+    throw Error("Measure does not draw one report over the other");
+  const Rectangle& at = points[place_of(number) % points.size()]->where;
+  point_at((at.minimum.x + at.maximum.x) / 2, (at.minimum.y + at.maximum.y) / 2);
 }
 
 void point_nowhere() { point_at(-FLT_MAX, -FLT_MAX); }
@@ -198,7 +230,7 @@ std::vector<NamedAction> actions_at_rest(const UiBench& bench) {
       {"scrubbing", scrub(bench.frames)},
       {"pointing at everything", point_everywhere(bench)},
   };
-  const bool has_curves = bench.workspace == "measure" && !measure_map().points.empty();  // has room for them
+  const bool has_curves = !parts().below("measure/times/point/leads").empty();  // there is room for them
   if (has_curves) actions.emplace_back("pointing at curves", point_at_curves);
   return actions;
 }

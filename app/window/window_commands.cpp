@@ -10,14 +10,14 @@
 #include <utility>
 
 #include "app/commands/interrupt.h"
-#include "app/commands/place_option.h"
 #include "app/commands/values.h"
 #include "app/commands/versions.h"
-#include "app/session/kept_places.h"
+#include "app/scene/parts.h"
 #include "app/session/last_place.h"
+#include "app/session/pinned_places.h"
 #include "app/session/preferences.h"
 #include "app/session/presets.h"
-#include "app/session/prove_answers.h"
+#include "app/session/prove_questions.h"
 #include "app/session/race_file.h"
 #include "app/studio/application.h"
 #include "app/window/bench_command.h"
@@ -25,6 +25,7 @@
 #include "app/window/window.h"
 #include "core/base/error.h"
 #include "core/io/file.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 
@@ -195,16 +196,34 @@ void prepare(Application& application, const Look& look) {
 /// Draws until pictures have faded in and sizes have settled.
 constexpr int settling_frames = 30;
 
-void render_to(Application& application, int width, int height, float scale,
-               const std::filesystem::path& output) {
+/// What is written of a picture.
+struct Wanted {
+  std::filesystem::path output = {};  // a PNG; empty: none
+  std::string part = {};              // the one that is shown; empty: all
+  std::ostream* text = nullptr;       // where the words of all parts go; null: nowhere
+};
+
+/// What shows a part of the frame that was drawn last. Throws an InputError where it is not shown.
+Image part_of(const Image& image, const std::string& path) {
+  const Part* const part = parts().find(path);
+  if (!part) throw InputError(fmt::format("--part is \"{}\"; what is shown has:\n{}", path, parts().paths()));
+  const auto inside = [](float at, int most) { return std::clamp(static_cast<int>(at), 0, most); };
+  return cropped(image, inside(part->where.minimum.x, image.width),
+                 inside(part->where.minimum.y, image.height), inside(part->where.maximum.x, image.width),
+                 inside(part->where.maximum.y, image.height));
+}
+
+void render_to(Application& application, int width, int height, float scale, const Wanted& wanted) {
   Offscreen offscreen(width, height, scale);
   for (int frame = 0; frame < settling_frames; ++frame) {  // a page asks for what it shows
     offscreen.pass([&] { application.draw(offscreen.scale()); });
-    application.session.answers().wait();
+    application.session.questions().wait();
   }
   const Image image = offscreen.render([&] { application.draw(offscreen.scale()); }, settling_frames);
   if (!application.undrawn().empty()) throw Error(application.undrawn());
-  write_png(image, output);
+  if (wanted.text) *wanted.text << parts().text();
+  if (!wanted.output.empty())
+    write_png(wanted.part.empty() ? image : part_of(image, wanted.part), wanted.output);
 }
 
 /// Opens what lies over the window, or presents.
@@ -253,7 +272,7 @@ void render_tour(const std::filesystem::path& folder, Console console) {
     prepare(application, stop.look);
     application.session.wait();
     application.show_welcome = false;
-    render_to(application, 1920, 1080, 1, folder / stop.file);
+    render_to(application, 1920, 1080, 1, {.output = folder / stop.file});
     console.out << (folder / stop.file).string() << std::endl;
   }
 }
@@ -302,6 +321,8 @@ CliCommand render_command() {
       std::string output;
       std::string tour;
       std::string page;
+      std::string part;
+      bool text = false;
     };
     const auto options = std::make_shared<Options>();
     add_look(command, options->look);
@@ -312,19 +333,23 @@ CliCommand render_command() {
     command.add_option("--output", options->output, "the PNG to write");
     command.add_option("--page", options->page,
                        "what lies over it: data, keys, commands, open, save, places, presentation");
+    command.add_option("--part", options->part,
+                       "draw only this part, such as measure/side; --text names them");
+    command.add_flag("--text", options->text, "write what is shown as text, part by part");
     command.add_option("--tour", options->tour, "write a tour of pictures into this folder");
     return [options, console] {
       if (!options->tour.empty()) {
         render_tour(options->tour, console);
         return static_cast<int>(exit_done);
       }
-      if (options->output.empty()) throw InputError("render needs --output FILE.png or --tour FOLDER");
+      if (options->output.empty() && !options->text)
+        throw InputError("render needs --output FILE.png, --text or --tour FOLDER");
       const auto [width, height] = parse_size(options->size);
       const float scale = scale_of(options->look, 1);
       require_other_file(options->output, options->look.file);
       require_other_file(options->output, options->look.session);
       require_other_file(options->output, options->look.capture);
-      writable_target(options->output);  // before the work is done
+      if (!options->output.empty()) writable_target(options->output);  // before the work is done
       for (const std::string& race : options->look.races) require_other_file(options->output, race);
       Application application;
       prepare(application, options->look);
@@ -339,7 +364,8 @@ CliCommand render_command() {
       application.show_welcome = !options->look.at;
       if (options->why) hold_cell(application, *options->why);
       if (!options->page.empty()) open_page(application, options->page);
-      render_to(application, width, height, scale, options->output);
+      render_to(application, width, height, scale,
+                {options->output, options->part, options->text ? &console.out : nullptr});
       return static_cast<int>(exit_done);
     };
   };
@@ -457,7 +483,7 @@ void draw_race(const RaceReport& report, const std::string& file) {
   application.races.adopt(application.session, report);
   application.show_welcome = false;
   application.session.wait();
-  render_to(application, 1920, 1080, 1, file);
+  render_to(application, 1920, 1080, 1, {.output = file});
 }
 
 /// Opens a window as a start without anything else does.

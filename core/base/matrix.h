@@ -2,6 +2,10 @@
 
 #include <Eigen/Core>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace palimpsest {
 
 using Index = Eigen::Index;
@@ -57,5 +61,8 @@ const char* name(Form form);
 
 /// The name of a precision as the command line and the files spell it.
 const char* name(Precision precision);
+
+/// States by the names of Variant::states; vectors are [D, 1].
+using NamedStates = std::vector<std::pair<std::string, Matrix<double>>>;
 
 }  // namespace palimpsest

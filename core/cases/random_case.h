@@ -45,4 +45,9 @@ void keep_everything(const Variant& variant, Settings& settings);
 /// `given`, resolved, with random values for the required parameters that it lacks.
 Settings random_settings(const Variant& variant, const Settings& given, std::uint64_t seed);
 
+/// The arrays of one head as those of so many batches of heads, every head the same numbers in memory of its
+/// own: [B, T, H, ...], those without tokens [B, H, ...]. As held_in(precision) holds them.
+Arrays repeated_heads(const Variant& variant, const Settings& settings, const Arrays& head, Index batches,
+                      Index heads, Precision precision);
+
 }  // namespace palimpsest

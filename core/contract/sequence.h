@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/array.h"
+#include "core/base/matrix.h"
 #include "core/contract/variant.h"
 
 namespace palimpsest {
@@ -57,6 +58,9 @@ struct SequenceBatch {
   std::vector<std::string> ignored;  // arrays that the variant does not know
 };
 
+/// Throws InputError unless `token` is one of so many, counted from 0.
+void require_token(Index token, Index tokens);
+
 /// Throws InputError where only one of two arrays is given that mean something together.
 void require_together(const Sequence& sequence, std::string_view one, std::string_view other);
 
@@ -71,5 +75,32 @@ SequenceBatch bind(const Variant& variant, std::shared_ptr<const Arrays> arrays,
 
 /// Tokens of one inner batch: the parameter batch; 1 where a rule has none.
 Index inner_batch(const Settings& settings);
+
+/// Bytes that a run may hold at its peak, over all heads that are computed at the same time.
+inline constexpr double byte_limit = 6e9;
+
+/// Bytes that one block of a trace may hold with everything that is recorded of it.
+inline constexpr double record_limit = 1e9;
+
+/// What one head takes in bytes, rather too much than too little.
+struct Footprint {
+  double work = 0;        // at the peak, besides what is kept
+  double kept = 0;        // outputs and final states
+  std::string what = {};  // most of it, in words: "its n x n matrices"
+};
+
+/// Throws Unsupported, saying what to do instead, where one head would go over the limit in this form.
+void require_footprint(const Footprint& needed, const Sequence& sequence, Form form, Index chunk_size);
+
+/// The same for the record of a block of a trace, whose limit is lower.
+void require_record_footprint(const Footprint& needed, const Sequence& sequence, Form form, Index chunk_size);
+
+/// Throws InputError naming the arrays that it comes from where a state of this size is too large to be kept
+/// and written.
+void require_state(const Sequence& sequence, Index rows, Index columns);
+
+/// The most heads of all batches together: as many as blocks fit along the second or third axis of a GPU's
+/// grid.
+inline constexpr Index most_heads_in_all = 65535;
 
 }  // namespace palimpsest

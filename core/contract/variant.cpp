@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "core/base/error.h"
-#include "core/contract/rail.h"
 
 namespace palimpsest {
 
@@ -72,18 +71,6 @@ bool contains(Range range, double value) {
       return value <= 0;
   }
   return false;
-}
-
-const Variant& find_variant(std::string_view id, std::span<const Variant> table) {
-  const auto found = std::ranges::find(table, id, &Variant::id);
-  if (found != table.end()) return *found;
-  if (table.data() == variants().data() && table.size() == variants().size()) {
-    const auto joint = std::ranges::find(joints(), id, &Variant::id);
-    if (joint != joints().end()) return *joint;
-  }
-  std::vector<std::string> known;
-  for (const Variant& variant : table) known.push_back(variant.id);
-  throw InputError(fmt::format("there is no variant \"{}\"; known: {}", id, fmt::join(known, ", ")));
 }
 
 std::vector<Input> all_inputs(const Variant& variant) {

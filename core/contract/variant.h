@@ -11,7 +11,6 @@
 
 #include "core/base/array.h"
 #include "core/base/matrix.h"
-#include "core/base/named_states.h"
 #include "core/formula/expression.h"
 
 namespace palimpsest {
@@ -171,12 +170,6 @@ struct Variant {
   /// that it is not taken from its final ones.
   std::function<void(const Sequence& finished, Arrays& more)> hand_over = {};
 };
-
-/// Every variant, in the order in which they are best met. The only list there is (core/variants/variants.h).
-std::span<const Variant> variants();
-
-/// The variant with this id among `table`; throws InputError listing the known ids.
-const Variant& find_variant(std::string_view id, std::span<const Variant> table = variants());
 
 /// All inputs of one variant including q, k and v, in the order q, k, v, then the variant's own. A variant
 /// may give q, k or v a shape of its own.

@@ -10,29 +10,27 @@ namespace palimpsest {
 namespace {
 
 /// What readers of L rows see, summed over them.
-template <class Number>
-struct Seen {
-  Number readers = 0;
-  Number decayed = 0;  // readers that come after a decay at all
-  Number decays = 0;   // rows that decay before they read
-  Number writes = 0;   // rows that they see written
-  Number inside = 0;   // of the decays those in the reader's own sub-chunk
+struct SeenRows {
+  double readers = 0;
+  double decayed = 0;  // readers that come after a decay at all
+  double decays = 0;   // rows that decay before they read
+  double writes = 0;   // rows that they see written
+  double inside = 0;   // of the decays those in the reader's own sub-chunk
 };
 
 /// What an engine meets in L rows.
-template <class Number>
-struct Rows {
-  Number rows = 0;
-  Number reads = 0;
-  Number k = 0;
-  Number v = 0;
-  Seen<Number> erases;
-  Seen<Number> outputs;
-  Number pairs = 0;   // rows of one sub-chunk in pairs
-  Number starts = 0;  // rows before each sub-chunk, summed
+struct MetRows {
+  double rows = 0;
+  double reads = 0;
+  double k = 0;
+  double v = 0;
+  SeenRows erases;
+  SeenRows outputs;
+  double pairs = 0;   // rows of one sub-chunk in pairs
+  double starts = 0;  // rows before each sub-chunk, summed
 
   /// Cells of a strictly lower triangular [rows, rows] matrix.
-  Number triangle() const { return rows * (rows - Number(1)) / Number(2); }
+  double triangle() const { return rows * (rows - 1) / 2; }
 };
 
 double seen_inside(double decays) {
@@ -40,8 +38,8 @@ double seen_inside(double decays) {
   return decays == 0 ? 0 : std::fmod(decays - 1, size) + 1;
 }
 
-Seen<double> seen_by(const std::vector<Reader>& readers) {
-  Seen<double> seen;
+SeenRows seen_by(const std::vector<Reader>& readers) {
+  SeenRows seen;
   for (const Reader& reader : readers) {
     const auto decays = static_cast<double>(reader.decays);
     seen.readers += 1;
@@ -54,8 +52,8 @@ Seen<double> seen_by(const std::vector<Reader>& readers) {
 }
 
 /// Exactly what these many tokens are.
-Rows<double> exact_rows(const Structure& structure, const RowSizes& sizes, double tokens,
-                        const std::vector<Index>& read_after) {
+MetRows exact_rows(const Structure& structure, const RowSizes& sizes, double tokens,
+                   const std::vector<Index>& read_after) {
   const auto reads = static_cast<Index>(tokens);
   const Index rows = reads * structure.rows_per_read;
   const Program<double> shape = {.structure = structure,
@@ -64,12 +62,12 @@ Rows<double> exact_rows(const Structure& structure, const RowSizes& sizes, doubl
                                  .erase_sight = Matrix<double>(rows, 0),
                                  .read_sight = Matrix<double>(reads, 0),
                                  .read_after = read_after};
-  Rows<double> exact = {.rows = static_cast<double>(rows),
-                        .reads = tokens,
-                        .k = sizes.columns_k,
-                        .v = sizes.columns_v,
-                        .erases = seen_by(shape.erase_readers()),
-                        .outputs = seen_by(shape.output_readers())};
+  MetRows exact = {.rows = static_cast<double>(rows),
+                   .reads = tokens,
+                   .k = sizes.columns_k,
+                   .v = sizes.columns_v,
+                   .erases = seen_by(shape.erase_readers()),
+                   .outputs = seen_by(shape.output_readers())};
   for (Index start = 0; start < rows; start += sub_chunk_size) {
     const auto size = static_cast<double>(std::min(sub_chunk_size, rows - start));
     exact.pairs += size * (size - 1) / 2;
@@ -78,40 +76,10 @@ Rows<double> exact_rows(const Structure& structure, const RowSizes& sizes, doubl
   return exact;
 }
 
-/// The same of `tokens` in symbols, for rows in whole sub-chunks and reads after or before their own token.
-Rows<Polynomial> symbolic_rows(const Structure& structure, const RowSizes& sizes, const Polynomial& tokens) {
-  const Polynomial steps = structure.rows_per_read > 1 ? Polynomial::symbol("n_h") : Polynomial(1);
-  const Polynomial rows = tokens * steps;
-  const Polynomial c = Polynomial::symbol("c");
-  const Polynomial inside = (c + 1) / 2;  // on average
-  const double erase_decay = structure.erase == Erase::decayed ? 1 : 0;
-  const bool before = structure.read_at == ReadAt::before_row;
-  const Polynomial up_to_own = before ? rows - steps : rows + steps;
-  const Polynomial writes = structure.reads_on_the_way() ? tokens * up_to_own / 2 : tokens * rows;
-  const Polynomial erased = rows * (rows - 1) / 2;
-  return {.rows = rows,
-          .reads = tokens,
-          .k = sizes.k,
-          .v = sizes.v,
-          .erases = {.readers = rows,
-                     .decayed = rows - (1 - erase_decay),
-                     .decays = erased + rows * erase_decay,
-                     .writes = erased,
-                     .inside = rows * inside},
-          .outputs = {.readers = tokens,
-                      .decayed = before ? tokens - 1 : tokens,
-                      .decays = writes,
-                      .writes = writes,
-                      .inside = before ? tokens * inside - c : tokens * inside},
-          .pairs = rows * (c - 1) / 2,
-          .starts = rows * (rows / c - 1) / 2};
-}
-
 /// Counts what the engines do to L rows, each function a piece of one of them.
-template <class Number>
 class Counter {
  public:
-  Counter(const Structure& structure, const Rows<Number>& rows)
+  Counter(const Structure& structure, const MetRows& rows)
       : structure_(structure),
         rows_(rows),
         p_(static_cast<double>(structure.part_count())),
@@ -121,17 +89,17 @@ class Counter {
         logs_(structure.gates_are_logs) {}
 
   /// core/engines/recurrent, all rows.
-  Work<Number> recurrent() {
-    const Number cells = rows_.k * rows_.v;
-    const Number state = p_ * cells;
+  Work recurrent() {
+    const double cells = rows_.k * rows_.v;
+    const double state = p_ * cells;
     const bool erases = structure_.erase != Erase::none;
     if (decays_ && logs_) exponentiated(rows_.rows * gates());
     if (erases) product(rows_.rows, rows_.k, rows_.v);
-    product(rows_.rows * rows_.k, Number(1), rows_.v);  // the write
-    scaled(rows_.rows * rows_.k);                       // beta k
-    product(rows_.reads, rows_.k, rows_.v);             // of the end state where it is read last
+    product(rows_.rows * rows_.k, 1, rows_.v);  // the write
+    scaled(rows_.rows * rows_.k);               // beta k
+    product(rows_.reads, rows_.k, rows_.v);     // of the end state where it is read last
     if (has_parts_) {
-      const Number seen = erases ? rows_.rows + rows_.reads : rows_.reads;
+      const double seen = erases ? rows_.rows + rows_.reads : rows_.reads;
       scaled(seen * state);             // what a reader sees of the parts
       scaled(rows_.rows * p_ * state);  // the parts mixed
       scaled(rows_.rows * state);       // the write into every part
@@ -139,13 +107,13 @@ class Counter {
     if (decays_) scaled(rows_.rows * cells);
     if (structure_.value_decay) scaled(rows_.rows * cells);
     if (structure_.value_decay && structure_.erase == Erase::undecayed) scaled(rows_.rows * rows_.v);
-    if (structure_.plain_write) product(rows_.rows * rows_.k, Number(1), rows_.v);
-    moved(Number(2) * state * rows_.rows);
+    if (structure_.plain_write) product(rows_.rows * rows_.k, 1, rows_.v);
+    moved(2 * state * rows_.rows);
     return work_;
   }
 
   /// core/engines/chunkwise, one chunk.
-  Work<Number> chunk() {
+  Work chunk() {
     chunk_decays();
     write_directions();
     if (structure_.erase != Erase::none) {
@@ -178,24 +146,24 @@ class Counter {
       }
     }
     carry(decays_);
-    moved(Number(2) * p_ * rows_.k * rows_.v);
+    moved(2 * p_ * rows_.k * rows_.v);
     if (structure_.read_at == ReadAt::end) moved(rows_.k * rows_.v);
     return work_;
   }
 
   /// The same chunk in two passes: the second makes the decays and b again, and fetches the state and U.
-  Work<Number> two_passes() {
+  Work two_passes() {
     chunk();
     if (structure_.read_at == ReadAt::end) return work_;
     chunk_decays();
     write_directions();
     moved(p_ * rows_.k * rows_.v);
-    if (structure_.erase != Erase::none) moved(Number(2) * rows_.rows * rows_.v);
+    if (structure_.erase != Erase::none) moved(2 * rows_.rows * rows_.v);
     return work_;
   }
 
   /// core/engines/parallel, the whole sequence.
-  Work<Number> parallel() {
+  Work parallel() {
     const bool erases = structure_.erase != Erase::none;
     write_directions();
     if (decays_ && !logs_) scaled((rows_.triangle() + rows_.rows) * gates());
@@ -219,36 +187,36 @@ class Counter {
       masked_product(rows_.triangle(), rows_.triangle(), rows_.v);  // the solve
     }
     // Where every value channel has a mask of its own, only what is seen is summed.
-    const Number cells_summed = structure_.value_decay ? rows_.outputs.writes : rows_.reads * rows_.rows;
+    const double cells_summed = structure_.value_decay ? rows_.outputs.writes : rows_.reads * rows_.rows;
     masked_product(cells_summed, rows_.outputs.writes, rows_.v);
     if (structure_.plain_write) masked_product(rows_.reads * rows_.rows, rows_.outputs.writes, rows_.v);
     product(rows_.reads, p_ * rows_.k, rows_.v);
     if (structure_.value_decay) {
       // The running products once for every row, then a mask of its own for every channel.
-      scaled(Number(2) * (rows_.rows - Number(1)) * rows_.v + rows_.triangle() * rows_.v);
+      scaled(2 * (rows_.rows - 1) * rows_.v + rows_.triangle() * rows_.v);
       if (erases) scaled(rows_.rows * rows_.rows * rows_.v);
       scaled(rows_.outputs.writes * rows_.v + rows_.outputs.decayed * rows_.v);
     }
     carry(true);
-    const Number kinds = structure_.plain_write ? 2 : 1;
-    if (decays_ && logs_) exponentiated((kinds * rows_.rows + Number(1)) * gates());
-    const Number cells = rows_.reads * rows_.rows + (erases ? rows_.rows * rows_.rows : Number(0));
-    moved(Number(2) * kinds * cells + Number(2) * p_ * rows_.k * rows_.v);
+    const double kinds = structure_.plain_write ? 2 : 1;
+    if (decays_ && logs_) exponentiated((kinds * rows_.rows + 1) * gates());
+    const double cells = rows_.reads * rows_.rows + (erases ? rows_.rows * rows_.rows : 0);
+    moved(2 * kinds * cells + 2 * p_ * rows_.k * rows_.v);
     return work_;
   }
 
  private:
   /// Decays of one row.
-  Number gates() const { return by_key_ ? rows_.k : Number(1); }
+  double gates() const { return by_key_ ? rows_.k : 1; }
 
-  void product(const Number& a, const Number& b, const Number& c) { work_ += Work<Number>::product(a, b, c); }
+  void product(double a, double b, double c) { work_ += Work::product(a, b, c); }
   /// A product over cells of a matrix of which a mask leaves `seen`.
-  void masked_product(const Number& cells, const Number& seen, const Number& each) {
+  void masked_product(double cells, double seen, double each) {
     work_ += {.products = cells * each, .seen = seen * each};
   }
-  void scaled(const Number& numbers) { work_ += {.multiplications = numbers}; }
-  void exponentiated(const Number& numbers) { work_ += {.exponentials = numbers}; }
-  void moved(const Number& numbers) { work_ += {.moved = numbers}; }
+  void scaled(double numbers) { work_ += {.multiplications = numbers}; }
+  void exponentiated(double numbers) { work_ += {.exponentials = numbers}; }
+  void moved(double numbers) { work_ += {.moved = numbers}; }
 
   void write_directions() {
     if (structure_.beta) scaled(rows_.rows * rows_.k);
@@ -256,22 +224,22 @@ class Counter {
 
   /// Running products from the start, to the end and in between.
   void chunk_decays() {
-    const Number one_less = rows_.rows - Number(1);
+    const double one_less = rows_.rows - 1;
     if (has_parts_) {
       product(rows_.rows * rows_.rows, p_, p_);
       product(rows_.rows * p_, p_, p_);
     }
-    if (decays_ && !logs_) scaled(Number(2) * one_less * gates());
-    if (decays_ && logs_) exponentiated(Number(2) * rows_.rows * gates());
+    if (decays_ && !logs_) scaled(2 * one_less * gates());
+    if (decays_ && logs_) exponentiated(2 * rows_.rows * gates());
     if (decays_ && !by_key_ && !logs_) scaled(rows_.triangle());
     if (decays_ && !by_key_ && logs_) exponentiated(rows_.triangle() + rows_.rows);
-    if (structure_.value_decay) scaled(Number(2) * one_less * rows_.v);
+    if (structure_.value_decay) scaled(2 * one_less * rows_.v);
   }
 
   /// x^T Phi y of all pairs, in sub-chunks where every channel has a decay of its own.
-  void chunk_scores(const Seen<Number>& seen) {
+  void chunk_scores(const SeenRows& seen) {
     if (by_key_) {
-      const Number decayed = seen.inside + seen.decayed + rows_.starts;
+      const double decayed = seen.inside + seen.decayed + rows_.starts;
       masked_product(seen.decays, seen.writes, rows_.k);
       scaled(decayed * rows_.k);
       if (logs_) exponentiated(decayed * rows_.k);
@@ -285,23 +253,23 @@ class Counter {
   }
 
   /// The table of weights of every write for every reader.
-  void part_scores(const Seen<Number>& seen) {
-    if (has_parts_) product(seen.writes, p_, Number(1));
+  void part_scores(const SeenRows& seen) {
+    if (has_parts_) product(seen.writes, p_, 1);
   }
 
-  void chunk_from_start(const Seen<Number>& seen) {
+  void chunk_from_start(const SeenRows& seen) {
     part_from_start(seen);
     if (decays_) scaled(seen.decayed * rows_.k);
   }
 
   /// A vector once for every part, times the weight of that part.
-  void part_from_start(const Seen<Number>& seen) {
+  void part_from_start(const SeenRows& seen) {
     if (!has_parts_) return;
     product(seen.readers, p_, p_);
     scaled(seen.readers * p_ * rows_.k);
   }
 
-  void walk_scores(const Number& readers, const Seen<Number>& seen) {
+  void walk_scores(double readers, const SeenRows& seen) {
     if (by_key_) {
       masked_product(seen.writes, seen.writes, rows_.k);
       scaled(seen.writes * rows_.k);
@@ -314,7 +282,7 @@ class Counter {
     if (decays_ && logs_) exponentiated(seen.writes * gates());
   }
 
-  void walk_from_start(const Seen<Number>& seen) {
+  void walk_from_start(const SeenRows& seen) {
     part_from_start(seen);
     if (!has_parts_) scaled(seen.readers * rows_.k);
     if (decays_ && logs_) exponentiated(seen.readers * gates());
@@ -322,7 +290,7 @@ class Counter {
 
   /// What the rows write, at the end, and what was there before.
   void carry(bool decayed) {
-    const Number cells = rows_.k * rows_.v;
+    const double cells = rows_.k * rows_.v;
     product(p_ * rows_.k, rows_.rows, rows_.v);
     if (structure_.plain_write) product(rows_.k, rows_.rows, rows_.v);
     if (structure_.value_decay) scaled(rows_.rows * rows_.v + cells);
@@ -335,18 +303,17 @@ class Counter {
   }
 
   const Structure& structure_;
-  const Rows<Number>& rows_;
-  Number p_;
+  const MetRows& rows_;
+  double p_;
   bool has_parts_;
   bool decays_;
   bool by_key_;
   bool logs_;
-  Work<Number> work_;
+  Work work_;
 };
 
-template <class Number>
-Work<Number> work_of(const Structure& structure, const Rows<Number>& rows, Form form) {
-  Counter<Number> counter(structure, rows);
+Work work_of(const Structure& structure, const MetRows& rows, Form form) {
+  Counter counter(structure, rows);
   switch (form) {
     case Form::recurrent:
       return counter.recurrent();
@@ -362,18 +329,13 @@ Work<Number> work_of(const Structure& structure, const Rows<Number>& rows, Form 
 
 }  // namespace
 
-Cost row_cost(const Structure& structure, const RowSizes& sizes, Form form, Index chunk_size,
+Work row_cost(const Structure& structure, const RowSizes& sizes, Form form, Index chunk_size,
               const std::vector<Index>& read_after) {
   const auto exact = [&](double tokens) {
     return work_of(structure, exact_rows(structure, sizes, tokens, read_after), form);
   };
   const Index size = has_chunks(form) ? chunk_size : form == Form::parallel ? sizes.reads : 1;
-  const Polynomial tokens = form == Form::recurrent ? Polynomial(1)
-                            : has_chunks(form)      ? Polynomial::symbol("C")
-                                                    : Polynomial::symbol("n");
-  const Work<Polynomial> block = work_of(structure, symbolic_rows(structure, sizes, tokens), form);
-  return {.total = sizes.reads == 0 ? Work<double>() : Blocks(sizes.reads, size).total(size, exact),
-          .per_token = block * (Polynomial(1) / tokens)};
+  return sizes.reads == 0 ? Work() : Blocks(sizes.reads, size).total(size, exact);
 }
 
 }  // namespace palimpsest

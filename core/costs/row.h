@@ -12,13 +12,11 @@ struct RowSizes {
   Index reads = 0;  // tokens
   double columns_k = 0;
   double columns_v = 0;
-  Polynomial k;  // the same as symbols: d_k, m, ...
-  Polynomial v;
 };
 
 /// What a row program takes in one form, from its structure alone (spec sections 2 and 4). `read_after` is
 /// the program's. Exact for the three engines, whose work does not depend on the numbers.
-Cost row_cost(const Structure& structure, const RowSizes& sizes, Form form, Index chunk_size,
+Work row_cost(const Structure& structure, const RowSizes& sizes, Form form, Index chunk_size,
               const std::vector<Index>& read_after = {});
 
 }  // namespace palimpsest

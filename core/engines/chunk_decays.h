@@ -3,7 +3,7 @@
 #include <span>
 
 #include "core/base/matrix.h"
-#include "core/base/recorder.h"
+#include "core/base/record.h"
 #include "core/operator/program.h"
 
 namespace palimpsest {

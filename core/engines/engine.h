@@ -10,7 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/base/matrix.h"
-#include "core/base/recorder.h"
+#include "core/base/record.h"
 #include "core/contract/sequence.h"
 #include "core/engines/device_engines.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/recorder.h"
+#include "core/base/record.h"
 #include "core/engines/engine.h"
 #include "core/numbers/layer_norm.h"
 

@@ -4,8 +4,9 @@
 #include <stop_token>
 #include <vector>
 
+#include "core/base/record.h"
 #include "core/engines/engine.h"
-#include "core/numbers/newton_schulz.h"
+#include "core/numbers/matrix_functions.h"
 #include "core/operator/inner_batches.h"
 
 namespace palimpsest {

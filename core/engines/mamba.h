@@ -3,7 +3,7 @@
 #include <stop_token>
 
 #include "core/base/matrix.h"
-#include "core/base/recorder.h"
+#include "core/base/record.h"
 
 namespace palimpsest {
 

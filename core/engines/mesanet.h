@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/base/matrix.h"
-#include "core/base/recorder.h"
+#include "core/base/record.h"
 
 namespace palimpsest {
 

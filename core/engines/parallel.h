@@ -2,7 +2,7 @@
 
 #include <stop_token>
 
-#include "core/base/recorder.h"
+#include "core/base/record.h"
 #include "core/operator/program.h"
 
 namespace palimpsest {

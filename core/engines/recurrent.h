@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/base/recorder.h"
+#include "core/base/record.h"
 #include "core/operator/program.h"
 
 namespace palimpsest {

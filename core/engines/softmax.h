@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/base/matrix.h"
-#include "core/base/recorder.h"
+#include "core/base/record.h"
 
 namespace palimpsest {
 

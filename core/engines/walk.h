@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/named_states.h"
+#include "core/base/matrix.h"
 #include "core/base/parallel_for.h"
-#include "core/base/recorder.h"
+#include "core/base/record.h"
 #include "core/engines/engine.h"
 #include "core/operator/block.h"
 #include "core/operator/channel.h"
@@ -101,7 +101,7 @@ class Walk {
   virtual std::optional<Channel> channel(Index /*column*/) const { return std::nullopt; }
 
   /// What the whole walk computes and moves, in chunks of this size; nothing where it does not say.
-  virtual std::optional<Cost> cost(Index /*chunk_size*/) const { return std::nullopt; }
+  virtual std::optional<Work> cost(Index /*chunk_size*/) const { return std::nullopt; }
 
   /// What the largest block needs; more if every tensor of it is recorded. Rather too much than too little;
   /// nothing where the rule says it otherwise.

@@ -3,7 +3,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>

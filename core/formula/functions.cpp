@@ -1,10 +1,11 @@
+#include "core/formula/functions.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/formula/functions/rows.h"
 #include "core/formula/functions/signature.h"
 
 namespace palimpsest {

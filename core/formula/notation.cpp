@@ -73,9 +73,9 @@ std::string replace_all(std::string_view text, const Replacements& replacements)
 }
 
 /// Reads LaTeX from left to right; tolerant of anything, since it only serves reading.
-class Reader {
+class NotationReader {
  public:
-  explicit Reader(std::string_view latex) : rest_(latex) {}
+  explicit NotationReader(std::string_view latex) : rest_(latex) {}
 
   /// Everything up to the end, or to the brace that closes the group.
   std::string text() {
@@ -163,7 +163,7 @@ std::pair<std::string, int> significant(double value, int digits) {
 
 }  // namespace
 
-std::string unicode(std::string_view latex) { return Reader(latex).text(); }
+std::string unicode(std::string_view latex) { return NotationReader(latex).text(); }
 
 std::string superscript(std::string_view text) {
   const std::string small = replace_all(text, superscripts);

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "core/base/error.h"
+#include "core/contract/sequence.h"
 #include "core/operator/program.h"
 #include "core/rules/stored_pairs.h"
 
@@ -15,11 +16,6 @@ namespace palimpsest {
 namespace {
 
 constexpr Index most_occurrences = 64;  // of one word: beyond, their values say nothing new
-
-void require_token(Index token, std::size_t tokens) {
-  if (token >= 0 && static_cast<std::size_t>(token) < tokens) return;
-  throw InputError(fmt::format("token {}; expected one of the {} tokens, counted from 0", token, tokens));
-}
 
 /// The strong occurrences of every text among the first `count` tokens.
 using Occurrences = std::map<std::string_view, std::vector<Index>>;
@@ -97,7 +93,7 @@ std::vector<AskedWord> pinned_words(std::span<const std::string> labels, std::ve
   std::ranges::sort(pinned);
   std::vector<AskedWord> words;
   for (const Index token : pinned) {
-    require_token(token, labels.size());
+    require_token(token, std::ssize(labels));
     const std::string text(word_text(labels[static_cast<std::size_t>(token)]));
     auto known = std::ranges::find(words, text, &AskedWord::text);
     if (known == words.end()) known = words.insert(words.end(), {.token = token, .text = text});
@@ -109,7 +105,7 @@ std::vector<AskedWord> pinned_words(std::span<const std::string> labels, std::ve
 }  // namespace
 
 StoredPairs last_pair(const Variant& variant, const Sequence& sequence, Index token) {
-  require_token(token, static_cast<std::size_t>(sequence.tokens));
+  require_token(token, sequence.tokens);
   const StoredPairs pairs = stored_pairs(variant, sequence, token, 1);
   return {pairs.keys.bottomRows(1), pairs.values.bottomRows(1)};
 }
@@ -124,7 +120,7 @@ Matrix<double> asking_keys(const Variant& variant, Matrix<double> keys) {
 }
 
 Matrix<double> asking_query(const Variant& variant, const Sequence& sequence, Index token) {
-  require_token(token, static_cast<std::size_t>(sequence.tokens));
+  require_token(token, sequence.tokens);
   const Rows<double> row{.sequence = sequence, .first = token, .count = 1};
   if (!answers_linearly(variant)) return row.scaled_q();
   Matrix<double> query = row("q");
@@ -150,7 +146,7 @@ std::string_view word_text(std::string_view label) {
 }
 
 std::string phrase_before(std::span<const std::string> labels, Index token) {
-  require_token(token, labels.size());
+  require_token(token, std::ssize(labels));
   constexpr std::size_t most_letters = 24;
   const bool spaced = have_spaces(labels, token);
   std::string phrase(word_text(labels[static_cast<std::size_t>(token)]));
@@ -171,7 +167,7 @@ std::string phrase_before(std::span<const std::string> labels, Index token) {
 
 std::vector<AskedWord> asked_words(std::span<const std::string> labels, const Vector<double>& strengths,
                                    Index token, const WordChoice& choice) {
-  require_token(token, std::min(labels.size(), static_cast<std::size_t>(strengths.size())));
+  require_token(token, std::min<Index>(std::ssize(labels), strengths.size()));
   const std::string_view present = word_text(labels[static_cast<std::size_t>(token)]);
   const Occurrences strong = strong_occurrences(labels, strengths, token + 1);
   std::vector<AskedWord> words = choice.pinned.empty()

@@ -10,6 +10,7 @@
 #include "core/contract/sequence.h"
 #include "core/operator/channel.h"
 #include "core/rules/effective_attention.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

@@ -8,27 +8,6 @@ namespace palimpsest {
 
 namespace {
 
-/// One axis of an input as a formula writes it.
-Polynomial axis_symbol(const std::string& axis) {
-  if (axis == "dk" || axis == "d") return Polynomial::symbol("d_k");
-  if (axis == "dv") return Polynomial::symbol("d_v");
-  return Polynomial::symbol(axis == "h" ? "n_h" : axis);
-}
-
-/// Numbers of one token that come in with these settings, and its output.
-Polynomial given_per_token(const Variant& variant, const Sequence& sequence) {
-  Polynomial numbers = Polynomial::symbol("d_v");
-  for (const Input& input : inputs_of(variant, sequence.settings)) {
-    if (!has_tokens(input) || !sequence.has(input.name)) continue;
-    Polynomial one = 1;
-    for (const std::string& axis : input.shape) {
-      if (axis != "n") one = one * axis_symbol(axis);
-    }
-    numbers += one;
-  }
-  return numbers;
-}
-
 CostRow row(const Variant& variant, const Sequence& sequence, Form form, Index chunk_size,
             double bytes_per_number) {
   CostRow row = {.form = form};
@@ -36,22 +15,17 @@ CostRow row(const Variant& variant, const Sequence& sequence, Form form, Index c
     row.missing = *reason;
     return row;
   }
-  const std::optional<Cost> cost = variant.rule->cost(sequence, form, chunk_size);
-  if (!cost) {
+  const std::optional<Work> work = variant.rule->cost(sequence, form, chunk_size);
+  if (!work) {
     row.missing = "this rule does not say what it takes";
     return row;
   }
   const auto tokens = static_cast<double>(std::max<Index>(sequence.tokens, 1));
-  row.flops = cost->total.flops() / tokens;
-  row.exponentials = cost->total.exponentials / tokens;
+  row.flops = work->flops() / tokens;
+  row.exponentials = work->exponentials / tokens;
   row.steps = steps_in_a_row(form, sequence.tokens, chunk_size);
   row.bytes =
-      (given_bytes(sequence, bytes_per_number, bytes_per_number) + bytes_per_number * cost->total.moved) /
-      tokens;
-  row.flops_latex = cost->per_token.flops().from_degree(2).latex();
-  row.exponentials_latex = cost->per_token.exponentials.latex();
-  row.bytes_latex = (given_per_token(variant, sequence) + cost->per_token.moved).latex();
-  row.besides = cost->besides;
+      (given_bytes(sequence, bytes_per_number, bytes_per_number) + bytes_per_number * work->moved) / tokens;
   return row;
 }
 

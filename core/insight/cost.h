@@ -12,18 +12,14 @@
 
 namespace palimpsest {
 
-/// A cost per token in one form, with its formulas, as tables print it.
+/// What a token costs in one form.
 struct CostRow {
   Form form = Form::recurrent;
-  std::string missing = {};      // why the form does not exist; empty: it does
-  double flops = 0;              // per token
-  double exponentials = 0;       // per token
-  double bytes = 0;              // read and written per token: inputs, outputs, states, n x n matrices
-  Index steps = 0;               // that wait for each other, over all tokens: see steps_in_a_row
-  std::string flops_latex = {};  // the terms of at least two factors
-  std::string exponentials_latex = {};
-  std::string bytes_latex = {};           // in numbers of s bytes
-  std::vector<std::string> besides = {};  // titles of shown steps that are not counted
+  std::string missing = {};  // why the form does not exist; empty: it does
+  double flops = 0;          // per token
+  double exponentials = 0;   // per token
+  double bytes = 0;          // read and written per token: inputs, outputs, states, n x n matrices
+  Index steps = 0;           // that wait for each other, over all tokens: see steps_in_a_row
 };
 
 /// How many blocks of `tokens` wait for the one before in a form: every token; every chunk; two-pass, every

@@ -77,6 +77,21 @@ void for_each_write(const RowMap& map, const Program<double>& block, Index r, Ad
   if (map.writes_plainly()) add(RowVector<double>(map.plain(r)), block.v_plain(r, 0));
 }
 
+/// Calls `visit(map, block, r, token)` for every row that writes into a channel's first `tokens` tokens, the
+/// last one first.
+template <class Visit>
+void for_each_row_back(const Channel& channel, Index tokens, const std::stop_token& stop, Visit visit) {
+  for (Index end = tokens; end > 0;) {
+    stop_if_asked(stop);
+    const Index first = std::max<Index>(0, end - tokens_at_a_time);
+    const Program<double> block = channel.rows(first, end - first);
+    const RowMap map(block);
+    for (Index r = map.rows() - 1; r >= 0; --r)
+      visit(map, block, r, static_cast<std::size_t>(first + r / channel.rows_per_token));
+    end = first;
+  }
+}
+
 }  // namespace
 
 Provenance provenance(const Rule& rule, const Sequence& sequence, const StateEntry& entry,
@@ -84,20 +99,13 @@ Provenance provenance(const Rule& rule, const Sequence& sequence, const StateEnt
   const Channel channel = rule.channel(sequence, entry.column);
   Shares functionals(place_of(entry, channel), channel.initial.rows());
   Provenance provenance{.shares = std::vector<Share>(static_cast<std::size_t>(entry.tokens))};
-  for (Index end = entry.tokens; end > 0;) {
-    stop_if_asked(stop);
-    const Index first = std::max<Index>(0, end - tokens_at_a_time);
-    const Program<double> block = channel.rows(first, end - first);
-    const RowMap map(block);
-    for (Index r = map.rows() - 1; r >= 0; --r) {
-      Share& share = provenance.shares[static_cast<std::size_t>(first + r / channel.rows_per_token)];
-      for_each_write(map, block, r, [&](const RowVector<double>& column, double amount) {
-        functionals.add(column, amount, share);
-      });
-      functionals.pull_back(map, r);
-    }
-    end = first;
-  }
+  for_each_row_back(channel, entry.tokens, stop,
+                    [&](const RowMap& map, const Program<double>& block, Index r, std::size_t token) {
+                      for_each_write(map, block, r, [&](const RowVector<double>& column, double amount) {
+                        functionals.add(column, amount, provenance.shares[token]);
+                      });
+                      functionals.pull_back(map, r);
+                    });
   functionals.add(channel.initial.col(0).transpose(), 1, provenance.initial);
   provenance.value = provenance.initial.remaining;
   for (const Share& share : provenance.shares) provenance.value += share.remaining;
@@ -142,6 +150,46 @@ std::vector<Share> history(const Rule& rule, const Sequence& sequence, const Sta
     }
   }
   return shares;
+}
+
+ReadShares read_shares(const Rule& rule, const Sequence& sequence, Index tokens,
+                       const Vector<double>& weights, Index column, std::stop_token stop) {
+  const Channel channel = rule.channel(sequence, column);
+  const Index rows = channel.initial.rows();
+  if (weights.size() == 0 || rows % weights.size() != 0) {
+    throw InputError(fmt::format("a reading with {} weights of a state with {} rows", weights.size(), rows));
+  }
+  if (tokens < 0 || tokens > channel.tokens) {
+    throw InputError(fmt::format("a reading after {} tokens; expected 0 to {}", tokens, channel.tokens));
+  }
+  Matrix<double> f = Matrix<double>::Zero(1, rows);
+  f.leftCols(weights.size()) = weights.transpose();
+  ReadShares shares{.of_token = std::vector<double>(static_cast<std::size_t>(tokens))};
+  for_each_row_back(channel, tokens, stop,
+                    [&](const RowMap& map, const Program<double>& block, Index r, std::size_t token) {
+                      double& share = shares.of_token[token];
+                      const Vector<double> hits = f * map.write(r).transpose();
+                      share += hits(0) * block.v(r, 0);
+                      if (map.writes_plainly())
+                        share += (f * map.plain(r).transpose())(0, 0) * block.v_plain(r, 0);
+                      map.pull_back(r, hits, f);
+                    });
+  shares.initial = (f * channel.initial)(0, 0);
+  shares.value = shares.initial;
+  for (const double share : shares.of_token) shares.value += share;
+  return shares;
+}
+
+Vector<double> before_decay(const Vector<double>& weights, const Matrix<double>& alpha) {
+  if (alpha.size() == 1) return weights * alpha(0, 0);
+  return weights.cwiseProduct(Eigen::Map<const Vector<double>>(alpha.data(), alpha.size()));
+}
+
+std::vector<double> product_terms(const Matrix<double>& X, const Matrix<double>& Y, Index row, Index column,
+                                  Index count) {
+  std::vector<double> terms;
+  for (Index j = 0; j < count; ++j) terms.push_back(X(row, j) * Y(j, column));
+  return terms;
 }
 
 }  // namespace palimpsest

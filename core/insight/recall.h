@@ -1,13 +1,20 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
 #include <optional>
+#include <span>
 #include <stop_token>
+#include <string>
 #include <vector>
 
+#include "core/contract/variant.h"
 #include "core/rules/stored_pairs.h"
 
 namespace palimpsest {
+
+struct LearningStep;
 
 // What a memory still knows of the pairs that were stored in it. Everywhere the error of a pair is
 // recall_differences: what the memory answers for the key, less the value.
@@ -44,5 +51,58 @@ struct WriteEffect {
 /// not exist, Unsupported where there is no memory to ask, Cancelled.
 WriteEffect write_effect(const Variant& variant, const Sequence& sequence, Index token,
                          std::stop_token stop = {});
+
+/// What a share of a stored value is worth: 1 is right, and what is beyond it is as wrong as what is missing.
+struct RecalledPart {
+  double right = 0;   // 1 - |1 - share|, at least 0
+  double excess = 0;  // beyond 1, or below 0: at most 1
+};
+
+/// All is excess where the share is no number.
+inline RecalledPart recalled_part(double share) {
+  if (!std::isfinite(share)) return {0, 1};
+  const double excess = share > 1 ? share - 1 : std::max(-share, 0.0);
+  return {std::max(1 - std::abs(1 - share), 0.0), std::min(excess, 1.0)};
+}
+
+/// A pair that was stored earlier, and what a token does to its loss 1/2 |answer - v|^2, fading included.
+struct HarmedPair {
+  Index token = 0;  // that stored it
+  Index step = 0;   // of the several that a token may take
+  double before = 0;
+  double after = 0;
+};
+
+/// The earlier pair whose loss `token` raises most; nothing if it raises none. Throws as write_effect() does.
+std::optional<HarmedPair> most_harmed(const Variant& variant, const Sequence& sequence, Index token,
+                                      std::stop_token stop = {});
+
+/// The loss of that pair at the weights problem.at - e G of another token's step, for every e of `rates`: the
+/// points that losses_along() asks for the step's own loss. Throws Unsupported where the rule has no memory
+/// to ask, InputError for a pair that there is not.
+std::vector<double> losses_along(const Variant& variant, const Sequence& sequence, const LearningStep& step,
+                                 const HarmedPair& pair, std::span<const double> rates);
+
+/// What is left of some stored words over time: how much of a word's own value is in the answer to its key,
+/// beside the values of the others.
+struct Remembered {
+  std::vector<Index> tokens = {};   // whose last pair is asked for
+  std::vector<Index> moments = {};  // numbers of tokens, ascending: the memory after so many
+  /// [tokens, moments], before a token is there too; while a batch is gathered, of what was written before
+  /// it. The diagonal of (S^T k_i / |k_i|^2 as rows) V^+, V the values of all these words, singular values
+  /// below 5 % of the largest cut off: a write of strength 1 into an empty memory answers 1. Aligned:
+  /// <answer, v> / (|answer| |v|), 0 where one of them is 0.
+  Matrix<double> shares = {};
+  bool is_alignment = false;  // see compared_by_direction()
+};
+
+/// What exactly is asked where only the direction of the answers is compared; empty where shares are told.
+std::string compared_by_direction(const Variant& variant);
+
+/// In one walk that keeps no states. Throws InputError for tokens or moments that do not exist, Unsupported
+/// where there is no memory to ask, Cancelled. `progress` hears how much is done, from 0 to 1.
+Remembered remembered(const Variant& variant, const Sequence& sequence, std::span<const Index> tokens,
+                      std::span<const Index> moments, std::stop_token stop = {},
+                      const std::function<void(double)>& progress = {});
 
 }  // namespace palimpsest

@@ -1,12 +1,15 @@
 #include "core/insight/spectra.h"
 
 #include <fmt/format.h>
+#include <Eigen/Eigenvalues>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/stop.h"
 #include "core/insight/written_together.h"
-#include "core/numbers/singular_values.h"
+#include "core/numbers/matrix_functions.h"
 #include "core/rules/stored_pairs.h"
 
 namespace palimpsest {
@@ -36,6 +39,57 @@ std::vector<Spectrum> spectra_at(const Variant& variant, const Sequence& sequenc
     spectra.push_back({name, values, effective_rank(values)});
   }
   return spectra;
+}
+
+MatrixFigures matrix_figures(const Matrix<double>& X, Index parts, std::stop_token stop) {
+  MatrixFigures figures{.counts = Vector<double>::Zero(parts)};
+  double squares = 0;
+  bool is_first = true;
+  for (const double value : X.reshaped()) {
+    if (!std::isfinite(value)) {
+      ++figures.not_finite;
+      continue;
+    }
+    figures.least = is_first ? value : std::min(figures.least, value);
+    figures.largest = is_first ? value : std::max(figures.largest, value);
+    is_first = false;
+    squares += value * value;
+  }
+  const Index finite = X.size() - figures.not_finite;
+  if (finite == 0) return figures;
+  figures.root_mean_square = std::sqrt(squares / static_cast<double>(finite));
+  figures.range = std::max(-figures.least, figures.largest);
+  for (const double value : X.reshaped()) {
+    if (!std::isfinite(value)) continue;
+    const double share = figures.range > 0 ? (value / figures.range + 1) / 2 : 0.5;
+    const auto part = static_cast<Index>(share * static_cast<double>(parts));
+    figures.counts(std::clamp<Index>(part, 0, parts - 1)) += 1;
+  }
+  stop_if_asked(stop);
+  if (figures.not_finite > 0 || std::max(X.rows(), X.cols()) > longest_side_of_spectrum) return figures;
+  figures.singular_values =
+      X.rows() <= X.cols() ? singular_values(X) : singular_values(Matrix<double>(X.transpose()));
+  figures.effective_rank = effective_rank(figures.singular_values);
+  return figures;
+}
+
+KeyDirections key_directions(const Matrix<double>& keys) {
+  Matrix<double> unit = keys;
+  for (Index i = 0; i < unit.rows(); ++i) {
+    const double length = unit.row(i).stableNorm();
+    if (length > 0) unit.row(i) /= length;
+  }
+  KeyDirections found{Matrix<double>::Zero(keys.rows(), 3), Vector<double>::Zero(3)};
+  if (keys.size() == 0) return found;
+  // The right singular vectors are the eigenvectors of K^T K, the largest eigenvalue last.
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(Eigen::MatrixXd(unit.transpose() * unit));
+  const double all = unit.squaredNorm();
+  const Index channels = keys.cols();
+  for (Index i = 0; i < std::min<Index>(3, channels); ++i) {
+    found.points.col(i) = unit * solver.eigenvectors().col(channels - 1 - i);
+    if (all > 0) found.explained[i] = std::max(solver.eigenvalues()[channels - 1 - i], 0.0) / all;
+  }
+  return found;
 }
 
 }  // namespace palimpsest

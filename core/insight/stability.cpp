@@ -1,8 +1,22 @@
 #include "core/insight/stability.h"
 
+#include <fmt/format.h>
 #include <Eigen/Eigenvalues>
+
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/stop.h"
+#include "core/contract/sequence.h"
+#include "core/engines/recurrent.h"
+#include "core/insight/learning.h"
+#include "core/insight/written_together.h"
+#include "core/rules/row_map.h"
+#include "core/rules/row_rule.h"
+#include "core/rules/stored_pairs.h"
 
 namespace palimpsest {
 
@@ -88,6 +102,309 @@ double largest_stable_rate(const InnerProblem& problem, std::complex<double> eig
   if (eigenvalue.real() <= 0) return 0;
   if (eigenvalue.imag() != 0) return 2 * eigenvalue.real() / std::norm(eigenvalue);
   return (1 + problem.kept) * (1 + problem.momentum) / eigenvalue.real();
+}
+
+namespace {
+
+constexpr Index curvatures_at_a_time = 256;
+
+/// Learning rates of the steps of some tokens.
+struct Rates {
+  std::string name = {};        // empty: the rule has none, or what is stored is not what they belong to
+  Vector<double> of_step = {};  // [N]
+};
+
+Rates rates(const Variant& variant, const Sequence& sequence, Index first, Index count) {
+  if (const RowRule* const rows = variant.rule->row_program()) {
+    const Program<double> program = rows->encode<double>(sequence, first, count);
+    if (!program.structure.beta || program.structure.plain_write) return {};
+    return {rows->notation(sequence.settings).token.beta, program.beta.col(0)};
+  }
+  for (const char* name : {"beta", "eta"}) {
+    if (sequence.has(name)) return {name, sequence.at(name).rows<double>(first, count).col(0)};
+  }
+  return {};
+}
+
+}  // namespace
+
+WriteStrengths write_strengths(const Variant& variant, const Sequence& sequence, std::stop_token stop) {
+  require_answers(variant);
+  WriteStrengths strengths{.of_token = Vector<double>(sequence.tokens)};
+  for (Index first = 0; first < sequence.tokens; first += curvatures_at_a_time) {
+    stop_if_asked(stop);
+    const Index count = std::min(curvatures_at_a_time, sequence.tokens - first);
+    const StoredPairs pairs = stored_pairs(variant, sequence, first, count);
+    const Rates rate = rates(variant, sequence, first, count);
+    strengths.rate = rate.name;
+    const Index steps = pairs.keys.rows() / count;
+    for (Index t = 0; t < count; ++t) {
+      const Index last = (t + 1) * steps - 1;
+      strengths.of_token(first + t) = rate.name.empty()
+                                          ? pairs.keys.row(last).norm() * pairs.values.row(last).norm()
+                                          : std::abs(rate.of_step(last)) * pairs.keys.row(last).squaredNorm();
+    }
+  }
+  return strengths;
+}
+
+namespace {
+
+constexpr Index keys_at_a_time = 1024;  // tokens whose keys are held at a time
+
+/// The first step on the loss; nothing where a rule makes none.
+std::optional<LearningStep> first_step(const Variant& variant, const Sequence& sequence) {
+  if (!variant.loss.problems || sequence.tokens == 0) return std::nullopt;
+  const std::vector<LearningStep> first = learning_at(variant, sequence, 0);
+  return first.empty() ? std::nullopt : std::optional(first.back());
+}
+
+/// Whether the loss has no parabola: its curvature depends on the weights.
+bool is_network(const LearningStep& step) { return step.stability && !step.stability->exact; }
+
+bool erases(const Variant& variant, const Sequence& sequence) {
+  if (!variant.loss.problems) return false;
+  const RowRule* const rows = variant.rule->row_program();
+  if (!rows) {  // a plain step on a bowl, as long as the array says
+    const auto first = learning_moment(variant, sequence, 0, 2);
+    return first && first->strength && first->step.stability && first->step.stability->sharpness > 0;
+  }
+  return rows->structure(sequence).erase != Erase::none;
+}
+
+/// The rate that a row program makes of its strength and the key; nothing where it takes the input as it is.
+struct MadeRate {
+  Vector<double> of_token;
+  std::string symbol;  // LaTeX
+};
+
+std::optional<MadeRate> made_rate(const Variant& variant, const Sequence& sequence, const std::string& array,
+                                  const std::stop_token& stop) {
+  const RowRule* const rows = variant.rule->row_program();
+  if (!rows) return std::nullopt;
+  const Notation notation = rows->notation(sequence.settings);
+  const std::string& name = notation.token.beta;
+  const auto symbol = notation.symbols.find(name);
+  if (name == array || symbol == notation.symbols.end()) return std::nullopt;
+  MadeRate made{Vector<double>(sequence.tokens), symbol->second.latex};
+  if (made.symbol.ends_with("_t")) made.symbol.resize(made.symbol.size() - 2);
+  for (Index first = 0; first < sequence.tokens; first += keys_at_a_time) {
+    stop_if_asked(stop);
+    const Index count = std::min(keys_at_a_time, sequence.tokens - first);
+    const Program<double> program = rows->encode<double>(sequence, first, count);
+    if (!program.structure.beta || program.structure.rows_per_read != 1) return std::nullopt;
+    made.of_token.segment(first, count) = program.beta.col(0);
+  }
+  return made;
+}
+
+/// |k|^2 of every token's last pair.
+Vector<double> key_squares(const Variant& variant, const Sequence& sequence, const std::stop_token& stop) {
+  Vector<double> squares(sequence.tokens);
+  for (Index first = 0; first < sequence.tokens; first += keys_at_a_time) {
+    stop_if_asked(stop);
+    const Index count = std::min(keys_at_a_time, sequence.tokens - first);
+    const Matrix<double> keys = stored_pairs(variant, sequence, first, count).keys;
+    const Index per_token = keys.rows() / count;
+    for (Index t = 0; t < count; ++t) squares[first + t] = keys.row((t + 1) * per_token - 1).squaredNorm();
+  }
+  return squares;
+}
+
+}  // namespace
+
+std::optional<std::string> strength_array(const Variant& variant) {
+  for (const char* name : {"beta", "theta", "eta", "delta"}) {
+    const auto found = std::ranges::find(variant.inputs, name, &Input::name);
+    if (found != variant.inputs.end() && has_tokens(*found)) return name;
+  }
+  return std::nullopt;
+}
+
+StepReach step_reach(const Variant& variant, const Sequence& sequence, std::stop_token stop) {
+  require_memory_to_ask(variant);
+  StepReach strengths;
+  const std::optional<std::string> array = strength_array(variant);
+  if (array) strengths.array = *array;
+  if (sequence.tokens == 0) return strengths;
+  const std::optional<LearningStep> first = first_step(variant, sequence);
+  strengths.has_momentum = first && !first->problem.moving.empty();
+  if (first && is_network(*first)) {
+    strengths.reach = strengths.squares = Vector<double>::Zero(sequence.tokens);
+    const auto curve = learning_curve(variant, sequence, stop);
+    for (Index t = 0; t < sequence.tokens; ++t) {
+      const auto& point = curve[static_cast<std::size_t>(t)];
+      if (!point) continue;
+      strengths.reach[t] = point->rate * point->sharpness;
+      const double own = array ? sequence.at(*array).rows<double>(t, 1).mean() : 1;
+      if (own > 0) strengths.squares[t] = strengths.reach[t] / own;
+    }
+    strengths.has_edge = strengths.is_network = true;
+    return strengths;
+  }
+  strengths.squares = strengths.reach = key_squares(variant, sequence, stop);
+  if (const auto made = array ? made_rate(variant, sequence, *array, stop) : std::nullopt) {
+    strengths.symbol = made->symbol;
+    strengths.reach.array() *= made->of_token.array();
+  } else if (array) {
+    const Matrix<double> rates = sequence.at(*array).all<double>();
+    const bool has_steps = *array == "beta" && rates.cols() > 1;  // of several the last counts
+    const Vector<double> own = has_steps ? Vector<double>(rates.rightCols(1)) : rates.rowwise().mean();
+    strengths.reach.array() *= own.array();
+  }
+  strengths.has_edge = erases(variant, sequence);
+  return strengths;
+}
+
+namespace {
+
+/// The norm of what a step would write into an empty memory.
+double written(const InnerProblem& problem) {
+  InnerProblem alone = problem;
+  alone.momentum = 0;
+  for (Matrix<double>& matrix : alone.at) matrix.setZero();
+  alone.from = alone.at;
+  return norm(alone.after().weights);
+}
+
+/// What is compared with it: what the steps so far have written. The problems of one batch replace each
+/// other.
+class Reachable {
+ public:
+  void add(Index group, double amount) {
+    if (group != group_) earlier_ += std::exchange(latest_, 0);
+    group_ = group;
+    latest_ = amount;
+  }
+  double total() const { return earlier_ + latest_; }
+
+ private:
+  Index group_ = -1;
+  double earlier_ = 0;
+  double latest_ = 0;
+};
+
+double norm_of(const NamedStates& states) {
+  double length = 0;
+  for (const auto& [name, state] : states) length = std::hypot(length, state.stableNorm());
+  return length;
+}
+
+/// The first step up to `last` that multiplies some direction by more than 1.
+void find_cause(const Variant& variant, const Sequence& sequence, Index last, Divergence& found,
+                std::stop_token stop) {
+  constexpr double rounding = 1e-9;
+  bool blamed = false;
+  visit_problems(
+      variant, sequence,
+      [&](const InnerContext& context, const std::vector<InnerProblem>& problems, const NamedStates&) {
+        const Index token = context.token;
+        for (const InnerProblem& problem : problems) {
+          if (problem.muon) continue;
+          const std::optional<Stability> step = learn(problem).stability;
+          if (!step || !(step->growth > 1 + rounding)) continue;
+          blamed = true;
+          found.cause_token = token;
+          found.eigenvalue = step->eigenvalue;
+          const bool overshoots = step->eigenvalue < -1;
+          found.cause = overshoots ? Cause::overshoots : Cause::grows;
+          if (!overshoots && step->eigenvalue <= 1) found.eigenvalue = step->growth;
+          found.words =
+              overshoots
+                  ? fmt::format(
+                        "learning rate times curvature is {:.3g} at token {}, more than {:.3g}: the step "
+                        "lands beyond its target by more than it had missed it",
+                        step->reach, token, (1 + problem.kept) * (1 + problem.momentum))
+                  : fmt::format("the step of token {} multiplies a direction of the memory by {:.3g}", token,
+                                found.eigenvalue);
+          return false;
+        }
+        return token < last;
+      },
+      std::move(stop));
+  if (blamed) return;
+  found.cause_token = found.token;
+  found.eigenvalue = 1;
+  found.cause = std::isfinite(found.norm) ? Cause::together : Cause::overflow;
+  found.words = found.cause == Cause::overflow
+                    ? fmt::format("the numbers of token {} leave the range of doubles", found.token)
+                    : "no step by itself leaves its stable band: they grow one after the other";
+}
+
+bool ran_away(double length, double reachable, double factor) {
+  return !std::isfinite(length) || length > factor * reachable;
+}
+
+/// The norm of what a row would write into an empty memory.
+double written(const Program<double>& row) {
+  const double beta = row.structure.beta ? row.beta(0, 0) : 1;
+  double length = row.structure.writes_value ? std::abs(beta) * norm({row.k}) * norm({row.v}) : 0;
+  if (row.structure.plain_write) length += norm({row.k_plain}) * norm({row.v_plain});
+  return length;
+}
+
+/// Where a row program with one state runs away, without its cause: many times quicker than by its problems.
+std::optional<Divergence> runaway_of_rows(const RowRule& rule, const Sequence& sequence, double factor,
+                                          const std::stop_token& stop, const TokensDone& done) {
+  std::optional<Divergence> found;
+  double reachable = norm({rule.initial_state<double>(sequence)});
+  const auto visit = [&](Index token, bool is_last, const Program<double>& row, Matrix<double>& S) {
+    reachable += written(row);
+    recurrent(row, S);
+    if (!is_last) return true;
+    done.tell(token + 1);
+    const double now = norm({S});
+    if (ran_away(now, reachable, factor)) found = {.token = token, .norm = now, .reachable = reachable};
+    return !found;
+  };
+  walk_rows(rule, sequence, visit, stop);
+  return found;
+}
+
+/// The same of any other rule with weights.
+std::optional<Divergence> runaway(const Variant& variant, const Sequence& sequence, double factor,
+                                  const std::stop_token& stop, const TokensDone& done) {
+  std::optional<Divergence> found;
+  Reachable reachable;
+  std::optional<double> start;
+  visit_problems(
+      variant, sequence,
+      [&](const InnerContext& context, const std::vector<InnerProblem>& problems, const NamedStates& states) {
+        done.tell(context.token + 1);
+        if (states == context.before) return true;  // inside a batch whose step comes at its end
+        const Index token = context.token;
+        double now = norm_of(states);
+        if (problems.empty()) {
+          const StoredPairs pair = stored_pairs(variant, sequence, token, 1);
+          if (!start) start = norm_of(context.before);
+          reachable.add(token, norm({pair.keys}) * norm({pair.values}));
+        } else {
+          if (!start) start = norm(problems.front().from);
+          double writes = 0;
+          for (const InnerProblem& problem : problems) writes += written(problem);
+          reachable.add(problems.front().first_token, writes);
+          if (std::isfinite(now)) now = norm(problems.back().after().weights);
+        }
+        const double limit = *start + reachable.total();
+        if (ran_away(now, limit, factor)) found = {.token = token, .norm = now, .reachable = limit};
+        return !found;
+      },
+      stop);
+  return found;
+}
+
+}  // namespace
+
+std::optional<Divergence> divergence(const Variant& variant, const Sequence& sequence, double factor,
+                                     std::stop_token stop, const std::function<void(double)>& progress) {
+  if (!(factor >= 1)) throw InputError(fmt::format("the factor is {}; expected at least 1", factor));
+  const RowRule* const rows = variant.rule->row_program();
+  const bool has_one_state = rows && rows->structure(sequence).parts.empty();
+  const TokensDone done(sequence.tokens, progress);
+  std::optional<Divergence> found = has_one_state ? runaway_of_rows(*rows, sequence, factor, stop, done)
+                                                  : runaway(variant, sequence, factor, stop, done);
+  if (found) find_cause(variant, sequence, found->token, *found, stop);
+  return found;
 }
 
 }  // namespace palimpsest

@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "core/base/error.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 #include "core/io/array_file.h"
 #include "core/io/npz.h"
 

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/utf8.h"
-#include "core/io/contents.h"
+#include "core/base/text.h"
 #include "core/io/file.h"
+#include "core/io/npz.h"
 
 namespace palimpsest {
 
@@ -193,10 +193,10 @@ std::vector<std::optional<Column>> read_header(Lines& lines, const fs::path& pat
 }
 
 /// Reads the lines below the names into tables and labels.
-class Reader {
+class CsvReader {
  public:
-  Reader(const fs::path& path, const std::vector<std::optional<Column>>& columns,
-         const std::function<bool(std::string_view)>& wanted, Npz& npz)
+  CsvReader(const fs::path& path, const std::vector<std::optional<Column>>& columns,
+            const std::function<bool(std::string_view)>& wanted, Npz& npz)
       : what_(path.string()), columns_(columns) {
     std::map<std::string, std::vector<const Column*>> of_array;
     for (const auto& column : columns) {
@@ -292,7 +292,7 @@ Npz read_csv(const fs::path& path, const NpzLimits& limits,
     throw InputError(
         fmt::format("{}: has no line below the names; expected one for each token", path.string()));
   Npz npz;
-  Reader reader(path, columns, wanted, npz);
+  CsvReader reader(path, columns, wanted, npz);
   while (lines.more()) reader.read_row(lines, budget);
   reader.finish(npz);
   return npz;

@@ -3,16 +3,228 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <bit>
+#include <charconv>
 #include <concepts>
 #include <cstdint>
+#include <limits>
+#include <set>
 #include <type_traits>
 
+#include "core/base/array.h"
 #include "core/base/error.h"
-#include "core/base/utf8.h"
-#include "core/io/npy_header.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
+
+namespace {
+
+/// Reads the Python dictionary of a header from left to right.
+class HeaderText {
+ public:
+  HeaderText(std::string_view text, std::string_view what) : text_(text), what_(what) {}
+
+  bool accept(char wanted) {
+    skip_spaces();
+    if (text_.empty() || text_.front() != wanted) return false;
+    text_.remove_prefix(1);
+    return true;
+  }
+
+  void expect(char wanted) {
+    if (!accept(wanted)) fail(fmt::format("expected '{}'", wanted));
+  }
+
+  std::string_view quoted() {
+    const char quote = accept('"') ? '"' : '\'';
+    if (quote == '\'') expect('\'');
+    const std::size_t end = text_.find(quote);
+    if (end == std::string_view::npos) fail("a quote is not closed");
+    return take(end, 1);
+  }
+
+  /// A dtype: a quoted string, or the whole list that describes a structured one.
+  std::string_view dtype() {
+    skip_spaces();
+    if (text_.empty() || text_.front() != '[') return quoted();
+    int depth = 0;
+    for (std::size_t i = 0; i < text_.size(); ++i) {
+      if (text_[i] == '[') ++depth;
+      if (text_[i] == ']' && --depth == 0) return take(i + 1, 0);
+    }
+    fail("a list is not closed");
+  }
+
+  bool boolean() {
+    skip_spaces();
+    for (const std::string_view word : {"True", "False"}) {
+      if (text_.starts_with(word)) return take(word.size(), 0) == "True";
+    }
+    fail("fortran_order must be True or False");
+  }
+
+  std::vector<Index> shape() {
+    std::vector<Index> axes;
+    expect('(');
+    while (!accept(')')) {
+      if (axes.size() == most_axes) fail(fmt::format("more than {} axes", most_axes));
+      axes.push_back(axis());
+      if (!accept(',')) {
+        expect(')');
+        break;
+      }
+    }
+    return axes;
+  }
+
+  void expect_end() {
+    skip_spaces();
+    if (!text_.empty()) fail("text after the dictionary");
+  }
+
+  [[noreturn]] void fail(std::string_view problem) const {
+    throw InputError(text_.empty()
+                         ? fmt::format("{}: broken .npy header: {} at its end", what_, problem)
+                         : fmt::format("{}: broken .npy header: {} at `{}`", what_, problem, shown(text_)));
+  }
+
+ private:
+  void skip_spaces() { text_.remove_prefix(std::min(text_.find_first_not_of(" \t\r\n"), text_.size())); }
+
+  std::string_view take(std::size_t count, std::size_t dropped) {
+    const std::string_view taken = text_.substr(0, count);
+    text_.remove_prefix(count + dropped);
+    return taken;
+  }
+
+  Index axis() {
+    skip_spaces();
+    Index value = 0;
+    const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), value);
+    if (error == std::errc::result_out_of_range) fail("an axis is too long");
+    if (error != std::errc{}) fail("expected the length of an axis");
+    if (value < 0) fail("an axis has a negative length");
+    text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
+    accept('L');  // numpy under Python 2 wrote (3L, 4L)
+    return value;
+  }
+
+  std::string_view text_;
+  std::string_view what_;
+};
+
+std::size_t little_endian(std::span<const std::byte> bytes) {
+  std::size_t value = 0;
+  for (std::size_t i = bytes.size(); i-- > 0;) value = value << 8 | std::to_integer<std::size_t>(bytes[i]);
+  return value;
+}
+
+/// The text of the header; sets header.data_offset.
+std::string_view header_text(std::span<const std::byte> bytes, std::string_view what, NpyHeader& header) {
+  constexpr std::string_view magic = "\x93NUMPY";
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (bytes.size() < 10 || !text.starts_with(magic)) {
+    throw InputError(
+        fmt::format("{}: not an .npy ({} bytes that do not start with its header)", what, bytes.size()));
+  }
+  const int major = std::to_integer<int>(bytes[6]);
+  const int minor = std::to_integer<int>(bytes[7]);
+  if (major < 1 || major > 3 || minor != 0) {
+    throw InputError(fmt::format("{}: .npy version {}.{}; 1.0, 2.0 and 3.0 can be read", what, major, minor));
+  }
+  const std::size_t count_bytes = major == 1 ? 2 : 4;
+  if (bytes.size() < 8 + count_bytes)
+    throw InputError(fmt::format("{}: the .npy ends inside its header", what));
+  const std::size_t length = little_endian(bytes.subspan(8, count_bytes));
+  header.data_offset = 8 + count_bytes;
+  if (length > bytes.size() - header.data_offset) {
+    throw InputError(fmt::format("{}: the .npy header claims {} bytes, but only {} follow", what, length,
+                                 bytes.size() - header.data_offset));
+  }
+  header.data_offset += length;
+  return text.substr(8 + count_bytes, length);
+}
+
+void parse_dictionary(HeaderText text, NpyHeader& header) {
+  std::set<std::string_view> seen;
+  text.expect('{');
+  while (!text.accept('}')) {
+    const std::string_view key = text.quoted();
+    if (!seen.insert(key).second) text.fail(fmt::format("'{}' is given twice", shown(key)));
+    text.expect(':');
+    if (key == "descr") {
+      header.dtype = text.dtype();
+    } else if (key == "fortran_order") {
+      header.fortran_order = text.boolean();
+    } else if (key == "shape") {
+      header.shape = text.shape();
+    } else {
+      text.fail(fmt::format("unknown key '{}'", shown(key)));
+    }
+    if (!text.accept(',')) {
+      text.expect('}');
+      break;
+    }
+  }
+  text.expect_end();
+  for (const char* key : {"descr", "fortran_order", "shape"}) {
+    if (!seen.contains(key)) text.fail(fmt::format("'{}' is missing", key));
+  }
+}
+
+/// Takes "<f4" apart. A dtype that is written in any other way keeps kind '?'.
+void parse_dtype(NpyHeader& header) {
+  std::string_view text = header.dtype;
+  if (text.empty()) return;
+  header.big_endian = std::endian::native == std::endian::big;
+  if (std::string_view("<>=|").find(text.front()) != std::string_view::npos) {
+    if (text.front() == '<') header.big_endian = false;
+    if (text.front() == '>') header.big_endian = true;
+    text.remove_prefix(1);
+  }
+  if (text.size() < 2) return;
+  std::uint32_t width = 0;
+  const auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), width);
+  if (error != std::errc{} || end != text.data() + text.size()) return;
+  header.kind = text.front();
+  header.item_bytes = header.kind == 'U' ? std::size_t{width} * 4 : width;
+}
+
+/// Elements of the shape; refuses shapes whose elements cannot be counted, also where one axis is 0.
+Index checked_size(const NpyHeader& header, std::string_view what) {
+  Index product = 1;
+  bool empty = false;
+  for (const Index length : header.shape) {
+    if (length == 0) {
+      empty = true;
+    } else if (product > std::numeric_limits<Index>::max() / 64 / length) {
+      throw InputError(fmt::format("{}: shape {} is too large", what, to_string(header.shape)));
+    } else {
+      product *= length;
+    }
+  }
+  return empty ? 0 : product;
+}
+
+}  // namespace
+
+NpyHeader parse_npy_header(std::span<const std::byte> bytes, std::string_view what) {
+  NpyHeader header;
+  parse_dictionary(HeaderText(header_text(bytes, what, header), what), header);
+  parse_dtype(header);
+  header.size = checked_size(header, what);
+  if (header.kind == '?') return header;
+  const std::size_t found = bytes.size() - header.data_offset;
+  const auto size = static_cast<std::size_t>(header.size);
+  const bool fits = header.item_bytes == 0 || size <= found / header.item_bytes;
+  if (!fits || size * header.item_bytes != found) {
+    throw InputError(
+        fmt::format("{}: shape {} of dtype '{}' needs {} elements of {} bytes, but {} bytes of data follow",
+                    what, to_string(header.shape), shown(header.dtype), size, header.item_bytes, found));
+  }
+  return header;
+}
 
 namespace {
 

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/utf8.h"
-#include "core/io/contents.h"
+#include "core/base/text.h"
 #include "core/io/file.h"
 #include "core/io/npy.h"
+#include "core/io/npz.h"
 
 namespace palimpsest {
 
@@ -28,7 +28,6 @@ namespace {
 constexpr std::uint64_t length_bytes = 8;
 constexpr std::uint64_t most_header_bytes = 100'000'000;  // the format's own limit
 constexpr int deepest = 3;                                // {"q": {"shape": [2]}}
-constexpr std::size_t most_axes = 64;
 
 struct Dtype {
   std::string_view name;

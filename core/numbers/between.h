@@ -12,15 +12,16 @@ inline Matrix<double> between(const Matrix<double>& from, const Matrix<double>& 
   return (1 - part) * from + part * to;
 }
 
-/// How much is lost of what is kept: 0 for all but a ten-thousandth and less, 1 for everything, and in
-/// between by the power of ten of 1 - kept. So nothing is seen where all is kept, and 0.99 can be told from
-/// 0.999.
-inline Matrix<double> lost_by_powers(const Matrix<double>& kept) {
-  constexpr double powers = 4;
-  return kept.unaryExpr([](double factor) {
-    const double lost = std::clamp(1 - factor, 0.0, 1.0);
-    return lost > 0 ? std::max(1 + std::log10(lost) / powers, 0.0) : 0.0;
-  });
+/// How strongly a decay factor shows what it lets fade, from 0 where nothing does to 1 where all goes: even
+/// over the logarithm of 1 - kept from 1e-4 on, so that 0.99 and 0.999 can be told apart. Less than 0 and
+/// more than 1 count as these.
+inline double forgotten_part(double kept) {
+  constexpr double decades = 4;
+  const double lost = std::clamp(1 - kept, 0.0, 1.0);
+  return lost > 0 ? std::max(1 + std::log10(lost) / decades, 0.0) : 0.0;
 }
+
+/// The same of every factor.
+inline Matrix<double> forgotten_parts(const Matrix<double>& kept) { return kept.unaryExpr(&forgotten_part); }
 
 }  // namespace palimpsest

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <type_traits>
 
 #include "core/base/matrix.h"
@@ -14,6 +16,13 @@ typename Derived::PlainObject exponential(const Eigen::ArrayBase<Derived>& x) {
   constexpr auto lowest =
       static_cast<Scalar>(std::is_same_v<Scalar, double> ? -708.39 : -87.33);  // log of min()
   return (x < lowest).select(Scalar(0), x.exp());
+}
+
+/// log(exp(x) + exp(y)); -inf stands for a sum over nothing.
+inline double log_add_exp(double x, double y) {
+  const double largest = std::max(x, y);
+  if (std::isinf(largest)) return largest;
+  return largest + std::log1p(std::exp(-std::abs(x - y)));
 }
 
 }  // namespace palimpsest

@@ -1,23 +1,18 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "core/base/matrix.h"
-#include "core/numbers/polynomial.h"
 
 namespace palimpsest {
 
-/// What some tokens take in one form: numbers, or polynomials in the sizes. Counted is what our engines do;
-/// the products are what any implementation by dense matrix products does (spec section 4). Arrays are
-/// counted as the rule takes them: feature maps and the scaling of q come before.
-template <class Number>
+/// What some tokens take in one form. Counted is what our engines do; the products are what any
+/// implementation by dense matrix products does (spec section 4). Arrays are counted as the rule takes them:
+/// feature maps and the scaling of q come before.
 struct Work {
-  Number products = 0;  // multiply-adds of matrix products and triangular solves, masked tiles included
-  Number seen = 0;      // those of them that a mask leaves: what skipping masked cells would take
-  Number multiplications = 0;  // and divisions, outside products: decays, masks, strengths
-  Number exponentials = 0;
-  Number moved = 0;  // numbers read and written besides inputs and outputs: states, n x n matrices, caches
+  double products = 0;  // multiply-adds of matrix products and triangular solves, masked tiles included
+  double seen = 0;      // those of them that a mask leaves: what skipping masked cells would take
+  double multiplications = 0;  // and divisions, outside products: decays, masks, strengths
+  double exponentials = 0;
+  double moved = 0;  // numbers read and written besides inputs and outputs: states, n x n matrices, caches
 
   Work& operator+=(const Work& other) {
     products = products + other.products;
@@ -30,26 +25,16 @@ struct Work {
   friend Work operator+(Work a, const Work& b) { return a += b; }
 
   /// Every count times `factor`.
-  friend Work operator*(const Work& a, const Number& factor) {
+  friend Work operator*(const Work& a, double factor) {
     return {a.products * factor, a.seen * factor, a.multiplications * factor, a.exponentials * factor,
             a.moved * factor};
   }
 
   /// A product of [a, b] with [b, c], all of it seen.
-  static Work product(const Number& a, const Number& b, const Number& c) {
-    return {.products = a * b * c, .seen = a * b * c};
-  }
+  static Work product(double a, double b, double c) { return {.products = a * b * c, .seen = a * b * c}; }
 
   /// Floating point operations: a multiply-add is two, an exponential none (it is counted apart).
-  Number flops() const { return Number(2) * products + multiplications; }
-};
-
-/// What one head takes in one form.
-struct Cost {
-  Work<double> total;          // of all its tokens, the last shorter chunk as it is
-  Work<Polynomial> per_token;  // in n, C, d_k, ...: the same divided by n where chunks are full
-  /// The titles of the shown steps that are not in it: what a rule makes of its inputs and outputs by itself.
-  std::vector<std::string> besides = {};
+  double flops() const { return 2 * products + multiplications; }
 };
 
 /// How many full blocks of `size` cover `tokens`, and the tokens of a last shorter one.
@@ -62,8 +47,8 @@ struct Blocks {
 
   /// The work of all blocks; `of` gives that of one with this many tokens.
   template <class Function>
-  Work<double> total(Index size, Function of) const {
-    Work<double> sum;
+  Work total(Index size, Function of) const {
+    Work sum;
     if (full > 0) sum += of(static_cast<double>(size)) * full;
     if (rest > 0) sum += of(rest);
     return sum;

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
 
 #include "core/proof/fault_edits.h"
+#include "core/proof/faults.h"
+#include "core/proof/reference_run.h"
 #include "core/proof/tolerance.h"
 #include "core/rules/rule.h"
 
@@ -46,5 +49,45 @@ std::optional<Departure> departure_from(const Trace& right, const Trace& trace, 
 /// Throws Cancelled when asked to stop.
 Comparison compare_steps(Trace& trace, const Equations& equations, double tolerance = step_tolerance,
                          std::stop_token stop = {});
+
+/// The first tensor that a faulty form gets wrong, beside what it should be.
+struct WrongTensor {
+  Departure departure;
+  FormulaChange change;           // in the formula of
+  std::string changed_in;         // this operation
+  Matrix<double> should_be = {};  // the tensor as the right form has it
+  Matrix<double> is = {};         // and as the faulty one; empty where it could not be made
+  Index first_token = 0;          // of the block that both cover,
+  Index tokens = 0;               // and how many
+  std::optional<Explanation> why_should_be =
+      {};                                  // the arithmetic of the cell that is furthest off in the first
+  std::optional<Explanation> why_is = {};  // wrong row, both ways; nothing where it has none
+};
+
+/// The tensor that `departure` names in the records of the same steps computed by other engines: the formula
+/// is the right one. Throws Cancelled when asked to stop.
+WrongTensor wrong_tensor(const Trace& right, const Trace& trace, const Departure& departure,
+                         std::stop_token stop = {});
+
+/// The tensor that `departure` names, from both records. Throws Cancelled when asked to stop.
+WrongTensor wrong_tensor(const EditedTrace& edited, const Departure& departure, std::stop_token stop = {});
+
+/// What one form comes to with a fault in it.
+struct FaultRun {
+  Judgement judgement = {};                 // of the outputs and states, as verify() judges them
+  std::optional<Departure> departure = {};  // the first step that is off
+  Output output = {};                       // incomplete where an equation could not be carried out
+  std::string message = {};                 // why it could not; mostly empty
+
+  /// Whether verification fails, as it should.
+  bool noticed() const { return !message.empty() || !judgement.passed(); }
+};
+
+/// Carries out the form of `trace` with `fault` in its equations; `judge` says how far its output is from the
+/// f64 recurrence. Nothing where the form has nothing of the kind that goes wrong (Fault::needs). Throws
+/// Cancelled when asked to stop.
+std::optional<FaultRun> run_with(const Fault& fault, Trace& trace,
+                                 const std::function<Judgement(const Output&)>& judge,
+                                 std::stop_token stop = {});
 
 }  // namespace palimpsest

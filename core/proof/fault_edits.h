@@ -2,12 +2,19 @@
 
 #include <functional>
 #include <initializer_list>
+#include <map>
+#include <memory>
+#include <optional>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/contract/output.h"
 #include "core/formula/rewriting.h"
+#include "core/steps/computed_trace.h"
+#include "core/steps/interpreted.h"
 #include "core/steps/trace.h"
 
 namespace palimpsest {
@@ -53,5 +60,52 @@ class EquationEditor {
 
 /// Whether `x` is a call of `function`.
 bool is_call(const Expression& x, std::string_view function);
+
+/// The steps of a form with other equations in them: blocks, tokens and what comes in are those of the right
+/// trace, everything else is carried out by the equations alone (core/steps/interpreted.h), in f64. A record
+/// throws StepError where an equation cannot be carried out.
+class EditedTrace final : public ComputedTrace {
+ public:
+  /// `equations` have as many phases as `right`.
+  EditedTrace(std::shared_ptr<const Trace> right, Equations equations);
+
+  const Trace& right() const { return *right_; }
+
+  /// What the whole form gives. Throws StepError, and Cancelled when asked to stop.
+  Output run(std::stop_token stop = {}) const;
+
+  Index block_count() const override { return right_->block_count(); }
+  Block block(Index index) const override { return right_->block(index); }
+  Index block_of(Index token, Index phase) const override { return right_->block_of(token, phase); }
+  NamedStates states(const Record& latest) const override { return right_->states(latest); }
+
+ private:
+  Record compute(Index index) const override;
+
+  std::shared_ptr<const Trace> right_;
+  Index spacing_;                                    // of the places that are kept, in blocks
+  mutable std::map<Index, BlockInterpreter> kept_;   // by the block that comes next
+  mutable std::optional<BlockInterpreter> running_;  // where the last record was made
+};
+
+/// The name that a changed piece of a formula has in FormulaChange::is, to be boxed (LatexStyle::boxed).
+inline constexpr const char* changed_piece = "changed piece";
+
+/// Where an edited formula parts from the right one.
+struct FormulaChange {
+  Equation is;                               // the edited one, its changed piece named `changed_piece`
+  bool is_sign = false;                      // of that piece only the sign in its middle is another
+  std::optional<Expression> piece = {};      // what stands there; nothing: nothing has changed in it,
+  std::optional<Expression> should_be = {};  // and what should; of a sign the whole sum or difference
+  std::string carried = {};  // or an operand that comes in another way, in words; empty: none does
+};
+
+/// The smallest piece in which the operation `id` of a phase differs between right and edited equations. An
+/// operation that only the edited ones have has no piece. Throws Error for one that they lack.
+FormulaChange formula_change(const Phase& right, const Phase& edited, const std::string& id);
+
+/// The operation in which the change is seen: `id` if its formula or what is carried into it has changed,
+/// else the first of the phase whose formula has; `id` where none has.
+std::string changed_operation(const Phase& right, const Phase& edited, const std::string& id);
 
 }  // namespace palimpsest

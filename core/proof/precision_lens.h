@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/contract/disagreement.h"
+#include "core/contract/output.h"
 #include "core/contract/variant.h"
 #include "core/numbers/arithmetic.h"
 #include "core/proof/faults.h"

@@ -6,8 +6,9 @@
 #include <stop_token>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "core/contract/disagreement.h"
+#include "core/contract/output.h"
 #include "core/contract/sequence.h"
 #include "core/contract/variant.h"
 #include "core/proof/tolerance.h"
@@ -95,5 +96,24 @@ class ReferenceRun {
   std::optional<Amplification> of_inputs_ = {};                          // measured when first asked, as are
   std::map<std::pair<Form, Index>, Amplification> amplifications_ = {};  // these, by form and chunk size
 };
+
+/// How many times a form multiplies rounding, because it adds up many writes before they take each other
+/// away.
+struct DigitsLost {
+  Form form = Form::recurrent;
+  Index at_once = 1;    // tokens
+  double factor = 1;    // of the outputs, at least 1; infinite where nothing of them is left
+  double of_state = 1;  // the same of the state that is worst
+
+  /// Decimal digits that are gone.
+  double digits() const;
+};
+
+/// That of these forms, as `reference` is amplified (ReferenceRun::amplification).
+std::vector<DigitsLost> digits_lost(ReferenceRun& reference, const std::vector<Form>& forms, Index chunk_size,
+                                    std::stop_token stop = {});
+
+/// What that says about a sum over many tokens, in sentences.
+std::string in_words(const std::vector<DigitsLost>& lost);
 
 }  // namespace palimpsest

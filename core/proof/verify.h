@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "core/contract/disagreement.h"
+#include "core/contract/output.h"
 #include "core/contract/variant.h"
-#include "core/proof/verify_case.h"
 #include "core/proof/verify_plan.h"
 #include "core/rules/backend.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

@@ -11,6 +11,7 @@
 #include "core/proof/departure.h"
 #include "core/proof/reference_run.h"
 #include "core/proof/verify_plan.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <optional>
 
-#include "core/race/naming.h"
+#include "core/race/report.h"
 
 namespace palimpsest {
 

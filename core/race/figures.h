@@ -4,8 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "core/race/fastest.h"
+#include "core/race/findings.h"
 #include "core/race/lines.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

@@ -7,13 +7,11 @@
 #include <iterator>
 #include <set>
 
-#include "core/race/naming.h"
+#include "core/race/report.h"
 
 namespace palimpsest {
 
 namespace {
-
-constexpr double same_length = 1e-9;  // of logarithms of lengths: what rounding alone tells apart
 
 template <class Value>
 bool lets_pass(const std::vector<Value>& list, const Value& value) {

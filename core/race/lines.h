@@ -8,10 +8,14 @@
 #include "core/contract/variant.h"
 #include "core/race/report.h"
 #include "core/race/taken_kernel.h"
+#include "core/variants/variants.h"
 
 // The curves that a chart draws of a report.
 
 namespace palimpsest {
+
+/// Logarithms of lengths that are no farther apart differ by rounding alone.
+inline constexpr double same_length = 1e-9;
 
 /// B, H, K and V: what times must have in common to be compared.
 struct RaceShape {

@@ -3,11 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/error.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
+
+Quartiles quartiles(std::vector<double> values) {
+  if (values.empty()) return {};
+  std::ranges::sort(values);
+  const auto at = [&](double part) {
+    const double place = part * static_cast<double>(values.size() - 1);
+    const auto below = static_cast<std::size_t>(place);
+    const std::size_t above = std::min(below + 1, values.size() - 1);
+    return std::lerp(values[below], values[above], place - std::floor(place));
+  };
+  return {at(0.25), at(0.5), at(0.75)};
+}
 
 const RacePoint* RaceReport::find(const RaceEntry& entry) const {
   const auto found = std::ranges::find(points, entry, &RacePoint::entry);
@@ -49,6 +62,16 @@ void require_same_machine(const RaceMachine& machine, const RaceMachine& here) {
   require("GPU", machine.gpu, here.gpu);
   require("driver", machine.driver, here.driver);
   require("program", machine.program, here.program);
+}
+
+std::string race_label(const std::string& id, std::span<const Variant> table) {
+  const auto found = std::ranges::find(table, id, &Variant::id);
+  return found == table.end() ? id : found->label;
+}
+
+std::string in_groups(std::string digits) {
+  for (std::size_t place = digits.size(); place > 3;) digits.insert(place -= 3, ",");
+  return digits;
 }
 
 }  // namespace palimpsest

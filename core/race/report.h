@@ -1,16 +1,32 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/base/matrix.h"
-#include "core/contract/most_heads.h"
+#include "core/contract/sequence.h"
+#include "core/contract/variant.h"
 #include "core/engines/device_engines.h"
-#include "core/race/quartiles.h"
 #include "core/rules/run_times.h"
 
 namespace palimpsest {
+
+/// Of some durations: the middle one, and between which the middle half lies.
+struct Quartiles {
+  double low = 0;
+  double median = 0;
+  double high = 0;
+
+  bool operator==(const Quartiles&) const = default;
+
+  /// Whether all of the middle half lies below that of `other`.
+  bool below(const Quartiles& other) const { return high < other.low; }
+};
+
+/// The quartiles of `values`, in between interpolated linearly; zeros of none.
+Quartiles quartiles(std::vector<double> values);
 
 /// What an entry has at most: no more is raced, and no report holds more.
 inline constexpr Index most_raced_tokens = Index{1} << 24;
@@ -129,5 +145,14 @@ double roof_fraction(const RacePoint& point, const RaceReport& report);
 
 /// Throws InputError naming what differs, where a report of `machine` must not go on here.
 void require_same_machine(const RaceMachine& machine, const RaceMachine& here);
+
+/// The id of softmax attention, beside which every other rule is raced.
+inline constexpr const char* race_peer = "softmax";
+
+/// The label of a variant; its id where the table does not have it, as in a report of another program.
+std::string race_label(const std::string& id, std::span<const Variant> table);
+
+/// "1,048,576": digits in groups of three.
+std::string in_groups(std::string digits);
 
 }  // namespace palimpsest

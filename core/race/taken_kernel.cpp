@@ -6,7 +6,6 @@
 
 #include "core/base/error.h"
 #include "core/cases/random_case.h"
-#include "core/cases/repeated_heads.h"
 #include "core/engines/fast_kernels.h"
 #include "core/rules/row_rule.h"
 

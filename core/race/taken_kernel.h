@@ -4,6 +4,7 @@
 
 #include "core/contract/variant.h"
 #include "core/race/report.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 

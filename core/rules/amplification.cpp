@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/base/stop.h"
-#include "core/contract/disagreement.h"
+#include "core/contract/output.h"
 #include "core/engines/recurrent.h"
 #include "core/rules/row_map.h"
 #include "core/rules/row_rule.h"

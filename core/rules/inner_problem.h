@@ -9,7 +9,7 @@
 #include "core/contract/variant.h"
 #include "core/numbers/jet.h"
 #include "core/numbers/layer_norm.h"
-#include "core/numbers/newton_schulz.h"
+#include "core/numbers/matrix_functions.h"
 #include "core/rules/rule.h"
 
 namespace palimpsest {

@@ -61,7 +61,7 @@ class LactWalk : public OperatorWalk<LactTokens, Scalar> {
             {"M", carried[direction].template cast<double>()}};
   }
 
-  std::optional<Cost> cost(Index chunk_size) const override {
+  std::optional<Work> cost(Index chunk_size) const override {
     return lact_cost(sequence_, this->form_, chunk_size);
   }
 

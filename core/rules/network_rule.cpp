@@ -69,7 +69,7 @@ class NetworkWalk : public OperatorWalk<NetworkRows, Scalar> {
     return states(own);
   }
 
-  std::optional<Cost> cost(Index chunk_size) const override {
+  std::optional<Work> cost(Index chunk_size) const override {
     return network_cost(this->sequence_, network_->plan(), this->form_, chunk_size);
   }
 

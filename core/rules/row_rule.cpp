@@ -435,39 +435,17 @@ Footprint RowRule::footprint(const Sequence& sequence, Form form, Precision prec
 
 std::optional<std::string> RowRule::missing(Form, const Settings&) const { return std::nullopt; }
 
-std::optional<Cost> RowRule::cost(const Sequence& sequence, Form form, Index chunk_size) const {
+std::optional<Work> RowRule::cost(const Sequence& sequence, Form form, Index chunk_size) const {
   require_chunk_size(chunk_size);
   const Program<double> empty = encode<double>(sequence, 0, 0);
-  const Index features = empty.k.cols();
-  RowSizes sizes = {.reads = sequence.tokens,
-                    .columns_k = static_cast<double>(features),
-                    .columns_v = static_cast<double>(empty.v.cols()),
-                    .k = Polynomial::symbol(features == sequence.dk ? "d_k" : "m"),
-                    .v = Polynomial::symbol("d_v")};
-  if (declaration_.normalised) sizes.v += 1;
+  const RowSizes sizes = {.reads = sequence.tokens,
+                          .columns_k = static_cast<double>(empty.k.cols()),
+                          .columns_v = static_cast<double>(empty.v.cols())};
   // Only readers of their own need the rows themselves.
   const Index one = std::min<Index>(sequence.tokens, 1);
   const bool reads_elsewhere = !encode<double>(sequence, 0, one).read_after.empty();
   const Index rows = form == Form::parallel && reads_elsewhere ? sequence.tokens : 0;
-  Cost cost =
-      row_cost(empty.structure, sizes, form, chunk_size, encode<double>(sequence, 0, rows).read_after);
-  const Notation own = notation(sequence.settings);
-  const auto is_own = [&](const Operation& shown) {
-    const bool token = form == Form::recurrent;
-    const std::vector<Operation>* lists[] = {token ? &own.token_before : &own.rows_before,
-                                             token ? &own.token_query : &own.rows_query,
-                                             token ? &own.token_after : &own.rows_after};
-    return std::ranges::any_of(lists, [&](const std::vector<Operation>* list) {
-      return std::ranges::find(*list, shown.id, &Operation::id) != list->end();
-    });
-  };
-  for (const Phase& phase : row_phases(empty.structure, own, form, sequence.parameter("scale") != 1)) {
-    for (const Operation& shown : phase.operations) {
-      const bool is_listed = std::ranges::find(cost.besides, shown.title) != cost.besides.end();
-      if (is_own(shown) && !is_listed) cost.besides.push_back(shown.title);
-    }
-  }
-  return cost;
+  return row_cost(empty.structure, sizes, form, chunk_size, encode<double>(sequence, 0, rows).read_after);
 }
 
 std::unique_ptr<Trace> RowRule::trace(const Sequence& sequence, Form form, Precision precision,

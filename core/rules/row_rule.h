@@ -4,7 +4,7 @@
 
 #include "core/operator/program.h"
 #include "core/rules/rule.h"
-#include "core/steps/row_notation.h"
+#include "core/steps/row_steps.h"
 #include "core/steps/trace.h"
 
 namespace palimpsest {
@@ -60,7 +60,7 @@ class RowRule : public Rule {
                       Index chunk_size) const override;
   std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                                std::size_t budget, const DeviceEngines& engines) const override;
-  std::optional<Cost> cost(const Sequence& sequence, Form form, Index chunk_size) const override;
+  std::optional<Work> cost(const Sequence& sequence, Form form, Index chunk_size) const override;
 
   Amplification amplification(const Sequence& sequence, Form form, Index chunk_size,
                               std::stop_token stop) const override;

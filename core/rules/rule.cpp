@@ -41,7 +41,7 @@ bool Rule::is_causal(const Sequence&) const { return true; }
 
 Footprint Rule::footprint(const Sequence&, Form, Precision, Index) const { return {}; }
 
-std::optional<Cost> Rule::cost(const Sequence&, Form, Index) const { return std::nullopt; }
+std::optional<Work> Rule::cost(const Sequence&, Form, Index) const { return std::nullopt; }
 
 Amplification Rule::amplification(const Sequence&, Form, Index, std::stop_token) const { return {}; }
 

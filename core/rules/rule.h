@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/base/matrix.h"
-#include "core/contract/footprint.h"
 #include "core/contract/output.h"
 #include "core/contract/sequence.h"
 #include "core/engines/device_engines.h"
@@ -79,7 +78,7 @@ class Rule {
 
   /// What run() computes and moves for one head; nothing where a rule does not say. The numbers of an array
   /// never matter, only which there are.
-  virtual std::optional<Cost> cost(const Sequence& sequence, Form form, Index chunk_size) const;
+  virtual std::optional<Work> cost(const Sequence& sequence, Form form, Index chunk_size) const;
 
   /// How many times `form` multiplies rounding on the way (core/rules/amplification.h), beyond what the
   /// rounding of inputs does in any form; empty where a rule does not say.

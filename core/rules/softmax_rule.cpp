@@ -138,7 +138,7 @@ class SoftmaxRule : public Rule {
     return {.work = number * (weights + bias + 4 * rows), .kept = 8 * (rows + gates + size(T, sequence.dv))};
   }
 
-  std::optional<Cost> cost(const Sequence& sequence, Form form, Index chunk_size) const override {
+  std::optional<Work> cost(const Sequence& sequence, Form form, Index chunk_size) const override {
     require_chunk_size(chunk_size);
     if (const auto reason = missing(form, sequence.settings)) throw Unsupported(*reason);
     return softmax_cost(sequence, form, chunk_size, static_cast<bool>(fading_));

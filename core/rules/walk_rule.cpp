@@ -123,7 +123,7 @@ void WalkRule::walk_states(const Sequence& sequence, const VisitStates& visit, s
   }
 }
 
-std::optional<Cost> WalkRule::cost(const Sequence& sequence, Form form, Index chunk_size) const {
+std::optional<Work> WalkRule::cost(const Sequence& sequence, Form form, Index chunk_size) const {
   return with_walk(sequence, form, Precision::f64, chunk_size, cpu_engines(),
                    [&](const auto& walk) { return walk->cost(chunk_size); });
 }
@@ -180,7 +180,7 @@ class WithParallel : public Rule {
     return choose(form, sequence.settings).footprint(sequence, form, precision, chunk_size);
   }
 
-  std::optional<Cost> cost(const Sequence& sequence, Form form, Index chunk_size) const override {
+  std::optional<Work> cost(const Sequence& sequence, Form form, Index chunk_size) const override {
     return choose(form, sequence.settings).cost(sequence, form, chunk_size);
   }
 

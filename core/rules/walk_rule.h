@@ -43,7 +43,7 @@ class WalkRule : public Rule {
   std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                                std::size_t budget, const DeviceEngines& engines) const override;
   void walk_states(const Sequence& sequence, const VisitStates& visit, std::stop_token stop) const override;
-  std::optional<Cost> cost(const Sequence& sequence, Form form, Index chunk_size) const override;
+  std::optional<Work> cost(const Sequence& sequence, Form form, Index chunk_size) const override;
   Channel channel(const Sequence& sequence, Index column) const override;
 
  private:

@@ -4,7 +4,7 @@
 
 #include <cctype>
 
-#include "core/base/recorder.h"
+#include "core/base/record.h"
 
 namespace palimpsest {
 

@@ -6,7 +6,7 @@ namespace palimpsest {
 
 namespace {
 
-Notation notation() {
+Notation comba_notation() {
   return {.token = {"q", "k", "v", "o", "p"},
           .rows = {"Q", "K", "V", "O", "p"},
           .symbols = {{"p", {"p_t", Role::key, "what is asked before writing"}}}};
@@ -47,7 +47,7 @@ Variant comba() {
                                    .gate = rows("alpha"),
                                    .beta = rows("beta")};
           },
-          notation()),
+          comba_notation()),
   };
 }
 

@@ -1,6 +1,6 @@
 #include <limits>
 
-#include "core/numbers/log_add_exp.h"
+#include "core/numbers/exponential.h"
 #include "core/rules/inner_problem.h"
 #include "core/rules/row_rule.h"
 #include "core/variants/variants.h"
@@ -35,12 +35,12 @@ Matrix<Scalar> shares(Matrix<Scalar> x) {
   return x;
 }
 
-Structure structure(const Settings& settings) {
+Structure double_softmax_structure(const Settings& settings) {
   const bool causal = settings.option("causal") == "true";
   return {.decay = Decay::key, .decay_by_key = true, .read_at = causal ? ReadAt::after_row : ReadAt::end};
 }
 
-Notation notation(const Settings& settings) {
+Notation double_softmax_notation(const Settings& settings) {
   const auto scale = settings.parameters.find("scale");
   const bool scaled = scale != settings.parameters.end() && scale->second != 1;
   const auto scaled_query = [&](const char* q) { return scaled ? tensor("scale") * tensor(q) : tensor(q); };
@@ -82,7 +82,7 @@ Notation notation(const Settings& settings) {
                       {"K_shares", {"\\tilde K", Role::key, "the shares of the keys"}}}};
 }
 
-Matrix<double> initial(const Sequence& sequence) {
+Matrix<double> double_softmax_initial(const Sequence& sequence) {
   require_together(sequence, "initial_S", "initial_log_z");
   return given_or_zero(sequence, "initial_S", sequence.dk, sequence.dv);
 }
@@ -147,10 +147,10 @@ Variant double_softmax() {
                .latex = "\\tfrac12\\textstyle\\sum_d \\tilde k_{t,d}\\|S_{d,:} - v_t\\|^2",
                .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
                .problems = share_problems},
-      .rule = std::make_shared<RowRule>(RowDeclaration{.structure = structure,
+      .rule = std::make_shared<RowRule>(RowDeclaration{.structure = double_softmax_structure,
                                                        .encoder = encoder,
-                                                       .notation = notation,
-                                                       .states = {initial, named_states}}),
+                                                       .notation = double_softmax_notation,
+                                                       .states = {double_softmax_initial, named_states}}),
       .derive = add_log_sums,
   };
 }

@@ -11,7 +11,7 @@ Operation gated(const char* id, const char* title, const char* sentence, const c
   return {id, Purpose::prepare, title, sentence, {result, hadamard(tensor(gate), tensor(x))}};
 }
 
-Notation notation() {
+Notation gated_deltanet2_notation() {
   const char* asked = "What is asked before writing";
   const char* asked_words = "Which channels of the key may take something out?";
   const char* written = "What may be written";
@@ -62,7 +62,7 @@ Variant gated_deltanet2() {
                                    .a = rows("k").cwiseProduct(rows("erase_gate")),
                                    .gate = rows("alpha")};
           },
-          notation()),
+          gated_deltanet2_notation()),
   };
 }
 

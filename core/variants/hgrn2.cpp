@@ -6,7 +6,7 @@ namespace palimpsest {
 
 namespace {
 
-Notation notation() {
+Notation hgrn2_notation() {
   const auto key = [](const char* k) {
     return Operation{"key",
                      Purpose::prepare,
@@ -49,7 +49,7 @@ Variant hgrn2() {
             if (rows.sequence.gates_are_logs) forgotten = (-gate.array().expm1()).matrix();
             return Program<Scalar>{.q = rows.scaled_q(), .k = forgotten, .v = rows("v"), .gate = gate};
           },
-          notation()),
+          hgrn2_notation()),
   };
 }
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/contract/footprint.h"
+#include "core/contract/sequence.h"
 #include "core/numbers/features.h"
 #include "core/rules/row_problems.h"
 #include "core/rules/row_rule.h"
@@ -21,7 +21,7 @@ Matrix<Scalar> with_ones(const Matrix<Scalar>& v) {
   return extended;
 }
 
-Notation notation(const Settings& settings) {
+Notation kernel_notation(const Settings& settings) {
   const std::string& map_q = settings.options.find("feature_map_q")->second;
   const std::string& map_k = settings.options.find("feature_map_k")->second;
   const auto query = [&](const char* q) {
@@ -149,7 +149,7 @@ Variant kernel() {
       .rule =
           std::make_shared<RowRule>(RowDeclaration{.structure = [](const Settings&) { return Structure{}; },
                                                    .encoder = make_encoder(encode),
-                                                   .notation = notation,
+                                                   .notation = kernel_notation,
                                                    .normalised = true}),
       .complete =
           [](Settings& settings) {

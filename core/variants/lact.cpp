@@ -4,7 +4,7 @@
 #include "core/rules/lact_rule.h"
 #include "core/rules/row_problems.h"
 #include "core/rules/walk_rule.h"
-#include "core/variants/inner_steps.h"
+#include "core/variants/inner_learning.h"
 #include "core/variants/variants.h"
 
 namespace palimpsest {
@@ -27,7 +27,7 @@ bool runs_as_row_program(const Settings& settings) {
 }
 
 template <class Scalar>
-Program<Scalar> encode(const Rows<Scalar>& rows) {
+Program<Scalar> lact_rows(const Rows<Scalar>& rows) {
   const Sequence& sequence = rows.sequence;
   const auto batch = inner_batch(sequence.settings);
   const bool updates_first = sequence.option("order") == "update_first";
@@ -56,12 +56,12 @@ Program<Scalar> encode(const Rows<Scalar>& rows) {
           .read_after = read_after};
 }
 
-std::shared_ptr<const Rule> row_program() {
+std::shared_ptr<const Rule> lact_row_program() {
   const auto structure = [](const Settings& settings) {
     const Erase erase = is(settings, "loss", "l2") ? Erase::decayed : Erase::none;
     return Structure{.erase = erase, .beta = true, .parts = "SM"};
   };
-  const auto encoder = make_encoder([]<class Scalar>(const Rows<Scalar>& rows) { return encode(rows); });
+  const auto encoder = make_encoder([]<class Scalar>(const Rows<Scalar>& rows) { return lact_rows(rows); });
   const auto initial = [](const Sequence& sequence) {
     const Index K = sequence.dk;
     Matrix<double> state(2 * K, sequence.dv);
@@ -155,7 +155,7 @@ Variant lact() {
                .step = "S' = \\mathrm{normalise}\\left(S + "
                        "\\mathrm{NS}_5\\left(\\mu M - \\nabla\\mathcal L(S)\\right)\\right)",
                .problems = lact_problems},
-      .rule = with_parallel(lact_rule(), row_program(), runs_as_row_program, is_row_program),
+      .rule = with_parallel(lact_rule(), lact_row_program(), runs_as_row_program, is_row_program),
       .hand_over = hand_over_column_norm,
   };
 }

@@ -1,4 +1,4 @@
-#include "core/formula/functions/rows.h"
+#include "core/formula/functions.h"
 #include "core/rules/inner_problem.h"
 #include "core/rules/row_rule.h"
 #include "core/variants/variants.h"
@@ -56,7 +56,7 @@ std::vector<Function> functions_of_longhorn() {
               [](Arguments a) { return steps<double>(a[0], a[1]); }, explain_row_step, words)};
 }
 
-Notation notation() {
+Notation longhorn_notation() {
   const auto before = [](const char* k, const char* step, bool of_token) {
     const Expression squares = hadamard(tensor(k), tensor(k));
     const Expression delta = tensor("delta");
@@ -127,7 +127,7 @@ Variant longhorn() {
             return Program<Scalar>{
                 .q = rows.scaled_q(), .k = k, .v = rows("v"), .gate = kept<Scalar>(k, delta), .beta = delta};
           },
-          notation()),
+          longhorn_notation()),
   };
 }
 

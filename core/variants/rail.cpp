@@ -1,4 +1,4 @@
-#include "core/contract/rail.h"
+#include "core/variants/rail.h"
 
 #include <fmt/format.h>
 
@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/rules/read_order.h"
 #include "core/rules/row_rule.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 
@@ -170,7 +171,7 @@ Fade fade_at(const Path& path, const Amounts& now) {
   return now.fade > 0 && path.to.fade != Fade::none ? path.to.fade : path.from.fade;
 }
 
-Structure structure(const Path& path, const Settings& settings) {
+Structure structure_on(const Path& path, const Settings& settings) {
   const Amounts now = amounts(path, position_of(settings));
   return {.decay = decay_of(fade_at(path, now)),
           .erase = now.erase > 0 ? Erase::decayed : Erase::none,
@@ -179,7 +180,7 @@ Structure structure(const Path& path, const Settings& settings) {
 }
 
 template <class Scalar>
-Program<Scalar> encode(const Path& path, const Rows<Scalar>& rows) {
+Program<Scalar> rows_on(const Path& path, const Rows<Scalar>& rows) {
   const Amounts now = amounts(path, position_of(rows.sequence.settings));
   const Fade fade = fade_at(path, now);
   Program<Scalar> program{.q = rows.scaled_q(), .k = rows("k"), .v = rows("v")};
@@ -194,7 +195,7 @@ Program<Scalar> encode(const Path& path, const Rows<Scalar>& rows) {
 }
 
 /// How the moved symbols are written: with the power that they are raised to, or how far they have come.
-Notation notation(const Path& path, const Settings& settings) {
+Notation notation_on(const Path& path, const Settings& settings) {
   const Amounts now = amounts(path, position_of(settings));
   Notation written{.token = {"q", "k", "v", "o", "p"}, .rows = {"Q", "K", "V", "O", "p"}};
   const auto power = [](const char* symbol, double amount) {
@@ -257,9 +258,10 @@ Variant joined(const RailStop& lower, const RailStop& upper, const Path& path) {
   joint.parameters.push_back(position_parameter(lower, upper));
   joint.derive = [path](Sequence& sequence) { move_symbols(path, sequence); };
   joint.rule = std::make_shared<RowRule>(in_either_order(
-      {.structure = [path](const Settings& settings) { return structure(path, settings); },
-       .encoder = make_encoder([path]<class Scalar>(const Rows<Scalar>& rows) { return encode(path, rows); }),
-       .notation = [path](const Settings& settings) { return notation(path, settings); }}));
+      {.structure = [path](const Settings& settings) { return structure_on(path, settings); },
+       .encoder =
+           make_encoder([path]<class Scalar>(const Rows<Scalar>& rows) { return rows_on(path, rows); }),
+       .notation = [path](const Settings& settings) { return notation_on(path, settings); }}));
   return joint;
 }
 

@@ -106,7 +106,7 @@ class LeastSquaresWalk : public Walk<Scalar> {
         .reads = [sequence](Index first, Index count) { return scaled_reads(sequence, first, count); }};
   }
 
-  std::optional<Cost> cost(Index chunk_size) const override {
+  std::optional<Work> cost(Index chunk_size) const override {
     return least_squares_cost(sequence_, form_, chunk_size);
   }
 
@@ -154,7 +154,7 @@ std::vector<InnerProblem> rls_problems(const InnerContext& context) {
            .from = {S}}};
 }
 
-Notation notation() {
+Notation rls_notation() {
   const Expression k = tensor("k");
   const std::vector<Expression> keys = {tensor("P_in"), tensor("K"), tensor("gamma"), tensor("beta")};
   return {
@@ -192,11 +192,11 @@ Notation notation() {
   };
 }
 
-Steps steps(const Sequence& sequence, Form form, Index /*chunk_size*/) {
+Steps rls_steps(const Sequence& sequence, Form form, Index /*chunk_size*/) {
   const Structure structure = {.erase = Erase::decayed, .erase_key = true};
   const bool by_token = form == Form::recurrent;
   const std::string t = by_token ? "_t" : "";
-  Symbols symbols = row_symbols(structure, notation(), form);
+  Symbols symbols = row_symbols(structure, rls_notation(), form);
   const Symbols own = {{"gamma", {"\\gamma" + t, Role::gate, "how much of what is known is kept"}},
                        {"beta", {"\\beta" + t, Role::strength, "weight of the token"}},
                        {"along", {"p_t", Role::key, "what is not known yet along the key"}},
@@ -207,7 +207,7 @@ Steps steps(const Sequence& sequence, Form form, Index /*chunk_size*/) {
                        {"P_in", {"P_0", Role::plain, "what was not known before"}},
                        {"P_out", {form == Form::parallel ? "P_n" : "P'", Role::plain, "what is not known"}}};
   for (const auto& [name, symbol] : own) symbols.insert_or_assign(name, symbol);
-  std::vector<Phase> phases = row_phases(structure, notation(), form, sequence.parameter("scale") != 1);
+  std::vector<Phase> phases = row_phases(structure, rls_notation(), form, sequence.parameter("scale") != 1);
   for (Phase& phase : phases) {
     phase.carries.push_back(by_token ? Carry{"P_after", "P_before"} : Carry{"P_out", "P_in"});
   }
@@ -255,7 +255,7 @@ Variant rls() {
                            const Engines<Scalar>& engines) {
             return std::make_unique<LeastSquaresWalk<Scalar>>(sequence, form, chunk_size, engines);
           },
-          steps),
+          rls_steps),
   };
 }
 

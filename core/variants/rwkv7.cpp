@@ -6,7 +6,7 @@ namespace palimpsest {
 
 namespace {
 
-Notation notation() {
+Notation rwkv7_notation() {
   const Operation removal = {"removal_key",
                              Purpose::prepare,
                              "What is asked for, to be taken away",
@@ -64,7 +64,7 @@ Variant rwkv7() {
                              .k_plain = rows("k"),
                              .v_plain = v};
                        },
-                       notation(), {.decay = "alpha"}),
+                       rwkv7_notation(), {.decay = "alpha"}),
   };
 }
 

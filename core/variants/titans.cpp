@@ -8,7 +8,7 @@ namespace palimpsest {
 namespace {
 
 /// With batches of several tokens gradients are not taken at S but at F, a part of its own.
-Structure structure(const Settings& settings) {
+Structure titans_structure(const Settings& settings) {
   const bool exact = inner_batch(settings) == 1;
   return {.erase = exact ? Erase::undecayed : Erase::decayed, .beta = true, .parts = exact ? "SM" : "SMF"};
 }
@@ -16,7 +16,7 @@ Structure structure(const Settings& settings) {
 /// Momentum (S, M); with batches of several tokens also F, the memory that their gradients are taken at.
 ///   S <- (1 - f) S + eta M + theta k u^T,  M <- eta M + theta k u^T,  F <- S at the start of a batch
 template <class Scalar>
-Program<Scalar> encode(const Rows<Scalar>& rows) {
+Program<Scalar> titans_rows(const Rows<Scalar>& rows) {
   const Index batch = inner_batch(rows.sequence.settings);
   const bool exact = batch == 1;
   const Index p = exact ? 2 : 3;
@@ -49,7 +49,7 @@ std::vector<Carry> token_carries(bool exact) {
   return carries;
 }
 
-Notation notation(const Settings& settings) {
+Notation titans_notation(const Settings& settings) {
   const bool exact = inner_batch(settings) == 1;
   return {.token = {.q = "q", .k = "k", .v = "v", .o = "o", .beta = "theta"},
           .rows = {.q = "Q", .k = "K", .v = "V", .o = "O", .beta = "theta"},
@@ -89,7 +89,7 @@ Notation notation(const Settings& settings) {
                       {"F_moved", {"S_{\\tau}", Role::state, "memory when the batch began"}}}};
 }
 
-Matrix<double> initial(const Sequence& sequence) {
+Matrix<double> titans_initial(const Sequence& sequence) {
   const Index K = sequence.dk;
   const bool exact = inner_batch(sequence.settings) == 1;
   Matrix<double> state(exact ? 2 * K : 3 * K, sequence.dv);
@@ -121,7 +121,7 @@ Variant titans() {
     return std::vector<std::pair<std::string, Matrix<double>>>{{"S", state.topRows(K)},
                                                                {"M", state.middleRows(K, K)}};
   };
-  const auto encoder = make_encoder([]<class Scalar>(const Rows<Scalar>& rows) { return encode(rows); });
+  const auto encoder = make_encoder([]<class Scalar>(const Rows<Scalar>& rows) { return titans_rows(rows); });
   return {
       .id = "titans",
       .label = "Titans (linear memory)",
@@ -151,8 +151,10 @@ Variant titans() {
            .step = "M_t = \\eta_t M_{t-1} - \\theta_t\\nabla\\mathcal L(S_{\\tau}),\\quad "
                    "S_t = (1-f_t)S_{t-1} + M_t",
            .problems = titans_problems},
-      .rule = std::make_shared<RowRule>(RowDeclaration{
-          .structure = structure, .encoder = encoder, .notation = notation, .states = {initial, named}}),
+      .rule = std::make_shared<RowRule>(RowDeclaration{.structure = titans_structure,
+                                                       .encoder = encoder,
+                                                       .notation = titans_notation,
+                                                       .states = {titans_initial, named}}),
   };
 }
 

@@ -1,7 +1,6 @@
 #include "core/rules/network_rule.h"
 #include "core/rules/walk_rule.h"
-#include "core/variants/inner_steps.h"
-#include "core/variants/ttt.h"
+#include "core/variants/inner_learning.h"
 #include "core/variants/variants.h"
 
 namespace palimpsest {
@@ -25,7 +24,7 @@ double sigma_at(const Sequence& sequence, Index place) {
 /// what its tokens have gathered since, A. Every token corrects what W answers and is read from W + sigma A;
 /// at the next batch W takes A over.
 template <class Scalar>
-Program<Scalar> encode(const Rows<Scalar>& rows) {
+Program<Scalar> ttt_linear_rows(const Rows<Scalar>& rows) {
   const Sequence& sequence = rows.sequence;
   const Index batch = inner_batch(sequence.settings);
   Matrix<Scalar> transition = Matrix<Scalar>::Zero(rows.count, 4);
@@ -50,11 +49,12 @@ Program<Scalar> encode(const Rows<Scalar>& rows) {
           .read_sight = read_sight};
 }
 
-std::shared_ptr<const Rule> row_program() {
+std::shared_ptr<const Rule> ttt_linear_row_program() {
   const auto structure = [](const Settings&) {
     return Structure{.erase = Erase::decayed, .beta = true, .parts = "WA"};
   };
-  const auto encoder = make_encoder([]<class Scalar>(const Rows<Scalar>& rows) { return encode(rows); });
+  const auto encoder =
+      make_encoder([]<class Scalar>(const Rows<Scalar>& rows) { return ttt_linear_rows(rows); });
   const auto initial = [](const Sequence& sequence) {
     Matrix<double> state = Matrix<double>::Zero(2 * sequence.dk, sequence.dv);
     state.topRows(sequence.dk) = given_or_zero(sequence, "initial_state", sequence.dk, sequence.dv);
@@ -94,7 +94,7 @@ Variant ttt_linear() {
                .step = "S_t = S_\\tau - \\sigma_t\\nabla\\mathcal L_{\\tau<j\\le t}(S_\\tau)",
                .problems = network_problems(plan)},
       .memory = {.answers = network_memory(plan)},
-      .rule = with_parallel(network_rule(plan), row_program(),
+      .rule = with_parallel(network_rule(plan), ttt_linear_row_program(),
                             [](const Settings& settings) { return !has_layer_norm(settings); }),
   };
   variant.inputs.push_back({"initial_state",

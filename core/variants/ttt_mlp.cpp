@@ -1,5 +1,5 @@
 #include "core/rules/network_rule.h"
-#include "core/variants/ttt.h"
+#include "core/variants/inner_learning.h"
 #include "core/variants/variants.h"
 
 namespace palimpsest {

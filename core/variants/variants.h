@@ -1,5 +1,8 @@
 #pragma once
 
+#include <span>
+#include <string_view>
+
 #include "core/contract/variant.h"
 
 // clang-format off
@@ -41,5 +44,11 @@ namespace palimpsest {
 #define DECLARE(name) Variant name();
 PALIMPSEST_VARIANTS(DECLARE)
 #undef DECLARE
+
+/// Every variant, in the order in which they are best met.
+std::span<const Variant> variants();
+
+/// The variant with this id among `table`; throws InputError listing the known ids.
+const Variant& find_variant(std::string_view id, std::span<const Variant> table = variants());
 
 }  // namespace palimpsest

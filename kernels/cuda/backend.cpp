@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/contract/most_heads.h"
+#include "core/contract/sequence.h"
 #include "core/rules/rule.h"
 #include "kernels/cuda/engines.h"
 #include "kernels/cuda/failed_run.h"

@@ -5,9 +5,11 @@
 
 #include "core/base/error.h"
 #include "core/base/stop.h"
-#include "core/numbers/singular_values.h"
+#include "core/numbers/matrix_functions.h"
+#include "core/operator/inner_batches.h"
 #include "kernels/cuda/engine.h"
 #include "kernels/cuda/engines.h"
+#include "kernels/cuda/head_groups.h"
 #include "kernels/cuda/lact.h"
 #include "kernels/cuda/products.h"
 

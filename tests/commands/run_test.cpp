@@ -1,9 +1,22 @@
+// What the program computes from a file is what the library computes, for every variant with everything it
+// takes.
+
 #include <fmt/format.h>
 
-#include "app/commands/heads.h"
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <semaphore>
+
+#include "app/commands/commands.h"
+#include "app/commands/progress.h"
+#include "app/commands/run_batch.h"
 #include "core/cases/random_case.h"
 #include "core/contract/sequence.h"
+#include "core/proof/verify_plan.h"
+#include "core/rules/rule.h"
+#include "core/variants/variants.h"
 #include "tests/commands/cli.h"
+#include "tests/commands/program.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -511,4 +524,139 @@ TEST_CASE("an own output that is no number is not taken for agreement", "[run]")
   CHECK_THAT(run("linear", arrays).out, says("the input's own o is not finite, and was not compared"));
   std::ranges::fill(values, 0.0);
   CHECK_THAT(run("linear", arrays).out, says("from the input's own o") && !says("another scale"));
+}
+
+namespace {
+
+/// `palimpsest run` of linear attention on zeros of so many heads of 5 tokens; gives what it wrote to the
+/// standard error.
+std::string errors_of_run(Index heads, bool shows_progress) {
+  const Run run;
+  const Array zeros({5, heads, 3}, std::vector<double>(static_cast<std::size_t>(15 * heads)));
+  write_npz(run.input(), {{"q", zeros}, {"k", zeros}, {"v", zeros}});
+  std::ostringstream out;
+  std::ostringstream error;
+  CLI::App command;
+  const Task task = add_run(command, {out, error, shows_progress});
+  std::vector<std::string> arguments = {"linear", "--input", run.input(), "--output", run.output()};
+  std::ranges::reverse(arguments);  // as CLI11 takes them
+  command.parse(arguments);
+  REQUIRE(task() == exit_done);
+  return error.str();
+}
+
+}  // namespace
+
+TEST_CASE("a run shows on a terminal where it is, on a line that goes; elsewhere nothing", "[run]") {
+  const std::string shown = errors_of_run(4, true);
+  CHECK_THAT(shown, says("4 heads of 5 tokens"));
+  CHECK_THAT(shown, says("on cpu, "));
+  CHECK(shown.ends_with("\r\x1b[K"));
+  CHECK(shown.find('\n') == std::string::npos);
+  CHECK(errors_of_run(4, false).empty());
+}
+
+TEST_CASE("the line of a run counts the heads that are done where the device tells", "[run]") {
+  Sequence head;
+  head.tokens = 1024;
+  SequenceBatch batch;
+  batch.heads = {head, head, head};
+  CHECK(describe_progress(batch, "cuda", 0) == "3 heads of 1024 tokens on cuda");
+  CHECK(describe_progress(batch, "cpu", 2) == "2 of 3 heads of 1024 tokens done on cpu");
+}
+
+TEST_CASE("a line of a long work is written again while it lasts", "[run]") {
+  std::ostringstream out;
+  std::ostringstream error;
+  std::counting_semaphore<> asked(0);
+  int times = 0;
+  {
+    const Console console{out, error, true};
+    const WaitingLine line(console, [&] {
+      asked.release();
+      return fmt::format("asked {} times", ++times);
+    });
+    for (int i = 0; i < 3; ++i) asked.acquire();
+  }
+  CHECK_THAT(error.str(), says("asked 1 times, "));
+  CHECK_THAT(error.str(), says("asked 2 times"));
+  CHECK(error.str().ends_with("\r\x1b[K"));
+}
+
+namespace {
+
+/// Every option and parameter of settings, written out.
+std::vector<std::string> as_arguments(const Settings& settings) {
+  std::vector<std::string> arguments;
+  for (const auto& [name, value] : settings.options)
+    arguments.insert(arguments.end(), {"--param", fmt::format("{}={}", name, value)});
+  for (const auto& [name, value] : settings.parameters)
+    arguments.insert(arguments.end(), {"--param", fmt::format("{}={}", name, value)});
+  return arguments;
+}
+
+/// The file holds what the library gives, rounded to f32 where it was computed in f32.
+void check_array(const Arrays& results, const std::string& name, const Matrix<double>& expected,
+                 Precision precision) {
+  INFO(name);
+  REQUIRE(results.contains(name));
+  const Array& array = results.at(name);
+  REQUIRE(array.size() == expected.size());
+  CHECK(array.is_f32() == (precision == Precision::f32));
+  for (Index flat = 0; flat < array.size(); ++flat) {
+    const double value = expected.data()[flat];
+    const double written = array.is_f32() ? static_cast<double>(static_cast<float>(value)) : value;
+    if (array[flat] == written) continue;
+    CHECK(array[flat] == written);
+    return;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the program runs every variant, with all its arrays, options and parameters, in every form",
+          "[program]") {
+  std::vector<OptionChoice> choices;
+  for (const Variant& variant : variants()) {
+    for (const Settings& given : option_choices(variant)) choices.push_back({&variant, given});
+  }
+  const Run run;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    // Drawn parameters, chunk sizes and lengths; arrays that may be left out are given in every second case.
+    VerifyCase each = random_verify_case({choices[i]}, 1, static_cast<Index>(i));
+    each.random.tokens = static_cast<Index>(3 + i % 15);
+    each.random.initial_state = i % 2 == 0;
+    const Variant& variant = *each.variant;
+    const Arrays arrays = random_arrays(variant, each.given, each.random);
+    const Sequence sequence =
+        palimpsest::bind(variant, std::make_shared<const Arrays>(arrays), each.given).heads.front();
+    write_npz(run.input(), arrays);
+    for (const Form form : all_forms) {
+      const Precision precision =
+          (i + static_cast<std::size_t>(form)) % 3 == 0 ? Precision::f32 : Precision::f64;
+      std::filesystem::remove(run.output());
+      const Ran ran = program(
+          joined({"run", variant.id, "--form", name(form), "--precision", name(precision), "--chunk",
+                  std::to_string(each.chunk_sizes.front()), "--input", run.input(), "--output", run.output()},
+                 as_arguments(each.given)));
+      INFO(variant.id << " " << describe_options(each.given) << " " << to_string(each.random) << " "
+                      << name(form) << " " << ran.error);
+      if (const auto reason = variant.rule->missing(form, sequence.settings)) {
+        CHECK(ran.status == exit_unsupported);
+        CHECK_THAT(ran.error, says(*reason));
+        CHECK(ran.out.empty());
+        continue;
+      }
+      REQUIRE(ran.status == exit_done);
+      CHECK(is_one_line(ran.out));
+      CHECK(ran.error.empty());
+      const Output expected = variant.rule->run(sequence, form, precision, each.chunk_sizes.front());
+      const Arrays results = run.result();
+      const std::size_t handed_over = results.contains("column_norm") ? 1 : 0;
+      CHECK(results.size() == 1 + expected.states.size() + handed_over);
+      check_array(results, "o", expected.o, precision);
+      for (const auto& [state, value] : expected.states)
+        check_array(results, final_name(expected.states.size(), state), value, precision);
+    }
+  }
 }

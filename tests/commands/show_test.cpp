@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/session/learn_answers.h"
-#include "app/session/memory_answers.h"
+#include "app/session/learn_questions.h"
+#include "app/session/memory_questions.h"
 #include "app/session/presets.h"
-#include "app/session/prove_answers.h"
-#include "app/session/who_wrote.h"
+#include "app/session/prove_questions.h"
+#include "app/session/step_questions.h"
 #include "core/insight/provenance.h"
 #include "core/io/file.h"
+#include "core/variants/variants.h"
 #include "tests/commands/cli.h"
 
 using namespace palimpsest;
@@ -78,7 +79,7 @@ TEST_CASE("show answers writes what the window's answer has, number by number", 
   const auto& operations = trace.phases[0].operations;
   const auto write = std::ranges::find(operations, Purpose::write, &Operation::purpose) - operations.begin();
   const MemoryAnswers key{computation, Form::recurrent, {trace.block_of(42, 0), write}};
-  const auto answers = key.compute({});
+  const auto answers = find_out(key);
 
   const nlohmann::json json = numbers("answers", {"--at", "42"});
   CHECK(json["view"] == "answers");
@@ -120,7 +121,7 @@ TEST_CASE("show asks for the words, the rule and the head that are named", "[sho
     const std::string& id = trace.phases[0].operations[static_cast<std::size_t>(operation)].id;
     if (id != json["operation"].get<std::string>()) continue;
     const auto answers =
-        MemoryAnswers{computation, Form::recurrent, {50, operation}, {.pinned = {42, 6}}}.compute({});
+        find_out(MemoryAnswers{computation, Form::recurrent, {50, operation}, {.pinned = {42, 6}}});
     CHECK(matrix(json["after"]) == answers->table.after);
   }
   for (const Variant& variant : variants()) {
@@ -143,7 +144,7 @@ TEST_CASE("show provenance adds up to the number", "[show]") {
   double sum = json["initial"]["remaining"].get<double>();
   for (const auto& share : json["shares"]) sum += share["remaining"].get<double>();
   CHECK(sum == Approx(made.value).epsilon(1e-12));
-  const auto writers = WhoWrote{computation, {.tokens = 43, .row = 3, .column = 7}}.compute({});
+  const auto writers = find_out(WhoWrote{computation, {.tokens = 43, .row = 3, .column = 7}});
   REQUIRE(json["strongest"].size() == writers->strongest.size());
   for (std::size_t i = 0; i < writers->strongest.size(); ++i) {
     CHECK(json["strongest"][i]["token"] == writers->strongest[i].token);
@@ -161,7 +162,7 @@ TEST_CASE("show provenance adds up to the number", "[show]") {
 TEST_CASE("show learning writes the step, its line, and the pair that it harms most", "[show]") {
   const nlohmann::json json = numbers("learning", {"--at", "42"});
   const auto computation = computed();
-  const auto moment = about<LearningNow>(computation, 42).compute({});
+  const auto moment = find_out(about<LearningNow>(computation, 42));
   REQUIRE(*moment);
   const LearningMoment& expected = **moment;
   CHECK(json["loss_before"] == expected.step.loss_before);
@@ -171,7 +172,7 @@ TEST_CASE("show learning writes the step, its line, and the pair that it harms m
   CHECK(json["stability"]["reach"] == expected.step.stability->reach);
   CHECK(json["harmed"]["token"] == 6);
   CHECK(json["harmed"]["text"] == "key");
-  const auto harm = about<HarmNow>(computation, 42).compute({});
+  const auto harm = find_out(about<HarmNow>(computation, 42));
   REQUIRE(*harm);
   CHECK(json["harmed"]["rates"] == (*harm)->rates);
   CHECK(json["harmed"]["losses"] == (*harm)->losses);
@@ -194,7 +195,7 @@ TEST_CASE("show recall and gates write a number for every token", "[show]") {
   words.of = computation;
   words.tokens = {6, 42};
   for (Index moment = 0; moment <= 94; ++moment) words.moments.push_back(moment);
-  CHECK(matrix(recall["shares"]) == words.compute({})->shares);
+  CHECK(matrix(recall["shares"]) == find_out(words)->shares);
   CHECK(recall["words"][1]["text"] == "drum");
   // Without words those that were written most strongly by then.
   CHECK(numbers("recall", {"--at", "42"})["words"].size() <= 8);
@@ -204,7 +205,7 @@ TEST_CASE("show recall and gates write a number for every token", "[show]") {
   const nlohmann::json gates = numbers("gates");
   CoursesOfTokens courses;
   courses.of = computation;
-  const auto expected = courses.compute({});
+  const auto expected = find_out(courses);
   REQUIRE(gates["keeping"]["mean"].size() == 94);
   for (std::size_t t = 0; t < 94; ++t) {
     CHECK(gates["keeping"]["mean"][t] == expected->keeping->mean(static_cast<Index>(t)));
@@ -332,7 +333,7 @@ TEST_CASE("show lens and faults: the numbers are those of Prove") {
   line.of = foundation;
   line.form = Form::parallel;
   CHECK(lens["lines"][3]["form"] == "parallel");
-  CHECK(lens["lines"][3]["errors"].get<std::vector<double>>() == line.compute({})->errors);
+  CHECK(lens["lines"][3]["errors"].get<std::vector<double>>() == find_out(line)->errors);
   CHECK(lens["lines"][4]["arithmetic"] == "f32");
   CHECK(lens["lines"][5]["arithmetic"] == "tf32");
   CHECK(lens["sums"].size() == 4);
@@ -343,7 +344,7 @@ TEST_CASE("show lens and faults: the numbers are those of Prove") {
     key.of = foundation;
     key.form = Form::chunkwise;
     key.fault = each["fault"].get<std::string>();
-    const auto figures = key.compute({});
+    const auto figures = find_out(key);
     INFO(key.fault);
     CHECK(each.contains("without") == !figures->without.empty());
     if (!figures->without.empty()) continue;

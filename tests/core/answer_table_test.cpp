@@ -1,6 +1,6 @@
 // What a memory answers: the table, the words that are asked, and what is said of them.
 
-#include "core/insight/answer_table.h"
+#include "core/insight/answers.h"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/insight/answer_words.h"
-#include "core/insight/write_strength.h"
+#include "core/insight/stability.h"
 #include "core/io/capture.h"
 #include "core/rules/inner_problem.h"
 #include "core/rules/row_rule.h"

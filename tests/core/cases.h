@@ -6,11 +6,12 @@
 #include <vector>
 
 #include "core/cases/random_case.h"
-#include "core/contract/disagreement.h"
+#include "core/contract/output.h"
 #include "core/contract/sequence.h"
 #include "core/operator/inner_batches.h"
-#include "core/proof/verify_case.h"
+#include "core/proof/verify_plan.h"
 #include "core/rules/rule.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest::testing {
 

@@ -8,11 +8,10 @@
 #include "tests/core/random_expression.h"
 
 using namespace palimpsest;
+using namespace palimpsest::testing;
 using palimpsest::testing::says;
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 const Symbols symbols = {
     {"alpha", {"\\alpha_t", Role::gate, ""}},

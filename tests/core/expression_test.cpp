@@ -1,17 +1,20 @@
-#include "core/formula/expression.h"
+#include <fmt/format.h>
 
 #include <limits>
+#include <set>
 
 #include "core/base/error.h"
+#include "core/contract/output.h"
+#include "core/formula/expression.h"
+#include "core/steps/interpreted.h"
 #include "tests/catch.h"
+#include "tests/core/cases.h"
 #include "tests/core/random_expression.h"
 
 using namespace palimpsest;
-using palimpsest::testing::says;
+using namespace palimpsest::testing;
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 Matrix<double> matrix(Index rows, Index columns, std::initializer_list<double> values) {
   Matrix<double> result(rows, columns);
@@ -168,4 +171,181 @@ TEST_CASE("the shape known beforehand is the shape of the value, for random expr
     REQUIRE(value.rows() == rows);
     REQUIRE(value.cols() == columns);
   }
+}
+
+// The equations on the screen are a complete program: carried out one after the other, with nothing but the
+// sequence's rows and what the form starts from, they give what the engine gives.
+
+namespace {
+
+/// f64 against f64 after at most 65 tokens: rounding alone.
+constexpr double rounding_of_equations = 1e-10;
+
+struct Size {
+  Index tokens, dk, dv, chunk_size;
+};
+
+/// Calls `visit(case, form, chunk size)` for every variant, option, form, with and without initial states.
+template <class Visit>
+void for_every_form(const Size& size, Visit visit) {
+  for (const Case& each : all_cases({.tokens = size.tokens, .dk = size.dk, .dv = size.dv, .seed = 31})) {
+    for (const Form form : each.forms()) visit(each, form, size.chunk_size);
+  }
+}
+
+/// `value` with 8 bits behind the point of its binary notation, as bf16 keeps them.
+Matrix<double> coarse(const Matrix<double>& value) {
+  return value.unaryExpr([](double x) {
+    if (!std::isfinite(x)) return x;
+    int exponent = 0;
+    const double fraction = std::frexp(x, &exponent);
+    return std::ldexp(std::round(std::ldexp(fraction, 8)), exponent - 8);
+  });
+}
+
+}  // namespace
+
+TEST_CASE("the equations alone give what the engine gives") {
+  for (const Size& size : {Size{1, 3, 5, 1}, {2, 5, 3, 1}, {17, 3, 5, 4}, {65, 5, 3, 16}, {17, 4, 4, 64}}) {
+    for_every_form(size, [&](const Case& each, Form form, Index chunk_size) {
+      INFO(each.words << " " << name(form) << " chunk " << chunk_size);
+      const auto trace = each.trace(form, chunk_size);
+      const Output interpreted = interpret(*trace);
+      const Disagreement worst = compare(interpreted, each.run(form, Precision::f64, chunk_size));
+      INFO(worst.array << "[" << worst.row << ", " << worst.column << "] is " << worst.got << ", expected "
+                       << worst.expected);
+      CHECK(worst.error <= each.allowed(rounding_of_equations));
+    });
+  }
+}
+
+TEST_CASE("every block of the equations is a block of the engine") {
+  for_every_form({17, 3, 5, 4}, [&](const Case& each, Form form, Index chunk_size) {
+    const auto trace = each.trace(form, chunk_size);
+    Index blocks = 0;
+    interpret(*trace, {.visit = [&](Index index, const Record& record) {
+      CHECK(index == blocks++);
+      const Record& recorded = trace->record(index);
+      for (const auto& [tensor, value] : record.tensors()) {
+        INFO(each.words << " " << name(form) << " block " << index << " " << tensor);
+        CHECK(compare(tensor, value, recorded.at(tensor)).error <= each.allowed(rounding_of_equations));
+      }
+      for (const Operation& operation : trace->phase(trace->block(index)).operations)
+        CHECK(record.contains(operation.equation.result));
+    }});
+    CHECK(blocks == trace->block_count());
+  });
+}
+
+TEST_CASE("what a form takes from the record is a row of the sequence, a constant or where it starts") {
+  for_every_form({17, 3, 5, 4}, [&](const Case& each, Form form, Index chunk_size) {
+    const auto trace = each.trace(form, chunk_size);
+    std::set<std::string> brought;
+    std::set<std::string> seen;
+    for (const Phase& phase : trace->phases) {
+      for (const Carry& carry : phase.carries) brought.insert(carry.to);
+    }
+    for (Index index = 0; index < trace->block_count(); ++index) {
+      const Block block = trace->block(index);
+      const Phase& phase = trace->phase(block);
+      INFO(each.words << " " << name(form) << " block " << index);
+      // What starts anew inside the sequence starts from nothing: no sums, and no score at all.
+      for (const Carry& carry : phase.carries) {
+        if (carry.when != Carry::When::going_on || !block.starts_anew || index == 0) continue;
+        const bool starts_otherwise = std::ranges::any_of(phase.carries, [&](const Carry& other) {
+          return other.to == carry.to && other.when == Carry::When::starting_anew;
+        });
+        if (starts_otherwise || !trace->record(index).contains(carry.to)) continue;
+        const Matrix<double>& start = trace->record(index).at(carry.to);
+        INFO(carry.to);
+        CHECK(((start.array() == 0).all() ||
+               (start.array() == -std::numeric_limits<double>::infinity()).all()));
+      }
+      // No state comes back in by another way.
+      std::set<std::string> made;
+      for (const Operation& operation : phase.operations) made.insert(operation.equation.result);
+      for (const Operation& operation : phase.operations) {
+        for (const std::string& operand : operands(operation.equation.expression)) {
+          if (made.contains(operand) || brought.contains(operand)) continue;
+          INFO(operand);
+          CHECK(trace->symbols.at(operand).role != Role::state);
+          CHECK(trace->symbols.at(operand).role != Role::error);
+          CHECK(trace->symbols.at(operand).role != Role::output);
+          // Nor what another phase makes.
+          for (const Phase& other : trace->phases)
+            CHECK(std::ranges::none_of(
+                other.operations, [&](const Operation& maker) { return maker.equation.result == operand; }));
+        }
+      }
+    }
+  });
+}
+
+TEST_CASE("every result is read, carried on or given out") {
+  for_every_form({17, 3, 5, 4}, [&](const Case& each, Form form, Index chunk_size) {
+    const auto trace = each.trace(form, chunk_size);
+    for (const Phase& phase : trace->phases) {
+      std::set<std::string> needed = {"o", "O"};
+      for (const Phase& other : trace->phases) {
+        for (const Carry& carry : other.carries) needed.insert(carry.from);
+      }
+      for (const Operation& operation : phase.operations) {
+        for (const std::string& operand : operands(operation.equation.expression)) needed.insert(operand);
+      }
+      for (const Operation& operation : phase.operations) {
+        const bool is_shown_alone = operation.id == "check" || operation.id == "spectra";
+        if (is_shown_alone) continue;  // a proof, a chart: there to be seen
+        INFO(each.words << " " << name(form) << " " << operation.id);
+        CHECK(needed.contains(operation.equation.result));
+      }
+    }
+  });
+}
+
+TEST_CASE("a carry that is left out, and an equation that reads too early, are noticed") {
+  const Case each = random_case(find_variant("gated_deltanet"), {},
+                                {.tokens = 17, .dk = 3, .dv = 5, .initial_state = true});
+  for (const Form form : {Form::recurrent, Form::chunkwise}) {
+    const auto trace = each.trace(form, 4);
+    const Output expected = each.run(form, Precision::f64, 4);
+    std::vector<Phase> empty = trace->phases;
+    empty[0].carries[0].starts_empty = true;
+    CHECK(compare(interpret(*trace, empty), expected).error > 1e-3);
+
+    std::vector<Phase> swapped = trace->phases;
+    std::swap(swapped[0].operations.front(), swapped[0].operations.back());
+    CHECK_THROWS_WITH(interpret(*trace, swapped), says("is not made yet"));
+  }
+}
+
+TEST_CASE("a rounding of every result shows, and stays of its own size") {
+  for_every_form({17, 6, 5, 4}, [&](const Case& each, Form form, Index chunk_size) {
+    if (each.allowed(1) > 1) return;  // Newton and Schulz amplify it
+    const auto trace = each.trace(form, chunk_size);
+    Index coarse_results = 0;
+    const Output rounded =
+        interpret(*trace, {.rounded = coarse, .visit = [&](Index index, const Record& record) {
+                             for (const Operation& operation : trace->phase(trace->block(index)).operations) {
+                               const Matrix<double>& value = record.at(operation.equation.result);
+                               coarse_results += value == coarse(value) || !value.allFinite() ? 0 : 1;
+                             }
+                           }});
+    INFO(each.words << " " << name(form));
+    CHECK(coarse_results == 0);
+    const double error = compare(rounded, each.run(form, Precision::f64, chunk_size)).error;
+    CHECK(error > 0);
+    CHECK(error < 0.5);
+  });
+}
+
+TEST_CASE("the equations of an empty sequence give no rows, and interpreting can be stopped") {
+  const Case empty = random_case(find_variant("kda"), {}, {.tokens = 0});
+  const Output none = interpret(*empty.trace(Form::recurrent, 1));
+  CHECK(none.o.rows() == 0);
+  CHECK(none.states.empty());
+
+  const Case some = random_case(find_variant("kda"), {}, {.tokens = 2});
+  std::stop_source stop;
+  stop.request_stop();
+  CHECK_THROWS_AS(interpret(*some.trace(Form::recurrent, 1), {.stop = stop.get_token()}), Cancelled);
 }

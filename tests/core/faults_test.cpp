@@ -9,7 +9,7 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/contract/disagreement.h"
+#include "core/contract/output.h"
 #include "core/proof/departure.h"
 #include "core/proof/verify_faults.h"
 #include "tests/catch.h"

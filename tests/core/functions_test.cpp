@@ -14,7 +14,6 @@ namespace {
 
 using Columns = std::vector<std::vector<double>>;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 const double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 /// Checks the shape and every cell against `cell(row, column)`.

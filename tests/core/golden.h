@@ -7,14 +7,13 @@
 #include <nlohmann/json.hpp>
 
 #include "core/io/npz.h"
+#include "core/variants/variants.h"
 #include "tests/core/cases.h"
 #include "tests/folders.h"
 
 namespace palimpsest::testing {
 
-inline std::filesystem::path golden_folder() {
-  return std::filesystem::path(test_data_folder()) / "golden";
-}
+inline std::filesystem::path golden_folder() { return std::filesystem::path(test_data_folder()) / "golden"; }
 
 /// What there is and how exactly it holds.
 inline nlohmann::json golden_manifest() {

@@ -2,8 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <limits>
+
+#include "core/io/capture.h"
+#include "core/rules/row_rule.h"
 #include "tests/catch.h"
+#include "tests/core/cases.h"
 #include "tests/core/golden.h"
+#include "tests/core/oracles.h"
+#include "tests/folders.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -52,4 +60,228 @@ TEST_CASE("every form gives the golden results") {
     }
   }
   CHECK(cases == 172);
+}
+
+// What the layers of trained models really gave out is what our recurrence gives on what went in.
+
+namespace {
+
+Settings with_scale(const Capture& capture) {
+  Settings settings;
+  if (capture.scale) settings.parameters["scale"] = *capture.scale;
+  return settings;
+}
+
+/// max|ours - o| / max|o| over all heads of the capture, run as `variant`.
+double reproduction_error(const Capture& capture, const Variant& variant, const Arrays& arrays) {
+  const Array& o = capture.arrays.at("o");
+  const SequenceBatch batch =
+      palimpsest::bind(variant, std::make_shared<const Arrays>(arrays), with_scale(capture));
+  REQUIRE(o.shape ==
+          std::vector<Index>{batch.heads.front().tokens, batch.head_count, batch.heads.front().dv});
+  double furthest = 0;
+  double largest = 0;
+  for (Index head = 0; head < batch.head_count; ++head) {
+    const Output ours =
+        variant.rule->run(batch.heads[static_cast<std::size_t>(head)], Form::recurrent, Precision::f64, 1);
+    for (Index t = 0; t < ours.o.rows(); ++t) {
+      for (Index c = 0; c < ours.o.cols(); ++c) {
+        const double theirs = o[(t * batch.head_count + head) * ours.o.cols() + c];
+        furthest = std::max(furthest, std::abs(ours.o(t, c) - theirs));
+        largest = std::max(largest, std::abs(theirs));
+      }
+    }
+  }
+  return furthest / largest;
+}
+
+/// The arrays with gamma = exp(g) of the first token in the place of a g that is constant in time.
+Arrays with_gamma(const Arrays& arrays) {
+  Arrays changed = arrays;
+  const Array& g = arrays.at("g");
+  std::vector<double> gamma;
+  for (Index head = 0; head < g.shape[1]; ++head) gamma.push_back(std::exp(g[head]));
+  changed["gamma"] = Array({g.shape[1]}, gamma);
+  return changed;
+}
+
+}  // namespace
+
+TEST_CASE("the f64 recurrence reproduces the output of every capture within its stated error") {
+  int captures = 0;
+  for (const CaptureSummary& summary : list_captures(assets_folder() + "/captures")) {
+    INFO(summary.file.filename().string());
+    const Capture capture = read_capture(summary.file);
+    REQUIRE(capture.reproduction_error);
+    ++captures;
+    const bool is_retnet = capture.rule == "retnet";
+    const Arrays arrays = is_retnet ? with_gamma(capture.arrays) : capture.arrays;
+    // The error is stated with one or two digits.
+    const double allowed = 1.1 * *capture.reproduction_error;
+    CHECK(reproduction_error(capture, find_variant(capture.rule), arrays) <= allowed);
+    if (is_retnet)
+      CHECK(reproduction_error(capture, find_variant("scalar_decay"), capture.arrays) <= allowed);
+  }
+  CHECK(captures >= 14);
+}
+
+namespace {
+
+/// Every form of a case against its direct recurrence; the chunkwise form in several chunk sizes.
+void check_forms(const Case& each, Precision precision, double tolerance) {
+  const Output expected = direct(each.variant->id, *each.arrays, each.sequence.settings);
+  for (const Form form : each.forms()) {
+    const Index whole = std::max<Index>(each.sequence.tokens, 1);
+    for (const Index chunk_size :
+         has_chunks(form) ? std::vector<Index>{1, 7, 16, whole} : std::vector<Index>{1}) {
+      const Disagreement worst = compare(each.run(form, precision, chunk_size), expected);
+      INFO(fmt::format("{} {} {} chunk {}: {}[{}, {}] is {}, expected {}", each.words, name(form),
+                       name(precision), chunk_size, worst.array, worst.row, worst.column, worst.got,
+                       worst.expected));
+      CHECK(worst.error <= each.allowed(tolerance));
+    }
+  }
+}
+
+/// The same case with the numbers of one array changed.
+template <class Change>
+Case changed(const Case& each, const std::string& array, Change change) {
+  Arrays arrays = *each.arrays;
+  auto& values = std::get<0>(arrays.at(array).values);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = change(values[i], i);
+  return bound(*each.variant, each.settings, std::move(arrays), each.words + " changed " + array);
+}
+
+}  // namespace
+
+TEST_CASE("every form gives what its definition gives") {
+  for (const Index tokens : {0, 1, 2, 16, 17, 33, 65}) {
+    for (const Case& each : all_cases({.tokens = tokens, .dk = 5, .dv = 3, .seed = 7})) {
+      check_forms(each, Precision::f64, 1e-12);
+    }
+  }
+  for (const Case& each : all_cases({.tokens = 40, .dk = 1, .dv = 4, .seed = 8}))
+    check_forms(each, Precision::f64, 1e-12);
+  for (const Case& each : all_cases({.tokens = 40, .dk = 4, .dv = 1, .seed = 9}))
+    check_forms(each, Precision::f64, 1e-12);
+}
+
+TEST_CASE("f32 gives what the definition gives on the numbers as f32 holds them") {
+  for (const Case& each : all_cases({.tokens = 65, .dk = 12, .dv = 7, .seed = 3})) {
+    Settings settings = each.settings;
+    for (auto& [name, value] : settings.parameters) value = static_cast<double>(static_cast<float>(value));
+    check_forms(bound(*each.variant, settings, rounded_to_f32(*each.arrays), each.words), Precision::f32,
+                2e-5);
+  }
+}
+
+TEST_CASE("gates of exactly 0 and 1 and down to the smallest numbers are followed") {
+  const auto harsh = [](double, std::size_t i) {
+    constexpr double values[] = {0, 1, 1e-30, 0.5, 1 - 1e-12, 1e-300, 0, 0.9};
+    return values[i * 5 % 8];
+  };
+  for (const Case& each : all_cases({.tokens = 40, .dk = 5, .dv = 3, .seed = 4})) {
+    if (each.arrays->contains("alpha")) check_forms(changed(each, "alpha", harsh), Precision::f64, 1e-12);
+    if (each.arrays->contains("g")) {
+      const auto log = [&](double value, std::size_t i) { return std::log(harsh(value, i)); };
+      check_forms(changed(each, "g", log), Precision::f64, 1e-12);
+    }
+  }
+}
+
+TEST_CASE("a gate of exactly 0 forgets exactly") {
+  for (const Case& each : all_cases({.tokens = 20, .dk = 5, .dv = 3, .seed = 5})) {
+    const bool log_gates = each.arrays->contains("g");
+    if (!log_gates && !each.arrays->contains("alpha")) continue;
+    const auto* rows = dynamic_cast<const RowRule*>(each.variant->rule.get());
+    const Structure structure = rows ? rows->structure(each.sequence) : Structure{};
+    // It writes back what it has read before everything was forgotten.
+    if (structure.erase == Erase::undecayed) continue;
+    // The first token that writes nothing still reads the write before it.
+    const Index silenced = structure.read_at == ReadAt::before_row ? 9 : 10;
+    const double nothing = log_gates ? -std::numeric_limits<double>::infinity() : 0.0;
+    const Case forgetful =
+        changed(each, log_gates ? "g" : "alpha", [&](double, std::size_t) { return nothing; });
+    const Case silent = changed(forgetful, "v", [](double v, std::size_t i) { return i / 3 < 10 ? v : 0.0; });
+    for (const Form form : each.forms()) {
+      for (const Precision precision : scalar_precisions) {
+        INFO(each.words << " " << name(form) << " " << name(precision));
+        CHECK(silent.run(form, precision, 7).o.bottomRows(silenced).cwiseAbs().maxCoeff() == 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("strong writes over and over the same keys are followed") {
+  for (const Case& each : all_cases({.tokens = 64, .dk = 4, .dv = 3, .seed = 6})) {
+    if (!each.arrays->contains("beta")) continue;
+    const Case strong = changed(each, "beta", [](double, std::size_t i) { return i % 3 == 0 ? 0.0 : 1.999; });
+    const auto same_key = [&](double, std::size_t i) {
+      return std::get<0>(each.arrays->at("k").values)[i % 4];
+    };
+    check_forms(changed(strong, "k", same_key), Precision::f64, 1e-11);
+  }
+}
+
+TEST_CASE("Longhorn takes strengths of any size, and a key that says nothing") {
+  const Case each = random_case(find_variant("longhorn"), {}, {.tokens = 24, .dk = 4, .dv = 3, .seed = 10});
+  const auto any_size = [](double, std::size_t i) {
+    constexpr double values[] = {0, 1e-300, 1e-9, 1, 1e9, 1e300};
+    return values[i % 6];
+  };
+  const Case strong = changed(each, "beta", any_size);
+  check_forms(strong, Precision::f64, 1e-12);
+  check_forms(changed(strong, "k", [](double k, std::size_t i) { return i < 48 ? k : 0; }), Precision::f64,
+              1e-12);
+  // An infinite strength is the pseudo-inverse of one key: delta = 1 / |k|^2.
+  Arrays one = {{"q", Array({1, 1}, std::vector<double>{1})},
+                {"k", Array({1, 1}, std::vector<double>{2})},
+                {"v", Array({1, 1}, std::vector<double>{3})},
+                {"beta", Array({1}, std::vector<double>{1e308})}};
+  CHECK(bound(*each.variant, {}, std::move(one)).run(Form::recurrent).o(0, 0) == 1.5);
+}
+
+TEST_CASE("the Forgetting Transformer weighs by its gates, and without any it is softmax attention") {
+  // Two equal scores: the earlier key counts f_2 against 1.
+  const auto column = [](std::vector<double> values) { return Array({2, 1}, std::move(values)); };
+  Arrays two = {{"q", column({0, 0})},
+                {"k", column({1, 1})},
+                {"v", column({4, 1})},
+                {"alpha", Array({2}, std::vector<double>{0.125, 0.5})}};
+  for (const Form form : {Form::recurrent, Form::chunkwise, Form::parallel}) {
+    INFO(name(form));
+    const Matrix<double> o = bound(find_variant("fox"), {}, two).run(form, Precision::f64, 1).o;
+    CHECK(o(0, 0) == 4);
+    CHECK(o(1, 0) == Approx((0.5 * 4 + 1) / 1.5).epsilon(1e-15));
+  }
+  for (const bool earlier : {false, true}) {
+    const Case fox = random_case(find_variant("fox"), {},
+                                 {.tokens = 33, .initial_state = earlier, .keeps = true, .seed = 11});
+    Arrays arrays = *fox.arrays;
+    arrays.erase("alpha");
+    arrays.erase("initial_g_cache");
+    const Case softmax = bound(find_variant("softmax"), {}, std::move(arrays));
+    for (const Form form : softmax.forms())
+      for (const Precision precision : scalar_precisions)
+        CHECK(fox.run(form, precision, 7).o == softmax.run(form, precision, 7).o);
+  }
+}
+
+TEST_CASE("large scores of softmax stay finite and right") {
+  const Variant& variant = find_variant("softmax");
+  const Case each =
+      random_case(variant, {.parameters = {{"scale", 3000}}}, {.tokens = 33, .initial_state = true});
+  check_forms(each, Precision::f64, 1e-12);
+}
+
+TEST_CASE("what the definitions check would notice a fault") {
+  const Case each = random_case(find_variant("kda"), {}, {.tokens = 17});
+  const Output right = direct("kda", *each.arrays, each.sequence.settings);
+  for (const char* array : {"q", "k", "v", "alpha", "beta"}) {
+    const auto middle = static_cast<std::size_t>(each.arrays->at(array).size() / 2);
+    const Case off =
+        changed(each, array, [&](double value, std::size_t i) { return i == middle ? value * 0.99 : value; });
+    INFO(array);
+    CHECK(compare(off.run(Form::chunkwise, Precision::f64, 7), right).error > 1e-6);
+  }
 }

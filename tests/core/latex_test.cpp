@@ -1,11 +1,64 @@
 #include <algorithm>
 #include <cctype>
+#include <limits>
 
 #include "core/formula/expression.h"
+#include "core/formula/notation.h"
 #include "tests/catch.h"
 #include "tests/core/random_expression.h"
 
 using namespace palimpsest;
+
+TEST_CASE("symbols become plain Unicode") {
+  const std::pair<const char*, const char*> expected[] = {
+      {"k_t", "k"},
+      {"S_{t-1}", "Sₜ₋₁"},
+      {"\\bar S_t", "S̄"},
+      {"\\bar{S}_{t-1}", "S̄ₜ₋₁"},
+      {"\\hat v_t", "v̂"},
+      {"\\tilde\\alpha", "α̃"},
+      {"\\alpha_t", "α"},
+      {"\\beta", "β"},
+      {"\\Lambda_0", "Λ₀"},
+      {"v^{old}_t", "v^old"},
+      {"v_t^1", "v¹"},
+      {"x_{ab:c}", "x_{ab:c}"},
+      {"x_y", "x_y"},
+      {"O_\\mathrm{in}", "Oᵢₙ"},
+      {"\\phi\\left(k_t\\right)", "φ(k)"},
+      {"\\left(I + N\\right)^{-1} R", "(I + N)⁻¹ R"},
+      {"Q K^{\\top} \\odot G", "Q Kᵀ ⊙ G"},
+      {"\\mathrm{Diag}\\left(\\alpha_t\\right) S", "Diag(α) S"},
+      {"X + \\log M", "X + log M"},
+      {"\\frac{a}{b+1}", "(a)/(b+1)"},
+      {"\\mathrm{initial\\_state}", "initial_state"},
+      {"\\unknown", "unknown"},
+      {"", ""},
+      {"\\", ""},
+      {"{a_", "a"},
+      {"a}b", "a"},
+      {"\\bar", "\u0304"},
+  };
+  for (const auto& [latex, text] : expected) CHECK(unicode(latex) == text);
+}
+
+TEST_CASE("numbers are written for a person") {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  CHECK(number_text(0.987) == "0.987");
+  CHECK(number_text(-0.41) == "−0.41");
+  CHECK(number_text(1.0 / 3) == "0.3333");
+  CHECK(number_text(-1.2345e-5) == "−1.234·10⁻⁵");
+  CHECK(number_text(1.5e12) == "1.5·10¹²");
+  CHECK(number_text(0) == "0");
+  CHECK(number_text(-0.0) == "0");
+  CHECK(number_text(-infinity) == "−∞");
+  CHECK(number_text(std::numeric_limits<double>::quiet_NaN()) == "NaN");
+
+  CHECK(number_latex(0.98712) == "0.987");
+  CHECK(number_latex(-1.2e-5) == "-1.2\\cdot 10^{-5}");
+  CHECK(number_latex(infinity) == "\\infty");
+  CHECK(number_latex(std::numeric_limits<double>::quiet_NaN()) == "\\mathrm{NaN}");
+}
 
 namespace {
 
@@ -23,7 +76,7 @@ const Symbols gated_deltanet_symbols = {
     {"power", {"x^{2}", Role::plain, "a symbol with a superscript"}},
 };
 
-const std::vector<Equation> gated_deltanet = {
+const std::vector<Equation> gated_deltanet_rule = {
     {"S_decayed", tensor("alpha") * tensor("S_before")},
     {"old", transpose(tensor("S_decayed")) * tensor("k")},
     {"error", tensor("v") - tensor("old")},
@@ -136,24 +189,25 @@ std::size_t count(const std::string& text, const std::string& part) {
 }  // namespace
 
 TEST_CASE("LaTeX of Gated DeltaNet's equations") {
-  CHECK(latex(gated_deltanet[0], gated_deltanet_symbols) == "\\bar S_t = \\alpha_t S_{t-1}");
-  CHECK(latex(gated_deltanet[1], gated_deltanet_symbols) == "\\hat v_t = \\bar S_t^{\\top} k_t");
-  CHECK(latex(gated_deltanet[3], gated_deltanet_symbols) == "S_t = \\bar S_t + \\beta_t k_t e_t^{\\top}");
+  CHECK(latex(gated_deltanet_rule[0], gated_deltanet_symbols) == "\\bar S_t = \\alpha_t S_{t-1}");
+  CHECK(latex(gated_deltanet_rule[1], gated_deltanet_symbols) == "\\hat v_t = \\bar S_t^{\\top} k_t");
+  CHECK(latex(gated_deltanet_rule[3], gated_deltanet_symbols) ==
+        "S_t = \\bar S_t + \\beta_t k_t e_t^{\\top}");
 
   const std::vector<std::string> error_parts = {"error", "old"};
-  CHECK(latex({"S_after", expand(gated_deltanet[3].expression, gated_deltanet, error_parts)},
+  CHECK(latex({"S_after", expand(gated_deltanet_rule[3].expression, gated_deltanet_rule, error_parts)},
               gated_deltanet_symbols) ==
         "S_t = \\bar S_t + \\beta_t k_t \\left(v_t - \\bar S_t^{\\top} k_t\\right)^{\\top}");
 
   const std::vector<std::string> all = {"error", "old", "S_decayed"};
-  CHECK(plain(expand(gated_deltanet[3].expression, gated_deltanet, all)) ==
+  CHECK(plain(expand(gated_deltanet_rule[3].expression, gated_deltanet_rule, all)) ==
         "\\alpha_t S_{t-1} + \\beta_t k_t \\left(v_t - \\left(\\alpha_t S_{t-1}\\right)^{\\top} "
         "k_t\\right)^{\\top}");
 }
 
 TEST_CASE("the lit part is at full strength and underlined, the rest is dim") {
   const std::vector<std::string> parts = {"error", "old"};
-  const Equation after = {"S_after", expand(gated_deltanet[3].expression, gated_deltanet, parts)};
+  const Equation after = {"S_after", expand(gated_deltanet_rule[3].expression, gated_deltanet_rule, parts)};
   LatexStyle style;
   style.lit = "old";
   CHECK(latex(after, gated_deltanet_symbols, style) ==
@@ -166,14 +220,14 @@ TEST_CASE("the lit part is at full strength and underlined, the rest is dim") {
         "\\fgcolor{K}{k_t}}}\\right)^{\\top}}");
 
   style.lit = "S_decayed";
-  CHECK(latex(gated_deltanet[1], gated_deltanet_symbols, style) ==
+  CHECK(latex(gated_deltanet_rule[1], gated_deltanet_symbols, style) ==
         "\\fgcolor{p}{\\fgcolor{v}{\\hat v_t} = \\fgcolor{S}{\\underline{\\bar S_t}}^{\\top} "
         "\\fgcolor{k}{k_t}}");
-  CHECK(latex(gated_deltanet[0], gated_deltanet_symbols, style) ==
+  CHECK(latex(gated_deltanet_rule[0], gated_deltanet_symbols, style) ==
         "\\fgcolor{p}{\\fgcolor{S}{\\underline{\\bar S_t}} = \\fgcolor{g}{\\alpha_t} \\fgcolor{s}{S_{t-1}}}");
 
   style.lit.clear();
-  CHECK(latex(gated_deltanet[0], gated_deltanet_symbols, style) ==
+  CHECK(latex(gated_deltanet_rule[0], gated_deltanet_symbols, style) ==
         "\\fgcolor{P}{\\fgcolor{S}{\\bar S_t} = \\fgcolor{G}{\\alpha_t} \\fgcolor{S}{S_{t-1}}}");
 }
 
@@ -186,7 +240,7 @@ TEST_CASE("numbers stand in for [1, 1] tensors") {
   LatexStyle style;
   style.numbers = &record;
   const auto with_numbers = [&](const Expression& x) { return latex(x, gated_deltanet_symbols, style); };
-  CHECK(latex(gated_deltanet[0], gated_deltanet_symbols, style) == "\\bar S_t = 0.987 S_{t-1}");
+  CHECK(latex(gated_deltanet_rule[0], gated_deltanet_symbols, style) == "\\bar S_t = 0.987 S_{t-1}");
   CHECK(with_numbers(tensor("beta") * tensor("k")) == "\\left(-1.2\\cdot 10^{-5}\\right) k_t");
   CHECK(with_numbers(tensor("alpha") * tensor("alpha") * tensor("k")) == "0.987 \\cdot 0.987 k_t");
   CHECK(with_numbers(tensor("k") * transpose(tensor("alpha"))) == "k_t \\cdot 0.987");

@@ -1,6 +1,6 @@
 // What the pictures of Learn are made of, against their definitions written plainly.
 
-#include "core/insight/learning_moment.h"
+#include "core/insight/learning.h"
 
 #include <Eigen/QR>
 #include <cmath>
@@ -9,15 +9,11 @@
 #include <tuple>
 
 #include "core/base/error.h"
-#include "core/insight/half_life.h"
 #include "core/insight/keeping.h"
-#include "core/insight/key_directions.h"
 #include "core/insight/memory_change.h"
-#include "core/insight/reach_edges.h"
-#include "core/insight/recalled_part.h"
-#include "core/insight/remembered.h"
-#include "core/insight/step_reach.h"
-#include "core/insight/written_outer.h"
+#include "core/insight/recall.h"
+#include "core/insight/spectra.h"
+#include "core/insight/stability.h"
 #include "core/insight/written_together.h"
 #include "core/rules/network_rule.h"
 #include "core/rules/stored_pairs.h"

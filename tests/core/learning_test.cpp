@@ -9,9 +9,8 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/insight/divergence.h"
 #include "core/insight/stability.h"
-#include "core/numbers/singular_values.h"
+#include "core/numbers/matrix_functions.h"
 #include "core/rules/row_rule.h"
 #include "core/rules/stored_pairs.h"
 #include "tests/catch.h"
@@ -120,8 +119,6 @@ std::vector<Case> learning_cases(RandomCase random) {
   return cases;
 }
 
-const Variant& variant(const char* id) { return find_variant(id); }
-
 /// One head of deltanet or titans with one unit key over and over.
 Case one_key(const char* id, Index tokens, const Arrays& others) {
   Arrays arrays = others;
@@ -132,7 +129,7 @@ Case one_key(const char* id, Index tokens, const Arrays& others) {
   };
   for (const char* name : {"q", "k"}) arrays[name] = repeated({0.6, 0.8});
   arrays["v"] = repeated({1, -2, 3});
-  return bound(variant(id), resolve(variant(id), {}), std::move(arrays), id);
+  return bound(find_variant(id), resolve(find_variant(id), {}), std::move(arrays), id);
 }
 
 Array constant(Index tokens, double value) {
@@ -228,14 +225,14 @@ TEST_CASE("The step on the inner loss is the engine's own step") {
 }
 
 TEST_CASE("A token without an inner loss says why") {
-  const Case softmax = random_case(variant("softmax"), {}, {.tokens = 2});
+  const Case softmax = random_case(find_variant("softmax"), {}, {.tokens = 2});
   CHECK_THROWS_WITH(learning_at(*softmax.variant, softmax.sequence, 0), says("No gradient step"));
   CHECK_THROWS_AS(learning_at(*softmax.variant, softmax.sequence, 0), Unsupported);
   for (const char* id : {"comba", "gated_deltanet2"}) {
-    const Case each = random_case(variant(id), {}, {.tokens = 2});
+    const Case each = random_case(find_variant(id), {}, {.tokens = 2});
     CHECK_THROWS_WITH(learning_at(*each.variant, each.sequence, 1), says("token 1: the key that asks"));
   }
-  Case rwkv = random_case(variant("rwkv7"), {}, {.tokens = 2, .dk = 3, .dv = 2});
+  Case rwkv = random_case(find_variant("rwkv7"), {}, {.tokens = 2, .dk = 3, .dv = 2});
   Arrays arrays = *rwkv.arrays;
   std::get<0>(arrays["a"].values)[4] = 0;
   rwkv = bound(*rwkv.variant, rwkv.settings, arrays);
@@ -278,7 +275,7 @@ TEST_CASE("Along the gradient the loss is what it is there") {
 }
 
 TEST_CASE("Stability of one pair is 1 - beta |k|^2") {
-  Case each = random_case(variant("deltanet"), {}, {.tokens = 1, .dk = 2, .dv = 3});
+  Case each = random_case(find_variant("deltanet"), {}, {.tokens = 1, .dk = 2, .dv = 3});
   Arrays arrays = *each.arrays;
   arrays["k"] = Array({1, 2}, std::vector<double>{3, 4});
   arrays["beta"] = constant(1, 0.1);
@@ -295,7 +292,7 @@ TEST_CASE("Stability of one pair is 1 - beta |k|^2") {
 }
 
 TEST_CASE("A loss of one pair bends along its key and nowhere else") {
-  const Case each = random_case(variant("deltanet"), {}, {.tokens = 1, .dk = 9, .dv = 3});
+  const Case each = random_case(find_variant("deltanet"), {}, {.tokens = 1, .dk = 9, .dv = 3});
   const LearningStep step = learning_at(*each.variant, each.sequence, 0).front();
   const auto eigenvalues = hessian_eigenvalues(step.problem);
   REQUIRE(eigenvalues);
@@ -335,7 +332,7 @@ TEST_CASE("The largest stable learning rate divides what settles from what runs 
 }
 
 TEST_CASE("Newton-Schulz shows its iterates and their singular values") {
-  const Variant& lact = variant("lact");
+  const Variant& lact = find_variant("lact");
   const Case each = random_case(lact, {{}, {{"batch", 8}}}, {.tokens = 20, .dk = 6, .dv = 4, .seed = 2});
   const LearningStep step = learning_at(lact, each.sequence, 9).front();
   CHECK(step.problem.first_token == 8);
@@ -427,7 +424,8 @@ TEST_CASE("A reach of 1 writes exactly, above 1 a write overshoots, above 2 by m
 
 TEST_CASE("What a step does to errors follows from its token's own numbers") {
   for (const char* id : {"deltanet", "gated_deltanet", "kda", "value_decay_delta", "two_sided_delta"}) {
-    const Case each = random_case(variant(id), {}, {.tokens = 7, .dk = 5, .dv = 3, .initial_state = true});
+    const Case each =
+        random_case(find_variant(id), {}, {.tokens = 7, .dk = 5, .dv = 3, .initial_state = true});
     INFO(each.words);
     for (const Index token : {0, 3, 6}) {
       const auto stability = stability_at(*each.variant, each.sequence, token);
@@ -443,20 +441,20 @@ TEST_CASE("What a step does to errors follows from its token's own numbers") {
       CHECK(stability->growth == step.stability->growth);
     }
   }
-  const Case muon = random_case(variant("lact"), {{}, {{"batch", 4}}}, {.tokens = 5});
+  const Case muon = random_case(find_variant("lact"), {{}, {{"batch", 4}}}, {.tokens = 5});
   CHECK_FALSE(stability_at(*muon.variant, muon.sequence, 4));
-  const Case network = random_case(variant("ttt_mlp"), {{}, {{"batch", 4}}}, {.tokens = 5});
+  const Case network = random_case(find_variant("ttt_mlp"), {{}, {{"batch", 4}}}, {.tokens = 5});
   CHECK_FALSE(stability_at(*network.variant, network.sequence, 4));
-  const Case curl = random_case(variant("comba"), {}, {.tokens = 3});
+  const Case curl = random_case(find_variant("comba"), {}, {.tokens = 3});
   CHECK_FALSE(stability_at(*curl.variant, curl.sequence, 1));
-  const Case softmax = random_case(variant("softmax"), {}, {.tokens = 3});
+  const Case softmax = random_case(find_variant("softmax"), {}, {.tokens = 3});
   CHECK_FALSE(stability_at(*softmax.variant, softmax.sequence, 1));
   CHECK_THROWS_AS(stability_at(*curl.variant, curl.sequence, 3), InputError);
 }
 
 TEST_CASE("A row program runs away where its own steps, one by one, say so") {
   for (const char* id : {"deltanet", "gated_deltanet", "kda", "deltaproduct"}) {
-    Case each = random_case(variant(id), {}, {.tokens = 67, .dk = 5, .dv = 3, .initial_state = true});
+    Case each = random_case(find_variant(id), {}, {.tokens = 67, .dk = 5, .dv = 3, .initial_state = true});
     INFO(each.words);
     Arrays arrays = *each.arrays;
     for (double& value : std::get<0>(arrays["beta"].values)) value = 6 * value + 3;
@@ -501,7 +499,7 @@ TEST_CASE("What only learns does not run away") {
 
 TEST_CASE("The learning curve is learning_at at every token") {
   for (const char* id : {"kda", "titans", "ttt_mlp"}) {
-    const Case each = random_case(variant(id), {}, {.tokens = 7, .dk = 3, .dv = 2});
+    const Case each = random_case(find_variant(id), {}, {.tokens = 7, .dk = 3, .dv = 2});
     INFO(each.words);
     const auto curve = learning_curve(*each.variant, each.sequence);
     REQUIRE(curve.size() == 7);
@@ -515,6 +513,6 @@ TEST_CASE("The learning curve is learning_at at every token") {
       CHECK(point->momentum_norm == step.momentum_norm);
     }
   }
-  const Case comba = random_case(variant("comba"), {}, {.tokens = 3});
+  const Case comba = random_case(find_variant("comba"), {}, {.tokens = 3});
   CHECK_FALSE(learning_curve(*comba.variant, comba.sequence)[1]);
 }

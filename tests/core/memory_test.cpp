@@ -4,25 +4,27 @@
 
 #include "core/base/error.h"
 #include "core/insight/capacity.h"
+#include "core/insight/learning.h"
 #include "core/insight/recall.h"
 #include "core/insight/spectra.h"
+#include "core/io/capture.h"
 #include "core/rules/inner_problem.h"
 #include "core/rules/row_rule.h"
+#include "core/rules/stored_pairs.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
+#include "tests/folders.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
 
 namespace {
 
-const Variant& variant(const char* id) { return find_variant(id); }
-
 /// Two keys at the cosine 0.6 with unit values at right angles.
 Case two_pairs(const char* id, Arrays others = {}) {
   others["q"] = others["k"] = Array({2, 2}, std::vector<double>{1, 0, 0.6, 0.8});
   others["v"] = Array({2, 2}, std::vector<double>{1, 0, 0, 1});
-  return bound(variant(id), resolve(variant(id), {}), std::move(others), id);
+  return bound(find_variant(id), resolve(find_variant(id), {}), std::move(others), id);
 }
 
 /// max|X - Y|; equal infinities are equal.
@@ -59,7 +61,7 @@ TEST_CASE("The states token by token are those of runs that end there") {
       CHECK(visited == tokens + 1);
     }
   }
-  const Case each = random_case(variant("kda"), {}, {.tokens = 4});
+  const Case each = random_case(find_variant("kda"), {}, {.tokens = 4});
   Index visited = 0;
   each.variant->rule->walk_states(each.sequence, [&](Index, const NamedStates&) { return ++visited < 2; });
   CHECK(visited == 2);
@@ -69,7 +71,7 @@ TEST_CASE("The memory answers what the output reads") {
   // With the keys as queries, o_t is the answer for k_t; the skip connection D of Mamba is no memory.
   for (const char* id : {"linear", "kernel", "kda", "titans", "mesanet", "mamba", "ttt_linear"}) {
     const Settings given = std::string(id) == "kernel" ? Settings{{{"feature_map", "elu1"}}, {}} : Settings{};
-    Case each = random_case(variant(id), given, {.tokens = 6, .dk = 3, .dv = 2});
+    Case each = random_case(find_variant(id), given, {.tokens = 6, .dk = 3, .dv = 2});
     INFO(each.words);
     Arrays arrays = *each.arrays;
     arrays["q"] = arrays["k"];
@@ -148,7 +150,7 @@ TEST_CASE("The effective rank counts directions in use") {
 
   // Inside a batch the memory is the one that its words read, not one of a sequence that ends there.
   const Case lact =
-      random_case(variant("lact"), {.parameters = {{"batch", 4}}}, {.tokens = 7, .dk = 3, .dv = 3});
+      random_case(find_variant("lact"), {.parameters = {{"batch", 4}}}, {.tokens = 7, .dk = 3, .dv = 3});
   const auto values = [&](Index tokens) {
     return spectra_at(*lact.variant, lact.sequence, tokens)[0].singular_values;
   };
@@ -161,22 +163,22 @@ TEST_CASE("Orthonormal keys are recalled exactly as long as there are channels")
   CapacityPlan plan{.counts = {1, 2, 9}, .dk = 9, .dv = 5, .keys = Keys::orthonormal, .draws = 3};
   for (const char* id : {"linear", "deltanet", "gated_deltanet", "kda"}) {
     INFO(id);
-    for (const CapacityPoint& point : capacity(variant(id), plan)) CHECK(point.worst < 1e-13);
+    for (const CapacityPoint& point : capacity(find_variant(id), plan)) CHECK(point.worst < 1e-13);
   }
   // A memory that fades forgets the first of them: alpha^(n-1) of it is left.
   plan.values = {{"alpha", 0.5}};
-  CHECK(capacity(variant("kda"), plan)[2].worst == Approx(1 - std::pow(0.5, 8)).epsilon(1e-12));
+  CHECK(capacity(find_variant("kda"), plan)[2].worst == Approx(1 - std::pow(0.5, 8)).epsilon(1e-12));
   plan.counts = {10};
-  CHECK_THROWS_WITH(capacity(variant("kda"), plan), says("there are at most 9"));
+  CHECK_THROWS_WITH(capacity(find_variant("kda"), plan), says("there are at most 9"));
   plan.counts = {9};
-  CHECK_THROWS_WITH(capacity(variant("linear"), plan), says("takes no array \"alpha\""));
+  CHECK_THROWS_WITH(capacity(find_variant("linear"), plan), says("takes no array \"alpha\""));
 }
 
 TEST_CASE("The delta rule with beta 1 recalls the last pair exactly, linear attention does not") {
   const CapacityPlan plan{
       .counts = {1, 2, 17, 40}, .dk = 8, .dv = 6, .keys = Keys::correlated, .correlation = 0.7, .draws = 2};
-  const auto delta = capacity(variant("deltanet"), plan);
-  const auto linear = capacity(variant("linear"), plan);
+  const auto delta = capacity(find_variant("deltanet"), plan);
+  const auto linear = capacity(find_variant("linear"), plan);
   for (const CapacityPoint& point : delta) CHECK(point.last < 1e-13);
   CHECK(delta[0].worst < 1e-13);
   CHECK(linear[0].worst < 1e-13);
@@ -220,15 +222,15 @@ TEST_CASE("Every memory has a capacity, or says why not") {
       CHECK(point.mean > 0);
     }
   }
-  const Case softmax = random_case(variant("softmax"), {}, {.tokens = 2});
+  const Case softmax = random_case(find_variant("softmax"), {}, {.tokens = 2});
   CHECK_THROWS_WITH(write_effect(*softmax.variant, softmax.sequence, 1), says("keeps every key"));
-  const Case kda = random_case(variant("kda"), {}, {.tokens = 2});
+  const Case kda = random_case(find_variant("kda"), {}, {.tokens = 2});
   CHECK_THROWS_AS(write_effect(*kda.variant, kda.sequence, 2), InputError);
   std::stop_source stop;
   stop.request_stop();
-  CHECK_THROWS_AS(capacity(variant("linear"), plan, stop.get_token()), Cancelled);
+  CHECK_THROWS_AS(capacity(find_variant("linear"), plan, stop.get_token()), Cancelled);
   plan.counts = {2, 1};
-  CHECK_THROWS_AS(capacity(variant("linear"), plan), InputError);
+  CHECK_THROWS_AS(capacity(find_variant("linear"), plan), InputError);
 }
 
 TEST_CASE("the recall of a token is what the memory answers for its key before and after it") {
@@ -267,4 +269,119 @@ TEST_CASE("where the error is taken on the faded memory, so is the recall before
       CHECK((*recalls)[static_cast<std::size_t>(t)].before == Approx(0.5 * error));
     }
   }
+}
+
+// What a step does to pairs that were stored earlier.
+
+namespace {
+
+/// 1/2 |answer - v|^2 of a pair, from the states of a run that ends after `tokens` tokens.
+double plain_loss(const Case& each, Index tokens, Index token, Index step) {
+  const NamedStates states = first_tokens(each, tokens).run(Form::recurrent).states;
+  const StoredPairs pairs = stored_pairs(*each.variant, each.sequence, token, 1);
+  const Matrix<double> answer = memory_answers(*each.variant, each.sequence, states, pairs.keys.row(step));
+  return 0.5 * (answer - pairs.values.row(step)).squaredNorm();
+}
+
+}  // namespace
+
+TEST_CASE("Writing drum harms key most") {
+  const Capture capture = read_capture(assets_folder() + "/captures/gated_deltanet_overwrite_l1.npz");
+  const Variant& variant = find_variant("gated_deltanet");
+  const Sequence sequence =
+      palimpsest::bind(variant, std::make_shared<const Arrays>(capture.arrays), {}).heads.front();
+  const auto harmed = most_harmed(variant, sequence, 42);
+  REQUIRE(harmed);
+  CHECK(harmed->token == 6);
+  CHECK(harmed->before == Approx(0.106).margin(5e-4));
+  CHECK(harmed->after == Approx(0.243).margin(5e-4));
+  CHECK_FALSE(most_harmed(variant, sequence, 0));
+}
+
+TEST_CASE("The pair that a token harms most is found among all earlier ones") {
+  for (const Case& each : all_cases({.tokens = 9, .dk = 6, .dv = 6, .seed = 12})) {
+    if (!each.variant->memory.none.empty()) continue;
+    INFO(each.words);
+    const Index steps = stored_pairs(*each.variant, each.sequence, 0, 1).keys.rows();
+    double most = 0;
+    std::pair<Index, Index> worst = {-1, -1};
+    const auto [first, last] = written_with(each, 8);
+    for (Index token = 0; token < first; ++token) {
+      for (Index step = 0; step < steps; ++step) {
+        const double harm = plain_loss(each, last + 1, token, step) - plain_loss(each, first, token, step);
+        if (harm > most) worst = {token, step};
+        most = std::max(most, harm);
+      }
+    }
+    const auto found = most_harmed(*each.variant, each.sequence, 8);
+    REQUIRE(found.has_value() == (most > 0));
+    if (!found) continue;
+    CHECK(std::pair(found->token, found->step) == worst);
+    const auto loss = [&](Index tokens) {
+      return Approx(plain_loss(each, tokens, found->token, found->step)).epsilon(1e-9).margin(1e-12);
+    };
+    CHECK(found->before == loss(first));
+    CHECK(found->after == loss(last + 1));
+  }
+}
+
+TEST_CASE("Along a step of the delta family the loss of another pair is that of a run with this strength") {
+  for (const char* id : {"deltanet", "gated_deltanet", "kda", "two_sided_delta", "value_decay_delta"}) {
+    const Case each = random_case(find_variant(id), {}, {.tokens = 9, .dk = 6, .dv = 4, .seed = 13});
+    INFO(each.words);
+    const LearningStep step = learning_at(*each.variant, each.sequence, 8).back();
+    for (const Index token : {0, 5, 8}) {
+      const std::vector<double> rates = {0, 0.3, step.problem.rate, 1.9, 2.5};
+      const std::vector<double> losses =
+          losses_along(*each.variant, each.sequence, step, {.token = token}, rates);
+      REQUIRE(losses.size() == rates.size());
+      for (std::size_t i = 0; i < rates.size(); ++i) {
+        Arrays arrays = *each.arrays;
+        std::get<0>(arrays["beta"].values)[8] = rates[i];
+        const Case with_rate = bound(*each.variant, each.settings, arrays);
+        CHECK(losses[i] == Approx(plain_loss(with_rate, 9, token, 0)).epsilon(1e-9).margin(1e-12));
+      }
+      // Of the word's own pair it is the loss of the step.
+      if (token == 8) CHECK(losses[1] == Approx(losses_along(step, rates)[1]).epsilon(1e-12));
+    }
+  }
+}
+
+TEST_CASE("A plain step ends where the memory is after it, also for other pairs and in networks") {
+  int checked = 0;
+  for (const Case& each : all_cases({.tokens = 6, .dk = 6, .dv = 6, .seed = 14})) {
+    if (!each.variant->memory.none.empty() || !each.variant->loss.problems) continue;
+    INFO(each.words);
+    std::vector<LearningStep> steps;
+    try {
+      steps = learning_at(*each.variant, each.sequence, 5);
+    } catch (const Unsupported&) {  // this token has no loss
+      continue;
+    }
+    const LearningStep& step = steps.back();
+    const bool preconditioned = std::ranges::any_of(
+        step.problem.terms, [](const WeighedTerm& term) { return term.preconditioner.size() > 0; });
+    const bool is_plain = step.problem.kept == 1 && !step.problem.muon && !step.problem.column_norm &&
+                          step.problem.moving.empty() && step.problem.is_fresh() && !preconditioned;
+    const std::vector<double> rates = {0, step.problem.rate};
+    const std::vector<double> losses = losses_along(*each.variant, each.sequence, step, {.token = 2}, rates);
+    CHECK(std::isfinite(losses[0]));
+    if (!is_plain) continue;
+    ++checked;
+    CHECK(losses[1] == Approx(plain_loss(each, 6, 2, 0)).epsilon(1e-9).margin(1e-12));
+  }
+  CHECK(checked > 30);
+
+  // MesaNet solves for the memory that answers: at rate 0 that of the tokens before.
+  const Case mesa = random_case(find_variant("mesanet"), {}, {.tokens = 6, .dk = 5, .dv = 4});
+  const LearningStep step = learning_at(*mesa.variant, mesa.sequence, 5).back();
+  const std::vector<double> losses =
+      losses_along(*mesa.variant, mesa.sequence, step, {.token = 2}, std::vector<double>{0});
+  CHECK(losses[0] == Approx(plain_loss(mesa, 5, 2, 0)).epsilon(1e-9));
+
+  CHECK_THROWS_WITH(losses_along(*mesa.variant, mesa.sequence, step, {.token = 6}, std::vector<double>{0}),
+                    says("token 6"));
+  CHECK_THROWS_WITH(
+      losses_along(*mesa.variant, mesa.sequence, step, {.token = 2, .step = 1}, std::vector<double>{0}),
+      says("step 1 of token 2; it takes 1"));
 }

@@ -3,8 +3,7 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/base/recorder.h"
-#include "core/base/tensor_names.h"
+#include "core/base/record.h"
 #include "core/rules/row_rule.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"

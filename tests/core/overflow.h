@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/variants/variants.h"
 #include "tests/core/cases.h"
 
 // Numbers that outgrow their type.

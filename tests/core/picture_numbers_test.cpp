@@ -2,9 +2,9 @@
 
 #include <limits>
 
-#include "core/insight/half_life.h"
-#include "core/insight/matrix_figures.h"
-#include "core/insight/strong_links.h"
+#include "core/insight/keeping.h"
+#include "core/insight/network_pass.h"
+#include "core/insight/spectra.h"
 #include "core/numbers/between.h"
 #include "tests/catch.h"
 
@@ -23,7 +23,7 @@ TEST_CASE("between two matrices lie both of them, exactly", "[pictures]") {
 TEST_CASE("what is lost is told by powers of ten", "[pictures]") {
   Matrix<double> kept(1, 6);
   kept << 1, 0.99999, 0.9999, 0.99, 0.9, 0;
-  const Matrix<double> lost = lost_by_powers(kept);
+  const Matrix<double> lost = forgotten_parts(kept);
   CHECK(lost(0, 0) == 0);
   CHECK(lost(0, 1) == 0);
   CHECK(lost(0, 2) == Approx(0).margin(1e-12));

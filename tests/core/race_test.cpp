@@ -4,7 +4,6 @@
 
 #include "core/base/error.h"
 #include "core/cases/random_case.h"
-#include "core/cases/repeated_heads.h"
 #include "core/contract/sequence.h"
 #include "tests/catch.h"
 #include "tests/told_device.h"

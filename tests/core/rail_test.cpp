@@ -1,6 +1,6 @@
 // The rail: between two neighbouring rules one symbol moves from off to on.
 
-#include "core/contract/rail.h"
+#include "core/variants/rail.h"
 
 #include <cmath>
 #include <random>

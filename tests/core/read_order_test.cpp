@@ -6,9 +6,9 @@
 
 #include "core/base/error.h"
 #include "core/cases/hand_over.h"
-#include "core/contract/rail.h"
 #include "core/rules/effective_attention.h"
 #include "core/rules/row_rule.h"
+#include "core/variants/rail.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 #include "tests/core/oracles.h"

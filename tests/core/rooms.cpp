@@ -83,13 +83,39 @@ std::vector<std::string> wrong_arrows(const std::vector<Room>& table,
   return wrong;
 }
 
+std::vector<std::string> hidden_arrows(const std::vector<Room>& table,
+                                       const std::vector<SourceFile>& sources) {
+  std::map<std::string, std::set<std::string>> headers;  // by the functions that they declare
+  for (const SourceFile& source : sources) {
+    if (!source.path.ends_with("h")) continue;
+    const FunctionNames found = function_names(source.text);
+    for (const auto* names : {&found.declared, &found.defined})
+      for (const std::string& name : *names) headers[name].insert(source.path);
+  }
+  std::vector<std::string> hidden;
+  for (const SourceFile& source : sources) {
+    if (source.path.ends_with("h")) continue;
+    for (const std::string& name : function_names(source.text).defined) {
+      const auto declared = headers.find(name);
+      if (declared == headers.end()) continue;
+      const bool is_own = std::ranges::any_of(declared->second, [&](const std::string& header) {
+        return room_of(table, header) == room_of(table, source.path);
+      });
+      if (!is_own)
+        hidden.push_back(
+            fmt::format("{}: declared in {}, defined in {}", name, *declared->second.begin(), source.path));
+    }
+  }
+  return hidden;
+}
+
 std::string rooms_page(const std::vector<Room>& table, const std::vector<SourceFile>& sources) {
   const Arrows all = arrows(table, sources);
   std::string page =
       "# The rooms\n\n"
       "Every folder of sources is a room with one idea. A room includes headers only from rooms that stand "
       "before it,\n"
-      "and only from those that its row in `tests/core/rooms_table.cpp` allows; `tests/core/rooms_test.cpp` "
+      "and only from those that its row in `tests/core/rooms_table.cpp` allows; `tests/core/house_test.cpp` "
       "reads the\n"
       "includes. The drawing is made from them too (`PALIMPSEST_WRITE_DOCS=1 build/tests_core \"[rooms]\"` "
       "draws it anew);\n"

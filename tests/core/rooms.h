@@ -23,6 +23,11 @@ const std::vector<Room>& rooms();
 /// `table` that uses a room not above it.
 std::vector<std::string> wrong_arrows(const std::vector<Room>& table, const std::vector<SourceFile>& sources);
 
+/// One line for every function that a header of one room declares and a source of another one defines: who
+/// calls it uses a room that no include shows.
+std::vector<std::string> hidden_arrows(const std::vector<Room>& table,
+                                       const std::vector<SourceFile>& sources);
+
 /// The page about the rooms: a drawing of the arrows that the includes make, but for those that go by way of
 /// another room as well, and the sentence on each.
 std::string rooms_page(const std::vector<Room>& table, const std::vector<SourceFile>& sources);

@@ -9,8 +9,12 @@
 #include <map>
 #include <set>
 
+#include "core/base/error.h"
 #include "core/formula/expression.h"
+#include "core/steps/phase.h"
+#include "core/steps/recognised.h"
 #include "core/steps/trace.h"
+#include "core/steps/turned.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 
@@ -20,7 +24,7 @@ using namespace palimpsest::testing;
 namespace {
 
 /// max|X - Y| / max|Y|; equal infinities agree, anything else that is not finite does not.
-double difference(const Matrix<double>& value, const Matrix<double>& recorded) {
+double distance_from_recorded(const Matrix<double>& value, const Matrix<double>& recorded) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   if (value.rows() != recorded.rows() || value.cols() != recorded.cols()) return infinity;
   double largest = 0;
@@ -37,7 +41,7 @@ double difference(const Matrix<double>& value, const Matrix<double>& recorded) {
 }
 
 double error_of(const Equation& equation, const Record& record) {
-  return difference(evaluate(equation.expression, record), record.at(equation.result));
+  return distance_from_recorded(evaluate(equation.expression, record), record.at(equation.result));
 }
 
 /// Whether `piece` stands in `latex` as a subscript of its own, not as the start of a longer command.
@@ -106,7 +110,7 @@ TEST_CASE("every cell's own arithmetic gives the recorded number") {
                         }
                       }
                       INFO(words << " operation " << operation.id);
-                      CHECK(difference(explained, recorded) <= 1e-12);
+                      CHECK(distance_from_recorded(explained, recorded) <= 1e-12);
                     }
                   });
 }
@@ -183,4 +187,252 @@ TEST_CASE("a formula that is not what was computed is noticed") {
   CHECK(error_of({"N", call("decay_scores", {tensor("K"), B, tensor("alpha")})}, chunk) > 1e-3);
   CHECK(error_of({"U", tensor("R")}, chunk) > 1e-3);
   CHECK(error_of({"S_out", tensor("S_in") + tensor("S_written")}, chunk) > 1e-3);
+}
+
+// Phases: which operations a line takes, and what it shows of them.
+
+namespace {
+
+Operation operation(const std::string& id, Equation equation) {
+  return {id, Purpose::write, id, id, std::move(equation)};
+}
+
+}  // namespace
+
+TEST_CASE("a line takes the operations added since the last line and writes out what it is told to") {
+  PhaseBuilder steps("token by token");
+  steps.add_all({operation("first", {"a", tensor("x") + tensor("y")}),
+                 operation("second", {"b", transpose(tensor("a"))})});
+  steps.line("One", "", "b", {"a"});
+  steps.add(operation("third", {"c", tensor("a") * tensor("b")}));
+  steps.line("Two", "", "c", {"a"}, 2);
+  const Phase phase = steps.take();
+  CHECK(phase.title == "token by token");
+  REQUIRE(phase.operations.size() == 3);
+  REQUIRE(phase.lines.size() == 2);
+  CHECK(phase.lines[0].operations == std::vector<std::string>{"first", "second"});
+  CHECK(phase.lines[1].operations == std::vector<std::string>{"third"});
+  CHECK(phase.lines[1].weight == 2);
+  CHECK(operands(phase.lines[0].equation.expression) == std::vector<std::string>{"x", "y"});
+  CHECK(operands(phase.lines[1].equation.expression) == std::vector<std::string>{"x", "y", "b"});
+}
+
+TEST_CASE("a line that shows what nothing has made is refused") {
+  PhaseBuilder steps("token by token");
+  steps.add(operation("first", {"a", tensor("x")}));
+  CHECK_THROWS_WITH(steps.line("One", "", "b"), says("\"One\" shows b, which no operation before it makes"));
+}
+
+TEST_CASE("what a state is moved by is found through sums, signs and blocks") {
+  for (const char* optimizer : {"sgd", "muon"}) {
+    const Case lact = random_case(find_variant("lact"), {.options = {{"optimizer", optimizer}}}, {});
+    INFO(optimizer);
+    CHECK(state_steps(*lact.trace(Form::recurrent, 1)) ==
+          std::set<std::string>{"G", "G_after", "G_before", "update"});
+    CHECK(state_steps(*lact.trace(Form::chunkwise, 2)) ==
+          std::set<std::string>{"G", "G_in", "G_out", "update"});
+  }
+  // An error is made of values: it is laid down along a key before it moves anything.
+  const Case delta = random_case(find_variant("deltanet"), {}, {});
+  for (const Form form : delta.forms()) CHECK(state_steps(*delta.trace(form, 4)).empty());
+}
+
+TEST_CASE(
+    "what is missing, less what earlier rows wrote, is what a row writes, and what the recurrence writes",
+    "[substitution]") {
+  int rows = 0;
+  for (const Case& each : all_cases({.tokens = 11, .dk = 4, .dv = 3, .seed = 5})) {
+    const Form form = Form::chunkwise;
+    if (each.variant->rule->missing(form, each.sequence.settings)) continue;
+    const auto trace = each.trace(form, 4);
+    const auto recurrence = each.trace(Form::recurrent, 4);
+    for (Index index = 0; index < trace->block_count(); ++index) {
+      const Record record = trace->record(index);
+      const Block block = trace->block(index);
+      for (const Operation& operation : trace->phase(block).operations) {
+        const auto names = substitution_of(operation);
+        if (!names) continue;
+        INFO(each.words << " block " << index);
+        CHECK(operation.purpose == Purpose::solve);
+        for (Index row = 0; row < record.at(names->solved).rows(); ++row) {
+          const SubstitutionRow sum = substitution_row(*names, record, row);
+          REQUIRE(static_cast<Index>(sum.taken.size()) == row);
+          Matrix<double> total = sum.missing;
+          for (const SubstitutionRow::Taken& taken : sum.taken) {
+            CHECK(taken.coefficient == record.at(names->overlap)(row, taken.row));
+            total += taken.part;
+          }
+          // The engine adds the same terms in another order.
+          const double scale = std::max(1.0, sum.solved.cwiseAbs().maxCoeff());
+          CHECK((total - sum.solved).cwiseAbs().maxCoeff() <= 1e-13 * scale);
+          ++rows;
+          if (record.at(names->solved).rows() != block.count) continue;  // several rows for each token
+          const Record token = recurrence->record(recurrence->block_of(block.first_token + row, 0));
+          if (!token.contains("error")) continue;
+          CHECK((token.at("error").transpose() - sum.solved).cwiseAbs().maxCoeff() <= 1e-11 * scale);
+        }
+      }
+    }
+  }
+  CHECK(rows > 100);
+}
+
+namespace {
+
+double largest(const Matrix<double>& values) { return values.size() == 0 ? 0 : values.cwiseAbs().maxCoeff(); }
+
+/// Each entry of the update is a product of at most four factors, rounded in another order.
+constexpr double rounding = 1e-15;
+
+}  // namespace
+
+TEST_CASE("what a write erases and what it writes add up to its update", "[overwrite]") {
+  std::set<std::string> variants_with;
+  for (const Case& each : all_cases({.tokens = 9, .dk = 4, .dv = 3, .seed = 8})) {
+    bool erases = false;
+    const auto trace = each.trace(Form::recurrent, 4);
+    for (Index index = 0; index < trace->block_count(); ++index) {
+      const Record plain = trace->record(index);
+      const Phase& phase = trace->phase(trace->block(index));
+      for (const bool is_turned : {false, true}) {
+        const Record record = is_turned ? turned(plain, trace->symbols) : plain;
+        const Phase steps = is_turned ? turned(phase, trace->symbols, plain) : phase;
+        for (const Operation& operation : steps.operations) {
+          const auto overwrite = overwrite_of(steps, operation);
+          if (!overwrite) continue;
+          INFO(each.words << " block " << index << ", " << operation.id << ", turned: " << is_turned);
+          erases = true;
+          const Matrix<double> erased = evaluate(overwrite->erased, record);
+          const Matrix<double> written = evaluate(overwrite->written, record);
+          const Matrix<double> update = evaluate(overwrite->update, record);
+          const double scale = std::max(largest(erased), largest(written));
+          CHECK(largest(erased + written - update) <= rounding * scale);
+          if (overwrite->is_one_step) CHECK(update == record.at(operation.equation.result));
+        }
+      }
+    }
+    if (erases) variants_with.insert(each.variant->id);
+  }
+  for (const char* id : {"deltanet", "gated_deltanet", "kda", "comba", "titans", "rls", "rwkv7"}) {
+    CAPTURE(id);
+    CHECK(variants_with.contains(id));
+  }
+  for (const char* id : {"linear", "retnet", "gla", "mamba2", "softmax", "mesanet"}) {
+    CAPTURE(id);
+    CHECK_FALSE(variants_with.contains(id));
+  }
+}
+
+TEST_CASE("what is erased lies along what was there, what is written along what should be", "[overwrite]") {
+  const Case each = random_case(find_variant("gated_deltanet"), {}, {.tokens = 3, .dk = 4, .dv = 3});
+  const auto trace = each.trace(Form::recurrent, 1);
+  const Phase& phase = trace->phases[0];
+  for (const Operation& operation : phase.operations) {
+    const auto overwrite = overwrite_of(phase, operation);
+    CHECK(overwrite.has_value() == (operation.id == "update"));
+    if (!overwrite) continue;
+    CHECK(to_string(overwrite->erased) == "negative(((beta * k) * old^T))");
+    CHECK(to_string(overwrite->written) == "((beta * k) * v^T)");
+  }
+}
+
+namespace {
+
+/// One step from what the engine recorded: sums of a few products, in any order.
+
+/// The largest difference as a share of the largest number; what is masked is the same in both.
+double relative_difference(const Matrix<double>& a, const Matrix<double>& b) {
+  REQUIRE(a.rows() == b.rows());
+  REQUIRE(a.cols() == b.cols());
+  double largest = 0;
+  double scale = 1;
+  for (Index i = 0; i < a.rows(); ++i) {
+    for (Index j = 0; j < a.cols(); ++j) {
+      if (a(i, j) == b(i, j)) continue;
+      largest = std::max(largest, std::abs(a(i, j) - b(i, j)));
+      scale = std::max(scale, std::abs(b(i, j)));
+    }
+  }
+  return largest / scale;
+}
+
+/// How many turned states `expression` still reads the other way round.
+int turned_back(const Expression& expression, const Symbols& symbols, const Record& record) {
+  const bool is_transpose = expression.kind() == Expression::Kind::transpose;
+  int count = is_transpose && turns(expression.arguments()[0].name(), symbols, record) ? 1 : 0;
+  for (const Expression& argument : expression.arguments()) count += turned_back(argument, symbols, record);
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("turned equations give the turned states from turned operands, in shapes that fit", "[turned]") {
+  int turned_results = 0;
+  for (const Case& each : all_cases({.tokens = 9, .dk = 4, .dv = 3, .seed = 31})) {
+    for (const Form form : each.forms()) {
+      const auto trace = each.trace(form, 4);
+      for (Index index = 0; index < trace->block_count(); ++index) {
+        const Record record = trace->record(index);
+        const Phase& phase = trace->phase(trace->block(index));
+        const Record operands = turned(record, trace->symbols);
+        const Phase steps = turned(phase, trace->symbols, record);
+        const auto check = [&](const Equation& plain, const Equation& equation) {
+          INFO(each.words << " " << name(form) << " block " << index << ": " << plain.result << " = "
+                          << to_string(plain.expression) << " became " << to_string(equation.expression));
+          REQUIRE(plain.result == equation.result);
+          const Matrix<double>& recorded = record.at(plain.result);
+          const bool is_turned = turns(plain.result, trace->symbols, record);
+          const Matrix<double> expected = is_turned ? Matrix<double>(recorded.transpose()) : recorded;
+          CHECK(operands.at(plain.result) == expected);
+          CHECK(relative_difference(evaluate(equation.expression, operands), expected) <= 1e-12);
+          turned_results += is_turned ? 1 : 0;
+        };
+        REQUIRE(steps.operations.size() == phase.operations.size());
+        REQUIRE(steps.lines.size() == phase.lines.size());
+        for (std::size_t i = 0; i < phase.operations.size(); ++i)
+          check(phase.operations[i].equation, steps.operations[i].equation);
+        for (std::size_t i = 0; i < phase.lines.size(); ++i)
+          check(phase.lines[i].equation, steps.lines[i].equation);
+      }
+    }
+  }
+  CHECK(turned_results > 1000);
+}
+
+TEST_CASE("turned equations are those of the papers that write states value x key", "[turned]") {
+  const Case each = random_case(find_variant("gated_deltanet"), {}, {.tokens = 3, .dk = 4, .dv = 3});
+  const auto trace = each.trace(Form::recurrent, 1);
+  const Record& record = trace->record(1);
+  const Phase steps = turned(trace->phases[0], trace->symbols, record);
+  const auto written = [&](const std::string& id) {
+    const auto found = std::ranges::find(steps.operations, id, &Operation::id);
+    REQUIRE(found != steps.operations.end());
+    return to_string(found->equation.expression);
+  };
+  CHECK(written("decay") == "(alpha * S_before)");
+  CHECK(written("read") == "(S_decayed * k)");
+  CHECK(written("update") == "((beta * error) * k^T)");
+  CHECK(written("write") == "(S_decayed + update)");
+  CHECK(written("output") == "(S_after * q)");
+  for (const Line& line : steps.lines)
+    CHECK(turned_back(line.equation.expression, trace->symbols, record) == 0);
+}
+
+TEST_CASE("what is no matrix of keys and values does not turn", "[turned]") {
+  const Symbols symbols = {{"S", {"S", Role::state, "a state"}},
+                           {"b", {"b", Role::state, "a bias"}},
+                           {"B", {"B", Role::state, "one row per token", false}},
+                           {"G", {"G", Role::error, "a gradient"}}};
+  Record record;
+  for (const char* name : {"S", "B", "G"}) record.set(name, Matrix<double>::Random(4, 3));
+  record.set("b", Matrix<double>::Random(3, 1));
+  const Record other = turned(record, symbols);
+  CHECK(other.at("S") == Matrix<double>(record.at("S").transpose()));
+  for (const char* name : {"b", "B", "G"}) CHECK(other.at(name) == record.at(name));
+  CHECK_FALSE(turns("nothing", symbols, record));
+  // A gradient beside a turned state is turned where it is read; a function takes its state back.
+  const Equation step = turned({"S", tensor("S") + tensor("G")}, symbols, record);
+  CHECK(to_string(step.expression) == "(S + G^T)");
+  const Equation mixed = turned({"G", call("negative", {tensor("S")})}, symbols, record);
+  CHECK(to_string(mixed.expression) == "negative(S^T)");
 }

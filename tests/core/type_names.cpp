@@ -167,6 +167,26 @@ std::string alias_of(Statement statement) {
   return is_alias ? std::string(rest.front()) : std::string();
 }
 
+/// The function that a statement declares or whose body follows it, "Rule::cost"; empty if it is none.
+std::string function_of(Statement statement) {
+  if (std::ranges::find(statement, "operator") != statement.end()) return {};
+  Depth depth;
+  std::size_t end = 0;
+  while (end < statement.size() && !(depth.is_outside() && statement[end] == "(")) {
+    if (depth.is_outside() && statement[end] == "=") return {};
+    depth.pass(statement[end++]);
+  }
+  if (end == statement.size()) return {};
+  std::size_t begin = end;
+  while (begin > 0 && (begin == end ? is_word(statement[begin - 1])
+                                    : (statement[begin - 1] == "::") != (statement[begin] == "::") &&
+                                          (statement[begin - 1] == "::" || statement[begin] == "::")))
+    --begin;
+  std::string name;
+  for (const std::string_view token : statement.subspan(begin, end - begin)) name += token;
+  return name;
+}
+
 bool is_namespace(Statement head) { return std::ranges::find(head, "namespace") != head.end(); }
 
 /// Follows the braces of a source and notes what is defined between them.
@@ -179,7 +199,8 @@ class Definitions {
       } else if (token == "}") {
         if (!scopes_.empty()) scopes_.pop_back();
       } else if (token == ";") {
-        note(alias_of(statement_));
+        note(alias_of(statement_), names_);
+        note(function_of(statement_), functions_.declared);
       } else {
         statement_.push_back(token);
         continue;
@@ -189,25 +210,31 @@ class Definitions {
     return std::move(names_);
   }
 
+  FunctionNames functions(const Tokens& tokens) {
+    of(tokens);
+    return std::move(functions_);
+  }
+
  private:
   void open() {
     if (is_namespace(statement_)) {
       const std::string name = namespace_of(statement_);
       scopes_.push_back({name, name.empty()});
     } else if (const std::optional<std::string> type = defined_by(statement_)) {
-      note(*type);
+      note(*type, names_);
       scopes_.push_back({*type, false});
     } else {
+      note(function_of(statement_), functions_.defined);
       const bool only_linkage = !statement_.empty() && statement_.front() == "extern";
       scopes_.push_back({"", !only_linkage});
     }
   }
 
-  void note(const std::string& name) {
+  void note(const std::string& name, std::vector<std::string>& names) {
     if (name.empty() || std::ranges::any_of(scopes_, &Scope::is_local)) return;
     std::string full;
     for (const Scope& scope : scopes_) full += scope.name.empty() ? "" : scope.name + "::";
-    names_.push_back(full + name);
+    names.push_back(full + name);
   }
 
   struct Scope {
@@ -217,12 +244,17 @@ class Definitions {
   std::vector<Scope> scopes_;
   Tokens statement_;
   std::vector<std::string> names_;
+  FunctionNames functions_;
 };
 
 }  // namespace
 
 std::vector<std::string> type_names(std::string_view source) {
   return Definitions().of(Reader(source).tokens());
+}
+
+FunctionNames function_names(std::string_view source) {
+  return Definitions().functions(Reader(source).tokens());
 }
 
 std::vector<SourceFile> sources_below(const std::filesystem::path& root,

@@ -12,6 +12,15 @@ namespace palimpsest::testing {
 /// or a function, is left out, and so are declarations without a body.
 std::vector<std::string> type_names(std::string_view source);
 
+/// The functions that a C++ source declares, and those that it defines, for the whole program, with their
+/// namespaces and classes: "palimpsest::Rule::cost". Operators are left out. A declaration in whose arguments
+/// braces stand counts as defined.
+struct FunctionNames {
+  std::vector<std::string> declared;
+  std::vector<std::string> defined;
+};
+FunctionNames function_names(std::string_view source);
+
 /// A source and where it stands.
 struct SourceFile {
   std::string path;

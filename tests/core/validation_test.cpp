@@ -10,9 +10,6 @@ using namespace palimpsest::testing;
 
 namespace {
 
-constexpr double quiet_nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 Array filled(std::vector<Index> shape, double value) {
   Array array;
   array.shape = std::move(shape);

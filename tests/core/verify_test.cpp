@@ -18,9 +18,6 @@ using namespace palimpsest::testing;
 
 namespace {
 
-constexpr double quiet_nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 /// A variant that the program does not know: the state decays before it is read, per head and channel, and
 /// there is a write gate of its own. What it computes and one encoder are all it takes.
 Variant homemade(std::string id) {

@@ -14,6 +14,7 @@
 #include "app/widgets/style.h"
 #include "app/window/window.h"
 #include "core/io/npy.h"
+#include "core/variants/variants.h"
 #include "tests/folders.h"
 #include "tests/gui/tests.h"
 
@@ -273,7 +274,7 @@ void opens_files(ImGuiTestContext* context) {
   Session& session = start(context);
   session.go_to_token(7);
   const std::string before = session.to_json();
-  const std::string folder = test_data_folder();
+  const std::string folder = testing::test_data_folder();
   open_by_keyboard(context, folder + "/gui/not_an_archive.npz");
   IM_CHECK(session.message().find("not_an_archive.npz") != std::string::npos);
   IM_CHECK_EQ(session.to_json(), before);  // nothing that was open is lost
@@ -424,7 +425,7 @@ void takes_changes_back(ImGuiTestContext* context) {
   settle(context);
   const std::string next = session.choice().variant;
   context->KeyPress(ImGuiKey_L);
-  const ImGuiTestItemInfo slider = context->ItemInfo("//Data/**/key length");
+  const ImGuiTestItemInfo slider = context->ItemInfo("//Data/**/###scale_keys");
   IM_CHECK_NE(slider.ID, 0u);
   const ImRect area = slider.RectFull;
   context->MouseMoveToPos(area.GetCenter());

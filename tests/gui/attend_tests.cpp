@@ -18,7 +18,7 @@ Session& enter_attend(ImGuiTestContext* context) {
   context->Yield(2);
   session.go_to_token(63);
   settle(context);
-  session.answers().wait();
+  session.questions().wait();
   settle(context);
   return session;
 }
@@ -80,7 +80,7 @@ void says_why_there_are_no_weights(ImGuiTestContext* context) {
   choice.variant = "ttt_mlp";
   session.choose(std::move(choice));
   settle(context);
-  session.answers().wait();
+  session.questions().wait();
   settle(context);
   IM_CHECK(!attend_map().reason.empty());
   IM_CHECK_EQ(attend_map().squares.size(), std::size_t{1});

@@ -16,7 +16,7 @@ namespace {
 
 void finish(ImGuiTestContext* context, Session& session) {
   settle(context);
-  session.answers().wait();
+  session.questions().wait();
   settle(context);
 }
 

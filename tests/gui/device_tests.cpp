@@ -81,12 +81,12 @@ void sees_where_a_wrong_kernel_departs(ImGuiTestContext* context) {
   other_device().trouble.is_wrong = true;
   context->ItemClick("//Forms/**/cuda");
   settle(context);
-  session.answers().wait();
+  session.questions().wait();
   settle(context);
   IM_CHECK(!session.computed()->agree);
   context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_5);
   context->Yield(2);
-  session.answers().wait();
+  session.questions().wait();
   settle(context);
   IM_CHECK_EQ(prove_map().flag, testing::wrong_row);
   IM_CHECK_STR_EQ(prove_map().operation.c_str(), "solve");

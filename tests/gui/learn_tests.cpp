@@ -3,11 +3,14 @@
 #include <imgui_te_engine.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "app/scene/parts.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
 #include "app/views/learn.h"
 #include "tests/gui/tests.h"
+#include "tests/offscreen/plots.h"
 
 // Learn: a person drags the dot on the loss, paints gates, and tries what cannot be painted.
 
@@ -24,7 +27,7 @@ Session& enter_learn(ImGuiTestContext* context) {
   context->Yield(2);
   session.go_to_token(word);
   settle(context);
-  session.answers().wait();
+  session.questions().wait();
   settle(context);
   return session;
 }
@@ -35,6 +38,12 @@ std::vector<Edit> edits_of(const Session& session, std::string_view kind) {
   for (const Edit& edit : session.choice().edits)
     if (edit.kind == kind) found.push_back(edit);
   return found;
+}
+
+/// Where a row of the floor lies; nowhere where it is not drawn.
+Rectangle floor_row(const char* name) {
+  const Part* row = parts().find(std::string("learn/floor/") + name);
+  return row ? row->where : Rectangle{};
 }
 
 void drag(ImGuiTestContext* context, ImVec2 from, ImVec2 to) {
@@ -60,7 +69,7 @@ void opens_with_its_key(ImGuiTestContext* context) {
 
 void the_dot_changes_the_strength(ImGuiTestContext* context) {
   Session& session = enter_learn(context);
-  const ImVec2 dot = learn_map().dot;
+  const ImVec2 dot = testing::middle_of(testing::place_of("learn/loss/mark/dot"));
   const float width = learn_map().loss.maximum.x - learn_map().loss.minimum.x;
   drag(context, dot, {dot.x + width / 4, dot.y});
   settle(context);
@@ -71,9 +80,9 @@ void the_dot_changes_the_strength(ImGuiTestContext* context) {
   const double beta = painted.front().numbers[2];
   IM_CHECK_GT(beta, 1.2);
   IM_CHECK_EQ(session.computed()->sequence.at("beta")(word, 0), beta);
-  session.answers().wait();
+  session.questions().wait();
   settle(context);
-  IM_CHECK_GT(learn_map().dot.x, dot.x + width / 5);
+  IM_CHECK_GT(testing::middle_of(testing::place_of("learn/loss/mark/dot")).x, dot.x + width / 5);
   // All of the drag is one change.
   session.undo();
   settle(context);
@@ -89,15 +98,16 @@ void harm_has_its_dot_on_the_curve(ImGuiTestContext* context) {
   settle(context);
   session.go_to_token(15);
   settle(context);
-  session.answers().wait();
+  session.questions().wait();
   settle(context);
-  IM_CHECK(learn_map().harm_dot.has_value());
-  IM_CHECK_EQ(learn_map().harm_dot->x, learn_map().dot.x);
+  IM_CHECK(parts().find("learn/loss/mark/harm") != nullptr);
+  const float harm = testing::middle_of(testing::place_of("learn/loss/mark/harm")).x;
+  IM_CHECK_LT(std::abs(harm - testing::middle_of(testing::place_of("learn/loss/mark/dot")).x), 0.01F);
 }
 
 void paints_strengths_and_gates(ImGuiTestContext* context) {
   Session& session = enter_learn(context);
-  const Rectangle strengths = learn_map().strengths;
+  const Rectangle strengths = floor_row("strength");
   const float middle = (strengths.minimum.x + strengths.maximum.x) / 2;
   const float y = strengths.minimum.y + (strengths.maximum.y - strengths.minimum.y) / 3;
   drag(context, {middle - 100, y}, {middle + 100, y});
@@ -109,7 +119,7 @@ void paints_strengths_and_gates(ImGuiTestContext* context) {
   settle(context);
   IM_CHECK(session.choice().edits.empty());
 
-  const Rectangle gates = learn_map().gates;
+  const Rectangle gates = floor_row("gate");
   context->KeyDown(ImGuiMod_Shift);
   drag(context, {middle - 100, gates.minimum.y + 2}, {middle + 100, gates.maximum.y - 2});
   context->KeyUp(ImGuiMod_Shift);
@@ -126,9 +136,9 @@ void says_what_cannot_be_painted(ImGuiTestContext* context) {
   choice.variant = "retnet";
   session.choose(std::move(choice));
   settle(context);
-  session.answers().wait();
+  session.questions().wait();
   settle(context);
-  const Rectangle gates = learn_map().gates;
+  const Rectangle gates = floor_row("gate");
   const float middle = (gates.minimum.x + gates.maximum.x) / 2;
   context->MouseMoveToPos({middle, (gates.minimum.y + gates.maximum.y) / 2});
   context->MouseDown(0);
@@ -138,7 +148,7 @@ void says_what_cannot_be_painted(ImGuiTestContext* context) {
   context->Yield(2);
   IM_CHECK(session.choice().edits.empty());
   // A dot that cannot be dragged stays, too.
-  const ImVec2 dot = learn_map().dot;
+  const ImVec2 dot = testing::middle_of(testing::place_of("learn/loss/mark/dot"));
   drag(context, dot, {dot.x + 60, dot.y});
   IM_CHECK(session.choice().edits.empty());
   IM_CHECK_EQ(session.message(), std::string());
@@ -149,7 +159,7 @@ void choose_variant(ImGuiTestContext* context, Session& session, const char* var
   choice.variant = variant;
   session.choose(std::move(choice));
   settle(context);
-  session.answers().wait();
+  session.questions().wait();
   settle(context);
 }
 

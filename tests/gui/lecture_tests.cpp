@@ -180,7 +180,7 @@ bool says_something() {
 
 void tells_symbols(ImGuiTestContext* context) {
   start_program(context);
-  const ImRect slider = context->ItemInfo("//Data/**/key length").RectFull;
+  const ImRect slider = context->ItemInfo("//Data/**/###scale_keys").RectFull;
   context->MouseMoveToPos({slider.Min.x + 10, slider.Min.y + 12});  // k; the slider itself says nothing
   context->SleepNoSkip(0.6F, 0.1F);
   context->Yield(2);

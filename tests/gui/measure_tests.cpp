@@ -5,10 +5,12 @@
 #include <filesystem>
 #include <fstream>
 
+#include "app/scene/parts.h"
 #include "app/session/race_file.h"
 #include "app/studio/application.h"
 #include "app/views/measure.h"
 #include "tests/gui/tests.h"
+#include "tests/offscreen/plots.h"
 #include "tests/paced_device.h"
 
 // Measure: a person looks at what ships, races, cancels, opens a report and takes it away.
@@ -17,16 +19,29 @@ namespace palimpsest {
 
 namespace {
 
+constexpr std::string_view leading_points = "measure/times/point/leads";
+constexpr std::string_view unmeasured = "measure/times/mark/not measured yet";
+constexpr std::string_view rings = "measure/times/mark/ring";
+
+/// What the pointer is told about the chart.
+std::string told() {
+  const Part* part = parts().find("measure/times/told");
+  return part ? part->words : std::string();
+}
+
 Session& enter_measure(ImGuiTestContext* context) {
   Session& session = start_program(context, testing::paced_device().beside_cpu());
   context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_6);
   for (int i = 0; i < 4; ++i) {
     settle(context);
-    session.answers().wait();
+    session.questions().wait();
   }
   settle(context);
   return session;
 }
+
+/// The names of the reports in the list.
+std::vector<std::string> reports() { return parts().words("measure/side", "name"); }
 
 /// What is raced in a moment, but for the last length, which takes long.
 void wish_for_little(Session& session, Index last) {
@@ -72,23 +87,24 @@ RaceReport elsewhere() {
 void shows_what_ships(ImGuiTestContext* context) {
   Session& session = enter_measure(context);
   IM_CHECK_STR_EQ(program().workspace().id, "measure");
-  IM_CHECK_GE(measure_map().reports.size(), std::size_t{1});
-  IM_CHECK_GE(measure_map().points.size(), std::size_t{6});
+  IM_CHECK_GE(reports().size(), std::size_t{1});
+  IM_CHECK_GE(testing::places_below(leading_points).size(), std::size_t{6});
   IM_CHECK(!measure_map().headline.empty());
-  IM_CHECK(!measure_map().spans.empty());
-  IM_CHECK_LT(measure_map().hatched_from, 0.0F);                       // a report lacks nothing
-  IM_CHECK_STR_EQ(measure_map().race_button.c_str(), "measure here");  // and is not gone on with
+  IM_CHECK(!parts().below("measure/times/strip").empty());
+  IM_CHECK(parts().find(unmeasured) == nullptr);  // a report lacks nothing
+  IM_CHECK_STR_EQ(parts().find("measure/controls/race")->words.c_str(),
+                  "measure here");  // and is not gone on with
   IM_CHECK(!measure_map().question.ends_with("here?"));
   // A point under the pointer says its figures.
-  context->MouseMoveToPos(measure_map().points[2]);
+  context->MouseMoveToPos(testing::middle_of(testing::places_below(leading_points)[2]));
   context->Yield(3);
-  IM_CHECK(measure_map().hovered.find("middle half") != std::string::npos);
+  IM_CHECK(told().find("middle half") != std::string::npos);
   // So does a ring, of two curves that are not the same.
-  IM_CHECK(!measure_map().rings.empty());
-  context->MouseMoveToPos(measure_map().rings.back());
+  IM_CHECK(!parts().below(rings).empty());
+  context->MouseMoveToPos(testing::middle_of(testing::places_below(rings).back()));
   context->Yield(3);
   const std::vector<NamedCrossing>& crossings = measured(program()).figures->crossings;
-  IM_CHECK(measure_map().hovered.starts_with(crossings.back().sentence));
+  IM_CHECK(told().starts_with(crossings.back().sentence));
   IM_CHECK_NE(crossings.back().crossing.faster, crossings.back().crossing.slower);
   context->ItemClick("//Which is faster here?/**/per token");
   context->Yield(2);
@@ -115,22 +131,22 @@ void races_until_it_is_cancelled(ImGuiTestContext* context) {
   context->ItemClick("//Which is faster here?/**/###race");
   context->Yield(2);
   IM_CHECK(!races.runs());
-  session.answers().wait();
+  session.questions().wait();
   settle(context);
   IM_CHECK_EQ(points(), std::size_t{4});
-  IM_CHECK_EQ(measure_map().points.size(), std::size_t{4});
-  IM_CHECK_GT(measure_map().hatched_from, 0.0F);  // the rest is not measured yet
+  IM_CHECK_EQ(testing::places_below(leading_points).size(), std::size_t{4});
+  IM_CHECK(parts().find(unmeasured) != nullptr);  // the rest is not measured yet
   IM_CHECK_EQ(races.left(session), 2);
-  IM_CHECK_STR_EQ(measure_map().race_button.c_str(), "go on");
+  IM_CHECK_STR_EQ(parts().find("measure/controls/race")->words.c_str(), "go on");
   // On with a shorter one: nothing is measured again, and the chart is full.
   wish_for_little(session, 24);
   context->Yield(2);
   context->ItemClick("//Which is faster here?/**/###race");
   for (int i = 0; i < 2000 && races.runs(); ++i) context->SleepNoSkip(0.02F, 0.02F);
-  session.answers().wait();
+  session.questions().wait();
   settle(context);
   IM_CHECK_EQ(points(), std::size_t{6});
-  IM_CHECK_LT(measure_map().hatched_from, 0.0F);
+  IM_CHECK(parts().find(unmeasured) == nullptr);
   context->ItemClick("//Which is faster here?/**/###save report");
   context->Yield(2);
   context->ItemClick("//$FOCUSED/report as JSON…");
@@ -143,7 +159,7 @@ void races_until_it_is_cancelled(ImGuiTestContext* context) {
 
 void overlays_reports_and_refuses_broken_ones(ImGuiTestContext* context) {
   Session& session = enter_measure(context);
-  const std::size_t shipped = measure_map().reports.size();
+  const std::size_t shipped = reports().size();
   wish_for_little(session, 24);
   const ReportFile good("palimpsest-race-elsewhere.json", race_json(elsewhere()));
   const ReportFile foreign("palimpsest-race-foreign.json", "{\"benchmarks\": []}");
@@ -151,19 +167,19 @@ void overlays_reports_and_refuses_broken_ones(ImGuiTestContext* context) {
   const auto come = [&] {
     for (int i = 0; i < 3; ++i) {
       context->Yield(2);
-      session.answers().wait();
+      session.questions().wait();
     }
     settle(context);
   };
   come();
-  IM_CHECK_EQ(measure_map().reports.size(), shipped + 1);
-  IM_CHECK_STR_EQ(measure_map().reports.front().c_str(), "Another One, 3 threads, 2026-01-02");
-  IM_CHECK_EQ(measure_map().points.size(), std::size_t{2});
+  IM_CHECK_EQ(reports().size(), shipped + 1);
+  IM_CHECK(reports().front().starts_with("Another One, 3 threads"));
+  IM_CHECK_EQ(testing::places_below(leading_points).size(), std::size_t{2});
   program().drop({foreign.path()});
   come();
   IM_CHECK(session.message().find("palimpsest-race-foreign.json") != std::string::npos);
   IM_CHECK(session.message().find("expected") != std::string::npos);
-  IM_CHECK_EQ(measure_map().reports.size(), shipped + 1);
+  IM_CHECK_EQ(reports().size(), shipped + 1);
   // What is measured here leads; the other report is beside it, thin.
   session.clear_message();
   context->ItemClick("//Which is faster here?/**/###race");
@@ -171,17 +187,18 @@ void overlays_reports_and_refuses_broken_ones(ImGuiTestContext* context) {
   for (int i = 0; i < 2000 && program().races.runs(); ++i) context->SleepNoSkip(0.02F, 0.02F);
   come();
   IM_CHECK(session.message().find("palimpsest-race-foreign.json") != std::string::npos);
-  IM_CHECK_EQ(measure_map().points.size(), std::size_t{6});
-  IM_CHECK_EQ(measure_map().thin_points, 2);
+  IM_CHECK_EQ(testing::places_below(leading_points).size(), std::size_t{6});
+  IM_CHECK_EQ(std::ssize(parts().below("measure/times/point/others")), 2);
   session.clear_message();
   const SeenReport seen = program().races.seen()[1];
   program().races.take_away(session, seen);
   come();
-  IM_CHECK_EQ(measure_map().thin_points, 0);
-  IM_CHECK_EQ(measure_map().reports.size(), shipped + 1);
+  IM_CHECK_EQ(std::ssize(parts().below("measure/times/point/others")), 0);
+  IM_CHECK_EQ(reports().size(), shipped + 1);
   context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
   come();
-  IM_CHECK_EQ(measure_map().thin_points, 2);  // to take a report away can be undone
+  IM_CHECK_EQ(std::ssize(parts().below("measure/times/point/others")),
+              2);  // to take a report away can be undone
 }
 
 }  // namespace

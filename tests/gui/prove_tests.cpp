@@ -2,6 +2,7 @@
 #include <imgui_te_context.h>
 #include <imgui_te_engine.h>
 
+#include "app/scene/parts.h"
 #include "app/studio/application.h"
 #include "app/views/form_words.h"
 #include "app/views/prove.h"
@@ -19,7 +20,7 @@ Session& enter_prove(ImGuiTestContext* context) {
   context->Yield(2);
   choose_proof_form(program(), Form::chunkwise);
   settle(context);
-  session.answers().wait();
+  session.questions().wait();
   settle(context);
   return session;
 }
@@ -36,7 +37,7 @@ void makes_it_wrong_and_right_again(ImGuiTestContext* context) {
   IM_CHECK_EQ(prove_map().flag, -1);
   context->ItemClick("//Make it wrong/**/Wrong sign in the solve");
   settle(context);
-  session.answers().wait();
+  session.questions().wait();
   settle(context);
   IM_CHECK_STR_EQ(session.state().prove.fault.id.c_str(), "solve-sign");
   IM_CHECK_EQ(prove_map().flag, 1);
@@ -70,17 +71,17 @@ void looks_through_other_lenses(ImGuiTestContext* context) {
   context->ItemClick("//How far from the recurrence/**/forms");
   settle(context);
   IM_CHECK(session.state().prove.lens == ProofLens::forms);
-  IM_CHECK_EQ(prove_map().lines.size(), std::size_t{4});
+  IM_CHECK_EQ(parts().below("prove/difference/series").size(), std::size_t{4});
   IM_CHECK(!session.can_undo() || session.state().prove.fault.id.empty());
   see_the_end_of_the_list(context);
   context->ItemClick("//Make it wrong/**/Keys divided by their decay");
   settle(context);
-  session.answers().wait();
+  session.questions().wait();
   settle(context);
   IM_CHECK_GE(prove_map().flag, 0);
   context->ItemClick("//Where do they part?/**/data that do not");
   settle(context);
-  session.answers().wait();
+  session.questions().wait();
   settle(context);
   IM_CHECK_EQ(prove_map().flag, -1);
   see_the_end_of_the_list(context);

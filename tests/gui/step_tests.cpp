@@ -3,9 +3,9 @@
 #include <imgui_te_context.h>
 #include <imgui_te_engine.h>
 
+#include "app/scene/parts.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
-#include "app/views/story_line.h"
 #include "tests/gui/tests.h"
 
 // What stands around the Stage: the knob, the forms, why a number is what it is, the floor, what is said.
@@ -21,7 +21,7 @@ Session& enter_form(ImGuiTestContext* context, Form form) {
   choice.form = form;
   session.choose(std::move(choice));
   settle(context);
-  session.answers().wait();
+  session.questions().wait();
   settle(context);
   return session;
 }
@@ -152,16 +152,16 @@ void follows_the_story(ImGuiTestContext* context) {
   IM_CHECK_EQ(session.token(), 42);
   context->ItemClick("//Top bar/close story");
   settle(context);
-  IM_CHECK_EQ(shown_story(), std::string());
+  IM_CHECK(parts().find("story") == nullptr);
   perform(find_command(program(), "data.list"), program());
   settle(context);
-  session.answers().wait();
+  session.questions().wait();
   settle(context);
   context->ItemClick("//All data/**/word 63");
   settle(context);
   IM_CHECK_EQ(session.token(), 63);
   IM_CHECK(!program().show_data);
-  IM_CHECK_NE(shown_story(), std::string());
+  IM_CHECK(parts().find("story") != nullptr);
 }
 
 void says_beside_a_form_what_it_is(ImGuiTestContext* context) {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/contract/disagreement.h"
+#include "core/contract/output.h"
 #include "core/engines/engines.h"
 #include "core/numbers/arithmetic.h"
 #include "core/rules/row_rule.h"

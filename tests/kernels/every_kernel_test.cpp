@@ -39,7 +39,7 @@ std::vector<Settings> single_options(const Variant& variant) {
 /// Calls visit(each, form) for all rules and forms, every second with an initial state, every fourth with
 /// gates as logarithms.
 template <class Visit>
-void for_every_form(RandomCase random, Visit visit) {
+void for_every_rule_and_form(RandomCase random, Visit visit) {
   int number = 0;
   for (const Variant& variant : variants()) {
     for (const Settings& given : single_options(variant)) {
@@ -65,24 +65,26 @@ void run_two_heads(const testing::Case& each, Form form, Precision precision) {
 }
 
 void run_every_form() {
-  for_every_form({.tokens = 19, .dk = 12, .dv = 12, .seed = 3}, [](const testing::Case& each, Form form) {
-    for (const Precision precision : all_precisions) {
-      if (!cuda_backend().missing(*each.variant, each.sequence.settings, form, precision))
-        run_two_heads(each, form, precision);
-    }
-  });
+  for_every_rule_and_form(
+      {.tokens = 19, .dk = 12, .dv = 12, .seed = 3}, [](const testing::Case& each, Form form) {
+        for (const Precision precision : all_precisions) {
+          if (!cuda_backend().missing(*each.variant, each.sequence.settings, form, precision))
+            run_two_heads(each, form, precision);
+        }
+      });
 }
 
 /// The plain kernels by which every step is shown.
 void show_every_step() {
-  for_every_form({.tokens = 5, .dk = 6, .dv = 6, .seed = 4}, [](const testing::Case& each, Form form) {
-    for (const Precision precision : scalar_precisions) {
-      const auto trace = each.variant->rule->trace(each.sequence, form, precision, 4, std::size_t{1} << 24,
-                                                   cuda_backend().engines(precision));
-      for (Index index = 0; index < trace->block_count(); ++index)
-        CHECK_FALSE(trace->record(index).tensors().empty());
-    }
-  });
+  for_every_rule_and_form(
+      {.tokens = 5, .dk = 6, .dv = 6, .seed = 4}, [](const testing::Case& each, Form form) {
+        for (const Precision precision : scalar_precisions) {
+          const auto trace = each.variant->rule->trace(
+              each.sequence, form, precision, 4, std::size_t{1} << 24, cuda_backend().engines(precision));
+          for (Index index = 0; index < trace->block_count(); ++index)
+            CHECK_FALSE(trace->record(index).tensors().empty());
+        }
+      });
 }
 
 /// The recurrence in registers has a kernel for every range of key channels.

@@ -1,6 +1,6 @@
 // More heads than the tables of one form of them have room for.
 
-#include "core/contract/disagreement.h"
+#include "core/contract/output.h"
 #include "kernels/cuda_backend.h"
 #include "kernels/device.h"
 #include "tests/catch.h"

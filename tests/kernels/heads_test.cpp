@@ -2,7 +2,7 @@
 // block of threads and no warp.
 
 #include "core/base/error.h"
-#include "core/contract/disagreement.h"
+#include "core/contract/output.h"
 #include "kernels/cuda_backend.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "core/engines/recurrent.h"
+#include "core/variants/variants.h"
 #include "kernels/cuda/failed_run.h"
 #include "kernels/cuda/matrices.h"
 #include "kernels/cuda/row_kernels.h"

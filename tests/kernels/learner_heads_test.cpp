@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "core/base/error.h"
-#include "core/contract/disagreement.h"
+#include "core/contract/output.h"
 #include "kernels/cuda_backend.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"

@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/contract/variant.h"
+#include "core/variants/variants.h"
 #include "kernels/cuda/tensor_float/tensor_float_rows.h"
 #include "tests/kernels/gpu.h"
 #include "tests/kernels/tensor_core_runs.h"
@@ -20,7 +21,7 @@ namespace {
 
 // What the precision promises: ten roundings of a factor, 2^-11 of itself each. Worst of the kernels carried
 // out on a processor, lane by lane: 3e-3.
-constexpr double allowed = 5e-3;
+constexpr double allowed_tf32 = 5e-3;
 
 bool can_multiply_tf32() {
   if (!has_gpu()) return false;
@@ -32,11 +33,11 @@ bool can_multiply_tf32() {
 }  // namespace
 
 TEST_CASE("chunks in tf32 give what the recurrence gives") {
-  if (can_multiply_tf32()) compare_sizes(cuda::Rounding::tf32, allowed);
+  if (can_multiply_tf32()) compare_sizes(cuda::Rounding::tf32, allowed_tf32);
 }
 
 TEST_CASE("gates of channels that close within a few tokens keep chunks in tf32 finite") {
-  if (can_multiply_tf32()) compare_closing_gates(cuda::Rounding::tf32, allowed);
+  if (can_multiply_tf32()) compare_closing_gates(cuda::Rounding::tf32, allowed_tf32);
 }
 
 TEST_CASE("softmax in tf32 gives what it gives in f64") {
@@ -44,7 +45,7 @@ TEST_CASE("softmax in tf32 gives what it gives in f64") {
   // Two roundings of a factor, 2^-11 each, times |q| |k| = 16 in an exponent of which channels take part.
   const AttentionSize sizes[] = {{1, 0, 128, 128},    {65, 0, 17, 33}, {300, 0, 128, 128},
                                  {129, 271, 64, 128}, {64, 0, 64, 64}, {700, 1, 128, 100}};
-  for (const AttentionSize& size : sizes) compare_softmax(size, cuda::Rounding::tf32, allowed);
+  for (const AttentionSize& size : sizes) compare_softmax(size, cuda::Rounding::tf32, allowed_tf32);
 }
 
 TEST_CASE("tf32 is offered where its kernels are, and the rest says why it is not") {

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "core/cases/random_case.h"
+#include "core/variants/variants.h"
 #include "kernels/cuda/check.h"
 #include "kernels/cuda_backend.h"
 #include "tests/catch.h"

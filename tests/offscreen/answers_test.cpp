@@ -11,7 +11,8 @@
 #include "app/studio/application.h"
 #include "app/views/underlined_words.h"
 #include "app/window/offscreen.h"
-#include "core/insight/answer_words.h"
+#include "core/insight/answers.h"
+#include "core/variants/variants.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;
@@ -33,7 +34,7 @@ struct Asked {
   void draw() {
     for (int turn = 0; turn < 2; ++turn) {  // what a view asks for is there in the frame after
       offscreen.pass([&] { application.draw(1); });
-      application.session.answers().wait();
+      application.session.questions().wait();
     }
     offscreen.pass([&] { application.draw(1); });
   }

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/scene/parts.h"
 #include "app/session/presets.h"
 #include "app/studio/application.h"
 #include "app/widgets/style.h"
 #include "app/window/offscreen.h"
+#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/offscreen/drawn.h"
 
@@ -69,8 +71,9 @@ TEST_CASE("what is read most, its sum and the scale are in sight at every size",
       draw_fully(application, offscreen);
       const AttendMap& map = attend_map();
       CHECK(map.row->words.size() == 5);
-      CHECK(map.side_end > 0);
-      CHECK(map.side_end <= map.side_bottom);
+      const Part* const side = parts().find("attend/side");
+      REQUIRE(side);
+      CHECK(side->is_whole());
       // The row's frame ends where its word stands: behind it nothing is read, and the loupe has its place.
       for (const AttendMap::Square& square : map.squares) {
         const float unit = (square.place.maximum.x - square.place.minimum.x) /
@@ -93,13 +96,14 @@ TEST_CASE("Attend leads to what is read most wherever it stands", "[attend]") {
   REQUIRE(map.squares.size() == 2);
   CHECK(map.squares[0].loupe_column == map.row->words.front().token);
   CHECK(map.squares[1].loupe_column == 160);  // word 460 asks with the key of word 160
-  CHECK_THAT(map.sum, says("Softmax reads 160 "));
+  CHECK_THAT(parts().find("attend/side/sum")->words, says("Softmax reads 160 "));
   CHECK(weight_words(-0.0, true) == "0 %");  // not "-0 %"
   CHECK(weight_words(-0.002, true) == "-0.2 %");
   CHECK(weight_words(0.00001, true) == "<0.01 %");
   CHECK(weight_words(-0.052, true) == "-5 %");
-  REQUIRE_FALSE(map.pointed.empty());
-  CHECK_THAT(map.pointed.back(), says("← read most: 160 "));
+  const Part* pointed = parts().find("attend/floor/softmax/pointed");
+  REQUIRE(pointed);
+  CHECK_THAT(pointed->words, says("← read most: 160 "));
 }
 
 TEST_CASE("in a low window the colours and the sharpness of softmax stand below the squares", "[attend]") {
@@ -143,13 +147,19 @@ TEST_CASE("numbers beside the bars of Attend lie over no bar, no other number an
   for (const Index token : {30, 100, 155}) {
     application.session.go_to_token(token);
     draw_fully(application, offscreen);
-    const std::vector<Rectangle>& numbers = attend_map().bar_numbers;
-    CHECK_FALSE(numbers.empty());
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-      CHECK(numbers[i].maximum.x <= 1920);
-      for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(overlap(numbers[i], numbers[j]));
-      for (const Rectangle& bar : attend_map().bars) {
-        if (bar.maximum.y - bar.minimum.y > 4) CHECK_FALSE(overlap(numbers[i], bar));
+    const Part* cursor = parts().find("attend/floor/cursor");
+    REQUIRE(cursor);
+    for (const char* reader : {"attend/floor/rule", "attend/floor/softmax"}) {
+      const std::vector<const Part*> numbers = parts().below(std::string(reader) + "/number");
+      const std::vector<const Part*> bars = parts().below(std::string(reader) + "/bar");
+      CHECK_FALSE(numbers.empty());
+      for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const Rectangle& number = numbers[i]->where;
+        CHECK(number.maximum.x <= 1920);
+        for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(overlap(number, numbers[j]->where));
+        for (const Part* bar : bars) CHECK_FALSE(overlap(number, bar->where));
+        for (const float x : {cursor->where.minimum.x, cursor->where.maximum.x})
+          CHECK_FALSE((number.minimum.x < x && number.maximum.x > x));
       }
     }
   }
@@ -301,7 +311,7 @@ TEST_CASE("the weights of a text of any length take the memory of its pixels", "
   choose(application, "linear");
   Offscreen offscreen(1280, 800);
   draw_fully(application, offscreen);
-  const std::size_t before = application.session.answers().bytes();
+  const std::size_t before = application.session.questions().bytes();
   application.enter("attend");
   draw_fully(application, offscreen);
   REQUIRE(attend_map().squares.size() == 2);
@@ -313,7 +323,7 @@ TEST_CASE("the weights of a text of any length take the memory of its pixels", "
   // At most two cells for a pixel both ways, as weights and as shares; once more for the coarse picture, the
   // loupes, and the rows of the present token.
   const double most = 2 * 4 * pixels * 2 * sizeof(double);
-  CHECK(static_cast<double>(application.session.answers().bytes() - before) < most);
+  CHECK(static_cast<double>(application.session.questions().bytes() - before) < most);
 }
 
 TEST_CASE("words below the squares of Attend do not lie over each other", "[attend]") {

@@ -5,8 +5,7 @@
 #include <imgui.h>
 
 #include "app/studio/application.h"
-#include "app/views/data_page.h"
-#include "app/views/palette.h"
+#include "app/views/overlays.h"
 #include "app/window/offscreen.h"
 #include "tests/catch.h"
 

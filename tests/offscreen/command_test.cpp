@@ -11,6 +11,7 @@
 #include "app/studio/application.h"
 #include "app/studio/command_search.h"
 #include "app/window/offscreen.h"
+#include "core/variants/variants.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;

@@ -2,13 +2,16 @@
 
 #include <imgui.h>
 
+#include "app/scene/parts.h"
 #include "app/session/compared_sides.h"
 #include "app/studio/application.h"
 #include "app/views/answer_cells.h"
 #include "app/window/offscreen.h"
-#include "core/contract/rail.h"
+#include "core/variants/rail.h"
+#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/offscreen/drawn.h"
+#include "tests/offscreen/plots.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -62,9 +65,10 @@ void check_layout(int width, int height, std::size_t columns) {
     CHECK(map.stop_words[i].maximum.y <= map.columns[0].place.minimum.y);
     if (i > 0) CHECK_FALSE(overlap(map.stop_words[i], map.stop_words[i - 1], 0.5F));
   }
-  for (std::size_t i = 0; i < map.labels.size(); ++i) {
-    CHECK(contains(window, map.labels[i]));
-    for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(overlap(map.labels[i], map.labels[j], 0.5F));
+  const std::vector<Rectangle> labels = places_below("compare/errors/label");
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    CHECK(contains(window, labels[i]));
+    for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(overlap(labels[i], labels[j], 0.5F));
   }
 }
 
@@ -96,7 +100,7 @@ TEST_CASE("Compare shows every place of the rail in both themes and sizes, nothi
         CHECK(column->moment->no_memory.empty());
         CHECK(column->moment->after.apart.isZero(0));
         CHECK(map.range > 0);
-        CHECK(map.labels.size() == 4);
+        CHECK(parts().below("compare/errors/label").size() == 4);
       }
     }
   }
@@ -174,7 +178,9 @@ TEST_CASE("Compare's captions are short enough for its columns, and its axis say
       CHECK(column.captions.size() == 2);
       for (const std::string& caption : column.captions) CHECK_THAT(caption, !says("…"));
     }
-    CHECK(compare_map().axis == std::vector<std::string>{"axis to 20.2", "largest 28.6"});
+    std::vector<std::string> axis;
+    for (const Part* part : parts().below("compare/floor/errors/name")) axis.push_back(part->words);
+    CHECK(axis == std::vector<std::string>{"error left", "axis to 20.2", "largest 28.6", "0"});
   }
 }
 

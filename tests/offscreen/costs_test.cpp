@@ -1,9 +1,12 @@
 // What the forms and the sizes of chunks cost, as it is drawn.
 
+#include <fmt/format.h>
 #include <imgui.h>
 
+#include "app/scene/parts.h"
 #include "app/studio/application.h"
 #include "app/views/form_costs.h"
+#include "app/views/form_words.h"
 #include "app/views/knob.h"
 #include "app/window/offscreen.h"
 #include "tests/catch.h"
@@ -16,7 +19,7 @@ namespace {
 void draw(Application& application, Offscreen& offscreen) {
   for (int turn = 0; turn < 4; ++turn) {
     offscreen.pass([&] { application.draw(1); });
-    application.session.answers().wait();
+    application.session.questions().wait();
   }
 }
 
@@ -25,6 +28,17 @@ void choose(Application& application, Form form) {
   choice.form = form;
   application.session.choose(std::move(choice));
   application.session.wait();
+}
+
+const char* const costs = "step/forms/costs";
+
+/// Where all parts of the costs lie that are called `piece`.
+std::vector<Rectangle> places(std::string_view piece) {
+  std::vector<Rectangle> found;
+  for (const Part* part : parts().below(costs)) {
+    if (part->path.ends_with(piece)) found.push_back(part->where);
+  }
+  return found;
 }
 
 void check_apart(const std::vector<Rectangle>& numbers, const std::vector<Rectangle>& bars) {
@@ -46,13 +60,12 @@ TEST_CASE("every form's cost stands beside the others', whichever is shown", "[c
     CAPTURE(name(form));
     choose(application, form);
     draw(application, offscreen);
-    const CostMap& map = cost_map();
-    REQUIRE(map.forms.size() == 4);
-    CHECK_THAT(map.forms[0], says("Recurrent: ") && says(" · 94"));
-    CHECK_THAT(map.forms[1], says("Chunkwise: ") && says(" · 12"));
-    CHECK_THAT(map.forms[2], says("Two-pass: ") && says(" · 13"));
-    CHECK_THAT(map.forms[3], says("Parallel: ") && says(" · 1"));
-    check_apart(map.numbers, map.bars);
+    const std::vector<std::string> steps = {"94", "12", "13", "1"};
+    for (const Form each : all_forms) {
+      const std::string row = fmt::format("{}/{} cost/in a row", costs, form_label(each));
+      CHECK(parts().words(row, "number") == std::vector{steps[static_cast<std::size_t>(each)]});
+    }
+    check_apart(places("number"), places("bar"));
   }
 }
 
@@ -88,26 +101,25 @@ TEST_CASE("costs can be asked for in little room, before they are counted", "[co
   application.open_first_capture();
   application.session.wait();
   draw(application, offscreen);
-  CHECK(cost_map().name_end > 0);
-  CHECK(cost_map().name_end + 4 < cost_map().tabs_begin);
-  cost_map() = {};
-  // Along the title of the forms' panel, where the name "costs" is.
-  for (float y = 58; y < 90 && cost_map().forms.empty(); y += 8) {
-    for (float x = 1040; x < 1180 && cost_map().forms.empty(); x += 8) {
-      ImGui::GetIO().AddMousePosEvent(x, y);
-      for (const bool down : {true, false}) {
-        ImGui::GetIO().AddMouseButtonEvent(ImGuiMouseButton_Left, down);
-        offscreen.pass([&] { application.draw(1); });
-      }
-      draw(application, offscreen);
-    }
+  const auto name = [] { return parts().find("step/forms/costs shown"); };
+  const auto are_apart = [&] {
+    return name()->where.maximum.x + 4 < parts().find("step/forms/precisions")->where.minimum.x;
+  };
+  REQUIRE(name());
+  CHECK(name()->words == "costs");
+  CHECK(are_apart());
+  ImGui::GetIO().AddMousePosEvent(name()->where.minimum.x + 4, name()->where.minimum.y + 4);
+  for (const bool down : {true, false}) {
+    ImGui::GetIO().AddMouseButtonEvent(ImGuiMouseButton_Left, down);
+    offscreen.pass([&] { application.draw(1); });
   }
-  CHECK(cost_map().forms.size() == 4);
-  CHECK(cost_map().name_end + 4 < cost_map().tabs_begin);
+  draw(application, offscreen);
+  CHECK(places("number").size() == 4 * 3);
+  CHECK(are_apart());
   // A number of the next column begins where one can tell it from this one.
-  std::vector<Rectangle> wider = cost_map().numbers;
+  std::vector<Rectangle> wider = places("number");
   for (Rectangle& number : wider) number.maximum.x += 4;
-  check_apart(wider, cost_map().bars);
+  check_apart(wider, places("bar"));
 }
 
 TEST_CASE("no cost is wider than its column", "[costs]") {

@@ -1,6 +1,6 @@
 // What is drawn where another device computes, is wrong, or is not there.
 
-#include "app/session/fused_words.h"
+#include "app/session/computation.h"
 #include "app/views/device_departure.h"
 #include "app/views/form_words.h"
 #include "app/views/prove.h"

@@ -12,7 +12,7 @@ inline void draw_fully(Application& application, Offscreen& offscreen) {
   for (int i = 0; i < 5; ++i) {
     offscreen.pass(draw);
     application.session.wait();
-    application.session.answers().wait();
+    application.session.questions().wait();
   }
   offscreen.pass(draw);
   REQUIRE(application.undrawn() == "");

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "app/window/offscreen.h"
-#include "core/insight/forgotten_part.h"
+#include "core/numbers/between.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;

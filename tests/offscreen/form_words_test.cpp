@@ -1,7 +1,8 @@
 #include "app/views/form_words.h"
 
-#include "app/session/write_reach.h"
+#include "app/session/learn_questions.h"
 #include "core/cases/random_case.h"
+#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/session/opened.h"
 

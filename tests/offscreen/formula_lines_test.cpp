@@ -7,6 +7,7 @@
 #include "app/studio/application.h"
 #include "app/widgets/formula.h"
 #include "app/window/offscreen.h"
+#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/offscreen/drawn.h"
 

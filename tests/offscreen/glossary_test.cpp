@@ -14,6 +14,7 @@
 #include "app/views/stage.h"
 #include "app/widgets/formula_painter.h"
 #include "app/window/offscreen.h"
+#include "core/variants/variants.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;
@@ -131,7 +132,7 @@ TEST_CASE("a symbol on a slider says what it is in the place of the slider's own
   };
   for (int i = 0; i < 4; ++i) {
     offscreen.pass(draw);
-    application.session.answers().wait();
+    application.session.questions().wait();
   }
   // Down the right panel, where sliders begin with their symbols.
   int symbols = 0;
@@ -168,7 +169,7 @@ TEST_CASE("a symbol that the pointer is on frames its pictures, wherever it stan
   const auto draw = [&] { application.draw(offscreen.scale()); };
   for (int i = 0; i < 6; ++i) {
     offscreen.pass(draw);
-    application.session.answers().wait();
+    application.session.questions().wait();
   }
   const Symbols& symbols = application.session.sight().trace->symbols;
   std::set<std::string> framed;

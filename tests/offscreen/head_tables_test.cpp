@@ -2,7 +2,7 @@
 
 #include "app/views/head_tables.h"
 
-#include "app/session/memory_answers.h"
+#include "app/session/memory_questions.h"
 #include "app/studio/application.h"
 #include "app/window/offscreen.h"
 #include "tests/catch.h"
@@ -18,14 +18,14 @@ TEST_CASE("heads are pictures where they are few, and their tables are those of 
   const auto draw = [&] { application.draw(offscreen.scale()); };
   HeadTables key;
   key.of = application.session.sight().computation;
-  CHECK_FALSE(application.session.answers().ask(key).value);
+  CHECK_FALSE(application.session.questions().ask(key).value);
   for (int i = 0; i < 3; ++i) {
     offscreen.pass(draw);
     application.session.wait();
-    application.session.answers().wait();
+    application.session.questions().wait();
   }
   key.of = application.session.sight().computation;
-  const auto answer = application.session.answers().ask(key);
+  const auto answer = application.session.questions().ask(key);
   REQUIRE(answer.value);
   CHECK(answer.value->heads.size() == 4);
   CHECK(application.undrawn() == "");

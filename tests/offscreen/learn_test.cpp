@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/scene/parts.h"
 #include "app/studio/application.h"
 #include "app/views/answers.h"
-#include "app/views/bar_words.h"
 #include "app/views/learn_rows.h"
 #include "app/views/pickers.h"
 #include "app/views/recalled_words.h"
@@ -17,8 +17,10 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/cut_words.h"
 #include "app/window/offscreen.h"
+#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/offscreen/drawn.h"
+#include "tests/offscreen/plots.h"
 #include "tests/session/opened.h"
 
 using namespace palimpsest;
@@ -54,6 +56,9 @@ void click(Application& application, Offscreen& offscreen, const Rectangle& plac
 Rectangle link_to(std::string_view words) {
   for (const auto& [link, place] : learn_map().links) {
     if (link.starts_with(words)) return place;
+  }
+  for (const Part* link : parts().below("learn/floor/edges")) {
+    if (link->words.starts_with(words)) return link->where;
   }
   FAIL("no such link: " << words);
   return {};
@@ -109,8 +114,9 @@ TEST_CASE("a loss that the step changes by rounding only is drawn as a flat line
   draw_fully(application, offscreen);
   const LearnMap& map = learn_map();
   REQUIRE(map.loss.maximum.y > map.loss.minimum.y);
-  CHECK(map.dot.y > map.loss.minimum.y);  // in the chart, not cut off at its side
-  CHECK(map.dot.y < map.loss.maximum.y);
+  const ImVec2 dot = middle_of(place_of("learn/loss/mark/dot"));
+  CHECK(dot.y > map.loss.minimum.y);  // in the chart, not cut off at its side
+  CHECK(dot.y < map.loss.maximum.y);
 }
 
 TEST_CASE("Learn follows the words that Step asks", "[learn]") {
@@ -133,7 +139,11 @@ TEST_CASE("Learn follows the words that Step asks", "[learn]") {
       for (const AskedWord& word : answers_map().shown->table.words) asked.push_back(word.token);
       application.enter("learn");
       draw_fully(application, offscreen);
-      CHECK(learn_lanes() == asked);
+      std::vector<Index> lanes;
+      for (const Part* part : parts().below("learn/floor/lane")) {
+        if (std::ranges::count(part->path, '/') == 3) lanes.push_back(std::stol(part->path.substr(17)));
+      }
+      CHECK(lanes == asked);
       CHECK(underlined_words(application.session) == asked);
     }
   }
@@ -155,7 +165,8 @@ TEST_CASE("a step that is too long is beyond the edge, and says which token runs
   CHECK(words_of(learn_map().beyond) == "");
   CHECK(application.session.computed()->divergence.has_value());
   const Rectangle& loss = learn_map().loss;
-  CHECK(learn_map().dot.x > loss.minimum.x + 0.8F * (loss.maximum.x - loss.minimum.x));
+  const float dot = middle_of(place_of("learn/loss/mark/dot")).x;
+  CHECK(dot > loss.minimum.x + 0.8F * (loss.maximum.x - loss.minimum.x));
 }
 
 TEST_CASE("Learn with nothing open says what to do", "[learn]") {
@@ -211,26 +222,44 @@ TEST_CASE("Learn is drawn at every size, however small", "[learn]") {
 }
 
 TEST_CASE("an answer that overshoots is not green", "[learn]") {
+  using Kind = FloorPiece::Kind;
+  for (const double share : {1.0, 1.4, 1.75, -0.25, 2.6}) {
+    CAPTURE(share);
+    const FloorMark mark = lane_mark({.before = share, .now = share});
+    const auto right = static_cast<float>(std::clamp(1 - std::abs(1 - share), 0.0, 1.0));
+    REQUIRE(mark.find(Kind::edge));
+    CHECK(mark.find(Kind::edge)->to == Approx(right));
+    const FloorPiece* excess = mark.find(Kind::hatch);
+    const double beyond = share > 1 ? share - 1 : std::max(-share, 0.0);
+    REQUIRE((excess != nullptr) == (beyond > 0));
+    if (!excess) continue;
+    CHECK(excess->from == Approx(right));
+    CHECK(excess->to == Approx(std::min(static_cast<double>(right) + beyond, 1.0)));
+  }
+  // What the present word damages and repairs; one that it leaves as it is; one that is not there yet.
+  CHECK(lane_mark({.before = 0.9, .now = 0.4}).find(Kind::inset)->colour == style::colours().alarm);
+  CHECK(lane_mark({.before = 0.4, .now = 0.9}).find(Kind::inset)->colour == style::colours().gate);
+  CHECK_FALSE(lane_mark({.before = 0.9, .now = 0.9}).find(Kind::inset));
+  CHECK(lane_mark({.now = 1, .is_own = true}).find(Kind::side));
+  CHECK_FALSE(lane_mark({.is_there = false}).find(Kind::edge));
+
   Application application;
   open_overwrite(application, "gated_deltanet");
-  Offscreen offscreen(1920, 1080);
-  for (const double beta : {1.0, 1.75, 2.26}) {
-    CAPTURE(beta);
-    Choice choice = application.session.choice();
-    choice.edits.clear();
-    paint(choice.edits, "beta", 42, 42, beta);
-    application.session.choose(std::move(choice));
-    application.session.wait();
-    draw_fully(application, offscreen);
-    const auto lane = std::ranges::find(learn_map().lanes, Index{42}, &LearnMap::Lane::token);
-    REQUIRE(lane != learn_map().lanes.end());
-    const float height = lane->place.maximum.y - lane->place.minimum.y;
-    const float right = (lane->right.maximum.y - lane->right.minimum.y) / height;
-    CHECK(std::abs(right - std::clamp(1 - std::abs(1 - lane->share), 0.0, 1.0)) < 1e-3);
-    const float excess = (lane->excess.maximum.y - lane->excess.minimum.y) / height;
-    CHECK(std::abs(excess - std::clamp(lane->share - 1, 0.0, 1.0)) < 1e-3);
-    if (beta > 2) CHECK(lane->share > 1.5);
-  }
+  Choice choice = application.session.choice();
+  paint(choice.edits, "beta", 42, 42, 2.26);
+  application.session.choose(std::move(choice));
+  application.session.wait();
+  const Computation& computed = *application.session.computed();
+  const std::vector<Index> tokens = {6, 42};
+  const std::vector<Index> moments = {0, 20, 42, 43};
+  const Remembered remembered = palimpsest::remembered(*computed.variant, computed.sequence, tokens, moments);
+  const LaneState drum = lane_state(remembered, 1, 42, 43, 1);
+  CHECK(drum.is_own);
+  CHECK(drum.now > 1.5);
+  CHECK(drum.now == remembered.shares(1, 3));
+  CHECK(drum.before == remembered.shares(1, 2));
+  CHECK_FALSE(lane_state(remembered, 1, 20, 21, 1).is_there);
+  CHECK(lane_state(remembered, 0, 20, 21, 1).is_there);
 }
 
 TEST_CASE("a lane says in words what it measures", "[learn]") {
@@ -278,7 +307,7 @@ TEST_CASE("the first words beyond the edges are named, and a click goes there", 
   application.session.wait();
   Offscreen offscreen(1280, 800);
   draw_fully(application, offscreen);
-  CHECK(learn_map().links.empty());
+  CHECK(parts().below("learn/floor/edges").empty());
 }
 
 TEST_CASE("from inside a batch a click goes to the word after which it is written", "[learn]") {
@@ -310,9 +339,9 @@ TEST_CASE("words beside points of the loss keep apart", "[learn]") {
         application.session.choose(std::move(choice));
         application.session.wait();
         draw_fully(application, offscreen);
-        const std::vector<Rectangle>& tags = learn_map().tags;
+        const std::vector<Rectangle> tags = places_below("learn/loss/label");
         CHECK(tags.size() >= 2);
-        CHECK(learn_map().tags_on_curves == 0);
+        CHECK(learn_map().labels_on_curves == 0);
         for (std::size_t i = 0; i < tags.size(); ++i) {
           for (std::size_t j = 0; j < i; ++j) {
             const bool is_apart =
@@ -354,7 +383,7 @@ TEST_CASE("the sliders of Learn stand still whatever the sentence above them say
       application.session.choose(std::move(choice));
       application.session.wait();
       draw_fully(application, offscreen);
-      tops.push_back(learn_map().sliders_top);
+      tops.push_back(parts().find("learn/side/numbers")->where.minimum.y);
     }
     CAPTURE(width, tops);
     CHECK(tops.front() > 100);
@@ -369,14 +398,9 @@ TEST_CASE("the directions that the memory uses are in sight beside the sliders",
     Offscreen offscreen(1920, 1080);
     open_overwrite(application, variant);
     draw_fully(application, offscreen);
-    const Rectangle& spectrum = learn_map().spectrum;
-    REQUIRE(spectrum.maximum.y > spectrum.minimum.y);
-    const ImVector<ImGuiWindow*>& windows = ImGui::GetCurrentContext()->Windows;
-    const auto side = std::ranges::find_if(windows, [](const ImGuiWindow* window) {
-      return window->Active && std::string_view(window->Name).find("##learn side") != std::string_view::npos;
-    });
-    REQUIRE(side != windows.end());
-    CHECK(spectrum.maximum.y <= (*side)->Pos.y + (*side)->Size.y);
+    const Part* const spectrum = parts().find("learn/side/spectrum");
+    REQUIRE(spectrum);
+    CHECK(spectrum->is_whole());
   }
 }
 
@@ -386,23 +410,26 @@ TEST_CASE("the bars of Learn's floor tell their word and their number", "[learn]
   Offscreen offscreen(1920, 1080);
   draw_fully(application, offscreen);
   const Computation& computed = *application.session.computed();
-  const LearnMap map = learn_map();
-  const auto told_at = [&](const Rectangle& row, float part) {
-    ImGui::GetIO().AddMousePosEvent(row.minimum.x + part * (row.maximum.x - row.minimum.x),
-                                    (row.minimum.y + row.maximum.y) / 2);
+  const auto told_at = [&](const char* row) {
+    const Part* cursor = parts().find("learn/floor/cursor");
+    const Part* part = parts().find(row);
+    REQUIRE(cursor);
+    REQUIRE(part);
+    ImGui::GetIO().AddMousePosEvent(cursor->where.minimum.x + 4,
+                                    (part->where.minimum.y + part->where.maximum.y) / 2);
     for (int i = 0; i < 40; ++i) offscreen.pass([&] { application.draw(1); });
-    return learn_map().told;
+    const Part* tip = parts().find("learn/floor/tip");
+    return tip ? tip->words : std::string();
   };
-  const float part = (map.lanes.front().right.minimum.x + 3 - map.strengths.minimum.x) /
-                     (map.strengths.maximum.x - map.strengths.minimum.x);
   const double beta = *computed.tokens[42].beta;
   const double alpha = *computed.tokens[42].alpha;
-  CHECK_THAT(told_at(map.strengths, part), says("“drum” (42)\nβ‖k‖² = ") && says("how far it steps") &&
-                                               says(fmt::format("\nβ = {:.3g}", beta)));
-  CHECK_THAT(told_at(map.gates, part), says(fmt::format("“drum” (42)\nα = {:.4g}: half-life ", alpha)));
+  CHECK_THAT(told_at("learn/floor/lane/42"), says("“drum” (42) after “drum” (42).\n"));
+  CHECK_THAT(told_at("learn/floor/strength"), says("“drum” (42)\nβ‖k‖² = ") && says("how far it steps") &&
+                                                  says(fmt::format("\nβ = {:.3g}", beta)));
+  CHECK_THAT(told_at("learn/floor/gate"), says(fmt::format("“drum” (42)\nα = {:.4g}: half-life ", alpha)));
   const Recall* recall = computed.recall(42);
   REQUIRE(recall);
-  CHECK_THAT(told_at(map.errors, part),
+  CHECK_THAT(told_at("learn/floor/error"),
              says(fmt::format("“drum” (42)\nlength of the error: {:.3g} before its write, {:.3g} after",
                               std::sqrt(2 * recall->before), std::sqrt(2 * recall->after))));
   Keeping keeping{.array = "forget", .forgets = true, .channels = 4};

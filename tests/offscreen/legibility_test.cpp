@@ -80,7 +80,7 @@ void look_at(Application& application, Offscreen& offscreen, Seen& seen) {
   for (int i = 0; i < 30; ++i) {
     offscreen.pass([&] { application.draw(offscreen.scale()); });
     application.session.wait();
-    application.session.answers().wait();
+    application.session.questions().wait();
   }
   const Image image = offscreen.render([&] { application.draw(offscreen.scale()); }, 1);
   const Rectangle screen = {{0, 0}, {static_cast<float>(image.width), static_cast<float>(image.height)}};

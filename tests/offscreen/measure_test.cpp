@@ -4,12 +4,13 @@
 
 #include <cmath>
 
+#include "app/scene/parts.h"
 #include "app/session/race_file.h"
-#include "app/widgets/spread.h"
 #include "tests/catch.h"
 #include "tests/core/io/files.h"
 #include "tests/offscreen/drawn.h"
 #include "tests/offscreen/glyphs.h"
+#include "tests/offscreen/plots.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -78,67 +79,65 @@ void require_apart(const std::vector<Rectangle>& places) {
   }
 }
 
+constexpr std::string_view labels = "measure/times/label";
+constexpr std::string_view strip = "measure/times/strip";
+constexpr std::string_view leading = "measure/times/point/leads";
+constexpr std::string_view others = "measure/times/point/others";
+constexpr std::string_view rings = "measure/times/mark/ring";
+constexpr std::string_view unmeasured = "measure/times/mark/not measured yet";
+
+std::vector<ImVec2> points_below(std::string_view path) {
+  std::vector<ImVec2> points;
+  for (const Rectangle& place : places_below(path)) points.push_back(middle_of(place));
+  return points;
+}
+
+/// Whether words of the chart are those at the end of a curve.
+bool is_end(const Part& part) {
+  return part.path.starts_with("measure/times/label/leads") ||
+         part.path.starts_with("measure/times/label/others");
+}
+
+std::vector<const Part*> ends() {
+  std::vector<const Part*> all = parts().below(labels);
+  std::erase_if(all, [](const Part* part) { return !is_end(*part); });
+  return all;
+}
+
+/// The curves of the leading report as the chart has them.
+std::vector<PlotSeries> leading_curves(Application& application) {
+  std::vector<PlotSeries> curves = race_plot(application, measured(application)).series;
+  std::erase_if(curves, [](const PlotSeries& curve) { return !curve.name.starts_with("leads/"); });
+  return curves;
+}
+
 /// Nothing lies over another thing, and all lies where it belongs.
 void check_places(int width) {
-  const MeasureMap& map = measure_map();
-  std::vector<Rectangle> names;
-  for (const MeasureMap::CurveEnd& end : map.ends) {
-    CAPTURE(end.words);
-    CHECK(end.label.minimum.x > map.plot.maximum.x);
-    CHECK(end.label.maximum.x < static_cast<float>(width));
-    names.push_back(end.label);
+  const Rectangle plot = place_of("measure/times/area");
+  for (const Part* name : parts().below(labels)) {
+    CAPTURE(name->path);
+    if (is_end(*name)) {
+      CHECK(name->where.minimum.x > plot.maximum.x);
+      CHECK(name->where.maximum.x < static_cast<float>(width));
+    } else {
+      CHECK(name->where.minimum.x >= plot.minimum.x);
+      CHECK(name->where.maximum.x <= plot.maximum.x);
+    }
   }
-  for (const MeasureMap::CurveEnd& crossing : map.crossings) {
-    CHECK(crossing.label.minimum.x >= map.plot.minimum.x);
-    CHECK(crossing.label.maximum.x <= map.plot.maximum.x);
-    names.push_back(crossing.label);
-  }
-  require_apart(names);
-  require_apart(map.spans);
-  for (const Rectangle& span : map.spans) CHECK(span.minimum.y >= map.plot.maximum.y);
-  require_apart(map.roof_labels);
-  for (const ImVec2 point : map.points) {
-    CHECK(point.x >= map.plot.minimum.x - 1);
-    CHECK(point.x <= map.plot.maximum.x + 1);
-    CHECK(point.y >= map.plot.minimum.y);
-    CHECK(point.y <= map.plot.maximum.y);
+  require_apart(places_below(labels));
+  require_apart(places_below(strip));
+  for (const Rectangle& span : places_below(strip)) CHECK(span.minimum.y >= plot.maximum.y);
+  require_apart(places_below("measure/roof/label"));
+  for (const ImVec2 point : points_below(leading)) {
+    CHECK(point.x >= plot.minimum.x - 1);
+    CHECK(point.x <= plot.maximum.x + 1);
+    CHECK(point.y >= plot.minimum.y);
+    CHECK(point.y <= plot.maximum.y);
   }
   for (const std::string& fault : letter_faults()) FAIL_CHECK(fault);
 }
 
 }  // namespace
-
-TEST_CASE("labels are spread without overlapping, each as near to its wish as can be", "[measure]") {
-  const auto tops = [](const std::vector<WantedLabel>& wanted) { return spread(wanted, 0, 100); };
-  CHECK(tops({}).empty());
-  CHECK(tops({{10, 20}, {50, 20}}) == std::vector<float>{10, 50});  // have room
-  CHECK(tops({{40, 20}, {40, 20}}) == std::vector<float>{30, 50});  // share the way
-  CHECK(tops({{50, 20}, {40, 20}}) == std::vector<float>{55, 35});  // keep their order
-  CHECK(tops({{-30, 20}, {95, 20}}) == std::vector<float>{0, 80});  // stay inside
-  CHECK(tops({{90, 20}, {90, 20}, {90, 20}}) == std::vector<float>{40, 60, 80});
-  // What has no room has no place: the last ones.
-  CHECK(tops({{0, 60}, {50, 40}, {10, 20}}) == std::vector<float>{0, 60});
-  // Many at random never overlap and stay inside.
-  unsigned bits = 1;
-  for (int round = 0; round < 200; ++round) {
-    std::vector<WantedLabel> wanted;
-    for (int i = 0; i < 6; ++i) {
-      bits = bits * 1664525U + 1013904223U;
-      wanted.push_back(
-          {static_cast<float>(bits >> 24) * 0.6F - 20, 8 + static_cast<float>(bits >> 28) * 0.5F});
-    }
-    const std::vector<float> found = tops(wanted);
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      CHECK(found[i] >= -1e-3F);
-      CHECK(found[i] + wanted[i].height <= 100 + 1e-3F);
-      for (std::size_t j = 0; j < i; ++j) {
-        const bool apart = found[i] + wanted[i].height <= found[j] + 1e-3F ||
-                           found[j] + wanted[j].height <= found[i] + 1e-3F;
-        CHECK(apart);
-      }
-    }
-  }
-}
 
 TEST_CASE("Measure shows nothing, one report, several and many curves at both sizes", "[measure]") {
   const TemporaryFolder folder;
@@ -157,25 +156,25 @@ TEST_CASE("Measure shows nothing, one report, several and many curves at both si
       none.measure = {};
       application.session.change(none);
       draw_fully(application, offscreen);
-      CHECK(measure_map().points.empty());
+      CHECK(places_below(leading).empty());
       CHECK_THAT(measure_map().headline, says("Nothing is measured yet"));
       check_places(width);
 
       draw_own(application, offscreen, made_report("Xeon", {"gated_deltanet", "softmax"}, 1e-6));
-      CHECK(measure_map().ends.size() == 5);  // four forms, and softmax once
-      CHECK(measure_map().points.size() == 3 * 7 + 5 + 7);
-      CHECK(measure_map().rings.size() == measured(application).figures->crossings.size());
-      CHECK_FALSE(measure_map().crossings.empty());
-      CHECK(measure_map().spans.size() == measured(application).figures->fastest.size());
-      CHECK(measure_map().thin_points == 0);
+      CHECK(ends().size() == 5);  // four forms, and softmax once
+      CHECK(places_below(leading).size() == 3 * 7 + 5 + 7);
+      CHECK(places_below(rings).size() == measured(application).figures->crossings.size());
+      CHECK_FALSE(places_below("measure/times/label/crossing").empty());
+      CHECK(places_below(strip).size() == measured(application).figures->fastest.size());
+      CHECK(places_below(others).empty());
       check_places(width);
 
       application.races.open(application.session, folder / "gpu.json");
       draw_fully(application, offscreen);
-      CHECK(measure_map().thin_points == 3 * 8 + 5 + 8);
-      CHECK(measure_map().ends.size() == 10);
-      for (const MeasureMap::CurveEnd& end : measure_map().ends) CHECK_THAT(end.shown, !says("…"));
-      for (const std::string& name : measure_map().shown_reports) CHECK_THAT(name, !says("…"));
+      CHECK(places_below(others).size() == 3 * 8 + 5 + 8);
+      CHECK(ends().size() == 10);
+      for (const Part* end : ends()) CHECK_THAT(end->words, !says("…"));
+      for (const std::string& name : parts().words("measure/side", "name")) CHECK_THAT(name, !says("…"));
       check_places(width);
 
       draw_own(application, offscreen,
@@ -183,7 +182,7 @@ TEST_CASE("Measure shows nothing, one report, several and many curves at both si
                            {"linear", "retnet", "gla", "deltanet", "gated_deltanet", "kda", "ttt_linear",
                             "lact", "softmax"},
                            1e-6));
-      CHECK(measure_map().ends.size() > 20);
+      CHECK(ends().size() > 20);
       check_places(width);
       // A headline that is too long ends with a clause; the others stand below it.
       const std::string& headline = measure_map().headline;
@@ -249,10 +248,10 @@ TEST_CASE("rates of the roofline are in one unit, that of the highest", "[measur
     report.roofs[0].roof.flops_per_second = flops;
     draw_own(application, offscreen, report);
     const bool is_fast = flops > 1e12;
-    CHECK(measure_map().roof_unit == (is_fast ? "TFLOP/s" : "GFLOP/s"));
+    CHECK(parts().find("measure/roof/axis/y")->words.starts_with(is_fast ? "TFLOP/s" : "GFLOP/s"));
     const std::string roof = is_fast ? "60 TFLOP/s" : "100 GFLOP/s";
-    CHECK(std::ranges::count(measure_map().roof_words, roof) == 1);
-    for (const std::string& words : measure_map().roof_words) {
+    CHECK(std::ranges::count(words_below("measure/roof/label"), roof) == 1);
+    for (const std::string& words : words_below("measure/roof/label")) {
       INFO(words);
       CHECK_FALSE(words.ends_with(" T"));
     }
@@ -265,7 +264,7 @@ TEST_CASE("the lengths that are named are those of the chart", "[measure]") {
   Offscreen offscreen(1280, 800);
   REQUIRE(application.session.state().measure.wish.lengths.back() == 2048);
   draw_own(application, offscreen, made_report("Xeon", {"linear"}, 1e-6, "cpu", 8192));
-  CHECK(measure_map().lengths_button == "n 64 – 8,192");
+  CHECK(parts().find("measure/controls/lengths")->words == "n 64 – 8,192");
 }
 
 TEST_CASE("where a curve that begins takes the lead, or ends, is said and not ringed", "[measure]") {
@@ -288,15 +287,17 @@ TEST_CASE("where a curve that begins takes the lead, or ends, is said and not ri
     draw_own(application, offscreen, report);
     const MeasureMap& map = measure_map();
     CHECK_THAT(map.shown_detail, says("on tensor cores.") && !says("…"));
-    CHECK(map.breaks ==
+    CHECK(words_below("measure/times/label/break") ==
           std::vector<std::string>{"n = 256 tokens chunkwise, C = 64, bf16 is measured from here"});
     for (const char* const words : {"f32", "bf16", "not measured"}) {
       INFO(words);
-      CHECK(std::ranges::count(map.legend, words) == 1);
+      CHECK(std::ranges::count(words_below("measure/times/legend"), words) == 1);
     }
-    for (const MeasureMap::CurveEnd& end : map.ends) {
-      INFO(end.words);
-      CHECK(end.length == (end.words.starts_with("parallel") ? "at n = 1,024" : ""));
+    for (const PlotSeries& curve : leading_curves(application)) {
+      INFO(curve.name);
+      const bool is_shorter = curve.label.words.front().starts_with("parallel");
+      CHECK((curve.label.notes.size() == 2) == is_shorter);
+      if (is_shorter) CHECK(curve.label.notes.back() == "at n = 1,024");
     }
   }
 }
@@ -307,22 +308,22 @@ TEST_CASE("a crossing is ringed where its curves meet", "[measure]") {
   Offscreen offscreen(1920, 1080);
   draw_own(application, offscreen, made_report("Xeon", {"gated_deltanet", "softmax"}, 1e-6));
   const MeasuredNow& now = measured(application);
-  const Rectangle plot = measure_map().plot;
+  const Rectangle plot = place_of("measure/times/area");
   REQUIRE_FALSE(now.figures->crossings.empty());
   for (std::size_t i = 0; i < now.figures->crossings.size(); ++i) {
     // Lengths from 64 to 4,096 are six doublings wide.
     const double part = std::log2(now.figures->crossings[i].crossing.tokens / 64) / 6;
     const double x = plot.minimum.x + part * static_cast<double>(plot.maximum.x - plot.minimum.x);
-    CHECK(std::abs(static_cast<double>(measure_map().rings[i].x) - x) < 1);
+    CHECK(std::abs(static_cast<double>(points_below(rings)[i].x) - x) < 1);
   }
   // Per token all keep their lengths and change their heights.
-  const std::vector<ImVec2> before = measure_map().points;
+  const std::vector<ImVec2> before = points_below(leading);
   SessionState next = application.session.state();
   next.measure.per_token = true;
   application.session.change(next);
   draw_fully(application, offscreen);
-  REQUIRE(measure_map().points.size() == before.size());
-  CHECK(std::abs(measure_map().points[3].x - before[3].x) < 0.5F);
+  REQUIRE(points_below(leading).size() == before.size());
+  CHECK(std::abs(points_below(leading)[3].x - before[3].x) < 0.5F);
 }
 
 TEST_CASE("a report of another machine is not continued here: nothing of it is hatched", "[measure]") {
@@ -337,8 +338,8 @@ TEST_CASE("a report of another machine is not continued here: nothing of it is h
   application.session.change(more);
   draw_fully(application, offscreen);
   CHECK(measure_map().question == "Which is faster here?");
-  CHECK(measure_map().race_button == "go on");
-  CHECK(measure_map().hatched_from > 0);
+  CHECK(parts().find("measure/controls/race")->words == "go on");
+  CHECK(parts().find(unmeasured));
   application.races.open(application.session, folder / "other.json");
   SessionState other = application.session.state();
   other.measure.leading = (folder / "other.json").string();
@@ -346,9 +347,10 @@ TEST_CASE("a report of another machine is not continued here: nothing of it is h
   draw_fully(application, offscreen);
   REQUIRE(measured(application).lead().report->machine.processor == "AMD EPYC");
   CHECK(measure_map().question == "Which is faster on AMD EPYC, 2 threads?");
-  CHECK(measure_map().race_button == "measure here");
-  CHECK(measure_map().hatched_from < 0);
-  CHECK(std::abs(measure_map().points.back().x - measure_map().plot.maximum.x) < 1);  // no room for more
+  CHECK(parts().find("measure/controls/race")->words == "measure here");
+  CHECK_FALSE(parts().find(unmeasured));
+  CHECK(std::abs(points_below(leading).back().x - place_of("measure/times/area").maximum.x) <
+        1);  // no room for more
 }
 
 TEST_CASE("nothing that was measured elsewhere in the program seems to be missing", "[measure]") {
@@ -361,8 +363,8 @@ TEST_CASE("nothing that was measured elsewhere in the program seems to be missin
   on_cpu.measure.wish.devices = {"cpu"};  // a GPU of this machine could be raced too
   application.session.change(on_cpu);
   draw_fully(application, offscreen);
-  CHECK(measure_map().hatched_from < 0);
-  CHECK(measure_map().race_button == "measure again");
+  CHECK_FALSE(parts().find(unmeasured));
+  CHECK(parts().find("measure/controls/race")->words == "measure again");
 }
 
 TEST_CASE("while reports are being read, Measure says so in every frame", "[measure]") {
@@ -374,13 +376,13 @@ TEST_CASE("while reports are being read, Measure says so in every frame", "[meas
   const auto pass = [&] { offscreen.pass([&] { application.draw(offscreen.scale()); }); };
   pass();
   CHECK_THAT(measure_map().headline, says("being read"));
-  for (int frames = 0; frames < 20 && measure_map().points.empty(); ++frames) {
+  for (int frames = 0; frames < 20 && places_below(leading).empty(); ++frames) {
     CHECK_THAT(measure_map().headline, !says("Nothing is measured"));
-    application.session.answers().wait();
+    application.session.questions().wait();
     pass();
   }
-  CHECK_FALSE(measure_map().points.empty());
-  CHECK(measure_map().reports.size() == 1);
+  CHECK_FALSE(places_below(leading).empty());
+  CHECK(parts().words("measure/side", "name").size() == 1);
 }
 
 TEST_CASE("a curve of a GPU says with what kernels it was measured", "[measure]") {
@@ -389,7 +391,10 @@ TEST_CASE("a curve of a GPU says with what kernels it was measured", "[measure]"
   Offscreen offscreen(1920, 1080);
   draw_own(application, offscreen, made_report("Xeon", {"gated_deltanet"}, 1e-6, "cuda"));
   std::vector<std::string> kernels;
-  for (const MeasureMap::CurveEnd& end : measure_map().ends) kernels.push_back(end.kernel);
+  for (const PlotSeries& curve : leading_curves(application)) {
+    const std::string& note = curve.label.notes.front();
+    kernels.push_back(note.substr(note.find(", ") == std::string::npos ? 0 : note.find(", ") + 2));
+  }
   // The recurrence, chunk by chunk, in two passes, all at once.
   CHECK(kernels == std::vector<std::string>{"in registers", "plain kernel", "plain kernel", "plain kernel"});
   CHECK_THAT(measure_map().headline, says("chunkwise by plain kernels"));

@@ -2,18 +2,30 @@
 
 #include <imgui.h>
 
+#include "app/scene/parts.h"
 #include "app/session/data_case.h"
 #include "app/studio/application.h"
 #include "app/views/form_words.h"
 #include "app/widgets/cut_words.h"
 #include "app/window/offscreen.h"
+#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/offscreen/drawn.h"
+#include "tests/offscreen/plots.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
 
 namespace {
+
+constexpr std::string_view line_labels = "prove/difference/label";
+constexpr std::string_view lost_marks = "prove/difference/mark/lost";
+
+/// Why no fault has a number beside it.
+std::string untried() {
+  const Part* const found = parts().find("prove/side/faults/untried");
+  return found ? found->words : std::string();
+}
 
 void choose(Application& application, const std::string& variant, Form form) {
   Choice choice = application.session.choice();
@@ -26,14 +38,18 @@ void choose(Application& application, const std::string& variant, Form form) {
 /// Nothing of what was drawn is cut or lies over another thing.
 void check_places(int width, int height) {
   const ProveMap& map = prove_map();
-  for (std::size_t i = 0; i < map.lines.size(); ++i) {
-    INFO(map.lines[i].words);
-    CHECK(map.lines[i].label.minimum.x >= map.chart.minimum.x);
-    CHECK(map.lines[i].label.maximum.x <= map.chart.maximum.x);
-    CHECK(map.lines[i].label.maximum.y <= map.floor_text.minimum.y + 1);
-    for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(overlap(map.lines[i].label, map.lines[j].label));
+  const Part* words = parts().find("prove/floor/words");
+  REQUIRE(words);
+  const Rectangle chart = place_of("prove/difference/area");
+  const std::vector<const Part*> labels = parts().below(line_labels);
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    INFO(labels[i]->words);
+    CHECK(labels[i]->where.minimum.x >= chart.minimum.x);
+    CHECK(labels[i]->where.maximum.x <= chart.maximum.x);
+    CHECK(labels[i]->where.maximum.y <= words->where.minimum.y + 1);
+    for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(overlap(labels[i]->where, labels[j]->where));
   }
-  CHECK(map.floor_text.maximum.y < static_cast<float>(height));
+  CHECK(words->where.maximum.y < static_cast<float>(height));
   CHECK_FALSE(map.form_names.empty());
   for (const Rectangle& name : map.form_names) {
     CHECK(name.minimum.y >= map.heads_top);  // f64 and f32 stand above it
@@ -42,7 +58,7 @@ void check_places(int width, int height) {
   for (const Rectangle& tensor : map.tensors) {
     CHECK(tensor.minimum.x > 0);
     CHECK(tensor.maximum.x < static_cast<float>(width));
-    CHECK(tensor.maximum.y < map.chart.minimum.y);
+    CHECK(tensor.maximum.y < chart.minimum.y);
   }
 }
 
@@ -64,7 +80,7 @@ TEST_CASE("Prove shows every variant with and without a fault, at every size, in
         choose(application, variant, Form::chunkwise);
         draw_fully(application, offscreen);
         CHECK(prove_map().flag == -1);
-        CHECK(prove_map().lines.size() >= 2);
+        CHECK(parts().below(line_labels).size() >= 2);
         CHECK_FALSE(prove_map().said.empty());
         check_places(width, height);
         inject(application, "strength-forgotten");
@@ -92,10 +108,10 @@ TEST_CASE("labels of Prove's lines keep clear of the marks of lost numbers", "[p
       CAPTURE(token, width);
       application.session.go_to_token(token);
       draw_fully(application, offscreen);
-      CHECK_FALSE(prove_map().marks.empty());
-      for (const ProveMap::Line& line : prove_map().lines) {
-        INFO(line.words);
-        for (const Rectangle& mark : prove_map().marks) CHECK_FALSE(overlap(line.label, mark));
+      CHECK_FALSE(parts().below(lost_marks).empty());
+      for (const Part* label : parts().below(line_labels)) {
+        INFO(label->words);
+        for (const Rectangle& mark : places_below(lost_marks)) CHECK_FALSE(overlap(label->where, mark));
       }
       if (width < 1920) continue;
       // With room beside the cells every rule has its whole name.
@@ -119,7 +135,8 @@ TEST_CASE("the flag of Prove tells the first wrong word from wherever one looks"
     application.session.go_to_token(token);
     draw_fully(application, offscreen);
     CHECK(prove_map().flag == 1);
-    CHECK(prove_map().flag_words ==
+    REQUIRE(parts().find("prove/difference/label/first wrong word"));
+    CHECK(parts().find("prove/difference/label/first wrong word")->words ==
           std::string(token == 90 ? "← " : "") + "first wrong word: “The”, token 1");
   }
 }
@@ -132,7 +149,7 @@ TEST_CASE("Prove calls tensors and arrays by words, and cuts no fault's name", "
   choose(application, "gated_deltanet", Form::chunkwise);
   Offscreen offscreen(1280, 800);
   draw_fully(application, offscreen);
-  for (const std::string& words : prove_map().said) CHECK_THAT(words, !says("_"));
+  for (const std::string& words : parts().words("prove", "said")) CHECK_THAT(words, !says("_"));
   for (const CutPiece& cut : drawn_cut_words()) {
     INFO(cut.whole);
     CHECK(std::ranges::none_of(faults(), [&](const Fault& fault) { return fault.label == cut.whole; }));
@@ -157,9 +174,9 @@ TEST_CASE("what should be has its own scale where a fault is so large that it wo
     auto key = about_proof<WrongHere>(application);
     key.form = Form::chunkwise;
     key.fault = explodes ? "solve-sign" : "no-solve";
-    application.session.answers().ask(key);
-    application.session.answers().wait();
-    const auto place = application.session.answers().ask(key).value;
+    application.session.questions().ask(key);
+    application.session.questions().wait();
+    const auto place = application.session.questions().ask(key).value;
     REQUIRE(place);
     REQUIRE(*place);
     const double largest = (*place)->tensor.should_be.cwiseAbs().maxCoeff();
@@ -183,17 +200,19 @@ TEST_CASE("Prove's axis reaches the largest error; what is beyond all axes says 
     REQUIRE(fault);
     const double most = std::ranges::max(fault->errors);
     INFO(tokens << " tokens, " << most);
-    const ProveMap& map = prove_map();
-    const auto label = std::ranges::find_if(map.lines, [](const ProveMap::Line& line) {
-      return line.words.starts_with("recurrent, Wrong sign of the write");
+    const std::vector<std::string> labels = words_below(line_labels);
+    const auto label = std::ranges::find_if(labels, [](const std::string& words) {
+      return words.starts_with("recurrent, Wrong sign of the write");
     });
-    REQUIRE(label != map.lines.end());
+    REQUIRE(label != labels.end());
     const bool is_beyond = tokens == 400;
     REQUIRE(is_beyond == (most > 1e15));
     REQUIRE(most > 10);  // else the axis need not grow
     // The upper side of the chart is twice the last number beside it.
-    CHECK(map.highest > map.chart.minimum.y + 1);
-    CHECK((label->words.find("↑") != std::string::npos) == is_beyond);
+    const Rectangle chart = place_of("prove/difference/area");
+    for (const Rectangle& line : places_below("prove/difference/series"))
+      CHECK(line.minimum.y > chart.minimum.y + 1);
+    CHECK((label->find("↑") != std::string::npos) == is_beyond);
   }
 }
 
@@ -221,11 +240,11 @@ TEST_CASE("Prove says why no fault of a long text has a number yet", "[prove]") 
   application.enter("prove");
   Offscreen offscreen(1280, 800);
   draw_fully(application, offscreen);
-  CHECK_THAT(prove_map().untried, says("1025 words"));
+  CHECK_THAT(untried(), says("1025 words"));
   REQUIRE(application.session.open_named("preset:random?T=40&K=2&V=2&seed=1"));
   application.session.wait();
   draw_fully(application, offscreen);
-  CHECK(prove_map().untried.empty());
+  CHECK(untried().empty());
 }
 
 TEST_CASE("every fault can be drawn in Prove and stepped through in Step, in every form", "[prove]") {
@@ -276,7 +295,7 @@ TEST_CASE("Prove shows every fragile form on data that break it and data that do
       prove.breaks = breaks;
       application.session.change_prove(prove);
       draw_fully(application, offscreen);
-      REQUIRE(prove_map().lines.size() == 2);
+      REQUIRE(parts().below("prove/difference/series").size() == 2);
       CHECK((prove_map().flag >= 0) == (breaks || fragile.always_wrong));
       check_places(1280, 800);
     }
@@ -308,16 +327,16 @@ TEST_CASE("Prove marks the gates that underflow in a precision", "[prove]") {
   choose(application, "gated_deltanet", Form::chunkwise);
   Offscreen offscreen(1920, 1080);
   draw_fully(application, offscreen);
-  CHECK(prove_map().marks.empty());
+  CHECK(parts().below(lost_marks).empty());
   CHECK(prove_map().marks_legend.empty());
   Choice choice = application.session.choice();
   choice.edits.push_back({.kind = "paint_gate", .array = "alpha", .numbers = {3, 7, 1e-9}});
   application.session.choose(std::move(choice));
   draw_fully(application, offscreen);
   REQUIRE(application.session.message().empty());
-  CHECK_FALSE(prove_map().marks.empty());
+  CHECK_FALSE(parts().below(lost_marks).empty());
   CHECK(prove_map().marks_legend == "underflows to 0");
-  CHECK(std::ranges::any_of(prove_map().said, [](const std::string& words) {
+  CHECK(std::ranges::any_of(parts().words("prove", "said"), [](const std::string& words) {
     return words.starts_with("f16: the gate") &&
            words.find("underflows to 0 at token 3") != std::string::npos;
   }));

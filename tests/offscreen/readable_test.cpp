@@ -6,13 +6,14 @@
 #include <functional>
 #include <set>
 
+#include "app/scene/parts.h"
 #include "app/studio/application.h"
 #include "app/views/answers.h"
 #include "app/views/form_costs.h"
-#include "app/views/timeline_rows.h"
 #include "app/widgets/cut_words.h"
 #include "app/widgets/text.h"
 #include "app/window/offscreen.h"
+#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/offscreen/glyphs.h"
 
@@ -33,7 +34,7 @@ void settle(Application& application, Offscreen& offscreen) {
   for (int i = 0; i < 4; ++i) {
     offscreen.pass([&] { application.draw(offscreen.scale()); });
     application.session.wait();
-    application.session.answers().wait();
+    application.session.questions().wait();
   }
   for (int i = 0; i < 2; ++i) offscreen.pass([&] { application.draw(offscreen.scale()); });
 }
@@ -120,14 +121,13 @@ TEST_CASE("a presentation of any workspace can be read", "[readable]") {
     for (const Workspace& workspace : application.workspaces()) {
       CAPTURE(screen.width, workspace.id);
       application.enter(workspace.id);
-      timeline_map() = {};
       check_letters(application, offscreen);
       const std::string id = workspace.id;
       if (id == "compare") {  // sentences may be cut, names may not
         for (const CutPiece& piece : drawn_cut_words()) CHECK(piece.whole.ends_with('.'));
       }
       if (id == "step" || id == "learn" || id == "compare")
-        CHECK(timeline_map().words_bottom > timeline_map().words_top);
+        CHECK(parts().below(id + "/floor/words").size() > 1);
     }
   }
 }
@@ -140,7 +140,8 @@ TEST_CASE("a much enlarged window still shows what the memory answers, and names
   settle(application, offscreen);
   REQUIRE(answers_map().shown);
   CHECK(answers_map().cell.x >= 15 * 1.5F);  // where numbers of two digits have room
-  CHECK(cost_map().name_end + 4 < cost_map().tabs_begin);
+  CHECK(parts().find("step/forms/costs shown")->where.maximum.x + 4 <
+        parts().find("step/forms/precisions")->where.minimum.x);
 }
 
 TEST_CASE("letters over letters and cut ones are seen", "[readable]") {

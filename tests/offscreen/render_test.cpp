@@ -6,6 +6,7 @@
 #include "app/window/offscreen.h"
 #include "app/window/window_commands.h"
 #include "core/cases/random_case.h"
+#include "core/variants/variants.h"
 #include "tests/commands/cli.h"
 #include "tests/commands/program.h"
 

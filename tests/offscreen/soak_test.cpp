@@ -4,6 +4,7 @@
 #include "app/session/presets.h"
 #include "app/window/offscreen.h"
 #include "core/contract/variant.h"
+#include "core/variants/variants.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;

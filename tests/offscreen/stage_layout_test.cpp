@@ -9,63 +9,21 @@
 #include <functional>
 #include <map>
 
-#include "app/session/block_record.h"
 #include "app/session/computation.h"
 #include "app/session/presets.h"
+#include "app/session/step_questions.h"
 #include "app/widgets/heat_map.h"
-#include "core/base/plain_number.h"
+#include "core/base/text.h"
+#include "core/variants/variants.h"
 #include "tests/catch.h"
+#include "tests/offscreen/letter_ruler.h"
 
 using namespace palimpsest;
+using testing::ruler_of;
 
 namespace {
 
 const std::vector<std::string> labels(20, " jar");
-
-constexpr float letter = 0.55F;  // the width of a letter, in heights of it
-
-/// Letters of one width; a command of LaTeX counts as one.
-float letters_of(const std::string& text) {
-  float count = 0;
-  bool in_command = false;
-  for (const char character : text) {
-    const bool is_letter = std::isalpha(static_cast<unsigned char>(character)) != 0;
-    if (character == '\\') in_command = true;
-    if (in_command && is_letter) continue;
-    if (in_command && character != '\\') in_command = false;
-    if (character != '{' && character != '}' && character != '^' && character != '_') ++count;
-  }
-  return count + (in_command ? 1 : 0);
-}
-
-Ruler ruler_of(float scale) {
-  const auto size_of = [scale](style::Text text) {
-    return std::round((text == style::Text::body ? 14 : 12) * scale);
-  };
-  const auto words = [size_of](const std::string& text, style::Text kind, float width) {
-    const float height = size_of(kind) * 1.2F;
-    const float whole = letter * size_of(kind) * static_cast<float>(text.size());
-    if (width <= 0 || whole <= width) return ImVec2(whole, height);
-    return ImVec2(width, height * std::ceil(whole / width));
-  };
-  return {.scale = scale,
-          .formula =
-              [](const std::string& latex, float size) {
-                return FormulaSize{std::ceil(letter * size * letters_of(latex)), size, size * 0.8F};
-              },
-          .number =
-              [scale](const std::string& digits, float size) {
-                const float height = std::round(size * scale);
-                return ImVec2(letter * height * static_cast<float>(digits.size()), height);
-              },
-          .words = words,
-          .shortened =
-              [words](const std::string& text, style::Text kind, float width) {
-                std::string shown = text;
-                while (!shown.empty() && words(shown, kind, -1).x > width) shown.pop_back();
-                return shown;
-              }};
-}
 
 Rectangle rectangle(ImVec2 corner, ImVec2 extent) {
   return {corner, {corner.x + extent.x, corner.y + extent.y}};
@@ -135,7 +93,7 @@ void for_every_step(const Look& look) {
       if (!trace) continue;
       for (std::size_t phase = 0; phase < trace->phases.size(); ++phase) {
         const Index block = trace->block_of(15, static_cast<Index>(phase));
-        const auto record = BlockRecord{computed->trace(form), block}.compute({});
+        const auto record = find_out(BlockRecord{computed->trace(form), block}).value;
         const Index row = std::max<Index>(15 - trace->block(block).first_token, 0);
         for (std::size_t i = 0; i < trace->phases[phase].operations.size(); ++i) {
           CAPTURE(variant.id, name(form), trace->phases[phase].operations[i].id);
@@ -547,8 +505,8 @@ TEST_CASE("a chunk's output says that before and inside are what the recurrence 
     const auto recurrent = computed->trace(Form::recurrent);
     REQUIRE(trace);
     const Index block = trace->block_of(15, 0);
-    const auto record = BlockRecord{trace, block}.compute({});
-    const auto recurrence = BlockRecord{recurrent, recurrent->block_of(15, 0)}.compute({});
+    const auto record = find_out(BlockRecord{trace, block}).value;
+    const auto recurrence = find_out(BlockRecord{recurrent, recurrent->block_of(15, 0)}).value;
     const Phase& phase = trace->phases.front();
     const auto output = std::ranges::find(phase.operations, "output", &Operation::id);
     REQUIRE(output != phase.operations.end());

@@ -7,15 +7,15 @@
 #include <cmath>
 #include <functional>
 
+#include "app/session/learn_questions.h"
 #include "app/session/presets.h"
-#include "app/session/write_reach.h"
 #include "app/stage/scales.h"
 #include "app/studio/application.h"
-#include "app/views/adjusting.h"
 #include "app/views/form_words.h"
 #include "app/views/shown.h"
 #include "app/window/offscreen.h"
 #include "core/insight/learning.h"
+#include "core/variants/variants.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;

@@ -7,9 +7,9 @@
 #include <memory>
 #include <set>
 
-#include "app/session/block_record.h"
 #include "app/session/computation.h"
 #include "app/session/presets.h"
+#include "app/session/step_questions.h"
 #include "app/stage/breaking.h"
 #include "app/stage/layout.h"
 #include "app/window/offscreen.h"
@@ -55,7 +55,7 @@ void at_step(const std::string& variant, const std::string& operation,
   const auto computed = compute(data, choice);
   const Trace& trace = *computed->form(Form::chunkwise).trace;
   const Index block = trace.block_of(42, 0);
-  const auto record = BlockRecord{computed->trace(Form::chunkwise), block}.compute({});
+  const auto record = find_out(BlockRecord{computed->trace(Form::chunkwise), block}).value;
   const auto& operations = trace.phases[0].operations;
   const auto found = std::ranges::find(operations, operation, &Operation::id);
   REQUIRE(found != operations.end());

@@ -4,6 +4,7 @@
 
 #include <imgui.h>
 
+#include "app/scene/parts.h"
 #include "app/session/preferences.h"
 #include "app/session/presets.h"
 #include "app/studio/application.h"
@@ -44,7 +45,8 @@ TEST_CASE("a newcomer reads what the text tells, in a small window too", "[story
     application.open_first_capture();
     application.session.wait();
     for (int turn = 0; turn < 3; ++turn) offscreen.pass([&] { application.draw(1); });
-    CHECK(shown_story() == "A red jar holds a key; later it holds a drum.");
+    REQUIRE(parts().find("story"));
+    CHECK(parts().find("story")->words == "A red jar holds a key; later it holds a drum.");
   }
   // Nothing is told of made-up data, nor where there is no room for it.
   Application application;
@@ -52,7 +54,7 @@ TEST_CASE("a newcomer reads what the text tells, in a small window too", "[story
   application.open_first_capture();
   application.session.wait();
   for (int turn = 0; turn < 3; ++turn) offscreen.pass([&] { application.draw(1); });
-  CHECK(shown_story().empty());
+  CHECK_FALSE(parts().find("story"));
 }
 
 TEST_CASE("the data are named by whole parts of their title", "[story]") {
@@ -95,7 +97,7 @@ TEST_CASE("a word of a story leads to the step that shows what happens there", "
   // What is asked for has a row and a column: key, and drum in its place.
   CHECK(asked_choice(application.session).words.pinned == std::vector<Index>{6, 42, 63});
   for (int turn = 0; turn < 3; ++turn) {
-    application.session.answers().wait();
+    application.session.questions().wait();
     offscreen.pass([&] { application.draw(1); });
   }
   REQUIRE(answers_map().shown);
@@ -138,10 +140,10 @@ TEST_CASE("a story that was put away stays away, for its data alone", "[story]")
   };
   application.open_first_capture();
   draw();
-  const std::string story = shown_story();
-  REQUIRE_FALSE(story.empty());
+  REQUIRE(parts().find("story"));
+  const std::string story = parts().find("story")->words;
   const std::string id = application.session.data().id;
-  const Rectangle cross = story_cross();
+  const Rectangle cross = parts().find("story/close")->where;
   ImGuiIO& io = ImGui::GetIO();
   io.AddMousePosEvent((cross.minimum.x + cross.maximum.x) / 2, (cross.minimum.y + cross.maximum.y) / 2);
   draw();
@@ -150,14 +152,14 @@ TEST_CASE("a story that was put away stays away, for its data alone", "[story]")
   io.AddMouseButtonEvent(ImGuiMouseButton_Left, false);
   io.AddMousePosEvent(5, 700);
   draw();
-  CHECK(shown_story().empty());
+  CHECK_FALSE(parts().find("story"));
   CHECK(application.closed_stories == std::vector<std::string>{id});
   REQUIRE(application.session.open_named("capture:gla_recall_l1"));
   draw();
-  CHECK_FALSE(shown_story().empty());
+  CHECK(parts().find("story"));
   application.open_first_capture();
   draw();
-  CHECK(shown_story().empty());
+  CHECK_FALSE(parts().find("story"));
   // As the next start has it from the settings.
   Application next;
   Preferences kept;
@@ -167,8 +169,9 @@ TEST_CASE("a story that was put away stays away, for its data alone", "[story]")
   next.open_first_capture();
   next.session.wait();
   for (int turn = 0; turn < 3; ++turn) another.pass([&] { next.draw(1); });
-  CHECK(shown_story().empty());
+  CHECK_FALSE(parts().find("story"));
   bring_story_back(next);
   for (int turn = 0; turn < 3; ++turn) another.pass([&] { next.draw(1); });
-  CHECK(shown_story() == story);
+  REQUIRE(parts().find("story"));
+  CHECK(parts().find("story")->words == story);
 }

@@ -11,7 +11,7 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
 #include "app/window/offscreen.h"
-#include "core/base/plain_number.h"
+#include "core/base/text.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;

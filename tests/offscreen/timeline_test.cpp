@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 
-#include "app/gl/context_local.h"
+#include "app/scene/parts.h"
 #include "app/studio/application.h"
-#include "app/views/timeline_rows.h"
-#include "app/views/timeline_scale.h"
+#include "app/views/floor.h"
+#include "app/views/floor_rows.h"
 #include "app/views/transport.h"
 #include "app/views/underlined_words.h"
 #include "app/window/offscreen.h"
@@ -39,6 +39,38 @@ struct Drawn {
   }
 };
 
+/// The parts of the floor that was drawn last, below one of its own.
+std::vector<const Part*> floor_parts(const std::string& name = "") {
+  const auto in_floor = std::ranges::find_if(
+      parts().all(), [](const Part& part) { return part.path.find("/floor/") != std::string::npos; });
+  REQUIRE(in_floor != parts().all().end());
+  const std::string floor = in_floor->path.substr(0, in_floor->path.find("/floor/")) + "/floor";
+  return parts().below(name.empty() ? floor : floor + '/' + name);
+}
+
+const Part& floor_piece(const std::string& name) {
+  INFO(name);
+  REQUIRE_FALSE(floor_parts(name).empty());
+  return *floor_parts(name).front();
+}
+
+/// The number at the end of a path.
+Index number_of(const Part& part) { return std::stol(part.path.substr(part.path.rfind('/') + 1)); }
+
+/// Letters of one width: columns can be laid out without a screen.
+Ruler plain_ruler() {
+  return {.words = [](const std::string& words, style::Text, float) {
+    return ImVec2(8 * static_cast<float>(words.size()), 14);
+  }};
+}
+
+/// The tokens of the words that are underlined.
+std::vector<Index> underlined() {
+  std::vector<Index> tokens;
+  for (const Part* part : floor_parts("underline")) tokens.push_back(number_of(*part));
+  return tokens;
+}
+
 }  // namespace
 
 TEST_CASE("the frame around a word crosses no caption of a chunk, and its name is not a dot alone",
@@ -46,9 +78,11 @@ TEST_CASE("the frame around a word crosses no caption of a chunk, and its name i
   Drawn drawn;
   drawn.application.session.go_to_token(8);  // the first of its chunk: its caption stands above it
   drawn.choose("softmax", Form::recurrent);
-  const TimelineMap& map = timeline_map();
-  REQUIRE(map.groups.size() > 2);
-  for (const TimelineMap::Group& group : map.groups) CHECK(map.cursor_top > group.baseline);
+  const std::vector<const Part*> groups = floor_parts("group");
+  REQUIRE(groups.size() > 2);
+  const float descent = 3;  // of a caption's letters
+  for (const Part* group : groups)
+    CHECK(floor_piece("cursor").where.minimum.y > group->where.maximum.y - descent);
   drawn.application.show_welcome = false;  // it stands in the place of where we are
   for (const auto& [variant, form] :
        {std::pair("comba", Form::two_pass), std::pair("gated_deltanet", Form::chunkwise)}) {
@@ -75,9 +109,9 @@ TEST_CASE("the frame of the present word strikes through no word of any floor", 
     drawn.application.enter(workspace);
     drawn.application.session.wait();
     drawn.offscreen.render([&] { drawn.application.draw(1); });
-    const TimelineMap& map = timeline_map();
-    REQUIRE(map.words_bottom > map.words_top);
-    CHECK(map.cursor_top <= map.words_top);
+    const std::vector<const Part*> words = floor_parts("words");
+    REQUIRE(words.size() > 10);
+    for (const Part* word : words) CHECK(floor_piece("cursor").where.minimum.y <= word->where.minimum.y);
   }
 }
 
@@ -97,18 +131,19 @@ TEST_CASE("the floor draws the groups that the form takes together", "[timeline]
   for (const Expected& each : all) {
     CAPTURE(each.variant, name(each.form));
     drawn.choose(each.variant, each.form);
-    const TimelineMap& map = timeline_map();
-    CHECK(map.groups.size() > 1);
-    const Trace& trace = *drawn.application.session.trace();
-    for (const TimelineMap::Group& group : map.groups) {
-      CHECK(group.count == std::min(each.size, trace.tokens - group.first));
-      CHECK(group.words == each.word + std::to_string(group.first / each.size));
+    const std::vector<const Part*> groups = floor_parts("group");
+    CHECK(groups.size() > 1);
+    for (const Part* group : groups) {
+      const Index first = number_of(*group);
+      CHECK(first % each.size == 0);
+      CHECK(group->words == each.word + std::to_string(first / each.size));
     }
+    CHECK(floor_of(drawn.application.session, "").groups.size == each.size);
   }
   drawn.choose("gated_deltanet", Form::parallel);
-  REQUIRE(timeline_map().groups.size() == 1);
-  CHECK(timeline_map().groups.front().words == "the whole sequence");
-  CHECK(timeline_map().groups.front().count == drawn.application.session.trace()->tokens);
+  REQUIRE(floor_parts("group").size() == 1);
+  CHECK(floor_piece("group/0").words == "the whole sequence");
+  CHECK(floor_of(drawn.application.session, "").groups.size == drawn.application.session.trace()->tokens);
 }
 
 TEST_CASE("the floor's bars have the scale of nearly all visible errors, and say the largest", "[timeline]") {
@@ -116,19 +151,17 @@ TEST_CASE("the floor's bars have the scale of nearly all visible errors, and say
   for (const char* variant : {"linear", "deltanet", "gated_deltanet", "lact"}) {
     CAPTURE(variant);
     drawn.choose(variant, Form::recurrent);
-    auto& view = context_local<TimelineView>();
-    view.column = 1;  // all of the text in sight
-    view.first = 0;
-    drawn.offscreen.render([&] { drawn.application.draw(1); });
+    const Computation& computed = *drawn.application.session.computed();
     std::vector<double> lengths;
-    for (const Recall& recall : drawn.application.session.computed()->recalls->tokens) {
+    for (const Recall& recall : computed.recalls->tokens) {
       lengths.push_back(std::sqrt(2 * recall.before));
       lengths.push_back(std::sqrt(2 * recall.after));
     }
     std::ranges::sort(lengths);
     const auto rank = static_cast<std::size_t>(std::ceil(0.95 * static_cast<double>(lengths.size())));
-    CHECK(timeline_map().full_error == lengths[rank - 1]);
-    CHECK(timeline_map().largest_error == lengths.back());
+    const LengthScale scale = visible_scales(computed, 0, computed.sequence.tokens).errors;
+    CHECK(scale.full == lengths[rank - 1]);
+    CHECK(scale.largest == lengths.back());
   }
 }
 
@@ -191,10 +224,10 @@ TEST_CASE("words asked about: those written most strongly, each text once", "[ti
   drawn.application.session.go_to_token(42);
   drawn.application.session.wait();
   drawn.offscreen.render([&] { drawn.application.draw(1); });
-  drawn.application.session.answers().wait();  // what was asked for is told later
+  drawn.application.session.questions().wait();  // what was asked for is told later
   drawn.offscreen.render([&] { drawn.application.draw(1); });
   std::string words;
-  for (const Index t : timeline_map().underlined)
+  for (const Index t : underlined())
     words += drawn.application.session.data().labels[static_cast<std::size_t>(t)];
   CHECK(words == " key shell map bell book drum");
   drawn.choose("gated_deltanet", Form::chunkwise);  // where nobody asks
@@ -203,41 +236,83 @@ TEST_CASE("words asked about: those written most strongly, each text once", "[ti
     name_words({3, 5});  // as a view does that asks about others
     draw();
   });
-  CHECK(timeline_map().underlined == std::vector<Index>{3, 5});
+  CHECK(underlined() == std::vector<Index>{3, 5});
   drawn.offscreen.render(draw);
-  CHECK(timeline_map().underlined != std::vector<Index>{3, 5});
+  CHECK(underlined() != std::vector<Index>{3, 5});
 }
 
 TEST_CASE("columns are as wide as their words, and a point on the screen finds its word", "[timeline]") {
-  Drawn drawn;
-  drawn.choose("gated_deltanet", Form::recurrent);
-  const Session& session = drawn.application.session;
-  drawn.offscreen.pass([&] {
-    TimelineView view;
-    const TimelineColumns columns = timeline_columns(view, session, {100, 0}, {900, 150});
-    REQUIRE(columns.has_words());
-    CHECK(columns.width(1) < columns.width(4));  // "The", "holds"
-    CHECK(columns.left(0) == 100);
-    for (Index t = columns.begin(); t + 1 < columns.end(); ++t) {
-      CHECK(columns.left(t + 1) > columns.left(t));
-      CHECK(columns.token_at(columns.left(t) + 0.5F) == t);
-      CHECK(columns.token_at(columns.left(t + 1) - 0.5F) == t);
-    }
-    // The end of the text stands at the right edge.
-    view.first = 1e9;
-    const TimelineColumns last = timeline_columns(view, session, {100, 0}, {900, 150});
-    CHECK(last.end() == session.computed()->sequence.tokens);
-    CHECK(last.left(last.end()) == Approx(1000).margin(0.01));
-    // The wheel keeps what is under it.
-    const double under = last.at(700);
-    zoom_timeline(view, last, session, 1.2F, 700);
-    CHECK(timeline_columns(view, session, {100, 0}, {900, 150}).at(700) == Approx(under).margin(1e-3));
-    zoom_timeline(view, last, session, 1e-3F, 700);
-    const TimelineColumns all = timeline_columns(view, session, {100, 0}, {900, 150});
-    CHECK_FALSE(all.has_words());
-    CHECK(all.begin() == 0);
-    CHECK(all.end() == all.tokens);
+  const std::vector<std::string> labels = [] {
+    std::vector<std::string> words;
+    for (int i = 0; i < 30; ++i) words.insert(words.end(), {"The", " red", " jar", " a", " holds"});
+    return words;
+  }();
+  const FloorText text = {.id = "of", .labels = labels, .tokens = std::ssize(labels)};
+  const Ruler ruler = plain_ruler();
+  FloorView view;
+  const auto laid_out = [&](float width = 900) {
+    return floor_columns(view, text, ruler, {100, 0}, {width, 150});
+  };
+  const FloorColumns columns = laid_out();
+  REQUIRE(columns.has_words());
+  CHECK(columns.width(3) < columns.width(4));  // "a", "holds"
+  CHECK(columns.left(0) == 100);
+  for (Index t = columns.begin(); t + 1 < columns.end(); ++t) {
+    CHECK(columns.left(t + 1) > columns.left(t));
+    CHECK(columns.token_at(columns.left(t) + 0.5F) == t);
+    CHECK(columns.token_at(columns.left(t + 1) - 0.5F) == t);
+  }
+  // The end of the text stands at the right edge.
+  view.first = 1e9;
+  const FloorColumns last = laid_out();
+  CHECK(last.end() == text.tokens);
+  CHECK(last.left(last.end()) == Approx(1000).margin(0.01));
+  // The wheel keeps what is under it.
+  const double under = last.at(700);
+  zoom_floor(view, last, text, ruler, 1.2F, 700);
+  CHECK(laid_out().at(700) == Approx(under).margin(1e-3));
+  zoom_floor(view, last, text, ruler, 1e-3F, 700);
+  const FloorColumns all = laid_out();
+  CHECK_FALSE(all.has_words());
+  CHECK(all.begin() == 0);
+  CHECK(all.end() == all.tokens);
+}
+
+TEST_CASE("tokens that share a pixel share a column, and none is left out", "[timeline]") {
+  const std::vector<std::string> labels(4096, " word");
+  const FloorText text = {.id = "of", .labels = labels, .tokens = std::ssize(labels)};
+  FloorView view;
+  floor_columns(view, text, plain_ruler(), {0, 0}, {1000, 150});
+  view.column = 0;
+  const FloorColumns columns = floor_columns(view, text, plain_ruler(), {0, 0}, {1000, 150});
+  Index next = 0;
+  float right = 0;
+  int count = 0;
+  columns.each([&](Index first, Index end, float from, float to) {
+    CHECK(first == next);
+    CHECK(from == right);
+    CHECK(to >= from + 1);
+    next = end;
+    right = to;
+    ++count;
   });
+  CHECK(next == 4096);
+  CHECK(count <= 1001);
+}
+
+TEST_CASE("rows of a floor share what is left in parts", "[timeline]") {
+  Floor floor;
+  floor.rows = {{.name = "a", .height = 20}, {.name = "b", .share = 3}, {.name = "c", .share = 1}};
+  const std::vector<Rectangle> rows = floor_rows(floor, {{10, 100}, {200, 200}}, plain_ruler());
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0].minimum.y == 100);
+  CHECK(rows[0].maximum.y == 120);
+  CHECK(rows[1].maximum.y == 180);
+  CHECK(rows[2].maximum.y == 200);
+  const FloorScale halves{.bottom = 0.5, .top = 3000, .logarithmic = true};
+  CHECK(halves.part(0.5) == 0);
+  CHECK(halves.value(halves.part(70)) == Approx(70));
+  CHECK(FloorScale{.bottom = -1, .top = 3}.part(1) == 0.5F);
 }
 
 TEST_CASE("what there is to say stands at the foot of the window until it is closed", "[status]") {
@@ -266,10 +341,10 @@ TEST_CASE("the word at the cursor stays in sight when the window shrinks", "[tim
   drawn.application.session.go_to_token(42);
   drawn.application.session.wait();
   drawn.offscreen.render([&] {
-    TimelineView view;
+    FloorView view;
     const auto is_in_sight = [&](float width) {
-      const TimelineColumns columns =
-          timeline_columns(view, drawn.application.session, {100, 100}, {width, 100});
+      const FloorColumns columns = floor_columns(view, floor_text(drawn.application.session),
+                                                 screen_ruler(false), {100, 100}, {width, 100});
       return columns.left(42) >= 100 && columns.left(43) <= 100 + width;
     };
     CHECK(is_in_sight(1800));
@@ -289,7 +364,10 @@ TEST_CASE("the names of the floor's rows do not lie on each other, with tabs nei
       application.session.wait();
       application.panel_layout().show_tabs(tabs);
       for (int turn = 0; turn < 5; ++turn) offscreen.render([&] { application.draw(1); });
-      std::vector<float> names = timeline_map().names;
+      std::vector<float> names;
+      for (const Part* part : floor_parts()) {
+        if (part->path.ends_with("/name")) names.push_back(part->where.minimum.y);
+      }
       REQUIRE(names.size() >= 2);
       std::ranges::sort(names);
       for (std::size_t i = 1; i < names.size(); ++i) CHECK(names[i] - names[i - 1] >= 12);  // letters of 12
@@ -304,8 +382,12 @@ TEST_CASE("numbers beside the bars of errors stay in their columns", "[timeline]
     REQUIRE(drawn.application.session.open_named(data));
     drawn.application.session.wait();
     drawn.choose("gated_deltanet", Form::recurrent);
-    for (const TimelineMap::Numbers& numbers : timeline_map().numbers) CHECK(numbers.right <= numbers.end);
-    written += timeline_map().numbers.size();
+    for (const Part* number : floor_parts("error/number")) {
+      const Part& word = floor_piece("words/" + std::to_string(number_of(*number)));
+      const float middle = (word.where.minimum.x + word.where.maximum.x) / 2;
+      CHECK(number->where.minimum.x >= middle - 10);  // right of its bar, which ends before the middle
+      ++written;
+    }
   }
   CHECK(written > 0);
 }

@@ -7,16 +7,17 @@
 #include <limits>
 #include <set>
 
+#include "app/scene/parts.h"
 #include "app/stage/largest_cell.h"
 #include "app/studio/application.h"
-#include "app/views/bar_words.h"
 #include "app/views/cell_sum.h"
+#include "app/views/floor_rows.h"
 #include "app/views/inner_terms.h"
 #include "app/views/line_numbers.h"
-#include "app/views/why.h"
 #include "app/views/writer_fate.h"
 #include "app/window/offscreen.h"
 #include "core/base/error.h"
+#include "core/variants/variants.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;
@@ -61,8 +62,8 @@ TEST_CASE("parts of the largest cell add up to it, and its writers to what was t
         const auto written = written_cell(*trace, block, phase, *sight.record, *cell);
         if (!written) continue;
         try {
-          const auto told = WhoWrote{.of = sight.computation, .number = written->number}.compute(
-              {.stop = {}, .progress = [](double) {}});
+          const auto told = find_out(WhoWrote{.of = sight.computation, .number = written->number},
+                                     {.stop = {}, .progress = [](double) {}});
           // Within a batch its words read and rewrite another memory than the one that is handed on; the
           // panel compares the two numbers, and says so.
           if (!written->shown || variant.id == "ttt_linear") continue;
@@ -150,9 +151,18 @@ TEST_CASE("without a pointer the largest number of the step is explained", "[why
 
 namespace {
 
+/// What a part of the panel says; empty: it is not there.
+std::string said(const std::string& part) {
+  const Part* const found = parts().find("step/why/" + part);
+  return found ? found->words : std::string();
+}
+
+/// Whether all of it is.
+bool is_in_sight() { return parts().find("step/why")->is_whole(); }
+
 /// A program with a cell that a click holds, once its writers are told apart.
-struct Held {
-  explicit Held(const char* tensor, int width = 1280, int height = 800) : offscreen(width, height) {
+struct HeldWhy {
+  explicit HeldWhy(const char* tensor, int width = 1280, int height = 800) : offscreen(width, height) {
     application.open_first_capture();
     application.session.wait();
     application.session.go_to_token(42);
@@ -160,7 +170,7 @@ struct Held {
     application.pinned = CellFocus{tensor, 31, 27};
     for (int turn = 0; turn < 4; ++turn) {
       offscreen.pass([&] { application.draw(1); });
-      application.session.answers().wait();
+      application.session.questions().wait();
     }
   }
 
@@ -174,7 +184,7 @@ TEST_CASE("a number that the words before left says who wrote it, and what becam
   for (const char* tensor : {"S_before", "S_decayed", "S_after"}) {
     CAPTURE(tensor);
     const Held held(tensor);
-    const std::string& fate = why_map().fate;
+    const std::string fate = said("fate");
     CHECK_THAT(fate, says(" wrote "));
     CHECK_THAT(fate, says("; left "));
   }
@@ -215,7 +225,7 @@ TEST_CASE("which cell is explained stands beside the title, never on it", "[why]
     application.open_first_capture();
     application.session.wait();
     for (int turn = 0; turn < 3; ++turn) offscreen.pass([&] { application.draw(1); });
-    return why_map().origin;
+    return said("origin");
   };
   CHECK(origin_at(1280) == "the largest, ringed");
   CHECK(origin_at(720) == "ringed");
@@ -238,11 +248,11 @@ TEST_CASE("why a number is what it is stands in sight whole, in a small window t
       for (int turn = 0; turn < 4; ++turn) {
         application.session.wait();
         offscreen.pass([&] { application.draw(1); });
-        application.session.answers().wait();
+        application.session.questions().wait();
       }
       for (int turn = 0; turn < 2; ++turn) offscreen.pass([&] { application.draw(1); });
-      CHECK(why_map().beyond == 0);
-      fates += why_map().fate.empty() ? 0 : 1;
+      CHECK(is_in_sight());
+      fates += said("fate").empty() ? 0 : 1;
     }
     CHECK(fates >= 2);
   }
@@ -313,8 +323,8 @@ TEST_CASE("an inner product is explained by bars of its products, in sight whole
       offscreen.pass([&] { application.draw(1); });
     }
     CAPTURE(width);
-    CHECK(why_map().parts >= 3);
-    CHECK(why_map().beyond == 0);
+    CHECK(parts().below("step/why/parts").size() >= 1 + 3 + 1);  // with the list itself and the sum
+    CHECK(is_in_sight());
   }
 }
 

@@ -5,9 +5,12 @@
 #include <limits>
 
 #include "app/session/completion.h"
+#include "app/session/event_marks.h"
 #include "app/session/presets.h"
+#include "app/session/scales.h"
 #include "core/base/error.h"
 #include "core/proof/verify.h"
+#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/session/opened.h"
 
@@ -176,10 +179,31 @@ TEST_CASE("what is begun has steps, and what comes of them is added") {
   }
   add(*begun, std::make_shared<const TokenRecalls>(recalled(*begun)));
   CHECK_FALSE(begun->is_complete());
+  add(*begun, reference_facts(*begun));
+  CHECK_FALSE(begun->is_complete());
   add(*begun, runaway(*begun));
   CHECK(begun->is_complete());
   CHECK(begun->worst == all->worst);
   CHECK(begun->recalls->tokens.back().after == all->recalls->tokens.back().after);
+}
+
+TEST_CASE("no step waits for the f64 reference: who needs it has it run, once") {
+  Choice choice;
+  choice.precision = Precision::f32;
+  const auto data = std::make_shared<const DataSet>(make_preset("preset:random?T=30&K=4&V=3"));
+  const auto begun = begin(data, choice);
+  CHECK(begun->trace(Form::chunkwise)->shared_record(0));
+  CHECK_FALSE(begun->reference->known());
+  CHECK(begun->scales.output == 0);
+  add(*begun, reference_facts(*begun));
+  CHECK(begun->reference->known() == &begun->reference->expected());
+  CHECK(begun->scales.output == compute(data, choice)->scales.output);
+  std::stop_source stop;
+  stop.request_stop();
+  const auto other = begin(data, choice);
+  CHECK_THROWS_AS(other->reference->expected(stop.get_token()), Cancelled);
+  CHECK_FALSE(other->reference->known());
+  CHECK(other->reference->expected().o == begun->reference->expected().o);  // asked again, it runs
 }
 
 TEST_CASE("a feature map that would fill the memory is refused") {
@@ -269,11 +293,117 @@ TEST_CASE("recall and divergence tell how far they are", "[computation]") {
       CHECK(std::ranges::is_sorted(told));
       CHECK(told.back() == 1);
     };
-    REQUIRE_FALSE(RecallOfTokens{{computation}}.compute(effort)->tokens.empty());
+    REQUIRE_FALSE(find_out(RecallOfTokens{{computation}}, effort)->tokens.empty());
     is_whole_way();
     told.clear();
-    const auto runs_away = RunawayMemory{{computation}}.compute(effort);
+    const auto runs_away = find_out(RunawayMemory{{computation}}, effort);
     if (!*runs_away) is_whole_way();
     CHECK(told.size() > 1);
   }
+}
+
+namespace {
+
+/// The share of the magnitudes in `rows` that do not exceed `scale`.
+double share_within(const Matrix<double>& rows, double scale) {
+  return (rows.array().abs() <= scale).cast<double>().mean();
+}
+
+}  // namespace
+
+TEST_CASE("the scales of kinds are reached, and exceeded by few numbers", "[scales]") {
+  Choice choice;
+  choice.variant = "gated_deltanet";
+  const auto data = std::make_shared<const DataSet>(open_data("preset:random?T=257&K=11&V=7"));
+  const auto computed = compute(data, choice);
+  const KindScales& scales = computed->scales;
+  const Matrix<double> values = computed->sequence.at("v").all<double>();
+  for (const auto& [rows, scale] :
+       {std::pair(computed->sequence.at("k").all<double>(), scales.key),
+        std::pair(computed->sequence.at("q").all<double>(), scales.query), std::pair(values, scales.value),
+        std::pair(computed->reference->expected().o, scales.output)}) {
+    CHECK(share_within(rows, scale) >= 0.995);
+    CHECK(share_within(rows, scale) < 0.996);  // 257 x 7 numbers: one is less than a thousandth
+    CHECK((rows.array().abs() == scale).any());
+  }
+  CHECK(quantile({3, 1, 2}, 0.5) == 2);
+  CHECK(quantile({}, 0.5) == 0);
+  CHECK(quantile({std::numeric_limits<double>::infinity(), 4}, 1) == 4);
+}
+
+TEST_CASE("nineteen values in twenty are no longer than their usual length", "[scales]") {
+  const auto data = std::make_shared<const DataSet>(open_data("capture:gated_deltanet_overwrite_l1"));
+  const auto computed = compute(data, {});
+  const Matrix<double> lengths = computed->sequence.at("v").all<double>().rowwise().norm();
+  const double usual = computed->scales.value_length;
+  CHECK((lengths.array() <= usual).cast<double>().mean() >= 0.94);
+  CHECK((lengths.array() < usual).cast<double>().mean() <= 0.95);
+  CHECK((lengths.array() < 0.99 * usual).cast<double>().mean() > 0.5);
+}
+
+namespace {
+
+/// Tokens at which nothing happens but a strong write at the end: they write a little, fade alike and are
+/// known alike.
+struct Quiet : Computation {
+  Quiet() {
+    for (auto& form : forms) form = std::make_shared<FormResult>();
+    tokens.assign(21, {.alpha = 0.9, .beta = 0.1, .written = 0.4});
+    tokens[20].written = 1;
+    written_by = "beta";
+    TokenRecalls known;
+    known.tokens.assign(21, {.before = 0.5, .after = 0.25});
+    recalls = std::make_shared<const TokenRecalls>(known);
+  }
+};
+
+/// What is marked at a token; empty: nothing is.
+std::string at(const Computation& computed, Index token) {
+  const auto mark = next_mark(computed, token - 1, 1);
+  return mark && mark->token == token ? mark->words : "";
+}
+
+}  // namespace
+
+TEST_CASE("where nothing happens there is no mark, and a strong write is one", "[marks]") {
+  Quiet computed;
+  CHECK(next_mark(computed, 0, 1)->token == 20);
+  CHECK(next_mark(computed, 19, 1)->words == "erases and writes strongly");
+  CHECK(!next_mark(computed, 20, 1));
+  CHECK(!next_mark(computed, 20, -1));
+  computed.tokens[7].written = 0.5;  // half as strong as the strongest
+  CHECK(next_mark(computed, 20, -1)->token == 7);
+  CHECK(!next_mark(computed, 7, -1));
+  computed.written_by = "";
+  CHECK(at(computed, 7) == "writes strongly");
+}
+
+TEST_CASE("every kind of event is a mark of its own words", "[marks]") {
+  Quiet computed;
+  computed.tokens[3].alpha = 0.5;
+  CHECK(at(computed, 3) == "fades more than most words");
+  TokenRecalls recalls = *computed.recalls;
+  recalls.tokens[4].before = 8;
+  recalls.tokens[6].before = std::nan("");
+  computed.recalls = std::make_shared<const TokenRecalls>(recalls);
+  CHECK(at(computed, 4) == "is further off before its write than most words");
+  CHECK(at(computed, 6) == "is further off before its write than most words");
+  CHECK(at(computed, 5).empty());
+  computed.divergence = Divergence{.token = 9, .cause_token = 8};
+  CHECK(at(computed, 8) == "makes the memory run away");
+  CHECK(at(computed, 9) == "has run away");
+  auto wrong = std::make_shared<FormResult>();
+  wrong->first_bad_token = 9;
+  computed.forms[2] = wrong;
+  CHECK(at(computed, 9) == "has run away, is the first at which a form is wrong");
+  computed.tokens[20].written = 1.5;
+  CHECK(at(computed, 20) == "erases and writes strongly, overshoots its value");
+}
+
+TEST_CASE("a rule without a memory to ask, and no tokens at all", "[marks]") {
+  Computation computed;
+  for (auto& form : computed.forms) form = std::make_shared<FormResult>();
+  CHECK(!next_mark(computed, 0, 1));
+  computed.tokens.resize(5);
+  CHECK(!next_mark(computed, 4, -1));
 }

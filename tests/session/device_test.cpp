@@ -5,9 +5,9 @@
 
 #include <set>
 
-#include "app/session/compare_answers.h"
+#include "app/session/compare_questions.h"
 #include "app/session/compared_sides.h"
-#include "app/session/prove_answers.h"
+#include "app/session/prove_questions.h"
 #include "app/session/session.h"
 #include "app/session/state_text.h"
 #include "core/base/error.h"
@@ -15,6 +15,7 @@
 #include "core/numbers/arithmetic.h"
 #include "core/proof/verify.h"
 #include "core/rules/backend.h"
+#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/other_device.h"
 #include "tests/session/opened.h"
@@ -24,14 +25,14 @@ using namespace palimpsest::testing;
 
 namespace {
 
-constexpr const char* small = "preset:overwrite?T=21&K=5&V=4&seed=4";
+constexpr const char* overwrite_on_device = "preset:overwrite?T=21&K=5&V=4&seed=4";
 
 struct OnDevice {
   OtherDevice device;
   Session session{device.beside_cpu()};
 
   explicit OnDevice(const std::string& variant = "gated_deltanet", Form form = Form::chunkwise) {
-    session.open_named(small);
+    session.open_named(overwrite_on_device);
     session.wait();
     REQUIRE(session.message().empty());
     Choice choice = session.choice();
@@ -73,7 +74,7 @@ TEST_CASE("the program's devices are known by name, the CPU first, and say why t
 
 TEST_CASE("a device computes traces and forms of every rule, compared with the CPU's recurrence") {
   OtherDevice device;
-  const auto data = std::make_shared<const DataSet>(open_data(small));
+  const auto data = std::make_shared<const DataSet>(open_data(overwrite_on_device));
   for (const Variant& variant : variants()) {
     for (const Precision precision : scalar_precisions) {
       CAPTURE(variant.id, name(precision));
@@ -143,7 +144,7 @@ TEST_CASE("a wrong kernel is noticed, and where it departs: token and tensor") {
   WrongHere key;
   key.of = on.session.sight().computation;
   key.form = Form::chunkwise;
-  const auto wrong = key.compute({});
+  const auto wrong = find_out(key);
   REQUIRE(*wrong);
   const WrongTensor& tensor = (*wrong)->tensor;
   CHECK(tensor.departure.tensor == "U");
@@ -156,12 +157,12 @@ TEST_CASE("a wrong kernel is noticed, and where it departs: token and tensor") {
   CHECK(to_string(tensor.departure).find("token 3, block 0") == 0);
 
   key.form = Form::parallel;
-  CHECK_FALSE(*key.compute({}));
+  CHECK_FALSE(*find_out(key));
   on.device.trouble.is_wrong = false;
   OnDevice right;
   key.of = right.session.sight().computation;
   key.form = Form::chunkwise;
-  CHECK_FALSE(*key.compute({}));
+  CHECK_FALSE(*find_out(key));
 }
 
 TEST_CASE("a line of Prove is the device's; a fault is carried out by the CPU") {
@@ -170,12 +171,12 @@ TEST_CASE("a line of Prove is the device's; a fault is carried out by the CPU") 
   ProofLine line;
   line.of = without_fault(on.session.sight().computation);
   line.form = Form::chunkwise;
-  CHECK(line.compute({})->errors[wrong_row] > 1e-3);
+  CHECK(find_out(line)->errors[wrong_row] > 1e-3);
   FaultHere fault;
   fault.of = line.of;
   fault.form = Form::chunkwise;
   fault.fault = "solve-sign";
-  const auto figures = fault.compute({});
+  const auto figures = find_out(fault);
   REQUIRE(figures->departure);
 
   on.session.change_prove({.fault = {"solve-sign", Form::chunkwise}});
@@ -283,7 +284,7 @@ TEST_CASE("bf16 is for the device that has it; elsewhere it is refused with the 
   CHECK(precisions_of(cpu_backend()) == std::vector<Precision>{Precision::f64, Precision::f32});
   CHECK_THROWS_AS(cpu_backend().engines(Precision::bf16), Unsupported);
   OtherDevice device;
-  const auto data = std::make_shared<const DataSet>(open_data(small));
+  const auto data = std::make_shared<const DataSet>(open_data(overwrite_on_device));
   for (const Variant& variant : variants()) {
     CAPTURE(variant.id);
     Choice choice;
@@ -419,9 +420,9 @@ TEST_CASE("a side of Compare is computed on its own device, or says why the CPU 
   CHECK_FALSE(is_same_as(side, state.sides.front()));
   const auto data = on.session.computed()->data;
   const auto key = computed_side(data, choice_of(state, state.sides.front()), 1, on.device.beside_cpu());
-  CHECK(key.compute({})->device == &on.device);
+  CHECK(find_out(key)->device == &on.device);
   on.device.trouble.is_absent = true;
-  const auto left = key.compute({});
+  const auto left = find_out(key);
   CHECK(is_cpu(*left->device));
   CHECK_THAT(side_sentence(*left), says("cuda: there is no driver. The CPU goes on."));
 }

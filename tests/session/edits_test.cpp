@@ -8,6 +8,7 @@
 #include "app/session/inputs.h"
 #include "app/session/state_text.h"
 #include "core/base/error.h"
+#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/session/random_states.h"
 

@@ -9,6 +9,7 @@
 
 #include "app/session/session.h"
 #include "core/proof/fragile_forms.h"
+#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/session/opened.h"
 

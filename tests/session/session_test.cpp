@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/io/npz.h"
+#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/core/io/files.h"
 #include "tests/session/opened.h"

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "core/formula/functions/rows.h"
+#include "core/formula/functions.h"
 
 namespace palimpsest {
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/formula/functions/rows.h"
+#include "core/formula/functions.h"
 
 namespace palimpsest {
 
@@ -34,10 +34,10 @@ Index time(double value, Index rows) { return std::clamp<Index>(static_cast<Inde
 
 /// since_write() or since_start() of one reader after the other, which read later and later as a rule: what
 /// the last one saw is carried on.
-class Carried {
+class CarriedPart {
  public:
   /// `start` before the row `first`.
-  Carried(const Matrix<double>& T, Matrix<double> start, Index first)
+  CarriedPart(const Matrix<double>& T, Matrix<double> start, Index first)
       : T_(T), start_(std::move(start)), first_(first), product_(start_), row_(first) {}
 
   const Matrix<double>& after(Index decays) {
@@ -61,7 +61,7 @@ Matrix<double> parts_mask(Arguments a) {
   const Index L = a[0].rows();
   Matrix<double> G = Matrix<double>::Zero(a[2].rows(), L);
   for (Index j = 0; j < L; ++j) {
-    Carried part(a[0], a[1].row(j).transpose(), j + 1);
+    CarriedPart part(a[0], a[1].row(j).transpose(), j + 1);
     for (Index s = 0; s < G.rows(); ++s) {
       if (j < time(a[3](s, 1), L)) G(s, j) = a[2].row(s).dot(part.after(time(a[3](s, 0), L)).col(0));
     }
@@ -71,7 +71,7 @@ Matrix<double> parts_mask(Arguments a) {
 
 Matrix<double> parts_from_start(Arguments a) {
   Matrix<double> g(a[1].rows(), a[1].cols());
-  Carried product(a[0], Matrix<double>::Identity(g.cols(), g.cols()), 0);
+  CarriedPart product(a[0], Matrix<double>::Identity(g.cols(), g.cols()), 0);
   for (Index s = 0; s < g.rows(); ++s) g.row(s) = a[1].row(s) * product.after(time(a[2](s, 0), a[0].rows()));
   return g;
 }
@@ -84,7 +84,7 @@ Matrix<double> parts_to_end(Arguments a) {
 
 Matrix<double> parts_total(Arguments a) { return since_start(a[0], a[1].cols(), a[0].rows()); }
 
-Matrix<double> spread(Arguments a) {
+Matrix<double> spread_parts(Arguments a) {
   const Index K = a[1].cols();
   Matrix<double> wide(a[1].rows(), a[0].cols() * K);
   for (Index i = 0; i < wide.rows(); ++i) {
@@ -195,7 +195,7 @@ std::vector<Function> parts_functions() {
       function("parts_total", "[L, A], [L, P] -> [P, P]", {"#1_{1:L}", Precedence::atom, Precedence::atom},
                parts_total, explain_parts_total, "all mixings, one after the other"),
       with_shape(function("spread", "[L, P], [L, K] -> [L, K]",
-                          {R"(#1 \otimes #2)", Precedence::hadamard, Precedence::product}, spread,
+                          {R"(#1 \otimes #2)", Precedence::hadamard, Precedence::product}, spread_parts,
                           explain_spread, "the row once for every part, times the weight of that part"),
                  [](std::span<const Shape> a) {
                    if (a.size() != 2 || a[0].rows != a[1].rows) misfit("spread", a);

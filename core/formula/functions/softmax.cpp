@@ -8,7 +8,8 @@
 #include <limits>
 #include <utility>
 
-#include "core/formula/functions/rows.h"
+#include "core/formula/functions.h"
+#include "core/numbers/exponential.h"
 
 namespace palimpsest {
 
@@ -72,7 +73,7 @@ Matrix<double> row_softmax(Arguments a) {
   return result;
 }
 
-Matrix<double> exponential(Arguments a) {
+Matrix<double> exp_of_each(Arguments a) {
   return a[0].unaryExpr([](double x) { return std::exp(x); });
 }
 
@@ -194,7 +195,7 @@ std::vector<Function> softmax_functions() {
   return {
       function("row_softmax", "[L, M] -> [L, M]", applied("softmax"), row_softmax, explain_softmax,
                "the exponential, divided by the sum of all exponentials of its row"),
-      function("exp", "[L, M] -> [L, M]", {R"(\exp\left(#1\right))"}, exponential, explain_exp,
+      function("exp", "[L, M] -> [L, M]", {R"(\exp\left(#1\right))"}, exp_of_each, explain_exp,
                "the exponential"),
       function("row_max", "[L, M] -> [L, 1]", applied("rowmax"), row_max, explain_row_max,
                "the largest of its row"),
@@ -223,6 +224,30 @@ std::vector<Function> softmax_functions() {
                explain_causal,
                "kept where the key comes no later than the query, minus infinity elsewhere: a weight of 0"),
   };
+}
+
+// Sums kept as logarithms: the softmax over the tokens so far.
+
+namespace {
+
+Matrix<double> element_by_element(Arguments a) { return a[0].binaryExpr(a[1], &log_add_exp); }
+
+Term explain_log_add_exp(CallCell& cell) {
+  const Term x = cell.at(0, cell.row(), cell.column());
+  const Term y = cell.at(1, cell.row(), cell.column());
+  const auto written = [](const Written& of_x, const Written& of_y) {
+    return Written{"log(exp(" + of_x.text + ") + exp(" + of_y.text + "))"};
+  };
+  return {written(x.formula, y.formula), written(x.numbers, y.numbers), log_add_exp(x.value, y.value)};
+}
+
+}  // namespace
+
+std::vector<Function> log_sum_functions() {
+  return {function("log_add_exp", "[L, M], [L, M] -> [L, M]",
+                   {R"(\log\left(\exp #1 + \exp #2\right))", Precedence::product, Precedence::sum},
+                   element_by_element, explain_log_add_exp,
+                   "the logarithm of one exponential more in a sum of exponentials")};
 }
 
 }  // namespace palimpsest

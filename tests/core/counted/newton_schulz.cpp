@@ -1,6 +1,6 @@
 #include "tests/core/counted/counted.h"
 
-#include "core/numbers/newton_schulz.cpp"
+#include "core/numbers/matrix_functions.cpp"
 
 namespace palimpsest {
 

@@ -11,20 +11,21 @@ using namespace palimpsest::testing;
 
 namespace {
 
-Npz read(const TemporaryFolder& folder, const std::string& bytes, const NpzLimits& limits = {}) {
+Npz read_safetensors_in(const TemporaryFolder& folder, const std::string& bytes,
+                        const NpzLimits& limits = {}) {
   write_file(folder / "x.safetensors", bytes);
   return read_safetensors(folder / "x.safetensors", limits);
 }
 
 /// Why the file, or the array "q" in it, cannot be read.
-std::string refusal(const std::string& bytes, const NpzLimits& limits = {}) {
+std::string refusal_of_safetensors(const std::string& bytes, const NpzLimits& limits = {}) {
   const TemporaryFolder folder;
-  return input_error([&] { require_readable(read(folder, bytes, limits).unreadable, "q"); });
+  return input_error([&] { require_readable(read_safetensors_in(folder, bytes, limits).unreadable, "q"); });
 }
 
 /// Why a tensor with this description over eight bytes of data cannot be read.
 std::string tensor_refusal(const std::string& description) {
-  return refusal(safetensors_with_header("{\"q\":" + description + "}", std::string(8, '\0')));
+  return refusal_of_safetensors(safetensors_with_header("{\"q\":" + description + "}", std::string(8, '\0')));
 }
 
 template <class Number>
@@ -33,8 +34,8 @@ void check_kept(const char* dtype, const std::vector<Number>& stored, const std:
   INFO(dtype);
   const TemporaryFolder folder;
   const auto count = static_cast<Index>(stored.size());
-  const Npz npz =
-      read(folder, safetensors({{"pad", {"U8", {1}, "x"}}, {"q", {dtype, {count}, number_bytes(stored)}}}));
+  const Npz npz = read_safetensors_in(
+      folder, safetensors({{"pad", {"U8", {1}, "x"}}, {"q", {dtype, {count}, number_bytes(stored)}}}));
   REQUIRE(npz.unreadable.empty());
   const Array& q = npz.arrays.at("q");
   CHECK(q.is_f32() == is_f32);
@@ -60,21 +61,21 @@ TEST_CASE("every dtype of a .safetensors is kept exactly", "[safetensors]") {
   check_kept<std::uint16_t>("U16", {60000}, {60000}, false);
   check_kept<std::uint8_t>("U8", {200}, {200}, false);
   check_kept<std::uint8_t>("BOOL", {0, 1}, {0, 1}, false);
-  CHECK_THAT(refusal(safetensors({{"q", {"F8_E4M3", {1}, "x"}}})),
+  CHECK_THAT(refusal_of_safetensors(safetensors({{"q", {"F8_E4M3", {1}, "x"}}})),
              says("x.safetensors: array \"q\": dtype 'F8_E4M3'") && says("accepted are F16, BF16"));
-  CHECK_THAT(
-      refusal(safetensors({{"q", {"I64", {1}, number_bytes<std::int64_t>({(std::int64_t{1} << 53) + 1})}}})),
-      says("too large to be held exactly"));
+  CHECK_THAT(refusal_of_safetensors(safetensors(
+                 {{"q", {"I64", {1}, number_bytes<std::int64_t>({(std::int64_t{1} << 53) + 1})}}})),
+             says("too large to be held exactly"));
 }
 
 TEST_CASE("shapes, empty tensors and texts of a .safetensors", "[safetensors]") {
   const TemporaryFolder folder;
   const std::string tokens = R"(["a","b"])";
-  const Npz npz =
-      read(folder, safetensors({{"q", {"F32", {2, 1, 3}, number_bytes<float>({1, 2, 3, 4, 5, 6})}},
-                                {"scale", {"F64", {}, number_bytes<double>({0.5})}},
-                                {"none", {"F32", {0, 3}, ""}},
-                                {"tokens", {"U8", {static_cast<Index>(tokens.size())}, tokens}}}));
+  const Npz npz = read_safetensors_in(
+      folder, safetensors({{"q", {"F32", {2, 1, 3}, number_bytes<float>({1, 2, 3, 4, 5, 6})}},
+                           {"scale", {"F64", {}, number_bytes<double>({0.5})}},
+                           {"none", {"F32", {0, 3}, ""}},
+                           {"tokens", {"U8", {static_cast<Index>(tokens.size())}, tokens}}}));
   CHECK(npz.unreadable.empty());
   CHECK(npz.arrays.at("q").shape == std::vector<Index>{2, 1, 3});
   CHECK(npz.arrays.at("q")[5] == 6);
@@ -96,20 +97,24 @@ TEST_CASE("a .safetensors reads what is wanted alone", "[safetensors]") {
 }
 
 TEST_CASE("a .safetensors that cannot be is refused before memory is asked for", "[safetensors]") {
-  CHECK_THAT(refusal(""), says("x.safetensors: is empty"));
-  CHECK_THAT(refusal("1234567"), says("has 7 bytes"));
-  CHECK_THAT(refusal(number_bytes<std::uint64_t>({10'000'000'000})),
+  CHECK_THAT(refusal_of_safetensors(""), says("x.safetensors: is empty"));
+  CHECK_THAT(refusal_of_safetensors("1234567"), says("has 7 bytes"));
+  CHECK_THAT(refusal_of_safetensors(number_bytes<std::uint64_t>({10'000'000'000})),
              says("claims 10000000000 bytes, but only 0"));
-  CHECK_THAT(refusal(number_bytes<std::uint64_t>({~std::uint64_t{0}}) + "{}"), says("but only 2 follow"));
-  CHECK_THAT(refusal(safetensors_with_header("", "")), says("not valid JSON"));
-  CHECK_THAT(refusal(safetensors_with_header("[]", "")), says("expected an object, found array"));
-  CHECK_THAT(refusal(safetensors_with_header("{\"q\":\xFF}", "")), says("not valid JSON"));
-  CHECK_THAT(refusal(safetensors_with_header(std::string(1 << 20, '['), "")), says("lists in lists"));
+  CHECK_THAT(refusal_of_safetensors(number_bytes<std::uint64_t>({~std::uint64_t{0}}) + "{}"),
+             says("but only 2 follow"));
+  CHECK_THAT(refusal_of_safetensors(safetensors_with_header("", "")), says("not valid JSON"));
+  CHECK_THAT(refusal_of_safetensors(safetensors_with_header("[]", "")),
+             says("expected an object, found array"));
+  CHECK_THAT(refusal_of_safetensors(safetensors_with_header("{\"q\":\xFF}", "")), says("not valid JSON"));
+  CHECK_THAT(refusal_of_safetensors(safetensors_with_header(std::string(1 << 20, '['), "")),
+             says("lists in lists"));
   const std::string q = R"("q":{"dtype":"F64","shape":[1],"data_offsets":[0,8]})";
-  CHECK_THAT(refusal(safetensors_with_header("{" + q + "," + q + "}", std::string(8, '\0'))),
+  CHECK_THAT(refusal_of_safetensors(safetensors_with_header("{" + q + "," + q + "}", std::string(8, '\0'))),
              says("\"q\" is there twice"));
-  CHECK(refusal(safetensors_with_header("{" + q + "}", std::string(8, '\0'))).empty());
-  CHECK_THAT(refusal(safetensors_with_header("{" + q + "}", std::string(8, '\0')), {.total_bytes = 7}),
+  CHECK(refusal_of_safetensors(safetensors_with_header("{" + q + "}", std::string(8, '\0'))).empty());
+  CHECK_THAT(refusal_of_safetensors(safetensors_with_header("{" + q + "}", std::string(8, '\0')),
+                                    {.total_bytes = 7}),
              says("array \"q\"") && says("more than 7 bytes"));
 
   CHECK_THAT(tensor_refusal("3"), says("array \"q\": expected an object, found number"));
@@ -143,14 +148,14 @@ TEST_CASE("no prefix of a .safetensors is read, and damage never crashes", "[saf
   const std::string whole = safetensors({{"q", {"F32", {2, 2}, number_bytes<float>({1, 2, 3, 4})}}});
   for (std::size_t length = 0; length < whole.size(); ++length) {
     INFO(length);
-    REQUIRE_THAT(refusal(whole.substr(0, length)), says("x.safetensors"));
+    REQUIRE_THAT(refusal_of_safetensors(whole.substr(0, length)), says("x.safetensors"));
   }
   const TemporaryFolder folder;
   for (std::size_t place = 0; place < whole.size(); ++place) {
     std::string damaged = whole;
     damaged[place] = static_cast<char>(damaged[place] ^ 0x15);
     try {
-      for (const auto& [name, array] : read(folder, damaged).arrays)
+      for (const auto& [name, array] : read_safetensors_in(folder, damaged).arrays)
         REQUIRE(std::visit([](const auto& values) { return static_cast<Index>(values.size()); },
                            array.values) == array.size());
     } catch (const InputError& error) {

@@ -1,0 +1,424 @@
+#include "app/scene/floor_marks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "app/gl/context_local.h"
+#include "app/scene/parts.h"
+#include "app/widgets/chart.h"
+#include "app/widgets/formula.h"
+#include "app/widgets/text.h"
+
+namespace palimpsest {
+
+namespace {
+
+using style::px;
+using Kind = FloorPiece::Kind;
+
+// In design pixels.
+constexpr float lane_height = 4;
+constexpr float thin_bar = 6;  // narrower ones have no outline
+constexpr float slim_bar = 18;
+constexpr float whisker_room = 4;
+constexpr float notch_height = 2;
+constexpr float notch_from = 4;  // below the upper side; the next one twice the height below
+constexpr float label_gap = 10;  // between names and the words
+constexpr float line_gap = 6;    // between the numbers of lines and the words
+constexpr float label_line = 13;
+constexpr float symbol_size = 15;
+constexpr float beside_symbol = 18;
+constexpr float number_column = 26;  // beside labels at the left
+constexpr float key_box = 8;
+
+constexpr float paler = 0.45F;  // an outline that is filled
+
+/// A column with what is drawn in it.
+struct MarkedColumn {
+  Index first = 0;
+  float left = 0;
+  float right = 0;
+  FloorMark mark = {};
+};
+
+/// The marks of a row as they were drawn last. Rows that are made in every frame share one place.
+struct KeptMarks {
+  using Key = std::tuple<std::uint64_t, Index, Index, float, float, float, double, bool, style::Theme>;
+
+  std::optional<Key> key;
+  std::vector<MarkedColumn> columns;
+};
+
+const std::vector<MarkedColumn>& marked_columns(const Floor& floor, const FloorRow& row,
+                                                const FloorColumns& columns) {
+  auto& all = context_local<std::map<std::string, KeptMarks>>();
+  KeptMarks& kept = all[row.version == 0 ? std::string() : floor.id + '/' + row.name];
+  const KeptMarks::Key key{row.version,        columns.begin(),     columns.end(),
+                           columns.position.x, columns.size.x,      columns.column,
+                           columns.first,      columns.has_words(), style::theme()};
+  if (row.version != 0 && kept.key == key) return kept.columns;
+  kept.key = key;
+  kept.columns.clear();
+  columns.each([&](Index first, Index end, float left, float right) {
+    kept.columns.push_back({first, left, right, row.mark(first, end)});
+  });
+  return kept.columns;
+}
+
+/// Where a bar begins and ends in its column.
+std::pair<float, float> sides_of(const MarkedColumn& column, FloorWidth width, const FloorColumns& columns) {
+  const float wide = column.right - column.left;
+  const auto inside = [&](float gap) {
+    const float left = std::round(column.left + gap);
+    return std::pair(left, std::max(std::round(column.right - gap), left + 1));
+  };
+  switch (width) {
+    case FloorWidth::whole:
+      return {std::max(column.left, columns.position.x),
+              std::min(column.right, columns.position.x + columns.size.x)};
+    case FloorWidth::usual:
+      return inside(columns.has_words() ? px(2) : wide > 3 ? 0.5F : 0);
+    case FloorWidth::narrow:
+      return inside(wide > px(10) ? std::min(wide / 6, px(8)) : 0);
+    case FloorWidth::slim:
+      break;
+  }
+  return inside(wide > px(slim_bar) ? (wide - px(slim_bar)) / 2 : 0);
+}
+
+/// Draws the marks of one row, column after column.
+class MarkPainter {
+ public:
+  MarkPainter(const Rectangle& place, float least) : place_(place), least_(px(least)) {}
+  ~MarkPainter() { flush(); }
+  MarkPainter(const MarkPainter&) = delete;
+  MarkPainter& operator=(const MarkPainter&) = delete;
+
+  /// Where a piece lies between two sides: at least so high that it is seen.
+  Rectangle rectangle(const FloorPiece& piece, float left, float right) const {
+    float low = y(std::min(piece.from, piece.to));
+    float high = y(std::max(piece.from, piece.to));
+    const float least = piece.kind == Kind::inset ? px(2) : least_;  // what an edge does not hide
+    const float missing = piece.from == piece.to ? 0 : std::max(least - (low - high), 0.0F);
+    (hangs(piece) ? low : high) += hangs(piece) ? missing : -missing;
+    return {{left, high}, {right, low}};
+  }
+
+  static bool hangs(const FloorPiece& piece) { return piece.to < piece.from; }
+
+  void draw(const FloorPiece& piece, ImU32 colour, float left, float right) {
+    const style::Palette& c = style::colours();
+    const Rectangle at = rectangle(piece, left, right);
+    const bool is_thin = right - left < px(thin_bar);
+    switch (piece.kind) {
+      case Kind::fill:
+        fill(at, colour);
+        return;
+      case Kind::inset: {
+        const float inset = is_thin ? 0 : px(1);
+        fill({{at.minimum.x + inset, at.minimum.y}, {at.maximum.x - inset, at.maximum.y}}, colour);
+        return;
+      }
+      case Kind::outline:
+        if (is_thin)
+          fill(at, style::mix(c.panel, colour, paler));
+        else
+          list_->AddRect(at.minimum, at.maximum, colour, 0, px(style::line));
+        return;
+      case Kind::hatch:
+        if (right - left <= 2 && piece.to < 1)
+          fill(at, colour);
+        else
+          put_hatch(at, colour);
+        return;
+      case Kind::edge:
+        fill({{left, y(piece.to) - px(1)}, {right, y(piece.to) + px(1)}}, colour);
+        return;
+      case Kind::side:
+        fill({at.minimum, {left + px(2), at.maximum.y}}, colour);
+        return;
+      case Kind::whisker: {
+        if (right - left < px(whisker_room)) return;
+        const float middle = std::round((left + right) / 2);
+        list_->AddLine({middle, at.minimum.y}, {middle, at.maximum.y}, colour, px(style::line));
+        return;
+      }
+      case Kind::cut:
+        break;
+    }
+    const float top = place_.minimum.y + px(notch_from + 2 * notch_height * piece.from);
+    fill({{left - 1, top}, {right + 1, top + px(notch_height)}}, c.panel);
+  }
+
+ private:
+  float y(float part) const {
+    return std::round(place_.maximum.y -
+                      std::clamp(part, 0.0F, 1.0F) * (place_.maximum.y - place_.minimum.y));
+  }
+
+  void fill(const Rectangle& at, ImU32 colour) {
+    if (at.maximum.y > at.minimum.y) list_->AddRectFilled(at.minimum, at.maximum, colour);
+  }
+
+  /// What is hatched alike beside each other is hatched at once: each has a clip rectangle of its own.
+  void put_hatch(const Rectangle& at, ImU32 colour) {
+    const bool goes_on = colour == hatch_colour_ && at.minimum.x == hatched_.maximum.x &&
+                         at.minimum.y == hatched_.minimum.y && at.maximum.y == hatched_.maximum.y;
+    if (!goes_on) flush();
+    if (goes_on)
+      hatched_.maximum.x = at.maximum.x;
+    else
+      hatched_ = at;
+    hatch_colour_ = colour;
+  }
+
+  void flush() {
+    if (hatch_colour_ != 0) hatch(list_, hatched_.minimum, hatched_.maximum, hatch_colour_);
+    hatch_colour_ = 0;
+  }
+
+  Rectangle place_;
+  float least_;
+  Rectangle hatched_ = {};
+  ImU32 hatch_colour_ = 0;  // 0: nothing is left to hatch
+  ImDrawList* list_ = ImGui::GetWindowDrawList();
+};
+
+/// A bar that runs to the right under its word, or stands where there is none.
+void draw_lane(const FloorPiece& piece, ImU32 colour, const Rectangle& column, bool has_words) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const auto [from, to] = column;
+  const float part = std::clamp(piece.to, 0.0F, 1.0F);
+  if (!has_words) {
+    const float height = part > 0 ? std::max(std::round((to.y - from.y) * part), 1.0F) : 0;
+    if (height > 0) list->AddRectFilled({from.x, to.y - height}, to, colour);
+    return;
+  }
+  const float y = std::round((from.y + to.y - px(lane_height)) / 2);
+  list->AddRectFilled({from.x, y}, {to.x, y + px(lane_height)}, style::colours().edge);
+  const float end = std::max(std::round(from.x + (to.x - from.x) * part), from.x + 1);
+  if (part > 0) list->AddRectFilled({from.x, y}, {end, y + px(lane_height)}, colour);
+}
+
+/// A number that is to stand beside a bar.
+struct BarNumber {
+  Index token = 0;
+  Rectangle bar;
+  bool hangs = false;
+  std::string words;
+};
+
+/// Writes numbers beside their bars where they lie over no other and cross no frame of the cursor; that of
+/// the cursor's bar stands beside its frame. Notes the parts "ROW/number/TOKEN".
+void draw_numbers(const Floor& floor, const FloorRow& row, const FloorColumns& columns,
+                  const Rectangle& place, const std::vector<BarNumber>& numbers,
+                  std::vector<Rectangle> taken) {
+  const style::TextStyle text(style::Text::number_small);
+  const float frame[] = {columns.left(floor.text.token), columns.left(floor.text.token + 1)};
+  const auto meets_frame = [&](const Rectangle& box) {
+    return box.minimum.x < frame[1] + px(2) && box.maximum.x > frame[0] - px(2);
+  };
+  for (const auto& [token, bar, hangs, words] : numbers) {
+    const ImVec2 extent = text_extent(words);
+    const bool stays = row.numbered_bar > 0;  // in its column, beside the bar's foot
+    const bool is_framed = token == floor.text.token && !stays;
+    const float right = is_framed ? frame[1] + px(4) : bar.maximum.x + px(stays ? 8 : 2);
+    const float left = is_framed ? frame[0] - px(4) : bar.minimum.x - px(2);
+    const float wanted = stays   ? place.maximum.y - extent.y - px(2)
+                         : hangs ? bar.minimum.y + px(1)
+                                 : bar.minimum.y - px(2);
+    const float lowest = hangs ? wanted : std::max(place.maximum.y - extent.y, place.minimum.y);
+    const float y = std::clamp(wanted, std::min(place.minimum.y, lowest), lowest);
+    for (const float x : {right, left - extent.x}) {
+      const Rectangle box = {{x, y}, {x + extent.x, y + extent.y}};
+      const bool is_inside =
+          stays ? x >= columns.left(token) && box.maximum.x <= columns.left(token + 1)
+                : x >= columns.position.x && box.maximum.x <= columns.position.x + columns.size.x;
+      const auto lies_over = [&](const Rectangle& other) {
+        return overlap(box, other) && other.maximum.y - other.minimum.y > px(3);
+      };
+      if (!is_inside || (!stays && meets_frame(box)) || std::ranges::any_of(taken, lies_over)) continue;
+      draw_text(box.minimum, stays ? floor_ink(floor, style::colours().text, token) : style::colours().dim,
+                words);
+      note_part(fmt::format("{}/number/{}", row.name, token), box, words);
+      taken.push_back(box);
+      break;
+    }
+  }
+}
+
+}  // namespace
+
+ImU32 floor_ink(const Floor& floor, ImU32 colour, Index token) {
+  return token < floor.reached ? colour : style::mix(style::colours().panel, colour, floor_to_come);
+}
+
+void draw_floor_marks(const Floor& floor, const FloorRow& row, const FloorColumns& columns,
+                      const Rectangle& place) {
+  std::vector<BarNumber> numbers;
+  std::vector<Rectangle> bars;
+  {
+    MarkPainter painter(place, row.least);
+    for (const MarkedColumn& column : marked_columns(floor, row, columns)) {
+      auto [left, right] = sides_of(column, row.width, columns);
+      if (row.kind == FloorRow::Kind::lane) {
+        for (const FloorPiece& piece : column.mark)
+          draw_lane(piece, floor_ink(floor, piece.colour, column.first),
+                    {{left, place.minimum.y}, {right, place.maximum.y}}, columns.has_words());
+        continue;
+      }
+      const bool has_number = row.number && column.right - column.left >= px(row.least_numbered);
+      const std::string number = has_number ? row.number(column.first) : std::string();
+      if (!number.empty() && row.numbered_bar > 0) {
+        const float middle = std::round((left + right) / 2);
+        left = middle - px(row.numbered_bar);
+        right = middle - px(8);
+      }
+      for (const FloorPiece& piece : column.mark)
+        painter.draw(piece, floor_ink(floor, piece.colour, column.first), left, right);
+      if (!row.number || column.mark.begin() == column.mark.end()) continue;
+      bars.push_back(painter.rectangle(*column.mark.begin(), left, right));
+      if (has_number && bars.back().maximum.y - bars.back().minimum.y > px(3))
+        note_part(row.name + "/bar", bars.back());
+      if (!number.empty())
+        numbers.push_back({column.first, bars.back(), MarkPainter::hangs(*column.mark.begin()), number});
+    }
+  }
+  if (row.number) draw_numbers(floor, row, columns, place, numbers, std::move(bars));
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  for (const FloorLevel& line : row.levels) {
+    if (line.colour == 0) continue;
+    const float y = place.maximum.y - line.part * (place.maximum.y - place.minimum.y);
+    const ImVec2 from = {columns.position.x, y};
+    const ImVec2 to = {columns.position.x + columns.size.x, y};
+    if (line.dashed)
+      dashed_line(list, from, to, line.colour, px(line.width));
+    else
+      list->AddLine(from, to, line.colour, px(line.width));
+  }
+}
+
+namespace {
+
+/// Boxes with words, one after the other.
+void draw_keys(const FloorLabel::Line& line, float x, float top, float height) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  for (const FloorLabel::Line::Key& key : line.keys) {
+    const ImVec2 from = {x, std::round(top + (height - px(key_box)) / 2)};
+    const ImVec2 to = {x + px(key_box), from.y + px(key_box)};
+    if (key.filled)
+      list->AddRectFilled(from, to, line.colour);
+    else
+      list->AddRect(from, to, line.colour);
+    draw_text({to.x + px(4), top}, style::colours().dim, key.words);
+    x = to.x + px(10) + text_extent(key.words).x;
+  }
+}
+
+void put_words(const FloorRow& row, ImVec2 at, ImU32 colour, std::string_view words) {
+  const ImVec2 extent = text_extent(words);
+  draw_text(at, colour, words);
+  note_part(row.name + "/name", {at, {at.x + extent.x, at.y + extent.y}}, words);
+}
+
+/// At the panel's edge, from the row's upper side down.
+void draw_left_label(const FloorRow& row, const FloorColumns& columns, const Rectangle& place, float gutter) {
+  const FloorLabel& label = row.label;
+  const float room = columns.position.x - gutter - px(number_column);
+  const float line = [] {
+    const style::TextStyle text(style::Text::caption);
+    return text_extent("x").y;
+  }();
+  const bool is_low = place.maximum.y - place.minimum.y < 2 * line + px(label.room_below);
+  float x = gutter;
+  float y = place.minimum.y;
+  if (!label.symbol.empty()) {
+    const style::TextStyle text(style::Text::caption);
+    const float baseline = y + ImGui::GetFontBaked()->Ascent;
+    draw_formula(ImGui::GetWindowDrawList(), {gutter, baseline}, label.symbol, px(symbol_size),
+                 label.symbol_colour);
+    const bool is_beside = is_low && label.room_below > 0;
+    if (is_low && !is_beside) return;
+    if (is_beside)
+      x += px(beside_symbol);
+    else
+      y += line + px(1);
+  }
+  for (const FloorLabel::Line& each : label.lines) {
+    const style::TextStyle text(each.text);
+    if (y > place.minimum.y && y + line > place.maximum.y + px(1)) break;
+    if (!each.words.empty()) put_words(row, {x, y}, each.colour, shortened(each.words, room - (x - gutter)));
+    draw_keys(each, x, y, line);
+    y += line + px(1);
+  }
+}
+
+/// Before the words of the floor, in the middle of the row.
+void draw_right_label(const FloorRow& row, const FloorColumns& columns, const Rectangle& place,
+                      float gutter) {
+  const FloorLabel& label = row.label;
+  const float height = place.maximum.y - place.minimum.y;
+  const float middle = (place.minimum.y + place.maximum.y) / 2;
+  float right = columns.position.x - px(label_gap);
+  const auto write = [&](std::string_view words, ImU32 colour, float at) {
+    const ImVec2 extent = text_extent(words);
+    put_words(row, {right - extent.x, at - extent.y / 2}, colour, words);
+  };
+  if (!label.number.empty()) {
+    const style::TextStyle text(style::Text::number_small);
+    write(label.number, style::colours().dim, middle);
+    right -= std::max(text_extent(label.number).x, px(22)) + px(8);
+  }
+  if (label.lines.empty()) return;
+  const bool is_one = label.lines.size() == 1;
+  if (is_one || height < 2 * px(label_line)) {
+    if (!is_one && height < px(label_line)) return;
+    const FloorLabel::Line& line = label.lines.front();
+    const style::TextStyle text(line.text);
+    const auto fits = [&](const std::string& words) {
+      return text_extent(words).x <= right - gutter + px(line_gap);
+    };
+    const auto brief = std::ranges::find_if(label.brief, fits);
+    const bool takes_first = (is_one && fits(line.words)) || label.brief.empty();
+    const std::string& words = takes_first                  ? line.words
+                               : brief != label.brief.end() ? *brief
+                                                            : label.brief.back();
+    write(shortened(words, right - gutter + px(line_gap)), line.colour, middle);
+    return;
+  }
+  float at =
+      label.top ? place.minimum.y : middle - px(label_line) * static_cast<float>(label.lines.size() - 1) / 2;
+  for (const FloorLabel::Line& line : label.lines) {
+    if (at + px(label_line) > place.maximum.y) break;
+    const style::TextStyle text(line.text);
+    write(shortened(line.words, right - gutter), line.colour, at);
+    at += px(label_line);
+  }
+}
+
+}  // namespace
+
+void draw_floor_label(const FloorRow& row, const FloorColumns& columns, const Rectangle& place,
+                      float gutter) {
+  if (row.label.left)
+    draw_left_label(row, columns, place, gutter);
+  else
+    draw_right_label(row, columns, place, gutter);
+  const style::TextStyle number(style::Text::number_small);
+  const float height = text_extent("0").y;
+  const float gap = row.label.left ? px(line_gap) : px(label_gap);
+  for (const FloorLevel& line : row.levels) {
+    const float room = place.maximum.y - place.minimum.y;
+    if (line.words.empty() || room < px(line.least_row)) continue;
+    const float y = place.maximum.y - line.part * room - height / 2;
+    put_words(row,
+              {columns.position.x - gap - text_extent(line.words).x,
+               std::clamp(y, place.minimum.y, std::max(place.maximum.y - height, place.minimum.y))},
+              line.ink, line.words);
+  }
+}
+
+}  // namespace palimpsest

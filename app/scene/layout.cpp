@@ -1,0 +1,358 @@
+#include "app/scene/layout.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace palimpsest::scene {
+
+namespace {
+
+// In design pixels.
+constexpr float between_lines = 4;
+constexpr float slider_height = 40;
+constexpr float input_height = 30;
+constexpr float choice_height = 20;
+constexpr float mark_width = 12;
+constexpr float long_mark_width = 22;
+
+constexpr float unbounded = std::numeric_limits<float>::infinity();
+
+/// How a button takes room: its letters, what is beside its words, its height.
+struct ButtonSize {
+  style::Text style;
+  float padding;
+  float height;
+};
+
+ButtonSize size_of(Button::Look look) {
+  switch (look) {
+    case Button::Look::pill:
+      return {style::Text::body, 14, 28};
+    case Button::Look::segment:
+      return {style::Text::body, 12, 26};
+    case Button::Look::tab:
+      return {style::Text::body, 0, 28};
+    case Button::Look::line:
+      return {style::Text::strong, 0, choice_height};
+    case Button::Look::word:
+    case Button::Look::link:
+      break;
+  }
+  return {style::Text::caption, 0, 20};
+}
+
+void shift(Placed& placed, ImVec2 by) {
+  placed.where.minimum = {placed.where.minimum.x + by.x, placed.where.minimum.y + by.y};
+  placed.where.maximum = {placed.where.maximum.x + by.x, placed.where.maximum.y + by.y};
+  for (Placed& inside : placed.inside) shift(inside, by);
+}
+
+/// Puts nodes into rooms whose upper left corners are zero; those around them move them.
+class Layout {
+ public:
+  explicit Layout(const WrappingRuler& ruler) : ruler_(ruler) {}
+
+  Placed place(const Node& node, ImVec2 room) const {
+    room = {std::max(room.x, 0.0F), std::max(room.y, 0.0F)};
+    Placed placed = std::visit([&](const auto& content) { return put(content, room); }, node.content);
+    placed.node = &node;
+    return placed;
+  }
+
+ private:
+  float px(float design) const { return ruler_.px(design); }
+  float px(Gap gap) const { return ruler_.px(static_cast<float>(gap)); }
+
+  static Placed sized(ImVec2 size) { return {.where = {{0, 0}, size}}; }
+
+  /// In the direction of its row or column: nothing for what shares the rest.
+  static bool shares(const Node& node) { return node.sizing.share > 0; }
+
+  static bool is_cut(const Node& node) {
+    const auto* text = std::get_if<Text>(&node.content);
+    return text && text->fit == Fit::shorten;
+  }
+
+  Placed put(const Text& text, ImVec2 room) const {
+    const ImVec2 whole = ruler_.words(text.words, text.style, -1);
+    Placed placed;
+    ImVec2 extent = whole;
+    if (whole.x <= room.x || text.fit == Fit::whole) {
+      placed.lines = {text.words};
+    } else if (text.fit == Fit::shorten) {
+      placed.lines = {ruler_.shortened(text.words, text.style, room.x)};
+      extent.x = ruler_.words(placed.lines.front(), text.style, -1).x;
+    } else {
+      placed.lines = ruler_.lines(text.words, text.style, room.x);
+      extent.x = 0;
+      for (const std::string& line : placed.lines)
+        extent.x = std::max(extent.x, ruler_.words(line, text.style, -1).x);
+    }
+    const auto count = static_cast<float>(placed.lines.size());
+    const float letters = ruler_.words("x", text.style, -1).y;
+    placed.where.maximum = {std::ceil(extent.x),
+                            count * letters + std::max(count - 1, 0.0F) * px(between_lines)};
+    return placed;
+  }
+
+  Placed put(const Formula& formula, ImVec2 room) const {
+    float letters = px(formula.size);
+    FormulaSize size = ruler_.formula(formula.latex, letters);
+    if (formula.fit != Fit::whole && size.width > room.x && room.x > 0) {
+      letters *= room.x / size.width;
+      size = ruler_.formula(formula.latex, letters);
+    }
+    Placed placed = sized({std::ceil(size.width), std::ceil(size.height)});
+    placed.letters = letters;
+    return placed;
+  }
+
+  Placed put(const Picture& picture, ImVec2 room) const { return sized({room.x, px(picture.height)}); }
+
+  Placed put(const Bar& bar, ImVec2 room) const { return sized({room.x, px(bar.height)}); }
+
+  Placed put(const Track&, ImVec2 room) const { return sized({room.x, px(mark_width)}); }
+
+  Placed put(const Sparkline& line, ImVec2 room) const { return sized({room.x, px(line.height)}); }
+
+  Placed put(const Mark& mark, ImVec2) const {
+    const bool is_long = mark.kind == Mark::Kind::line || mark.kind == Mark::Kind::dashes;
+    return sized({px(is_long ? long_mark_width : mark_width), ruler_.words("x", style::Text::caption, -1).y});
+  }
+
+  Placed put(const Button& button, ImVec2 room) const {
+    const ButtonSize size = size_of(button.look);
+    const float words = std::ceil(ruler_.words(button.words, size.style, -1).x);
+    return sized({button.look == Button::Look::line ? std::max(room.x, words) : words + 2 * px(size.padding),
+                  px(size.height)});
+  }
+
+  Placed put(const Slider& slider, ImVec2 room) const {
+    float needed = 0;
+    if (slider.fit == Fit::whole) {
+      const std::string number = slider.shown.empty() ? "8.8888" : slider.shown;
+      needed = ruler_.words(slider.words, style::Text::body, -1).x + px(Gap::near) +
+               ruler_.words(number, style::Text::number_small, -1).x;
+      if (!slider.symbol.empty())
+        needed += ruler_.formula(slider.symbol, px(style::formula_label)).width + px(Gap::near);
+    }
+    return sized({std::max(room.x, needed), px(slider_height)});
+  }
+
+  Placed put(const Input&, ImVec2 room) const { return sized({room.x, px(input_height)}); }
+
+  Placed put(const Menu& menu, ImVec2 room) const { return put(Button{.words = menu.words + " ▾"}, room); }
+
+  Placed put(const Drawn& drawn, ImVec2 room) const { return sized(drawn.size(room)); }
+
+  Placed put(const Rule& rule, ImVec2 room) const { return sized({room.x, px(rule.room) + px(style::line)}); }
+
+  Placed put(const Space& space, ImVec2) const { return sized({px(space.gap), px(space.gap)}); }
+
+  Placed put(const Row& row, ImVec2 room) const {
+    if (row.wraps) return put_flow(row, room);
+    const float gaps = px(row.gap) * static_cast<float>(std::max<std::size_t>(row.nodes.size(), 1) - 1);
+    std::vector<Placed> all(row.nodes.size());
+    float left = room.x - gaps;
+    float shares_of_all = 0;
+    for (const Node& node : row.nodes) shares_of_all += node.sizing.share;
+    for (const bool can_be_cut : {false, true}) {  // what can be cut gets what the others leave
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        const Node& node = row.nodes[i];
+        if (shares(node) || is_cut(node) != can_be_cut) continue;
+        const float width = node.sizing.fixed > 0 ? px(node.sizing.fixed) : left;
+        all[i] = place(node, {width, room.y});
+        left -= node.sizing.fixed > 0 ? width : all[i].size().x;
+      }
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const Node& node = row.nodes[i];
+      if (shares(node)) all[i] = place(node, {std::floor(left * node.sizing.share / shares_of_all), room.y});
+    }
+    float height = 0;
+    for (const Placed& placed : all) height = std::max(height, placed.size().y);
+    float x = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const Node& node = row.nodes[i];
+      const float width = shares(node) ? std::max(std::floor(left * node.sizing.share / shares_of_all), 0.0F)
+                          : node.sizing.fixed > 0 ? px(node.sizing.fixed)
+                                                  : all[i].size().x;
+      const float in_it = node.to_right ? std::max(width - all[i].size().x, 0.0F) : 0;
+      shift(all[i], {x + in_it, row.on_top ? 0 : std::floor((height - all[i].size().y) / 2)});
+      x += std::max(width, all[i].size().x) + (i + 1 < all.size() ? px(row.gap) : 0);
+    }
+    Placed placed = sized({x, height});
+    placed.inside = std::move(all);
+    return placed;
+  }
+
+  /// A row whose nodes go on below where there is no room.
+  Placed put_flow(const Row& row, ImVec2 room) const {
+    Placed flow;
+    ImVec2 at = {0, 0};
+    float height = 0;
+    float widest = 0;
+    for (const Node& node : row.nodes) {
+      Placed next = place(node, {room.x, unbounded});
+      if (at.x > 0 && at.x + next.size().x > room.x) at = {0, at.y + height + px(Gap::tight)};
+      if (at.x == 0) height = 0;
+      shift(next, at);
+      at.x += next.size().x;
+      widest = std::max(widest, at.x);
+      at.x += px(row.gap);
+      height = std::max(height, next.size().y);
+      flow.inside.push_back(std::move(next));
+    }
+    flow.where.maximum = {widest, at.y + height};
+    return flow;
+  }
+
+  Placed put(const Column& column, ImVec2 room) const {
+    std::vector<Placed> all(column.nodes.size());
+    float left =
+        room.y - px(column.gap) * static_cast<float>(std::max<std::size_t>(column.nodes.size(), 1) - 1);
+    float shares_of_all = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const Node& node = column.nodes[i];
+      shares_of_all += node.sizing.share;
+      if (shares(node)) continue;
+      all[i] = place(node, {room.x, node.sizing.fixed > 0 ? px(node.sizing.fixed) : left});
+      left -= node.sizing.fixed > 0 ? px(node.sizing.fixed) : all[i].size().y;
+    }
+    ImVec2 size = {0, 0};
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const Node& node = column.nodes[i];
+      float height = px(node.sizing.fixed);
+      if (shares(node)) {
+        height =
+            std::isfinite(left) ? std::max(std::floor(left * node.sizing.share / shares_of_all), 0.0F) : 0;
+        all[i] = place(node, {room.x, height});
+      }
+      if (i > 0) size.y += px(column.gap);
+      shift(all[i], {node.to_right ? std::max(room.x - all[i].size().x, 0.0F) : 0, size.y});
+      size.x = std::max(size.x, all[i].where.maximum.x);
+      size.y += std::max(height, all[i].size().y);
+    }
+    Placed placed = sized(size);
+    placed.inside = std::move(all);
+    return placed;
+  }
+
+  /// What each column of a grid takes: its widest cell, or its share of what the others leave.
+  std::vector<float> widths_of(const Grid& grid, ImVec2 room) const {
+    std::vector<float> widths(grid.columns);
+    std::vector<float> parts(grid.columns);
+    for (std::size_t i = 0; i < grid.cells.size(); ++i)
+      parts[i % grid.columns] = std::max(parts[i % grid.columns], grid.cells[i].sizing.share);
+    float left = room.x - px(grid.across) * static_cast<float>(grid.columns - 1);
+    float all = 0;
+    for (std::size_t column = 0; column < grid.columns; ++column) {
+      all += parts[column];
+      if (parts[column] > 0) continue;
+      for (std::size_t i = column; i < grid.cells.size(); i += grid.columns) {
+        const float fixed = px(grid.cells[i].sizing.fixed);
+        const float width = fixed > 0 ? fixed : place(grid.cells[i], {left, unbounded}).size().x;
+        widths[column] = std::max(widths[column], width);
+      }
+      left -= widths[column];
+    }
+    for (std::size_t column = 0; column < grid.columns; ++column) {
+      if (parts[column] > 0) widths[column] = std::max(std::floor(left * parts[column] / all), 0.0F);
+    }
+    return widths;
+  }
+
+  Placed put(const Grid& grid, ImVec2 room) const {
+    const std::vector<float> widths = widths_of(grid, room);
+    Placed placed;
+    ImVec2 size = {0, 0};
+    for (std::size_t first = 0; first < grid.cells.size(); first += grid.columns) {
+      const std::size_t end = std::min(first + grid.columns, grid.cells.size());
+      if (first > 0) size.y += px(grid.down);
+      float height = 0;
+      for (std::size_t i = first; i < end; ++i) {
+        placed.inside.push_back(place(grid.cells[i], {widths[i - first], unbounded}));
+        height = std::max(height, placed.inside.back().size().y);
+      }
+      float x = 0;
+      for (std::size_t i = first; i < end; ++i) {
+        Placed& cell = placed.inside[i];
+        const float width = widths[i - first];
+        const float in_it = grid.cells[i].to_right ? std::max(width - cell.size().x, 0.0F) : 0;
+        shift(cell, {x + in_it, size.y + std::floor((height - cell.size().y) / 2)});
+        x += std::max(width, cell.size().x) + (i + 1 < end ? px(grid.across) : 0);
+      }
+      size = {std::max(size.x, x), size.y + height};
+    }
+    placed.where.maximum = size;
+    return placed;
+  }
+
+  Placed put(const FirstThatFits& wishes, ImVec2 room) const {
+    Placed placed;
+    for (const Node& wish : wishes.nodes) {
+      placed.inside.assign(1, place(wish, room));
+      const ImVec2 size = placed.inside.front().size();
+      placed.where.maximum = size;
+      if (size.x <= room.x && size.y <= room.y) break;
+    }
+    return placed;
+  }
+
+  Placed put(const Steady& steady, ImVec2 room) const {
+    Placed placed;
+    for (const Node& node : steady.nodes) {
+      Placed one = place(node, room);
+      placed.where.maximum = {std::max(placed.where.maximum.x, one.size().x),
+                              std::max(placed.where.maximum.y, one.size().y)};
+      if (placed.inside.empty()) placed.inside.push_back(std::move(one));
+    }
+    return placed;
+  }
+
+  Placed put(const Frame& frame, ImVec2 room) const {
+    const ImVec2 around = {px(frame.across), px(frame.down)};
+    Placed placed;
+    placed.inside.push_back(place(frame.node.front(), {room.x - 2 * around.x, room.y - 2 * around.y}));
+    const ImVec2 size = placed.inside.front().size();
+    shift(placed.inside.front(), around);
+    placed.where.maximum = {size.x + 2 * around.x, size.y + 2 * around.y};
+    return placed;
+  }
+
+  Placed put(const Scroll& scroll, ImVec2 room) const {
+    const float natural = place(scroll.node.front(), {room.x, unbounded}).size().y;
+    return sized({room.x, std::min(room.y, natural)});
+  }
+
+  const WrappingRuler& ruler_;
+};
+
+}  // namespace
+
+Placed lay_out(const Node& scene, const Rectangle& room, const WrappingRuler& ruler) {
+  Placed placed =
+      Layout(ruler).place(scene, {room.maximum.x - room.minimum.x, room.maximum.y - room.minimum.y});
+  shift(placed, room.minimum);
+  return placed;
+}
+
+std::string words_of(const Placed& placed) {
+  const Content& content = placed.node->content;
+  if (const auto* text = std::get_if<Text>(&content))
+    return text->fit == Fit::shorten ? placed.lines.front() : text->words;
+  if (const auto* formula = std::get_if<Formula>(&content)) return formula->latex;
+  if (const auto* button = std::get_if<Button>(&content)) return button->words;
+  if (const auto* slider = std::get_if<Slider>(&content)) return slider->words;
+  if (const auto* input = std::get_if<Input>(&content)) return input->text;
+  if (const auto* menu = std::get_if<Menu>(&content)) return menu->words;
+  std::string words;
+  for (const Placed& inside : placed.inside) {
+    const std::string own = piece_of(*inside.node).empty() ? words_of(inside) : std::string();
+    if (!own.empty()) words += (words.empty() ? "" : " ") + own;
+  }
+  return words;
+}
+
+}  // namespace palimpsest::scene

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "app/scene/node.h"
+#include "app/scene/ruler.h"
+
+namespace palimpsest::scene {
+
+/// A ruler that also knows where words are wrapped.
+struct WrappingRuler : Ruler {
+  /// `words` wrapped between words where they would be wider than `width`.
+  std::function<std::vector<std::string>(const std::string& words, style::Text text, float width)> lines;
+};
+
+/// A node with its place; the scene that it comes from must live as long.
+struct Placed {
+  const Node* node = nullptr;
+  Rectangle where = {};                 // screen pixels
+  std::vector<std::string> lines = {};  // of text, as written: wrapped, cut
+  float letters = 0;                    // of a formula, in screen pixels
+  std::vector<Placed> inside = {};
+
+  ImVec2 size() const { return {where.maximum.x - where.minimum.x, where.maximum.y - where.minimum.y}; }
+};
+
+/// Puts a scene into the upper left corner of `room`: what a node may take goes down, what it takes comes up.
+/// Nothing overlaps; where all is higher than the room, it ends below.
+Placed lay_out(const Node& scene, const Rectangle& room, const WrappingRuler& ruler);
+
+/// What a person reads there, and in what is there without a name of its own.
+std::string words_of(const Placed& placed);
+
+}  // namespace palimpsest::scene

@@ -1,0 +1,141 @@
+#include "app/scene/node.h"
+
+#include <utility>
+
+namespace palimpsest::scene {
+
+Node Node::named(std::string_view piece) && {
+  name = piece;
+  return std::move(*this);
+}
+
+Node Node::told(std::string words) && {
+  tip = std::move(words);
+  return std::move(*this);
+}
+
+Node Node::on(std::function<void()> click) && {
+  act = std::move(click);
+  return std::move(*this);
+}
+
+Node Node::when_pointed(std::function<void()> happens) && {
+  pointed = std::move(happens);
+  return std::move(*this);
+}
+
+Node Node::fixed(float design_pixels) && {
+  sizing = {.fixed = design_pixels};
+  return std::move(*this);
+}
+
+Node Node::filling(float share) && {
+  sizing = {.share = share};
+  return std::move(*this);
+}
+
+Node Node::right() && {
+  to_right = true;
+  return std::move(*this);
+}
+
+Node Node::enabled_if(bool can) && {
+  enabled = can;
+  return std::move(*this);
+}
+
+Node Node::revealed_for(std::string what) && {
+  revealed = std::move(what);
+  return std::move(*this);
+}
+
+Node text(std::string words, style::Text style, Ink ink, Fit fit) {
+  return {Text{std::move(words), style, ink, fit}};
+}
+
+Node paragraph(std::string words) { return text(std::move(words), style::Text::body, style::colours().dim); }
+
+Node caption(std::string words) { return text(std::move(words), style::Text::caption, style::colours().dim); }
+
+Node line(std::string words, style::Text style, Ink ink) {
+  return text(std::move(words), style, ink, Fit::shorten);
+}
+
+Node heading(std::string words) { return line(std::move(words), style::Text::strong); }
+
+Node number(std::string digits, Ink ink) {
+  return text(std::move(digits), style::Text::number_small, ink, Fit::whole);
+}
+
+Node formula(std::string latex, float size, Ink ink) { return {Formula{std::move(latex), size, ink}}; }
+
+Node pill(std::string words, bool chosen) { return {Button{.words = std::move(words), .chosen = chosen}}; }
+
+Node word_button(std::string words) { return {Button{std::move(words), Button::Look::word}}; }
+
+Node link(std::string words) { return {Button{std::move(words), Button::Look::link}}; }
+
+Node choice(std::string words, bool chosen) { return {Button{std::move(words), Button::Look::line, chosen}}; }
+
+Node segments(const std::vector<std::string>& words, std::size_t chosen,
+              const std::function<void(std::size_t)>& choose, const std::string& tip) {
+  Nodes all;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    Node segment = {Button{.words = words[i],
+                           .look = Button::Look::segment,
+                           .chosen = i == chosen,
+                           .first = i == 0,
+                           .last = i + 1 == words.size()}};
+    all.push_back(std::move(segment).told(tip).on([choose, i] { choose(i); }));
+  }
+  return row(std::move(all), Gap::none);
+}
+
+Node mark(Mark::Kind kind, Ink ink) { return {Mark{kind, ink}}; }
+
+Node rule(Gap room) { return {Rule{room}}; }
+
+Node space(Gap gap) { return {Space{gap}}; }
+
+Node rest() { return space(Gap::none).filling(); }
+
+Node row(Nodes nodes, Gap gap) { return {Row{.nodes = std::move(nodes), .gap = gap}}; }
+
+Node flow(Nodes nodes, Gap gap) { return {Row{.nodes = std::move(nodes), .gap = gap, .wraps = true}}; }
+
+Node column(Nodes nodes, Gap gap) { return {Column{std::move(nodes), gap}}; }
+
+Node grid(std::size_t columns, Nodes cells, Gap across, Gap down) {
+  return {Grid{columns, std::move(cells), across, down}};
+}
+
+Node first_that_fits(Nodes nodes) { return {FirstThatFits{std::move(nodes)}}; }
+
+Node steady(Nodes nodes) { return {Steady{std::move(nodes)}}; }
+
+Node framed(Node node, Gap across, Gap down, Ink outline, Ink ground) {
+  Nodes one;
+  one.push_back(std::move(node));
+  return {Frame{std::move(one), across, down, outline, ground}};
+}
+
+Node key(std::string name) {
+  return framed(text(std::move(name), style::Text::caption, style::colours().dim, Fit::whole), Gap::small,
+                Gap::tight, style::colours().edge);
+}
+
+Node scroll(std::string_view name, Node node) {
+  Nodes one;
+  one.push_back(std::move(node));
+  return Node{Scroll{std::move(one)}}.named(name);
+}
+
+std::string_view piece_of(const Node& node) {
+  if (!node.name.empty()) return node.name;
+  if (const auto* button = std::get_if<Button>(&node.content)) return button->words;
+  if (const auto* slider = std::get_if<Slider>(&node.content)) return slider->words;
+  if (const auto* menu = std::get_if<Menu>(&node.content)) return menu->words;
+  return {};
+}
+
+}  // namespace palimpsest::scene

@@ -1,0 +1,268 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "app/widgets/controls.h"
+#include "app/widgets/heat_map.h"
+
+/// A view as a value: what is shown, by name, without places. lay_out() decides where it lies and what is
+/// cut, draw() alone knows Dear ImGui.
+namespace palimpsest::scene {
+
+struct Node;
+using Nodes = std::vector<Node>;
+
+/// A colour of style::colours(); 0: the usual one of what it colours.
+using Ink = std::uint32_t;
+
+/// Distances, in design pixels.
+enum class Gap : std::uint8_t { none = 0, hair = 1, tight = 2, small = 4, near = 8, wide = 14, far = 24 };
+
+/// What becomes of words that are wider than their room.
+enum class Fit : std::uint8_t {
+  wrap,     // they go on below
+  shorten,  // one line, cut with "…"; all of it is told beside it
+  whole     // one line; where it is too wide, another of FirstThatFits is taken
+};
+
+struct Text {
+  std::string words = {};
+  style::Text style = style::Text::body;
+  Ink ink = 0;
+  Fit fit = Fit::wrap;
+};
+
+/// Letters get smaller where there is no room, unless it is to be whole.
+struct Formula {
+  std::string latex = {};
+  float size = style::formula_label;  // design pixels
+  Ink ink = 0;
+  Fit fit = Fit::shorten;
+};
+
+/// A heat map as wide as its room. `values` outlive the frame; `told` says what is told of a cell under the
+/// pointer (as drawn), and may look at it.
+struct Picture {
+  const Matrix<double>* values = nullptr;
+  std::uint64_t version = 0;
+  HeatMapLook look = {};
+  float height = 13;  // design pixels
+  std::function<std::string(Cell)> told = nullptr;
+};
+
+/// A number as a bar from zero on, between the numbers at the ends of its room.
+struct Bar {
+  double value = 0;
+  double least = 0;
+  double most = 1;
+  Ink ink = 0;
+  float height = 10;       // design pixels
+  bool shows_zero = true;  // as a line
+};
+
+/// Where a number lies between zero and an end, on a track of which one part is well and the rest is not.
+struct Track {
+  double value = 0;
+  double limit = 1;  // of what is well
+  double end = 1;
+  Ink ink = 0;
+  Ink below = 0;
+  Ink beyond = 0;
+};
+
+/// Numbers in a row as a line over its area, or as bars, from zero up to `most`.
+struct Sparkline {
+  std::vector<double> values = {};
+  double most = 1;
+  bool has_bars = false;
+  Ink ink = 0;
+  float height = 26;         // design pixels
+  std::int64_t marked = -1;  // a number with a line of its own; -1: none
+  Ink mark_ink = 0;
+};
+
+/// A sign as high as a letter.
+struct Mark {
+  enum class Kind : std::uint8_t { dot, ring, tick, dash, line, dashes, square, spinner };
+  Kind kind = Kind::dot;
+  Ink ink = 0;
+  bool strong = false;
+};
+
+/// Something that can be pressed. Its words (or its name) are its identity.
+struct Button {
+  enum class Look : std::uint8_t { pill, word, link, tab, segment, line };
+  std::string words = {};
+  Look look = Look::pill;
+  bool chosen = false;
+  Ink ink = 0;
+  bool first = true;  // of a row of segments
+  bool last = true;
+};
+
+struct Slider {
+  std::string symbol = {};  // LaTeX
+  std::string words = {};
+  double value = 0;
+  style::SliderLook<double> look = {};
+  std::string shown = {};  // in place of the number
+  std::function<void(double)> set = nullptr;
+  Fit fit = Fit::shorten;  // of the words
+};
+
+/// A line to type in; `set` is told what stands there.
+struct Input {
+  std::string text = {};
+  std::function<void(const std::string&)> set = nullptr;
+  bool on_enter = false;  // told on Enter, not at every letter
+};
+
+/// A pill that opens a list below it, so many design pixels wide. `content` is asked for while that is open.
+struct Menu {
+  std::string words = {};
+  std::function<Node()> content = {};
+  float width = 240;
+};
+
+/// What is drawn by hand: its size in screen pixels in a room so wide and high, and how it is drawn there.
+struct Drawn {
+  std::function<ImVec2(ImVec2 room)> size = {};
+  std::function<void(const Rectangle& where)> draw = {};
+};
+
+/// A line across, in the middle of some room.
+struct Rule {
+  Gap room = Gap::near;
+};
+
+/// Room without anything, in the direction of the row or column that it is in.
+struct Space {
+  Gap gap = Gap::near;
+};
+
+/// Beside each other, in the middle of the highest, or its top. Those that share the rest of the width come
+/// last to it.
+struct Row {
+  Nodes nodes = {};
+  Gap gap = Gap::near;
+  bool wraps = false;   // what has no room goes on below
+  bool on_top = false;  // upper edges in one line
+};
+
+/// Below each other, each as wide as the room.
+struct Column {
+  Nodes nodes = {};
+  Gap gap = Gap::small;
+};
+
+/// Cells row by row: a column is as wide as its widest cell, or has a share of the rest where a cell has.
+struct Grid {
+  std::size_t columns = 1;
+  Nodes cells = {};
+  Gap across = Gap::near;
+  Gap down = Gap::tight;
+};
+
+/// The first of them that is neither wider nor higher than the room; the last where none is.
+struct FirstThatFits {
+  Nodes nodes = {};
+};
+
+/// The first of them, in room for any: what stands below does not move while words change.
+struct Steady {
+  Nodes nodes = {};
+};
+
+/// One node with room beside, above and below it, and an outline or a ground.
+struct Frame {
+  Nodes node = {};
+  Gap across = Gap::near;
+  Gap down = Gap::near;
+  Ink outline = 0;
+  Ink ground = 0;
+};
+
+/// One node, which scrolls where it is higher than the room. Give it a name: that keeps how far it is
+/// scrolled.
+struct Scroll {
+  Nodes node = {};
+};
+
+using Content = std::variant<Text, Formula, Picture, Bar, Track, Sparkline, Mark, Button, Slider, Input, Menu,
+                             Drawn, Rule, Space, Row, Column, Grid, FirstThatFits, Steady, Frame, Scroll>;
+
+/// How far a node reaches in the direction of the row or column that it is in: as far as it needs, so many
+/// design pixels, or a share of what the others leave.
+struct Sizing {
+  float fixed = 0;
+  float share = 0;
+};
+
+struct Node {
+  Content content;
+  std::string name =
+      {};  // its piece of the path, "after" in "step/answers/after"; empty: part of what is around it
+  Sizing sizing = {};
+  bool to_right = false;                    // at the right of its room; else at the left
+  std::string tip = {};                     // told while the pointer rests on it
+  std::string key = {};                     // that does what a click does, beside the tip
+  std::function<void()> pointed = nullptr;  // happens in every frame in which the pointer is on it
+  std::function<void()> act = nullptr;      // what a click on it does, when all is drawn
+  bool enabled = true;
+  std::string revealed = {};  // where it is another than the last of its window, it is scrolled into sight
+
+  Node named(std::string_view piece) &&;
+  Node told(std::string words) &&;
+  Node on(std::function<void()> click) &&;
+  Node when_pointed(std::function<void()> happens) &&;
+  Node fixed(float design_pixels) &&;
+  Node filling(float share = 1) &&;
+  Node right() &&;
+  Node enabled_if(bool can) &&;
+  Node revealed_for(std::string what) &&;
+};
+
+// The kinds in few words.
+
+Node text(std::string words, style::Text style = style::Text::body, Ink ink = 0, Fit fit = Fit::wrap);
+/// Plain dimmed text; smaller; and one line of either, cut where it is too long.
+Node paragraph(std::string words);
+Node caption(std::string words);
+Node line(std::string words, style::Text style = style::Text::body, Ink ink = 0);
+Node heading(std::string words);
+/// A number in digits of one width.
+Node number(std::string digits, Ink ink = 0);
+Node formula(std::string latex, float size = style::formula_label, Ink ink = 0);
+Node pill(std::string words, bool chosen = false);
+Node word_button(std::string words);
+Node link(std::string words);
+Node choice(std::string words, bool chosen);
+/// Words in a common outline, of which one is chosen; `choose` is told which was pressed.
+Node segments(const std::vector<std::string>& words, std::size_t chosen,
+              const std::function<void(std::size_t)>& choose, const std::string& tip = {});
+Node mark(Mark::Kind kind, Ink ink = 0);
+Node framed(Node node, Gap across, Gap down, Ink outline = 0, Ink ground = 0);
+/// A key as printed on the keyboard.
+Node key(std::string name);
+Node rule(Gap room = Gap::near);
+Node space(Gap gap);
+/// What takes all that others leave.
+Node rest();
+Node row(Nodes nodes, Gap gap = Gap::near);
+/// The same, going on below where there is no room.
+Node flow(Nodes nodes, Gap gap = Gap::near);
+Node column(Nodes nodes, Gap gap = Gap::small);
+Node grid(std::size_t columns, Nodes cells, Gap across = Gap::near, Gap down = Gap::tight);
+Node first_that_fits(Nodes nodes);
+Node steady(Nodes nodes);
+Node scroll(std::string_view name, Node node);
+
+/// Its piece of the path: its name, or the words of what can be pressed; empty: none.
+std::string_view piece_of(const Node& node);
+
+}  // namespace palimpsest::scene

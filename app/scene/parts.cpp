@@ -1,0 +1,88 @@
+#include "app/scene/parts.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+
+#include "app/gl/context_local.h"
+
+namespace palimpsest {
+
+namespace {
+
+/// The names of the scopes that live, joined.
+struct ScopedPath {
+  std::string path;
+};
+
+std::string below_scope(std::string_view name) {
+  const std::string& scope = context_local<ScopedPath>().path;
+  if (name.empty()) return scope;
+  return scope.empty() ? std::string(name) : scope + '/' + std::string(name);
+}
+
+bool is_below(std::string_view path, std::string_view above) {
+  return path.starts_with(above) && (path.size() == above.size() || path[above.size()] == '/');
+}
+
+}  // namespace
+
+bool Part::is_whole() const {
+  return where.minimum.x >= seen.minimum.x && where.minimum.y >= seen.minimum.y &&
+         where.maximum.x <= seen.maximum.x && where.maximum.y <= seen.maximum.y;
+}
+
+const Part* Parts::find(std::string_view path) const {
+  const auto found = std::ranges::find(all_, path, &Part::path);
+  return found == all_.end() ? nullptr : &*found;
+}
+
+std::vector<const Part*> Parts::below(std::string_view path) const {
+  std::vector<const Part*> found;
+  for (const Part& part : all_) {
+    if (is_below(part.path, path)) found.push_back(&part);
+  }
+  return found;
+}
+
+std::vector<std::string> Parts::words(std::string_view path, std::string_view piece) const {
+  std::vector<std::string> words;
+  for (const Part* part : below(path)) {
+    if (part->path.substr(part->path.rfind('/') + 1) == piece) words.push_back(part->words);
+  }
+  return words;
+}
+
+std::string Parts::paths() const {
+  std::string paths;
+  for (const Part& part : all_) paths += part.path + '\n';
+  return paths;
+}
+
+std::string Parts::text() const {
+  std::string text;
+  for (const Part& part : all_) {
+    const auto depth = static_cast<std::size_t>(std::ranges::count(part.path, '/'));
+    text += std::string(2 * depth, ' ') + part.path.substr(part.path.rfind('/') + 1);
+    if (!part.words.empty()) text += ": " + part.words;
+    text += '\n';
+  }
+  return text;
+}
+
+Parts& parts() { return context_local<Parts>(); }
+
+PartScope::PartScope(std::string_view name) : outer_(context_local<ScopedPath>().path.size()) {
+  context_local<ScopedPath>().path = below_scope(name);
+}
+
+PartScope::~PartScope() { context_local<ScopedPath>().path.resize(outer_); }
+
+const std::string& scope_path() { return context_local<ScopedPath>().path; }
+
+void note_part(std::string_view name, const Rectangle& where, std::string_view words) {
+  const ImDrawList& list = *ImGui::GetWindowDrawList();
+  parts().add({below_scope(name), where, std::string(words), {list.GetClipRectMin(), list.GetClipRectMax()}});
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,101 @@
+#include "app/scene/plot.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "app/widgets/chart.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr float least_minor = 3;  // pixels between minor ticks, where they are closest
+
+/// "⁻⁷".
+std::string raised(int number) {
+  static constexpr std::string_view digits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+  std::string words = number < 0 ? "⁻" : "";
+  for (const char digit : std::to_string(std::abs(number))) words += digits[digit - '0'];
+  return words;
+}
+
+std::vector<PlotTick> linear_ticks(const PlotAxis& axis, double low, double high, int most) {
+  const std::vector<double> numbers = round_numbers(low, high, most);
+  const double distance = numbers.size() > 1 ? numbers[1] - numbers[0] : 1;
+  std::vector<PlotTick> ticks;
+  for (const double number : numbers)
+    ticks.push_back({.at = number, .words = axis.words ? axis.words(number) : axis_number(number, distance)});
+  return ticks;
+}
+
+/// Powers of `base`, as many of them with words as have room, and between those of ten their multiples.
+std::vector<PlotTick> power_ticks(const PlotAxis& axis, double base, double low, double high, float length,
+                                  int most) {
+  const double powers = std::log(high / low) / std::log(base);
+  const double slack = 1e-9 * powers;
+  const int first = static_cast<int>(std::ceil(std::log(low) / std::log(base) - slack));
+  const int last = static_cast<int>(std::floor(std::log(high) / std::log(base) + slack));
+  const int every = std::max(1, static_cast<int>(std::ceil(powers / std::max(most, 1))));
+  const double decade = static_cast<double>(length) / powers;
+  const bool has_minor = base == 10 && (1 - std::log10(9)) * decade >= static_cast<double>(least_minor);
+  std::vector<PlotTick> ticks;
+  for (int power = first - 1; power <= last; ++power) {
+    const double at = std::pow(base, power);
+    if (power >= first) {
+      const bool is_told = power % every == 0;
+      std::string words;
+      if (is_told)
+        words = axis.words ? axis.words(at) : base == 10 ? decade_words(at) : fmt::format("{:g}", at);
+      ticks.push_back({.at = at, .words = words});
+    }
+    for (int digit = 2; digit < 10 && has_minor; ++digit) {
+      if (digit * at >= low && digit * at <= high) ticks.push_back({.at = digit * at});
+    }
+  }
+  return ticks;
+}
+
+}  // namespace
+
+PlotMark upright_mark(std::string name, double x, PlotLook look) {
+  return {.kind = PlotMark::Kind::line, .name = std::move(name), .x = x, .to_x = x, .look = look};
+}
+
+PlotMark level_mark(std::string name, double y, PlotLook look) {
+  return {.kind = PlotMark::Kind::line, .name = std::move(name), .y = y, .to_y = y, .look = look};
+}
+
+PlotMark line_mark(double x, double y, double to_x, double to_y, PlotLook look) {
+  return {.kind = PlotMark::Kind::line, .x = x, .y = y, .to_x = to_x, .to_y = to_y, .look = look};
+}
+
+PlotMark point_mark(std::string name, double x, double y, PlotLook look) {
+  return {.kind = PlotMark::Kind::point, .name = std::move(name), .x = x, .y = y, .look = look};
+}
+
+std::vector<PlotTick> plot_ticks(const PlotAxis& axis, double low, double high, float length, float room) {
+  std::vector<PlotTick> ticks;
+  const int most = std::max(1, static_cast<int>(length / std::max(room, 1.0F)));
+  if (axis.has_round) {
+    ticks = axis.scale == PlotAxis::Scale::linear
+                ? linear_ticks(axis, low, high, most)
+                : power_ticks(axis, axis.scale == PlotAxis::Scale::octaves ? 2 : 10, low, high, length, most);
+  }
+  std::erase_if(ticks, [&](const PlotTick& tick) { return axis.gap && tick.at < *axis.gap; });
+  for (const PlotTick& tick : axis.named) {
+    if (tick.at >= low && tick.at <= high) ticks.push_back(tick);
+  }
+  return ticks;
+}
+
+std::string decade_words(double value) {
+  const int power = static_cast<int>(std::lround(std::log10(value)));
+  return power == 0 ? "1" : power == 1 ? "10" : "10" + raised(power);
+}
+
+}  // namespace palimpsest

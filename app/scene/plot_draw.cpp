@@ -1,0 +1,613 @@
+#include <fmt/format.h>
+#include <imgui.h>
+#include <implot.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "app/gl/context_local.h"
+#include "app/scene/parts.h"
+#include "app/scene/plot_labels.h"
+#include "app/scene/plot_view.h"
+#include "app/widgets/chart.h"
+#include "app/widgets/formula.h"
+#include "app/widgets/style.h"
+#include "app/widgets/text.h"
+#include "app/widgets/tooltip_place.h"
+
+// Plots on ImPlot: it has the ranges that a person zooms and moves, the bands, bars and steps. What stands
+// around the numbers is drawn here, as ImPlot makes its area as large as its own labels leave it, while plots
+// beside each other and over words must lie as they are told, and turns its titles upwards. So are lines and
+// points: ImPlot draws each piece of a line by itself, so that where a half transparent line bends its colour
+// shows twice, has no dashes, and its circles have ten corners.
+
+namespace palimpsest {
+
+namespace {
+
+using style::px;
+
+// In design pixels.
+constexpr float caught = 12;      // how near the pointer must come to a point
+constexpr float near_label = 50;  // to its point: a shorter one that is nearer would not be better
+constexpr float least_area = 24;
+constexpr float least_line = 0.8F;  // of the height that lines of words would like
+
+/// ImPlot's context lives as long as Dear ImGui's.
+struct OwnImPlot {
+  ImPlotContext* context = ImPlot::CreateContext();
+  std::map<std::string, std::array<double, 4>> fitted = {};  // the range that each plot shows by itself
+
+  OwnImPlot() {
+    ImPlot::SetCurrentContext(context);
+    ImPlotStyle& look = ImPlot::GetStyle();
+    look.PlotPadding = look.LabelPadding = look.FitPadding = {0, 0};
+    look.PlotBorderSize = 0;
+    look.Colors[ImPlotCol_PlotBg] = look.Colors[ImPlotCol_FrameBg] = {0, 0, 0, 0};
+    ImPlot::GetInputMap().Fit = ImGuiMouseButton_COUNT - 1;  // a double click goes back to our own range
+  }
+  ~OwnImPlot() { ImPlot::DestroyContext(context); }
+  OwnImPlot(const OwnImPlot&) = delete;
+  OwnImPlot& operator=(const OwnImPlot&) = delete;
+};
+
+/// The first of its notes that fits into `width` in the present font, after `before`; empty: none does.
+std::string fitting_note(const PlotLabel& label, float width, const char* before = "") {
+  const auto found = std::ranges::find_if(
+      label.notes, [&](const std::string& note) { return text_extent(note).x <= width; });
+  return found == label.notes.end() ? std::string() : before + *found;
+}
+
+Rectangle around(ImVec2 at, float half) { return {{at.x - half, at.y - half}, {at.x + half, at.y + half}}; }
+
+/// Words that can be read on the panel: a thin line's colour may be too faint for letters.
+ImU32 legible(ImU32 colour) {
+  const style::Palette& c = style::colours();
+  return style::contrast(colour | IM_COL32_A_MASK, c.panel) >= style::least_contrast ? colour : c.dim;
+}
+
+/// The rectangle of what can be seen of points.
+Rectangle bounds_of(const std::vector<ImVec2>& points, const Rectangle& area) {
+  Rectangle bounds = {area.maximum, area.minimum};
+  for (const ImVec2& point : points) {
+    bounds.minimum = {std::min(bounds.minimum.x, point.x), std::min(bounds.minimum.y, point.y)};
+    bounds.maximum = {std::max(bounds.maximum.x, point.x), std::max(bounds.maximum.y, point.y)};
+  }
+  return bounds;
+}
+
+/// A line with points so near each other that words beside it keep clear of all of it.
+std::vector<ImVec2> densely(const std::vector<ImVec2>& points) {
+  std::vector<ImVec2> dense;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const ImVec2 from = points[i];
+    dense.push_back(from);
+    if (i + 1 == points.size()) break;
+    const ImVec2 to = points[i + 1];
+    const int pieces = static_cast<int>(std::clamp((to.x - from.x) / px(8), 1.0F, 400.0F));
+    for (int piece = 1; piece < pieces; ++piece) {
+      const float part = static_cast<float>(piece) / static_cast<float>(pieces);
+      dense.push_back({from.x + (to.x - from.x) * part, from.y + (to.y - from.y) * part});
+    }
+  }
+  return dense;
+}
+
+class PlotPainter {
+ public:
+  PlotPainter(const Plot& plot, const Rectangle& room) : plot_(plot), room_(room) {
+    view_ = lay_out_plot(plot, room);
+  }
+
+  PlotDone draw() {
+    if (view_.width() < px(least_area) || view_.height() < px(least_area)) return {};
+    const ImVec2 cursor = ImGui::GetCursorScreenPos();
+    done_.area = view_.area;
+    if (!begin()) return done_;
+    note_part("area", view_.area);
+    if (!plot_.is_area) list_->AddRectFilled(view_.area.minimum, view_.area.maximum, plot_ground(plot_));
+    clipped([&] {
+      for (const PlotMark& mark : plot_.marks) draw_area(mark);
+    });
+    draw_plot_frame(plot_, room_, view_);
+    for (const PlotMark& mark : plot_.marks) draw_line(mark);
+    for (std::size_t i = 0; i < plot_.series.size(); ++i) draw_series(i);
+    for (const PlotMark& mark : plot_.marks) draw_point(mark);
+    for (const PlotMark& mark : plot_.marks) draw_flag(mark);
+    for (const PlotMark& mark : plot_.marks) label_mark(mark);
+    if (plot_.labels == Plot::Labels::beside)
+      draw_ends();
+    else
+      for (std::size_t i = plot_.series.size(); i-- > 0;) label_series(i);
+    answer_pointer();
+    ImPlot::EndPlot();
+    ImGui::SetCursorScreenPos(cursor);
+    return done_;
+  }
+
+ private:
+  struct Told {
+    ImVec2 at;
+    float reach;
+    const PlotMark* mark;
+    const PlotSeries* series;
+    std::size_t point;
+  };
+
+  /// Begins ImPlot's, with the range that the plot shows by itself or that a person went to.
+  bool begin() {
+    auto& own = context_local<OwnImPlot>();
+    ImPlot::SetCurrentContext(own.context);
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    const bool is_inside = mouse.x >= view_.area.minimum.x && mouse.x < view_.area.maximum.x &&
+                           mouse.y >= view_.area.minimum.y && mouse.y < view_.area.maximum.y;
+    done_.hovered = is_inside && ImGui::IsWindowHovered();
+    ImGui::SetCursorScreenPos(view_.area.minimum);
+    if (plot_.drags) answer_drag();
+    const std::array<double, 4> fitted = {view_.left, view_.right, view_.bottom, view_.top};
+    std::array<double, 4>& known = own.fitted[plot_.name];
+    const bool goes_back = done_.hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
+    const bool stays = plot_.explores && known == fitted && !goes_back;
+    known = fitted;
+    ImGui::SetCursorScreenPos(view_.area.minimum);
+    const ImPlotFlags flags = ImPlotFlags_CanvasOnly | ImPlotFlags_NoFrame |
+                              (plot_.explores ? ImPlotFlags_None : ImPlotFlags_NoInputs);
+    if (!ImPlot::BeginPlot(("##" + plot_.name).c_str(), {view_.width(), view_.height()}, flags)) return false;
+    const auto set_up = [&](ImAxis axis, PlotAxis::Scale scale, double low, double high) {
+      ImPlot::SetupAxis(axis, nullptr, ImPlotAxisFlags_NoDecorations | ImPlotAxisFlags_NoMenus);
+      if (scale != PlotAxis::Scale::linear) ImPlot::SetupAxisScale(axis, ImPlotScale_Log10);
+      ImPlot::SetupAxisLimits(axis, low, high, stays ? ImPlotCond_Once : ImPlotCond_Always);
+    };
+    set_up(ImAxis_X1, view_.x_scale, view_.left, view_.right);
+    set_up(ImAxis_Y1, view_.y_scale, view_.bottom, view_.top);
+    ImPlot::SetupFinish();
+    if (plot_.explores) {
+      const ImPlotRect seen = ImPlot::GetPlotLimits();
+      view_.left = seen.X.Min;
+      view_.right = seen.X.Max;
+      view_.bottom = seen.Y.Min;
+      view_.top = seen.Y.Max;
+    }
+    list_ = ImGui::GetWindowDrawList();
+    return true;
+  }
+
+  void answer_drag() {
+    ImGui::InvisibleButton(plot_.name.c_str(), {view_.width(), view_.height()});
+    done_.active = ImGui::IsItemActive();
+    if (ImGui::IsItemHovered() || done_.active) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+    if (done_.active)
+      done_.dragged = std::clamp(view_.value_at_x(ImGui::GetIO().MousePos.x), plot_.x.low, plot_.x.high);
+  }
+
+  /// Draws what is cut off at the sides, but for half of a line that runs along them.
+  void clipped(const auto& draw, float slack = 2) {
+    const ImVec2 more = {px(slack), px(slack)};
+    list_->PushClipRect({view_.area.minimum.x - more.x, view_.area.minimum.y - more.y},
+                        {view_.area.maximum.x + more.x, view_.area.maximum.y + more.y}, true);
+    draw();
+    list_->PopClipRect();
+  }
+
+  Rectangle area_of(const PlotMark& mark) const {
+    const ImVec2 one = view_.inside(mark.x, mark.y);
+    const ImVec2 other = view_.inside(mark.to_x, mark.to_y);
+    return {{std::min(one.x, other.x), std::min(one.y, other.y)},
+            {std::max(one.x, other.x), std::max(one.y, other.y)}};
+  }
+
+  void note_mark(const PlotMark& mark, const Rectangle& where) const {
+    if (!mark.name.empty()) note_part("mark/" + mark.name, where, mark.tip);
+  }
+
+  void draw_area(const PlotMark& mark) {
+    if (mark.kind != PlotMark::Kind::area) return;
+    const Rectangle box = area_of(mark);
+    if (box.maximum.x <= box.minimum.x || box.maximum.y <= box.minimum.y) return;
+    const ImU32 colour = mark.look.colour;
+    if (mark.fill > 0)
+      list_->AddRectFilled(box.minimum, box.maximum, style::mix(plot_ground(plot_), colour, mark.fill));
+    if (mark.hatch > 0)
+      hatch(list_, box.minimum, box.maximum, style::mix(plot_ground(plot_), colour, mark.hatch));
+    note_mark(mark, box);
+  }
+
+  void draw_line(const PlotMark& mark) {
+    if (mark.kind != PlotMark::Kind::line) return;
+    const ImVec2 ends[] = {line_end(mark.x, mark.y, true), line_end(mark.to_x, mark.to_y, false)};
+    clipped([&] {
+      if (mark.look.dash > 0)
+        dashed_curve(list_, ends, mark.look.colour, px(mark.look.width), px(mark.look.dash));
+      else
+        list_->AddLine(ends[0], ends[1], mark.look.colour, px(mark.look.width));
+    });
+    taken_.lines.push_back({ends[0], ends[1]});
+    note_mark(mark, bounds_of({ends[0], ends[1]}, view_.area));
+  }
+
+  /// An end of a line: at a side where its number is beyond all.
+  ImVec2 line_end(double x, double y, bool first) const {
+    const Rectangle& area = view_.area;
+    return {std::isfinite(x) ? view_.x(x)
+            : first          ? area.minimum.x
+                             : area.maximum.x,
+            std::isfinite(y) ? view_.y(y)
+            : first          ? area.minimum.y
+                             : area.maximum.y};
+  }
+
+  /// Where the points of a series lie; those that are no number end a piece of it.
+  std::vector<std::vector<ImVec2>> pieces_of(const PlotSeries& series) const {
+    std::vector<std::vector<ImVec2>> pieces(1);
+    for (std::size_t i = 0; i < std::min(series.x.size(), series.y.size()); ++i) {
+      if (std::isfinite(series.y[i]))
+        pieces.back().push_back(view_.at(series.x[i], series.y[i]));
+      else if (!pieces.back().empty())
+        pieces.emplace_back();
+    }
+    return pieces;
+  }
+
+  void draw_shapes(const PlotSeries& series, const std::string& id) const {
+    const int count = static_cast<int>(series.x.size());
+    ImPlotSpec spec;
+    spec.LineColor = ImGui::ColorConvertU32ToFloat4(series.look.colour);
+    spec.FillColor = spec.LineColor;
+    spec.LineWeight = px(series.look.width);
+    spec.Flags = ImPlotItemFlags_NoLegend | ImPlotItemFlags_NoFit;
+    if (series.low.size() == series.x.size() && series.x.size() > 1) {
+      ImPlotSpec band = spec;
+      band.FillAlpha = series.band;
+      ImPlot::PlotShaded((id + "band").c_str(), series.x.data(), series.low.data(), series.high.data(), count,
+                         band);
+    }
+    if (series.shape == PlotSeries::Shape::steps)
+      ImPlot::PlotStairs(id.c_str(), series.x.data(), series.y.data(), count, spec);
+    else if (series.shape == PlotSeries::Shape::bars)
+      ImPlot::PlotBars(id.c_str(), series.x.data(), series.y.data(), count, 0.7, spec);
+    else if (series.shape == PlotSeries::Shape::stems)
+      ImPlot::PlotStems(id.c_str(), series.x.data(), series.y.data(), count, 0, spec);
+  }
+
+  void draw_series(std::size_t index) {
+    const PlotSeries& series = plot_.series[index];
+    const PlotLook& look = series.look;
+    draw_shapes(series, fmt::format("##{}", index));
+    const std::vector<std::vector<ImVec2>> pieces = pieces_of(series);
+    if (series.shape == PlotSeries::Shape::line && look.width > 0) {
+      clipped([&] {
+        for (const std::vector<ImVec2>& points : pieces) {
+          if (look.dash > 0)
+            dashed_curve(list_, points, look.colour, std::max(px(look.width), 1.0F), px(look.dash));
+          else if (points.size() > 1)
+            list_->AddPolyline(points.data(), static_cast<int>(points.size()), look.colour,
+                               std::max(px(look.width), 1.0F));
+        }
+      });
+    }
+    std::vector<ImVec2> all;
+    clipped(
+        [&] {
+          std::size_t point = 0;
+          for (const std::vector<ImVec2>& points : pieces) {
+            for (const ImVec2& at : points) {
+              draw_plot_marker(at, look);
+              if (series.tip) {
+                told_.push_back({at, px(look.size + 5), nullptr, &series, point});
+                note_part(fmt::format("point/{}/{}", series.name, point), around(at, px(look.size)));
+              }
+              ++point;
+            }
+            all.insert(all.end(), points.begin(), points.end());
+          }
+        },
+        look.size + 2);
+    if (!series.name.empty()) note_part("series/" + series.name, bounds_of(all, view_.area));
+    lines_.push_back(series.name.empty() ? std::vector<ImVec2>() : densely(all));
+    if (!series.name.empty()) taken_.lines.push_back(std::move(all));
+  }
+
+  ImVec2 place_of(const PlotMark& mark) const {
+    const ImVec2 at = view_.inside(mark.x, mark.y);
+    return {at.x + px(mark.shift.x), at.y + px(mark.shift.y)};
+  }
+
+  void draw_point(const PlotMark& mark) {
+    if (mark.kind != PlotMark::Kind::point) return;
+    const ImVec2 at = place_of(mark);
+    draw_plot_marker(at, mark.look);
+    const float reach = px(mark.look.size + 2);
+    taken_.boxes.push_back(around(at, reach));
+    note_mark(mark, around(at, reach));
+    if (!mark.tip.empty()) told_.push_back({at, px(mark.look.size + 3), &mark, nullptr, 0});
+  }
+
+  /// A flag at its pole, which stands at the side behind which its place is where that is not in view.
+  void draw_flag(const PlotMark& mark) {
+    if (mark.kind != PlotMark::Kind::flag) return;
+    const style::TextStyle text(style::Text::caption);
+    const bool is_before = mark.x < view_.left;
+    const bool is_after = mark.x > view_.right;
+    const std::string words = (is_before ? "← " : "") + mark.label.words.front() + (is_after ? " →" : "");
+    const float x = view_.inside(mark.x, view_.top).x;
+    const ImVec2 size = text_extent(words);
+    const float width = size.x + px(22);
+    const bool to_left = x + width > view_.area.maximum.x;
+    const ImVec2 low = {to_left ? x - width : x, view_.area.minimum.y};
+    const ImVec2 high = {low.x + width, low.y + size.y + px(6)};
+    if (!is_before && !is_after)
+      list_->AddLine({x, low.y}, {x, view_.area.maximum.y + px(mark.shift.y)}, mark.look.colour, px(1));
+    const float notch = px(8);
+    const float middle = (low.y + high.y) / 2;
+    const ImVec2 corners[] = {low,  {high.x, low.y}, {high.x - (to_left ? 0 : notch), middle},
+                              high, {low.x, high.y}, {low.x + (to_left ? notch : 0), middle}};
+    list_->AddConcavePolyFilled(corners, 6, mark.look.colour);
+    draw_text({low.x + px(to_left ? 14 : 6), low.y + px(3)},
+              style::legible_on(style::bytes(mark.look.colour)), words);
+    taken_.boxes.push_back({low, high});
+    note_mark(mark, {low, high});
+    note_part("label/" + mark.name, {low, high}, words);
+  }
+
+  // Labels.
+
+  ImVec2 extent_of(const PlotLabel& label, const std::string& words) const {
+    ImVec2 extent = extent_in(label.is_strong ? style::Text::strong : style::Text::caption, words);
+    if (!label.symbol.empty()) extent.x += measure_formula(label.symbol, px(15)).width + px(4);
+    if (label.notes.empty()) return extent;
+    const ImVec2 note = extent_in(style::Text::caption, label.notes.front());
+    return {std::max(extent.x, note.x), extent.y + note.y + px(1)};
+  }
+
+  /// Draws a label, on ground in case a curve must cross it.
+  void draw_label(const PlotLabel& label, const std::string& name, const std::string& words, ImVec2 at,
+                  ImU32 colour) {
+    const Rectangle box = box_at(at, extent_of(label, words));
+    taken_.boxes.push_back(box);
+    done_.labels_on_curves += static_cast<int>(
+        std::ranges::any_of(taken_.lines, [&](const auto& line) { return crosses(line, box); }));
+    list_->AddRectFilled({box.minimum.x - px(3), box.minimum.y - px(1)},
+                         {box.maximum.x + px(3), box.maximum.y + px(1)},
+                         style::with_alpha(plot_ground(plot_), 0.85F), px(3));
+    const ImU32 ink = legible(label.colour ? label.colour : colour);
+    float x = at.x;
+    float y = at.y;
+    {
+      const style::TextStyle text(label.is_strong ? style::Text::strong : style::Text::caption);
+      if (!label.symbol.empty())
+        x += draw_formula(list_, {x, y + ImGui::GetFontBaked()->Ascent}, label.symbol, px(15),
+                          style::colours().strength)
+                 .width +
+             px(4);
+      draw_text({x, y}, ink, words);
+      y += text_extent(words).y + px(1);
+    }
+    if (!label.notes.empty()) {
+      const style::TextStyle text(style::Text::caption);
+      draw_text({at.x, y}, ink, label.notes.front());
+    }
+    if (!name.empty())
+      note_part("label/" + name, box, label.notes.empty() ? words : words + " " + label.notes.front());
+  }
+
+  Rectangle labels_room() const {
+    const float gap = px(4);
+    return {{view_.area.minimum.x + gap, view_.area.minimum.y + gap},
+            {view_.area.maximum.x - gap, view_.area.maximum.y - gap}};
+  }
+
+  /// Where a label of a mark would best be: its upper left corner.
+  ImVec2 wish_of(const PlotMark& mark, ImVec2 extent) const {
+    const Rectangle room = labels_room();
+    if (mark.kind == PlotMark::Kind::point) {
+      const ImVec2 at = place_of(mark);
+      const bool fits = at.x + px(mark.wish.x) + extent.x <= room.maximum.x;
+      return {fits ? at.x + px(mark.wish.x) : at.x - px(mark.wish.x) - extent.x, at.y + px(mark.wish.y)};
+    }
+    if (mark.kind == PlotMark::Kind::area) {
+      const Rectangle box = area_of(mark);
+      const float gap = px(8);
+      return {box.minimum.x + gap + mark.wish.x * (box.maximum.x - box.minimum.x - extent.x - 2 * gap),
+              box.minimum.y + gap + mark.wish.y * (box.maximum.y - box.minimum.y - extent.y - 2 * gap)};
+    }
+    const ImVec2 from = line_end(mark.x, mark.y, true);
+    const ImVec2 to = line_end(mark.to_x, mark.to_y, false);
+    const ImVec2 at = {from.x + mark.wish.x * (to.x - from.x), from.y + mark.wish.y * (to.y - from.y)};
+    const bool is_upright = from.x == to.x;
+    const bool is_left = at.x + extent.x + px(8) > room.maximum.x;
+    return {is_left ? at.x - extent.x - px(8) : at.x + px(8),
+            is_upright ? at.y + px(8) : at.y - extent.y - px(3)};
+  }
+
+  void label_mark(const PlotMark& mark) {
+    const PlotLabel& label = mark.label;
+    if (label.words.empty() || mark.kind == PlotMark::Kind::flag) return;
+    Rectangle room = labels_room();
+    if (mark.kind == PlotMark::Kind::area) {
+      const Rectangle box = area_of(mark);
+      const ImVec2 extent = extent_of(label, label.words.front());
+      const bool fits = box.maximum.x - box.minimum.x > extent.x + px(16);
+      if (!fits && !label.is_needed) return;
+      if (fits && box.maximum.y - box.minimum.y > extent.y + px(8)) room = box;
+    }
+    if (mark.kind == PlotMark::Kind::line && mark.x == mark.to_x) {
+      const ImVec2 extent = extent_of(label, label.words.front());
+      const auto at = place_beside_upright(room, taken_, wish_of(mark, extent), view_.x(mark.x), extent);
+      if (at) draw_label(label, mark.name, label.words.front(), *at, mark.look.colour);
+      return;
+    }
+    std::string words;
+    LabelPlace found;
+    for (const std::string& choice : label.words) {
+      const ImVec2 extent = extent_of(label, choice);
+      const LabelPlace place = free_place(room, taken_, wish_of(mark, extent), extent);
+      if (words.empty() || !found.is_free || (place.is_free && place.away < found.away)) {
+        words = choice;
+        found = place;
+      }
+      if (found.is_free && found.away <= px(near_label)) break;
+    }
+    if (found.is_free || label.is_needed) draw_label(label, mark.name, words, found.at, mark.look.colour);
+  }
+
+  void label_series(std::size_t index) {
+    const PlotSeries& series = plot_.series[index];
+    if (series.label.words.empty()) return;
+    const std::string& words = series.label.words.front();
+    const auto at = place_beside_line(view_.area, taken_, lines_, index, extent_of(series.label, words));
+    if (at) draw_label(series.label, series.name, words, *at, series.look.colour);
+  }
+
+  /// What series are called, beside the plot and on a line to where they end.
+  void draw_ends() {
+    std::vector<const PlotSeries*> all;
+    for (const PlotSeries& series : plot_.series) {
+      if (!series.label.words.empty() && !series.x.empty()) all.push_back(&series);
+    }
+    // Where there is not room for all, the strong ones have it.
+    std::ranges::stable_partition(all, [](const PlotSeries* series) { return series->label.is_strong; });
+    std::vector<ImVec2> ends;
+    for (const PlotSeries* const series : all)
+      ends.push_back(view_.inside(series->x.back(), series->y.back()));
+    const float caption = line_height(style::Text::caption);
+    const float body = line_height(style::Text::strong);
+    // Two lines each where there is room, else one.
+    const auto height_of = [&](const PlotSeries& series, bool split) {
+      if (!series.label.is_strong) return caption + px(2);
+      return split && !series.label.value.empty() ? body + caption + px(5) : body + px(2);
+    };
+    const Rectangle room = {
+        {view_.area.maximum.x + px(plot_.is_area ? 14 : to_plot_label), view_.area.minimum.y - px(8)},
+        {room_.maximum.x + px(plot_.beside), view_.area.maximum.y + px(4)}};
+    float needed = 0;
+    for (const PlotSeries* const series : all) needed += height_of(*series, true);
+    const bool split = needed <= room.maximum.y - room.minimum.y;
+    // Where lines of words are only little too high, they move together.
+    if (!split) {
+      needed = 0;
+      for (const PlotSeries* const series : all) needed += height_of(*series, false);
+    }
+    const float closer = std::clamp((room.maximum.y - room.minimum.y) / needed, least_line, 1.0F);
+    std::vector<WantedLabel> wanted;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const float height = closer * height_of(*all[i], split);
+      const bool has_two = split && all[i]->label.is_strong && !all[i]->label.value.empty();
+      wanted.push_back({ends[i].y - (has_two ? body / 2 : height / 2), height});
+    }
+    const std::vector<float> tops = spread(wanted, room.minimum.y, room.maximum.y);
+    for (std::size_t i = 0; i < tops.size(); ++i)
+      draw_end(*all[i], ends[i], tops[i], wanted[i].height, split, room);
+    if (tops.size() == all.size()) return;
+    const style::TextStyle text(style::Text::caption);
+    draw_text(
+        {room.minimum.x, view_.area.maximum.y + px(10)}, style::colours().dim,
+        shortened(fmt::format("and {} more", all.size() - tops.size()), room.maximum.x - room.minimum.x));
+  }
+
+  void draw_end(const PlotSeries& series, ImVec2 end, float top, float height, bool split,
+                const Rectangle& room) {
+    const PlotLabel& label = series.label;
+    split = split && label.is_strong && !label.value.empty();
+    const ImU32 colour = label.colour ? label.colour : series.look.colour;
+    const float width = room.maximum.x - room.minimum.x;
+    const style::TextStyle text(label.is_strong ? style::Text::strong : style::Text::caption);
+    const float line = text_extent("x").y;
+    const float middle = top + (split ? line / 2 : height / 2);
+    draw_leader(end, {room.minimum.x - px(5), middle},
+                style::mix(style::colours().panel, colour, label.is_strong ? 0.5F : 0.3F));
+    std::string shown = label.words.front();
+    const std::string value = split || label.value.empty() ? "" : "  " + label.value;
+    for (const std::string& choice : label.words) {
+      shown = choice + value;
+      if (text_extent(shown).x <= width) break;
+    }
+    if (!split) shown += fitting_note(label, width - text_extent(shown + " ").x, " ");
+    shown = shortened(shown, width);
+    Rectangle box = box_at({room.minimum.x, middle - line / 2}, {text_extent(shown).x, line});
+    draw_text(box.minimum, legible(colour), shown);
+    if (split) {
+      const ImVec2 extent = draw_value(label, {room.minimum.x, top + line + px(1)}, width, legible(colour));
+      box.maximum = {std::max(box.maximum.x, room.minimum.x + extent.x), top + line + px(1) + extent.y};
+      shown += " " + label.value;
+    }
+    note_part("label/" + series.name, box, shown);
+  }
+
+  /// "340 ms  plain kernel", below what a series is called.
+  static ImVec2 draw_value(const PlotLabel& label, ImVec2 at, float width, ImU32 colour) {
+    ImVec2 extent;
+    {
+      const style::TextStyle digits(style::Text::number_small);
+      draw_text(at, colour, label.value);
+      extent = text_extent(label.value);
+    }
+    const style::TextStyle text(style::Text::caption);
+    const std::string shown = fitting_note(label, width - extent.x - px(8));
+    if (shown.empty()) return extent;
+    draw_text({at.x + extent.x + px(8), at.y}, style::colours().dim, shown);
+    return {extent.x + px(8) + text_extent(shown).x, std::max(extent.y, text_extent(shown).y)};
+  }
+
+  /// From where a series ends to what it is called.
+  void draw_leader(ImVec2 end, ImVec2 label, ImU32 colour) {
+    const float side = view_.area.maximum.x;
+    if (end.x <= side - px(3)) {
+      for (float x = end.x + px(7); x < side + px(4); x += px(6))
+        list_->AddCircleFilled({x, end.y}, px(0.8F), colour);
+    }
+    list_->AddLine({std::max(side + px(5), end.x + px(5)), end.y}, label, colour, px(1));
+  }
+
+  // The pointer.
+
+  void tell(const Rectangle& beside, const std::string& words) {
+    if (words.empty()) return;
+    done_.told = words;
+    note_part("told", beside, words);
+    tooltip_beside(beside.minimum, beside.maximum, words);
+  }
+
+  /// Says all of what the pointer is nearest to.
+  void answer_pointer() {
+    if (!ImGui::IsWindowHovered()) return;
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    for (const PlotSpan& span : plot_.strip) {
+      const Rectangle box = span_place(span, view_);
+      if (mouse.x >= box.minimum.x && mouse.x < box.maximum.x && mouse.y >= box.minimum.y - px(4) &&
+          mouse.y < box.maximum.y + px(4))
+        return tell(box, span.tip);
+    }
+    const auto distance = [&](const Told& each) {
+      return std::hypot(each.at.x - mouse.x, each.at.y - mouse.y);
+    };
+    const Told* nearest = nullptr;
+    for (const Told& each : told_) {
+      if (distance(each) < px(caught) && (!nearest || distance(each) <= distance(*nearest))) nearest = &each;
+    }
+    if (!nearest) return;
+    if (nearest->series)
+      list_->AddCircle(nearest->at, nearest->reach - px(1.5F), style::colours().text, 0, px(1.5F));
+    tell(around(nearest->at, nearest->reach),
+         nearest->mark ? nearest->mark->tip : nearest->series->tip(nearest->point));
+  }
+
+  const Plot& plot_;
+  Rectangle room_;
+  PlotView view_;
+  PlotDone done_;
+  ImDrawList* list_ = nullptr;
+  Taken taken_;
+  std::vector<std::vector<ImVec2>> lines_;  // of each series: what its words stand beside
+  std::vector<Told> told_;
+};
+
+}  // namespace
+
+PlotDone draw_plot(const Plot& plot, const Rectangle& room) {
+  const PartScope scope(plot.name);
+  return PlotPainter(plot, room).draw();
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,344 @@
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/scene/parts.h"
+#include "app/scene/plot_view.h"
+#include "app/widgets/chart.h"
+#include "app/widgets/formula.h"
+#include "app/widgets/text.h"
+
+// What stands around the numbers of a plot.
+
+namespace palimpsest {
+
+namespace {
+
+using style::px;
+
+// In design pixels.
+constexpr float beside_axis = 8;  // between numbers and their axis
+constexpr float below_axis = 5;   // the same below it
+constexpr float second_row = 18;  // what stands below the ticks
+constexpr float title_line = 16;
+constexpr float legend_height = 24;
+constexpr float strip_height = 9;
+constexpr float strip_room = 15;
+constexpr float most_beside = 200;  // for what series are called beside the plot
+constexpr float beside_part = 0.23F;
+constexpr float tick = 4;
+
+ImU32 grid() { return style::mix(style::colours().panel, style::colours().edge, 0.75F); }
+
+/// A plot in its room, of which `view` is seen.
+class PlotFrame {
+ public:
+  PlotFrame(const Plot& plot, const Rectangle& room, const PlotView& view)
+      : plot_(plot), room_(room), view_(view) {}
+
+  PlotView lay_out() {
+    if (plot_.is_area) return view_;
+    Rectangle& area = view_.area;
+    area.minimum.y += plot_.legend.empty() ? 0 : px(legend_height);
+    area.minimum.y += plot_.y.title.empty() ? 0 : px(title_line + 4);
+    float numbers = 0;
+    for (const PlotTick& each : ticks_y(view_.height()))
+      numbers = std::max(numbers, extent_in(style::Text::number_small, each.words).x);
+    numbers = std::max({numbers, extent_in(style::Text::caption, plot_.strip_name).x,
+                        extent_in(style::Text::caption, plot_.x.row_name).x});
+    area.minimum.x += std::ceil(numbers) + px(beside_axis + 2);
+    if (plot_.labels == Plot::Labels::beside) area.maximum.x -= px(to_plot_label) + ends_width();
+    const bool has_ticks = plot_.x.has_round || !plot_.x.named.empty();
+    area.maximum.y -= has_ticks ? px(below_axis) + line_height(style::Text::number_small) : 0;
+    area.maximum.y -= (plot_.strip_name.empty() ? 0 : px(strip_room)) + (has_rows() ? px(second_row) : 0);
+    if (!plot_.x.title.empty()) area.maximum.y -= px(title_line * static_cast<float>(titles_x().size()) + 3);
+    area.minimum = {std::round(area.minimum.x), std::round(area.minimum.y)};
+    area.maximum = {std::round(area.maximum.x), std::round(area.maximum.y)};
+    return view_;
+  }
+
+  void draw() const {
+    draw_ticks_x();
+    draw_ticks_y();
+    draw_legend();
+    draw_strip();
+  }
+
+ private:
+  bool has_rows() const {
+    return std::ranges::any_of(plot_.x.named, [](const PlotTick& each) { return !each.below.empty(); });
+  }
+
+  std::vector<PlotTick> ticks_y(float height) const {
+    const style::TextStyle text(style::Text::number_small);
+    return plot_ticks(plot_.y, view_.bottom, view_.top, height, text_extent("0").y * 1.9F);
+  }
+
+  /// The titles of the axis x, a line each.
+  std::vector<std::string> titles_x() const {
+    const style::TextStyle text(style::Text::caption);
+    std::string all;
+    for (const std::string& part : plot_.x.title) all += (all.empty() ? "" : "   ") + part;
+    if (all.empty() || text_extent(all).x <= view_.width()) return {all};
+    return plot_.x.title;
+  }
+
+  float ends_width() const {
+    const style::TextStyle text(style::Text::strong);
+    float width = 0;
+    for (const PlotSeries& series : plot_.series) {
+      if (!series.label.words.empty()) width = std::max(width, text_extent(series.label.words.front()).x);
+      width = std::max(width, extent_in(style::Text::number_small, series.label.value).x + px(8) +
+                                  extent_in(style::Text::caption,
+                                            series.label.notes.empty() ? "" : series.label.notes.front())
+                                      .x);
+    }
+    return std::clamp(beside_part * (room_.maximum.x - room_.minimum.x) - px(to_plot_label), 0.0F,
+                      std::min(px(most_beside), width));
+  }
+
+  void draw_ticks_x() const {
+    const style::Palette& c = style::colours();
+    const style::TextStyle text(style::Text::number_small);
+    const float height = text_extent("0").y;
+    const float top = view_.area.maximum.y + px(below_axis) + (plot_.strip_name.empty() ? 0 : px(strip_room));
+    const float wide = text_extent("0000").x + px(10);
+    const std::vector<PlotTick> ticks = plot_ticks(plot_.x, view_.left, view_.right, view_.width(), wide);
+    std::vector<Rectangle> taken;
+    std::string words;
+    // From the last on: those with names come first.
+    for (auto each = ticks.rbegin(); each != ticks.rend(); ++each) {
+      const float x = std::round(view_.x(each->at));
+      const bool is_minor = each->words.empty() && each->latex.empty();
+      const float length = px(is_minor ? tick - 1 : tick);
+      list_->AddLine({x, view_.area.maximum.y}, {x, view_.area.maximum.y + length},
+                     is_minor ? c.edge : c.faint);
+      if (is_minor) continue;
+      const FormulaSize formula = each->latex.empty() ? FormulaSize() : measure_formula(each->latex, px(16));
+      const ImVec2 extent = each->latex.empty() ? text_extent(each->words) : ImVec2{formula.width, px(14)};
+      const float left = std::min(x - extent.x / 2, room_.maximum.x - extent.x);
+      const Rectangle box = {{left - px(4), top}, {left + extent.x + px(4), top + height}};
+      if (std::ranges::any_of(taken, [&](const Rectangle& other) { return overlap(box, other); })) continue;
+      taken.push_back(box);
+      if (plot_.x.has_grid && each->colour == 0)
+        list_->AddLine({x, view_.area.minimum.y}, {x, view_.area.maximum.y}, grid());
+      const ImU32 ink = each->colour ? each->colour : c.dim;
+      if (each->latex.empty())
+        draw_text({left, top}, ink, each->words);
+      else
+        draw_formula(list_, {left, top + px(13)}, each->latex, px(16), ink);
+      words = each->words + each->latex + " " + words;
+      if (!each->below.empty()) draw_below(*each, x, top + px(second_row));
+    }
+    if (!plot_.x.row_name.empty()) {
+      const style::TextStyle caption(style::Text::caption);
+      draw_text(
+          {view_.area.minimum.x - px(beside_axis) - text_extent(plot_.x.row_name).x, top + px(second_row)},
+          c.good, plot_.x.row_name);
+    }
+    draw_titles_x(top + height, words);
+  }
+
+  /// What stands below a tick.
+  void draw_below(const PlotTick& each, float x, float top) const {
+    const style::TextStyle caption(style::Text::caption);
+    const float width = text_extent(each.below).x;
+    draw_text({std::min(x - width / 2, room_.maximum.x - width), top}, style::colours().good, each.below);
+  }
+
+  void draw_titles_x(float bottom, const std::string& numbers) const {
+    const style::TextStyle caption(style::Text::caption);
+    float y = bottom + px(3) + (has_rows() ? px(second_row) : 0);
+    std::string all;
+    for (const std::string& title : titles_x()) {
+      const std::string words = shortened(title, room_.maximum.x - room_.minimum.x);
+      const float width = text_extent(words).x;
+      const float middle = (view_.area.minimum.x + view_.area.maximum.x - width) / 2;
+      draw_text({std::clamp(middle, room_.minimum.x, std::max(room_.maximum.x - width, room_.minimum.x)), y},
+                style::colours().dim, words);
+      y += px(title_line);
+      all += title + " ";
+    }
+    if (!plot_.is_area)
+      note_part("axis/x", {{view_.area.minimum.x, view_.area.maximum.y}, {view_.area.maximum.x, y}},
+                all + ": " + numbers);
+  }
+
+  void draw_ticks_y() const {
+    const style::Palette& c = style::colours();
+    const Rectangle& area = view_.area;
+    std::vector<Rectangle> taken;
+    std::string words;
+    const std::vector<PlotTick> ticks = ticks_y(view_.height());
+    for (auto each = ticks.rbegin(); each != ticks.rend(); ++each) {
+      const bool is_named = each->colour != 0;
+      const style::TextStyle text(is_named ? style::Text::caption : style::Text::number_small);
+      const float y = std::round(view_.y(each->at));
+      const bool is_minor = each->words.empty();
+      if (is_minor) {
+        list_->AddLine({area.minimum.x - px(tick - 1), y}, {area.minimum.x, y}, c.edge);
+        continue;
+      }
+      if (!is_named) list_->AddLine({area.minimum.x - px(tick), y}, {area.maximum.x, y}, grid());
+      const ImVec2 extent = text_extent(each->words);
+      const ImVec2 at = {area.minimum.x - px(beside_axis) - extent.x, y - extent.y / 2};
+      const Rectangle box = box_at(at, extent);
+      if (std::ranges::any_of(taken, [&](const Rectangle& other) { return overlap(box, other); })) continue;
+      if (!plot_.strip_name.empty() && box.maximum.y > area.maximum.y)
+        continue;  // there the strip has its name
+      taken.push_back(box);
+      draw_text(at, is_named ? each->colour : c.dim, each->words);
+      words = each->words + " " + words;
+    }
+    if (plot_.y.gap) draw_gap(view_.y(*plot_.y.gap));
+    std::string title;
+    for (const std::string& part : plot_.y.title) title += (title.empty() ? "" : ", ") + part;
+    if (!title.empty() && !plot_.is_area) {
+      const style::TextStyle caption(style::Text::caption);
+      draw_text({room_.minimum.x, area.minimum.y - px(title_line + 4)}, c.dim,
+                shortened(title, room_.maximum.x - room_.minimum.x));
+    }
+    note_part("axis/y",
+              {{plot_.is_area ? area.minimum.x : room_.minimum.x, area.minimum.y},
+               {area.minimum.x, area.maximum.y}},
+              title + ": " + words);
+  }
+
+  /// Where the axis y is broken.
+  void draw_gap(float y) const {
+    const float x = view_.area.minimum.x;
+    list_->AddRectFilled({x - px(4), y - px(3)}, {x + px(4), y + px(3)}, style::colours().panel);
+    for (const float side : {-3.0F, 3.0F})
+      list_->AddLine({x - px(4), y + px(side + 2)}, {x + px(4), y + px(side - 2)}, style::colours().faint);
+  }
+
+  void draw_legend() const {
+    if (plot_.legend.empty()) return;
+    constexpr float sample = 26;
+    const style::Palette& c = style::colours();
+    const style::TextStyle text(style::Text::caption);
+    const float middle = room_.minimum.y + px(legend_height / 2 - 2);
+    const float height = text_extent("x").y;
+    float x = view_.area.minimum.x;
+    for (const PlotKey& key : plot_.legend) {
+      const float width = text_extent(key.words).x;
+      if (x + px(sample + 8) + width > room_.maximum.x) continue;
+      const ImVec2 ends[] = {{x, middle}, {x + px(sample), middle}};
+      if (key.sample == PlotKey::Sample::band)
+        list_->AddRectFilled({x, middle - px(5)}, {x + px(sample), middle + px(5)},
+                             style::with_alpha(key.look.colour, 0.18F));
+      else if (key.sample == PlotKey::Sample::point)
+        draw_plot_marker({x + px(sample / 2), middle}, key.look);
+      else if (key.look.dash > 0)
+        dashed_curve(list_, ends, key.look.colour, px(key.look.width), px(key.look.dash));
+      else
+        list_->AddLine(ends[0], ends[1], key.look.colour, px(key.look.width));
+      const ImVec2 at = {x + px(sample + 8), middle - height / 2};
+      draw_text(at, c.dim, key.words);
+      note_part("legend/" + key.words, box_at(at, {width, height}), key.words);
+      x = at.x + width + px(18);
+    }
+  }
+
+  void draw_strip() const {
+    if (plot_.strip_name.empty()) return;
+    const style::Palette& c = style::colours();
+    const Rectangle all = span_place({.from = view_.left, .to = view_.right}, view_);
+    {
+      const style::TextStyle text(style::Text::caption);
+      const ImVec2 extent = text_extent(plot_.strip_name);
+      draw_text({all.minimum.x - px(beside_axis) - extent.x, (all.minimum.y + all.maximum.y - extent.y) / 2},
+                c.dim, plot_.strip_name);
+    }
+    hatch(list_, all.minimum, all.maximum, c.edge);
+    for (std::size_t i = 0; i < plot_.strip.size(); ++i) {
+      const Rectangle box = span_place(plot_.strip[i], view_);
+      list_->AddRectFilled(box.minimum, box.maximum, plot_.strip[i].colour, px(2));
+      note_part(fmt::format("strip/{}", i), box, plot_.strip[i].tip);
+    }
+  }
+
+  const Plot& plot_;
+  const Rectangle room_;
+  PlotView view_;
+  ImDrawList* const list_ = ImGui::GetWindowDrawList();
+};
+
+}  // namespace
+
+PlotView lay_out_plot(const Plot& plot, const Rectangle& room) {
+  return PlotFrame(plot, room,
+                   {room, plot.x.scale, plot.y.scale, plot.x.low, plot.x.high, plot.y.low, plot.y.high})
+      .lay_out();
+}
+
+ImU32 plot_ground(const Plot& plot) {
+  const style::Palette& c = style::colours();
+  return plot.is_area ? c.panel : style::mix(c.panel, c.background, 0.7F);
+}
+
+void draw_plot_frame(const Plot& plot, const Rectangle& room, const PlotView& seen) {
+  PlotFrame(plot, room, seen).draw();
+}
+
+Rectangle span_place(const PlotSpan& span, const PlotView& seen) {
+  const float top = seen.area.maximum.y + px(6);
+  const float left = seen.inside(span.from, seen.bottom).x;
+  return {{left, top},
+          {std::max(seen.inside(span.to, seen.bottom).x - px(1), left + 1), top + px(strip_height)}};
+}
+
+float line_height(style::Text text) {
+  const style::TextStyle used(text);
+  return text_extent("x").y;
+}
+
+ImVec2 extent_in(style::Text text, const std::string& words) {
+  const style::TextStyle used(text);
+  return text_extent(words);
+}
+
+void draw_plot_marker(ImVec2 at, const PlotLook& look) {
+  ImDrawList* const list = ImGui::GetWindowDrawList();
+  const float size = px(look.size);
+  const ImU32 ink = look.colour;
+  const ImVec2 left = {at.x - size, at.y};
+  const ImVec2 right = {at.x + size, at.y};
+  switch (look.marker) {
+    case PlotMarker::none:
+      break;
+    case PlotMarker::circle:
+      list->AddCircleFilled(at, size, ink);
+      break;
+    case PlotMarker::ring:
+      list->AddCircleFilled(at, size, style::colours().panel);
+      list->AddCircle(at, size, ink, 0, px(look.width));
+      break;
+    case PlotMarker::square:
+      list->AddRectFilled({left.x, at.y - size}, {right.x, at.y + size}, ink);
+      break;
+    case PlotMarker::up:
+      list->AddTriangleFilled({left.x, at.y + size}, {right.x, at.y + size}, {at.x, at.y - size}, ink);
+      break;
+    case PlotMarker::down:
+      list->AddTriangleFilled({left.x, at.y - size}, {right.x, at.y - size}, {at.x, at.y + size}, ink);
+      break;
+    case PlotMarker::diamond:
+      list->AddQuadFilled(left, {at.x, at.y - size}, right, {at.x, at.y + size}, ink);
+      break;
+    case PlotMarker::lozenge:
+      list->AddQuad(left, {at.x, at.y - size}, right, {at.x, at.y + size}, ink, px(1.5F));
+      break;
+    case PlotMarker::cross:
+      list->AddLine({left.x, at.y - size}, {right.x, at.y + size}, ink, px(1.5F));
+      list->AddLine({left.x, at.y + size}, {right.x, at.y - size}, ink, px(1.5F));
+      break;
+    case PlotMarker::dash:
+      list->AddLine(left, right, ink, px(style::line));
+      break;
+  }
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,243 @@
+#include "app/session/attention_questions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <numeric>
+#include <tuple>
+
+#include "app/session/found.h"
+#include "app/session/scales.h"
+#include "core/base/error.h"
+#include "core/insight/keeping.h"
+#include "core/insight/recall.h"
+#include "core/rules/effective_attention.h"
+#include "core/variants/variants.h"
+
+namespace palimpsest {
+
+static auto parts_of(const DrawnPart& part) { return std::tie(part.weights, part.shares); }
+static auto parts_of(const LeftOfWrite& left) { return std::tie(left.shares); }
+static auto parts_of(const ReadWord& word) { return std::tie(word.left); }
+static auto parts_of(const RowOfWeights& row) {
+  return std::tie(row.weights, row.softmax_weights, row.words);
+}
+static auto parts_of(const AttentionFacts& facts) { return std::tie(facts.reason, facts.no_softmax); }
+
+namespace {
+
+constexpr std::size_t most_words = 5;
+constexpr double noticed_share = 0.005;   // a share that is worth a word
+constexpr double erased_part = 0.1;       // of what was written
+constexpr double more_than_the_gate = 2;  // times what the gate took: erased
+constexpr Index most_moments = 4096;
+
+constexpr double shown_part = 0.995;  // of the cells that are not 0 have colours of their own
+
+/// What all but a few of the numbers that are not 0 lie within.
+double range_of(const Matrix<double>& numbers) {
+  std::vector<double> sizes;
+  for (const double number : numbers.reshaped()) {
+    if (number != 0) sizes.push_back(std::abs(number));
+  }
+  return quantile(std::move(sizes), shown_part);
+}
+
+/// The same head's inputs with nothing that fades.
+Sequence without_gates(const Foundation& foundation) {
+  Choice choice = foundation.choice;
+  set_slider(choice.edits, "scale_decay", 0);
+  const Inputs inputs =
+      make_inputs(*foundation.data, choice.head, *foundation.variant, choice.settings, choice.edits);
+  Settings settings = inputs.settings;
+  if (settings.parameters.contains("gamma")) settings.parameters["gamma"] = 1;
+  return held_inputs(*foundation.variant, inputs.arrays, settings, choice.precision).sequence;
+}
+
+AttentionBand band_of(const Foundation& foundation, const Reading& reading, const BandPlace& place,
+                      const std::stop_token& stop) {
+  if (reading.by == WeighedBy::softmax) {
+    const double sharpness = reading.sharpness > 0 ? reading.sharpness : usual_sharpness(foundation.sequence);
+    return attention_band(*find_variant("softmax").rule, softmax_beside(foundation.sequence, sharpness),
+                          place, stop);
+  }
+  const Rule& rule = *foundation.variant->rule;
+  if (reading.gates_are_1) return attention_band(rule, without_gates(foundation), place, stop);
+  return attention_band(rule, foundation.sequence, place, stop);
+}
+
+/// One row over all tokens.
+AttentionBand row_of(const Foundation& foundation, const Reading& reading, Index token, Index channel,
+                     const std::stop_token& stop) {
+  return band_of(foundation, reading,
+                 {.first_row = token, .rows = 1, .columns = foundation.sequence.tokens, .channel = channel},
+                 stop);
+}
+
+/// The tokens but `own` with the largest weights, the largest in front; none whose weight is no number.
+std::vector<Index> most_read(const Vector<double>& weights, Index own) {
+  std::vector<Index> tokens(static_cast<std::size_t>(weights.size()));
+  std::iota(tokens.begin(), tokens.end(), Index{0});
+  std::erase_if(
+      tokens, [&](Index token) { return token == own || weights(token) == 0 || std::isnan(weights(token)); });
+  const auto count = std::min(most_words, tokens.size());
+  std::ranges::partial_sort(tokens, tokens.begin() + static_cast<std::ptrdiff_t>(count),
+                            [&](Index x, Index y) {
+                              const double of_x = std::abs(weights(x));
+                              const double of_y = std::abs(weights(y));
+                              return of_x != of_y ? of_x > of_y : x < y;
+                            });
+  tokens.resize(count);
+  return tokens;
+}
+
+/// What is left of the write of a row of `remembered`, whose moments are numbers of tokens.
+LeftOfWrite left_of(const Remembered& remembered, Index row, const std::optional<Keeping>& keeping) {
+  LeftOfWrite left;
+  const Index own = remembered.tokens[static_cast<std::size_t>(row)];
+  for (std::size_t moment = 0; moment < remembered.moments.size(); ++moment) {
+    const Index tokens = remembered.moments[moment];
+    if (tokens <= own) continue;
+    const double share = remembered.shares(row, static_cast<Index>(moment));
+    if (!std::isfinite(share)) return {};  // the memory has run away: nothing can be said of a write
+    const double before = left.shares.empty() ? share : left.shares.back();
+    left.shares.push_back(share);
+    if (before - share <= left.lost_there) continue;
+    left.lost_there = before - share;
+    left.lost_most_at = tokens - 1;
+    const double faded = keeping ? before * (1 - keeping->mean(tokens - 1)) : 0;
+    left.is_erased = left.lost_there > more_than_the_gate * faded + noticed_share &&
+                     left.lost_there >= erased_part * left.shares.front();
+  }
+  if (left.lost_there < noticed_share) left.lost_most_at = -1;
+  return left;
+}
+
+/// What became of the writes of these words; none where there is no memory to ask.
+void add_what_is_left(std::vector<ReadWord>& words, const Foundation& foundation, Index token,
+                      const std::stop_token& stop) try {
+  if (words.empty() || !foundation.variant->memory.none.empty()) return;
+  std::vector<Index> tokens;
+  for (const ReadWord& word : words) tokens.push_back(word.token);
+  std::ranges::sort(tokens);
+  const Index first = std::max(tokens.front(), token + 1 - most_moments);
+  std::vector<Index> moments(static_cast<std::size_t>(token - first + 1));
+  std::iota(moments.begin(), moments.end(), first + 1);
+  const Remembered left = remembered(*foundation.variant, foundation.sequence, tokens, moments, stop);
+  const std::optional<Keeping> fading = keeping(foundation.sequence);
+  for (ReadWord& word : words) {
+    const auto row = std::ranges::find(left.tokens, word.token);
+    if (row != left.tokens.end()) word.left = left_of(left, row - left.tokens.begin(), fading);
+  }
+} catch (const Unsupported&) {
+  for (ReadWord& word : words) word.left.reset();
+}
+
+constexpr Index rows_of_a_part = 256;
+constexpr Index coarse_rows = 128;
+// Of a million tokens every row would take hours: a pixel shows the strongest weight of this many rows at
+// most.
+constexpr Index most_rows_of_a_pixel = 16;
+
+}  // namespace
+
+Index asked_channel(const AttentionView& view, const Sequence& sequence) {
+  return std::clamp<Index>(view.channel, 0, std::max<Index>(sequence.dv, 1) - 1);
+}
+
+Found<AttentionPart::Value> AttentionPart::compute(const Foundation& foundation, const Effort& effort) const {
+  const AttentionBand band = band_of(foundation, reading, place, effort.stop);
+  const Matrix<double> shares = shares_of_rows(band);
+  DrawnPart part;
+  part.version = next_version();
+  part.weights = strongest_of_rows(band.strongest, rows_per_cell);
+  part.shares = strongest_of_rows(shares, rows_per_cell);
+  part.weight_range = range_of(band.strongest);
+  part.share_range = range_of(shares);
+  return part;
+}
+
+Found<RowAtToken::Value> RowAtToken::compute(const Foundation& foundation, const Effort& effort) const {
+  RowOfWeights row;
+  const auto unless_unsupported = [&](const Reading& reading,
+                                      Index of_channel) -> std::optional<AttentionBand> {
+    try {
+      return row_of(foundation, reading, token, of_channel, effort.stop);
+    } catch (const Unsupported& reason) {
+      if (reading.by == WeighedBy::rule) row.reason = reason.what();
+      return std::nullopt;
+    }
+  };
+  const auto softmax = unless_unsupported({.by = WeighedBy::softmax, .sharpness = sharpness}, 0);
+  const auto own = unless_unsupported({}, channel);
+  const auto share = [](double weight, double total) { return total == 0 ? 0 : weight / total; };
+  if (softmax) {
+    row.softmax_weights = softmax->strongest.row(0).transpose();
+    const std::vector<Index> read = most_read(row.softmax_weights, token);
+    if (!read.empty()) row.softmax_most = read.front();
+  }
+  if (own) {
+    row.weights = own->strongest.row(0).transpose();
+    row.total = own->totals(0);
+    row.subtracts = std::abs(share(own->negative(0), own->totals(0)));  // never "-0"
+  }
+  if (!own && !softmax) return row;
+  for (const Index read : most_read(own ? row.weights : row.softmax_weights, token)) {
+    row.words.push_back(
+        {.token = read,
+         .share = own ? share(row.weights(read), row.total) : 0,
+         .softmax_share = softmax ? share(row.softmax_weights(read), softmax->totals(0)) : 0});
+    row.together += std::abs(row.words.back().share);
+    row.softmax_together += row.words.back().softmax_share;
+  }
+  add_what_is_left(row.words, foundation, token, effort.stop);
+  return row;
+}
+
+Found<FactsOfAttention::Value> FactsOfAttention::compute(const Foundation& foundation, const Effort&) const {
+  AttentionFacts facts;
+  try {
+    foundation.variant->rule->effective_attention(foundation.sequence, {});
+  } catch (const Unsupported& reason) {
+    facts.reason = reason.what();
+  }
+  try {
+    softmax_beside(foundation.sequence, 1);
+  } catch (const Unsupported& reason) {
+    facts.no_softmax = reason.what();
+  }
+  facts.has_gates = keeping(foundation.sequence).has_value();
+  facts.by_channel = weighs_by_channel(*foundation.variant->rule, foundation.sequence);
+  facts.usual_sharpness = usual_sharpness(foundation.sequence);
+  return facts;
+}
+
+AttentionParts attention_parts(const AttentionBlock& block, Index tokens, Index pixels, Index present) {
+  const Index per_pixel = std::max<Index>(block.count / std::max<Index>(pixels, 1), 1);
+  const auto with_rows = [&](Index step) {
+    return BandPlace{.first_row = block.first_row,
+                     .rows = (std::min(block.count, tokens - block.first_row) + step - 1) / step,
+                     .row_step = step,
+                     .first_column = block.first_column,
+                     .columns = std::min(block.count, tokens - block.first_column),
+                     .tokens_per_cell = per_pixel};
+  };
+  AttentionParts parts;
+  if (block.count > 2 * rows_of_a_part) parts.coarse = with_rows(block.count / coarse_rows);
+  const Index row_step = (per_pixel + most_rows_of_a_pixel - 1) / most_rows_of_a_pixel;
+  parts.rows_per_cell = per_pixel / row_step;
+  const BandPlace whole = with_rows(row_step);
+  for (Index row = 0; row < whole.rows; row += rows_of_a_part) {
+    BandPlace part = whole;
+    part.first_row = whole.token(row);
+    part.rows = std::min(rows_of_a_part, whole.rows - row);
+    parts.fine.push_back(part);
+  }
+  std::ranges::sort(parts.fine, std::greater(), [&](const BandPlace& part) {
+    return std::abs(part.token(rows_of_a_part / 2) - present);
+  });
+  return parts;
+}
+
+}  // namespace palimpsest

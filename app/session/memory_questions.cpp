@@ -1,0 +1,141 @@
+#include "app/session/memory_questions.h"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <tuple>
+
+#include "app/session/found.h"
+#include "app/session/problem.h"
+#include "core/base/error.h"
+#include "core/base/stop.h"
+#include "core/insight/answers.h"
+#include "core/insight/stability.h"
+#include "core/insight/written_together.h"
+#include "core/variants/variants.h"
+
+namespace palimpsest {
+
+static auto parts_of(const AnswersAtPlace& answers) { return std::tie(answers.table, answers.output.words); }
+static auto parts_of(const HeadAnswers& head) { return std::tie(head.table); }
+static auto parts_of(const HeadTables::Value& tables) { return std::tie(tables.heads); }
+
+namespace {
+
+/// One head's inputs to a variant, as a precision holds them.
+Sequence sequence_of(const DataSet& data, Index head, const Variant& variant, const Settings& settings,
+                     const Edits& edits, Precision precision) {
+  const Inputs inputs = make_inputs(data, head, variant, settings, edits);
+  return held_inputs(variant, inputs.arrays, inputs.settings, precision).sequence;
+}
+
+/// How strongly the tokens of a head write as the data came: without edits and settings, with what they lack
+/// made up as at first. Nothing where the rule `id` cannot take them so.
+std::optional<Vector<double>> strengths_as_it_came(const DataSet& data, Index head,
+                                                   const std::string& id) try {
+  if (id.empty()) return std::nullopt;
+  const Variant& variant = find_variant(id);
+  return write_strengths(variant, sequence_of(data, head, variant, {}, {}, Precision::f64)).of_token;
+} catch (const InputError&) {
+  return std::nullopt;
+} catch (const Unsupported&) {
+  return std::nullopt;
+}
+
+/// Under the rule that the data belong to, else under the chosen one; nothing where neither takes them.
+std::optional<Vector<double>> strengths_of(const DataSet& data, const Choice& choice, Index head) {
+  auto strengths = strengths_as_it_came(data, head, data.rule);
+  return strengths ? strengths : strengths_as_it_came(data, head, choice.variant);
+}
+
+HeadAnswers answers_of_head(const DataSet& data, const Choice& choice, Index head,
+                            const WordChoice& choice_of_words, const std::stop_token& stop) try {
+  const Variant& variant = find_variant(choice.variant);
+  const Sequence sequence = sequence_of(data, head, variant, choice.settings, choice.edits, choice.precision);
+  const auto as_it_came = strengths_of(data, choice, head);
+  const Vector<double> strengths = as_it_came ? *as_it_came : write_strengths(variant, sequence).of_token;
+  const Index tokens = (sequence.tokens + 1) / 2;
+  if (tokens == 0) return {};
+  const auto recurrence = variant.rule->trace(sequence, Form::recurrent, choice.precision, 1);
+  const NamedStates memory = memory_after(variant, sequence, *recurrence, tokens, stop);
+  WordChoice wanted = choice_of_words;
+  wanted.with_present = false;  // nobody looks at a word here
+  HeadAnswers answers{.table = answer_table(variant, sequence, {memory, memory},
+                                            asked_words(data.labels, strengths, tokens - 1, wanted))};
+  answers.legibility = legibility(answers.table.after);
+  return answers;
+} catch (const Cancelled&) {
+  throw;
+} catch (const std::exception&) {
+  HeadAnswers none;
+  none.reason = problem_in_words();
+  return none;
+}
+
+HeadTables::Value tables_of_heads(const DataSet& data, const Choice& choice, const WordChoice& words,
+                                  const Effort& effort) {
+  HeadTables::Value tables;
+  const Index count = data.batches * data.heads;
+  for (Index head = 0; head < count; ++head) {
+    stop_if_asked(effort.stop);
+    tables.heads.push_back(answers_of_head(data, choice, head, words, effort.stop));
+    const auto legibility_of = [&](Index index) {
+      return tables.heads[static_cast<std::size_t>(index)].legibility;
+    };
+    if (legibility_of(head) > legibility_of(tables.most_legible)) tables.most_legible = head;
+    effort.tell(static_cast<double>(head + 1) / static_cast<double>(count));
+  }
+  return tables;
+}
+
+}  // namespace
+
+const Vector<double>& word_strengths(const Foundation& foundation) {
+  const std::scoped_lock lock(foundation.asking);
+  std::optional<Vector<double>>& known = foundation.strengths;
+  if (!known) known = strengths_of(*foundation.data, foundation.choice, foundation.choice.head);
+  if (!known) known = write_strengths(*foundation.variant, foundation.sequence).of_token;
+  return *known;
+}
+
+std::vector<AskedWord> words_asked(const Foundation& foundation, Index token, const WordChoice& choice) {
+  return asked_words(foundation.data->labels, word_strengths(foundation), token, choice);
+}
+
+Found<WordsAsked::Value> WordsAsked::compute(const Foundation& foundation, const Effort&) const {
+  return words_asked(foundation, token, words);
+}
+
+Found<MemoryAnswers::Value> MemoryAnswers::compute(const Foundation& foundation, const Effort& effort) const {
+  const Variant& variant = *foundation.variant;
+  const Sequence& sequence = foundation.sequence;
+  const auto& trace = foundation.trace(form);
+  const auto& recurrence = foundation.recurrence;
+  if (!trace || !recurrence) throw Unsupported("this rule has no such form with these settings");
+  AnswersAtPlace answers{.token = trace->token(cursor)};
+  const std::vector<AskedWord> asked = words_asked(foundation, answers.token, words);
+  answers.table = answer_table(variant, sequence,
+                               memory_at(variant, sequence, *recurrence, *trace, cursor, effort.stop), asked);
+  answers.legibility = legibility(answers.table.after);
+  answers.sentence = answer_sentence(answers.table);
+  answers.change = fmt::format("what {} changes", changed_by(variant, sequence, *trace, cursor));
+  if (const auto together = written_together(variant, sequence, answers.token);
+      together && !asked.empty() && answers.table.change.isZero(0))
+    answers.sentence =
+        fmt::format("Nothing changes here: words {} to {} make one step together, after word {}.",
+                    together->first, together->last, together->last);
+  answers.output = output_answer(variant, sequence,
+                                 foundation.reference->expected(effort.stop).o.row(answers.token), asked);
+  answers.output_sentence = output_sentence(answers.output);
+  return answers;
+}
+
+Found<HeadTables::Value> HeadTables::compute(const Foundation& foundation, const Effort& effort) const {
+  return tables_of_heads(*foundation.data, foundation.choice, words, effort);
+}
+
+Index opening_head(const DataSet& data, const Choice& choice, std::stop_token stop) {
+  if (!data.id.starts_with("capture:")) return 0;
+  return tables_of_heads(data, choice, {}, {.stop = std::move(stop), .progress = {}}).most_legible;
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,299 @@
+#include "app/session/prove_questions.h"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <thread>
+#include <tuple>
+
+#include "app/session/devices.h"
+#include "app/session/found.h"
+#include "app/session/scales.h"
+#include "core/base/error.h"
+#include "core/proof/fault_edits.h"
+#include "core/variants/variants.h"
+
+namespace palimpsest {
+
+static auto parts_of(const Seen& line) { return std::tie(line.errors, line.lost); }
+static auto parts_of(const FaultFigures& figures) { return std::tie(figures.errors); }
+static auto parts_of(const WrongPlace& place) {
+  return std::tie(place.tensor.is, place.tensor.should_be, place.apart);
+}
+static auto parts_of(const FragileRun& run) { return std::tie(run.errors, run.right_errors); }
+static auto parts_of(const FragileFigures& figures) { return std::tie(figures.run); }
+static auto parts_of(const VerifyReport& report) { return std::tie(report.results, report.missing); }
+
+namespace {
+
+constexpr Index largest_block = 64;  // of fragile forms: what a kernel takes at once
+constexpr double nothing_lost = 1e-10;
+
+constexpr Index most_rows = 64;  // of a tensor that is shown
+constexpr Index most_columns = 128;
+constexpr double usual_part = 0.98;  // of its numbers have colours of their own
+
+/// The first of `most` places around `middle`, of so many.
+Index first_around(Index middle, Index most, Index count) {
+  return std::clamp<Index>(middle - most / 2, 0, std::max<Index>(count - most, 0));
+}
+
+void cut(Matrix<double>& matrix, Index row, Index column) {
+  if (matrix.size() == 0) return;
+  matrix = Matrix<double>(matrix.block(row, column, std::min(most_rows, matrix.rows() - row),
+                                       std::min(most_columns, matrix.cols() - column)));
+}
+
+/// Of the finite numbers; 0 where there is none.
+double largest_size(const Matrix<double>& matrix) {
+  double largest = 0;
+  for (const double number : matrix.reshaped()) {
+    if (std::isfinite(number)) largest = std::max(largest, std::abs(number));
+  }
+  return largest;
+}
+
+/// Cuts the tensors to what is shown, and finds the range of their colours.
+void make_showable(WrongPlace& place) {
+  WrongTensor& tensor = place.tensor;
+  const Departure& at = tensor.departure;
+  const bool starts_above = at.rows_per_token > 0 && at.row < most_rows;
+  place.first_row = starts_above ? 0 : first_around(at.row, most_rows, tensor.should_be.rows());
+  place.first_column = first_around(at.column, most_columns, tensor.should_be.cols());
+  const bool fits =
+      tensor.is.rows() == tensor.should_be.rows() && tensor.is.cols() == tensor.should_be.cols();
+  if (!fits) tensor.is.resize(0, 0);
+  cut(tensor.should_be, place.first_row, place.first_column);
+  cut(tensor.is, place.first_row, place.first_column);
+  std::vector<double> sizes;
+  for (const Matrix<double>* const each : {&tensor.should_be, &tensor.is}) {
+    for (const double number : each->reshaped()) {
+      if (std::isfinite(number)) sizes.push_back(std::abs(number));
+    }
+  }
+  const double range = quantile(std::move(sizes), usual_part);
+  if (range > 0) place.range = range;
+  constexpr double least_part = 0.02;  // of the common scale
+  const double largest = largest_size(tensor.should_be);
+  place.should_range = largest > 0 && largest < least_part * place.range ? largest : place.range;
+  if (!fits || tensor.is.size() == 0) return;
+  place.apart = tensor.is - tensor.should_be;
+  place.beyond = static_cast<double>((place.apart.array().abs() > place.range).count()) /
+                 static_cast<double>(place.apart.size());
+}
+
+/// The steps of a form in f64, of its own: records are made in the order in which they are compared.
+std::unique_ptr<Trace> own_trace(const Foundation& foundation, Form form) {
+  constexpr std::size_t budget = std::size_t{16} << 20;  // bytes: several are under way at once
+  return foundation.variant->rule->trace(foundation.sequence, form, Precision::f64,
+                                         foundation.choice.chunk_size, budget);
+}
+
+/// Why there is no such form here; empty if there is.
+std::string no_form(const Foundation& foundation, Form form) {
+  if (foundation.trace(form)) return {};
+  const auto missing =
+      foundation.device->missing(*foundation.variant, foundation.sequence.settings, form, Precision::f64);
+  return missing ? *missing : fmt::format("The {} form is not made of so many tokens.", name(form));
+}
+
+Seen as_computed(const Foundation& foundation, Form form, const std::stop_token& stop) {
+  Seen seen{.lens = {.form = form, .chunk_size = foundation.choice.chunk_size}};
+  const Output& expected = foundation.reference->expected(stop);
+  const Output output = form == Form::recurrent && is_cpu(*foundation.device)
+                            ? expected
+                            : foundation.device->run(*foundation.variant, foundation.sequence, form,
+                                                     Precision::f64, foundation.choice.chunk_size, stop);
+  seen.errors = errors_by_row("o", output.o, expected.o);
+  seen.worst = compare(output, expected);
+  return seen;
+}
+
+/// Where the engine works in f64 on what f32 holds, nothing is rounded twice.
+Seen looked_through(const Foundation& foundation, Form form, Arithmetic arithmetic,
+                    const std::stop_token& stop) {
+  return look(*foundation.variant, foundation.inputs.arrays, foundation.inputs.settings,
+              {.form = form, .arithmetic = arithmetic, .chunk_size = foundation.choice.chunk_size}, 0, stop);
+}
+
+/// Cuts a tensor that is off to what is shown.
+WrongPlace place_of(WrongTensor tensor, const Symbols& symbols) {
+  WrongPlace place{.tensor = std::move(tensor), .symbols = symbols};
+  place.version = next_version();
+  make_showable(place);
+  return place;
+}
+
+/// Where the device's own numbers part from the CPU's in the same precision; nothing where they do not.
+std::optional<WrongPlace> wrong_on_device(const Foundation& foundation, Form form, double tolerance,
+                                          const std::stop_token& stop) {
+  const std::shared_ptr<const Trace>& trace = foundation.trace(form);
+  if (!trace || is_cpu(*foundation.device)) return std::nullopt;
+  const Choice& choice = foundation.choice;
+  const auto right = foundation.variant->rule->trace(foundation.sequence, form, held_in(choice.precision),
+                                                     choice.chunk_size);
+  const std::optional<Departure> departure = departure_from(*right, *trace, tolerance, stop);
+  if (!departure) return std::nullopt;
+  return place_of(wrong_tensor(*right, *trace, *departure, stop), trace->symbols);
+}
+
+bool has_decays(const Variant& variant, const Arrays& arrays) {
+  return std::ranges::any_of(variant.inputs, [&](const Input& input) {
+    return input.range == Range::decay && has_tokens(input) &&
+           (arrays.contains(input.name) || arrays.contains("g"));
+  });
+}
+
+/// Whether the fragile form has its like among the steps of a form of these numbers.
+bool applies(const FragileForm& fragile, const Variant& variant, const Sequence& sequence, Form form,
+             Index chunk_size) {
+  if (variant.rule->missing(form, sequence.settings)) return false;
+  const auto trace = variant.rule->trace(sequence, form, Precision::f64, chunk_size);
+  return with_fault(fragile.way, {trace->phases, trace->symbols}).has_value();
+}
+
+/// The inputs of the open data for a rule, those of the present one first.
+HeldInputs inputs_for(const Foundation& foundation, const Variant& variant) {
+  if (&variant == foundation.variant)
+    return held_inputs(variant, foundation.inputs.arrays, foundation.inputs.settings, Precision::f64);
+  const Inputs inputs =
+      make_inputs(*foundation.data, foundation.choice.head, variant, {}, foundation.choice.edits);
+  return held_inputs(variant, inputs.arrays, inputs.settings, Precision::f64);
+}
+
+}  // namespace
+
+std::string ProofLine::subject() const {
+  return fmt::format("{} {} {}", name(form), palimpsest::name(arithmetic), subject_of_data(of));
+}
+
+Found<ProofLine::Value> ProofLine::compute(const Foundation& foundation, const Effort& effort) const {
+  Seen none{.lens = {.form = form, .arithmetic = arithmetic}};
+  none.message = no_form(foundation, form);
+  if (none.message.empty() && arithmetic != Arithmetic::f64)
+    none.message = too_long_to_edit(form, foundation.sequence.tokens);
+  if (!none.message.empty()) return none;
+  try {
+    return arithmetic == Arithmetic::f64 ? as_computed(foundation, form, effort.stop)
+                                         : looked_through(foundation, form, arithmetic, effort.stop);
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const Error& error) {  // rounded arrays that are out of range
+    none.message = error.what();
+    return none;
+  }
+}
+
+Found<FaultHere::Value> FaultHere::compute(const Foundation& foundation, const Effort& effort) const {
+  FaultFigures figures;
+  figures.without = no_form(foundation, form);
+  if (figures.without.empty()) figures.without = too_long_to_edit(form, foundation.sequence.tokens);
+  if (!figures.without.empty()) return figures;
+  const Fault& wrong = find_fault(fault);
+  const std::unique_ptr<Trace> trace = own_trace(foundation, form);
+  const Tolerance allowed =
+      tolerance(*foundation.variant, foundation.sequence.settings, form, Precision::f64);
+  const auto judge = [&](const Output& output) {
+    return judged(foundation, form, output, allowed, effort.stop);
+  };
+  std::optional<FaultRun> run = run_with(wrong, *trace, judge, effort.stop);
+  if (!run) {
+    figures.without = fmt::format("needs {}", wrong.needs);
+    return figures;
+  }
+  if (!run->departure && !wrong.silent.empty() && !run->noticed())
+    figures.without = fmt::format("changes no number: {}", wrong.silent);
+  figures.message = std::move(run->message);
+  figures.judgement = std::move(run->judgement);
+  figures.departure = std::move(run->departure);
+  if (!figures.message.empty()) return figures;
+  figures.errors = errors_by_row("o", run->output.o, foundation.reference->expected().o);
+  const auto off =
+      std::ranges::find_if(figures.errors, [&](double error) { return error > figures.judgement.allowed(); });
+  if (off != figures.errors.end()) figures.first_wrong = off - figures.errors.begin();
+  return figures;
+}
+
+Found<WrongHere::Value> WrongHere::compute(const Foundation& foundation, const Effort& effort) const {
+  if (fault.empty()) return wrong_on_device(foundation, form, tolerance, effort.stop);
+  const Found<FaultFigures> figures = FaultHere{of, form, fault}.compute(foundation, effort);
+  if (!figures->departure || !figures->without.empty()) return std::nullopt;
+  std::shared_ptr<const Trace> right = own_trace(foundation, form);
+  std::optional<Equations> faulty = with_fault(find_fault(fault), {right->phases, right->symbols});
+  const EditedTrace edited(std::move(right), *std::move(faulty));
+  return place_of(wrong_tensor(edited, *figures->departure, effort.stop), edited.symbols);
+}
+
+bool FragileFigures::holds() const { return run && run->worst.error <= nothing_lost; }
+
+Found<FragileHere::Value> FragileHere::compute(const Foundation& foundation, const Effort& effort) const {
+  const FragileForm& form_of = find_fragile_form(fragile);
+  FragileFigures figures;
+  const Index tokens = foundation.sequence.tokens;
+  figures.chunk_size = std::clamp<Index>(tokens, 1, largest_block);
+  const Variant* const tried[] = {foundation.variant, &find_variant("gated_deltanet"),
+                                  &find_variant("softmax")};
+  for (const Variant* const variant : tried) {
+    HeldInputs inputs = inputs_for(foundation, *variant);
+    for (const Form form : {Form::chunkwise, Form::parallel}) {
+      if (!too_long_to_edit(form, tokens).empty()) continue;
+      const bool needs_decays = fragile != "doubled-inverse" && !form_of.always_wrong;
+      if (needs_decays && !has_decays(*variant, *inputs.arrays)) continue;
+      if (!applies(form_of, *variant, inputs.sequence, form, figures.chunk_size)) continue;
+      const FragileData data = fragile_data(form_of, *variant, *inputs.arrays,
+                                            form == Form::parallel ? tokens : figures.chunk_size, breaks);
+      const HeldInputs held = held_inputs(*variant, std::make_shared<const Arrays>(data.arrays),
+                                          inputs.sequence.settings, Precision::f64);
+      figures.variant = variant;
+      figures.form = form;
+      figures.data_words = data.words;
+      figures.run = run_fragile(form_of, *variant, held.sequence, form, figures.chunk_size, effort.stop);
+      return figures;
+    }
+  }
+  figures.reason = fmt::format("It needs {}, and neither this rule nor those that stand in for it have that.",
+                               form_of.way.needs);
+  return figures;
+}
+
+Found<DigitsHere::Value> DigitsHere::compute(const Foundation& foundation, const Effort& effort) const {
+  if (foundation.sequence.tokens > most_tokens_measured) return Value();
+  return foundation.reference->alone(effort.stop, [&](ReferenceRun& reference) {
+    return digits_lost(reference, forms_of(foundation), foundation.choice.chunk_size, effort.stop);
+  });
+}
+
+Found<VerifiedVariant::Value> VerifiedVariant::compute(const Effort& effort) const {
+  VerifyPlan plan = with_long_texts ? thorough_plan() : VerifyPlan();
+  plan.variants = {variant};
+  plan.backends.clear();
+  for (const Backend* backend : backends()) {
+    if (unavailable(*backend).empty()) plan.backends.push_back(backend);
+  }
+  plan.jobs = std::max(1U, std::thread::hardware_concurrency() / 2);  // the rest is for what is looked at
+  const auto told = [&](const VerifyProgress& now) {
+    if (now.total > 0) effort.tell(static_cast<double>(now.done) / static_cast<double>(now.total));
+  };
+  VerifyReport report = verify(plan, variants(), told, effort.stop);
+  if (!report.complete()) throw Cancelled();
+  return report;
+}
+
+std::vector<Form> forms_of(const Foundation& foundation) {
+  std::vector<Form> forms;
+  for (const Form form : all_forms) {
+    if (foundation.trace(form)) forms.push_back(form);
+  }
+  return forms;
+}
+
+std::string size_words(const FaultFigures& figures) {
+  if (!figures.without.empty()) return "none";
+  if (!figures.message.empty()) return "cannot run";
+  const double error = figures.judgement.disagreement.error;
+  if (!std::isfinite(error)) return "no number";
+  if (error >= 1000) return fmt::format("{:.1e}", error);
+  return error >= 0.01 ? fmt::format("{:.2f}", error) : fmt::format("{:.1e}", error);
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,282 @@
+#include "app/session/questions.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+
+#include "app/session/problem.h"
+#include "core/base/error.h"
+
+namespace palimpsest {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint64_t frames_between_sweeps = 64;  // there may be thousands of values
+
+unsigned threads_of_the_machine() {
+  return std::max(std::thread::hardware_concurrency(), 3U) - 1;  // a long one leaves one to the others
+}
+
+}  // namespace
+
+std::uint64_t next_version() {
+  static std::atomic<std::uint64_t> version{0};
+  return ++version;
+}
+
+/// One key and what has become of it.
+struct Questions::Entry {
+  enum class State { waiting, running, known, failed };
+
+  std::shared_ptr<const AnyQuestion> key;
+  Urgency urgency;
+  State state = State::waiting;
+  std::uint64_t wanted_in = 0;  // the last frame in which somebody asked
+  Clock::time_point since = Clock::now();
+  std::stop_source stop = {};
+  std::atomic<double> progress = 0;
+  std::shared_ptr<const void> value = {};
+  std::size_t bytes = 0;
+  std::string reason = {};
+
+  bool is_under_way() const { return state == State::waiting || state == State::running; }
+};
+
+Questions::Questions(unsigned threads, std::size_t budget)
+    : thread_count_(threads > 0 ? threads : threads_of_the_machine()), budget_(budget) {}
+
+Questions::~Questions() {
+  {
+    const std::scoped_lock lock(mutex_);
+    closing_ = true;
+    for (const auto& entry : running_) entry->stop.request_stop();
+  }
+  wished_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+Known<void> Questions::ask_any(const AnyQuestion& key, Urgency urgency) {
+  const std::scoped_lock lock(mutex_);
+  std::shared_ptr<Entry> entry = find(key);
+  if (!entry) {
+    entry = std::make_shared<Entry>(key.copy(), urgency);
+    places_[entry->key.get()] = entries_.insert(entries_.end(), entry);
+    waiting_.push_back(entry);
+    start_threads();
+    wished_.notify_one();
+  }
+  entry->wanted_in = frame_;
+  entry->urgency = std::min(entry->urgency, urgency);
+  entries_.splice(entries_.end(), entries_, places_.at(&key));
+  Known<void> known = {.value = entry->value,
+                       .under_way = entry->is_under_way(),
+                       .progress = entry->progress,
+                       .reason = entry->reason};
+  if (!known.under_way) return known;
+  if (urgency != Urgency::aside) busy_ = true;
+  known.seconds = std::chrono::duration<double>(Clock::now() - entry->since).count();
+  if (const auto last = last_.find({key.type(), key.subject()}); last != last_.end()) {
+    known.value = last->second.lock();
+    known.stale = known.value != nullptr;
+  }
+  return known;
+}
+
+void Questions::give_up_any(const AnyQuestion& key) {
+  const std::scoped_lock lock(mutex_);
+  const std::shared_ptr<Entry> entry = find(key);
+  if (!entry || !entry->is_under_way()) return;
+  entry->stop.request_stop();
+  std::erase(waiting_, entry);
+  entry->state = Entry::State::failed;
+  entry->reason = was_stopped;
+  finished_.notify_all();
+}
+
+void Questions::forget_any(const AnyQuestion& key) {
+  const std::scoped_lock lock(mutex_);
+  if (const std::shared_ptr<Entry> entry = find(key)) remove(entry);
+}
+
+void Questions::let_go(std::shared_ptr<const void> thing) {
+  const std::scoped_lock lock(mutex_);
+  released_.push_back(std::move(thing));
+  start_threads();
+  wished_.notify_one();
+}
+
+void Questions::frame() {
+  const std::scoped_lock lock(mutex_);
+  for (const auto& list : {waiting_, running_}) {
+    for (const auto& entry : list) {
+      if (entry->is_under_way() && entry->wanted_in < frame_) remove(entry);
+    }
+  }
+  ++frame_;
+  busy_ = false;
+  // Most of them come first, since nobody has used them for long.
+  while (!entries_.empty() && entries_.front()->key->gone()) remove(std::shared_ptr(entries_.front()));
+  if (frame_ % frames_between_sweeps == 0) sweep();
+  shrink();
+}
+
+bool Questions::busy() const {
+  const std::scoped_lock lock(mutex_);
+  return busy_;
+}
+
+void Questions::wait() {
+  std::unique_lock lock(mutex_);
+  finished_.wait(
+      lock, [this] { return waiting_.empty() && running_.empty() && released_.empty() && freeing_ == 0; });
+}
+
+void Questions::wait_for_any(const AnyQuestion& key) {
+  std::unique_lock lock(mutex_);
+  finished_.wait(lock, [&] {
+    const std::shared_ptr<Entry> entry = find(key);
+    return !entry || !entry->is_under_way();
+  });
+}
+
+std::size_t Questions::bytes() const {
+  const std::scoped_lock lock(mutex_);
+  return bytes_;
+}
+
+std::shared_ptr<Questions::Entry> Questions::find(const AnyQuestion& key) const {
+  const auto place = places_.find(&key);
+  return place == places_.end() ? nullptr : *place->second;
+}
+
+void Questions::start_threads() {
+  while (threads_.size() < thread_count_) threads_.emplace_back([this] { work(); });
+}
+
+/// Takes an entry out: stops it where it is under way. What runs ends later, for nobody.
+void Questions::remove(const std::shared_ptr<Entry>& entry) {
+  if (entry->is_under_way()) {
+    entry->stop.request_stop();
+    entry->state = Entry::State::failed;
+    std::erase(waiting_, entry);
+  }
+  bytes_ -= entry->bytes;
+  const auto place = places_.find(entry->key.get());
+  released_.push_back(entry);
+  entries_.erase(place->second);
+  places_.erase(place);
+  finished_.notify_all();
+  wished_.notify_one();
+}
+
+/// Forgets what nobody can ask for again, also where it stands behind what is kept, and what is more than is
+/// kept of its kind.
+void Questions::sweep() {
+  std::map<std::type_index, std::size_t> seen;
+  for (auto place = entries_.end(); place != entries_.begin();) {
+    const std::shared_ptr<Entry> entry = *--place;
+    const bool is_one_too_many = ++seen[entry->key->type()] > entry->key->most_kept() && !is_wanted(*entry);
+    if (!entry->key->gone() && !is_one_too_many) continue;
+    ++place;  // stays where it is when the one before it goes
+    remove(entry);
+  }
+}
+
+/// Whether it is under way, or was asked for in the last frame.
+bool Questions::is_wanted(const Entry& entry) const {
+  return entry.is_under_way() || entry.wanted_in + 1 >= frame_;
+}
+
+/// Goes back to the budget. What was asked for in the last frame stays, and so does what somebody holds: to
+/// forget it would free nothing.
+void Questions::shrink() {
+  for (auto place = entries_.begin(); place != entries_.end() && bytes_ > budget_;) {
+    const std::shared_ptr<Entry> entry = *place++;
+    if (!is_wanted(*entry) && entry->value.use_count() <= 1) remove(entry);
+  }
+}
+
+/// Frees what was let go or taken out, while others may work.
+void Questions::free_released(std::unique_lock<std::mutex>& lock) {
+  std::vector<std::shared_ptr<const void>> things;
+  things.swap(released_);
+  ++freeing_;
+  lock.unlock();
+  things.clear();
+  lock.lock();
+  --freeing_;
+  std::erase_if(last_, [](const auto& last) { return last.second.expired(); });
+  finished_.notify_all();
+}
+
+/// The newest wish that may be begun; null if there is none.
+std::shared_ptr<Questions::Entry> Questions::next() const {
+  const auto is_late = [](const std::shared_ptr<Entry>& entry) { return entry->urgency != Urgency::now; };
+  const auto late = static_cast<unsigned>(std::ranges::count_if(running_, is_late));
+  const bool may_be_late = thread_count_ == 1 || late + 1 < thread_count_;
+  std::shared_ptr<Entry> latest;
+  for (const std::shared_ptr<Entry>& entry : waiting_) {
+    if (is_late(entry) && (!may_be_late || (latest && !is_late(latest)))) continue;
+    latest = entry;
+  }
+  return latest;
+}
+
+void Questions::work() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    std::shared_ptr<Entry> entry;
+    wished_.wait(lock, [&] { return closing_ || !released_.empty() || (entry = next()); });
+    if (closing_) return;
+    if (!released_.empty()) {
+      free_released(lock);
+      continue;
+    }
+    std::erase(waiting_, entry);
+    running_.push_back(entry);
+    entry->state = Entry::State::running;
+    const Effort effort = {entry->stop.get_token(), [&progress = entry->progress](double share) {
+                             progress = std::clamp(share, 0.0, 1.0);
+                           }};
+    lock.unlock();
+
+    AnyQuestion::Result result;
+    std::string reason;
+    bool is_cancelled = false;
+    try {
+      result = entry->key->find(effort);
+    } catch (const Cancelled&) {
+      is_cancelled = true;
+    } catch (...) {
+      reason = problem_in_words();
+    }
+
+    lock.lock();
+    std::erase(running_, entry);
+    const bool is_wanted = entry->is_under_way();
+    if (is_wanted && is_cancelled) {
+      remove(entry);
+    } else if (is_wanted) {
+      entry->state = reason.empty() ? Entry::State::known : Entry::State::failed;
+      entry->reason = std::move(reason);
+      entry->value = std::move(result.value);
+      entry->bytes = result.bytes + sizeof(Entry);
+      bytes_ += entry->bytes;
+      const std::string subject = entry->key->subject();
+      if (entry->value && !subject.empty()) last_[{entry->key->type(), subject}] = entry->value;
+      shrink();
+    }
+    wished_.notify_one();  // a thread is free: one that may take long may begin
+    ++freeing_;
+    lock.unlock();
+    entry.reset();
+    result = {};
+    lock.lock();
+    --freeing_;
+    finished_.notify_all();
+  }
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,277 @@
+#pragma once
+
+#include <compare>
+#include <concepts>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <typeindex>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+
+namespace palimpsest {
+
+/// The reason why there is no value where somebody stopped it.
+inline constexpr std::string_view was_stopped = "Stopped.";
+
+/// What is known of what was asked.
+template <class Value>
+struct Known {
+  std::shared_ptr<const Value> value;  // null: there is none yet, or none at all
+  bool stale = false;                  // `value` belongs to another question about the same subject
+  bool under_way = false;              // it will come
+  double progress = 0;                 // from 0 to 1, of what is under way
+  double seconds = 0;                  // for how long it has been wanted while it was not there
+  std::string reason;                  // why there is no value, in words
+};
+
+/// What a computation hears and tells while it runs.
+struct Effort {
+  std::stop_token stop = {};                  // nobody wants it any more: throw Cancelled
+  std::function<void(double)> progress = {};  // tells how much is done, from 0 to 1; may be empty
+
+  void tell(double share) const {
+    if (progress) progress(share);
+  }
+};
+
+/// How soon something is wanted.
+enum class Urgency {
+  now,    // somebody looks at the place where it will stand
+  later,  // may take long: leaves a thread to those that are wanted now
+  aside   // the same, and nobody waits for it: no frame is drawn for its sake
+};
+
+/// What a question is about, which it does not keep alive. Ordered by what that is.
+template <class Thing>
+struct Weak : std::weak_ptr<const Thing> {
+  using std::weak_ptr<const Thing>::weak_ptr;
+
+  std::strong_ordering operator<=>(const Weak& other) const {
+    if (this->owner_before(other)) return std::strong_ordering::less;
+    return other.owner_before(*this) ? std::strong_ordering::greater : std::strong_ordering::equal;
+  }
+  bool operator==(const Weak& other) const { return (*this <=> other) == 0; }
+};
+
+/// A value that was found, and how much memory it takes: measured as found.h has it.
+template <class Value>
+struct Found {
+  std::shared_ptr<const Value> value;
+  std::size_t bytes = 0;
+
+  template <class Given>
+  requires std::convertible_to<Given, Value> Found(Given&& given);
+  Found(std::shared_ptr<const Value> shared);
+  Found(std::shared_ptr<const Value> shared, std::size_t size) : value(std::move(shared)), bytes(size) {}
+
+  const Value& operator*() const { return *value; }
+  const Value* operator->() const { return value.get(); }
+  operator const std::shared_ptr<const Value>&() const { return value; }
+};
+
+/// Finds out what a question asks, in this thread. A question says how with
+/// `Found<Value> compute(const Effort&) const`, or where it is about something, in a field `Weak<Thing> of`,
+/// with `compute(const Thing&, const Effort&)`. Throws what that throws, the reason why there is no value,
+/// and Cancelled where what it is about is no more.
+template <class Key>
+Found<typename Key::Value> find_out(const Key& question, const Effort& effort = {}) {
+  if constexpr (requires { question.compute(effort); }) {
+    return question.compute(effort);
+  } else {
+    const auto thing = question.of.lock();
+    if (!thing) throw Cancelled();
+    return question.compute(*thing, effort);
+  }
+}
+
+/// What can be asked for: a small value with an order (<), usually
+/// `auto operator<=>(const X&) const = default`. It may also have
+/// - `std::string subject() const`: until its own value is there, the last one about the same subject stands
+///   for it; without it the subject is subject_of() what it is about;
+/// - `static constexpr std::size_t most_kept`: of such values, those used last.
+template <class Key>
+concept Question = std::copyable<Key> && requires(const Key& key) {
+  typename Key::Value;
+  { key < key } -> std::convertible_to<bool>;
+};
+
+/// The subject of questions about a thing; empty: nothing stands for them.
+template <class Thing>
+std::string subject_of(const Thing&) {
+  return {};
+}
+
+/// A number that nothing else in this process has got: of a value that is drawn.
+std::uint64_t next_version();
+
+/// A question of any type, as Questions sees it.
+class AnyQuestion {
+ public:
+  struct Result {
+    std::shared_ptr<const void> value;
+    std::size_t bytes = 0;
+  };
+
+  virtual ~AnyQuestion() = default;
+  virtual std::type_index type() const = 0;
+  /// The order among questions of one type.
+  virtual bool is_before(const AnyQuestion& other) const = 0;
+  virtual std::shared_ptr<const AnyQuestion> copy() const = 0;
+  virtual Result find(const Effort& effort) const = 0;
+  virtual std::string subject() const = 0;
+  /// Nobody can ask it again: what it is about is no more.
+  virtual bool gone() const = 0;
+  virtual std::size_t most_kept() const = 0;
+};
+
+/// Finds out everything that is asked for: a question says what its value depends on and how it is computed.
+/// That happens in threads of its own, the newest wish first; what nobody asks for any more is cancelled.
+/// Values are kept, within one budget of memory, for all who ask.
+class Questions {
+ public:
+  static constexpr std::size_t usual_budget = std::size_t{512} << 20;
+
+  /// `threads`: 0 for one less than the machine has, at least two. `budget`: bytes.
+  explicit Questions(unsigned threads = 0, std::size_t budget = usual_budget);
+  ~Questions();
+  Questions(const Questions&) = delete;
+  Questions& operator=(const Questions&) = delete;
+
+  /// What is known now. Never waits: asking again in every frame is how the value is fetched, and how it
+  /// stays wanted.
+  template <Question Key>
+  Known<typename Key::Value> ask(const Key& key, Urgency urgency = Urgency::now) {
+    Known<void> any = ask_any(Asked<Key>(key), urgency);
+    return {std::static_pointer_cast<const typename Key::Value>(std::move(any.value)),
+            any.stale,
+            any.under_way,
+            any.progress,
+            any.seconds,
+            std::move(any.reason)};
+  }
+
+  /// Ends what is under way for this question; until it is forgotten, the reason is that somebody stopped it.
+  template <Question Key>
+  void give_up(const Key& key) {
+    give_up_any(Asked<Key>(key));
+  }
+
+  /// Forgets the value, or the reason why there is none: who asks again has it computed again.
+  template <Question Key>
+  void forget(const Key& key) {
+    forget_any(Asked<Key>(key));
+  }
+
+  /// Lets go of what nobody needs any more: to free much memory takes long, and is done in a thread too.
+  void let_go(std::shared_ptr<const void> thing);
+
+  /// Begins a frame: what was not asked for in the last one is cancelled, and what is gone is forgotten.
+  void frame();
+
+  /// Whether somebody who asked since frame() was told to wait, and waits.
+  bool busy() const;
+
+  /// Waits until everything that was asked for is there, or why not, and what was let go is gone.
+  void wait();
+
+  /// Waits for this alone, if it was asked for.
+  template <Question Key>
+  void wait_for(const Key& key) {
+    wait_for_any(Asked<Key>(key));
+  }
+
+  /// Bytes of the values that are kept.
+  std::size_t bytes() const;
+
+ private:
+  struct Entry;
+  using Entries = std::list<std::shared_ptr<Entry>>;
+  struct ByKey {
+    bool operator()(const AnyQuestion* x, const AnyQuestion* y) const {
+      return x->type() == y->type() ? x->is_before(*y) : x->type() < y->type();
+    }
+  };
+
+  template <Question Key>
+  class Asked final : public AnyQuestion {
+   public:
+    explicit Asked(Key key) : key_(std::move(key)) {}
+    std::type_index type() const override { return typeid(Key); }
+    bool is_before(const AnyQuestion& other) const override {
+      return key_ < static_cast<const Asked&>(other).key_;
+    }
+    std::shared_ptr<const AnyQuestion> copy() const override { return std::make_shared<Asked>(key_); }
+    Result find(const Effort& effort) const override {
+      Found<typename Key::Value> found = find_out(key_, effort);
+      return {std::move(found.value), found.bytes};
+    }
+    std::string subject() const override {
+      if constexpr (requires { key_.subject(); }) {
+        return key_.subject();
+      } else if constexpr (requires { key_.of.lock(); }) {
+        const auto thing = key_.of.lock();
+        return thing ? subject_of(*thing) : std::string();
+      } else {
+        return {};
+      }
+    }
+    bool gone() const override {
+      if constexpr (requires { key_.of.expired(); }) return key_.of.expired();
+      return false;
+    }
+    std::size_t most_kept() const override {
+      if constexpr (requires { Key::most_kept; }) return Key::most_kept;
+      return std::numeric_limits<std::size_t>::max();
+    }
+
+   private:
+    Key key_;
+  };
+
+  Known<void> ask_any(const AnyQuestion& key, Urgency urgency);
+  void give_up_any(const AnyQuestion& key);
+  void forget_any(const AnyQuestion& key);
+  void wait_for_any(const AnyQuestion& key);
+  std::shared_ptr<Entry> find(const AnyQuestion& key) const;
+  void start_threads();
+  void remove(const std::shared_ptr<Entry>& entry);
+  void sweep();
+  bool is_wanted(const Entry& entry) const;
+  void shrink();
+  void free_released(std::unique_lock<std::mutex>& lock);
+  std::shared_ptr<Entry> next() const;
+  void work();
+
+  const unsigned thread_count_;
+  const std::size_t budget_;
+  mutable std::mutex mutex_;  // of everything below
+  std::condition_variable wished_;
+  std::condition_variable finished_;
+  Entries entries_;  // the least recently used first
+  std::map<const AnyQuestion*, Entries::iterator, ByKey> places_;
+  std::vector<std::shared_ptr<Entry>> waiting_;        // the newest last
+  std::vector<std::shared_ptr<Entry>> running_;        // also those that are to stop
+  std::vector<std::shared_ptr<const void>> released_;  // to be freed
+  int freeing_ = 0;                                    // threads that free something
+  std::map<std::pair<std::type_index, std::string>, std::weak_ptr<const void>> last_;  // by subject
+  std::size_t bytes_ = 0;
+  std::uint64_t frame_ = 0;
+  bool busy_ = false;
+  bool closing_ = false;
+  std::vector<std::thread> threads_;  // started with the first wish
+};
+
+}  // namespace palimpsest

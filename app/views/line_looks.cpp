@@ -1,0 +1,89 @@
+#include "app/views/line_looks.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
+#include "app/widgets/style.h"
+
+namespace palimpsest {
+
+ImU32 form_colour(Form form) {
+  const style::Palette& c = style::colours();
+  switch (form) {
+    case Form::recurrent:
+      return c.text;
+    case Form::chunkwise:
+      return c.gate;
+    case Form::two_pass:
+      return c.key;
+    case Form::parallel:
+      return c.strength;
+  }
+  return c.text;
+}
+
+ImU32 compared_colour(std::size_t place) {
+  const style::Palette& c = style::colours();
+  const std::array colours = {c.text, c.gate, c.strength, c.key, c.error, c.dim};
+  return colours[place % colours.size()];
+}
+
+PlotMarker precision_marker(Precision precision) {
+  switch (precision) {
+    case Precision::f32:
+      return PlotMarker::circle;
+    case Precision::bf16:
+      return PlotMarker::square;
+    case Precision::tf32:
+      return PlotMarker::up;
+    case Precision::f64:
+      break;
+  }
+  return PlotMarker::diamond;
+}
+
+namespace {
+
+ImU32 curve_colour(const RaceEntry& entry, const std::vector<std::string>& variants) {
+  const auto is_peer = [](const std::string& id) { return id == "softmax"; };
+  if (is_peer(entry.variant) && variants.size() > 1) return style::colours().query;
+  if (std::ranges::count_if(variants, std::not_fn(is_peer)) <= 1) return form_colour(entry.form);
+  const auto end = std::ranges::find(variants, entry.variant);
+  return compared_colour(
+      static_cast<std::size_t>(std::count_if(variants.begin(), end, std::not_fn(is_peer))));
+}
+
+}  // namespace
+
+PlotLook curve_look(const RaceEntry& entry, const std::vector<std::string>& variants, bool leads) {
+  const ImU32 colour = curve_colour(entry, variants);
+  return {.colour = leads ? colour : style::mix(style::colours().panel, colour, 0.72F),
+          .width = leads ? 2.25F : 1.0F,
+          .dash = entry.device == "cpu" ? 0.0F : 5.0F,
+          .marker = precision_marker(entry.precision),
+          .size = leads ? 3.5F : 2.0F};
+}
+
+PlotLook proof_look(Form form, Arithmetic arithmetic) {
+  const auto dash = [&] {
+    switch (arithmetic) {
+      case Arithmetic::f64:
+        return 0.0F;
+      case Arithmetic::f32:
+        return 8.0F;
+      case Arithmetic::tf32:
+        return 6.0F;
+      case Arithmetic::bf16:
+        return 4.0F;
+      case Arithmetic::f16:
+        break;
+    }
+    return 2.0F;
+  };
+  return {.colour = arithmetic == Arithmetic::f64 ? form_colour(form) : style::colours().dim,
+          .width = 1.5F,
+          .dash = dash()};
+}
+
+}  // namespace palimpsest

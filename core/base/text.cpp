@@ -1,0 +1,111 @@
+#include "core/base/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+namespace palimpsest {
+
+namespace {
+
+constexpr std::string_view replacement = "\xEF\xBF\xBD";
+
+bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+/// Bytes of the sequence that starts `text`, or 0 if it is not UTF-8 (overlong forms and surrogates are not).
+std::size_t sequence_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return 1;
+  const std::size_t length = lead >= 0xC2 && lead <= 0xDF   ? 2
+                             : (lead & 0xF0) == 0xE0        ? 3
+                             : lead >= 0xF0 && lead <= 0xF4 ? 4
+                                                            : 0;
+  if (length == 0 || text.size() < length) return 0;
+  if (!std::all_of(text.begin() + 1, text.begin() + static_cast<std::ptrdiff_t>(length), is_continuation))
+    return 0;
+  const unsigned char second = byte(1);
+  const bool overlong = (lead == 0xE0 && second < 0xA0) || (lead == 0xF0 && second < 0x90);
+  const bool surrogate = lead == 0xED && second >= 0xA0;
+  const bool too_large = lead == 0xF4 && second >= 0x90;
+  return overlong || surrogate || too_large ? 0 : length;
+}
+
+}  // namespace
+
+std::string valid_utf8(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t length = sequence_length(text);
+    result += length > 0 ? text.substr(0, length) : replacement;
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return result;
+}
+
+std::string one_line(std::string_view text) {
+  const std::string valid = valid_utf8(text);
+  std::string result;
+  result.reserve(valid.size());
+  for (std::size_t i = 0; i < valid.size(); ++i) {
+    const auto byte = [&](std::size_t place) { return static_cast<unsigned char>(valid[place]); };
+    const bool is_short_control = byte(i) < 0x20 || byte(i) == 0x7F;
+    const bool is_long_control = byte(i) == 0xC2 && byte(i + 1) < 0xA0;  // U+0080 to U+009F, in two bytes
+    result += is_short_control || is_long_control ? ' ' : valid[i];
+    if (is_long_control) ++i;
+  }
+  return result;
+}
+
+std::string shown(std::string_view text) {
+  constexpr std::size_t most = 80;
+  const std::string result = one_line(text.substr(0, most));
+  return text.size() > most ? result + "..." : result;
+}
+
+void append_utf8(std::string& text, char32_t code_point) {
+  const auto append = [&](char32_t byte) { text += static_cast<char>(byte); };
+  if (code_point < 0x80) {
+    append(code_point);
+  } else if (code_point < 0x800) {
+    append(0xC0 | code_point >> 6);
+    append(0x80 | (code_point & 0x3F));
+  } else if (code_point >= 0xD800 && code_point < 0xE000) {
+    text += replacement;
+  } else if (code_point < 0x10000) {
+    append(0xE0 | code_point >> 12);
+    append(0x80 | (code_point >> 6 & 0x3F));
+    append(0x80 | (code_point & 0x3F));
+  } else if (code_point < 0x110000) {
+    append(0xF0 | code_point >> 18);
+    append(0x80 | (code_point >> 12 & 0x3F));
+    append(0x80 | (code_point >> 6 & 0x3F));
+    append(0x80 | (code_point & 0x3F));
+  } else {
+    text += replacement;
+  }
+}
+
+std::string plain_number(double value, int digits) {
+  const double size = std::abs(value);
+  const bool is_whole = size >= std::pow(10, digits) - 0.5 && size < 1e5 - 0.5;
+  return is_whole ? fmt::format("{:.0f}", value) : fmt::format("{:.{}g}", value, digits);
+}
+
+std::string fixed_number(double value, int decimals) {
+  const double last = std::pow(10, -decimals);
+  if (std::abs(value) < last / 2) value = 0;
+  const bool is_short = std::abs(value) < 1e5 - last / 2;
+  return is_short ? fmt::format("{:.{}f}", value, decimals) : fmt::format("{:.1e}", value);
+}
+
+std::string share_of_one(double value) {
+  if (value == 0 || value == 1) return fmt::format("{:.0f}", value);
+  if (value < 0.995) return fmt::format("{:.2f}", value).substr(1);
+  return value < 0.9995 ? fmt::format("{:.3f}", value).substr(1) : "<1";
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,321 @@
+#include "core/costs/costs.h"
+
+#include <algorithm>
+
+#include "core/contract/sequence.h"
+#include "core/costs/row.h"
+#include "core/operator/inner_batches.h"
+
+namespace palimpsest {
+
+namespace {
+
+/// What softmax attention meets.
+struct Attention {
+  double queries = 0;
+  double k = 0;
+  double v = 0;
+  double seen = 0;    // pairs of a query and a key that it may see
+  double cells = 0;   // pairs that are computed
+  double tiles = 0;   // key tiles of a query, summed over the queries
+  double loaded = 0;  // keys read from the cache
+};
+
+Work attention_work(const Attention& x, Form form, bool fades) {
+  Work work = {.products = x.cells * (x.k + x.v), .seen = x.seen * (x.k + x.v)};
+  if (form == Form::parallel) {
+    work.multiplications = x.cells;  // divided by the sum of the row
+    work.exponentials = x.seen;
+    work.moved = 2 * x.cells;
+  } else {
+    // A new maximum fades what was collected under the old one; the first has nothing to fade.
+    work.multiplications = x.tiles * (x.v + 1) + x.queries * x.v;
+    work.exponentials = x.seen + x.tiles - x.queries;
+    work.moved = x.loaded * (x.k + x.v);
+    if (fades) work.moved = work.moved + x.loaded;
+  }
+  return work;
+}
+
+Attention exact(const Sequence& sequence, Form form, Index chunk_size) {
+  const Index n = sequence.tokens;
+  const Index earlier = sequence.has("initial_k_cache") ? sequence.at("initial_k_cache").rows() : 0;
+  Attention x = {.queries = static_cast<double>(n),
+                 .k = static_cast<double>(sequence.dk),
+                 .v = static_cast<double>(sequence.dv)};
+  x.seen = x.queries * (x.queries + 1) / 2 + x.queries * static_cast<double>(earlier);
+  x.cells = x.loaded = x.tiles = x.seen;
+  if (form == Form::parallel) x.cells = x.queries * (x.queries + static_cast<double>(earlier));
+  if (form != Form::chunkwise) return x;
+  x.cells = x.loaded = x.tiles = 0;
+  for (Index first = 0; first < n; first += chunk_size) {
+    const Index count = std::min(chunk_size, n - first);
+    const Index keys = earlier + first + count;
+    x.cells += static_cast<double>(count) * static_cast<double>(keys);
+    x.loaded += static_cast<double>(keys);
+    x.tiles += static_cast<double>(count) * static_cast<double>((keys + chunk_size - 1) / chunk_size);
+  }
+  return x;
+}
+
+}  // namespace
+
+Work softmax_cost(const Sequence& sequence, Form form, Index chunk_size, bool fades) {
+  return attention_work(exact(sequence, form, chunk_size), form, fades);
+}
+
+namespace {
+
+/// A solve by Cholesky without square roots of a [k, k] matrix: the factors, then two triangular systems for
+/// every right-hand side.
+Work solve_work(double k, double columns) {
+  const double triangle = k * (k - 1) / 2;
+  const double products = k * (k * k - 1) / 6 + 2 * triangle * columns;
+  return {.products = products, .seen = products, .multiplications = 2 * triangle + k * columns};
+}
+
+/// How often a scan goes over its rows, and how often it composes two of them.
+struct Scan {
+  double passes;
+  double composed;
+};
+
+/// `scan`: in the recurrent form none.
+Work mamba_work(double L, double k, double v, const Scan& scan, bool skip, Form form) {
+  const double cells = k * v;
+  Work work = Work::product(L, k, v);  // the read
+  work += {.multiplications = L * v + L * cells, .exponentials = L * cells};
+  if (skip) work += {.multiplications = L * v};
+  if (form == Form::recurrent) {
+    work += Work::product(L, k, v);  // the write
+    work += {.multiplications = L * cells, .moved = 2 * L * cells};
+  } else {
+    // What is written, the scan, and what was carried in. Both tables are written and read, and read and
+    // written again in every pass.
+    work += {.multiplications = 2 * (L + scan.composed) * cells,
+             .moved = 4 * (1 + scan.passes) * L * cells + 2 * cells};
+  }
+  return work;
+}
+
+Scan scan_of(double L) {
+  Scan scan = {};
+  for (double distance = 1; distance < L; distance *= 2) {
+    scan.passes += 1;
+    scan.composed += L - distance;
+  }
+  return scan;
+}
+
+}  // namespace
+
+Work mamba_cost(const Sequence& sequence, Form form, Index chunk_size) {
+  const bool skip = sequence.has("D");
+  const auto exact = [&](double L) {
+    return mamba_work(L, static_cast<double>(sequence.dk), static_cast<double>(sequence.dv), scan_of(L), skip,
+                      form);
+  };
+  const Index size = form == Form::chunkwise ? chunk_size : form == Form::parallel ? sequence.tokens : 1;
+  return sequence.tokens == 0 ? Work() : Blocks(sequence.tokens, size).total(size, exact);
+}
+
+namespace {
+
+/// What is read once every query is solved, and what is carried on.
+Work read_work(double L, double k, double v) {
+  const double pairs = L * (L + 1) / 2;
+  Work work = {.products = L * L * (k + v), .seen = pairs * (k + v)};
+  work += Work::product(L, k, v);
+  work += Work::product(k, L, k + v);
+  // The decays between the tokens and weights of them, then those of vectors and of what is carried.
+  work += {.multiplications = L * (L - 1) / 2 + L - 1 + 2 * L * L + 2 * L * k + k * (k + v),
+           .moved = 2 * k * (k + v)};
+  return work;
+}
+
+Work recurrent_work(double k, double v) {
+  Work work = Work::product(k, 1, k + v);
+  work += solve_work(k, 1);
+  work += Work::product(1, k, v);
+  work += {.multiplications = k + k * (k + v), .moved = 2 * k * (k + v)};
+  return work;
+}
+
+Work chunk_work(double L, double k, double v, double steps) {
+  const double pairs = L * (L + 1) / 2;
+  // The diagonals that precondition, then every step: all matrices of the chunk times one vector each, and
+  // two inner products and three sums of vectors.
+  Work work = {.products = L * k + L * L * k, .seen = L * k + pairs * k};
+  const double step = 2 * L * k * k + 2 * L * k;
+  work += {.products = steps * (step + 2 * L * L * k),
+           .seen = steps * (step + 2 * pairs * k),
+           .multiplications = 6 * L * k + L + steps * (5 * L * k + L * L)};
+  return work + read_work(L, k, v);
+}
+
+Work parallel_work(double L, double k, double v) {
+  Work token = Work::product(k, 1, k) + solve_work(k, 1);
+  token += {.multiplications = k + k * k};
+  Work work = token * L + read_work(L, k, v);
+  work.moved = work.moved + 2 * 2 * L * L + 2 * L * k * k;
+  return work;
+}
+
+Work mesanet_work(double L, double k, double v, double steps, Form form) {
+  if (form == Form::recurrent) return recurrent_work(k, v);
+  return form == Form::chunkwise ? chunk_work(L, k, v, steps) : parallel_work(L, k, v);
+}
+
+}  // namespace
+
+Work mesanet_chunk_work(double tokens, double dk, double dv, double steps) {
+  return chunk_work(tokens, dk, dv, steps);
+}
+
+Work mesanet_cost(const Sequence& sequence, Form form, Index chunk_size) {
+  const auto dk = static_cast<double>(sequence.dk);
+  const auto dv = static_cast<double>(sequence.dv);
+  const auto exact = [&](double L) { return mesanet_work(L, dk, dv, dk, form); };
+  const Index size = form == Form::chunkwise ? chunk_size : form == Form::parallel ? sequence.tokens : 1;
+  return sequence.tokens == 0 ? Work() : Blocks(sequence.tokens, size).total(size, exact);
+}
+
+namespace {
+
+/// The gains of L keys and P after them: by Sherman and Morrison, or (parallel) one solve for each key with
+/// the inverse of P, which is carried along.
+Work gains_work(double L, double k, Form form) {
+  Work token = Work::product(k, 1, k);  // k k^T, or what is not known along k
+  if (form != Form::parallel) {
+    token += Work::product(k, 1, k);
+    token += Work::product(k, 1, 1);
+    token += {.multiplications = 2 * k * k + k + 2, .moved = 2 * k * k};
+    return token * L;
+  }
+  token += solve_work(k, 1);
+  token += {.multiplications = 2 * k * k + k, .moved = 2 * k * k};
+  Work inverse = solve_work(k, k);
+  inverse += {.multiplications = k * k};
+  return token * L + inverse * 2;
+}
+
+}  // namespace
+
+Work least_squares_cost(const Sequence& sequence, Form form, Index chunk_size) {
+  const RowSizes sizes = {.reads = sequence.tokens,
+                          .columns_k = static_cast<double>(sequence.dk),
+                          .columns_v = static_cast<double>(sequence.dv)};
+  Work cost = row_cost({.erase = Erase::decayed, .erase_key = true}, sizes, form, chunk_size);
+  if (sequence.tokens > 0) cost += gains_work(static_cast<double>(sequence.tokens), sizes.columns_k, form);
+  return cost;
+}
+
+namespace {
+
+/// One piece of L tokens; `widths` are d_k, the hidden units and d_v.
+Work piece_work(double L, const std::vector<double>& widths, bool biases, Form form) {
+  const double pairs = L * (L + 1) / 2;
+  Work work;
+  for (std::size_t layer = 0; layer + 1 < widths.size(); ++layer) {
+    double in = widths[layer];
+    double out = widths[layer + 1];
+    const double cells = in * out;
+    work += Work::product(L, in, out);                 // the answer for k
+    if (layer > 0) work += Work::product(L, in, out);  // its error, one layer down
+    work += Work::product(in, L, out);                 // the gradient
+    work += {.multiplications = L * out, .moved = 4 * cells};
+    if (layer > 0) work += {.multiplications = L * in, .exponentials = 3 * L * in};
+    if (form == Form::recurrent) {
+      work += Work::product(L, in, out);  // the answer for q, by the token's own weights
+      work += {.multiplications = L * cells + (biases ? L * out : 0)};
+    } else {
+      // By the weights at the start, by what the batch learned before this piece, and by the piece itself.
+      work += Work::product(2 * L, in, out);
+      work += {.products = L * L * (in + out), .seen = pairs * (in + out)};
+      work += {.multiplications = L * L + L * out};
+    }
+  }
+  return work;
+}
+
+/// The weights that the next batch starts from.
+Work batch_work(const std::vector<double>& widths, bool biases) {
+  Work work;
+  for (std::size_t layer = 0; layer + 1 < widths.size(); ++layer) {
+    work += {.multiplications = widths[layer] * widths[layer + 1] + (biases ? widths[layer + 1] : 0)};
+  }
+  return work;
+}
+
+}  // namespace
+
+Work network_cost(const Sequence& sequence, const NetworkPlan& plan, Form form, Index chunk_size) {
+  std::vector<double> widths = {static_cast<double>(sequence.dk)};
+  for (std::size_t layer = 0; layer + 1 < plan.layers(); ++layer)
+    widths.push_back(static_cast<double>(sequence.at(plan.weights[layer]).columns()));
+  widths.push_back(static_cast<double>(sequence.dv));
+
+  const auto batch = inner_batch(sequence.settings);
+  const InnerBatches batches(sequence.tokens, batch, form == Form::recurrent ? 1 : chunk_size);
+  Work cost;
+  for (Index i = 0; i < batches.piece_count(); ++i) {
+    const auto tokens = static_cast<double>(batches.piece(i).count);
+    cost += piece_work(tokens, widths, plan.has_biases(), form);
+  }
+  cost += batch_work(widths, plan.has_biases()) * static_cast<double>(batches.batch_count());
+  return cost;
+}
+
+namespace {
+
+struct Sizes {
+  double k = 0;
+  double v = 0;
+  double narrow = 0;  // the smaller of both
+  double wide = 0;
+};
+
+/// L tokens read and gathered.
+Work piece_work(double L, const Sizes& size, bool l2) {
+  Work work = Work::product(2 * L, size.k, size.v);
+  if (l2) work += Work::product(L, size.k, size.v);
+  work += {.multiplications = L * size.k, .moved = 3 * size.k * size.v};
+  return work;
+}
+
+/// The end of an inner batch. Newton and Schulz: five times B = X X^T, B B and (b B + c B^2) X.
+Work update_work(const Sizes& size, bool muon, bool weight_norm) {
+  const double cells = size.k * size.v;
+  const double gram = size.narrow * size.narrow;
+  Work work = {.multiplications = cells, .moved = 5 * cells};
+  if (muon) {
+    work += Work::product(gram, 10, size.wide);
+    work += Work::product(gram, 5, size.narrow);
+    work += {.multiplications = 7 * cells + 10 * gram};  // the norm is two of the seven
+  }
+  if (weight_norm) work += {.multiplications = 2 * cells + size.v};
+  return work;
+}
+
+}  // namespace
+
+Work lact_cost(const Sequence& sequence, Form form, Index chunk_size) {
+  const auto is = [&](const char* option, const char* value) { return sequence.option(option) == value; };
+  const bool muon = is("optimizer", "muon");
+  const bool l2 = is("loss", "l2");
+  const bool weight_norm = is("weight_norm", "true");
+  const auto dk = static_cast<double>(sequence.dk);
+  const auto dv = static_cast<double>(sequence.dv);
+  const Sizes sizes = {dk, dv, std::min(dk, dv), std::max(dk, dv)};
+
+  const auto batch = inner_batch(sequence.settings);
+  const Index size = form == Form::recurrent ? 1 : form == Form::parallel ? batch : chunk_size;
+  const InnerBatches batches(sequence.tokens, batch, size);
+  Work cost;
+  for (Index i = 0; i < batches.piece_count(); ++i)
+    cost += piece_work(static_cast<double>(batches.piece(i).count), sizes, l2);
+  cost += update_work(sizes, muon, weight_norm) * static_cast<double>(batches.batch_count());
+  return cost;
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,153 @@
+#include "core/steps/recognised.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "core/formula/rewriting.h"
+
+namespace palimpsest {
+
+namespace {
+
+using Kind = Expression::Kind;
+
+const Operation* maker_of(const Phase& phase, const std::string& tensor) {
+  const auto found =
+      std::ranges::find(phase.operations, tensor,
+                        [](const Operation& each) -> const std::string& { return each.equation.result; });
+  return found == phase.operations.end() ? nullptr : &*found;
+}
+
+/// The one factor of a product of tensors, turned or not, that a step of `purpose` makes; null if there is
+/// none.
+const Operation* factor_of(const Phase& phase, const Expression& product, Purpose purpose) {
+  switch (product.kind()) {
+    case Kind::tensor: {
+      const Operation* maker = maker_of(phase, product.name());
+      return maker && maker->purpose == purpose ? maker : nullptr;
+    }
+    case Kind::transpose:
+    case Kind::product:
+      for (const Expression& factor : product.arguments()) {
+        if (const Operation* found = factor_of(phase, factor, purpose)) return found;
+      }
+      return nullptr;
+    default:
+      return nullptr;
+  }
+}
+
+Expression with(const Expression& product, const std::string& factor, const Expression& other) {
+  return replaced(product, [&](const Expression& piece) -> std::optional<Expression> {
+    if (piece.kind() == Kind::tensor && piece.name() == factor) return other;
+    return std::nullopt;
+  });
+}
+
+/// An update with an error as its factor that is a difference.
+std::optional<Overwrite> divided(const Phase& phase, const Operation& update) {
+  const Expression& product = update.equation.expression;
+  const Operation* error = factor_of(phase, product, Purpose::error);
+  if (!error || error->equation.expression.kind() != Kind::difference) return std::nullopt;
+  const std::string& name = error->equation.result;
+  const std::span<const Expression> parts = error->equation.expression.arguments();
+  return Overwrite{.erased = call("negative", {with(product, name, parts[1])}),
+                   .written = with(product, name, parts[0]),
+                   .update = tensor(update.equation.result)};
+}
+
+/// Whether an update only takes away: its error is an answer of the memory with the opposite sign.
+bool only_erases(const Phase& phase, const Operation& update) {
+  const Operation* error = factor_of(phase, update.equation.expression, Purpose::error);
+  return error && error->equation.expression.kind() != Kind::difference;
+}
+
+}  // namespace
+
+std::optional<Overwrite> overwrite_of(const Phase& phase, const Operation& operation) {
+  if (operation.purpose != Purpose::update) return std::nullopt;
+  std::vector<const Operation*> updates;
+  for (const Operation& each : phase.operations) {
+    if (each.purpose == Purpose::update) updates.push_back(&each);
+  }
+  if (updates.size() == 2 && only_erases(phase, *updates[0])) {
+    const Expression erased = tensor(updates[0]->equation.result);
+    const Expression written = tensor(updates[1]->equation.result);
+    return Overwrite{erased, written, erased + written, false};
+  }
+  return divided(phase, operation);
+}
+
+std::optional<SubstitutionNames> substitution_of(const Operation& operation) {
+  const Expression& solve = operation.equation.expression;
+  if (solve.kind() != Expression::Kind::function || solve.name() != "solve_unit_lower") return std::nullopt;
+  const Expression& overlap = solve.arguments()[0];
+  const Expression& missing = solve.arguments()[1];
+  const bool are_recorded =
+      overlap.kind() == Expression::Kind::tensor && missing.kind() == Expression::Kind::tensor;
+  if (!are_recorded) return std::nullopt;
+  return SubstitutionNames{overlap.name(), missing.name(), operation.equation.result};
+}
+
+SubstitutionRow substitution_row(const SubstitutionNames& names, const Record& record, Index row) {
+  const Matrix<double>& overlap = record.at(names.overlap);
+  const Matrix<double>& solved = record.at(names.solved);
+  SubstitutionRow sum{.missing = record.at(names.missing).row(row), .taken = {}, .solved = solved.row(row)};
+  for (Index j = 0; j < row; ++j) sum.taken.push_back({j, overlap(row, j), -overlap(row, j) * solved.row(j)});
+  return sum;
+}
+
+namespace {
+
+/// The tensors that `expression` adds up, each as it is, turned or times something else.
+void collect_addends(const Expression& expression, std::vector<std::string>& names) {
+  switch (expression.kind()) {
+    case Expression::Kind::tensor:
+      names.push_back(expression.name());
+      return;
+    case Expression::Kind::named:
+      names.push_back(expression.name());
+      [[fallthrough]];
+    case Expression::Kind::transpose:
+    case Expression::Kind::sum:
+    case Expression::Kind::difference:
+      for (const Expression& argument : expression.arguments()) collect_addends(argument, names);
+      return;
+    default:
+      return;
+  }
+}
+
+}  // namespace
+
+std::set<std::string> state_steps(const Trace& trace) {
+  std::vector<std::vector<std::string>> together;
+  for (const Phase& phase : trace.phases) {
+    for (const Operation& operation : phase.operations) {
+      together.push_back({operation.equation.result});
+      collect_addends(operation.equation.expression, together.back());
+    }
+    for (const Carry& carry : phase.carries) together.push_back({carry.from, carry.to});
+  }
+  const auto has_role = [&](const std::string& name, Role role) {
+    const auto symbol = trace.symbols.find(name);
+    return symbol != trace.symbols.end() && symbol->second.role == role;
+  };
+  std::set<std::string> found;
+  const auto belongs = [&](const std::string& name) {
+    return has_role(name, Role::state) || found.contains(name);
+  };
+  std::size_t known = 0;
+  do {
+    known = found.size();
+    for (const std::vector<std::string>& names : together) {
+      if (std::ranges::none_of(names, belongs)) continue;
+      for (const std::string& name : names) {
+        if (has_role(name, Role::error)) found.insert(name);
+      }
+    }
+  } while (found.size() > known);
+  return found;
+}
+
+}  // namespace palimpsest

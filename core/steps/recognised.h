@@ -1,0 +1,57 @@
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/steps/trace.h"
+
+namespace palimpsest {
+
+/// A write that takes something out of the memory and lays something down in its place:
+/// erased + written = update. All three are expressions over the tensors of the block.
+struct Overwrite {
+  Expression erased;
+  Expression written;
+  Expression update;
+  bool is_one_step = true;  // one operation makes the update; else one erases and another writes
+};
+
+/// That of the update that `operation` makes or is part of, by the steps of `phase` alone: a product with the
+/// difference of what should be there and what is there now, or an erase and a write that are added up. None
+/// where the rule does not erase. The phase may be turned (core/steps/turned.h).
+std::optional<Overwrite> overwrite_of(const Phase& phase, const Operation& operation);
+
+/// One row of (I + N) U = R as the sum that it is: u_i = r_i - sum over j < i of N_ij u_j.
+struct SubstitutionRow {
+  /// What an earlier row takes away.
+  struct Taken {
+    Index row = 0;           // j
+    double coefficient = 0;  // N_ij
+    Matrix<double> part;     // -N_ij u_j [1, V]
+  };
+
+  Matrix<double> missing;  // r_i [1, V]
+  std::vector<Taken> taken;
+  Matrix<double> solved;  // u_i [1, V], as recorded
+};
+
+/// The names of N, R and U where `operation` solves such a system; none for any other step, also where the
+/// values fade in between.
+struct SubstitutionNames {
+  std::string overlap;
+  std::string missing;
+  std::string solved;
+};
+std::optional<SubstitutionNames> substitution_of(const Operation& operation);
+
+/// Row `row` of the system that `names` stand for in `record`; 0 <= row < the rows of U.
+SubstitutionRow substitution_row(const SubstitutionNames& names, const Record& record, Index row);
+
+/// The tensors of role error that are added to states or become states, at once or gathered over blocks: what
+/// a state is moved by. Drawn beside states they need the states' scale. Whoever shows them knows their
+/// shape: a bias has the same steps as a matrix.
+std::set<std::string> state_steps(const Trace& trace);
+
+}  // namespace palimpsest

@@ -1,0 +1,190 @@
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "core/base/colour_map.h"
+#include "core/base/parallel_for.h"
+#include "tests/catch.h"
+
+using namespace palimpsest;
+
+namespace {
+
+constexpr float infinity_f32 = std::numeric_limits<float>::infinity();
+constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
+
+using Triple = std::array<double, 3>;
+
+double linear(std::uint8_t byte) {
+  const double s = byte / 255.0;
+  return s <= 0.04045 ? s / 12.92 : std::pow((s + 0.055) / 1.055, 2.4);
+}
+
+Triple linear(Rgb8 c) { return {linear(c.red), linear(c.green), linear(c.blue)}; }
+
+// CIE L*a*b* (D65) of linear sRGB.
+Triple lab(const Triple& rgb) {
+  const auto f = [](double t) { return t > 216.0 / 24389 ? std::cbrt(t) : (24389.0 / 27 * t + 16) / 116; };
+  const double x = f((0.4124 * rgb[0] + 0.3576 * rgb[1] + 0.1805 * rgb[2]) / 0.9505);
+  const double y = f(0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2]);
+  const double z = f((0.0193 * rgb[0] + 0.1192 * rgb[1] + 0.9505 * rgb[2]) / 1.089);
+  return {116 * y - 16, 500 * (x - y), 200 * (y - z)};
+}
+
+double lightness(Rgb8 c) { return lab(linear(c))[0]; }
+
+// What a person without one kind of cones sees: Machado, Oliveira and Fernandes (2009), severity 1, on linear
+// sRGB.
+using Vision = std::array<Triple, 3>;
+constexpr Vision deuteranopia = {
+    {{0.367322, 0.860646, -0.227968}, {0.280085, 0.672501, 0.047413}, {-0.011820, 0.042940, 0.968881}}};
+constexpr Vision protanopia = {
+    {{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216}, {-0.003882, -0.048116, 1.051998}}};
+
+Triple seen(Rgb8 c, const Vision& vision) {
+  const Triple rgb = linear(c);
+  Triple result{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t j = 0; j < 3; ++j) result[i] += vision[i][j] * rgb[j];
+    result[i] = std::clamp(result[i], 0.0, 1.0);
+  }
+  return lab(result);
+}
+
+double distance(const Triple& a, const Triple& b) {
+  return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
+}
+
+}  // namespace
+
+TEST_CASE("colour map: steps of ordinary and odd values") {
+  CHECK(colour_step(0.0F, 1.0F) == 0);
+  CHECK(colour_step(-0.0F, 1.0F) == 0);
+  CHECK(colour_step(1.0F, 1.0F) == colour_steps);
+  CHECK(colour_step(-1.0F, 1.0F) == -colour_steps);
+  CHECK(colour_step(0.5F, 1.0F) == (colour_steps + 1) / 2);
+  CHECK(colour_step(7.0F, 1.0F) == colour_steps);
+  CHECK(colour_step(infinity_f32, 1.0F) == colour_steps);
+  CHECK(colour_step(-infinity_f32, 1.0F) == -colour_steps);
+  CHECK(colour_step(nan_value, 1.0F) == nan_step);
+  CHECK(colour_step(std::numeric_limits<float>::denorm_min(), 1.0F) == 0);
+  for (const float range : {1e-29F, 0.001F, 0.3F, 3.0F, 12345.678F, 3e38F}) {
+    INFO("range " << range);
+    CHECK(colour_step(range, range) == colour_steps);
+    CHECK(colour_step(-range, range) == -colour_steps);
+  }
+}
+
+TEST_CASE("colour map: without a range every number is the paper") {
+  for (const float range : {0.0F, -1.0F, 1e-38F, nan_value, infinity_f32}) {
+    for (const float value : {0.0F, 1.0F, -1.0F, infinity_f32, 1e-40F}) {
+      CHECK(colour_step(value, range) == 0);
+    }
+    CHECK(colour_step(nan_value, range) == nan_step);
+  }
+}
+
+TEST_CASE("colour map: it passes through its stops") {
+  for (const ColourMap& map : {dark_colour_map, light_colour_map}) {
+    CHECK(colour(map, 0, 1) == map.zero);
+    CHECK(colour(map, 1, 1) == map.positive[2]);
+    CHECK(colour(map, -1, 1) == map.negative[2]);
+    CHECK(colour(map, nan_value, 1) == map.nan);
+    // A third of the range lies between two steps.
+    const Rgb8 third = colour(map, 1.0F / 3, 1);
+    CHECK(std::abs(third.red - map.positive[0].red) <= 1);
+    CHECK(std::abs(third.green - map.positive[0].green) <= 1);
+    CHECK(std::abs(third.blue - map.positive[0].blue) <= 1);
+  }
+}
+
+TEST_CASE("colour map: lightness alone tells the magnitude") {
+  for (const ColourMap& map : {dark_colour_map, light_colour_map}) {
+    const double direction = lightness(map.positive[2]) > lightness(map.zero) ? 1 : -1;
+    for (const int sign : {-1, 1}) {
+      for (int step = 8; step <= colour_steps; ++step) {
+        // Over 8 steps, as bytes are too coarse for neighbours.
+        const double change =
+            lightness(colour_of_step(map, sign * step)) - lightness(colour_of_step(map, sign * (step - 8)));
+        INFO("step " << sign * step);
+        CHECK(direction * change > 0);
+      }
+      CHECK(direction * (lightness(colour_of_step(map, sign * colour_steps)) - lightness(map.zero)) > 60);
+    }
+  }
+}
+
+TEST_CASE("colour map: the signs stay apart for the colour blind") {
+  const auto normal = [](Rgb8 c) { return lab(linear(c)); };
+  const auto deuteranope = [](Rgb8 c) { return seen(c, deuteranopia); };
+  const auto protanope = [](Rgb8 c) { return seen(c, protanopia); };
+  for (const ColourMap& map : {dark_colour_map, light_colour_map}) {
+    for (int step = colour_steps / 10; step <= colour_steps; ++step) {
+      INFO("step " << step);
+      const Rgb8 negative = colour_of_step(map, -step);
+      const Rgb8 positive = colour_of_step(map, step);
+      // 2.3 is the smallest difference that people notice.
+      CHECK(distance(normal(negative), normal(positive)) > 5);
+      CHECK(distance(deuteranope(negative), deuteranope(positive)) > 5);
+      CHECK(distance(protanope(negative), protanope(positive)) > 5);
+    }
+  }
+}
+
+TEST_CASE("colour map: a faded one keeps the paper") {
+  for (const ColourMap& map : {dark_colour_map, light_colour_map}) {
+    CHECK(faded(map, 1) == map);
+    const ColourMap half = faded(map, 0.5F);
+    CHECK(half.zero == map.zero);
+    CHECK(std::abs(lightness(half.positive[2]) - lightness(map.zero)) <
+          std::abs(lightness(map.positive[2]) - lightness(map.zero)));
+    CHECK(colour(faded(map, 0), 1, 1) == map.zero);
+  }
+}
+
+TEST_CASE("every index is visited once, whatever the number of threads", "[parallel_for]") {
+  for (const unsigned threads : {1U, 2U, 7U}) {
+    for (const Index count : {0, 1, 2, 100}) {
+      std::vector<std::atomic<int>> visits(static_cast<std::size_t>(count));
+      parallel_for(count, threads, [&](Index i) { ++visits[static_cast<std::size_t>(i)]; });
+      for (const auto& visited : visits) CHECK(visited == 1);
+    }
+  }
+}
+
+TEST_CASE("the exception of the lowest index is thrown, as in a plain loop", "[parallel_for]") {
+  for (int repeat = 0; repeat < 50; ++repeat) {
+    std::string message;
+    try {
+      parallel_for(64, 4, [](Index i) {
+        if (i >= 11) throw std::runtime_error(std::to_string(i));
+      });
+    } catch (const std::runtime_error& error) {
+      message = error.what();
+    }
+    CHECK(message == "11");
+  }
+}
+
+TEST_CASE("what is made in parallel comes in order, or not at all when somebody asks to stop",
+          "[parallel_for]") {
+  const auto squares = made_in_parallel(100, {}, [](std::size_t i) { return i * i; });
+  REQUIRE(squares.size() == 100);
+  for (std::size_t i = 0; i < squares.size(); ++i) CHECK(squares[i] == i * i);
+  CHECK(made_in_parallel(0, {}, [](std::size_t i) { return i; }).empty());
+
+  std::stop_source source;
+  std::atomic<int> made = 0;
+  CHECK_THROWS_AS(made_in_parallel(100, source.get_token(),
+                                   [&](std::size_t) {
+                                     source.request_stop();
+                                     return ++made;
+                                   }),
+                  Cancelled);
+  CHECK(made <= static_cast<int>(processor_threads()));
+}

@@ -1,0 +1,526 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/cases/hand_over.h"
+#include "core/cases/random_case.h"
+#include "core/rules/row_rule.h"
+#include "tests/catch.h"
+#include "tests/core/cases.h"
+#include "tests/core/io/files.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+std::vector<double> numbers(const Case& each, const char* name) {
+  return std::get<0>(each.arrays->at(name).values);
+}
+
+}  // namespace
+
+TEST_CASE("a random case written down is read back") {
+  for (const RandomCase& random : {RandomCase{}, RandomCase{.tokens = 0,
+                                                 .dk = 3,
+                                                 .dv = 9,
+                                                 .earlier = 0,
+                                                 .initial_state = true,
+                                                 .log_gates = true,
+                                                 .seed = 18446744073709551615ULL}}) {
+    CHECK(parse_random_case(to_string(random)) == random);
+  }
+  CHECK(parse_random_case("random:T=4") == RandomCase{.tokens = 4});
+  for (const char* wrong : {"", "T=4", "random:T", "random:stat", "random:states"}) {
+    INFO(wrong);
+    CHECK_THAT(input_error([&] { parse_random_case(wrong); }),
+               says("is not understood; expected for example random:T="));
+  }
+  for (const char* wrong : {"random:T=", "random:T=-1", "random:T=4x", "random:K=0", "random:p=1048577",
+                            "random:T=99999999999999999999", "random:V=4000000000", "random:seed=-1"}) {
+    INFO(wrong);
+    CHECK_THAT(input_error([&] { parse_random_case(wrong); }), says("expected a whole number from "));
+  }
+}
+
+TEST_CASE("the same seed gives the same numbers, another one others") {
+  const Variant& variant = find_variant("kda");
+  const Case first = random_case(variant, {}, {.seed = 1});
+  CHECK(numbers(first, "q") == numbers(random_case(variant, {}, {.seed = 1}), "q"));
+  CHECK(numbers(first, "q") != numbers(random_case(variant, {}, {.seed = 2}), "q"));
+  CHECK(numbers(first, "q") != numbers(first, "v"));
+  // Fixed for all machines and libraries.
+  CHECK(numbers(first, "beta").front() == 0x1.d42788ae5c01fp-1);
+  CHECK(numbers(first, "q").front() == 0x1.1e6f83a986d37p-2);
+}
+
+TEST_CASE("random numbers are what a layer would give") {
+  const Case each = random_case(find_variant("kda"), {}, {.tokens = 400, .dk = 9, .dv = 4, .seed = 5});
+  const std::vector<double> q = numbers(each, "q");
+  const std::vector<double> k = numbers(each, "k");
+  const std::vector<double> alpha = numbers(each, "alpha");
+  double squares = 0;
+  for (const double x : q) squares += x * x;
+  CHECK(squares / 400 == Approx(1).margin(0.1));
+  for (std::size_t t = 0; t < 400; ++t) {
+    double length = 0;
+    for (std::size_t i = 9 * t; i < 9 * t + 9; ++i) length += k[i] * k[i];
+    CHECK(length == Approx(1));
+  }
+  CHECK(std::ranges::count(alpha, 0.0) > 10);
+  CHECK(std::ranges::count(alpha, 1.0) > 10);
+  CHECK(std::ranges::count_if(alpha, [](double a) { return a > 0.5; }) > 2400);
+}
+
+TEST_CASE("gates as g are the logarithms of those as alpha") {
+  const Case alpha = random_case(find_variant("gla"), {}, {.log_gates = false});
+  const Case g = random_case(find_variant("gla"), {}, {.log_gates = true});
+  CHECK(numbers(alpha, "k") == numbers(g, "k"));
+  const std::vector<double> decays = numbers(alpha, "alpha");
+  const std::vector<double> logs = numbers(g, "g");
+  for (std::size_t i = 0; i < logs.size(); ++i) CHECK(std::exp(logs[i]) == Approx(decays[i]).margin(1e-15));
+}
+
+// Two runs in a row are one run; heads and batches are separate runs.
+
+namespace {
+
+/// Rows first .. first+count-1 of an array.
+Array rows_of(const Array& whole, Index first, Index count) {
+  const Index width = whole.shape[0] == 0 ? 0 : whole.size() / whole.shape[0];
+  std::vector<double> values;
+  for (Index i = first * width; i < (first + count) * width; ++i) values.push_back(whole[i]);
+  std::vector<Index> shape = whole.shape;
+  shape[0] = count;
+  return {shape, std::move(values)};
+}
+
+/// Tokens of an inner batch of the rule; 1 where it has none.
+Index batch_of(const Case& each) {
+  const auto batch = each.sequence.settings.parameters.find("batch");
+  return batch == each.sequence.settings.parameters.end() ? 1 : static_cast<Index>(batch->second);
+}
+
+/// Whether the array holds a state before the first token.
+bool is_initial_state(const Case& each, const std::string& array) {
+  return std::ranges::any_of(states_of(*each.variant, each.settings), [&](const std::string& state) {
+    return array == initial_name(*each.variant, each.settings, state);
+  });
+}
+
+/// Tokens first .. first+count-1 of every array that has an axis of tokens or batches, the arrays that hold
+/// for all tokens, and no initial states. `first` is the start of a batch.
+Arrays part_of(const Case& each, Index first, Index count) {
+  const Index batch = batch_of(each);
+  const auto batches = [&](Index tokens) { return (tokens + batch - 1) / batch; };
+  Arrays part;
+  for (const Input& input : inputs_of(*each.variant, each.settings)) {
+    const std::string name = each.arrays->contains("g") && input.range == Range::decay ? "g" : input.name;
+    if (!each.arrays->contains(name) || is_initial_state(each, name)) continue;
+    const Array& whole = each.arrays->at(name);
+    if (input.shape.front() == "n") {
+      part[name] = rows_of(whole, first, count);
+    } else if (input.shape.front() == "n_batches") {
+      part[name] = rows_of(whole, batches(first), batches(count));
+    } else {
+      part[name] = whole;
+    }
+  }
+  return part;
+}
+
+/// The first tokens of a case, ready to run with its initial states.
+Case beginning_of(const Case& each, Index count) {
+  Arrays first = part_of(each, 0, count);
+  for (const auto& [name, array] : *each.arrays) {
+    if (is_initial_state(each, name)) first[name] = array;
+  }
+  return bound(*each.variant, each.settings, first, each.words);
+}
+
+/// The smallest multiple of the inner batch that is at least `wanted`, or the whole sequence.
+Index split_at(const Case& each, Index wanted) {
+  const Index batch = batch_of(each);
+  return std::min<Index>(each.sequence.tokens, (wanted + batch - 1) / batch * batch);
+}
+
+/// Lays arrays of single heads out as [T, H, ...] or [B, T, H, ...]: element (b, t, h) comes from head_of(b,
+/// h).
+template <class HeadOf>
+Array joined(const Input& input, Index batches, Index heads, int head_axes, HeadOf head_of) {
+  const Array& first = head_of(0, 0);
+  const bool has_tokens = input.shape.front() == "n";
+  const Index tokens = has_tokens ? first.shape[0] : 1;
+  const Index width = tokens == 0 ? 0 : first.size() / tokens;
+  std::vector<Index> shape;
+  if (head_axes == 2) shape.push_back(batches);
+  if (has_tokens) shape.push_back(tokens);
+  shape.push_back(heads);
+  shape.insert(shape.end(), first.shape.begin() + (has_tokens ? 1 : 0), first.shape.end());
+  std::vector<double> values;
+  for (Index b = 0; b < batches; ++b) {
+    for (Index t = 0; t < tokens; ++t) {
+      for (Index h = 0; h < heads; ++h) {
+        for (Index i = 0; i < width; ++i) values.push_back(head_of(b, h)[t * width + i]);
+      }
+    }
+  }
+  return {shape, std::move(values)};
+}
+
+/// Runs `head_count` x `batch_count` different heads once joined and once apart; q has `q_heads` heads, k and
+/// v have `kv_heads`.
+void check_heads(const Variant& variant, int head_axes, Index batch_count, Index head_count, Index q_heads,
+                 Index kv_heads, bool log_gates) {
+  const Settings settings = random_settings(variant, {}, 1);
+  const auto source = [&](Index b, Index h) {
+    return random_arrays(variant, settings,
+                         {.tokens = 6,
+                          .dk = 3,
+                          .dv = 2,
+                          .initial_state = true,
+                          .log_gates = log_gates,
+                          .seed = static_cast<std::uint64_t>(100 + 10 * b + h)});
+  };
+  std::vector<std::vector<Arrays>> sources;
+  for (Index b = 0; b < batch_count; ++b) {
+    sources.emplace_back();
+    for (Index h = 0; h < head_count; ++h) sources.back().push_back(source(b, h));
+  }
+  const auto heads_of = [&](const std::string& name) {
+    return name == "q" ? q_heads : name == "k" || name == "v" ? kv_heads : head_count;
+  };
+
+  Arrays together;
+  for (const Input& input : inputs_of(variant, settings)) {
+    const std::string name = input.range == Range::decay && log_gates ? "g" : input.name;
+    together[name] =
+        joined(input, batch_count, heads_of(name), head_axes, [&](Index b, Index h) -> const Array& {
+          return sources[static_cast<std::size_t>(b)][static_cast<std::size_t>(h)].at(name);
+        });
+  }
+  const SequenceBatch batch = palimpsest::bind(variant, std::make_shared<const Arrays>(together), settings);
+  REQUIRE(batch.head_count == head_count);
+  REQUIRE(batch.batch_count == batch_count);
+  REQUIRE(batch.rank == head_axes + 2);
+  for (Index b = 0; b < batch_count; ++b) {
+    for (Index h = 0; h < head_count; ++h) {
+      Arrays apart;
+      for (const auto& [name, array] : together) {
+        const Index own = h * heads_of(name) / head_count;
+        apart[name] = sources[static_cast<std::size_t>(b)][static_cast<std::size_t>(own)].at(name);
+      }
+      const Case alone = bound(variant, settings, apart);
+      const Sequence& head = batch.heads[static_cast<std::size_t>(b * head_count + h)];
+      const Output got = variant.rule->run(head, Form::chunkwise, Precision::f64, 4);
+      INFO(variant.id << " batch " << b << " head " << h);
+      CHECK(compare(got, alone.run(Form::chunkwise, Precision::f64, 4)).error == 0);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a sequence extended in any form is the sequence in one piece") {
+  constexpr Index T = 29;
+  for (const Case& each : all_cases({.tokens = T, .dk = 4, .dv = 3, .seed = 31})) {
+    if (!each.variant->rule->is_causal(each.sequence)) continue;
+    const Output whole = each.run(each.forms().front());
+    for (const Index wanted : {0, 1, 16, 29}) {
+      const Index split = split_at(each, wanted);
+      const bool ends_within_batch = split % batch_of(each) != 0;
+      const Case first = beginning_of(each, split);
+      for (const Form prefill : each.forms()) {
+        const Output before = first.run(prefill, Precision::f64, 7);
+        for (const Form form : each.forms()) {
+          if (ends_within_batch) continue;
+          const Output after = extend(*each.variant, first.sequence, before, part_of(each, split, T - split),
+                                      form, Precision::f64, 5);
+          INFO(each.words << " split at " << split << ": " << name(prefill) << ", " << name(form));
+          REQUIRE(after.o.rows() == T);
+          CHECK(compare(after, whole).error <= each.allowed(1e-13));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a prefill in chunks and then token by token is one run") {
+  constexpr Index T = 20;
+  for (const Case& each : all_cases({.tokens = T, .dk = 3, .dv = 5, .seed = 33})) {
+    if (!each.variant->rule->is_causal(each.sequence)) continue;
+    const std::vector<Form> forms = each.forms();
+    const bool streams = std::ranges::find(forms, Form::recurrent) != forms.end();
+    const Form form = streams ? Form::recurrent : forms.front();
+    const Index batch = batch_of(each);
+    const Index prefill = split_at(each, 9);
+    Case so_far = beginning_of(each, prefill);
+    Output output = so_far.run(Form::chunkwise, Precision::f64, 4);
+    for (Index t = prefill; t < T; t += batch) {
+      const Index count = std::min(batch, T - t);
+      output =
+          extend(*each.variant, so_far.sequence, output, part_of(each, t, count), form, Precision::f64, 1);
+      so_far = beginning_of(each, t + count);
+    }
+    INFO(each.words);
+    CHECK(compare(output, each.run(form)).error <= each.allowed(1e-13));
+  }
+}
+
+TEST_CASE("a state that is not handed over as it is changes what follows") {
+  constexpr Index T = 24;
+  for (const Case& each : all_cases({.tokens = T, .dk = 4, .dv = 3, .seed = 34})) {
+    if (!each.variant->rule->is_causal(each.sequence)) continue;
+    const Index split = split_at(each, 12);
+    if (split % batch_of(each) != 0) continue;
+    const Case first = beginning_of(each, split);
+    const Output before = first.run(Form::chunkwise);
+    const auto rest = [&](const Output& handed) {
+      return extend(*each.variant, first.sequence, handed, part_of(each, split, T - split), Form::chunkwise,
+                    Precision::f64, 4);
+    };
+    for (std::size_t i = 0; i < before.states.size(); ++i) {
+      // Optional arrays are given with the initial states: without momentum its state has no effect.
+      if (!first.sequence.has(initial_name(*each.variant, each.settings, before.states[i].first))) continue;
+      Output halved = before;
+      halved.states[i].second *= 0.5;
+      INFO(each.words << " state " << before.states[i].first);
+      CHECK(compare(rest(halved), rest(before)).error > 1e-12);
+    }
+  }
+}
+
+TEST_CASE("column norms that come from the initial weights stay those of the first ones") {
+  const Variant& variant = find_variant("lact");
+  Variant forgetful = variant;
+  forgetful.hand_over = nullptr;
+  const Case each = random_case(variant, {.parameters = {{"batch", 4}}}, {.tokens = 24, .dk = 4, .dv = 3});
+  const Case first = beginning_of(each, 12);
+  // Free columns grow; a run that took its norms from there would keep the wrong ones. The engine keeps them
+  // up to 1e-5, so the change is of that size.
+  const Output before = first.run(Form::chunkwise);
+  const Arrays more = part_of(each, 12, 12);
+  const auto error = [&](const Variant& handing) {
+    return compare(extend(handing, first.sequence, before, more, Form::chunkwise, Precision::f64, 4),
+                   each.run(Form::chunkwise))
+        .error;
+  };
+  CHECK(error(variant) <= each.allowed(1e-13));
+  CHECK(error(forgetful) > 1e-7);
+}
+
+TEST_CASE("a sequence that cannot go on says why") {
+  const Case ahead = random_case(find_variant("linear"), {.options = {{"causal", "false"}}}, {.tokens = 5});
+  CHECK_THAT(
+      input_error([&] { continuation(*ahead.variant, ahead.sequence, ahead.run(Form::chunkwise), {}); }),
+      says("reads the state after the last token"));
+  for (const Variant& variant : variants()) {
+    if (std::ranges::find(variant.parameters, "batch", &Parameter::name) == variant.parameters.end())
+      continue;
+    const Case within = random_case(variant, {.parameters = {{"batch", 4}}}, {.tokens = 6});
+    CHECK_THAT(input_error([&] { continuation(variant, within.sequence, within.run(Form::chunkwise), {}); }),
+               says("6 tokens end within an inner batch of 4"));
+  }
+  const Case each = random_case(find_variant("kda"), {}, {.tokens = 5});
+  const auto with = [&](Arrays more) {
+    return input_error([&] {
+      extend(*each.variant, each.sequence, each.run(Form::chunkwise), std::move(more), Form::recurrent,
+             Precision::f64, 1);
+    });
+  };
+  CHECK_THAT(with({}), says("array \"q\" is missing"));
+  Arrays narrow = part_of(each, 0, 2);
+  narrow["k"] = Array({2, 1}, std::vector<double>{1, 1});
+  CHECK_THAT(with(narrow), says("array \"k\""));
+}
+
+TEST_CASE("heads and batches give what each of them gives alone") {
+  for (const Variant& variant : variants()) {
+    check_heads(variant, 1, 1, 4, 4, 4, false);
+    check_heads(variant, 1, 1, 4, 4, 2, false);
+    check_heads(variant, 1, 1, 4, 4, 1, false);
+    check_heads(variant, 2, 3, 2, 2, 2, false);
+    check_heads(variant, 2, 2, 6, 6, 3, false);
+  }
+  check_heads(find_variant("kda"), 1, 1, 4, 1, 1, true);
+  check_heads(find_variant("scalar_decay"), 1, 1, 4, 1, 4, true);
+}
+
+TEST_CASE("a parameter may differ from head to head") {
+  const Variant& variant = find_variant("retnet");
+  const Case one = random_case(variant, {.parameters = {{"gamma", 0.5}}}, {.tokens = 6, .dk = 3, .dv = 2});
+  const std::vector<Input> inputs = all_inputs(variant);
+  Arrays two_heads;
+  for (const Input& input : inputs) {
+    if (input.absent) continue;
+    two_heads[input.name] =
+        joined(input, 1, 2, 1, [&](Index, Index) -> const Array& { return one.arrays->at(input.name); });
+  }
+  two_heads["gamma"] = Array({2}, std::vector<double>{0.5, 0.25});
+  const SequenceBatch batch =
+      palimpsest::bind(variant, std::make_shared<const Arrays>(two_heads), Settings{});
+  const auto run = [&](std::size_t head) {
+    return variant.rule->run(batch.heads[head], Form::recurrent, Precision::f64, 1);
+  };
+  const Case other = random_case(variant, {.parameters = {{"gamma", 0.25}}}, {.tokens = 6, .dk = 3, .dv = 2});
+  CHECK(compare(run(0), one.run(Form::recurrent)).error == 0);
+  CHECK(compare(run(1), other.run(Form::recurrent)).error == 0);
+  CHECK(compare(run(1), one.run(Form::recurrent)).error > 1e-3);
+}
+
+TEST_CASE("arrays of f32 are computed as the numbers they hold") {
+  for (const Case& each : all_cases({.tokens = 20, .dk = 4, .dv = 3, .seed = 32})) {
+    const Arrays narrow = rounded_to_f32(*each.arrays);
+    Arrays wide;
+    for (const auto& [name, array] : narrow) {
+      std::vector<double> values;
+      for (Index i = 0; i < array.size(); ++i) values.push_back(array[i]);
+      wide[name] = Array(array.shape, std::move(values));
+    }
+    INFO(each.words);
+    const Output expected = bound(*each.variant, each.settings, wide).run(Form::chunkwise, Precision::f64, 8);
+    CHECK(
+        compare(bound(*each.variant, each.settings, narrow).run(Form::chunkwise, Precision::f64, 8), expected)
+            .error == 0);
+  }
+}
+
+namespace {
+
+/// The tokens of a case from `first` on.
+Arrays rest_of(const Case& each, Index first) { return part_of(each, first, each.sequence.tokens - first); }
+
+/// The same tokens with nothing in these arrays.
+Arrays with_zeros(Arrays arrays, std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    if (arrays.contains(name)) std::ranges::fill(std::get<0>(arrays.at(name).values), 0.0);
+  }
+  return arrays;
+}
+
+}  // namespace
+
+TEST_CASE("queries wholly after a block get the same in every form") {
+  int asked = 0;
+  for (const Case& each : all_cases({.tokens = 30, .dk = 5, .dv = 3, .seed = 12})) {
+    const Index split = split_at(each, 17);
+    if (!dynamic_cast<const RowRule*>(each.variant->rule.get())) continue;
+    INFO(each.words);
+    ++asked;
+    const Case block = beginning_of(each, split);
+    const Output before = block.run(Form::recurrent);
+    const auto answers = [&](Form form, Precision precision, Index chunk_size) {
+      return ask(*each.variant, block.sequence, before, rest_of(each, split), form, precision, chunk_size);
+    };
+    const Matrix<double> expected = answers(Form::recurrent, Precision::f64, 1);
+    REQUIRE(expected.rows() == 30 - split);
+    for (const Form form : all_forms) {
+      for (const Index chunk_size : {1, 5, 64}) {
+        INFO(name(form) << " chunk " << chunk_size);
+        CHECK(compare("o", answers(form, Precision::f64, chunk_size), expected).error <= 1e-12);
+        CHECK(compare("o", answers(form, Precision::f32, chunk_size), expected).error <= 2e-5);
+      }
+    }
+  }
+  CHECK(asked > 50);
+}
+
+TEST_CASE("a token that only asks is one whose key and value are nothing") {
+  for (const char* id : {"linear", "retnet", "gla", "deltanet", "gated_deltanet", "kda", "value_decay"}) {
+    INFO(id);
+    const Case each = random_case(find_variant(id), {}, {.tokens = 30, .dk = 5, .dv = 3, .seed = 13});
+    const Case block = beginning_of(each, 17);
+    const Output before = block.run(Form::chunkwise, Precision::f64, 4);
+    const Arrays silent = with_zeros(rest_of(each, 17), {"k", "v"});
+    const Matrix<double> run =
+        extend(*each.variant, block.sequence, before, silent, Form::recurrent, Precision::f64, 1)
+            .o.bottomRows(13);
+    const auto answers = [&](Arrays more) {
+      return ask(*each.variant, block.sequence, before, std::move(more), Form::chunkwise, Precision::f64, 4);
+    };
+    CHECK(compare("o", answers(rest_of(each, 17)), run).error <= 1e-12);
+    // Its own writes would show.
+    const Matrix<double> writing =
+        extend(*each.variant, block.sequence, before, rest_of(each, 17), Form::recurrent, Precision::f64, 1)
+            .o.bottomRows(13);
+    CHECK(compare("o", writing, run).error > 1e-2);
+  }
+}
+
+TEST_CASE("without erasing, what a block answers and what comes later add up") {
+  for (const char* id : {"linear", "retnet", "gla"}) {
+    INFO(id);
+    const Case each = random_case(find_variant(id), {}, {.tokens = 30, .dk = 5, .dv = 3, .seed = 14});
+    const Case block = beginning_of(each, 17);
+    const Output before = block.run(Form::chunkwise, Precision::f64, 4);
+    const Matrix<double> answered =
+        ask(*each.variant, block.sequence, before, rest_of(each, 17), Form::parallel, Precision::f64, 1);
+    const Matrix<double> own = bound(*each.variant, each.settings, rest_of(each, 17)).run(Form::parallel).o;
+    CHECK(compare("o", answered + own, each.run(Form::recurrent).o.bottomRows(13)).error <= 1e-12);
+  }
+}
+
+TEST_CASE("a rule that no token can only ask says so") {
+  const Case each = random_case(find_variant("softmax"), {}, {.tokens = 6, .dk = 2, .dv = 2});
+  const Case block = beginning_of(each, 4);
+  CHECK_THROWS_WITH(ask(*each.variant, block.sequence, block.run(Form::recurrent), rest_of(each, 4),
+                        Form::parallel, Precision::f64, 1),
+                    says("A token that only asks is not defined here"));
+}
+
+TEST_CASE("a key that makes the decay counts nothing where a token only asks") {
+  for (const char* causal : {"true", "false"}) {
+    const Variant& variant = find_variant("double_softmax");
+    Case each = random_case(variant, {.options = {{"causal", causal}}},
+                            {.tokens = 9, .dk = 3, .dv = 2, .initial_state = true, .seed = 15});
+    // The average of ones is one, whoever asks.
+    Arrays arrays = *each.arrays;
+    std::ranges::fill(std::get<0>(arrays.at("initial_S").values), 1.0);
+    each = bound(variant, each.settings, std::move(arrays));
+    for (const Form form : all_forms) {
+      INFO(causal << " " << name(form));
+      const Matrix<double> o = variant.rule->answers(each.sequence, form, Precision::f64, 4);
+      CHECK((o.array() - 1).abs().maxCoeff() <= 1e-14);
+    }
+  }
+}
+
+TEST_CASE("what a token would write does not matter where it only asks") {
+  for (const Case& each : all_cases({.tokens = 24, .dk = 4, .dv = 3, .seed = 16})) {
+    if (!dynamic_cast<const RowRule*>(each.variant->rule.get())) continue;
+    const Index split = split_at(each, 12);
+    const Case block = beginning_of(each, split);
+    const Output before = block.run(Form::recurrent);
+    const Arrays asking = rest_of(each, split);
+    Arrays other = asking;
+    for (const char* name : {"k", "v", "beta"}) {
+      if (!other.contains(name)) continue;
+      for (double& value : std::get<0>(other.at(name).values)) value = 0.25 + std::abs(value);
+    }
+    for (const Form form : all_forms) {
+      INFO(each.words << " " << name(form));
+      const auto answers = [&](const Arrays& more) {
+        return ask(*each.variant, block.sequence, before, more, form, Precision::f64, 5);
+      };
+      CHECK(compare("o", answers(other), answers(asking)).error <= 1e-14);
+    }
+  }
+}
+
+TEST_CASE("states that mean something together are given together") {
+  for (const auto& [id, missing] : {std::pair{"kernel", "initial_z"},
+                                    {"kernel", "initial_S"},
+                                    {"double_softmax", "initial_log_z"},
+                                    {"double_softmax", "initial_S"},
+                                    {"softmax", "initial_v_cache"},
+                                    {"fox", "initial_v_cache"},
+                                    {"fox", "initial_g_cache"}}) {
+    const Case each = random_case(find_variant(id), {}, {.tokens = 4, .initial_state = true});
+    Arrays arrays = *each.arrays;
+    REQUIRE(arrays.erase(missing) == 1);
+    INFO(id << " without " << missing);
+    CHECK_THAT(input_error([&] { bound(*each.variant, each.settings, arrays).run(Form::recurrent); }),
+               says("must be given together"));
+  }
+}

@@ -1,0 +1,173 @@
+// Arrows between the rooms of the house go one way, and the page about them is true.
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "tests/catch.h"
+#include "tests/core/rooms.h"
+#include "tests/core/type_names.h"
+#include "tests/folders.h"
+
+using namespace palimpsest::testing;
+
+namespace {
+
+const std::filesystem::path root = std::filesystem::path(assets_folder()).parent_path();
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+using Lines = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("no room includes what it may not", "[rooms]") {
+  CHECK(wrong_arrows(rooms(), sources_below(root, {"core", "kernels", "app"})) == Lines{});
+}
+
+TEST_CASE("no room defines what another one declares", "[rooms]") {
+  const Lines known = {
+      // Whoever looks up what a formula calls must know all functions, and some are a variant's own.
+      "palimpsest::functions: declared in core/formula/expression.h, defined in core/variants/variants.cpp",
+      // A frame calls for what lies around the panels, and for the workspaces; the views stand after it.
+      "palimpsest::draw_overlays: declared in app/studio/bars.h, defined in app/views/overlays.cpp",
+      "palimpsest::draw_top_bar: declared in app/studio/bars.h, defined in app/views/top_bar.cpp",
+      "palimpsest::draw_status: declared in app/studio/bars.h, defined in app/views/status.cpp",
+      "palimpsest::workspaces: declared in app/studio/workspaces.h, defined in app/views/workspaces.cpp"};
+  const Lines found = hidden_arrows(rooms(), sources_below(root, {"core", "kernels", "app"}));
+  CHECK(std::ranges::is_permutation(found, known));
+}
+
+TEST_CASE("the page about the rooms shows the arrows that there are", "[rooms]") {
+  const auto page = root / "docs/rooms.md";
+  const std::string expected = rooms_page(rooms(), sources_below(root, {"core", "kernels", "app"}));
+  if (std::getenv("PALIMPSEST_WRITE_DOCS") != nullptr) std::ofstream(page, std::ios::binary) << expected;
+  CHECK(text_of(page) == expected);
+}
+
+TEST_CASE("a wrong arrow, a file without a room and a table that goes back are found", "[rooms]") {
+  const std::vector<Room> table = {{"core/a", "", {}}, {"core/b", "", {"core/a"}}};
+  const SourceFile down{"core/b/x.h", "#include \"core/a/y.h\"\n#include <vector>\n"};
+  CHECK(wrong_arrows(table, {down}) == Lines{});
+  CHECK(wrong_arrows(table, {{"core/a/y.cpp", "#include \"core/b/x.h\"\n"}}) ==
+        Lines{"core/a/y.cpp includes core/b/x.h: core/a may not use core/b"});
+  CHECK(wrong_arrows(table, {{"core/z.h", ""}}) == Lines{"core/z.h stands in no room"});
+  CHECK(wrong_arrows(table, {{"core/a/y.h", "#include \"core/z.h\"\n"}}) ==
+        Lines{"core/a/y.h includes core/z.h, which stands in no room"});
+  CHECK(wrong_arrows({{"core/a", "", {"core/b"}}, {"core/b", "", {}}}, {}) ==
+        Lines{"core/a may use core/b, which does not stand before it"});
+}
+
+TEST_CASE("a function that another room defines is found", "[rooms]") {
+  const std::vector<Room> table = {{"core/a", "", {}}, {"core/b", "", {"core/a"}}};
+  const SourceFile header{"core/a/x.h",
+                          "namespace p {\nint one(int x = 1);\nstruct S { void two() const; };\n"
+                          "std::vector<int> three(std::span<const int> of = {}, int more = {});\n}\n"};
+  const auto hidden = [&](const std::string& path, const std::string& body) {
+    return hidden_arrows(table, {header, {path, "namespace p {\n" + body + "\n}\n"}});
+  };
+  CHECK(hidden("core/a/x.cpp", "int one(int x) { return x; } void S::two() const {}") == Lines{});
+  CHECK(hidden("core/b/y.cpp", "namespace { int one(int x) { return x; } }") == Lines{});
+  CHECK(hidden("core/b/y.cpp", "int four() { return one(); }") == Lines{});
+  CHECK(hidden("core/b/y.cpp", "int one(int x) { return x; }") ==
+        Lines{"p::one: declared in core/a/x.h, defined in core/b/y.cpp"});
+  CHECK(hidden("core/b/y.cpp", "void S::two() const {}") ==
+        Lines{"p::S::two: declared in core/a/x.h, defined in core/b/y.cpp"});
+  CHECK(hidden("core/b/y.cpp", "std::vector<int> three(std::span<const int> of, int) { return {}; }") ==
+        Lines{"p::three: declared in core/a/x.h, defined in core/b/y.cpp"});
+}
+
+TEST_CASE("the drawing leaves out arrows that go by way of another room", "[rooms]") {
+  const std::vector<Room> table = {{"core/a", "First.", {}},
+                                   {"core/b", "Second.", {"core/a"}},
+                                   {"core/c", "Third.", {"core/a", "core/b"}}};
+  const std::string page = rooms_page(table, {{"core/b/b.h", "#include \"core/a/a.h\"\n"},
+                                              {"core/c/c.h",
+                                               "#include \"core/a/a.h\"\n"
+                                               "#include \"core/b/b.h\"\n"}});
+  CHECK(page.find("core_b --> core_a") != std::string::npos);
+  CHECK(page.find("core_c --> core_b") != std::string::npos);
+  CHECK(page.find("core_c --> core_a") == std::string::npos);
+  CHECK(page.find("| `core/c` | Third. |") != std::string::npos);
+}
+
+// No two types of one name: in one program they would be taken for each other, and no compiler has to say so.
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What every program of ours is linked from.
+std::vector<SourceFile> program() { return sources_below(root, {"core", "kernels", "app"}); }
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("no type of the program, of its tests or of its benchmarks is defined twice", "[names]") {
+  const std::vector<SourceFile> shared = program();
+  CHECK(types_defined_twice(shared) == Names{});
+  std::vector<fs::path> further = {"bench"};
+  for (const auto& entry : fs::directory_iterator(root / "tests"))
+    if (entry.is_directory()) further.push_back(entry.path().lexically_relative(root));
+  CHECK(further.size() > 6);
+  for (const fs::path& folder : further) {
+    CAPTURE(folder.string());
+    std::vector<SourceFile> sources = shared;
+    std::ranges::copy(sources_below(root, {folder.string()}), std::back_inserter(sources));
+    CHECK(types_defined_twice(sources) == Names{});
+  }
+}
+
+TEST_CASE("the types of the program are found, and a second one of the same name is told", "[names]") {
+  std::vector<SourceFile> sources = program();
+  Names all;
+  for (const SourceFile& source : sources)
+    for (std::string& name : type_names(source.text)) all.push_back(std::move(name));
+  // A template, a class with a base, a scoped enumeration, a nested type, an alias; in core and in app.
+  for (const char* name :
+       {"palimpsest::Program", "palimpsest::RowRule", "palimpsest::Cause", "palimpsest::InnerProblem::After",
+        "palimpsest::NamedStates", "palimpsest::Session", "palimpsest::style::Palette"}) {
+    CAPTURE(name);
+    CHECK(std::ranges::count(all, name) == 1);
+  }
+  CHECK(all.size() > 250);
+
+  sources.push_back({"app/injected.h", "namespace palimpsest { struct Divergence { int token; }; }"});
+  CHECK(types_defined_twice(sources) ==
+        Names{"palimpsest::Divergence: core/insight/stability.h, app/injected.h"});
+}
+
+TEST_CASE("what counts as the definition of a type", "[names]") {
+  const auto names = [](const char* source) { return type_names(source); };
+  CHECK(names("namespace a { struct X {}; }  namespace a::b { class X final : public a::X {}; }") ==
+        Names{"a::X", "a::b::X"});
+  CHECK(names("template <class T, class U = int> struct X { enum class Kind : char { one }; union { int i; "
+              "}; };") == Names{"X", "X::Kind"});
+  CHECK(names("template <> struct X<int> {}; struct X<std::vector<int>> {}; struct A::X {};") ==
+        Names{"X<int>", "X<std::vector<int>>", "A::X"});
+  CHECK(names("struct [[nodiscard]] X {}; struct alignas(8) Y {}; enum Z { a }; using W = int;") ==
+        Names{"X", "Y", "Z", "W"});
+  CHECK(names("extern \"C\" { struct X {}; } inline namespace v { struct Y {}; }") == Names{"X", "v::Y"});
+  // Local to its file.
+  CHECK(
+      names("namespace { struct X { struct Y {}; }; } namespace a { namespace { using Z = int; } }").empty());
+  CHECK(names("int f(struct S s) { struct X {}; using Y = X; return [] { struct Z {}; return 1; }(); }")
+            .empty());
+  // No body, or not a type's.
+  CHECK(
+      names("struct X; class Y; enum class Z : int; friend class W; using namespace a; using a::V;").empty());
+  CHECK(names("struct X f(int i) { return {}; } struct X x = {}; const struct X y{1};").empty());
+  CHECK(names("template <class T> bool operator<(const T& a, const T& b) { return a.x < b.x; }").empty());
+  // Not code at all.
+  CHECK(
+      names("// struct A {};\n/* struct B {}; */ auto s = \"struct C {};\"; auto r = R\"(\" struct D {};)\";")
+          .empty());
+  CHECK(names("#define E \\\n  struct E {};\nint million = 1'000'000; char quote = '\\'';").empty());
+  CHECK(names("int million = 1'000'000; char c = '{'; struct X {};") == Names{"X"});
+}

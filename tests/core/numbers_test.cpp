@@ -1,0 +1,449 @@
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <random>
+#include <tuple>
+
+#include "core/base/error.h"
+#include "core/formula/expression.h"
+#include "core/io/npz.h"
+#include "core/numbers/arithmetic.h"
+#include "core/numbers/features.h"
+#include "core/numbers/gelu.h"
+#include "core/numbers/layer_norm.h"
+#include "core/numbers/matrix_functions.h"
+#include "tests/catch.h"
+#include "tests/core/function_values.h"
+#include "tests/folders.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+/// How a format's numbers are written: a sign, these bits for the exponent, and the rest for the fraction.
+struct Layout {
+  Arithmetic arithmetic;
+  int bits;
+  int exponent_bits;
+
+  int fraction_bits() const { return bits - 1 - exponent_bits; }
+};
+constexpr Layout layouts[] = {{Arithmetic::f16, 16, 5}, {Arithmetic::bf16, 16, 8}, {Arithmetic::tf32, 19, 8}};
+
+/// The number that these bits stand for.
+double number_of(std::uint32_t bits, const Layout& layout) {
+  const int exponent_bits = layout.exponent_bits;
+  const int fraction_bits = layout.fraction_bits();
+  const int bias = (1 << (exponent_bits - 1)) - 1;
+  const int exponent = static_cast<int>(bits >> fraction_bits) & ((1 << exponent_bits) - 1);
+  const int fraction = static_cast<int>(bits) & ((1 << fraction_bits) - 1);
+  const double sign = (bits >> (layout.bits - 1)) != 0 ? -1 : 1;
+  if (exponent == (1 << exponent_bits) - 1)
+    return fraction == 0 ? sign * infinity : std::numeric_limits<double>::quiet_NaN();
+  if (exponent == 0) return sign * std::ldexp(fraction, 1 - bias - fraction_bits);
+  return sign * std::ldexp(fraction + (1 << fraction_bits), exponent - bias - fraction_bits);
+}
+
+/// The upper bits of an f32, rounded to nearest even by integer arithmetic; so many are dropped.
+double upper_bits(float x, int dropped) {
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &x, sizeof bits);
+  bits += (1U << (dropped - 1)) - 1 + ((bits >> dropped) & 1);
+  bits &= ~0U << dropped;
+  std::memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+}  // namespace
+
+TEST_CASE("arithmetic: all numbers of f16, bf16 and tf32 stay what they are") {
+  for (const Layout& layout : layouts) {
+    int wrong = 0;
+    for (std::uint32_t bits = 0; bits < 1U << layout.bits; ++bits) {
+      const double x = number_of(bits, layout);
+      const double y = rounded(x, layout.arithmetic);
+      const bool same = std::isnan(x) ? std::isnan(y) : x == y && std::signbit(x) == std::signbit(y);
+      wrong += same ? 0 : 1;
+    }
+    INFO(name(layout.arithmetic));
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("arithmetic: halfway between any two neighbours the even one is taken, beside it the nearer") {
+  for (const Layout& layout : layouts) {
+    const Arithmetic arithmetic = layout.arithmetic;
+    const std::uint32_t infinite = ((1U << layout.exponent_bits) - 1) << layout.fraction_bits();
+    int wrong = 0;
+    for (std::uint32_t bits = 0; bits + 1 < infinite; ++bits) {
+      const double below = number_of(bits, layout);
+      const double above = number_of(bits + 1, layout);
+      const double half = below + (above - below) / 2;
+      const double even = bits % 2 == 0 ? below : above;
+      for (const double sign : {1.0, -1.0}) {
+        wrong += rounded(sign * half, arithmetic) == sign * even ? 0 : 1;
+        wrong += rounded(sign * std::nextafter(half, 0), arithmetic) == sign * below ? 0 : 1;
+        wrong += rounded(sign * std::nextafter(half, infinity), arithmetic) == sign * above ? 0 : 1;
+      }
+    }
+    INFO(name(layout.arithmetic));
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("arithmetic: overflow begins halfway beyond the largest number") {
+  for (const auto& [arithmetic, largest, step] : {std::tuple(Arithmetic::f16, 65504.0, 32.0),
+                                                  {Arithmetic::bf16, 0x1.fep127, 0x1p120},
+                                                  {Arithmetic::tf32, (2 - 0x1p-10) * 0x1p127, 0x1p117}}) {
+    CHECK(format_of(arithmetic).largest == largest);
+    CHECK(rounded(std::nextafter(largest + step / 2, 0), arithmetic) == largest);
+    CHECK(rounded(largest + step / 2, arithmetic) == infinity);
+    CHECK(rounded(-largest - step / 2, arithmetic) == -infinity);
+    CHECK(rounded(1e300, arithmetic) == infinity);
+    CHECK(rounded(-infinity, arithmetic) == -infinity);
+    CHECK(std::isnan(rounded(std::numeric_limits<double>::quiet_NaN(), arithmetic)));
+    CHECK(rounded(1e-300, arithmetic) == 0);
+    CHECK(std::signbit(rounded(-1e-300, arithmetic)));
+  }
+}
+
+TEST_CASE("arithmetic: f32 is the float of the machine, tf32 and bf16 its upper bits, f64 changes nothing") {
+  std::mt19937_64 random(5);
+  for (int i = 0; i < 200000; ++i) {
+    const std::uint64_t bits = random();
+    double x = 0;
+    std::memcpy(&x, &bits, sizeof x);
+    if (!std::isfinite(x)) continue;
+    // Exponents of f32 and a little beyond.
+    int exponent = 0;
+    const double fraction = std::frexp(x, &exponent);
+    x = std::ldexp(fraction, static_cast<int>(random() % 320) - 180);
+    const auto as_float = static_cast<float>(x);
+    REQUIRE(rounded(x, Arithmetic::f32) == static_cast<double>(as_float));
+    if (std::isfinite(as_float)) {
+      REQUIRE(rounded(static_cast<double>(as_float), Arithmetic::bf16) == upper_bits(as_float, 16));
+      REQUIRE(rounded(static_cast<double>(as_float), Arithmetic::tf32) == upper_bits(as_float, 13));
+    }
+    REQUIRE(rounded(x, Arithmetic::f64) == x);
+  }
+}
+
+TEST_CASE("arithmetic: matrices and arrays are rounded element by element, names are known") {
+  Matrix<double> x(1, 3);
+  x << 1 + 0x1p-9, 1e5, 1e-9;
+  Matrix<double> expected(1, 3);
+  expected << 1, infinity, 0;
+  CHECK(rounded(x, Arithmetic::f16).rightCols(2) == expected.rightCols(2));
+  CHECK(rounded(x, Arithmetic::bf16)(0, 0) == 1);
+  CHECK(rounded(x, Arithmetic::f16)(0, 0) != 1);
+  const Arrays arrays = {{"q", Array({2}, std::vector<float>{1.5f, 1e-9f})}};
+  CHECK(rounded(arrays, Arithmetic::f16).at("q")[0] == 1.5);
+  CHECK(rounded(arrays, Arithmetic::f16).at("q")[1] == 0);
+  for (const Arithmetic arithmetic : all_arithmetics)
+    CHECK(arithmetic_called(name(arithmetic)) == arithmetic);
+  CHECK_THROWS_WITH(arithmetic_called("f8"), testing::says("tf32, bf16"));
+}
+
+TEST_CASE("taylor1 takes the direction of a vector without length to be 0", "[features]") {
+  Matrix<double> x(3, 2);
+  x << 0, 0, 3, 4, 3e-200, 4e-200;
+  const Matrix<double> phi = features<double>("taylor1", x);
+  CHECK(phi.row(0) == RowVector<double>({{1, 0, 0}}));
+  for (const Index row : {1, 2}) {
+    CHECK(phi(row, 1) == Approx(0.6));
+    CHECK(phi(row, 2) == Approx(0.8));
+  }
+  const Function& rows = find_function("row_features/taylor1");
+  const std::vector<Matrix<double>> arguments = {x};
+  CHECK((rows.evaluate(arguments) - phi).cwiseAbs().maxCoeff() < 1e-15);
+}
+
+TEST_CASE("maps go together that make the same number of features of any number of channels") {
+  for (const std::string& map : feature_maps()) {
+    CHECK(same_feature_count(map, map));
+    for (const std::string& other : feature_maps()) {
+      INFO(map << ' ' << other);
+      if (map == other) continue;
+      bool same = map != "favor" && other != "favor";
+      for (Index channels = 1; same && channels <= 8; ++channels)
+        same = feature_count(map, channels) == feature_count(other, channels);
+      CHECK(same_feature_count(map, other) == same);
+    }
+  }
+}
+
+TEST_CASE("conjugate gradients end after as many steps as there are different eigenvalues", "[numbers]") {
+  // In exact arithmetic; with eigenvalues 1 to 3 rounding leaves less than 1e-12.
+  Matrix<double> A = Matrix<double>::Identity(5, 5);
+  A(1, 1) = 2;
+  A(2, 2) = A(3, 3) = 3;
+  const Vector<double> b = (Vector<double>(5) << 1, -2, 0.5, 4, 3).finished();
+  const Matrix<double> rests = conjugate_gradient_rests(A, b, 20);
+  REQUIRE(rests.cols() == 4);
+  CHECK(rests(0, 0) == 1);
+  CHECK(rests(0, 2) > 1e-3);
+  CHECK(rests(0, 3) < 1e-12);
+  // The first step by hand: along b as far as b.b / b.A b.
+  const Vector<double> first = b.squaredNorm() / b.dot(A * b) * b;
+  CHECK(rests(0, 1) == Approx((b - A * first).norm() / b.norm()).epsilon(1e-14));
+  CHECK(conjugate_gradient_rests(A, b, 2).cols() == 3);
+  CHECK(conjugate_gradient_rests(A, Vector<double>::Zero(5), 9) == Matrix<double>::Zero(1, 1));
+}
+
+// The functions of the rules that learn by a non-linear inner step: against their plain definitions, and
+// against the results of an independent implementation (tests/data/golden/pieces.npz).
+
+using namespace palimpsest::testing;
+
+namespace {
+
+Matrix<double> number(double value) { return Matrix<double>::Constant(1, 1, value); }
+
+/// max|x - y|; infinite where the shapes differ.
+double distance(const Matrix<double>& x, const Matrix<double>& y) {
+  if (x.rows() != y.rows() || x.cols() != y.cols()) return std::numeric_limits<double>::infinity();
+  return x.size() == 0 ? 0 : (x - y).cwiseAbs().maxCoeff();
+}
+
+/// The results of the independent implementation, vectors as rows.
+class Pieces {
+ public:
+  Matrix<double> operator[](const std::string& name) const {
+    const Array& array = npz_.arrays.at(name);
+    Matrix<double> matrix(array.rank() == 1 ? 1 : array.shape[0], array.shape.back());
+    for (Index flat = 0; flat < array.size(); ++flat) matrix.data()[flat] = array[flat];
+    return matrix;
+  }
+
+ private:
+  Npz npz_ = read_npz(std::filesystem::path(test_data_folder()) / "golden" / "pieces.npz");
+};
+
+/// 1/2 |LN(y) - target|^2 of one row.
+double loss(const LayerNorm<double>& norm, const Matrix<double>& y, const Matrix<double>& target) {
+  return 0.5 * (norm(y) - target).squaredNorm();
+}
+
+}  // namespace
+
+TEST_CASE("layer norm, its gradient and GELU give the golden results") {
+  const Pieces golden;
+  const Matrix<double> Z = golden["in_z"];
+  const LayerNorm<double> norm = {golden["in_ln_weight"].row(0), golden["in_ln_bias"].row(0), 1e-6};
+  CHECK(distance(norm(Z), golden["out_layernorm"]) <= 1e-14);
+  const auto standardised = norm.standardise(Z);
+  const Matrix<double> delta =
+      (norm.stretch(standardised.rows) - golden["in_target"]).array().rowwise() * norm.gain.array();
+  const Matrix<double> gradient = golden["out_layernorm_l2_grad"];
+  CHECK(distance(LayerNorm<double>::gradient(delta, standardised), gradient) <= 1e-13);
+  CHECK(distance(gelu(Z), golden["out_gelu"]) <= 1e-15);
+  CHECK(distance(gelu_derivative(Z), golden["out_gelu_grad"]) <= 1e-14);
+
+  const Matrix<double> eps = number(1e-6);
+  const Matrix<double> H = of("row_standardise", {Z, eps});
+  const Matrix<double> stretched =
+      of("add_to_rows", {H.array().rowwise() * norm.gain.array(), golden["in_ln_bias"].transpose()});
+  CHECK(distance(stretched, golden["out_layernorm"]) <= 1e-14);
+  CHECK(distance(of("row_layer_norm_gradient", {delta, H, of("row_deviation", {Z, eps})}), gradient) <=
+        1e-13);
+  CHECK(distance(of("gelu", {Z}), golden["out_gelu"]) <= 1e-15);
+  CHECK(distance(of("gelu_derivative", {Z}), golden["out_gelu_grad"]) <= 1e-14);
+}
+
+TEST_CASE("the steps of Newton and Schulz give the golden results") {
+  const Pieces golden;
+  const Matrix<double> G = golden["in_G"];
+  const NewtonSchulz& muon = newton_schulz_steps("muon");
+  CHECK(distance(newton_schulz(G, muon), golden["out_newton_schulz5"]) <= 1e-13);
+  CHECK(distance(newton_schulz(Matrix<double>(G.transpose()), muon), golden["out_newton_schulz5_T"]) <=
+        1e-13);
+  CHECK(distance(newton_schulz(G, newton_schulz_steps("tuned")), golden["out_newton_schulz5_tuned"]) <=
+        1e-13);
+}
+
+TEST_CASE("the steps of Newton and Schulz bring singular values near 1, and leave 0 alone") {
+  std::mt19937 random(1);
+  const Matrix<double> M = 1e5 * random_matrix(random, 16, 24);
+  Record record;
+  Recorder recorder(record);
+  const Vector<double> s = singular_values(newton_schulz(M, newton_schulz_steps("muon"), &recorder));
+  CHECK(s.maxCoeff() < 1.2);
+  CHECK(s.minCoeff() > 0.6);
+  const Matrix<double>& spectra = record.at("spectra");
+  CHECK(spectra(0, 0) / spectra(15, 0) > 3);
+  CHECK(distance(of("spectra", {record.at("X_0"), record.at("X_1"), record.at("X_2"), record.at("X_3"),
+                                record.at("X_4"), record.at("X_5")}),
+                 spectra) == 0);
+  for (const Matrix<double>& nothing : {Matrix<double>(Matrix<double>::Zero(3, 5)), number(0)}) {
+    CHECK(newton_schulz(nothing, newton_schulz_steps("tuned")).isZero(0));
+    CHECK(newton_schulz(Matrix<float>(nothing.cast<float>()), newton_schulz_steps("muon")).isZero(0));
+  }
+  // In f32 the square of such a number is infinite, or 0.
+  for (const float size : {1e30F, 1e-30F}) {
+    const Matrix<float> X =
+        newton_schulz(Matrix<float>(size * Matrix<float>::Identity(3, 3)), newton_schulz_steps("muon"));
+    CHECK(X.allFinite());
+    CHECK((size < 1 || X(0, 0) > 0.5F));
+  }
+}
+
+TEST_CASE("the steps of Newton and Schulz take singular values where their header says", "[newton schulz]") {
+  struct Promise {
+    const char* steps;
+    double from;      // singular values from here to 1, 1 being the norm,
+    double smallest;  // end in [smallest, largest]
+    double largest;
+  };
+  // Rounded outwards; the ends are reached to the last digit that is written.
+  for (const Promise& promise :
+       {Promise{"muon", 1e-3, 0.470, 1.203}, Promise{"muon", 1e-2, 0.681, 1.135},
+        Promise{"tuned", 1e-3, 0.474, 1.146}, Promise{"tuned", 1e-2, 0.977, 1.032}}) {
+    CAPTURE(promise.steps, promise.from);
+    double smallest = 2;
+    double largest = 0;
+    double grown = 1;  // a value near 0
+    for (const NewtonSchulzStep& step : newton_schulz_steps(promise.steps)) grown *= step.a;
+    CHECK(std::abs(grown - (std::string(promise.steps) == "muon" ? 485 : 493)) < 0.5);
+    constexpr int count = 200000;
+    for (int i = 0; i <= count; ++i) {
+      const double before = std::pow(promise.from, static_cast<double>(i) / count);
+      double s = before;
+      for (const auto& [a, b, c] : newton_schulz_steps(promise.steps))
+        s = a * s + b * std::pow(s, 3) + c * std::pow(s, 5);
+      smallest = std::min(smallest, s);
+      largest = std::max(largest, s);
+      if (s > grown * before) FAIL("a value is multiplied by more than " << grown);
+    }
+    CHECK(smallest >= promise.smallest);
+    CHECK(smallest < promise.smallest + 1e-3);
+    CHECK(largest <= promise.largest);
+    CHECK(largest > promise.largest - 1e-3);
+  }
+}
+
+TEST_CASE("a matrix of Newton and Schulz has the singular values of the polynomial", "[newton schulz]") {
+  // Its largest result: 0.0041114 becomes 1.20237. The norm is 1 up to 1e-7 by which all are divided.
+  Matrix<double> M = Matrix<double>::Zero(3, 5);
+  M(0, 0) = 0.0041114;
+  M(1, 2) = 0.02;
+  M(2, 4) = std::sqrt(1 - M.squaredNorm());
+  const Vector<double> s = singular_values(newton_schulz(M, newton_schulz_steps("muon")));
+  CHECK(s.maxCoeff() == Approx(1.20237).epsilon(1e-5));
+  CHECK(s.minCoeff() == Approx(0.68183).epsilon(1e-5));
+}
+
+TEST_CASE("the gradient of layer norm is that of the loss, by central differences") {
+  std::mt19937 random(2);
+  const LayerNorm<double> norm = {random_matrix(random, 1, 7).row(0), random_matrix(random, 1, 7).row(0),
+                                  1e-6};
+  const Matrix<double> y = random_matrix(random, 1, 7);
+  const Matrix<double> target = random_matrix(random, 1, 7);
+  const auto standardised = norm.standardise(y);
+  const Matrix<double> delta = (norm(y) - target).array() * norm.gain.array();
+  const Matrix<double> gradient = LayerNorm<double>::gradient(delta, standardised);
+  for (Index i = 0; i < 7; ++i) {
+    constexpr double h = 1e-6;
+    Matrix<double> up = y;
+    Matrix<double> down = y;
+    up(0, i) += h;
+    down(0, i) -= h;
+    CHECK(gradient(0, i) ==
+          Approx((loss(norm, up, target) - loss(norm, down, target)) / (2 * h)).margin(1e-8));
+  }
+  CHECK(std::abs(gradient.sum()) < 1e-14);
+  CHECK(std::abs(gradient.cwiseProduct(standardised.rows).sum()) < 1e-4);
+}
+
+TEST_CASE("one column and the row of it are normalised alike; a single number becomes 0") {
+  std::mt19937 random(3);
+  for (const Index D : awkward_sizes) {
+    const Matrix<double> x = random_matrix(random, D, 1);
+    const Matrix<double> delta = random_matrix(random, D, 1);
+    const Matrix<double> r = of("deviation", {x, number(1e-6)});
+    const Matrix<double> h = of("standardise", {x, number(1e-6)});
+    CHECK(distance(r, of("row_deviation", {x.transpose(), number(1e-6)})) == 0);
+    CHECK(distance(h.transpose(), of("row_standardise", {x.transpose(), number(1e-6)})) == 0);
+    CHECK(distance(of("layer_norm_gradient", {delta, h, r}).transpose(),
+                   of("row_layer_norm_gradient", {delta.transpose(), h.transpose(), r})) == 0);
+    if (D == 1) CHECK(h(0, 0) == 0);
+    if (D == 1) CHECK(of("layer_norm_gradient", {delta, h, r})(0, 0) == 0);
+  }
+}
+
+TEST_CASE("GELU far from 0 is the number itself or 0, in every precision") {
+  for (const double x : {1e3, 1e100, 1e300}) {
+    CHECK(gelu(x) == x);
+    CHECK(gelu(-x) == 0);
+    CHECK(gelu_derivative(x) == 1);
+    CHECK(gelu_derivative(-x) == 0);
+    CHECK(of("gelu_derivative", {number(x)})(0, 0) == 1);
+  }
+  CHECK(gelu(1e30F) == 1e30F);
+  CHECK(gelu_derivative(-1e30F) == 0);
+}
+
+TEST_CASE("biases of rows, norms of columns") {
+  std::mt19937 random(4);
+  for (const Index L : awkward_sizes) {
+    for (const Index D : awkward_sizes) {
+      const Matrix<double> X = random_matrix(random, L, D);
+      const Matrix<double> b = random_matrix(random, D, 1);
+      const Matrix<double> ones = Matrix<double>::Ones(L, 1);
+      CHECK(distance(of("add_to_rows", {X, b}), X + ones * b.transpose()) == 0);
+      CHECK(distance(of("plus_one", {X}), X + Matrix<double>::Ones(L, D)) == 0);
+      CHECK(distance(of("sum_of_rows", {X}), X.transpose() * ones) <= 1e-15);
+      CHECK(of("frobenius_norm", {X})(0, 0) == Approx(X.norm()));
+      const Matrix<double> lengths = of("column_norms", {X});
+      const Matrix<double> factors = of("restoring_factors", {lengths, b.cwiseAbs(), number(1e-5)});
+      for (Index j = 0; j < D; ++j) {
+        CHECK(lengths(j, 0) == Approx(X.col(j).norm()).margin(1e-15));
+        CHECK(factors(j, 0) == Approx(std::abs(b(j, 0)) / (X.col(j).norm() + 1e-5)));
+      }
+    }
+  }
+  CHECK_THROWS(of("spectra", std::vector<Matrix<double>>(6, Matrix<double>::Zero(3, 2))));
+}
+
+TEST_CASE("all batches at once are the batches one by one") {
+  std::mt19937 random(5);
+  constexpr Index K = 3;
+  constexpr Index V = 2;
+  constexpr Index N = 3;
+  Matrix<double> first(N, 1);
+  first << 0, 4, 8;
+  const Matrix<double> X = random_matrix(random, 10, K);
+  const Matrix<double> Y = random_matrix(random, 10, V);
+  const Matrix<double> G = of("batch_products", {X, Y, first});
+  REQUIRE(G.rows() == N * K);
+  CHECK(distance(G.middleRows(0, K), X.middleRows(0, 4).transpose() * Y.middleRows(0, 4)) <= 1e-15);
+  CHECK(distance(G.middleRows(2 * K, K), X.middleRows(8, 2).transpose() * Y.middleRows(8, 2)) <= 1e-15);
+
+  const Matrix<double> m = random_matrix(random, N, 1);
+  const Matrix<double> M_0 = random_matrix(random, K, V);
+  const Matrix<double> M = of("batch_momentum", {G, m, M_0});
+  CHECK(distance(M.topRows(K), m(0, 0) * M_0 + G.topRows(K)) <= 1e-15);
+  CHECK(distance(M.bottomRows(K), m(2, 0) * M.middleRows(K, K) + G.bottomRows(K)) <= 1e-15);
+  CHECK(distance(of("last_rows", {M, M_0}), M.bottomRows(K)) == 0);
+
+  Matrix<double> coefficients(5, 3);
+  for (Index i = 0; i < 5; ++i) coefficients.row(i) << 3.4445, -4.7750, 2.0315;
+  const Matrix<double> steps = of("batch_newton_schulz", {M, coefficients, first});
+  CHECK(distance(steps.middleRows(K, K),
+                 newton_schulz(Matrix<double>(M.middleRows(K, K)), newton_schulz_steps("muon"))) == 0);
+
+  const Matrix<double> S = of("batch_weights", {M_0, steps});
+  REQUIRE(S.rows() == (N + 1) * K);
+  CHECK(distance(S.topRows(K), M_0) == 0);
+  CHECK(distance(S.bottomRows(K), M_0 + steps.topRows(K) + steps.middleRows(K, K) + steps.bottomRows(K)) <=
+        1e-14);
+  for (const Index later : {0, 1}) {
+    const Matrix<double> O = of("batch_reads", {X, S, first, number(static_cast<double>(later))});
+    CHECK(distance(O.row(3), X.row(3) * S.middleRows(later * K, K)) <= 1e-15);
+    CHECK(distance(O.row(4), X.row(4) * S.middleRows((1 + later) * K, K)) <= 1e-15);
+  }
+  CHECK_THROWS(of("batch_momentum", {G, m, X}));
+  CHECK_THROWS(of("batch_reads", {X, random_matrix(random, 4, V), first, number(0)}));
+}

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/scene/parts.h"
+
+namespace palimpsest::testing {
+
+/// Where the parts of the last frame lie whose paths are `path` or begin with it, in the order in which they
+/// were drawn.
+inline std::vector<Rectangle> places_below(std::string_view path) {
+  std::vector<Rectangle> places;
+  for (const Part* part : parts().below(path)) places.push_back(part->where);
+  return places;
+}
+
+/// What they say.
+inline std::vector<std::string> words_below(std::string_view path) {
+  std::vector<std::string> words;
+  for (const Part* part : parts().below(path)) words.push_back(part->words);
+  return words;
+}
+
+/// Where a part lies; empty: it is not shown.
+inline Rectangle place_of(std::string_view path) {
+  const Part* part = parts().find(path);
+  return part ? part->where : Rectangle();
+}
+
+inline ImVec2 middle_of(const Rectangle& place) {
+  return {(place.minimum.x + place.maximum.x) / 2, (place.minimum.y + place.maximum.y) / 2};
+}
+
+}  // namespace palimpsest::testing

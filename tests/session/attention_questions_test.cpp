@@ -1,0 +1,374 @@
+// What Attend shows: the weights of the engine, shares of them, and what became of the words that are read.
+
+#include "app/session/attention_questions.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "app/session/data_case.h"
+#include "core/base/error.h"
+#include "core/operator/channel.h"
+#include "core/rules/effective_attention.h"
+#include "core/variants/variants.h"
+#include "tests/catch.h"
+#include "tests/session/opened.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+std::shared_ptr<Computation> begun(const std::string& variant, const std::string& data, Edits edits = {}) {
+  Choice choice;
+  choice.variant = variant;
+  choice.edits = std::move(edits);
+  return begin(std::make_shared<const DataSet>(open_data(data)), choice);
+}
+
+template <class Key>
+Key about(const std::shared_ptr<Computation>& computation) {
+  Key key;
+  key.of = computation;
+  return key;
+}
+
+constexpr const char* overwrite = "capture:gated_deltanet_overwrite_l1";
+constexpr const char* small_overwrite = "preset:overwrite?T=21&K=5&V=3&seed=4";
+
+/// A head of random inputs with everything that a rule takes, gates of every channel too.
+std::pair<std::shared_ptr<const DataSet>, Choice> own_data(const Variant& variant, Index tokens) {
+  Choice choice;
+  choice.variant = variant.id;
+  if (variant.id == "deltaproduct")  // several keys a token: no file of heads holds them
+    return {std::make_shared<const DataSet>(open_data(fmt::format("preset:random?T={}&K=4&V=3", tokens))),
+            choice};
+  choice.settings = random_settings(variant, {}, 1);
+  const VerifyCase made{
+      .variant = &variant,
+      .given = choice.settings,
+      .random = fitted(variant, choice.settings, {.tokens = tokens, .dk = 4, .dv = 3, .seed = 5})};
+  return {std::make_shared<const DataSet>(data_of_case(made)), choice};
+}
+
+/// What the rows of a value channel write, a token's rows alike: v itself for most rules.
+Matrix<double> written_values(const Computation& computation, Index channel) {
+  const Sequence& sequence = computation.sequence;
+  try {
+    const Program<double> rows =
+        computation.variant->rule->channel(sequence, channel).rows(0, sequence.tokens);
+    REQUIRE(rows.v.rows() == sequence.tokens);
+    const bool is_plain = rows.structure.plain_write && !rows.structure.writes_value;
+    if (rows.structure.plain_write && !is_plain) REQUIRE(rows.v_plain.isZero(0));
+    return is_plain ? rows.v_plain : rows.v;
+  } catch (const Unsupported&) {  // softmax has no memory with channels
+    return sequence.at("v").all<double>().col(channel);
+  }
+}
+
+/// The parts that Attend asks for of a block on the screen, and what weights times values give of the
+/// outputs.
+struct Tiles {
+  const Computation& computation;
+  AttentionPart key;
+  Matrix<double> outputs = {};
+  Index rows = 0;
+
+  void add(BandPlace place, const Matrix<double>& values, const Matrix<double>& expected) {
+    place.channel = key.place.channel;
+    key.place = place;
+    const auto part = find_out(key);
+    REQUIRE(place.tokens_per_cell == 1);
+    const Matrix<double> columns = values.middleRows(place.first_column, place.columns);
+    const Matrix<double> read = part->weights * columns;
+    // Shares are the weights on another scale, a whole row's together 1.
+    const Vector<double> of_weights = part->weights.rowwise().lpNorm<1>();
+    const Vector<double> of_shares = part->shares.rowwise().lpNorm<1>();
+    const Matrix<double> apart =
+        of_weights.asDiagonal() * part->shares - of_shares.asDiagonal() * part->weights;
+    CHECK(apart.cwiseAbs().maxCoeff() <= 1e-12 * std::max(1.0, of_weights.maxCoeff()));
+    for (Index row = 0; row < place.rows && place.columns == values.rows(); ++row)
+      REQUIRE(std::abs(of_shares(row) - (of_weights(row) == 0 ? 0 : 1)) <= 1e-12);
+    for (Index row = 0; row < place.rows; ++row) outputs.row(place.token(row)) += read.row(row);
+    rows += place.rows;
+    if (place.columns < values.rows()) return;  // the rest of these rows stands in other blocks
+    for (Index row = 0; row < place.rows; ++row)
+      REQUIRE(std::abs(read(row) - expected(place.token(row))) <=
+              1e-9 * std::max(1.0, expected.cwiseAbs().maxCoeff()));
+  }
+};
+
+}  // namespace
+
+TEST_CASE(
+    "attention answers: weights times values give the outputs tile by tile, for every rule that has them") {
+  constexpr Index tokens = 530;  // coarse at first, then in three strips
+  constexpr Index pixels = 640;
+  int rules = 0;
+  for (const Variant& variant : variants()) {
+    const auto [data, choice] = own_data(variant, tokens);
+    const auto computation = begin(data, choice);
+    for (const bool gates_are_1 : {false, true}) {
+      const auto facts = find_out(about<FactsOfAttention>(computation));
+      if (!facts->reason.empty() || (gates_are_1 && !facts->has_gates)) continue;
+      INFO(variant.id << (gates_are_1 ? " with gates of 1" : ""));
+      if (gates_are_1 && variant.id == "retnet") continue;  // no array: compared with linear below
+      Choice stays = choice;
+      stays.edits = {{.kind = "scale_decay", .numbers = {0}}};
+      const auto read = gates_are_1 ? begin(data, stays) : computation;
+      const Index channel = 1;
+      const Matrix<double> values = written_values(*read, channel);
+      const Matrix<double> expected = read->reference->expected().o.col(channel);
+      const auto tiles = [&] {
+        Tiles made{*computation, about<AttentionPart>(computation), Matrix<double>::Zero(tokens, 1)};
+        made.key.reading.gates_are_1 = gates_are_1;
+        made.key.place.channel = channel;
+        return made;
+      };
+      const AttentionParts whole = attention_parts({.count = tokens}, tokens, pixels, 300);
+      REQUIRE(whole.coarse);
+      REQUIRE(whole.fine.size() == 3);
+      Tiles coarse = tiles();
+      coarse.add(*whole.coarse, values, expected);
+      CHECK(coarse.rows > 100);
+      Tiles fine = tiles();
+      for (const BandPlace& place : whole.fine) fine.add(place, values, expected);
+      CHECK(fine.rows == tokens);
+      // Zoomed in, four blocks side by side are the whole.
+      Tiles zoomed = tiles();
+      for (const Index row : {Index{0}, tokens / 2}) {
+        for (const Index column : {Index{0}, tokens / 2}) {
+          const AttentionBlock block{row, column, tokens / 2};
+          const AttentionParts parts = attention_parts(block, tokens, pixels, 300);
+          CHECK_FALSE(parts.coarse);
+          for (const BandPlace& place : parts.fine) zoomed.add(place, values, expected);
+        }
+      }
+      CHECK(zoomed.rows == 2 * tokens);
+      CHECK((zoomed.outputs - expected).cwiseAbs().maxCoeff() <=
+            1e-9 * std::max(1.0, expected.cwiseAbs().maxCoeff()));
+      if (!gates_are_1) ++rules;
+    }
+  }
+  CHECK(rules >= 25);
+}
+
+TEST_CASE("attention answers: a large block comes coarsely at first, then the rows around the cursor") {
+  const AttentionParts parts = attention_parts({.count = 4096}, 4096, 640, 3000);
+  REQUIRE(parts.coarse);
+  CHECK(parts.coarse->row_step == 32);
+  CHECK(parts.coarse->rows == 128);
+  CHECK(parts.coarse->tokens_per_cell == 6);
+  CHECK(parts.coarse->columns == 4096);
+  CHECK(parts.rows_per_cell == 6);
+  REQUIRE(parts.fine.size() == 16);
+  CHECK(parts.fine.back().first_row == 2816);  // asked for last, and so answered first
+  CHECK(parts.fine.front().first_row == 0);
+  const AttentionParts few = attention_parts({.first_row = 40, .first_column = 30, .count = 8}, 100, 640, 3);
+  CHECK_FALSE(few.coarse);
+  REQUIRE(few.fine.size() == 1);
+  CHECK(few.fine.front().tokens_per_cell == 1);
+  CHECK(few.rows_per_cell == 1);
+}
+
+TEST_CASE(
+    "attention answers: of a long text as many rows are kept as there are pixels, and none is passed over") {
+  for (const Index tokens : {513, 1283, 9001, 100'003, 1'000'003}) {
+    for (const Index pixels : {1, 120, 411, 640, 1800}) {
+      const Index half = tokens / 2;
+      for (const AttentionBlock& block :
+           {AttentionBlock{.count = tokens},
+            AttentionBlock{.first_row = tokens - half, .first_column = 7, .count = half}}) {
+        CAPTURE(tokens, pixels, block.count);
+        const AttentionParts parts = attention_parts(block, tokens, pixels, tokens / 3);
+        std::vector<BandPlace> fine = parts.fine;
+        std::ranges::sort(fine, {}, &BandPlace::first_row);
+        const Index per_pixel = std::max<Index>(block.count / pixels, 1);
+        Index computed = 0;
+        Index next = block.first_row;
+        for (const BandPlace& place : fine) {
+          CHECK(place.first_row == next);  // without a gap
+          CHECK(place.cells() <= 2 * pixels);
+          if (per_pixel <= 16) CHECK(place.row_step == 1);
+          computed += place.rows;
+          next = place.token(place.rows);
+        }
+        CHECK(parts.rows_per_cell * fine.front().row_step <= per_pixel);
+        CHECK(parts.rows_per_cell >= std::min<Index>(per_pixel, 8));
+        CHECK(computed <= std::min<Index>(block.count, 2 * 16 * pixels));
+        CHECK(computed / parts.rows_per_cell <= 4 * pixels);
+        const auto reaches_the_end = [&](const BandPlace& last) {
+          return last.token(last.rows - 1) < block.first_row + block.count &&
+                 last.token(last.rows) >= block.first_row + block.count;
+        };
+        CHECK(reaches_the_end(fine.back()));
+        if (!parts.coarse) continue;
+        CHECK(parts.coarse->rows <= 2 * 128);
+        CHECK(reaches_the_end(*parts.coarse));
+      }
+    }
+  }
+}
+
+TEST_CASE(
+    "attention answers: where a pixel stands for several words it shows the strongest of their weights") {
+  constexpr Index tokens = 1283;
+  const auto computation = begun("gated_deltanet", "preset:random?T=1283&K=5&V=3&seed=6");
+  const Matrix<double> A =
+      computation->variant->rule
+          ->effective_attention(computation->sequence, {.rows = tokens, .columns = tokens})
+          .on_tokens();
+  const Matrix<double> shares = A.rowwise().lpNorm<1>().cwiseInverse().asDiagonal() * A;
+  const AttentionParts parts = attention_parts({.count = tokens}, tokens, 200, 700);
+  REQUIRE(parts.rows_per_cell == 6);
+  Index rows = 0;
+  for (const BandPlace& place : parts.fine) {
+    auto key = about<AttentionPart>(computation);
+    key.place = place;
+    key.rows_per_cell = parts.rows_per_cell;
+    const auto part = find_out(key);
+    REQUIRE(part->weights.rows() == (place.rows + 5) / 6);
+    for (Index row = 0; row < part->weights.rows(); ++row) {
+      const Index first = place.first_row + 6 * row;
+      const Index height = std::min<Index>(6, place.first_row + place.rows - first);
+      rows += height;
+      for (Index cell = 0; cell < place.cells(); ++cell) {
+        const Index width = std::min<Index>(6, tokens - cell * 6);
+        const auto strongest = [&](const Matrix<double>& of) {
+          return of.block(first, cell * 6, height, width).cwiseAbs().maxCoeff();
+        };
+        // The strip's queries are carried back together: sums in another order.
+        REQUIRE(std::abs(std::abs(part->weights(row, cell)) - strongest(A)) <=
+                1e-12 * A.cwiseAbs().maxCoeff());
+        REQUIRE(std::abs(std::abs(part->shares(row, cell)) - strongest(shares)) <= 1e-12);
+      }
+    }
+  }
+  CHECK(rows == tokens);
+}
+
+TEST_CASE("attention answers: a row has the words with the largest weights, the own one apart") {
+  const auto computation = begun("gated_deltanet", overwrite);
+  auto key = about<RowAtToken>(computation);
+  key.token = 63;
+  const auto row = find_out(key);
+  REQUIRE(row->reason.empty());
+  REQUIRE(row->weights.size() == computation->sequence.tokens);
+  const Matrix<double> A =
+      computation->variant->rule
+          ->effective_attention(computation->sequence,
+                                {.first_row = 63, .rows = 1, .columns = computation->sequence.tokens})
+          .on_tokens();
+  CHECK((row->weights.transpose() - A.row(0)).cwiseAbs().maxCoeff() <= 1e-15);
+  CHECK(std::abs(row->total - A.cwiseAbs().sum()) <= 1e-14 * row->total);
+  REQUIRE(row->words.size() == 5);
+  double least = 1;
+  for (const ReadWord& word : row->words) {
+    CHECK(word.token < 63);
+    CHECK(std::abs(word.share - A(0, word.token) / A.cwiseAbs().sum()) <= 1e-14);
+    CHECK(std::abs(word.share) <= least);  // in their order
+    least = std::abs(word.share);
+    REQUIRE(word.left);
+    CHECK(std::ssize(word.left->shares) == 63 - word.token + 1);
+  }
+  for (Index t = 0; t < 63; ++t) {
+    const bool is_read =
+        std::ranges::any_of(row->words, [&](const ReadWord& word) { return word.token == t; });
+    if (!is_read) CHECK(std::abs(A(0, t)) / A.cwiseAbs().sum() <= least);
+  }
+  CHECK(std::abs(row->softmax_weights.sum() - 1) <= 1e-14);
+}
+
+TEST_CASE("attention answers: what softmax reads most is told also where the rule reads other words") {
+  // The second half asks for what the first half wrote; the gates have forgotten it long before.
+  const auto computation = begun("gated_deltanet", "preset:random?T=300&K=16&V=4&seed=1");
+  auto key = about<RowAtToken>(computation);
+  key.token = 160;
+  const auto row = find_out(key);
+  Index most = 0;
+  for (Index t = 0; t < 160; ++t) {
+    if (row->softmax_weights(t) > row->softmax_weights(most)) most = t;
+  }
+  CHECK(row->softmax_most == most);
+  CHECK(std::ranges::none_of(row->words, [&](const ReadWord& word) { return word.token == most; }));
+  key.token = 0;
+  CHECK(find_out(key)->softmax_most == -1);
+}
+
+TEST_CASE("attention answers: of a row that only adds nothing subtracts, not even -0") {
+  const auto computation = begun("softmax", overwrite);
+  auto key = about<RowAtToken>(computation);
+  key.token = 63;
+  const auto row = find_out(key);
+  CHECK(row->subtracts == 0);
+  CHECK_FALSE(std::signbit(row->subtracts));
+}
+
+TEST_CASE("attention answers: the red jar's key is erased by the drum") {
+  const auto computation = begun("gated_deltanet", overwrite);
+  auto key = about<RowAtToken>(computation);
+  key.token = 63;
+  const auto row = find_out(key);
+  const auto find = [&](Index token) { return std::ranges::find(row->words, token, &ReadWord::token); };
+  REQUIRE(find(42) != row->words.end());
+  REQUIRE(find(6) != row->words.end());
+  CHECK(find(42) == row->words.begin());
+  const LeftOfWrite& of_key = *find(6)->left;
+  CHECK(of_key.lost_most_at == 42);
+  CHECK(of_key.is_erased);
+  CHECK(of_key.shares.back() < of_key.shares.front());
+}
+
+TEST_CASE("attention answers: without gates a rule is computed as if nothing faded") {
+  // Plain linear attention is RetNet whose gamma is 1.
+  const auto retnet = begun("retnet", small_overwrite);
+  const auto linear = begun("linear", small_overwrite);
+  auto key = about<AttentionPart>(retnet);
+  key.place = {.rows = 21, .columns = 21};
+  const auto with_gates = find_out(key);
+  key.reading.gates_are_1 = true;
+  const auto without = find_out(key);
+  auto plain = about<AttentionPart>(linear);
+  plain.place = key.place;
+  const auto expected = find_out(plain);
+  CHECK((without->weights - expected->weights).cwiseAbs().maxCoeff() <= 1e-14);
+  CHECK((with_gates->weights - expected->weights).cwiseAbs().maxCoeff() > 1e-3);
+  // And where an array holds the gates they are set to 1, as the slider does it.
+  const auto gated = begun("gated_deltanet", small_overwrite);
+  const auto stays = begun("gated_deltanet", small_overwrite, {{.kind = "scale_decay", .numbers = {0}}});
+  auto of_gated = about<AttentionPart>(gated);
+  of_gated.place = key.place;
+  of_gated.reading.gates_are_1 = true;
+  auto of_stays = about<AttentionPart>(stays);
+  of_stays.place = key.place;
+  CHECK(find_out(of_gated)->weights == find_out(of_stays)->weights);
+}
+
+TEST_CASE("attention answers: a rule without weights says why, and softmax still has some") {
+  const auto computation = begun("ttt_mlp", small_overwrite);
+  const auto facts = find_out(about<FactsOfAttention>(computation));
+  CHECK_THAT(facts->reason, says("values"));
+  auto key = about<RowAtToken>(computation);
+  key.token = 20;
+  const auto row = find_out(key);
+  CHECK(row->reason == facts->reason);
+  CHECK(row->weights.size() == 0);
+  CHECK(row->words.size() == 5);
+  CHECK(std::abs(row->softmax_weights.sum() - 1) <= 1e-14);
+}
+
+TEST_CASE("attention answers: the first word reads none before it") {
+  for (const char* variant : {"linear", "gated_deltanet", "softmax", "ttt_mlp"}) {
+    const auto row = find_out(about<RowAtToken>(begun(variant, "preset:random?T=1&K=1&V=1&seed=1")));
+    CHECK(row->words.empty());
+    CHECK(row->softmax_weights.size() == 1);
+  }
+}
+
+TEST_CASE("attention answers: facts about a rule") {
+  CHECK(find_out(about<FactsOfAttention>(begun("value_decay", small_overwrite)))->by_channel);
+  CHECK_FALSE(find_out(about<FactsOfAttention>(begun("gla", small_overwrite)))->by_channel);
+  CHECK(find_out(about<FactsOfAttention>(begun("gla", small_overwrite)))->has_gates);
+  CHECK_FALSE(find_out(about<FactsOfAttention>(begun("deltanet", small_overwrite)))->has_gates);
+  CHECK(find_out(about<FactsOfAttention>(begun("gated_deltanet", overwrite)))->usual_sharpness == 8);
+}

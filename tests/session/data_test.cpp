@@ -1,0 +1,354 @@
+#include "app/session/data_set.h"
+
+#include <fmt/format.h>
+#include <cmath>
+#include <limits>
+
+#include "app/session/computation.h"
+#include "app/session/data_case.h"
+#include "app/session/data_preview.h"
+#include "app/session/inputs.h"
+#include "app/session/presets.h"
+#include "core/base/error.h"
+#include "core/cases/random_case.h"
+#include "core/io/npy.h"
+#include "core/io/npz.h"
+#include "core/proof/verify.h"
+#include "core/variants/variants.h"
+#include "tests/catch.h"
+#include "tests/core/io/files.h"
+#include "tests/session/opened.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+Arrays three(std::vector<Index> q, std::vector<Index> k, std::vector<Index> v) {
+  return {{"q", numbers(std::move(q))}, {"k", numbers(std::move(k))}, {"v", numbers(std::move(v))}};
+}
+
+Inputs inputs_for(const DataSet& data, const char* variant, Index head = 0) {
+  return make_inputs(data, head, find_variant(variant), {}, {});
+}
+
+}  // namespace
+
+TEST_CASE("data without a sequence in them are refused") {
+  const auto refused = [](Arrays arrays, const std::string& words) {
+    CHECK_THROWS_WITH(data_of(std::move(arrays)), says(words));
+  };
+  refused({}, "array \"q\" is missing");
+  refused({{"q", numbers({4, 2})}}, "array \"k\" is missing");
+  refused(three({4}, {4}, {4}), "array \"q\": shape [4] has rank 1");
+  refused(three({1, 1, 4, 2, 2}, {4, 2}, {4, 2}), "has rank 5");
+  refused(three({4, 2}, {4, 1, 2}, {4, 2}),
+          "array \"k\": shape [4, 1, 2] has rank 3; expected 2 as in \"q\"");
+  refused(three({0, 2}, {0, 2}, {0, 2}), "the sequence is empty");
+  refused(three({4, 0}, {4, 2}, {4, 2}), "array \"q\": shape [4, 0] has an axis of size 0");
+  refused(three({4, 0, 2}, {4, 1, 2}, {4, 1, 2}), "axis of size 0");
+  refused(three({0, 4, 1, 2}, {0, 4, 1, 2}, {0, 4, 1, 2}), "axis of size 0");
+  // No memory is asked for before the sizes are looked at.
+  refused(three({Index{1} << 60, 0}, {4, 2}, {4, 2}), "axis of size 0");
+  refused(three({most_tokens + 1, 1}, {4, 1}, {4, 1}), "at most 1048576 can be shown");
+}
+
+TEST_CASE("arrays that do not fit together are refused where a variant takes them") {
+  const auto refused = [](Arrays arrays, const char* variant, const std::string& words) {
+    const DataSet data = data_of(std::move(arrays));
+    CHECK_THROWS_WITH(inputs_for(data, variant), says(words));
+  };
+  refused(three({4, 2}, {5, 2}, {4, 2}), "linear", "array \"k\": shape [5, 2] has 5 tokens; expected 4");
+  refused(three({2, 4, 1, 2}, {3, 4, 1, 2}, {2, 4, 1, 2}), "linear", "has 3 batches; expected 2");
+  refused(three({4, 3, 2}, {4, 2, 2}, {4, 3, 2}), "linear", "has 2 heads, which does not divide the 3 heads");
+
+  Arrays arrays = three({4, 3, 2}, {4, 1, 2}, {4, 3, 2});
+  arrays.emplace("beta", numbers({4}));
+  refused(arrays, "deltanet", "array \"beta\": shape [4] has rank 1; expected (n, H)");
+  CHECK_NOTHROW(inputs_for(data_of(arrays), "linear"));  // which has no beta
+
+  arrays = three({4, 3, 2}, {4, 1, 2}, {4, 3, 2});
+  arrays.emplace("beta", numbers({4, 1}));
+  refused(arrays, "deltanet", "has 1 heads; expected 3 (only q, k and v may share heads)");
+  arrays.erase("beta");
+  arrays.emplace("g", numbers({4, 3, 2, 1}));
+  refused(arrays, "gla", "array \"g\": shape [4, 3, 2, 1] has rank 4");
+  arrays.erase("g");
+  arrays.emplace("initial_state", numbers({2, 2, 2}));
+  refused(arrays, "linear", "array \"initial_state\": shape [2, 2, 2] has 2 heads");
+  arrays.erase("initial_state");
+  arrays.emplace("scale", numbers({2}));
+  refused(arrays, "linear", "array \"scale\": shape [2]; expected one number or one for each head");
+}
+
+TEST_CASE("a head is cut out of grouped heads and batches") {
+  Arrays arrays = three({2, 3, 4, 2}, {2, 3, 2, 2}, {2, 3, 1, 5});
+  arrays.emplace("alpha", Array({2, 3, 4}, std::vector<double>(24, 0.5)));
+  arrays.emplace("scale", Array({4}, std::vector<double>{1, 2, 3, 4}));
+  const DataSet data = data_of(arrays);
+  CHECK(data.batches == 2);
+  CHECK(data.heads == 4);
+  CHECK(data.tokens == 3);
+  const Arrays head = head_arrays(data, 4 + 3, find_variant("scalar_decay"));  // the last of the second batch
+  const Array& q = head.find("q")->second;
+  const Array& k = head.find("k")->second;
+  REQUIRE(q.shape == std::vector<Index>{3, 2});
+  REQUIRE(k.shape == std::vector<Index>{3, 2});
+  for (Index t = 0; t < 3; ++t) {
+    for (Index d = 0; d < 2; ++d) {
+      CHECK(q[t * 2 + d] == arrays["q"][((3 + t) * 4 + 3) * 2 + d]);
+      CHECK(k[t * 2 + d] == arrays["k"][((3 + t) * 2 + 1) * 2 + d]);
+    }
+  }
+  CHECK(head.find("scale")->second[0] == 4);
+  CHECK(head.find("alpha")->second.shape == std::vector<Index>{3});
+}
+
+TEST_CASE("a head that there is not is refused") {
+  const DataSet data = data_of(three({2, 3, 4, 2}, {2, 3, 2, 2}, {2, 3, 1, 5}));
+  for (const Index head : {-1, 8}) {
+    CHECK_THROWS_WITH(head_arrays(data, head, find_variant("linear")),
+                      says(fmt::format("\"head\" is {}; expected a head of these data, 0 to 7", head)));
+  }
+}
+
+TEST_CASE("without edits the numbers are those of the file, bit for bit") {
+  for (const std::string& id : capture_ids()) {
+    CAPTURE(id);
+    const DataSet data = open_data(id);
+    const Variant& variant = find_variant(data.rule);
+    for (Index head = 0; head < data.heads; ++head) {
+      const Inputs inputs = make_inputs(data, head, variant, {}, {});
+      CHECK(inputs.is_original);
+      CHECK(inputs.notes.empty());
+      for (const auto& [name, array] : head_arrays(data, head, variant)) {
+        if (name == "g" && variant.id == "retnet") continue;  // a parameter now
+        CAPTURE(name);
+        CHECK(inputs.arrays->find(name)->second.values == array.values);
+      }
+    }
+  }
+}
+
+TEST_CASE("what a variant needs and the data lack is made up and said") {
+  const DataSet data = data_of(three({4, 2}, {4, 2}, {4, 2}));
+  const Inputs gated = inputs_for(data, "gated_deltanet");
+  CHECK(gated.made_up_alpha);
+  CHECK(gated.made_up_beta);
+  CHECK(gated.notes ==
+        std::vector<std::string>{"These data lack decay (0.98 at every token) and beta (1 at every token)."});
+  CHECK(!gated.is_original);
+  CHECK(inputs_for(data, "kda").arrays->find("alpha")->second.shape == std::vector<Index>{4, 2});
+  CHECK(inputs_for(data, "retnet").settings.parameters.at("gamma") == 0.98);
+  CHECK(inputs_for(data, "linear").notes.empty());
+}
+
+TEST_CASE("files that are no sequence are refused with their name") {
+  const TemporaryFolder folder;
+  const auto refused = [&](const Arrays& arrays, const std::string& words) {
+    const auto path = folder / "case.npz";
+    write_npz(path, arrays);
+    CHECK_THROWS_WITH(open_file(path), says(words) && says("case.npz"));
+  };
+  refused({{"x", numbers({2})}, {"beta", numbers({2})}}, "array \"q\" is missing; found: beta, x");
+  refused(three({0, 2}, {0, 2}, {0, 2}), "the sequence is empty");
+  CHECK_THROWS_AS(open_file(folder / "absent.npz"), InputError);
+  CHECK_THROWS_AS(open_file(folder.path()), InputError);
+}
+
+TEST_CASE("a table with labels is a sequence, and one that lacks an array says where it was looked for") {
+  const TemporaryFolder folder;
+  write_file(folder / "mine.csv",
+             "label,q0,q1,k0,k1,v0,beta,mood\nthe,1,2,3,4,5,1,good\njar,6,7,8,9,10,0.5,bad\n");
+  const DataSet data = open_file(folder / "mine.csv");
+  CHECK(data.labels == std::vector<std::string>{"the", "jar"});
+  CHECK(data.title == "mine");
+  CHECK(data.fits == "deltanet");
+  CHECK(inputs_for(data, "deltanet").is_original);
+  CHECK(data.id == (folder / "mine.csv").string());
+
+  write_file(folder / "less.csv", "q0,query1\n1,2\n");
+  CHECK_THROWS_WITH(open_file(folder / "less.csv"),
+                    says("less.csv: array \"k\" is missing; expected the columns k0, k1, …"));
+  std::filesystem::create_directory(folder / "layer");
+  const std::vector<std::byte> bytes = format_npy(numbers({2, 2}));
+  write_file(folder / "layer/q.npy", {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  CHECK_THROWS_WITH(open_file(folder / "layer/q.npy"), says("\"k\" is missing; expected k.npy beside it"));
+  CHECK_THROWS_WITH(open_file(folder / "layer"), says("\"k\" is missing; expected k.npy in this folder"));
+}
+
+TEST_CASE("a file that names no rule is first looked at with the one that takes just its gates") {
+  const TemporaryFolder folder;
+  const auto fits = [&](std::vector<std::pair<std::string, std::vector<Index>>> gates) {
+    Arrays arrays = three({6, 2, 4}, {6, 2, 4}, {6, 2, 3});
+    for (auto& [name, shape] : gates) arrays.emplace(name, numbers(std::move(shape)));
+    write_npz(folder / "gates.npz", arrays);
+    return open_file(folder / "gates.npz").fits;
+  };
+  CHECK(fits({}) == "linear");
+  CHECK(fits({{"beta", {6, 2}}}) == "deltanet");
+  CHECK(fits({{"alpha", {6, 2}}}) == "scalar_decay");
+  CHECK(fits({{"g", {6, 2, 4}}}) == "gla");
+  CHECK(fits({{"g", {6, 2}}, {"beta", {6, 2}}}) == "gated_deltanet");
+  CHECK(fits({{"alpha", {6, 2, 4}}, {"beta", {6, 2}}}) == "kda");
+  CHECK(open_data("capture:gla_recall_l1").fits.empty());  // it says so itself
+}
+
+namespace {
+
+std::vector<VerifyCase> presets_for(const std::string& id) {
+  return preset_cases(std::span(&find_variant(id), 1));
+}
+
+}  // namespace
+
+TEST_CASE("every preset is a case that forms agree on, as far as what they lose on the way lets them") {
+  for (const char* id : {"titans", "gated_deltanet2", "rwkv7"}) {
+    std::vector<VerifyCase> cases = presets_for(id);
+    std::erase_if(cases,
+                  [](const VerifyCase& each) { return each.data.find("T=4096") != std::string::npos; });
+    REQUIRE(cases.size() == 2 * presets().size());
+    const VerifyReport report = verify({.cases = cases});
+    INFO(to_table(report));
+    CHECK(report.passed());
+    for (const VerifyResult& result : report.results) {
+      if (result.precision != Precision::f64) continue;
+      INFO(id << " " << name(result.form));
+      // These rules write zeros where presets only ask: that empties the memory, and all at once it cannot be
+      // done without loss.
+      CHECK((result.amplified.runs > 0) == (result.form == Form::parallel));
+      if (result.form == Form::parallel)
+        CHECK(result.amplified.reproduction.find("--case 'preset:") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("the window says why a form that loses its state may") {
+  Choice choice;
+  choice.variant = "titans";
+  choice.chunk_size = 16;
+  const auto data = std::make_shared<const DataSet>(make_preset("preset:random?T=1100&K=16&V=16&seed=1"));
+  const auto computed = compute(data, choice);
+  const FormResult& parallel = computed->form(Form::parallel);
+  CHECK(computed->agree);
+  CHECK(computed->worst_form == Form::parallel);
+  CHECK_FALSE(parallel.judgement.says_nothing());
+  CHECK(parallel.residual() > 1e-10);
+  CHECK(parallel.judgement.disagreement.array == "final_S");
+  CHECK_THAT(parallel.amplified,
+             palimpsest::testing::says("The solve over 1100 tokens multiplies rounding in the final S by"));
+  CHECK_THAT(parallel.amplified,
+             palimpsest::testing::says("beyond the tolerance. The solve over 16 tokens multiplies it by"));
+  CHECK(parallel.judgement.amplified_from > 550);  // where the asking begins
+  for (const Form form : {Form::recurrent, Form::chunkwise, Form::two_pass})
+    CHECK(computed->form(form).amplified.empty());
+}
+
+namespace {
+
+std::shared_ptr<const PreviewedData> preview(const std::string& id) { return find_out(DataPreview{id}); }
+
+double number(const DataSet& data, const char* name, Index token, Index head, Index channel = 0) {
+  const Array& array = data.arrays.find(name)->second;
+  const Index channels = array.rank() > 2 ? array.shape[2] : 1;
+  return array[(token * array.shape[1] + head) * channels + channel];
+}
+
+}  // namespace
+
+TEST_CASE("a preview shows the keys, strengths and gates of every head as the file has them", "[preview]") {
+  const auto shown = preview("capture:gated_deltanet_overwrite_l1");
+  const DataSet& data = *shown->data;
+  REQUIRE(shown->heads.size() == 4);
+  CHECK(shown->variant->id == "gated_deltanet");
+  CHECK(shown->tokens == 94);
+  for (const Index head : {Index{0}, Index{3}}) {
+    const HeadPreview& one = shown->heads[static_cast<std::size_t>(head)];
+    REQUIRE(one.similarity.rows() == 94);
+    REQUIRE(one.strength.size() == 94);
+    REQUIRE(one.kept.size() == 94);
+    for (const Index t : {Index{1}, Index{42}, Index{93}}) {
+      double products = 0;
+      double own = 0;
+      double other = 0;
+      for (Index d = 0; d < 64; ++d) {
+        products += number(data, "k", t, head, d) * number(data, "k", 6, head, d);
+        own += std::pow(number(data, "k", t, head, d), 2);
+        other += std::pow(number(data, "k", 6, head, d), 2);
+      }
+      // Sums of 64 products in another order.
+      CHECK(std::abs(one.similarity(t, 6) - products / std::sqrt(own * other)) < 1e-13);
+      CHECK(std::abs(one.strength[static_cast<std::size_t>(t)] - number(data, "beta", t, head) * own) <
+            1e-13);
+      CHECK(one.kept[static_cast<std::size_t>(t)] == std::exp(number(data, "g", t, head)));
+    }
+  }
+}
+
+TEST_CASE("a preview leaves out what data do not have, and is short", "[preview]") {
+  const auto softmax = preview("capture:softmax_names_l16");
+  CHECK(softmax->heads.size() == 9);
+  CHECK(softmax->heads[0].strength.empty());
+  CHECK(softmax->heads[0].kept.empty());
+  CHECK(preview("capture:gla_recall_l1")->heads[0].strength.empty());
+  CHECK(preview("capture:gla_recall_l1")->heads[0].kept.size() == 105);
+  CHECK(preview("capture:retnet_overwrite_l2")->variant->id == "retnet");
+
+  const auto longer = preview("preset:correlated?T=300&K=150&V=2&seed=1&cosine=0.5");
+  CHECK(longer->tokens == most_previewed_tokens);
+  REQUIRE(longer->heads.size() == 1);
+  CHECK(longer->heads[0].similarity.rows() == most_previewed_tokens);
+  CHECK(std::abs(longer->heads[0].similarity(3, 100) - 0.5) < 1e-12);
+  CHECK(DataPreview::bytes(*longer) > sizeof(double) * most_previewed_tokens * most_previewed_tokens);
+  CHECK(DataPreview{"preset:copy?T=9"}.question() == DataPreview{"preset:copy?T=8"}.question());
+}
+
+TEST_CASE("every rule has a preview of a file of its own, also one that makes its keys", "[preview]") {
+  const TemporaryFolder folder;
+  const std::string file = (folder / "own.npz").string();
+  int made = 0;
+  for (const Variant& variant : variants()) {
+    CAPTURE(variant.id);
+    const Settings settings = random_settings(variant, {}, 1);
+    Arrays arrays =
+        random_arrays(variant, settings, fitted(variant, settings, {.tokens = 7, .dk = 6, .dv = 6}));
+    const bool makes_keys = !arrays.contains("k");
+    if (makes_keys) arrays["k"] = numbers({7, 6});  // no file is without; this rule does not look at it
+    write_npz(file, arrays, {{"meta", R"({"rule": ")" + variant.id + R"("})"}});
+    const auto shown = preview(file);
+    CHECK(shown->variant->id == variant.id);
+    const Matrix<double>& similarity = shown->heads.at(0).similarity;
+    REQUIRE(similarity.rows() == 7);
+    CHECK(similarity.allFinite());
+    if (!makes_keys) continue;
+    ++made;
+    const auto key = [&](Index t) {
+      const Array& alpha = arrays.at("alpha");
+      RowVector<double> of_token(6);
+      for (Index d = 0; d < 6; ++d) of_token(d) = 1 - alpha[t * 6 + d];
+      return of_token.normalized().eval();
+    };
+    for (Index t = 0; t < 7; ++t) CHECK(std::abs(similarity(t, 2) - key(t).dot(key(2))) < 1e-14);
+  }
+  CHECK(made == 1);  // HGRN2, whose key is 1 - alpha
+}
+
+TEST_CASE("what cannot be opened has no preview and says why", "[preview]") {
+  CHECK_THROWS_WITH(preview("preset:nothing"), says("there is no preset"));
+  CHECK_THROWS_WITH(preview("/no/such/file.npz"), says("/no/such/file.npz"));
+  std::stop_source stop;
+  stop.request_stop();
+  CHECK_THROWS_AS((find_out(DataPreview{"preset:copy"}, {.stop = stop.get_token(), .progress = {}})),
+                  Cancelled);
+}
+
+TEST_CASE("every capture and preset has a preview", "[preview]") {
+  std::vector<std::string> ids = capture_ids();
+  for (const Preset& one : presets()) ids.push_back(usual_preset_id(one));
+  for (const std::string& id : ids) {
+    CAPTURE(id);
+    const auto shown = preview(id);
+    CHECK(!shown->heads.empty());
+    for (const HeadPreview& head : shown->heads) CHECK(head.similarity.allFinite());
+  }
+}

@@ -1,0 +1,276 @@
+// Which memory outputs read, and the setting for it.
+
+#include "app/session/memory_questions.h"
+
+#include <fmt/format.h>
+
+#include "app/session/read_questions.h"
+#include "app/session/session.h"
+#include "core/base/error.h"
+#include "core/insight/answers.h"
+#include "tests/catch.h"
+#include "tests/session/opened.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+std::shared_ptr<Computation> opened(const char* capture, const char* variant, Index head = 0) {
+  Choice choice;
+  choice.variant = variant;
+  choice.head = head;
+  return begin(std::make_shared<const DataSet>(open_capture(capture)), choice);
+}
+
+const Effort nothing = {};
+
+std::vector<std::string> texts(const AnswerTable& table) {
+  std::vector<std::string> texts;
+  for (const AskedWord& word : table.words) texts.push_back(word.text);
+  return texts;
+}
+
+/// The first place of an operation at a token.
+Cursor cursor_at(const Trace& trace, Index token, std::string_view operation) {
+  for (Index phase = 0; phase < static_cast<Index>(trace.phases.size()); ++phase) {
+    const auto& operations = trace.phases[static_cast<std::size_t>(phase)].operations;
+    const auto found = std::ranges::find(operations, operation, &Operation::id);
+    if (found == operations.end()) continue;
+    const Index block = trace.block_of(token, phase);
+    return {block, found - operations.begin(), token - trace.block(block).first_token};
+  }
+  throw std::logic_error("no such operation");
+}
+
+constexpr const char* overwrite = "capture:gated_deltanet_overwrite_l1";
+const std::vector<std::string> objects = {"key", "shell", "map", "bell", "book", "drum"};
+
+}  // namespace
+
+TEST_CASE("in every form the place of a token answers what the recurrence has there", "[answers]") {
+  const auto computation = opened(overwrite, "gated_deltanet");
+  const auto& recurrence = computation->trace(Form::recurrent);
+  const auto table_at = [&](Form form, std::string_view operation, Index token = 42) {
+    const Cursor cursor = cursor_at(*computation->trace(form), token, operation);
+    return *find_out(MemoryAnswers{computation, form, cursor}, nothing);
+  };
+  const AnswersAtPlace written = table_at(Form::recurrent, "write");
+  CHECK(texts(written.table) == objects);
+  CHECK(written.token == 42);
+  CHECK(written.sentence == answer_sentence(written.table));
+  CHECK(written.legibility == legibility(written.table.after));
+  CHECK(written.output.amounts.size() == 6);
+
+  // The parts of a token follow each other; before the write nothing but the decay has happened.
+  const AnswersAtPlace decayed = table_at(Form::recurrent, "decay");
+  CHECK(decayed.table.after == written.table.before);
+  CHECK(decayed.table.change.cwiseAbs().maxCoeff() < 0.01);
+  CHECK(decayed.table.change.cwiseAbs().maxCoeff() > 0);
+  // What one token leaves the next one finds, asked with the same words: its own is among those of the other.
+  const auto pinned_at = [&](std::string_view operation, Index token) {
+    const Cursor cursor = cursor_at(*recurrence, token, operation);
+    const WordChoice same = {.pinned = {6, 13, 20, 27, 34, 42}};
+    return *find_out(MemoryAnswers{computation, Form::recurrent, cursor, same}, nothing);
+  };
+  CHECK(pinned_at("decay", 43).table.before == pinned_at("write", 42).table.after);
+  CHECK(std::ranges::any_of(table_at(Form::recurrent, "decay", 43).table.words, &AskedWord::is_present));
+
+  const AnswersAtPlace chunk = table_at(Form::chunkwise, "solve");
+  CHECK(chunk.table.before == decayed.table.before);
+  CHECK(chunk.table.after == written.table.after);
+  // Where the chunk of tokens 40 to 47 is carried on, all of them change it.
+  const AnswersAtPlace carried = table_at(Form::chunkwise, "carry");
+  const NamedStates before = memory_after(*computation->variant, computation->sequence, *recurrence, 40);
+  const NamedStates after = memory_after(*computation->variant, computation->sequence, *recurrence, 48);
+  const AnswerTable expected =
+      answer_table(*computation->variant, computation->sequence, {before, after}, carried.table.words);
+  CHECK(carried.table.before == expected.before);
+  CHECK(carried.table.after == expected.after);
+}
+
+TEST_CASE("every rule is asked with the words of the rule that the data belong to", "[answers]") {
+  for (const char* variant : {"linear", "retnet", "deltanet", "softmax", "titans", "mesanet"}) {
+    const auto computation = opened(overwrite, variant);
+    const Cursor cursor{computation->trace(Form::recurrent)->block_of(42, 0)};
+    const auto answers = find_out(MemoryAnswers{computation, Form::recurrent, cursor}, nothing);
+    INFO(variant);
+    CHECK(texts(answers->table) == objects);
+  }
+  // Pinned words are asked instead.
+  const auto computation = opened(overwrite, "linear");
+  const auto answers =
+      find_out(MemoryAnswers{computation, Form::recurrent, {50}, {.pinned = {42, 6}}}, nothing);
+  CHECK(texts(answers->table) == std::vector<std::string>{"key", "drum"});
+  CHECK_THROWS_WITH((find_out(MemoryAnswers{computation, Form::recurrent, {50}, {.pinned = {94}}}, nothing)),
+                    says("token 94"));
+}
+
+TEST_CASE("no edit or setting changes which words are asked", "[answers]") {
+  Choice choice;
+  choice.variant = "gated_deltanet";
+  const auto data = std::make_shared<const DataSet>(open_capture(overwrite));
+  const auto texts_of = [&](const std::shared_ptr<const DataSet>& of, Index token) {
+    std::vector<std::string> texts;
+    for (const AskedWord& word : words_asked(*begin(of, choice), token)) texts.push_back(word.text);
+    return texts;
+  };
+  paint(choice.edits, "beta", 42, 42, 2.26);  // as when a strength is dragged
+  set_slider(choice.edits, "scale_keys", 1.7);
+  CHECK(texts_of(data, 42) == objects);
+  choice.variant = "titans";
+  CHECK(texts_of(data, 42) == objects);
+  choice.edits.clear();
+  set_constant(choice.edits, "theta", 0);
+  CHECK(texts_of(data, 42) == objects);
+
+  // Where data name no rule, those that are made up count as they are made up at first.
+  choice = {};
+  choice.variant = "gated_deltanet";
+  const auto made = std::make_shared<const DataSet>(open_data("preset:overwrite?T=12&K=4&V=3&seed=3"));
+  const std::vector<std::string> first = texts_of(made, 9);
+  REQUIRE(first.size() > 1);
+  set_slider(choice.edits, "missing_strength", 0.01);
+  set_constant(choice.edits, "beta", 0.01);
+  paint(choice.edits, "beta", 3, 3, 1);
+  CHECK(texts_of(made, 9) == first);
+}
+
+TEST_CASE("the word at the cursor is asked wherever one looks", "[answers]") {
+  for (const char* variant : {"gated_deltanet", "titans", "lact"}) {
+    const auto computation = opened(overwrite, variant);
+    const Vector<double>& strengths = word_strengths(*computation);
+    for (Index token = 0; token < computation->sequence.tokens; ++token) {
+      CAPTURE(variant, token);
+      const std::vector<AskedWord> words = words_asked(*computation, token);
+      CHECK((strengths(token) > 0) == std::ranges::any_of(words, &AskedWord::is_present));
+    }
+  }
+}
+
+TEST_CASE("what a step changes is called what it is", "[answers]") {
+  const auto said = [](const char* variant, Form form, std::string_view operation) {
+    const auto computation = opened(overwrite, variant);
+    const Cursor cursor = cursor_at(*computation->trace(form), 42, operation);
+    return find_out(MemoryAnswers{computation, form, cursor}, nothing)->change;
+  };
+  CHECK(said("gated_deltanet", Form::recurrent, "decay") == "what the decay changes");
+  CHECK(said("gated_deltanet", Form::recurrent, "read") == "what the write changes");
+  CHECK(said("gated_deltanet", Form::recurrent, "write") == "what the write changes");
+  CHECK(said("gated_deltanet", Form::recurrent, "output") == "what this token changes");
+  CHECK(said("gated_deltanet", Form::chunkwise, "solve") == "what this token changes");
+  CHECK(said("gated_deltanet", Form::chunkwise, "carry") == "what this chunk changes");
+}
+
+TEST_CASE("inside a batch the memory says after which word it is written", "[answers]") {
+  const auto computation = opened(overwrite, "lact");
+  const Index size = inner_batch(computation->sequence.settings);
+  const auto sentence_at = [&](Index token, Index phase) {
+    const Cursor cursor{computation->trace(Form::recurrent)->block_of(token, phase)};
+    return find_out(MemoryAnswers{computation, Form::recurrent, cursor}, nothing)->sentence;
+  };
+  const std::string together =
+      fmt::format("words {} to {} make one step together, after word {}.", size, 2 * size - 1, 2 * size - 1);
+  CHECK(sentence_at(size + 1, 0) == "Nothing changes here: " + together);
+  CHECK(sentence_at(size + 1, 1).find("Nothing changes here") == std::string::npos);
+}
+
+TEST_CASE("a capture has its most legible head where its notes see words", "[answers]") {
+  const auto best = [](const char* capture, const char* variant) {
+    Choice choice;
+    choice.variant = variant;
+    return opening_head(open_capture(capture), choice);
+  };
+  CHECK(best(overwrite, "gated_deltanet") == 0);
+  CHECK(best("capture:gated_deltanet_recall_l1", "gated_deltanet") == 0);
+  CHECK(best("capture:kda_recall_l1", "kda") == 1);
+  Session session;
+  REQUIRE(session.open_named("capture:kda_recall_l1"));
+  session.wait();
+  CHECK(session.choice().head == 1);
+  CHECK(session.computed()->choice.head == 1);
+  // Other data begin with their first head.
+  DataSet copied = open_capture("capture:kda_recall_l1");
+  copied.id = "copied.npz";
+  REQUIRE(session.open(std::move(copied)));
+  session.wait();
+  CHECK(session.choice().head == 0);
+
+  const auto computation = opened("capture:retnet_overwrite_l2", "retnet", 3);
+  const auto tables = find_out(HeadTables{computation}, nothing);
+  REQUIRE(tables->heads.size() == 4);
+  CHECK(tables->most_legible == 0);
+  CHECK(tables->heads[0].legibility > 0.6);
+  CHECK(tables->heads[3].legibility < 0.2);
+  for (const HeadAnswers& head : tables->heads) CHECK(head.reason.empty());
+
+  std::stop_source stop;
+  stop.request_stop();
+  CHECK_THROWS_AS(find_out(HeadTables{computation}, {.stop = stop.get_token(), .progress = {}}), Cancelled);
+}
+
+namespace {
+
+std::shared_ptr<Computation> computed_for(const char* variant, Settings settings = {}) {
+  Choice choice;
+  choice.variant = variant;
+  choice.settings = std::move(settings);
+  return compute(std::make_shared<const DataSet>(make_preset("preset:random?T=9&K=4&V=4")), choice);
+}
+
+std::string words_of(const Computation& computed) {
+  const ReadMoments read = read_moments(*computed.variant, computed.sequence, 3);
+  return reading_in_words(computed, &read);
+}
+
+}  // namespace
+
+TEST_CASE("the read before the own update is a setting of the rule, which is taken back as any other") {
+  Session session;
+  REQUIRE(session.open_named("preset:random?T=9&K=4&V=4"));
+  Choice choice = session.choice();
+  choice.variant = "gated_deltanet";
+  choice.form = Form::recurrent;
+  session.choose(choice);
+  session.wait();
+  const Index token = 3;
+  session.go_to_token(token);
+  const Index last = std::ssize(session.trace()->phases[0].operations) - 1;
+  session.set_cursor({session.cursor().block, last, 0});
+  const std::shared_ptr<const Computation> after = session.sight().computation;
+  REQUIRE_FALSE(is_read_before(after->sequence.settings));
+
+  choose_read(session, true);
+  session.wait();
+  const std::shared_ptr<const Computation> before = session.sight().computation;
+  CHECK(is_read_before(before->sequence.settings));
+  CHECK(session.token() == token);
+  CHECK(session.trace()->operation(session.cursor()).purpose == Purpose::output);
+  CHECK(session.cursor().operation == 0);  // the read comes first now
+  const ReadMoments read = read_moments(*after->variant, after->sequence, token);
+  const auto output = [&](const Computation& computed) {
+    const Trace& trace = *computed.form(Form::recurrent).trace;
+    return trace.shared_record(trace.block_of(token, 0))->at("o").col(0).eval();
+  };
+  CHECK((output(*before) - read.before).cwiseAbs().maxCoeff() <= 1e-12);
+  CHECK((output(*after) - read.after).cwiseAbs().maxCoeff() <= 1e-12);
+
+  session.undo();
+  session.wait();
+  CHECK_FALSE(is_read_before(session.computed()->sequence.settings));
+}
+
+TEST_CASE("a sentence says which memory is read, or why there is but one") {
+  CHECK_THAT(words_of(*computed_for("deltanet")),
+             says("Read after the write") && says("% of this output apart"));
+  CHECK_THAT(words_of(*computed_for("deltanet", {.options = {{"order", "apply_first"}}})),
+             says("Read before the write") && says("% of this output apart"));
+  CHECK_THAT(words_of(*computed_for("lact")), says("Read before the batch is written"));
+  CHECK_THAT(words_of(*computed_for("lact", {.options = {{"order", "update_first"}}})),
+             says("Read after the batch is written"));
+  CHECK_THAT(reading_in_words(*computed_for("linear", {.options = {{"causal", "false"}}}), nullptr),
+             says("after the last one"));
+  CHECK_THAT(reading_in_words(*computed_for("softmax"), nullptr), says("average"));
+  CHECK_THAT(reading_in_words(*computed_for("kernel"), nullptr), says("average"));
+  CHECK_THAT(reading_in_words(*computed_for("mesanet"), nullptr), says("always reads after"));
+}

@@ -1,0 +1,338 @@
+// What Prove shows: lines that equal a plain definition, faults where verify finds them, and a fault in the
+// session.
+
+#include "app/session/prove_questions.h"
+
+#include <cmath>
+
+#include "app/session/data_case.h"
+#include "app/session/session.h"
+#include "core/base/error.h"
+#include "core/proof/fault_edits.h"
+#include "core/proof/faults.h"
+#include "core/proof/verify_faults.h"
+#include "core/variants/variants.h"
+#include "tests/catch.h"
+#include "tests/session/opened.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+std::shared_ptr<Computation> begun(const std::string& variant, const std::string& data,
+                                   const InjectedFault& fault = {}) {
+  Choice choice;
+  choice.variant = variant;
+  choice.fault = fault;
+  return begin(std::make_shared<const DataSet>(open_data(data)), choice);
+}
+
+template <class Key>
+Key about(const std::shared_ptr<Computation>& computation) {
+  Key key;
+  key.of = without_fault(computation);
+  return key;
+}
+
+constexpr const char* overwrite = "capture:gated_deltanet_overwrite_l1";
+constexpr const char* square_overwrite = "preset:overwrite?T=21&K=5&V=5&seed=4";
+
+/// max over the channels of |o - o'|, by the largest |o'|: written out.
+std::vector<double> plainly(const Matrix<double>& o, const Matrix<double>& expected) {
+  double largest = 0;
+  for (Index t = 0; t < expected.rows(); ++t)
+    for (Index v = 0; v < expected.cols(); ++v) largest = std::max(largest, std::abs(expected(t, v)));
+  std::vector<double> errors;
+  for (Index t = 0; t < expected.rows(); ++t) {
+    double worst = 0;
+    for (Index v = 0; v < expected.cols(); ++v) worst = std::max(worst, std::abs(o(t, v) - expected(t, v)));
+    errors.push_back(worst / largest);
+  }
+  return errors;
+}
+
+void open(Session& session, const std::string& id) {
+  session.open_named(id);
+  session.wait();
+  REQUIRE(session.message().empty());
+}
+
+ProveState with_fault_of(const char* id, Form form) {
+  ProveState prove;
+  prove.fault = {id, form};
+  return prove;
+}
+
+}  // namespace
+
+TEST_CASE("proof lines: every form's differences word by word are the plain definition", "[prove]") {
+  for (const char* variant : {"linear", "gated_deltanet", "gla", "softmax", "titans"}) {
+    const auto computation = begun(variant, square_overwrite);
+    const Sequence& sequence = computation->sequence;
+    const Rule& rule = *computation->variant->rule;
+    const Matrix<double> expected = rule.run(sequence, Form::recurrent, Precision::f64, 1).o;
+    for (const Form form : forms_of(*computation)) {
+      auto key = about<ProofLine>(computation);
+      key.form = form;
+      const auto line = find_out(key);
+      const Matrix<double> o = rule.run(sequence, form, Precision::f64, computation->choice.chunk_size).o;
+      INFO(variant << " " << name(form));
+      CHECK(line->errors == plainly(o, expected));
+      CHECK(line->worst.error >= std::ranges::max(line->errors));
+      // The one that the badge and the panel of forms show.
+      CHECK(compared(*computation, form).token_residual == line->errors);
+    }
+  }
+}
+
+TEST_CASE("proof lines: coarser arithmetics are farther, and what is missing says why", "[prove]") {
+  const auto computation = begun("gated_deltanet", overwrite);
+  auto key = about<ProofLine>(computation);
+  key.form = Form::chunkwise;
+  double before = 0;
+  for (const Arithmetic arithmetic : {Arithmetic::f64, Arithmetic::f32, Arithmetic::tf32, Arithmetic::bf16}) {
+    key.arithmetic = arithmetic;
+    const auto line = find_out(key);
+    REQUIRE(std::ssize(line->errors) == computation->sequence.tokens);
+    CHECK(line->worst.error > before);
+    before = line->worst.error;
+  }
+  key = about<ProofLine>(begun("ttt_mlp", square_overwrite));
+  const auto mlp = begun("ttt_mlp", square_overwrite);
+  key.of = mlp;
+  key.form = Form::two_pass;
+  CHECK_FALSE(find_out(key)->message.empty());
+}
+
+TEST_CASE("faults here: every fault in every form of every variant lands where verify finds it", "[prove]") {
+  FaultPlan plan;
+  Index compared_places = 0;
+  for (const Variant& variant : variants()) {
+    const Settings given = random_settings(variant, {}, 1);
+    Settings settings = given;
+    settings.parameters["scale"] = 0.625;
+    VerifyCase verified{.variant = &variant,
+                        .given = settings,
+                        .random = fitted(variant, settings,
+                                         {.tokens = 18, .dk = 6, .dv = 6, .initial_state = true, .seed = 1}),
+                        .chunk_sizes = {4}};
+    plan.cases = revealing_plan();
+    plan.cases.cases = {verified};
+    std::shared_ptr<const DataSet> data;
+    try {
+      data = std::make_shared<const DataSet>(data_of_case(verified));
+    } catch (const InputError&) {  // several keys a token: no file of heads holds them
+      CHECK(variant.id == "deltaproduct");
+      continue;
+    }
+    const FaultReport report = verify_faults(plan);
+    Choice choice;
+    choice.variant = variant.id;
+    choice.settings = settings;
+    choice.chunk_size = 4;
+    const auto computation = begin(data, choice);
+    for (const FaultyResult& result : report.results) {
+      INFO(result.fault << " in " << result.variant << " " << name(result.form));
+      auto key = about<FaultHere>(computation);
+      key.form = result.form;
+      key.fault = result.fault;
+      const auto figures = find_out(key);
+      CHECK(figures->noticed() == result.noticed());
+      REQUIRE(figures->departure.has_value() == result.departure.has_value());
+      if (!result.departure) continue;
+      CHECK(figures->departure->token == result.departure->token);
+      CHECK(figures->departure->operation == result.departure->operation);
+      CHECK(figures->departure->block == result.departure->block);
+      ++compared_places;
+    }
+    for (const FaultlessForm& without : report.without) {
+      auto key = about<FaultHere>(computation);
+      key.form = without.form;
+      key.fault = without.fault;
+      INFO(without.fault << " in " << without.variant << " " << name(without.form));
+      CHECK_FALSE(find_out(key)->without.empty());
+    }
+  }
+  CHECK(compared_places > 400);
+}
+
+TEST_CASE("wrong place: the first wrong tensor of the sketch", "[prove]") {
+  const auto computation = begun("gated_deltanet", overwrite);
+  auto key = about<WrongHere>(computation);
+  key.form = Form::chunkwise;
+  key.fault = "solve-sign";
+  const auto place = find_out(key);
+  REQUIRE(place->has_value());
+  const WrongTensor& wrong = (*place)->tensor;
+  CHECK(wrong.departure.operation == "solve");
+  CHECK(wrong.departure.token == 1);
+  CHECK(wrong.is.rows() == computation->choice.chunk_size);
+  CHECK((wrong.is - wrong.should_be).row(0).cwiseAbs().maxCoeff() <= 1e-12);
+  CHECK((*place)->apart.rows() == wrong.is.rows());
+  CHECK((*place)->range > 0);
+  key.fault = "multiplicative-mask";
+  CHECK_FALSE(find_out(key)->has_value());
+}
+
+TEST_CASE("fragile forms here: they break on the words that are open, and hold on them", "[prove]") {
+  for (const char* variant : {"gated_deltanet", "linear", "softmax"}) {
+    const auto computation = begun(variant, "preset:random?T=70&K=16&V=4&seed=2");
+    for (const FragileForm& fragile : fragile_forms()) {
+      for (const bool breaks : {true, false}) {
+        auto key = about<FragileHere>(computation);
+        key.fragile = fragile.way.id;
+        key.breaks = breaks;
+        INFO(variant << " " << fragile.way.id << " " << breaks);
+        const auto figures = find_out(key);
+        REQUIRE(figures->run);
+        CHECK(std::ssize(figures->run->errors) == 70);
+        CHECK(figures->holds() == (!breaks && !fragile.always_wrong));
+      }
+    }
+  }
+}
+
+TEST_CASE("a fault in the session makes its form wrong and no other; taken out, all is as before",
+          "[prove]") {
+  Session session;
+  open(session, overwrite);
+  Choice choice = session.choice();
+  choice.form = Form::chunkwise;
+  session.choose(choice);
+  session.wait();
+  const auto right = session.computed();
+  const Matrix<double> before = right->form(Form::chunkwise).output().o;
+  REQUIRE(right->agree);
+  session.change_prove(with_fault_of("solve-sign", Form::chunkwise));
+  session.wait();
+  const auto wrong = session.computed();
+  CHECK(wrong != right);
+  CHECK(wrong->right == right);
+  CHECK(wrong->no_fault.empty());
+  CHECK_FALSE(wrong->agree);
+  CHECK(wrong->form(Form::chunkwise).first_bad_token == 1);
+  CHECK(wrong->worst_form == Form::chunkwise);
+  CHECK(wrong->form(Form::recurrent).judgement.passed());
+  CHECK(wrong->form(Form::parallel).judgement.passed());
+  // What is stepped through has the fault in it.
+  REQUIRE(dynamic_cast<const EditedTrace*>(session.trace()));
+  REQUIRE(session.sight().record);
+  const auto& operations = session.trace()->phases.front().operations;
+  const auto solve = std::ranges::find(operations, "solve", &Operation::id);
+  REQUIRE(solve != operations.end());
+  CHECK_THAT(to_string(solve->equation.expression), says("negative"));
+  // It is a change that can be taken back, and made again.
+  REQUIRE(session.undo());
+  session.wait();
+  CHECK(session.computed() == right);
+  CHECK(session.computed()->agree);
+  CHECK(session.computed()->form(Form::chunkwise).output().o == before);
+  REQUIRE(session.redo());
+  session.wait();
+  CHECK_FALSE(session.computed()->agree);
+  // Another fault starts from the same numbers.
+  session.change_prove(with_fault_of("no-solve", Form::parallel));
+  session.wait();
+  CHECK(session.computed()->right == right);
+  CHECK(session.computed()->form(Form::chunkwise).judgement.passed());
+  CHECK_FALSE(session.computed()->form(Form::parallel).judgement.passed());
+  // Other data are opened without it.
+  open(session, square_overwrite);
+  CHECK(session.state().prove.fault.id.empty());
+  CHECK_FALSE(session.computed()->right);
+}
+
+TEST_CASE("a fault that a form cannot have says why and changes nothing", "[prove]") {
+  const auto computation = begun("linear", square_overwrite, {"solve-sign", Form::chunkwise});
+  CHECK_THAT(computation->no_fault, says("a triangle to solve"));
+  CHECK(computation->trace(Form::chunkwise) == computation->right->trace(Form::chunkwise));
+  const auto missing = begun("ttt_mlp", square_overwrite, {"write-sign", Form::two_pass});
+  CHECK_FALSE(missing->no_fault.empty());
+}
+
+TEST_CASE("a fault is put in beside what was known when it was asked for, whatever is found meanwhile",
+          "[prove]") {
+  // The window's thread adds to the right ones while another puts the fault in.
+  const auto right = begun("ttt_mlp", square_overwrite);
+  const Earlier earlier = as_earlier(right);
+  const std::string known = right->form(Form::two_pass).missing;
+  REQUIRE_FALSE(known.empty());
+  FormResult later;
+  later.missing = "found later";
+  add(*right, Form::two_pass, std::make_shared<const FormResult>(later));
+  Choice choice = right->choice;
+  choice.fault = {"write-sign", Form::two_pass};
+  const auto wrong = begin(right->data, choice, {}, earlier);
+  REQUIRE(wrong->right == right);
+  CHECK(wrong->no_fault == known);
+  CHECK(wrong->form(Form::two_pass).missing == known);
+}
+
+TEST_CASE("how Prove looks is no change; its fault is", "[prove]") {
+  Session session;
+  open(session, square_overwrite);
+  session.start_history();
+  ProveState prove;
+  prove.lens = ProofLens::forms;
+  prove.fragile = "late-mask";
+  prove.breaks = false;
+  session.change_prove(prove);
+  CHECK_FALSE(session.can_undo());
+  prove.fault = {"write-sign", Form::recurrent};
+  session.change_prove(prove);
+  session.wait();
+  CHECK(session.can_undo());
+  const std::string text = session.to_json();
+  Session other;
+  REQUIRE(other.from_json(text));
+  other.wait();
+  CHECK(other.message().empty());
+  CHECK(other.state().prove == prove);
+  CHECK(other.computed()->right);
+  std::string bad = text;
+  bad.replace(bad.find("write-sign"), 10, "typo-sign!");
+  CHECK_FALSE(other.from_json(bad));
+  CHECK_THAT(other.message(), says("there is no fault \"typo-sign!\""));
+}
+
+TEST_CASE("what Prove asks for can be cancelled", "[prove]") {
+  std::stop_source stop;
+  stop.request_stop();
+  const Effort effort{.stop = stop.get_token(), .progress = {}};
+  const auto computation = begun("gated_deltanet", square_overwrite);
+  auto line = about<ProofLine>(computation);
+  line.form = Form::chunkwise;
+  line.arithmetic = Arithmetic::bf16;
+  CHECK_THROWS_AS(find_out(line, effort), Cancelled);
+  auto fault = about<FaultHere>(computation);
+  fault.fault = "solve-sign";
+  CHECK_THROWS_AS(find_out(fault, effort), Cancelled);
+  CHECK_THROWS_AS((find_out(VerifiedVariant{"linear", false}, effort)), Cancelled);
+}
+
+TEST_CASE("the worst case of every cell can be opened, with just its numbers", "[prove]") {
+  VerifyPlan plan;
+  plan.lengths = {17};
+  plan.sizes = {{5, 4}};
+  for (const Variant& variant : variants()) {
+    plan.variants = {variant.id};
+    const VerifyReport report = verify(plan);
+    for (const VerifyResult& result : report.results) {
+      INFO(result.reproduction);
+      REQUIRE(result.worst_case);
+      const DataSet data = data_of_case(*result.worst_case);
+      CHECK(data.tokens == 17);
+      CHECK(data.rule == variant.id);
+      Choice choice;
+      choice.variant = data.rule;
+      choice.settings = result.worst_case->given;
+      choice.form = result.form;
+      choice.precision = result.precision;
+      choice.chunk_size = std::min<Index>(result.worst_chunk, 17);
+      const auto computation = begin(std::make_shared<const DataSet>(data), choice);
+      const FormResult form = compared(*computation, result.form);
+      CHECK(form.judgement.disagreement.error == result.worst.error);
+    }
+  }
+}
