@@ -10,7 +10,6 @@
 #include "core/base/error.h"
 #include "core/io/file.h"
 #include "core/race/findings.h"
-#include "core/race/taken_kernel.h"
 
 namespace palimpsest {
 

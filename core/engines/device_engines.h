@@ -9,6 +9,12 @@ enum class KernelKind {
   tensor_cores  // matrix products on tensor cores
 };
 
+inline constexpr KernelKind all_kernel_kinds[] = {KernelKind::plain, KernelKind::registers,
+                                                  KernelKind::tensor_cores};
+
+/// "plain kernel", "in registers", "tensor cores".
+const char* name(KernelKind kernel);
+
 /// The engines of one device, by what holds the numbers (core/engines/engines.h).
 struct DeviceEngines;
 

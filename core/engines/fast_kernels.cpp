@@ -1,6 +1,20 @@
 #include "core/engines/fast_kernels.h"
 
+#include "core/engines/device_engines.h"
+
 namespace palimpsest {
+
+const char* name(KernelKind kernel) {
+  switch (kernel) {
+    case KernelKind::plain:
+      return "plain kernel";
+    case KernelKind::registers:
+      return "in registers";
+    case KernelKind::tensor_cores:
+      break;
+  }
+  return "tensor cores";
+}
 
 // All fields by name: whoever adds one to Structure is asked here whether the kernels know it.
 

@@ -45,18 +45,6 @@ bool hands_on(const Variant& variant, std::string_view state) {
 
 }  // namespace
 
-const char* name(KernelKind kernel) {
-  switch (kernel) {
-    case KernelKind::plain:
-      return "plain kernel";
-    case KernelKind::registers:
-      return "in registers";
-    case KernelKind::tensor_cores:
-      break;
-  }
-  return "tensor cores";
-}
-
 bool has_tensor_cores(const RaceEntry& entry, std::span<const Variant> table) {
   const Variant* const variant = variant_of(entry, table);
   if (!variant || entry.form != Form::chunkwise) return false;

@@ -8,12 +8,6 @@
 
 namespace palimpsest {
 
-inline constexpr KernelKind all_kernel_kinds[] = {KernelKind::plain, KernelKind::registers,
-                                                  KernelKind::tensor_cores};
-
-/// "plain kernel", "in registers", "tensor cores".
-const char* name(KernelKind kernel);
-
 /// Whether the kernels for tensor cores know this rule at this size in chunks, in bf16 and tf32 that is, even
 /// if `entry` is in another precision.
 bool has_tensor_cores(const RaceEntry& entry, std::span<const Variant> table = variants());
