@@ -246,7 +246,7 @@ TEST_CASE("the window says why a form that loses its state may") {
 
 namespace {
 
-std::shared_ptr<const PreviewedData> preview(const std::string& id) { return find_out(DataPreview{id}); }
+Found<PreviewedData> preview(const std::string& id) { return find_out(DataPreview{id}); }
 
 double number(const DataSet& data, const char* name, Index token, Index head, Index channel = 0) {
   const Array& array = data.arrays.find(name)->second;
@@ -299,8 +299,8 @@ TEST_CASE("a preview leaves out what data do not have, and is short", "[preview]
   REQUIRE(longer->heads.size() == 1);
   CHECK(longer->heads[0].similarity.rows() == most_previewed_tokens);
   CHECK(std::abs(longer->heads[0].similarity(3, 100) - 0.5) < 1e-12);
-  CHECK(DataPreview::bytes(*longer) > sizeof(double) * most_previewed_tokens * most_previewed_tokens);
-  CHECK(DataPreview{"preset:copy?T=9"}.question() == DataPreview{"preset:copy?T=8"}.question());
+  CHECK(longer.bytes > sizeof(double) * most_previewed_tokens * most_previewed_tokens);
+  CHECK(DataPreview{"preset:copy?T=9"}.subject() == DataPreview{"preset:copy?T=8"}.subject());
 }
 
 TEST_CASE("every rule has a preview of a file of its own, also one that makes its keys", "[preview]") {
