@@ -28,7 +28,7 @@ void note(ImVec2 from, ImVec2 to) {
   if (!is_inside) map.beyond.push_back({from, to});
 }
 
-std::weak_ptr<const Foundation> foundation_of(const Application& application) {
+std::shared_ptr<const Foundation> foundation_of(const Application& application) {
   return application.session.computed();
 }
 

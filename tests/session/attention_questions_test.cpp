@@ -33,7 +33,6 @@ Key about(const std::shared_ptr<Computation>& computation) {
   return key;
 }
 
-constexpr const char* overwrite = "capture:gated_deltanet_overwrite_l1";
 constexpr const char* small_overwrite = "preset:overwrite?T=21&K=5&V=3&seed=4";
 
 /// A head of random inputs with everything that a rule takes, gates of every channel too.
@@ -248,7 +247,7 @@ TEST_CASE(
 }
 
 TEST_CASE("attention answers: a row has the words with the largest weights, the own one apart") {
-  const auto computation = begun("gated_deltanet", overwrite);
+  const auto computation = begun("gated_deltanet", overwriting_capture);
   auto key = about<RowAtToken>(computation);
   key.token = 63;
   const auto row = find_out(key);
@@ -296,7 +295,7 @@ TEST_CASE("attention answers: what softmax reads most is told also where the rul
 }
 
 TEST_CASE("attention answers: of a row that only adds nothing subtracts, not even -0") {
-  const auto computation = begun("softmax", overwrite);
+  const auto computation = begun("softmax", overwriting_capture);
   auto key = about<RowAtToken>(computation);
   key.token = 63;
   const auto row = find_out(key);
@@ -305,7 +304,7 @@ TEST_CASE("attention answers: of a row that only adds nothing subtracts, not eve
 }
 
 TEST_CASE("attention answers: the red jar's key is erased by the drum") {
-  const auto computation = begun("gated_deltanet", overwrite);
+  const auto computation = begun("gated_deltanet", overwriting_capture);
   auto key = about<RowAtToken>(computation);
   key.token = 63;
   const auto row = find_out(key);
@@ -370,5 +369,5 @@ TEST_CASE("attention answers: facts about a rule") {
   CHECK_FALSE(find_out(about<FactsOfAttention>(begun("gla", small_overwrite)))->by_channel);
   CHECK(find_out(about<FactsOfAttention>(begun("gla", small_overwrite)))->has_gates);
   CHECK_FALSE(find_out(about<FactsOfAttention>(begun("deltanet", small_overwrite)))->has_gates);
-  CHECK(find_out(about<FactsOfAttention>(begun("gated_deltanet", overwrite)))->usual_sharpness == 8);
+  CHECK(find_out(about<FactsOfAttention>(begun("gated_deltanet", overwriting_capture)))->usual_sharpness == 8);
 }

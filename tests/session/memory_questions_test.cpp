@@ -43,13 +43,12 @@ Cursor cursor_at(const Trace& trace, Index token, std::string_view operation) {
   throw std::logic_error("no such operation");
 }
 
-constexpr const char* overwrite = "capture:gated_deltanet_overwrite_l1";
 const std::vector<std::string> objects = {"key", "shell", "map", "bell", "book", "drum"};
 
 }  // namespace
 
 TEST_CASE("in every form the place of a token answers what the recurrence has there", "[answers]") {
-  const auto computation = opened(overwrite, "gated_deltanet");
+  const auto computation = opened(overwriting_capture, "gated_deltanet");
   const auto& recurrence = computation->trace(Form::recurrent);
   const auto table_at = [&](Form form, std::string_view operation, Index token = 42) {
     const Cursor cursor = cursor_at(*computation->trace(form), token, operation);
@@ -91,14 +90,14 @@ TEST_CASE("in every form the place of a token answers what the recurrence has th
 
 TEST_CASE("every rule is asked with the words of the rule that the data belong to", "[answers]") {
   for (const char* variant : {"linear", "retnet", "deltanet", "softmax", "titans", "mesanet"}) {
-    const auto computation = opened(overwrite, variant);
+    const auto computation = opened(overwriting_capture, variant);
     const Cursor cursor{computation->trace(Form::recurrent)->block_of(42, 0)};
     const auto answers = find_out(MemoryAnswers{computation, Form::recurrent, cursor}, nothing);
     INFO(variant);
     CHECK(texts(answers->table) == objects);
   }
   // Pinned words are asked instead.
-  const auto computation = opened(overwrite, "linear");
+  const auto computation = opened(overwriting_capture, "linear");
   const auto answers =
       find_out(MemoryAnswers{computation, Form::recurrent, {50}, {.pinned = {42, 6}}}, nothing);
   CHECK(texts(answers->table) == std::vector<std::string>{"key", "drum"});
@@ -109,7 +108,7 @@ TEST_CASE("every rule is asked with the words of the rule that the data belong t
 TEST_CASE("no edit or setting changes which words are asked", "[answers]") {
   Choice choice;
   choice.variant = "gated_deltanet";
-  const auto data = std::make_shared<const DataSet>(open_capture(overwrite));
+  const auto data = std::make_shared<const DataSet>(open_capture(overwriting_capture));
   const auto texts_of = [&](const std::shared_ptr<const DataSet>& of, Index token) {
     std::vector<std::string> texts;
     for (const AskedWord& word : words_asked(*begin(of, choice), token)) texts.push_back(word.text);
@@ -138,7 +137,7 @@ TEST_CASE("no edit or setting changes which words are asked", "[answers]") {
 
 TEST_CASE("the word at the cursor is asked wherever one looks", "[answers]") {
   for (const char* variant : {"gated_deltanet", "titans", "lact"}) {
-    const auto computation = opened(overwrite, variant);
+    const auto computation = opened(overwriting_capture, variant);
     const Vector<double>& strengths = word_strengths(*computation);
     for (Index token = 0; token < computation->sequence.tokens; ++token) {
       CAPTURE(variant, token);
@@ -150,7 +149,7 @@ TEST_CASE("the word at the cursor is asked wherever one looks", "[answers]") {
 
 TEST_CASE("what a step changes is called what it is", "[answers]") {
   const auto said = [](const char* variant, Form form, std::string_view operation) {
-    const auto computation = opened(overwrite, variant);
+    const auto computation = opened(overwriting_capture, variant);
     const Cursor cursor = cursor_at(*computation->trace(form), 42, operation);
     return find_out(MemoryAnswers{computation, form, cursor}, nothing)->change;
   };
@@ -163,7 +162,7 @@ TEST_CASE("what a step changes is called what it is", "[answers]") {
 }
 
 TEST_CASE("inside a batch the memory says after which word it is written", "[answers]") {
-  const auto computation = opened(overwrite, "lact");
+  const auto computation = opened(overwriting_capture, "lact");
   const Index size = inner_batch(computation->sequence.settings);
   const auto sentence_at = [&](Index token, Index phase) {
     const Cursor cursor{computation->trace(Form::recurrent)->block_of(token, phase)};
@@ -181,7 +180,7 @@ TEST_CASE("a capture has its most legible head where its notes see words", "[ans
     choice.variant = variant;
     return opening_head(open_capture(capture), choice);
   };
-  CHECK(best(overwrite, "gated_deltanet") == 0);
+  CHECK(best(overwriting_capture, "gated_deltanet") == 0);
   CHECK(best("capture:gated_deltanet_recall_l1", "gated_deltanet") == 0);
   CHECK(best("capture:kda_recall_l1", "kda") == 1);
   Session session;

@@ -11,6 +11,9 @@
 
 namespace palimpsest::testing {
 
+/// One in which a fact is written over another.
+inline constexpr const char* overwriting_capture = "capture:gated_deltanet_overwrite_l1";
+
 /// The ids of all captures that we ship.
 inline std::vector<std::string> capture_ids() {
   std::vector<std::string> ids;

@@ -29,13 +29,12 @@ std::shared_ptr<Computation> begun(const std::string& variant, const std::string
 }
 
 template <class Key>
-Key about(const std::shared_ptr<Computation>& computation) {
+Key of_right_run(const std::shared_ptr<Computation>& computation) {
   Key key;
   key.of = without_fault(computation);
   return key;
 }
 
-constexpr const char* overwrite = "capture:gated_deltanet_overwrite_l1";
 constexpr const char* square_overwrite = "preset:overwrite?T=21&K=5&V=5&seed=4";
 
 /// max over the channels of |o - o'|, by the largest |o'|: written out.
@@ -52,7 +51,7 @@ std::vector<double> plainly(const Matrix<double>& o, const Matrix<double>& expec
   return errors;
 }
 
-void open(Session& session, const std::string& id) {
+void open_well(Session& session, const std::string& id) {
   session.open_named(id);
   session.wait();
   REQUIRE(session.message().empty());
@@ -73,7 +72,7 @@ TEST_CASE("proof lines: every form's differences word by word are the plain defi
     const Rule& rule = *computation->variant->rule;
     const Matrix<double> expected = rule.run(sequence, Form::recurrent, Precision::f64, 1).o;
     for (const Form form : forms_of(*computation)) {
-      auto key = about<ProofLine>(computation);
+      auto key = of_right_run<ProofLine>(computation);
       key.form = form;
       const auto line = find_out(key);
       const Matrix<double> o = rule.run(sequence, form, Precision::f64, computation->choice.chunk_size).o;
@@ -87,8 +86,8 @@ TEST_CASE("proof lines: every form's differences word by word are the plain defi
 }
 
 TEST_CASE("proof lines: coarser arithmetics are farther, and what is missing says why", "[prove]") {
-  const auto computation = begun("gated_deltanet", overwrite);
-  auto key = about<ProofLine>(computation);
+  const auto computation = begun("gated_deltanet", overwriting_capture);
+  auto key = of_right_run<ProofLine>(computation);
   key.form = Form::chunkwise;
   double before = 0;
   for (const Arithmetic arithmetic : {Arithmetic::f64, Arithmetic::f32, Arithmetic::tf32, Arithmetic::bf16}) {
@@ -98,7 +97,7 @@ TEST_CASE("proof lines: coarser arithmetics are farther, and what is missing say
     CHECK(line->worst.error > before);
     before = line->worst.error;
   }
-  key = about<ProofLine>(begun("ttt_mlp", square_overwrite));
+  key = of_right_run<ProofLine>(begun("ttt_mlp", square_overwrite));
   const auto mlp = begun("ttt_mlp", square_overwrite);
   key.of = mlp;
   key.form = Form::two_pass;
@@ -134,7 +133,7 @@ TEST_CASE("faults here: every fault in every form of every variant lands where v
     const auto computation = begin(data, choice);
     for (const FaultyResult& result : report.results) {
       INFO(result.fault << " in " << result.variant << " " << name(result.form));
-      auto key = about<FaultHere>(computation);
+      auto key = of_right_run<FaultHere>(computation);
       key.form = result.form;
       key.fault = result.fault;
       const auto figures = find_out(key);
@@ -147,7 +146,7 @@ TEST_CASE("faults here: every fault in every form of every variant lands where v
       ++compared_places;
     }
     for (const FaultlessForm& without : report.without) {
-      auto key = about<FaultHere>(computation);
+      auto key = of_right_run<FaultHere>(computation);
       key.form = without.form;
       key.fault = without.fault;
       INFO(without.fault << " in " << without.variant << " " << name(without.form));
@@ -158,8 +157,8 @@ TEST_CASE("faults here: every fault in every form of every variant lands where v
 }
 
 TEST_CASE("wrong place: the first wrong tensor of the sketch", "[prove]") {
-  const auto computation = begun("gated_deltanet", overwrite);
-  auto key = about<WrongHere>(computation);
+  const auto computation = begun("gated_deltanet", overwriting_capture);
+  auto key = of_right_run<WrongHere>(computation);
   key.form = Form::chunkwise;
   key.fault = "solve-sign";
   const auto place = find_out(key);
@@ -180,7 +179,7 @@ TEST_CASE("fragile forms here: they break on the words that are open, and hold o
     const auto computation = begun(variant, "preset:random?T=70&K=16&V=4&seed=2");
     for (const FragileForm& fragile : fragile_forms()) {
       for (const bool breaks : {true, false}) {
-        auto key = about<FragileHere>(computation);
+        auto key = of_right_run<FragileHere>(computation);
         key.fragile = fragile.way.id;
         key.breaks = breaks;
         INFO(variant << " " << fragile.way.id << " " << breaks);
@@ -196,7 +195,7 @@ TEST_CASE("fragile forms here: they break on the words that are open, and hold o
 TEST_CASE("a fault in the session makes its form wrong and no other; taken out, all is as before",
           "[prove]") {
   Session session;
-  open(session, overwrite);
+  open_well(session, overwriting_capture);
   Choice choice = session.choice();
   choice.form = Form::chunkwise;
   session.choose(choice);
@@ -238,7 +237,7 @@ TEST_CASE("a fault in the session makes its form wrong and no other; taken out, 
   CHECK(session.computed()->form(Form::chunkwise).judgement.passed());
   CHECK_FALSE(session.computed()->form(Form::parallel).judgement.passed());
   // Other data are opened without it.
-  open(session, square_overwrite);
+  open_well(session, square_overwrite);
   CHECK(session.state().prove.fault.id.empty());
   CHECK_FALSE(session.computed()->right);
 }
@@ -271,7 +270,7 @@ TEST_CASE("a fault is put in beside what was known when it was asked for, whatev
 
 TEST_CASE("how Prove looks is no change; its fault is", "[prove]") {
   Session session;
-  open(session, square_overwrite);
+  open_well(session, square_overwrite);
   session.start_history();
   ProveState prove;
   prove.lens = ProofLens::forms;
@@ -301,11 +300,11 @@ TEST_CASE("what Prove asks for can be cancelled", "[prove]") {
   stop.request_stop();
   const Effort effort{.stop = stop.get_token(), .progress = {}};
   const auto computation = begun("gated_deltanet", square_overwrite);
-  auto line = about<ProofLine>(computation);
+  auto line = of_right_run<ProofLine>(computation);
   line.form = Form::chunkwise;
   line.arithmetic = Arithmetic::bf16;
   CHECK_THROWS_AS(find_out(line, effort), Cancelled);
-  auto fault = about<FaultHere>(computation);
+  auto fault = of_right_run<FaultHere>(computation);
   fault.fault = "solve-sign";
   CHECK_THROWS_AS(find_out(fault, effort), Cancelled);
   CHECK_THROWS_AS((find_out(VerifiedVariant{"linear", false}, effort)), Cancelled);
