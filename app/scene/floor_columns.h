@@ -67,14 +67,18 @@ struct FloorColumns {
   bool is_longer() const { return first > 0 || end() < tokens || left(tokens) > position.x + size.x + 1; }
 
   /// Calls `draw(first, end, left, right)` for every visible column of at least a pixel: one token, or
-  /// several where they share one.
+  /// several where they share one; none is left out.
   template <class Draw>
   void each(Draw draw) const {
-    for (Index token = begin(); token < end();) {
+    const Index stop = end();
+    const float edge = left_pixel(stop);
+    for (Index token = begin(); token < stop;) {
       const float from = left_pixel(token);
       Index last = token + 1;
-      while (last < end() && left_pixel(last) <= from) ++last;
-      if (const float to = left_pixel(last); to > from) draw(token, last, from, to);
+      float to = left_pixel(last);
+      // What would begin where all ends belongs to the last column.
+      while (last < stop && (to <= from || to >= edge)) to = left_pixel(++last);
+      draw(token, last, from, std::max(to, from + 1));
       token = last;
     }
   }

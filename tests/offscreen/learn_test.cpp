@@ -222,6 +222,7 @@ TEST_CASE("Learn is drawn at every size, however small", "[learn]") {
 }
 
 TEST_CASE("an answer that overshoots is not green", "[learn]") {
+  const Offscreen offscreen(1280, 800);  // whose colours marks have
   using Kind = FloorPiece::Kind;
   for (const double share : {1.0, 1.4, 1.75, -0.25, 2.6}) {
     CAPTURE(share);

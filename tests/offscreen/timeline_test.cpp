@@ -59,16 +59,11 @@ Index number_of(const Part& part) { return std::stol(part.path.substr(part.path.
 
 /// Letters of one width: columns can be laid out without a screen.
 Ruler plain_ruler() {
-  return {.words = [](const std::string& words, style::Text, float) {
+  Ruler ruler;
+  ruler.words = [](const std::string& words, style::Text, float) {
     return ImVec2(8 * static_cast<float>(words.size()), 14);
-  }};
-}
-
-/// The tokens of the words that are underlined.
-std::vector<Index> underlined() {
-  std::vector<Index> tokens;
-  for (const Part* part : floor_parts("underline")) tokens.push_back(number_of(*part));
-  return tokens;
+  };
+  return ruler;
 }
 
 }  // namespace
@@ -226,6 +221,7 @@ TEST_CASE("words asked about: those written most strongly, each text once", "[ti
   drawn.offscreen.render([&] { drawn.application.draw(1); });
   drawn.application.session.questions().wait();  // what was asked for is told later
   drawn.offscreen.render([&] { drawn.application.draw(1); });
+  const auto underlined = [&] { return floor_of(drawn.application.session, "").underlined; };
   std::string words;
   for (const Index t : underlined())
     words += drawn.application.session.data().labels[static_cast<std::size_t>(t)];
