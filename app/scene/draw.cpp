@@ -345,8 +345,13 @@ class Drawing {
     ImGui::EndChild();
   }
 
-  template <class Many>
-  void draw_content(const Many&, const Placed& placed) {
+  void draw_content(const Row&, const Placed& placed) { draw_inside(placed); }
+  void draw_content(const Column&, const Placed& placed) { draw_inside(placed); }
+  void draw_content(const Grid&, const Placed& placed) { draw_inside(placed); }
+  void draw_content(const FirstThatFits&, const Placed& placed) { draw_inside(placed); }
+  void draw_content(const Steady&, const Placed& placed) { draw_inside(placed); }
+
+  void draw_inside(const Placed& placed) {
     for (const Placed& inside : placed.inside) draw(inside);
   }
 

@@ -331,7 +331,7 @@ scene::Node adjusting_numbers(Application& application) {
   all.push_back(key_length(application));
   stability(all, application);
   for (const Parameter& row : all_parameters(*computed.variant)) parameter(all, application, computed, row);
-  return scene::column(std::move(all), scene::Gap::near).named("numbers");
+  return scene::column(std::move(all), scene::Gap::small).named("numbers");
 }
 
 scene::Node adjusting_options(Application& application) {
@@ -351,7 +351,7 @@ scene::Node adjusting_options(Application& application) {
       });
     }));
   }
-  return scene::column(std::move(all), scene::Gap::near).named("options");
+  return scene::column(std::move(all), scene::Gap::small).named("options");
 }
 
 }  // namespace palimpsest

@@ -230,9 +230,10 @@ void draw_attend_side(Application& application) {
   const auto computed = application.session.computed();
   if (style::begin_panel("##read most") && computed && computed->sequence.tokens > 0) {
     const Known<RowOfWeights> answer = ask_row(application);
-    scene::show(scene::first_that_fits({side(application, *computed, answer, Gap::wide),
-                                        side(application, *computed, answer, Gap::tight)})
-                    .named("side"));
+    Nodes wishes;
+    for (const Gap gap : {Gap::wide, Gap::near, Gap::small, Gap::tight})
+      wishes.push_back(side(application, *computed, answer, gap));
+    scene::show(scene::first_that_fits(std::move(wishes)).named("side"));
   }
   style::end_panel();
 }
