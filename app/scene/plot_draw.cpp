@@ -456,7 +456,12 @@ class PlotPainter {
     const PlotSeries& series = plot_.series[index];
     if (series.label.words.empty()) return;
     const std::string& words = series.label.words.front();
-    const auto at = place_beside_line(view_.area, taken_, lines_, index, extent_of(series.label, words));
+    Taken taken = {.boxes = taken_.boxes};
+    for (const std::vector<ImVec2>& line : taken_.lines) {
+      if (line.size() == 2 && line.front().x == line.back().x)
+        taken.boxes.push_back(bounds_of(line, view_.area));
+    }
+    const auto at = place_beside_line(view_.area, taken, lines_, index, extent_of(series.label, words));
     if (at) draw_label(series.label, series.name, words, *at, series.look.colour);
   }
 

@@ -19,9 +19,9 @@ namespace {
 using style::px;
 
 // In design pixels.
-constexpr float beside_axis = 8;  // between numbers and their axis
-constexpr float below_axis = 5;   // the same below it
-constexpr float second_row = 18;  // what stands below the ticks
+constexpr float beside_axis = 11;  // between numbers and their axis
+constexpr float below_axis = 5;    // the same below it
+constexpr float second_row = 18;   // what stands below the ticks
 constexpr float title_line = 16;
 constexpr float legend_height = 24;
 constexpr float strip_height = 9;
