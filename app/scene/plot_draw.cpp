@@ -456,7 +456,12 @@ class PlotPainter {
     const PlotSeries& series = plot_.series[index];
     if (series.label.words.empty()) return;
     const std::string& words = series.label.words.front();
-    const auto at = place_beside_line(view_.area, taken_, lines_, index, extent_of(series.label, words));
+    Taken taken = {.boxes = taken_.boxes};
+    for (const std::vector<ImVec2>& line : taken_.lines) {
+      if (line.size() == 2 && line.front().x == line.back().x)
+        taken.boxes.push_back(bounds_of(line, view_.area));
+    }
+    const auto at = place_beside_line(view_.area, taken, lines_, index, extent_of(series.label, words));
     if (at) draw_label(series.label, series.name, words, *at, series.look.colour);
   }
 
@@ -484,12 +489,10 @@ class PlotPainter {
     float needed = 0;
     for (const PlotSeries* const series : all) needed += height_of(*series, true);
     const bool split = needed <= room.maximum.y - room.minimum.y;
-    // Where lines of words are only little too high, they move together.
-    if (!split) {
-      needed = 0;
-      for (const PlotSeries* const series : all) needed += height_of(*series, false);
-    }
-    const float closer = std::clamp((room.maximum.y - room.minimum.y) / needed, least_line, 1.0F);
+    // Over words there may be little room: there lines of them move together.
+    const bool is_low = plot_.is_area && !split;
+    const float closer =
+        is_low ? std::clamp((room.maximum.y - room.minimum.y) / needed, least_line, 1.0F) : 1;
     std::vector<WantedLabel> wanted;
     for (std::size_t i = 0; i < all.size(); ++i) {
       const float height = closer * height_of(*all[i], split);
@@ -525,8 +528,9 @@ class PlotPainter {
     }
     if (!split) shown += fitting_note(label, width - text_extent(shown + " ").x, " ");
     shown = shortened(shown, width);
-    Rectangle box = box_at({room.minimum.x, middle - line / 2}, {text_extent(shown).x, line});
-    draw_text(box.minimum, legible(colour), shown);
+    const float shown_height = std::min(line, height);
+    Rectangle box = box_at({room.minimum.x, middle - shown_height / 2}, {text_extent(shown).x, shown_height});
+    draw_text({room.minimum.x, middle - line / 2}, legible(colour), shown);
     if (split) {
       const ImVec2 extent = draw_value(label, {room.minimum.x, top + line + px(1)}, width, legible(colour));
       box.maximum = {std::max(box.maximum.x, room.minimum.x + extent.x), top + line + px(1) + extent.y};

@@ -19,7 +19,8 @@ namespace {
 using style::px;
 
 // In design pixels.
-constexpr float beside_axis = 8;  // between numbers and their axis
+constexpr float beside_axis = 11;  // between numbers and their axis
+constexpr float numbers_step = 12;
 constexpr float below_axis = 5;   // the same below it
 constexpr float second_row = 18;  // what stands below the ticks
 constexpr float title_line = 16;
@@ -48,7 +49,8 @@ class PlotFrame {
       numbers = std::max(numbers, extent_in(style::Text::number_small, each.words).x);
     numbers = std::max({numbers, extent_in(style::Text::caption, plot_.strip_name).x,
                         extent_in(style::Text::caption, plot_.x.row_name).x});
-    area.minimum.x += std::ceil(numbers) + px(beside_axis + 2);
+    // In steps, so that plots do not move for every other number.
+    area.minimum.x += std::ceil(numbers / px(numbers_step)) * px(numbers_step) + px(beside_axis);
     if (plot_.labels == Plot::Labels::beside) area.maximum.x -= px(to_plot_label) + ends_width();
     const bool has_ticks = plot_.x.has_round || !plot_.x.named.empty();
     area.maximum.y -= has_ticks ? px(below_axis) + line_height(style::Text::number_small) : 0;
