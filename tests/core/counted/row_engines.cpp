@@ -1,0 +1,25 @@
+// The engines of row programs on numbers that count.
+
+#include "tests/core/counted/counted.h"
+
+#include "core/engines/chunk_decays.cpp"
+#include "core/engines/recurrent.cpp"
+#include "core/engines/chunkwise.cpp"
+#include "core/engines/parallel.cpp"
+
+namespace palimpsest {
+
+using testing::Counted;
+
+template class ChunkDecay<Counted>;
+template class ChunkParts<Counted>;
+template class ChunkValueDecay<Counted>;
+template Matrix<Counted> recurrent(const Program<Counted>&, Matrix<Counted>&, Recorder*);
+template Matrix<Counted> chunk(const Program<Counted>&, Matrix<Counted>&, Recorder*);
+template Matrix<Counted> chunk_state(const Program<Counted>&, Matrix<Counted>&, Recorder*);
+template Matrix<Counted> chunk_outputs(const Program<Counted>&, const Matrix<Counted>&,
+                                       const Matrix<Counted>&, Recorder*);
+template Matrix<Counted> parallel(const Program<Counted>&, Matrix<Counted>&, Recorder*,
+                                  const std::stop_token&);
+
+}  // namespace palimpsest
