@@ -19,6 +19,7 @@
 #include "tests/folders.h"
 
 using namespace palimpsest;
+using namespace palimpsest::testing;
 
 namespace {
 
@@ -196,8 +197,6 @@ TEST_CASE("conjugate gradients end after as many steps as there are different ei
 
 // The functions of the rules that learn by a non-linear inner step: against their plain definitions, and
 // against the results of an independent implementation (tests/data/golden/pieces.npz).
-
-using namespace palimpsest::testing;
 
 namespace {
 
