@@ -18,6 +18,7 @@
 #include "tests/core/cases.h"
 
 using namespace palimpsest;
+using namespace palimpsest::testing;
 
 TEST_CASE("the tolerance is the usual one, or that of the last exception that applies") {
   const Variant& gla = find_variant("gla");
@@ -58,8 +59,6 @@ TEST_CASE("Muon alone needs more, with the reason, and most where it takes full 
     }
   }
 }
-
-using namespace palimpsest::testing;
 
 namespace {
 

@@ -14,6 +14,7 @@
 #include "tests/core/overflow.h"
 
 using namespace palimpsest;
+using namespace palimpsest::testing;
 
 TEST_CASE("where engines run no whole heads a rule runs each by itself") {
   for (const testing::Case& each : testing::all_cases({.tokens = 7, .dk = 6, .dv = 6, .seed = 8})) {
@@ -52,8 +53,6 @@ TEST_CASE("whole heads stop when asked to") {
 }
 
 // The other schedule of the chunkwise form: first the states of all chunks, then all outputs.
-
-using namespace palimpsest::testing;
 
 namespace {
 

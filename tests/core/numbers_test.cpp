@@ -196,8 +196,6 @@ TEST_CASE("conjugate gradients end after as many steps as there are different ei
 // The functions of the rules that learn by a non-linear inner step: against their plain definitions, and
 // against the results of an independent implementation (tests/data/golden/pieces.npz).
 
-using namespace palimpsest::testing;
-
 namespace {
 
 Matrix<double> number(double value) { return Matrix<double>::Constant(1, 1, value); }

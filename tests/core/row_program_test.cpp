@@ -18,6 +18,7 @@
 #include "tests/folders.h"
 
 using namespace palimpsest;
+using namespace palimpsest::testing;
 
 namespace {
 
@@ -210,8 +211,6 @@ TEST_CASE("a row program that reads or erases one row off is noticed") {
 
 // What a row rule computes is declared apart from its arrays: known from its settings alone, and what all its
 // data have.
-
-using namespace palimpsest::testing;
 
 namespace {
 
