@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/scene/parts.h"
 #include "app/studio/application.h"
 #include "app/views/answers.h"
 #include "app/views/bar_words.h"
