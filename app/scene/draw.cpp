@@ -129,7 +129,9 @@ class Drawing {
     const bool is_off = ImGui::GetStyle().Alpha < 0.99F;
     if (is_off) return c.faint;
     if (ink == 0) return c.text;
-    return ink == c.dim && is_lit_ ? c.text : ink;
+    if (ink == edge_ink) return c.edge;
+    if (ink == dim_ink || ink == c.dim) return is_lit_ ? c.text : c.dim;
+    return ink;
   }
 
   void draw_content(const Text& text, const Placed& placed) const {
@@ -335,7 +337,7 @@ class Drawing {
     const auto& [from, to] = placed.where;
     ImDrawList* list = ImGui::GetWindowDrawList();
     if (frame.ground != 0) list->AddRectFilled(from, to, frame.ground, px(frame_corner));
-    if (frame.outline != 0) list->AddRect(from, to, frame.outline, px(frame_corner), px(style::line));
+    if (frame.outline != 0) list->AddRect(from, to, shown(frame.outline), px(frame_corner), px(style::line));
     draw(placed.inside.front());
   }
 

@@ -53,9 +53,9 @@ Node text(std::string words, style::Text style, Ink ink, Fit fit) {
   return {Text{std::move(words), style, ink, fit}};
 }
 
-Node paragraph(std::string words) { return text(std::move(words), style::Text::body, style::colours().dim); }
+Node paragraph(std::string words) { return text(std::move(words), style::Text::body, dim_ink); }
 
-Node caption(std::string words) { return text(std::move(words), style::Text::caption, style::colours().dim); }
+Node caption(std::string words) { return text(std::move(words), style::Text::caption, dim_ink); }
 
 Node line(std::string words, style::Text style, Ink ink) {
   return text(std::move(words), style, ink, Fit::shorten);
@@ -120,8 +120,8 @@ Node framed(Node node, Gap across, Gap down, Ink outline, Ink ground) {
 }
 
 Node key(std::string name) {
-  return framed(text(std::move(name), style::Text::caption, style::colours().dim, Fit::whole), Gap::small,
-                Gap::tight, style::colours().edge);
+  return framed(text(std::move(name), style::Text::caption, dim_ink, Fit::whole), Gap::small, Gap::tight,
+                edge_ink);
 }
 
 Node scroll(std::string_view name, Node node) {

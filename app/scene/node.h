@@ -17,8 +17,11 @@ namespace palimpsest::scene {
 struct Node;
 using Nodes = std::vector<Node>;
 
-/// A colour of style::colours(); 0: the usual one of what it colours.
+/// A colour of style::colours(); 0: the usual one of what it colours. Those below go by the theme in use when
+/// it is drawn.
 using Ink = std::uint32_t;
+inline constexpr Ink dim_ink = 1;
+inline constexpr Ink edge_ink = 2;
 
 /// Distances, in design pixels.
 enum class Gap : std::uint8_t { none = 0, hair = 1, tight = 2, small = 4, near = 8, wide = 14, far = 24 };

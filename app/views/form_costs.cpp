@@ -21,7 +21,7 @@ using scene::Gap;
 using scene::Node;
 using scene::Nodes;
 
-constexpr float names_width = 60;  // design pixels
+constexpr float names_width = 66;  // design pixels
 
 /// What is counted, and how it is said.
 struct Column {

@@ -166,7 +166,7 @@ Node contents(const MeasuredNow& now) {
     all.push_back(scene::word_button("more…").told(
         fmt::format("{}: {}.\n\nData: {}.", timing.device, timing.words, report.data)));
   }
-  return scene::column(std::move(all)).named("contents");
+  return scene::column(std::move(all), scene::Gap::tight).named("contents");
 }
 
 /// What was measured where: names, and what may be cut.
@@ -213,7 +213,7 @@ void draw_measure_side(Application& application) {
       all.push_back(scene::rule());
       all.push_back(facts(application, now));
     }
-    scene::show(scene::column(std::move(all)).named("side"));
+    scene::show(scene::column(std::move(all), scene::Gap::tight).named("side"));
   }
   style::end_panel();
 }

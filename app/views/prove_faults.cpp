@@ -50,7 +50,7 @@ Node list_row(const ListRow& row, std::function<void()> press) {
       .on_top = true}};
   Nodes all = {std::move(line)};
   if (row.is_chosen) all.push_back(scene::caption(row.sentence));
-  return scene::framed(scene::column(std::move(all), Gap::tight), Gap::tight, Gap::tight,
+  return scene::framed(scene::column(std::move(all), Gap::tight), Gap::tight, Gap::hair,
                        row.is_chosen ? row.colour : 0)
       .named(row.label)
       .told(row.is_chosen ? std::string() : row.sentence)

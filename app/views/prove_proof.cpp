@@ -60,8 +60,8 @@ Index worst_token(const Seen& seen) {
 Node table(const Computation& computed, const std::vector<TableRow>& rows, bool is_roomy) {
   const style::Palette& c = style::colours();
   const style::Text letters = is_roomy ? style::Text::body : style::Text::caption;
-  Nodes cells = {scene::rest().filling(0.36F), scene::caption("off by").filling(0.22F),
-                 scene::caption("most").filling(0.42F)};
+  Nodes cells = {scene::rest().filling(0.34F), scene::caption("off by").filling(0.2F),
+                 scene::caption("most").filling(0.46F)};
   for (const TableRow& row : rows) {
     const Seen* const seen = row.seen.value.get();
     std::string number = row.seen.under_way || !seen ? "…" : scientific(seen->worst.error);
@@ -76,11 +76,11 @@ Node table(const Computation& computed, const std::vector<TableRow>& rows, bool 
               : seen->worst.array == "o" ? "at " + numbered_word(computed, worst_token(*seen))
                                          : fmt::format("in {} at the end", array_words(seen->worst.array));
     }
-    cells.push_back(scene::line(row.words, letters).filling(0.36F));
+    cells.push_back(scene::line(row.words, letters).filling(0.34F));
     cells.push_back(scene::line(number, is_roomy ? style::Text::number : style::Text::number_small, ink)
-                        .filling(0.22F)
+                        .filling(0.2F)
                         .named(row.words));
-    cells.push_back(scene::line(place, letters, c.dim).filling(0.42F));
+    cells.push_back(scene::line(place, letters, c.dim).filling(0.46F));
   }
   return scene::grid(3, std::move(cells), Gap::near, is_roomy ? Gap::near : Gap::small).named("table");
 }
@@ -213,8 +213,9 @@ scene::Node proof(Application& application) {
     lost.push_back(why_lost(application, rows, digits, most));
   Node left = scene::scroll("measured", scene::first_that_fits(std::move(measured)));
   Node right = scene::scroll("lost", scene::first_that_fits(std::move(lost)));
-  return {scene::Row{
-      .nodes = {std::move(left).filling(), std::move(right).filling()}, .gap = Gap::far, .on_top = true}};
+  return {scene::Row{.nodes = {std::move(left).filling(0.53F), std::move(right).filling(0.47F)},
+                     .gap = Gap::far,
+                     .on_top = true}};
 }
 
 }  // namespace palimpsest

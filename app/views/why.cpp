@@ -310,7 +310,7 @@ std::vector<BarLine> writer_lines(const WhoWroteIt& told, std::size_t most, cons
 }
 
 /// What is asked of a cell and of those who wrote it.
-struct Asked {
+struct AskedCell {
   const ExplainedCell& cell;
   bool is_held = false;  // by a click
   std::optional<WhoWrote> key = {};
@@ -319,7 +319,8 @@ struct Asked {
 };
 
 /// Why those who wrote it cannot be told, or who they are and what became of what one of them wrote.
-void add_writers(Nodes& all, Application& application, const Asked& asked, std::size_t most, bool is_low) {
+void add_writers(Nodes& all, Application& application, const AskedCell& asked, std::size_t most,
+                 bool is_low) {
   const WrittenCell& written = *asked.cell.written;
   const Known<WhoWroteIt>& told = asked.told;
   const Node waiting = awaiting("telling its writers apart", told, [&application, key = *asked.key] {
@@ -360,7 +361,7 @@ void add_writers(Nodes& all, Application& application, const Asked& asked, std::
 
 /// All that is said of a cell, with bars for so many words or products. In little room the symbols stand in
 /// the formula above the pictures alone, and the numbers beside the bars.
-Node explanation(Application& application, const Asked& asked, std::size_t most, bool is_low) {
+Node explanation(Application& application, const AskedCell& asked, std::size_t most, bool is_low) {
   const style::Palette& c = style::colours();
   const ExplainedCell& answer = asked.cell;
   Nodes all = {headline(answer)};
@@ -388,7 +389,7 @@ Node explanation(Application& application, const Asked& asked, std::size_t most,
 Node explained(Application& application, const CellFocus& cell) {
   const ExplainedCell& answer = answer_for(cell, application);
   if (!answer.problem.empty()) return scene::paragraph(answer.problem);
-  Asked asked = {.cell = answer, .is_held = application.pinned == cell};
+  AskedCell asked = {.cell = answer, .is_held = application.pinned == cell};
   asked.pointed = std::exchange(context_local<PointedWriter>().token, std::nullopt);
   if (answer.written) {
     asked.key = WhoWrote{application.session.sight().computation, answer.written->number, most_writers};

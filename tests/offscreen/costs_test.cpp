@@ -30,12 +30,12 @@ void choose(Application& application, Form form) {
   application.session.wait();
 }
 
-const char* const costs = "step/forms/costs";
+const char* const cost_path = "step/forms/costs";
 
 /// Where all parts of the costs lie that are called `piece`.
 std::vector<Rectangle> places(std::string_view piece) {
   std::vector<Rectangle> found;
-  for (const Part* part : parts().below(costs)) {
+  for (const Part* part : parts().below(cost_path)) {
     if (part->path.ends_with(piece)) found.push_back(part->where);
   }
   return found;
@@ -62,7 +62,7 @@ TEST_CASE("every form's cost stands beside the others', whichever is shown", "[c
     draw(application, offscreen);
     const std::vector<std::string> steps = {"94", "12", "13", "1"};
     for (const Form each : all_forms) {
-      const std::string row = fmt::format("{}/{} cost/in a row", costs, form_label(each));
+      const std::string row = fmt::format("{}/{} cost/in a row", cost_path, form_label(each));
       CHECK(parts().words(row, "number") == std::vector{steps[static_cast<std::size_t>(each)]});
     }
     check_apart(places("number"), places("bar"));
