@@ -259,7 +259,7 @@ class PlotPainter {
     spec.Flags = ImPlotItemFlags_NoLegend | ImPlotItemFlags_NoFit;
     if (series.low.size() == series.x.size() && series.x.size() > 1) {
       ImPlotSpec band = spec;
-      band.FillAlpha = series.band;
+      band.FillColor.w *= series.band;  // its FillAlpha would count twice
       ImPlot::PlotShaded((id + "band").c_str(), series.x.data(), series.low.data(), series.high.data(), count,
                          band);
     }
@@ -421,6 +421,24 @@ class PlotPainter {
             is_upright ? at.y + px(8) : at.y - extent.y - px(3)};
   }
 
+  /// Where words at a point are known to be its own: where they are wished, and at the sides of it.
+  std::array<ImVec2, 5> places_around(const PlotMark& mark, ImVec2 extent) const {
+    const ImVec2 at = place_of(mark);
+    const float gap = px(mark.look.size + 5);
+    return {wish_of(mark, extent),
+            {at.x - gap - extent.x, at.y - extent.y / 2},
+            {at.x + gap, at.y - extent.y / 2},
+            {at.x - extent.x / 2, at.y + gap},
+            {at.x - extent.x / 2, at.y - gap - extent.y}};
+  }
+
+  bool is_free(const Rectangle& room, const Rectangle& box) const {
+    return box.minimum.x >= room.minimum.x && box.maximum.x <= room.maximum.x &&
+           box.minimum.y >= room.minimum.y && box.maximum.y <= room.maximum.y &&
+           std::ranges::none_of(taken_.boxes, [&](const Rectangle& other) { return overlap(box, other); }) &&
+           std::ranges::none_of(taken_.lines, [&](const auto& line) { return crosses(line, box); });
+  }
+
   void label_mark(const PlotMark& mark) {
     const PlotLabel& label = mark.label;
     if (label.words.empty() || mark.kind == PlotMark::Kind::flag) return;
@@ -437,6 +455,13 @@ class PlotPainter {
       const auto at = place_beside_upright(room, taken_, wish_of(mark, extent), view_.x(mark.x), extent);
       if (at) draw_label(label, mark.name, label.words.front(), *at, mark.look.colour);
       return;
+    }
+    if (mark.kind == PlotMark::Kind::point) {
+      const ImVec2 extent = extent_of(label, label.words.front());
+      for (const ImVec2 at : places_around(mark, extent)) {
+        if (is_free(room, box_at(at, extent)))
+          return draw_label(label, mark.name, label.words.front(), at, mark.look.colour);
+      }
     }
     std::string words;
     LabelPlace found;

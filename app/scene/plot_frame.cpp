@@ -43,7 +43,7 @@ class PlotFrame {
     if (plot_.is_area) return view_;
     Rectangle& area = view_.area;
     area.minimum.y += plot_.legend.empty() ? 0 : px(legend_height);
-    area.minimum.y += plot_.y.title.empty() ? 0 : px(title_line + 4);
+    area.minimum.y += plot_.y.title.empty() || !plot_.legend.empty() ? 0 : px(title_line + 4);
     float numbers = 0;
     for (const PlotTick& each : ticks_y(view_.height()))
       numbers = std::max(numbers, extent_in(style::Text::number_small, each.words).x);
@@ -197,15 +197,31 @@ class PlotFrame {
     if (plot_.y.gap) draw_gap(view_.y(*plot_.y.gap));
     std::string title;
     for (const std::string& part : plot_.y.title) title += (title.empty() ? "" : ", ") + part;
-    if (!title.empty() && !plot_.is_area) {
-      const style::TextStyle caption(style::Text::caption);
-      draw_text({room_.minimum.x, area.minimum.y - px(title_line + 4)}, c.dim,
-                shortened(title, room_.maximum.x - room_.minimum.x));
-    }
+    draw_title_y(title);
     note_part("axis/y",
               {{plot_.is_area ? area.minimum.x : room_.minimum.x, area.minimum.y},
                {area.minimum.x, area.maximum.y}},
               title + ": " + words);
+  }
+
+  /// Above the axis, in the line of the legend where there is one.
+  void draw_title_y(const std::string& title) const {
+    if (title.empty() || plot_.is_area) return;
+    const style::TextStyle caption(style::Text::caption);
+    const float height = text_extent("x").y;
+    const float top =
+        plot_.legend.empty() ? view_.area.minimum.y - px(title_line + 4) : legend_middle() - height / 2;
+    draw_text({room_.minimum.x, top}, style::colours().dim,
+              shortened(title, room_.maximum.x - room_.minimum.x));
+  }
+
+  float legend_middle() const { return room_.minimum.y + px(legend_height / 2 - 2); }
+
+  /// Where the legend begins: over the numbers, or after the title.
+  float legend_left() const {
+    float title = 0;
+    for (const std::string& part : plot_.y.title) title += extent_in(style::Text::caption, part).x + px(18);
+    return std::max(view_.area.minimum.x, room_.minimum.x + title);
   }
 
   /// Where the axis y is broken.
@@ -221,9 +237,9 @@ class PlotFrame {
     constexpr float sample = 26;
     const style::Palette& c = style::colours();
     const style::TextStyle text(style::Text::caption);
-    const float middle = room_.minimum.y + px(legend_height / 2 - 2);
+    const float middle = legend_middle();
     const float height = text_extent("x").y;
-    float x = view_.area.minimum.x;
+    float x = legend_left();
     for (const PlotKey& key : plot_.legend) {
       const float width = text_extent(key.words).x;
       if (x + px(sample + 8) + width > room_.maximum.x) continue;

@@ -143,33 +143,4 @@ void dashed_line(ImDrawList* list, ImVec2 from, ImVec2 to, ImU32 colour, float w
   dashed_curve(list, ends, colour, width, style::px(usual_dash));
 }
 
-void curve(ImDrawList* list, const Chart& chart, std::span<const double> xs, std::span<const double> ys,
-           ImU32 colour, float width, bool dashed) {
-  list->PushClipRect({chart.from.x, chart.from.y}, {chart.to.x, chart.to.y + width}, true);
-  std::vector<ImVec2> points;
-  const auto flush = [&] {
-    if (dashed) {
-      const bool are_close = points.size() > 40;  // closer than dashes are long
-      for (std::size_t i = 0; i + 1 < points.size(); i += are_close ? 2 : 1) {
-        if (are_close)
-          list->AddLine(points[i], points[i + 1], colour, width);
-        else
-          dashed_line(list, points[i], points[i + 1], colour, width);
-      }
-    } else if (points.size() > 1) {
-      list->AddPolyline(points.data(), static_cast<int>(points.size()), colour, width);
-    }
-    points.clear();
-  };
-  for (std::size_t i = 0; i < xs.size() && i < ys.size(); ++i) {
-    if (!std::isfinite(ys[i])) {
-      flush();
-      continue;
-    }
-    points.push_back({chart.x(xs[i]), chart.y(ys[i])});
-  }
-  flush();
-  list->PopClipRect();
-}
-
 }  // namespace palimpsest

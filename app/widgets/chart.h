@@ -41,10 +41,6 @@ std::string axis_number(double value, double distance);
 /// Lines that rise to the right, over what is not there.
 void hatch(ImDrawList* list, ImVec2 from, ImVec2 to, ImU32 colour);
 
-/// A curve through points, cut off at the sides of the chart; points that are not finite end it.
-void curve(ImDrawList* list, const Chart& chart, std::span<const double> xs, std::span<const double> ys,
-           ImU32 colour, float width, bool dashed = false);
-
 /// A line through points in dashes of a length (pixels) along it, made only where they are seen.
 void dashed_curve(ImDrawList* list, std::span<const ImVec2> points, ImU32 colour, float width, float dash);
 
