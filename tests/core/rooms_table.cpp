@@ -68,9 +68,8 @@ const std::vector<Room>& rooms() {
        "Engines for speed: CUDA, and the backends by which everybody asks for an engine.",
        {"core/base", "core/numbers", "core/contract", "core/operator", "core/engines", "core/rules"}},
       {"app/session",
-       "What somebody does with the program: data, edits, the state as one value, its history, and answers "
-       "that come from "
-       "other threads. No GUI type, no command line.",
+       "What somebody does with the program: data, edits, the state as one value, its history, and questions "
+       "that other threads find out. No GUI type, no command line.",
        {"core/base", "core/io", "core/contract", "core/steps", "core/rules", "core/variants", "core/insight",
         "core/proof", "core/race", "kernels"}},
       {"app/commands",
