@@ -84,7 +84,7 @@ void draw_compared_errors(Application& application, ImVec2 from, ImVec2 to) {
   floor.rows.back().draw = [&](const FloorColumns& over, const Rectangle& place) {
     Plot plot = compared_errors_plot(all, scale, word_places(over), session.token());
     plot.beside = labels_width;
-    draw_plot(plot, place);
+    draw_over_words(plot, place);
   };
   show_floor(application, floor, *columns);
   const Part* lines = floor_part("errors");

@@ -80,6 +80,14 @@ WordPlaces word_places(const FloorColumns& columns) {
           [&columns](Index token) { return static_cast<double>(columns.left(token) - columns.position.x); }};
 }
 
+PlotDone draw_over_words(const Plot& plot, const Rectangle& place) {
+  ImDrawList* const list = ImGui::GetWindowDrawList();
+  list->PushClipRectFullScreen();  // rows are clipped to the words
+  PlotDone done = draw_plot(plot, place);
+  list->PopClipRect();
+  return done;
+}
+
 Floor floor_of(const Session& session, const char* id) {
   const Computation& computed = *session.computed();
   const Form form = session.choice().form;

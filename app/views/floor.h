@@ -32,6 +32,9 @@ std::optional<FloorColumns> columns_between(const Session& session, ImVec2 from,
 /// Where a plot that stands over them has the words.
 WordPlaces word_places(const FloorColumns& columns);
 
+/// Draws it in an own row; what stands around it may lie outside of the words.
+PlotDone draw_over_words(const Plot& plot, const Rectangle& place);
+
 /// A floor of the open text that has no rows yet: its words, its groups, what is to come, what is underlined.
 Floor floor_of(const Session& session, const char* id);
 

@@ -115,8 +115,8 @@ void draw_proved_rows(Application& application, ImVec2 from, ImVec2 to) {
                 words_row()};
   std::string told;
   floor.rows.front().draw = [&](const FloorColumns& over, const Rectangle& place) {
-    told = draw_plot(difference_plot(application, all, word_places(over), below_chart + floor_words_height),
-                     place)
+    told = draw_over_words(
+               difference_plot(application, all, word_places(over), below_chart + floor_words_height), place)
                .told;
   };
   floor.rows.front().tip = [&](Index token) {

@@ -46,13 +46,13 @@ int count(const Image& image, int red, int green, int blue) {
 }
 
 // The rows that hold any ink.
-struct Rows {
+struct InkedRows {
   int first = height;
   int last = -1;
 };
 
-Rows inked(const Image& image) {
-  Rows rows;
+InkedRows inked(const Image& image) {
+  InkedRows rows;
   for (int y = 0; y < image.height; ++y) {
     for (int x = 0; x < image.width; ++x) {
       if (image.pixel(x, y)[0] < 100) continue;
@@ -70,7 +70,7 @@ TEST_CASE("formula: it is drawn in its colours, standing on its baseline") {
   style::apply(style::Theme::dark, 1);
   const Image white = draw(offscreen, "H", 40, IM_COL32_WHITE);
   CHECK(count(white, 255, 255, 255) > 100);
-  const Rows rows = inked(white);
+  const InkedRows rows = inked(white);
   CHECK(rows.last == 59);  // the baseline is the lower edge of this row
   CHECK(rows.first > 60 - 40);
   CHECK(rows.first < 60 - 20);
@@ -146,7 +146,7 @@ TEST_CASE("formula: upright bars are whole pixels") {
   style::apply(style::Theme::dark, 1);
   for (const float size : {12.0F, 13.5F, 15.0F, 26.0F}) {
     const Image bars = draw(offscreen, R"(\lVert\,\,\lVert)", size, IM_COL32_WHITE);
-    const Rows rows = inked(bars);
+    const InkedRows rows = inked(bars);
     const int middle = (rows.first + rows.last) / 2;
     int lit = 0;
     for (int x = 0; x < bars.width; ++x) {

@@ -81,7 +81,7 @@ TEST_CASE("Prove shows every variant with and without a fault, at every size, in
         draw_fully(application, offscreen);
         CHECK(prove_map().flag == -1);
         CHECK(parts().below(line_labels).size() >= 2);
-        CHECK_FALSE(prove_map().said.empty());
+        CHECK_FALSE(parts().words("prove", "said").empty());
         check_places(width, height);
         inject(application, "strength-forgotten");
         draw_fully(application, offscreen);

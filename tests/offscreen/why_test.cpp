@@ -183,7 +183,7 @@ struct HeldWhy {
 TEST_CASE("a number that the words before left says who wrote it, and what became of that", "[why]") {
   for (const char* tensor : {"S_before", "S_decayed", "S_after"}) {
     CAPTURE(tensor);
-    const Held held(tensor);
+    const HeldWhy held(tensor);
     const std::string fate = said("fate");
     CHECK_THAT(fate, says(" wrote "));
     CHECK_THAT(fate, says("; left "));
