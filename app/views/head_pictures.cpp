@@ -19,7 +19,7 @@ namespace {
 constexpr float smallest_side = 104;
 constexpr float largest_side = 196;
 constexpr float gap = 16;
-constexpr float strip = 24;  // the height of a row of bars
+constexpr float strip_height = 24;  // the height of a row of bars
 constexpr float strip_gap = 4;
 constexpr float name_height = 22;
 
@@ -29,7 +29,7 @@ constexpr double highest_strength = 2;  // of beta |k|^2, where a memory begins 
 void bars(ImVec2 from, float width, const std::vector<double>& values, double full, ImU32 colour) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const style::Palette& c = style::colours();
-  const float height = style::px(strip);
+  const float height = style::px(strip_height);
   const float bottom = from.y + height;
   list->AddRectFilled(from, {from.x + width, bottom}, style::mix(c.panel, c.edge, 0.35F));
   const auto count = static_cast<float>(values.size());
@@ -76,7 +76,7 @@ bool picture(const PreviewedData& preview, std::size_t index, float side, bool p
   const style::Palette& c = style::colours();
   const std::string name = fmt::format("head {}", index);
   const int strips = (head.strength.empty() ? 0 : 1) + (head.kept.empty() ? 0 : 1);
-  const float strips_height = static_cast<float>(strips) * style::px(strip + strip_gap);
+  const float strips_height = static_cast<float>(strips) * style::px(strip_height + strip_gap);
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const ImVec2 size = {side, style::px(name_height) + side + strips_height};
   const bool clicked = ImGui::InvisibleButton(name.c_str(), size);
@@ -96,7 +96,7 @@ bool picture(const PreviewedData& preview, std::size_t index, float side, bool p
   ImVec2 below = {square.x, square.y + side + style::px(strip_gap)};
   if (!head.strength.empty()) {
     bars(below, side, head.strength, highest_strength, c.strength);
-    below.y += style::px(strip + strip_gap);
+    below.y += style::px(strip_height + strip_gap);
   }
   if (!head.kept.empty()) {
     std::vector<double> lost;

@@ -18,11 +18,11 @@ namespace {
 using style::px;
 
 constexpr Index most_heads = 16;
-constexpr Index most_run = 32768;   // of all heads together: each of them is run through by half
-constexpr float largest_side = 44;  // design pixels
-constexpr float smallest_side = 38;
-constexpr float gap = 6;
-constexpr float name_height = 18;
+constexpr Index most_run = 32768;    // of all heads together: each of them is run through by half
+constexpr float largest_table = 44;  // design pixels
+constexpr float smallest_table = 38;
+constexpr float table_gap = 6;
+constexpr float table_name_height = 18;
 
 /// The cells of a table on the scale from -1 to 1, in whole pixels.
 void draw_cells(const Matrix<double>& table, ImVec2 from, float size) {
@@ -56,7 +56,8 @@ std::string words_of(Index index, const HeadAnswers& head) {
 bool picture(Index index, const HeadAnswers* head, float side, bool present, bool stale) {
   const style::Palette& c = style::colours();
   const ImVec2 from = ImGui::GetCursorScreenPos();
-  const bool clicked = ImGui::InvisibleButton(std::to_string(index).c_str(), {side, side + px(name_height)});
+  const bool clicked =
+      ImGui::InvisibleButton(std::to_string(index).c_str(), {side, side + px(table_name_height)});
   const bool is_lit = ImGui::IsItemHovered() || ImGui::IsItemFocused();
   const ImVec2 to = {from.x + side, from.y + side};
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -104,13 +105,14 @@ std::optional<Index> head_tables(Application& application) {
   const Known<HeadTables::Value> answer = session.questions().ask(key, Urgency::later);
   const Index count = session.data().heads;
   const float width = ImGui::GetContentRegionAvail().x;
-  const float in_one_row = (width + px(gap)) / static_cast<float>(count) - px(gap);
-  const float side = std::floor(std::clamp(in_one_row, px(smallest_side), px(largest_side)));
-  const auto in_row = static_cast<Index>(std::max(std::floor((width + px(gap)) / (side + px(gap))), 1.0F));
+  const float in_one_row = (width + px(table_gap)) / static_cast<float>(count) - px(table_gap);
+  const float side = std::floor(std::clamp(in_one_row, px(smallest_table), px(largest_table)));
+  const auto in_row =
+      static_cast<Index>(std::max(std::floor((width + px(table_gap)) / (side + px(table_gap))), 1.0F));
   std::optional<Index> clicked;
   ImGui::PushID("head");
   for (Index index = 0; index < count; ++index) {
-    if (index % in_row != 0) ImGui::SameLine(0, px(gap));
+    if (index % in_row != 0) ImGui::SameLine(0, px(table_gap));
     const auto place = static_cast<std::size_t>(index);
     const bool is_there = answer.value && place < answer.value->heads.size();
     if (picture(index, is_there ? &answer.value->heads[place] : nullptr, side, index == session.choice().head,

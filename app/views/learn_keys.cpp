@@ -20,7 +20,7 @@ namespace {
 using style::px;
 
 constexpr Index most_keys = 256;
-constexpr Index window_step = 64;
+constexpr Index window_step_of_keys = 64;
 constexpr float gutter = 76;  // the words beside the rows
 constexpr float below_picture = 24;
 constexpr float readable_row = 12;  // from here on rows have their words
@@ -184,8 +184,9 @@ void draw_keys_page(Application& application, const LearnRoom& room) {
   StoredKeys key;
   key.of = computed;
   key.count = std::min(tokens, most_keys);
-  key.first = std::clamp<Index>((application.session.token() - most_keys / 2) / window_step * window_step, 0,
-                                tokens - key.count);
+  key.first = std::clamp<Index>(
+      (application.session.token() - most_keys / 2) / window_step_of_keys * window_step_of_keys, 0,
+      tokens - key.count);
   const Known<KeyPicture> answer = application.session.questions().ask(key);
   if (!answer.value || answer.value->first + answer.value->cosines.rows() > tokens ||
       answer.value->cosines.size() == 0) {

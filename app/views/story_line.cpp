@@ -19,7 +19,7 @@ namespace {
 using style::px;
 
 // In design pixels.
-constexpr float line = 16;
+constexpr float story_line_height = 16;
 constexpr float cross = 20;
 constexpr float cross_gap = 8;
 constexpr float between_words = 12;
@@ -52,7 +52,7 @@ std::optional<WordToSee> word_links(const FirstLook& look) {
     const std::string words = link_words(word);
     const ImVec2 size = text_extent(words);
     ImGui::SetCursorScreenPos(at);
-    if (ImGui::InvisibleButton(fmt::format("word {}", word.token).c_str(), {size.x, px(line)}))
+    if (ImGui::InvisibleButton(fmt::format("word {}", word.token).c_str(), {size.x, px(story_line_height)}))
       pressed = word;
     const ImU32 colour = ImGui::IsItemHovered() || ImGui::IsItemFocused() ? c.text : c.accent;
     draw_text(at, colour, words);
@@ -100,15 +100,15 @@ void draw_story_line(Application& application, float room, float height) {
   const float width = std::max(story_width, links_width(*look));
   if (width + px(cross + cross_gap) > room) return;
   const ImVec2 from = ImGui::GetCursorScreenPos();
-  const float top = from.y + (height - px(2 * line)) / 2;
+  const float top = from.y + (height - px(2 * story_line_height)) / 2;
   {
     const style::TextStyle text(style::Text::caption);
     draw_text({from.x, top}, c.text, story);
   }
-  ImGui::SetCursorScreenPos({from.x, top + px(line)});
+  ImGui::SetCursorScreenPos({from.x, top + px(story_line_height)});
   if (look->words.empty()) {
     const style::TextStyle text(style::Text::caption);
-    draw_text({from.x, top + px(line)}, c.dim, "What to look at: D");
+    draw_text({from.x, top + px(story_line_height)}, c.dim, "What to look at: D");
   } else if (const auto word = word_links(*look)) {
     go_to_word(application, *word);
   }
