@@ -197,12 +197,12 @@ Node bar_lines(const std::vector<BarLine>& lines, bool old) {
     const double size = std::abs(line.value);
     const bool is_plain = size == 0 || (size >= 5e-4 && size < 1e4);
     if (line.is_sum) rows.push_back(scene::rule(Gap::none));
-    rows.push_back(scene::row({label_of(line).filling(0.4F),
+    rows.push_back(scene::row({label_of(line).filling(0.56F),
                                Node{scene::Bar{.value = line.value,
                                                .least = least,
                                                .most = most,
                                                .ink = old ? style::mix(c.panel, ink, 0.5F) : ink}}
-                                   .filling(0.6F),
+                                   .filling(0.44F),
                                scene::number(is_plain ? fmt::format("{:.3f}", line.value)
                                                       : fmt::format("{:.1e}", line.value))
                                    .fixed(54)
@@ -283,15 +283,25 @@ Node headline(const ExplainedCell& answer) {
       .named("number");
 }
 
+/// The size of the largest share after the first `most`; less than any where there are no more.
+double largest_beyond(const std::vector<WriterShare>& writers, std::size_t most) {
+  if (writers.size() <= most) return -1;
+  std::vector<double> sizes;
+  for (const WriterShare& writer : writers) sizes.push_back(std::abs(writer.remaining));
+  const auto beyond = sizes.begin() + static_cast<std::ptrdiff_t>(most);
+  std::ranges::nth_element(sizes, beyond, std::ranges::greater());
+  return *beyond;
+}
+
 /// The strongest `most` of those who wrote a number, the rest together, their sum.
 std::vector<BarLine> writer_lines(const WhoWroteIt& told, std::size_t most, const std::string& fate,
                                   const std::vector<std::string>& labels) {
   std::vector<BarLine> lines;
   Index others = told.others;
   double rest = told.others_remaining;
-  for (std::size_t i = 0; i < told.strongest.size(); ++i) {
-    const WriterShare& writer = told.strongest[i];
-    if (i >= most) {
+  const double largest_rest = largest_beyond(told.strongest, most);
+  for (const WriterShare& writer : told.strongest) {
+    if (std::abs(writer.remaining) <= largest_rest) {
       ++others;
       rest += writer.remaining;
       continue;
