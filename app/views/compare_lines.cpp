@@ -99,7 +99,7 @@ LengthScale compared_scale(const ComparedSides& all) {
 
 Plot compared_errors_plot(const ComparedSides& all, const LengthScale& scale, const WordPlaces& places,
                           Index present) {
-  Plot plot{.name = "compare/errors",
+  Plot plot{.name = "errors",
             .x = {.high = places.width, .has_round = false},
             .y = {.has_round = false},
             .labels = Plot::Labels::beside,

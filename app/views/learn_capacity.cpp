@@ -45,7 +45,7 @@ ImU32 ink_of(std::size_t kind) {
 Plot empty_plot(Index channels) {
   const auto pairs = static_cast<double>(channels);
   Plot plot{
-      .name = "learn/capacity",
+      .name = "capacity",
       .x = {.title = {"pairs stored"}, .scale = PlotAxis::Scale::octaves, .low = 0.93, .high = 4.3 * pairs},
       .y = {.title = {"error of recall, |answer − v| / |v|: mean of all pairs", "dashed the worst"},
             .low = 0,

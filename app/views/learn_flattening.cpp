@@ -95,7 +95,7 @@ Index count_used(const Matrix<double>& singular_values) {
 
 Plot flattening_plot(const Matrix<double>& values, std::size_t shown, bool is_old, bool compact) {
   const style::Palette& c = style::colours();
-  Plot plot{.name = "learn/flattening",
+  Plot plot{.name = "flattening",
             .x = {.low = -0.15,
                   .high = static_cast<double>(values.cols()) - 0.85,
                   .named = step_ticks(values, shown, compact),

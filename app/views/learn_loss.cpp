@@ -273,7 +273,7 @@ Plot loss_plot(const LearnScene& scene, double at, const HarmAlong* harm, bool i
   const LearningMoment& moment = scene.moment;
   const LearningStep& step = moment.step;
   const double unit = per_rate(moment);
-  Plot plot{.name = "learn/loss",
+  Plot plot{.name = "loss",
             .x = {.title = axis_titles(moment), .has_grid = false},
             .y = {.title = {is_error_of_token(moment) ? "error" : "loss"}}};
   set_ranges(plot, moment);

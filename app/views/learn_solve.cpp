@@ -48,7 +48,7 @@ ImU32 faded(ImU32 colour, bool is_old) {
 /// What is left of the query after each step, how far the solution is, and where the engine stops.
 Plot rests_plot(const ConvergingSolve& solve, bool is_old) {
   const style::Palette& c = style::colours();
-  Plot plot{.name = "learn/solve/rests",
+  Plot plot{.name = "solve/rests",
             .x = steps_axis(solve),
             .y = {.title = {"what is left after each step"},
                   .scale = PlotAxis::Scale::log10,
@@ -82,7 +82,7 @@ Plot solution_plot(const ConvergingSolve& solve, bool is_old) {
     most = std::max(most, x.maxCoeff());
   }
   const double margin = most > least ? 0.1 * (most - least) : 1;
-  Plot plot{.name = "learn/solve/solution",
+  Plot plot{.name = "solve/solution",
             .x = steps_axis(solve),
             .y = {.title = {fmt::format("the solution, {} channels", solve.exact.size())},
                   .low = least - margin,

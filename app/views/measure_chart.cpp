@@ -275,7 +275,7 @@ class RacePlot {
   const MeasuredNow& now_;
   const MeasureState& state_;
   Plot plot_ = {
-      .name = "measure/times", .strip_name = "fastest", .labels = Plot::Labels::beside, .explores = true};
+      .name = "times", .strip_name = "fastest", .labels = Plot::Labels::beside, .explores = true};
 };
 
 }  // namespace

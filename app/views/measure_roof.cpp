@@ -128,7 +128,7 @@ Plot roof_plot(const MeasuredNow& now, const std::vector<UnderRoof>& points) {
   const std::vector<const RaceRoof*> roofs = roofs_of(now);
   const RoofRange range = range_of(points, roofs);
   const RateUnit unit = rate_unit(range.top);
-  Plot plot{.name = "measure/roof",
+  Plot plot{.name = "roof",
             .x = {.title = {"FLOPs per byte that must be moved"},
                   .scale = PlotAxis::Scale::log10,
                   .low = range.left,

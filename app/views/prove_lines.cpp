@@ -224,7 +224,7 @@ Plot difference_plot(Application& application, const ProofLines& all, const Word
   const double allowed =
       tolerance(*computed.variant, computed.sequence.settings, proof_form(application), Precision::f64).error;
   const double largest = std::pow(10.0, reach_of(all.lines));
-  Plot plot{.name = "prove/difference",
+  Plot plot{.name = "difference",
             .x = {.high = places.width, .has_round = false},
             .y = {.scale = PlotAxis::Scale::log10,
                   .low = exact / 2,

@@ -71,7 +71,7 @@ void looks_through_other_lenses(ImGuiTestContext* context) {
   context->ItemClick("//How far from the recurrence/**/forms");
   settle(context);
   IM_CHECK(session.state().prove.lens == ProofLens::forms);
-  IM_CHECK_EQ(parts().below("prove/difference/series").size(), std::size_t{4});
+  IM_CHECK_EQ(parts().below("prove/floor/difference/series").size(), std::size_t{4});
   IM_CHECK(!session.can_undo() || session.state().prove.fault.id.empty());
   see_the_end_of_the_list(context);
   context->ItemClick("//Make it wrong/**/Keys divided by their decay");

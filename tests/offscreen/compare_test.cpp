@@ -65,7 +65,7 @@ void check_layout(int width, int height, std::size_t columns) {
     CHECK(map.stop_words[i].maximum.y <= map.columns[0].place.minimum.y);
     if (i > 0) CHECK_FALSE(overlap(map.stop_words[i], map.stop_words[i - 1], 0.5F));
   }
-  const std::vector<Rectangle> labels = places_below("compare/errors/label");
+  const std::vector<Rectangle> labels = places_below("compare/floor/errors/label");
   for (std::size_t i = 0; i < labels.size(); ++i) {
     CHECK(contains(window, labels[i]));
     for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(overlap(labels[i], labels[j], 0.5F));
@@ -100,7 +100,7 @@ TEST_CASE("Compare shows every place of the rail in both themes and sizes, nothi
         CHECK(column->moment->no_memory.empty());
         CHECK(column->moment->after.apart.isZero(0));
         CHECK(map.range > 0);
-        CHECK(parts().below("compare/errors/label").size() == 4);
+        CHECK(parts().below("compare/floor/errors/label").size() == 4);
       }
     }
   }

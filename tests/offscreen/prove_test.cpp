@@ -18,8 +18,8 @@ using namespace palimpsest::testing;
 
 namespace {
 
-constexpr std::string_view line_labels = "prove/difference/label";
-constexpr std::string_view lost_marks = "prove/difference/mark/lost";
+constexpr std::string_view line_labels = "prove/floor/difference/label";
+constexpr std::string_view lost_marks = "prove/floor/difference/mark/lost";
 
 /// Why no fault has a number beside it.
 std::string untried() {
@@ -40,7 +40,7 @@ void check_places(int width, int height) {
   const ProveMap& map = prove_map();
   const Part* words = parts().find("prove/floor/words");
   REQUIRE(words);
-  const Rectangle chart = place_of("prove/difference/area");
+  const Rectangle chart = place_of("prove/floor/difference/area");
   const std::vector<const Part*> labels = parts().below(line_labels);
   for (std::size_t i = 0; i < labels.size(); ++i) {
     INFO(labels[i]->words);
@@ -135,8 +135,8 @@ TEST_CASE("the flag of Prove tells the first wrong word from wherever one looks"
     application.session.go_to_token(token);
     draw_fully(application, offscreen);
     CHECK(prove_map().flag == 1);
-    REQUIRE(parts().find("prove/difference/label/first wrong word"));
-    CHECK(parts().find("prove/difference/label/first wrong word")->words ==
+    REQUIRE(parts().find("prove/floor/difference/label/first wrong word"));
+    CHECK(parts().find("prove/floor/difference/label/first wrong word")->words ==
           std::string(token == 90 ? "← " : "") + "first wrong word: “The”, token 1");
   }
 }
@@ -209,8 +209,8 @@ TEST_CASE("Prove's axis reaches the largest error; what is beyond all axes says 
     REQUIRE(is_beyond == (most > 1e15));
     REQUIRE(most > 10);  // else the axis need not grow
     // The upper side of the chart is twice the last number beside it.
-    const Rectangle chart = place_of("prove/difference/area");
-    for (const Rectangle& line : places_below("prove/difference/series"))
+    const Rectangle chart = place_of("prove/floor/difference/area");
+    for (const Rectangle& line : places_below("prove/floor/difference/series"))
       CHECK(line.minimum.y > chart.minimum.y + 1);
     CHECK((label->find("↑") != std::string::npos) == is_beyond);
   }
@@ -295,7 +295,7 @@ TEST_CASE("Prove shows every fragile form on data that break it and data that do
       prove.breaks = breaks;
       application.session.change_prove(prove);
       draw_fully(application, offscreen);
-      REQUIRE(parts().below("prove/difference/series").size() == 2);
+      REQUIRE(parts().below("prove/floor/difference/series").size() == 2);
       CHECK((prove_map().flag >= 0) == (breaks || fragile.always_wrong));
       check_places(1280, 800);
     }
