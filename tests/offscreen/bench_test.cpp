@@ -59,7 +59,7 @@ TEST_CASE("bench ui measures what a person does, in every form that it walks thr
       CHECK_THAT(ran.out, says(frames.at("what")));
     }
     CHECK(forms == std::set<std::string>{"recurrent", "chunkwise"});
-    CHECK(actions.size() == 8);
+    CHECK(actions.size() == (measured_workspaces.back() == "measure" ? 9 : 8));  // its curves are pointed at
     CHECK(measured.at("opening").at("clock_ms").at("worst") > 0);
     CHECK(measured.at("slider").at("clock_ms").at("median") > 0);
     CHECK(measured.at("slider").at("cpu_ms").at("median") > 0);

@@ -49,6 +49,8 @@ RaceReport made_report(const std::string& processor, std::initializer_list<const
                            .allocations = {},
                            .whole = {0.9 * seconds, seconds, 1.2 * seconds},
                            .work = {.flops = 1e5 * x, .needed_flops = 1e5 * x, .bytes = 1e3 * x, .moved = 0}};
+        if (std::string_view(device) == "cuda")
+          point.kernel = form == Form::recurrent ? KernelKind::registers : KernelKind::plain;
         if (form == Form::parallel && n > 1024) {
           point = {.entry = point.entry, .missing = "it would take too long"};
         }
@@ -278,6 +280,7 @@ TEST_CASE("where a curve that begins takes the lead, or ends, is said and not ri
   for (RacePoint point : points) {
     if (point.entry.form != Form::chunkwise || point.entry.tokens < 256) continue;
     point.entry.precision = Precision::bf16;
+    point.kernel = KernelKind::tensor_cores;
     for (double Quartiles::*part : {&Quartiles::low, &Quartiles::median, &Quartiles::high})
       point.compute.*part /= 1000;
     report.points.push_back(point);
