@@ -15,11 +15,9 @@
 #include <vector>
 
 #include "app/commands/columns.h"
-#include "app/commands/commands.h"
-#include "app/commands/interrupt.h"
-#include "app/commands/progress.h"
+#include "app/commands/command_line.h"
+#include "app/commands/console.h"
 #include "app/commands/values.h"
-#include "app/commands/versions.h"
 #include "app/session/devices.h"
 #include "app/session/race_file.h"
 #include "core/base/error.h"

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
-
 #include <CLI/CLI.hpp>
+#include <Eigen/Core>
 #include <algorithm>
 #include <csignal>
 #include <exception>
@@ -13,9 +13,8 @@
 #include <string>
 #include <string_view>
 
-#include "app/commands/commands.h"
-#include "app/commands/versions.h"
-#include "app/session/problem.h"
+#include "app/session/words.h"
+#include "commit.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 
@@ -149,6 +148,22 @@ int run_command_line(int argc, const char* const* argv, std::ostream& out, std::
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow further is an error to tell, not the end
   const Console console{out, error, &error == &std::cerr && isatty(STDERR_FILENO) != 0};
   return Parser(console, window_commands).run(argc, argv);
+}
+
+std::string version() { return PALIMPSEST_VERSION; }
+
+std::string commit() { return PALIMPSEST_COMMIT; }
+
+std::string compiler() {
+#ifdef __clang__
+  return fmt::format("Clang {}", __clang_version__);
+#else
+  return fmt::format("GCC {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
+#endif
+}
+
+std::string eigen_version() {
+  return fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION);
 }
 
 }  // namespace palimpsest

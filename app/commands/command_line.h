@@ -52,4 +52,33 @@ struct WindowCommands {
 int run_command_line(int argc, const char* const* argv, std::ostream& out, std::ostream& error,
                      const WindowCommands& window_commands = {});
 
+/// `palimpsest run`: one variant on the arrays of a file.
+Task add_run(CLI::App& command, Console console);
+
+/// `palimpsest verify`: every form, device and precision against the f64 recurrence.
+Task add_verify(CLI::App& command, Console console);
+
+/// `palimpsest bench`: how fast forms are. `window` adds the subcommands that need a window, and pictures;
+/// where it has none, they say so.
+Task add_bench(CLI::App& command, Console console, const WindowCommands& window);
+
+/// `palimpsest show`: the numbers of a view.
+Task add_show(CLI::App& command, Console console);
+
+/// `palimpsest info`: what there is, and why something is missing.
+Task add_info(CLI::App& command, Console console);
+
+/// The version of this program: "0.1.0".
+std::string version();
+
+/// The commit that it was built from: "8b2397777cd2", "8b2397777cd2-dirty" with changes on top of it,
+/// "unknown" where neither git nor the source archive says.
+std::string commit();
+
+/// The compiler that built it: "GCC 12.2.0".
+std::string compiler();
+
+/// The version of Eigen that it was built with.
+std::string eigen_version();
+
 }  // namespace palimpsest

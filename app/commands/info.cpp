@@ -10,8 +10,7 @@
 #include <string>
 
 #include "app/commands/columns.h"
-#include "app/commands/commands.h"
-#include "app/commands/versions.h"
+#include "app/commands/command_line.h"
 #include "app/session/devices.h"
 #include "core/variants/variants.h"
 #include "kernels/device.h"

@@ -1,8 +1,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "app/commands/command_line.h"
 #include "app/commands/info.h"
-#include "app/commands/versions.h"
 #include "app/session/devices.h"
 #include "kernels/device.h"
 

@@ -8,9 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "app/commands/commands.h"
-#include "app/commands/interrupt.h"
-#include "app/commands/progress.h"
+#include "app/commands/command_line.h"
+#include "app/commands/console.h"
 #include "app/commands/run_batch.h"
 #include "app/commands/values.h"
 #include "app/session/devices.h"

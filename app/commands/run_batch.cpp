@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "app/session/counted.h"
+#include "app/session/words.h"
 #include "core/base/error.h"
 #include "core/contract/output.h"
 #include "core/rules/inner_problem.h"

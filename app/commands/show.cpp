@@ -7,13 +7,13 @@
 #include <cmath>
 #include <memory>
 
-#include "app/commands/commands.h"
-#include "app/commands/interrupt.h"
+#include "app/commands/command_line.h"
+#include "app/commands/console.h"
 #include "app/commands/values.h"
-#include "app/session/counted.h"
 #include "app/session/memory_questions.h"
 #include "app/session/presets.h"
 #include "app/session/state.h"
+#include "app/session/words.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/io/file.h"

@@ -6,7 +6,7 @@
 #include "app/commands/show_views.h"
 #include "app/session/compare_questions.h"
 #include "app/session/compared_sides.h"
-#include "app/session/completion.h"
+#include "app/session/computation.h"
 
 namespace palimpsest {
 

@@ -8,12 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "app/commands/commands.h"
-#include "app/commands/interrupt.h"
-#include "app/commands/progress.h"
+#include "app/commands/command_line.h"
+#include "app/commands/console.h"
 #include "app/commands/values.h"
-#include "app/session/data_case.h"
 #include "app/session/devices.h"
+#include "app/session/inputs.h"
 #include "app/session/presets.h"
 #include "core/base/error.h"
 #include "core/base/parallel_for.h"

@@ -7,8 +7,8 @@
 #include <tuple>
 
 #include "app/session/found.h"
-#include "app/session/problem.h"
 #include "app/session/scales.h"
+#include "app/session/words.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/insight/answers.h"

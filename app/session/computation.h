@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <functional>
 #include <iterator>
 #include <memory>
@@ -14,13 +15,44 @@
 #include "app/session/inputs.h"
 #include "app/session/questions.h"
 #include "app/session/scales.h"
-#include "app/session/shared_reference.h"
 #include "app/session/state.h"
 #include "core/insight/recall.h"
 #include "core/insight/stability.h"
+#include "core/proof/reference_run.h"
 #include "core/rules/rule.h"
 
 namespace palimpsest {
+
+/// What the f64 recurrence makes of one head: run by the first who asks, in its thread, so that nothing waits
+/// for it that does not need it. Many threads may ask at once.
+class SharedReference {
+ public:
+  SharedReference(const Variant& variant, HeldInputs inputs, Precision precision)
+      : variant_(&variant), inputs_(std::move(inputs)), precision_(precision) {}
+
+  /// What it makes. Throws what the recurrence throws.
+  const Output& expected(const std::stop_token& stop = {}) const;
+
+  /// The same; null until somebody has asked.
+  const Output* known() const { return is_known_ ? &run_->expected() : nullptr; }
+
+  /// Calls `use(ReferenceRun&)` while nobody else does: it remembers how numbers amplify.
+  template <class Use>
+  auto alone(const std::stop_token& stop, Use use) const {
+    const std::scoped_lock lock(mutex_);
+    return use(run(stop));
+  }
+
+ private:
+  ReferenceRun& run(const std::stop_token& stop) const;
+
+  const Variant* variant_;
+  HeldInputs inputs_;
+  Precision precision_;
+  mutable std::mutex mutex_;  // of run_; what it expects never changes
+  mutable std::optional<ReferenceRun> run_;
+  mutable std::atomic<bool> is_known_ = false;
+};
 
 /// One form of the present sequence. Its steps are known at once; what comes of them is computed and compared
 /// later.
@@ -221,5 +253,28 @@ std::shared_ptr<Computation> compute(std::shared_ptr<const DataSet> data, const 
 /// That a run of this form takes a fused kernel on the device of the choice, and the steps shown are those of
 /// a plain one (core/rules/fused_kernel.h); empty where they are not two.
 std::string fused_words(const Computation& computed, Form form);
+
+/// How well every token is remembered.
+struct RecallOfTokens {
+  using Value = TokenRecalls;
+
+  Weak<Foundation> of = {};
+  auto operator<=>(const RecallOfTokens&) const = default;
+  Found<Value> compute(const Foundation& foundation, const Effort& effort) const;
+};
+
+/// Where the memory runs away.
+struct RunawayMemory {
+  using Value = std::optional<Divergence>;
+
+  Weak<Foundation> of = {};
+  auto operator<=>(const RunawayMemory&) const = default;
+  Found<Value> compute(const Foundation& foundation, const Effort& effort) const;
+};
+
+/// Asks for what a computation still lacks, and adds what is there: every form compared, the recall of the
+/// tokens, where the memory runs away. Until then what the last choice for the same data had stands. Returns
+/// whether something was added; `problem` says what could not be computed.
+bool complete(const std::shared_ptr<Computation>& computation, Questions& questions, std::string& problem);
 
 }  // namespace palimpsest

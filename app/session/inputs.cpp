@@ -1,14 +1,21 @@
 #include "app/session/inputs.h"
 
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <tuple>
 
 #include "app/session/edits.h"
+#include "app/session/found.h"
+#include "app/session/presets.h"
 #include "core/base/error.h"
+#include "core/base/stop.h"
+#include "core/insight/learning.h"
+#include "core/proof/reference_run.h"
 #include "core/rules/inner_problem.h"
+#include "core/rules/stored_pairs.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 
@@ -283,6 +290,132 @@ Inputs make_inputs(const DataSet& data, Index head, const Variant& variant, cons
   fitting.note_lacking();
   fitting.result.arrays = std::make_shared<Arrays>(std::move(fitting.arrays));
   return std::move(fitting.result);
+}
+
+static auto parts_of(const HeadPreview& head) { return std::tie(head.similarity, head.strength, head.kept); }
+static auto parts_of(const PreviewedData& preview) { return std::tie(preview.heads); }
+
+namespace {
+
+Matrix<double> first_rows(const Arrays& arrays, const char* name, Index rows) {
+  const Array& array = arrays.find(name)->second;
+  const Index columns = array.size() / array.shape.front();
+  return MatrixView(array, 0, rows, columns, columns).all<double>();
+}
+
+/// alpha of the first tokens, from itself or its logarithm.
+std::vector<double> kept(const Arrays& arrays, Index tokens) {
+  const bool in_logs = arrays.contains("g");
+  if (!in_logs && !arrays.contains("alpha")) return {};
+  const Matrix<double> gates = first_rows(arrays, in_logs ? "g" : "alpha", tokens);
+  std::vector<double> means;
+  for (Index t = 0; t < tokens; ++t)
+    means.push_back(in_logs ? gates.row(t).array().exp().mean() : gates.row(t).mean());
+  return means;
+}
+
+std::vector<double> strength(const Variant& variant, const Sequence& sequence, Index tokens) {
+  std::vector<double> reaches;
+  for (Index t = 0; t < tokens; ++t) {
+    const std::optional<Stability> known = stability_at(variant, sequence, t);
+    if (!known) return {};
+    reaches.push_back(known->reach);
+  }
+  return reaches;
+}
+
+HeadPreview preview_of(const DataSet& data, Index head, const Variant& variant, Index tokens) {
+  HeadPreview result;
+  const Inputs inputs = make_inputs(data, head, variant, {});
+  const auto held = [&] {
+    return held_inputs(variant, inputs.arrays, inputs.settings, Precision::f64).sequence;
+  };
+  const bool are_given = inputs.arrays->contains("k");  // else the rule makes its keys
+  const StoredPairs keys = are_given ? StoredPairs{first_rows(*inputs.arrays, "k", tokens), {}}
+                                     : stored_pairs(variant, held(), 0, tokens);
+  result.similarity = interference(keys, keys, true);
+  if (!inputs.made_up_alpha) result.kept = kept(*inputs.arrays, tokens);
+  if (inputs.made_up_beta || !inputs.arrays->contains("beta")) return result;
+  result.strength = strength(variant, held(), tokens);
+  return result;
+}
+
+}  // namespace
+
+const Variant& variant_of(const DataSet& data) {
+  const auto table = variants();
+  for (const std::string& id : {data.rule, data.fits}) {
+    const auto found = std::ranges::find(table, id, &Variant::id);
+    if (found != table.end()) return *found;
+  }
+  return find_variant("gated_deltanet");
+}
+
+Found<DataPreview::Value> DataPreview::compute(const Effort& effort) const {
+  PreviewedData result;
+  result.data = std::make_shared<const DataSet>(open_data(id));
+  const DataSet& data = *result.data;
+  result.variant = &variant_of(data);
+  result.tokens = std::min(data.tokens, most_previewed_tokens);
+  result.version = next_version();
+  const Index heads = std::min(data.heads * data.batches, most_previewed_heads);
+  for (Index head = 0; head < heads; ++head) {
+    stop_if_asked(effort.stop);
+    result.heads.push_back(preview_of(data, head, *result.variant, result.tokens));
+    effort.tell(static_cast<double>(head + 1) / static_cast<double>(heads));
+  }
+  std::size_t bytes = memory_of(result);
+  for (const auto& [name, array] : data.arrays)
+    bytes += static_cast<std::size_t>(array.size()) * sizeof(double);
+  return {std::make_shared<const PreviewedData>(std::move(result)), bytes};
+}
+
+VerifyCase data_case(const Variant& variant, std::shared_ptr<const DataSet> data, const Settings& given,
+                     Index chunk_size) {
+  const Inputs inputs = make_inputs(*data, 0, variant, given, {});
+  VerifyCase made{.variant = &variant,
+                  .given = resolve(variant, inputs.settings),
+                  .chunk_sizes = {chunk_size},
+                  .data = data->id};
+  made.arrays = [&variant, data = std::move(data), given] {
+    return make_inputs(*data, 0, variant, given, {}).arrays;
+  };
+  return made;
+}
+
+DataSet data_of_case(const VerifyCase& verified) {
+  DataSet data;
+  data.id = data_of(verified);
+  data.title = data.id;
+  data.rule = verified.variant->id;
+  data.arrays = verified.arrays ? *verified.arrays()
+                                : random_arrays(*verified.variant, verified.given, verified.random);
+  // What the rule makes itself still has to be there for a sequence; it is not taken.
+  for (const std::string& made : verified.variant->makes) {
+    const auto like = std::ranges::find_if(
+        data.arrays, [](const auto& each) { return each.first == "q" || each.first == "v"; });
+    if (like == data.arrays.end() || data.arrays.contains(made)) continue;
+    Array nothing(like->second.shape,
+                  std::vector<double>(static_cast<std::size_t>(like->second.size()), 0.0));
+    data.arrays[made] = std::move(nothing);
+  }
+  data.source = "a case of palimpsest verify";
+  measure(data);
+  return data;
+}
+
+std::vector<VerifyCase> preset_cases(std::span<const Variant> variants) {
+  constexpr Index chunk_size = 64;
+  std::vector<VerifyCase> cases;
+  const auto add = [&](const Preset& preset, Index tokens) {
+    const auto data = std::make_shared<const DataSet>(make_preset(preset_id(preset, {.tokens = tokens})));
+    for (const Variant& variant : variants) cases.push_back(data_case(variant, data, {}, chunk_size));
+  };
+  for (const Preset& preset : presets()) {
+    for (const Index tokens : {257, 1100}) add(preset, tokens);
+  }
+  add(presets().front(), 4096);
+  return cases;
 }
 
 }  // namespace palimpsest

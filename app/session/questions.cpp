@@ -4,7 +4,7 @@
 #include <atomic>
 #include <chrono>
 
-#include "app/session/problem.h"
+#include "app/session/words.h"
 #include "core/base/error.h"
 
 namespace palimpsest {

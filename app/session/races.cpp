@@ -8,11 +8,11 @@
 #include <tuple>
 #include <utility>
 
-#include "app/session/counted.h"
 #include "app/session/devices.h"
 #include "app/session/found.h"
 #include "app/session/paths.h"
 #include "app/session/race_file.h"
+#include "app/session/words.h"
 #include "core/base/error.h"
 #include "core/base/stop.h"
 #include "core/race/race.h"

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/contract/sequence.h"
@@ -31,5 +33,23 @@ double quantile(std::vector<double> numbers, double share);
 double strong_state(std::span<const Recall> recalls);
 
 inline constexpr double nearly_all = 0.995;  // of the numbers have colours of their own
+
+struct Computation;
+
+/// A token at which something happens, and what: "erases and writes strongly, fades more than most".
+struct EventMark {
+  Index token = 0;
+  std::string words;
+};
+
+/// What counts as an event, in a sentence.
+const char* events_in_words();
+
+/// The nearest marked token after `token`, or before it where `direction` is -1; nothing if there is none.
+/// Marked are writes at least as strong as at 19 of 20 tokens and half as strong as the strongest; writes
+/// that overshoot; what fades, and what is further off before its write, more than at 19 of 20 tokens; where
+/// the memory runs away and why; and the first token at which a form is wrong. Only what is known so far of
+/// `computed` counts.
+std::optional<EventMark> next_mark(const Computation& computed, Index token, int direction);
 
 }  // namespace palimpsest

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <optional>
 
-#include "app/session/completion.h"
+#include "app/session/computation.h"
 #include "app/session/found.h"
 #include "app/session/memory_questions.h"
 #include "app/session/presets.h"
-#include "app/session/state_text.h"
+#include "app/session/state.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/io/file.h"

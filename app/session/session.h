@@ -12,7 +12,7 @@
 #include "app/session/computation.h"
 #include "app/session/history.h"
 #include "app/session/questions.h"
-#include "app/session/sight.h"
+#include "app/session/step_questions.h"
 
 namespace palimpsest {
 

@@ -1,9 +1,22 @@
 #include "app/session/state.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <tuple>
 #include <utility>
+
+#include "app/session/devices.h"
+#include "app/session/json_fields.h"
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/proof/faults.h"
+#include "core/proof/fragile_forms.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
 
@@ -55,5 +68,306 @@ SessionState with_changes(SessionState state, const SessionState& from, const Se
   state.sides = std::move(sides);
   return state;
 }
+
+using nlohmann::json;
+
+constexpr const auto& all_values(std::type_identity<Theme>) { return all_themes; }
+constexpr const auto& all_values(std::type_identity<ProofLens>) { return all_proof_lenses; }
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const EditKind& kind_of_edit(const std::string& id, std::span<const EditKind> table) {
+  std::vector<std::string_view> known;
+  for (const EditKind& kind : table) {
+    if (kind.id == id) return kind;
+    known.emplace_back(kind.id);
+  }
+  throw InputError(fmt::format("\"edit\" is \"{}\"; expected one of: {}", shown(id), fmt::join(known, ", ")));
+}
+
+/// Refuses what the range of a field does not say. Names of variants and devices become those of the tables.
+struct Check {
+  void operator()(Side& side) const {
+    side.variant = find_variant(side.variant).id;
+    side.device = find_backend(side.device).name();
+    if (side.chunk_size == 0) throw InputError("\"chunk_size\" is 0; expected a whole number from 1");
+    for (const auto& [id, value] : side.sliders) {
+      const EditKind& kind = kind_of_edit(id, edit_kinds());
+      if (!kind.neutral) throw InputError(fmt::format("\"{}\" is no slider", shown(id)));
+      const EditField& field = kind.fields.front();
+      if (value >= field.minimum && value <= field.maximum) continue;
+      throw InputError(fmt::format("the slider \"{}\" is {}; expected a number from {:g} to {:g}", id, value,
+                                   field.minimum, field.maximum));
+    }
+  }
+
+  void operator()(const CompareView& view) const {
+    for (std::size_t i = 0; i < view.columns.size(); ++i) {
+      const bool is_side = view.columns[i] >= '0' && view.columns[i] < '0' + static_cast<int>(most_sides);
+      if (!is_side || view.columns.find(view.columns[i]) != i)
+        throw InputError(fmt::format("\"columns\" is \"{}\"; expected the numbers of the sides, each once",
+                                     shown(view.columns)));
+    }
+  }
+
+  void operator()(const ProveState& prove) const {
+    if (!prove.fault.id.empty()) find_fault(prove.fault.id);
+    if (!prove.fragile.empty()) find_fragile_form(prove.fragile);
+  }
+
+  void operator()(const RaceWish& wish) const {
+    for (const std::string& id : wish.variants) find_variant(id);
+    for (const std::string& device : wish.devices) find_backend(device);
+    if (wish.precisions.empty()) throw InputError("\"precisions\" is empty; expected at least one");
+    if (wish.lengths.empty() || wish.lengths.front() < 1 || wish.lengths.back() > most_raced_tokens)
+      throw InputError(
+          fmt::format("\"lengths\" holds none or one out of range; expected 1 to {}", most_raced_tokens));
+  }
+
+  template <class Other>
+  void operator()(const Other&) const {}  // the ranges of its fields say all
+};
+
+Json edit_json(const Edit& edit, std::span<const EditKind> table) {
+  const EditKind& kind = kind_of_edit(edit.kind, table);
+  Json written = {{"edit", edit.kind}};
+  if (kind.has_array) written["array"] = edit.array;
+  for (std::size_t i = 0; i < std::min(kind.fields.size(), edit.numbers.size()); ++i) {
+    const EditField& field = kind.fields[i];
+    if (field.is_index && std::abs(edit.numbers[i]) <= largest_count)
+      written[field.name] = static_cast<Index>(edit.numbers[i]);
+    else
+      written[field.name] = edit.numbers[i];
+  }
+  return written;
+}
+
+Edit read_edit(const Fields& fields, std::span<const EditKind> table) {
+  Edit edit;
+  fields.read("edit", edit.kind);
+  const EditKind& kind = kind_of_edit(edit.kind, table);
+  std::vector<std::string_view> known = {"edit"};
+  if (kind.has_array) known.emplace_back("array");
+  for (const EditField& field : kind.fields) known.emplace_back(field.name);
+  fields.require_known(known);
+  for (const std::string_view field : known) {
+    if (!fields.has(field.data()))
+      throw InputError(fmt::format("{} ({}) does not say its \"{}\"", fields.name(), edit.kind, field));
+  }
+  if (kind.has_array) fields.read("array", edit.array);
+  for (const EditField& field : kind.fields) fields.read(field.name, edit.numbers.emplace_back());
+  return edit;
+}
+
+/// The sliders of earlier versions.
+void read_adjustments(const Fields& fields, Edits& edits) {
+  static constexpr std::pair<const char*, const char*> kinds[] = {{"decay", "scale_decay"},
+                                                                  {"beta", "scale_strength"},
+                                                                  {"key_length", "scale_keys"},
+                                                                  {"missing_alpha", "missing_decay"},
+                                                                  {"missing_beta", "missing_strength"}};
+  std::vector<std::string_view> known;
+  for (const auto& [field, kind] : kinds) known.emplace_back(field);
+  fields.require_known(known);
+  for (const auto& [field, kind] : kinds) {
+    double value = slider_value(edits, kind);
+    fields.read(field, value);
+    set_slider(edits, kind, value);
+  }
+}
+
+/// The fields of earlier versions, which stood for the first side and the place.
+std::vector<std::string_view> known_fields() {
+  std::vector<std::string_view> known = field_names<SessionState>();
+  known.emplace_back("adjustments");
+  for (const auto& earlier : {field_names<Side>(), field_names<Place>()})
+    known.insert(known.end(), earlier.begin(), earlier.end());
+  return known;
+}
+
+/// Refuses JSON that has nothing to do with a session: where neither the data are named nor all fields known,
+/// the names of fields alone would say little.
+void require_session(const json& read, const std::vector<std::string_view>& known) {
+  const char* expected =
+      "expected a session that was saved here (an object with \"data\", \"sides\", \"place\") or pinned "
+      "places";
+  if (!read.is_object())
+    throw InputError(fmt::format("this seems to be {}; {}", seems_to_be(read), expected));
+  if (read.contains("data")) return;
+  for (const auto& field : read.items()) {
+    if (std::ranges::find(known, field.key()) != known.end()) continue;
+    throw InputError(fmt::format("this seems to be {}; {}. \"{}\" is no field of the session",
+                                 seems_to_be(read), expected, shown(field.key())));
+  }
+}
+
+/// Refuses fields of an earlier version beside what has taken their place.
+void require_one_way(const Fields& fields, const char* present,
+                     const std::vector<std::string_view>& earlier) {
+  if (!fields.has(present)) return;
+  for (const std::string_view field : earlier) {
+    if (fields.has(field.data()))
+      throw InputError(fmt::format("\"{}\" stands beside \"{}\"; expected one of them", field, present));
+  }
+}
+
+/// Reads the sides, or what an earlier version said of the only one.
+void read_sides(const Fields& fields, std::vector<Side>& sides) {
+  read_fields(fields, sides.front(), Check());
+  if (fields.has("sides")) sides.clear();
+  fields.read_each("sides", "side", [&](const Fields& side) {
+    side.require_known(field_names<Side>());
+    read_fields(side, sides.emplace_back(), Check());
+  });
+  if (sides.empty() || sides.size() > most_sides)
+    throw InputError(fmt::format("\"sides\" has {} entries; expected 1 to {}", sides.size(), most_sides));
+  if (!sides.front().sliders.empty())
+    throw InputError("the first side has \"sliders\"; its own are the \"edits\" of the data");
+}
+
+/// Reads the name of the data; a relative path is beside `folder`.
+void read_data(const Fields& fields, std::string& data, const std::filesystem::path& folder) {
+  fields.read("data", data);
+  if (data.empty()) throw InputError("it does not say which \"data\" it belongs to");
+  if (data.find('\0') != std::string::npos)
+    throw InputError(fmt::format("\"data\" is \"{}\"; no file can be called so", shown(data)));
+  if (!data.starts_with("preset:") && !data.starts_with("capture:"))
+    data = (folder / data).string();  // an absolute path stays as it is
+}
+
+Json state_json(const SessionState& state, std::span<const EditKind> table) {
+  const auto leaf = [&]<class Value>(const Value& value) -> Json {
+    if constexpr (std::is_same_v<Value, Edits>) {
+      Json edits = Json::array();
+      for (const Edit& edit : value) edits.push_back(edit_json(edit, table));
+      return edits;
+    } else if constexpr (std::is_same_v<Value, std::vector<Side>>) {
+      Json sides = Json::array();
+      for (const Side& side : value)
+        write_fields(sides.emplace_back(), side, [](const auto& field) { return json_of(field); });
+      return sides;
+    } else {
+      return json_of(value);
+    }
+  };
+  Json written;
+  write_fields(written, state, leaf);
+  return written;
+}
+
+/// What of `written` differs from `standard`. Of a list, each entry is compared with the first standard one.
+Json differing(const Json& written, const Json& standard) {
+  if (written.is_array() && !standard.empty()) {
+    Json entries = Json::array();
+    for (const Json& entry : written) entries.push_back(differing(entry, standard.front()));
+    return entries;
+  }
+  if (!written.is_object()) return written;
+  Json different = Json::object();
+  for (const auto& [key, value] : written.items()) {
+    const auto usual = standard.find(key);
+    if (usual == standard.end())
+      different[key] = value;
+    else if (*usual != value)
+      different[key] = differing(value, *usual);
+  }
+  return different;
+}
+
+constexpr std::string_view base64url = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+std::string encoded(std::string_view bytes) {
+  std::string text;
+  unsigned held = 0;
+  int bits = 0;
+  for (const char byte : bytes) {
+    held = held << 8 | static_cast<unsigned char>(byte);
+    for (bits += 8; bits >= 6; bits -= 6) text += base64url[held >> (bits - 6) & 63];
+  }
+  if (bits > 0) text += base64url[held << (6 - bits) & 63];
+  return text;
+}
+
+std::string decoded(std::string_view text) {
+  std::string bytes;
+  unsigned held = 0;
+  int bits = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::size_t digit = base64url.find(text[i]);
+    if (digit == std::string_view::npos) {
+      throw InputError(fmt::format("character {} is \"{}\"; expected letters, digits, - and _ only", i + 1,
+                                   shown(text.substr(i, 1))));
+    }
+    held = held << 6 | static_cast<unsigned>(digit);
+    bits += 6;
+    if (bits < 8) continue;
+    bits -= 8;
+    bytes += static_cast<char>(held >> bits & 255);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::string write_state(const SessionState& state, std::span<const EditKind> table) {
+  return dumped(state_json(state, table), 2);
+}
+
+SessionState parse_state(const std::string& text, const std::filesystem::path& folder,
+                         std::span<const EditKind> table) {
+  const json parsed = parse_json(text);
+  const std::vector<std::string_view> known = known_fields();
+  require_session(parsed, known);
+  const Fields fields(parsed);
+  fields.require_known(known);
+  require_one_way(fields, "sides", field_names<Side>());
+  require_one_way(fields, "place", field_names<Place>());
+  require_one_way(fields, "edits", {"adjustments"});
+
+  SessionState state;
+  visit_fields(std::type_identity<SessionState>{}, [&](const Field& field, auto member) {
+    auto& value = state.*member;
+    using Value = std::remove_reference_t<decltype(value)>;
+    if constexpr (std::is_same_v<Value, Edits>) {
+      fields.read_each(field.name, "edit",
+                       [&](const Fields& edit) { value.push_back(read_edit(edit, table)); });
+      if (const auto sliders = fields.at("adjustments")) read_adjustments(*sliders, value);
+    } else if constexpr (std::is_same_v<Value, std::vector<Side>>) {
+      read_sides(fields, value);
+    } else if constexpr (HasFields<Value>) {
+      if constexpr (std::is_same_v<Value, Place>) read_fields(fields, value, Check());
+      if (const auto inner = fields.at(field.name)) {
+        inner->require_known(field_names<Value>());
+        read_fields(*inner, value, Check());
+      }
+    } else if (&value == static_cast<const void*>(&state.data)) {
+      read_data(fields, state.data, folder);
+    } else {
+      read_leaf(fields, field, value);
+    }
+  });
+  if (state.repeated.size() > 2)
+    throw InputError(
+        fmt::format("\"repeated\" holds {} tokens; expected the first and the last, or one alone",
+                    state.repeated.size()));
+  return state;
+}
+
+SavedKind saved_kind(const std::string& text) {
+  const json read = json::parse(text, nullptr, false);
+  if (!read.is_object()) return SavedKind::other;
+  if (read.contains("palimpsest_places")) return SavedKind::pinned_places;
+  if (read.contains("palimpsest_race")) return SavedKind::race;
+  return read.contains("data") ? SavedKind::place : SavedKind::other;
+}
+
+std::string state_string(const SessionState& state) {
+  const Json written = differing(state_json(state, edit_kinds()), state_json({}, edit_kinds()));
+  return encoded(dumped(written, -1));
+}
+
+SessionState parse_state_string(const std::string& text) { return parse_state(decoded(text)); }
 
 }  // namespace palimpsest

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <iterator>
 #include <map>
 #include <string>
@@ -9,12 +11,37 @@
 
 #include "app/session/edits.h"
 #include "app/session/fields.h"
-#include "app/session/view_options.h"
 #include "core/base/matrix.h"
 #include "core/contract/variant.h"
 #include "core/race/figures.h"
 
 namespace palimpsest {
+
+enum class Theme { dark, light };
+
+inline constexpr Theme all_themes[] = {Theme::dark, Theme::light};
+
+/// "dark" or "light".
+constexpr const char* name(Theme theme) { return theme == Theme::dark ? "dark" : "light"; }
+
+/// How the program looks, apart from what it computes.
+struct ViewOptions {
+  Theme theme = Theme::dark;
+  bool shared_scale = true;         // one colour scale per kind of tensor; otherwise each picture its own
+  bool state_value_by_key = false;  // draw S as value x key, as some papers write it
+  bool numbers = true;              // values as text in cells that are large enough
+  bool growth = true;               // a step's result grows out of its operands
+
+  template <class Visit>
+  static void fields(Visit&& visit) {
+    visit(Field{"theme"}, &ViewOptions::theme);
+    visit(Field{"shared_scale"}, &ViewOptions::shared_scale);
+    visit(Field{"state_value_by_key"}, &ViewOptions::state_value_by_key);
+    visit(Field{"numbers"}, &ViewOptions::numbers);
+    visit(Field{"growth"}, &ViewOptions::growth);
+  }
+  bool operator==(const ViewOptions&) const = default;
+};
 
 inline bool operator==(const Settings& x, const Settings& y) {
   return x.options == y.options && x.parameters == y.parameters;
@@ -270,5 +297,29 @@ SessionState with_looks_of(SessionState entry, const SessionState& present);
 /// `state` with what differs between `from` and `to` changed in the same way, but for what `from` and `to`
 /// say about their words.
 SessionState with_changes(SessionState state, const SessionState& from, const SessionState& to);
+
+inline constexpr std::uintmax_t most_session_bytes = std::uintmax_t{1} << 20;
+
+/// A state as the JSON of a session file.
+std::string write_state(const SessionState& state, std::span<const EditKind> table = edit_kinds());
+
+/// The state in a JSON text; what it does not say is standard. Takes the files of earlier versions too. A
+/// relative path of data is looked up beside `folder`. Throws InputError naming the field and what was
+/// expected.
+SessionState parse_state(const std::string& text, const std::filesystem::path& folder = {},
+                         std::span<const EditKind> table = edit_kinds());
+
+/// What a text that this program has written holds.
+enum class SavedKind { place, pinned_places, race, other };
+
+/// Of JSON, by the field that only such a file has.
+SavedKind saved_kind(const std::string& text);
+
+/// A state as one short string of letters, digits, - and _, for a command line, a link or the clipboard: what
+/// differs from the standard, as JSON in base64url (RFC 4648).
+std::string state_string(const SessionState& state);
+
+/// The state in such a string. Throws InputError.
+SessionState parse_state_string(const std::string& text);
 
 }  // namespace palimpsest

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/session/computation.h"
 #include "app/session/questions.h"
 #include "core/base/record.h"
+#include "core/insight/cost.h"
 #include "core/insight/provenance.h"
 #include "core/insight/spectra.h"
 #include "core/steps/trace.h"
@@ -74,6 +76,104 @@ struct WhoWrote {
   std::size_t most = 7;  // tokens by name
 
   auto operator<=>(const WhoWrote&) const = default;
+  Found<Value> compute(const Foundation& foundation, const Effort& effort) const;
+  std::string subject() const { return subject_of_rule(of); }
+};
+
+/// What there is to see of a step: all of it belongs together, whatever is chosen meanwhile.
+struct Sight {
+  std::shared_ptr<const Computation> computation;  // null: nothing is open
+  std::shared_ptr<const Trace> trace;              // null: there is no such form
+  Cursor cursor;
+  std::shared_ptr<const Record> record = {};  // of the block at the cursor; null: there is nothing to see yet
+
+  bool operator==(const Sight&) const = default;
+};
+
+/// Whether the numbers of a place are of a run with a fault in it.
+bool is_faulty(const Sight& sight);
+
+/// Seconds: what has taken longer gives way to what is wanted now.
+inline constexpr double nearly_there = 0.1;
+
+/// Looks at the place that is wanted as soon as its record is computed, and until then at the last one. A
+/// record that is nearly there is waited for although another is wanted by now: a cursor that runs is seen to
+/// run.
+class Lookout {
+ public:
+  /// Asks for the place that is wanted. One without a form or without steps is seen at once.
+  void look(const Sight& wanted, Questions& questions);
+
+  /// Waits for the record that was asked for last.
+  void wait(Questions& questions) const;
+
+  /// Ends the computing of the record that is waited for.
+  void give_up(Questions& questions);
+
+  /// What is to be seen now.
+  const Sight& seen() const { return seen_; }
+
+  /// Whether another place is wanted than is seen.
+  bool is_stale() const { return is_stale_; }
+
+  /// What the record has come to that was asked for last: how long it takes, or why there is none.
+  const Known<Record>& awaited() const { return awaited_; }
+
+ private:
+  void see(const Sight& place, const Known<Record>& known);
+
+  Sight seen_;
+  std::optional<Sight> next_;  // the place whose record is waited for
+  bool is_stale_ = false;
+  Known<Record> awaited_;
+};
+
+/// The chunk sizes that are compared: 1, 2, 4, … and all of `tokens`.
+std::vector<Index> swept_chunks(Index tokens);
+
+/// What a form with chunks takes with one chunk size, counted.
+struct ChunkCost {
+  Index chunk_size = 1;
+  double flops = 0;  // for a token
+  double bytes = 0;  // read and written for a token, in float32
+  Index steps = 0;   // one after the other: steps_in_a_row
+};
+
+/// For each of `sizes`; empty where the rule does not say what it takes.
+std::vector<ChunkCost> chunk_costs(const Foundation& foundation, Form form, const std::vector<Index>& sizes);
+
+/// The costs of all swept sizes in a form with chunks: a question.
+struct ChunkCosts {
+  using Value = std::vector<ChunkCost>;
+
+  Weak<Foundation> of = {};
+  Form form = Form::chunkwise;
+
+  auto operator<=>(const ChunkCosts&) const = default;
+  Found<Value> compute(const Foundation& foundation, const Effort& effort) const;
+  std::string subject() const { return subject_of_rule(of); }
+};
+
+/// What every form takes of these data, counted, with the chunk size that is chosen: a question.
+struct FormCosts {
+  using Value = std::vector<CostRow>;  // one for each of all_forms
+
+  Weak<Foundation> of = {};
+  Index chunk_size = 1;
+
+  auto operator<=>(const FormCosts&) const = default;
+  Found<Value> compute(const Foundation& foundation, const Effort& effort) const;
+  std::string subject() const { return subject_of_rule(of); }
+};
+
+/// How far the chunkwise form in float32 is from the f64 recurrence, for every chunk size of swept_chunks:
+/// a question, measured. The reason where there is none: a missing form, or too many tokens.
+struct ChunkErrors {
+  using Value = std::vector<double>;
+
+  Weak<Foundation> of = {};
+
+  auto operator<=>(const ChunkErrors&) const = default;
   Found<Value> compute(const Foundation& foundation, const Effort& effort) const;
   std::string subject() const { return subject_of_rule(of); }
 };

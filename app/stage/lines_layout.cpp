@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "app/session/counted.h"
+#include "app/session/words.h"
 #include "app/stage/breaking.h"
 #include "app/stage/layout.h"
 

@@ -8,11 +8,11 @@
 #include <span>
 
 #include "app/scene/parts.h"
+#include "app/session/kept.h"
 #include "app/session/paths.h"
-#include "app/session/preferences.h"
 #include "app/session/presets.h"
-#include "app/session/problem.h"
-#include "app/session/state_text.h"
+#include "app/session/state.h"
+#include "app/session/words.h"
 #include "app/stage/largest_cell.h"
 #include "app/studio/bars.h"
 #include "app/studio/guarded.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "app/session/pinned_places.h"
+#include "app/session/kept.h"
 #include "app/session/races.h"
 #include "app/session/session.h"
 #include "app/stage/cell_focus.h"

@@ -5,11 +5,11 @@
 #include <optional>
 #include <vector>
 
-#include "app/session/event_marks.h"
+#include "app/session/kept.h"
+#include "app/session/memory_questions.h"
 #include "app/session/paths.h"
-#include "app/session/preferences.h"
 #include "app/session/presets.h"
-#include "app/session/read_questions.h"
+#include "app/session/scales.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
 #include "app/studio/compare_commands.h"

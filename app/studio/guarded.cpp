@@ -7,7 +7,7 @@
 #include <array>
 #include <utility>
 
-#include "app/session/problem.h"
+#include "app/session/words.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/style.h"
 #include "app/widgets/text.h"

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "app/session/preferences.h"
+#include "app/session/kept.h"
 #include "app/studio/application.h"
 
 namespace palimpsest {

@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "app/gl/context_local.h"
-#include "app/session/gates.h"
+#include "app/session/edits.h"
 #include "app/session/learn_questions.h"
-#include "app/session/read_questions.h"
+#include "app/session/memory_questions.h"
 #include "app/studio/application.h"
 #include "app/views/form_words.h"
 #include "app/widgets/controls.h"

@@ -11,7 +11,7 @@
 
 #include "app/scene/plot.h"
 #include "app/session/compare_questions.h"
-#include "app/session/completion.h"
+#include "app/session/computation.h"
 #include "app/studio/application.h"
 #include "app/studio/workspaces.h"
 #include "app/views/floor_rows.h"

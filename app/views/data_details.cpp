@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "app/session/data_preview.h"
+#include "app/session/inputs.h"
 #include "app/studio/application.h"
 #include "app/views/cell_table.h"
 #include "app/views/head_pictures.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "app/gl/context_local.h"
-#include "app/session/data_preview.h"
+#include "app/session/inputs.h"
 #include "app/studio/application.h"
 #include "app/views/data_details.h"
 #include "app/widgets/choice_row.h"

@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "app/gl/context_local.h"
-#include "app/session/read_questions.h"
+#include "app/session/memory_questions.h"
 #include "app/studio/application.h"
 #include "app/views/line_numbers.h"
 #include "app/views/panels.h"

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "app/gl/context_local.h"
-#include "app/session/cost_questions.h"
+#include "app/session/step_questions.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
 #include "app/views/form_words.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "app/session/computation.h"
-#include "app/session/counted.h"
 #include "app/session/prove_questions.h"
+#include "app/session/words.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {

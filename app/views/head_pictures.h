@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "app/session/data_preview.h"
+#include "app/session/inputs.h"
 
 namespace palimpsest {
 

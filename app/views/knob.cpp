@@ -8,7 +8,7 @@
 #include <functional>
 
 #include "app/gl/context_local.h"
-#include "app/session/cost_questions.h"
+#include "app/session/step_questions.h"
 #include "app/studio/application.h"
 #include "app/views/awaited.h"
 #include "app/views/form_costs.h"

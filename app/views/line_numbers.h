@@ -3,7 +3,7 @@
 #include <string>
 
 #include "app/session/computation.h"
-#include "app/session/sight.h"
+#include "app/session/step_questions.h"
 #include "core/steps/trace.h"
 
 namespace palimpsest {

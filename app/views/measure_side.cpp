@@ -6,7 +6,7 @@
 #include <set>
 
 #include "app/scene/draw.h"
-#include "app/session/counted.h"
+#include "app/session/words.h"
 #include "app/views/measure.h"
 
 // Which reports are seen, and what their times hold.

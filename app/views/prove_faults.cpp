@@ -5,7 +5,7 @@
 
 #include "app/gl/context_local.h"
 #include "app/scene/draw.h"
-#include "app/session/counted.h"
+#include "app/session/words.h"
 #include "app/views/prove.h"
 #include "app/widgets/text.h"
 #include "core/base/text.h"

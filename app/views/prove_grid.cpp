@@ -7,8 +7,8 @@
 #include <set>
 
 #include "app/gl/context_local.h"
-#include "app/session/data_case.h"
 #include "app/session/devices.h"
+#include "app/session/inputs.h"
 #include "app/views/form_words.h"
 #include "app/views/prove.h"
 #include "app/widgets/chart.h"

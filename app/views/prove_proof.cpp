@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "app/session/counted.h"
+#include "app/session/words.h"
 #include "app/views/awaited.h"
 #include "app/views/form_words.h"
 #include "app/views/prove.h"

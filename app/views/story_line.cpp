@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "app/scene/parts.h"
-#include "app/session/preferences.h"
+#include "app/session/kept.h"
 #include "app/studio/application.h"
 #include "app/widgets/icon_button.h"
 #include "app/widgets/style.h"

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "app/gl/context_local.h"
-#include "app/session/counted.h"
+#include "app/session/words.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
 #include "app/views/form_words.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/session/view_options.h"
+#include "app/session/state.h"
 #include "core/base/colour_map.h"
 #include "core/formula/expression.h"
 

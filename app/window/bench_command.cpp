@@ -9,8 +9,8 @@
 #include <span>
 
 #include "app/commands/columns.h"
+#include "app/commands/command_line.h"
 #include "app/commands/values.h"
-#include "app/commands/versions.h"
 #include "app/session/computation.h"
 #include "app/session/devices.h"
 #include "app/session/presets.h"

@@ -9,13 +9,11 @@
 #include <tuple>
 #include <utility>
 
-#include "app/commands/interrupt.h"
+#include "app/commands/command_line.h"
+#include "app/commands/console.h"
 #include "app/commands/values.h"
-#include "app/commands/versions.h"
 #include "app/scene/parts.h"
-#include "app/session/last_place.h"
-#include "app/session/pinned_places.h"
-#include "app/session/preferences.h"
+#include "app/session/kept.h"
 #include "app/session/presets.h"
 #include "app/session/prove_questions.h"
 #include "app/session/race_file.h"

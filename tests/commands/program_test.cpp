@@ -1,13 +1,12 @@
 #include <chrono>
 
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "app/commands/versions.h"
+#include "app/commands/command_line.h"
 #include "core/base/error.h"
 #include "tests/commands/cli.h"
 #include "tests/commands/program.h"

@@ -3,12 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <semaphore>
 
-#include "app/commands/commands.h"
-#include "app/commands/progress.h"
+#include "app/commands/command_line.h"
+#include "app/commands/console.h"
 #include "app/commands/run_batch.h"
 #include "core/cases/random_case.h"
 #include "core/contract/sequence.h"

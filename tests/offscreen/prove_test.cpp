@@ -3,7 +3,7 @@
 #include <imgui.h>
 
 #include "app/scene/parts.h"
-#include "app/session/data_case.h"
+#include "app/session/inputs.h"
 #include "app/studio/application.h"
 #include "app/views/form_words.h"
 #include "app/widgets/cut_words.h"

@@ -5,7 +5,7 @@
 #include <imgui.h>
 
 #include "app/scene/parts.h"
-#include "app/session/preferences.h"
+#include "app/session/kept.h"
 #include "app/session/presets.h"
 #include "app/studio/application.h"
 #include "app/views/answers.h"

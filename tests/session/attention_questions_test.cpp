@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "app/session/data_case.h"
+#include "app/session/inputs.h"
 #include "core/base/error.h"
 #include "core/operator/channel.h"
 #include "core/rules/effective_attention.h"
@@ -369,5 +369,6 @@ TEST_CASE("attention answers: facts about a rule") {
   CHECK_FALSE(find_out(about<FactsOfAttention>(begun("gla", small_overwrite)))->by_channel);
   CHECK(find_out(about<FactsOfAttention>(begun("gla", small_overwrite)))->has_gates);
   CHECK_FALSE(find_out(about<FactsOfAttention>(begun("deltanet", small_overwrite)))->has_gates);
-  CHECK(find_out(about<FactsOfAttention>(begun("gated_deltanet", overwriting_capture)))->usual_sharpness == 8);
+  CHECK(find_out(about<FactsOfAttention>(begun("gated_deltanet", overwriting_capture)))->usual_sharpness ==
+        8);
 }

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/session/compared_sides.h"
-#include "app/session/state_text.h"
+#include "app/session/state.h"
 #include "core/insight/answers.h"
 #include "core/insight/recall.h"
 #include "core/variants/rail.h"

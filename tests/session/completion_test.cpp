@@ -1,9 +1,8 @@
-#include "app/session/completion.h"
+#include "app/session/computation.h"
 
 #include <future>
 #include <latch>
 
-#include "app/session/sight.h"
 #include "app/session/step_questions.h"
 #include "core/base/error.h"
 #include "tests/catch.h"

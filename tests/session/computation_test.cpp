@@ -4,8 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "app/session/completion.h"
-#include "app/session/event_marks.h"
 #include "app/session/presets.h"
 #include "app/session/scales.h"
 #include "core/base/error.h"

@@ -1,9 +1,8 @@
 // What the knob shows: costs counted and errors measured for every chunk size.
 
-#include "app/session/cost_questions.h"
+#include "app/session/step_questions.h"
 
 #include "app/session/presets.h"
-#include "app/session/step_questions.h"
 #include "core/base/error.h"
 #include "core/insight/cost.h"
 #include "core/insight/provenance.h"

@@ -5,8 +5,6 @@
 #include <limits>
 
 #include "app/session/computation.h"
-#include "app/session/data_case.h"
-#include "app/session/data_preview.h"
 #include "app/session/inputs.h"
 #include "app/session/presets.h"
 #include "core/base/error.h"

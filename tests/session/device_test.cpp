@@ -9,7 +9,7 @@
 #include "app/session/compared_sides.h"
 #include "app/session/prove_questions.h"
 #include "app/session/session.h"
-#include "app/session/state_text.h"
+#include "app/session/state.h"
 #include "core/base/error.h"
 #include "core/cases/random_case.h"
 #include "core/numbers/arithmetic.h"

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "app/session/inputs.h"
-#include "app/session/state_text.h"
+#include "app/session/state.h"
 #include "core/base/error.h"
 #include "core/variants/variants.h"
 #include "tests/catch.h"

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "app/session/state.h"
-#include "app/session/state_text.h"
 #include "core/base/error.h"
 #include "core/io/npz.h"
 #include "tests/catch.h"

@@ -1,11 +1,10 @@
 // Settings between starts: what is written is read again, what cannot be read is set aside.
 // Where one was when the program ended.
 
-#include "app/session/preferences.h"
+#include "app/session/kept.h"
 
 #include <cstdlib>
 
-#include "app/session/last_place.h"
 #include "tests/catch.h"
 #include "tests/core/io/files.h"
 #include "tests/session/random_states.h"

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "app/session/read_questions.h"
 #include "app/session/session.h"
 #include "core/base/error.h"
 #include "core/insight/answers.h"

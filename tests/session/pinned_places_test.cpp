@@ -1,8 +1,8 @@
 // Pinned places between starts: what is pinned is there again, what cannot be read is set aside.
 
-#include "app/session/pinned_places.h"
+#include "app/session/kept.h"
 
-#include "app/session/state_text.h"
+#include "app/session/state.h"
 #include "core/base/error.h"
 #include "tests/catch.h"
 #include "tests/core/io/files.h"

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "app/session/data_case.h"
+#include "app/session/inputs.h"
 #include "app/session/session.h"
 #include "core/base/error.h"
 #include "core/proof/fault_edits.h"

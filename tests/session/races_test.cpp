@@ -9,7 +9,7 @@
 
 #include "app/session/devices.h"
 #include "app/session/race_file.h"
-#include "app/session/state_text.h"
+#include "app/session/state.h"
 #include "core/base/error.h"
 #include "core/variants/variants.h"
 #include "tests/catch.h"

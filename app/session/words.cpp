@@ -1,7 +1,6 @@
-#include "app/session/problem.h"
+#include "app/session/words.h"
 
 #include <fmt/format.h>
-
 #include <exception>
 #include <new>
 #include <stdexcept>

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <fmt/format.h>
-
 #include <string>
 #include <string_view>
 
@@ -13,5 +12,8 @@ namespace palimpsest {
 inline std::string counted(Index count, std::string_view one, std::string_view many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
+
+/// What the exception that is being handled tells a person. Call it in a catch block.
+std::string problem_in_words();
 
 }  // namespace palimpsest

@@ -1,0 +1,275 @@
+#include "app/session/kept.h"
+
+#include <fmt/format.h>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <utility>
+
+#include "app/session/json_fields.h"
+#include "app/session/state.h"
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/io/file.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr std::chrono::seconds between_writes{1};
+
+/// A name beside `file` that is free: with ".broken", or ".broken-2" and so on.
+std::filesystem::path name_aside(const std::filesystem::path& file) {
+  std::filesystem::path aside = file;
+  aside += ".broken";
+  std::error_code unknown;
+  for (int number = 2; std::filesystem::exists(aside, unknown); ++number) {
+    aside = file;
+    aside += fmt::format(".broken-{}", number);
+  }
+  return aside;
+}
+
+}  // namespace
+
+std::filesystem::path own_file(const char* name) {
+  const auto folder = [](const char* variable) {
+    const char* value = std::getenv(variable);
+    return std::filesystem::path(value ? value : "");
+  };
+  const std::filesystem::path config = folder("XDG_CONFIG_HOME");  // one that is relative does not count
+  const std::filesystem::path home = folder("HOME");
+  if (config.is_absolute()) return config / "palimpsest" / name;
+  if (home.is_absolute()) return home / ".config" / "palimpsest" / name;
+  return {};
+}
+
+std::optional<std::string> KeptFile::read(std::uintmax_t most_bytes) const {
+  std::error_code unknown;
+  if (file_.empty() || !std::filesystem::exists(file_, unknown)) return std::nullopt;
+  return read_text_file(file_, most_bytes);
+}
+
+void KeptFile::rename_aside(const std::string& words) {
+  text_ = nullptr;
+  const std::filesystem::path aside = name_aside(file_);
+  std::error_code error;
+  std::filesystem::rename(file_, aside, error);
+  if (error) {
+    problem_ =
+        fmt::format("{}; it cannot be set aside ({}), so {} are not kept", words, error.message(), what_);
+    file_.clear();
+  } else {
+    problem_ = fmt::format("{}; it is set aside as {}", words, aside.filename().string());
+  }
+}
+
+void KeptFile::write(bool at_once) {
+  const auto time = std::chrono::steady_clock::now();
+  if (!text_ || file_.empty() || (!at_once && last_write_ && time - *last_write_ < between_writes)) return;
+  last_write_ = time;
+  const std::string text = std::exchange(text_, nullptr)();
+  try {
+    std::error_code error;
+    std::filesystem::create_directories(file_.parent_path(), error);
+    if (error)
+      throw InputError(
+          fmt::format("{}: the folder cannot be made: {}", file_.parent_path().string(), error.message()));
+    replace_file(file_, std::as_bytes(std::span(text)));
+  } catch (const InputError& error) {
+    problem_ = fmt::format("{}; {} are not kept", error.what(), what_);
+    file_.clear();
+  }
+}
+
+std::string KeptFile::problem() { return std::exchange(problem_, {}); }
+
+namespace {
+
+constexpr std::uintmax_t most_preferences_bytes = std::uintmax_t{1} << 20;
+/// Refuses a theme that there is not; of the lists the oldest are forgotten.
+struct CheckedPreferences {
+  void operator()(Preferences& read) const {
+    if (read.theme != "dark" && read.theme != "light")
+      throw InputError(fmt::format("\"theme\" is \"{}\"; expected dark or light", shown(read.theme)));
+    if (read.recent_files.size() > most_recent_files) read.recent_files.resize(most_recent_files);
+    if (read.closed_stories.size() > most_closed_stories) read.closed_stories.resize(most_closed_stories);
+  }
+};
+
+}  // namespace
+
+std::string write_preferences(const Preferences& preferences) {
+  nlohmann::ordered_json written;
+  write_fields(written, preferences, [](const auto& field) { return json_of(field); });
+  return dumped(written, 2) + '\n';
+}
+
+Preferences parse_preferences(const std::string& text) {
+  const nlohmann::json object = parse_json(text);
+  if (!object.is_object())
+    throw InputError(fmt::format("it holds {}; expected an object", object.type_name()));
+  Preferences preferences;
+  read_fields(Fields(object, "the settings"), preferences, CheckedPreferences());
+  return preferences;
+}
+
+std::filesystem::path settings_file() { return own_file("settings.json"); }
+
+KeptPreferences::KeptPreferences(std::filesystem::path file) : file_(std::move(file), "settings") {
+  kept_ = file_.parsed(most_preferences_bytes, parse_preferences).value_or(Preferences());
+  seen_ = in_file_ = kept_;
+}
+
+void KeptPreferences::set_aside(const std::string& reason) {
+  kept_ = seen_ = in_file_ = {};
+  file_.set_aside(reason);
+}
+
+void KeptPreferences::keep(const Preferences& now, bool at_once) {
+  bool has_changed = false;
+  const auto take = [&](const FieldTraits&, auto& kept, const auto& seen, const auto& shown) {
+    if (shown == seen || shown == kept) return;
+    kept = shown;
+    has_changed = true;
+  };
+  for_each_leaf(take, {}, kept_, seen_, now);
+  seen_ = now;
+  if (has_changed) file_.hold([this] { return joined(); });
+  file_.write(at_once);
+}
+
+std::string KeptPreferences::joined() {
+  try {
+    if (const auto text = file_.read(most_preferences_bytes)) {
+      const Preferences present = parse_preferences(*text);
+      const auto join = [](const FieldTraits&, auto& kept, const auto& in_file, const auto& now) {
+        if (kept == in_file) kept = now;
+      };
+      for_each_leaf(join, {}, kept_, in_file_, present);
+    }
+  } catch (const InputError&) {
+    // There is nothing to take.
+  }
+  in_file_ = kept_;
+  return write_preferences(kept_);
+}
+
+namespace {
+
+constexpr Index places_version = 1;
+constexpr const char* places_field = "palimpsest_places";
+
+PinnedPlace read_place(const Fields& fields) {
+  fields.require_known(field_names<PinnedPlace>());
+  PinnedPlace place;
+  read_fields(fields, place, [](const PinnedPlace&) {});
+  if (!fields.has("state")) throw InputError("\"state\" is missing; expected a copied place (one string)");
+  parse_state_string(place.state);
+  return place;
+}
+
+}  // namespace
+
+void PinnedPlaces::add(PinnedPlace place) {
+  if (all_.size() >= most_pinned_places)
+    throw InputError(fmt::format("{} places are pinned; there is no room for more", all_.size()));
+  all_.insert(all_.begin() + (present_ + 1), std::move(place));
+  ++present_;
+}
+
+const PinnedPlace* PinnedPlaces::after(int direction) const {
+  const Index next = present_ + direction;
+  return next >= 0 && next < std::ssize(all_) ? &all_[static_cast<std::size_t>(next)] : nullptr;
+}
+
+void PinnedPlaces::remove(Index index) {
+  all_.erase(all_.begin() + index);
+  if (index <= present_) --present_;
+}
+
+void PinnedPlaces::move(Index index, int direction) {
+  const Index other = index + direction;
+  if (other < 0 || other >= std::ssize(all_)) return;
+  std::swap(all_[static_cast<std::size_t>(index)], all_[static_cast<std::size_t>(other)]);
+  if (present_ == index)
+    present_ = other;
+  else if (present_ == other)
+    present_ = index;
+}
+
+void PinnedPlaces::rename(Index index, std::string name) {
+  all_[static_cast<std::size_t>(index)].name = std::move(name);
+}
+
+std::string write_places(const std::vector<PinnedPlace>& places) {
+  nlohmann::ordered_json written = {{places_field, places_version},
+                                    {"places", nlohmann::ordered_json::array()}};
+  for (const PinnedPlace& place : places)
+    write_fields(written["places"].emplace_back(), place, [](const auto& field) { return json_of(field); });
+  return dumped(written, 2) + '\n';
+}
+
+std::vector<PinnedPlace> parse_places(const std::string& text) {
+  const nlohmann::json object = parse_json(text);
+  const Fields fields(object, "the file of places");
+  fields.require_known({places_field, "places"});
+  Index version = 0;
+  fields.read(places_field, version);
+  if (version != places_version)
+    throw InputError(fmt::format("\"{}\" is {}; expected {}", places_field, version, places_version));
+  std::vector<PinnedPlace> places;
+  fields.read_each("places", "place", [&](const Fields& one) {
+    if (places.size() >= most_pinned_places)
+      throw InputError(fmt::format("there are more than {} places", most_pinned_places));
+    try {
+      places.push_back(read_place(one));
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("{}: {}", one.name(), error.what()));
+    }
+  });
+  return places;
+}
+
+std::filesystem::path kept_places_file() { return own_file("places.json"); }
+
+KeptPlaces::KeptPlaces(std::filesystem::path file) : file_(std::move(file), "pinned places") {
+  if (auto places = file_.parsed(most_places_bytes, parse_places)) seen_ = *std::move(places);
+}
+
+void KeptPlaces::keep(const std::vector<PinnedPlace>& now, bool at_once) {
+  if (now != seen_) {
+    seen_ = now;
+    file_.hold([text = write_places(seen_)] { return text; });
+  }
+  file_.write(at_once);
+}
+
+std::filesystem::path last_place_file() { return own_file("last_place.json"); }
+
+bool LastPlace::come_back(Session& session) {
+  std::error_code unknown;
+  if (path_.empty() || !std::filesystem::exists(path_, unknown)) return false;
+  if (session.open_saved(path_)) session.wait_for_choice();
+  if (session.message().empty() && session.computed()) {
+    kept_ = session.state();
+    return true;
+  }
+  problem_ = fmt::format("The place where it ended last time cannot be opened: {}", session.message());
+  return false;
+}
+
+void LastPlace::keep(const Session& session, bool at_once) {
+  if (session.computed() && session.state() != kept_) {
+    kept_ = session.state();
+    file_.hold([&session] { return session.to_json() + '\n'; });
+  }
+  file_.write(at_once);
+}
+
+std::string LastPlace::problem() {
+  std::string problem = std::exchange(problem_, {});
+  return problem.empty() ? file_.problem() : problem;
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,263 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/session/fields.h"
+#include "app/session/session.h"
+#include "core/base/error.h"
+#include "core/base/matrix.h"
+
+namespace palimpsest {
+
+/// A file in the program's own folder in $XDG_CONFIG_HOME or in ~/.config; empty where neither is known.
+std::filesystem::path own_file(const char* name);
+
+/// A text that is kept between starts: read once, then written now and then.
+class KeptFile {
+ public:
+  /// An empty path keeps nothing. `what` is in it, in words, many: "settings".
+  KeptFile(std::filesystem::path file, std::string what) : file_(std::move(file)), what_(std::move(what)) {}
+
+  /// Its text; null if there is no such file. Throws InputError where it cannot be read or is longer.
+  std::optional<std::string> read(std::uintmax_t most_bytes) const;
+
+  /// What `parse` makes of its text; nothing if there is no such file. One that cannot be read, or that
+  /// `parse` refuses with an InputError, is set aside.
+  template <class Parse>
+  auto parsed(std::uintmax_t most_bytes, Parse parse) -> std::optional<decltype(parse(std::string()))> {
+    std::optional<std::string> text;
+    try {
+      text = read(most_bytes);
+    } catch (const InputError& error) {
+      rename_aside(error.what());
+    }
+    if (!text) return std::nullopt;
+    try {
+      return parse(*text);
+    } catch (const InputError& error) {
+      set_aside(error.what());
+      return std::nullopt;
+    }
+  }
+
+  /// Gives it another name, for `reason`: it cannot be understood. problem() says so.
+  void set_aside(const std::string& reason) { rename_aside(file_.string() + ": " + reason); }
+
+  /// Says what the file is to hold from now on: asked for when it is written.
+  void hold(std::function<std::string()> text) { text_ = std::move(text); }
+
+  /// Writes what it is to hold if it does not yet; at most once a second, unless `at_once`. After a failed
+  /// write nothing is tried again.
+  void write(bool at_once);
+
+  /// What went wrong since this was asked last, for a person; empty if nothing did.
+  std::string problem();
+
+ private:
+  /// Gives it another name; `words` begin with the present one.
+  void rename_aside(const std::string& words);
+
+  std::filesystem::path file_;
+  std::string what_;
+  std::function<std::string()> text_;  // to be written; null: nothing is
+  std::optional<std::chrono::steady_clock::time_point> last_write_;
+  std::string problem_;
+};
+
+inline constexpr std::size_t most_recent_files = 12;
+inline constexpr std::size_t most_closed_stories = 64;
+
+inline constexpr double least_scale = 0.5;
+inline constexpr double most_scale = 4;
+inline constexpr int smallest_window = 16;
+inline constexpr int largest_window = 16384;
+
+/// What is kept of a person's window between starts; nothing about what is computed.
+struct Preferences {
+  std::string theme = "dark";  // or "light"
+  double scale = 1;            // how much larger everything is drawn than is usual on the monitor
+  int width = 1600;            // of the window, in screen coordinates
+  int height = 1000;
+  std::string layout;                       // Dear ImGui's text of where the panels lie
+  std::vector<std::string> own_workspaces;  // whose panels somebody moved
+
+  std::vector<std::string> recent_files;    // paths of own data, the last one first
+  std::vector<std::string> closed_stories;  // data whose story was put away, the last one first
+
+  template <class Visit>
+  static void fields(Visit&& visit) {
+    constexpr FieldTraits side = {.least = smallest_window, .most = largest_window};
+    visit(Field{"theme"}, &Preferences::theme);
+    visit(Field{"scale", {.least = least_scale, .most = most_scale}}, &Preferences::scale);
+    visit(Field{"width", side}, &Preferences::width);
+    visit(Field{"height", side}, &Preferences::height);
+    visit(Field{"layout"}, &Preferences::layout);
+    visit(Field{"own_workspaces"}, &Preferences::own_workspaces);
+    visit(Field{"recent_files"}, &Preferences::recent_files);
+    visit(Field{"closed_stories"}, &Preferences::closed_stories);
+  }
+  bool operator==(const Preferences&) const = default;
+};
+
+/// The JSON of a settings file.
+std::string write_preferences(const Preferences& preferences);
+
+/// The preferences in a JSON text; what it does not say is standard, and what it says beyond them is left
+/// out. Throws InputError naming the field and what was expected.
+Preferences parse_preferences(const std::string& text);
+
+/// palimpsest/settings.json in $XDG_CONFIG_HOME or in ~/.config; empty where neither is known.
+std::filesystem::path settings_file();
+
+/// Preferences in a file, which is read at the start and written when they change.
+class KeptPreferences {
+ public:
+  /// Reads `file`, if there is one. A file that cannot be understood is set aside; problem() says so. An
+  /// empty path keeps nothing.
+  explicit KeptPreferences(std::filesystem::path file);
+
+  /// What the file says.
+  const Preferences& read() const { return kept_; }
+
+  /// Takes what was read for broken: sets the file aside and goes back to what is standard.
+  void set_aside(const std::string& reason);
+
+  /// Says what a start makes of what was read, where the command line says otherwise. Only what differs from
+  /// it is kept later.
+  void begin_with(const Preferences& shown) { seen_ = shown; }
+
+  /// Keeps what has changed, beside what another window has written meanwhile. Writes at most once a second,
+  /// unless `at_once`.
+  void keep(const Preferences& now, bool at_once = false);
+
+  /// What went wrong since this was asked last, for a person; empty if nothing did. After a failed write
+  /// nothing is tried again.
+  std::string problem() { return file_.problem(); }
+
+ private:
+  /// The text to write, with the fields of the file that this window has not changed itself.
+  std::string joined();
+
+  KeptFile file_;
+  Preferences kept_;     // what the file is to hold
+  Preferences in_file_;  // what it held when this window last read or wrote it
+  Preferences seen_;     // what was shown last
+};
+
+/// A state to come back to, with a name for people.
+struct PinnedPlace {
+  std::string name;
+  std::string state;  // as state_string writes it
+
+  template <class Visit>
+  static void fields(Visit&& visit) {
+    visit(Field{"name"}, &PinnedPlace::name);
+    visit(Field{"state"}, &PinnedPlace::state);
+  }
+  bool operator==(const PinnedPlace&) const = default;
+};
+
+inline constexpr std::size_t most_pinned_places = 500;
+inline constexpr std::uintmax_t most_places_bytes = std::uintmax_t{16} << 20;
+
+/// Places in the order in which they are walked through, and the one where somebody stands.
+class PinnedPlaces {
+ public:
+  PinnedPlaces() = default;
+  explicit PinnedPlaces(std::vector<PinnedPlace> all) : all_(std::move(all)) {}
+
+  const std::vector<PinnedPlace>& all() const { return all_; }
+
+  /// The index of the place gone to last; -1 before the first.
+  Index present() const { return present_; }
+
+  /// Adds one after the present one, and stands there. Throws InputError where there are too many.
+  void add(PinnedPlace place);
+
+  /// The place to go to, forwards (+1) or backwards (-1); null where none follows.
+  const PinnedPlace* after(int direction) const;
+
+  /// Stands at the one with this index.
+  void go_to(Index index) { present_ = index; }
+
+  /// Takes one out; stands at the one before it if it was the present one.
+  void remove(Index index);
+
+  /// Moves one before or after its neighbour; at the ends it stays.
+  void move(Index index, int direction);
+
+  void rename(Index index, std::string name);
+
+ private:
+  std::vector<PinnedPlace> all_;
+  Index present_ = -1;
+};
+
+/// The places as the JSON of a file: {"palimpsest_places": 1, "places": [{"name": ..., "state": ...}, ...]}.
+std::string write_places(const std::vector<PinnedPlace>& places);
+
+/// The places in such a text. Throws InputError naming the place, its field and what was expected; also where
+/// a state cannot be read.
+std::vector<PinnedPlace> parse_places(const std::string& text);
+
+/// palimpsest/places.json beside the settings; empty where their folder is not known.
+std::filesystem::path kept_places_file();
+
+/// The pinned places between starts, in a file like those that a person saves.
+class KeptPlaces {
+ public:
+  /// Reads `file`, if there is one. A file that cannot be understood is set aside; problem() says so. An
+  /// empty path keeps nothing.
+  explicit KeptPlaces(std::filesystem::path file);
+
+  /// What the file says.
+  const std::vector<PinnedPlace>& read() const { return seen_; }
+
+  /// Keeps `now` if it has changed. Writes at most once a second, unless `at_once`.
+  void keep(const std::vector<PinnedPlace>& now, bool at_once = false);
+
+  /// What went wrong since this was asked last, for a person; empty if nothing did.
+  std::string problem() { return file_.problem(); }
+
+ private:
+  KeptFile file_;
+  std::vector<PinnedPlace> seen_;
+};
+
+/// last_place.json beside the settings; empty where they are nowhere.
+std::filesystem::path last_place_file();
+
+/// Where somebody was when the program ended: a session file of its own, so that what is wrong with it harms
+/// no settings.
+class LastPlace {
+ public:
+  /// An empty path keeps nothing.
+  explicit LastPlace(const std::filesystem::path& file) : path_(file), file_(file, "last places") {}
+
+  /// Comes back to what is kept and computes it. Returns whether that worked; problem() says why not. Where
+  /// nothing is kept there is no problem.
+  bool come_back(Session& session);
+
+  /// Keeps where `session` is, if that has changed: at most once a second, unless `at_once`. Nothing is kept
+  /// until data are open.
+  void keep(const Session& session, bool at_once = false);
+
+  /// What went wrong since this was asked last, for a person; empty if nothing did. After a failed write
+  /// nothing is tried again.
+  std::string problem();
+
+ private:
+  std::filesystem::path path_;
+  KeptFile file_;
+  SessionState kept_;
+  std::string problem_;
+};
+
+}  // namespace palimpsest
