@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -17,6 +16,7 @@
 #include "app/commands/columns.h"
 #include "app/commands/command_line.h"
 #include "app/commands/console.h"
+#include "app/commands/options.h"
 #include "app/commands/values.h"
 #include "app/session/devices.h"
 #include "app/session/race_file.h"
@@ -295,21 +295,10 @@ int run_race(RaceOptions options, const DrawRace& draw, const Console& console) 
   throw Cancelled();
 }
 
-/// The options of a command as they were given.
-std::string as_given(const CLI::App& command) {
-  std::string words = "palimpsest bench";
-  for (const CLI::Option* const option : command.get_options()) {
-    if (option->count() == 0) continue;
-    words += ' ' + option->get_name();
-    if (option->get_items_expected_max() > 0) words += fmt::format(" {}", fmt::join(option->results(), ","));
-  }
-  return words;
-}
-
 /// The subcommands that need a window, for a program that has none.
-Task without_window(CLI::App& command) {
+Task without_window(CommandOptions command) {
   for (const char* const name : {"ui", "start"})
-    command.add_subcommand(name, "Needs the program with a window (palimpsest)")->allow_extras();
+    command.subcommand(name, "Needs the program with a window (palimpsest)").allow_extras();
   return []() -> int {
     throw InputError("bench ui and bench start need the program with a window (palimpsest)");
   };
@@ -317,10 +306,10 @@ Task without_window(CLI::App& command) {
 
 }  // namespace
 
-Task add_bench(CLI::App& command, Console console, const WindowCommands& window) {
+Task add_bench(CommandOptions command, Console console, const WindowCommands& window) {
   const auto options = std::make_shared<RaceOptions>();
   const auto list = [&](const char* name, std::vector<std::string>& values, const char* words) {
-    command.add_option(name, values, words)->delimiter(',')->take_all();
+    command.option(name, values, words).separated_by_commas().may_be_repeated();
   };
   list("--variant", options->variants,
        "Only these variants (default: all), and softmax attention as their peer");
@@ -333,28 +322,23 @@ Task add_bench(CLI::App& command, Console console, const WindowCommands& window)
   list("--dk", options->dk, "Key channels (default: 64)");
   list("--dv", options->dv, "Value channels, one for each of --dk (default: as many as there)");
   list("--chunk", options->chunks, "Tokens of a chunk, of forms that have chunks (default: 64)");
-  command.add_option("--repeats", options->repeats, "Runs of a point that count, at most")
-      ->capture_default_str();
-  command
-      .add_option("--seconds", options->seconds,
-                  "Repeat a point no further after so long; three times in any case")
-      ->capture_default_str();
-  command
-      .add_option("--longest", options->longest,
-                  "Leave out what would take more seconds a run, by a shorter length of the same")
-      ->capture_default_str();
-  command.add_flag("--alone", options->alone, "Without the peer");
-  command.add_flag("--no-roof", options->no_roofs, "Do not measure what the machine does at most");
-  command.add_option("--json", options->json, "Write the report to this file as well");
-  command.add_option("--csv", options->csv, "Write its points to this file as well");
-  command.add_option("--picture", options->picture, "Draw it as a picture (PNG), as Measure shows it");
-  command.add_option("--continue", options->begun,
-                     "Go on with this report of the same machine and program: what it holds is not measured "
-                     "again; without --json it is written there");
+  command.option("--repeats", options->repeats, "Runs of a point that count, at most");
+  command.option("--seconds", options->seconds,
+                 "Repeat a point no further after so long; three times in any case");
+  command.option("--longest", options->longest,
+                 "Leave out what would take more seconds a run, by a shorter length of the same");
+  command.flag("--alone", options->alone, "Without the peer");
+  command.flag("--no-roof", options->no_roofs, "Do not measure what the machine does at most");
+  command.option("--json", options->json, "Write the report to this file as well");
+  command.option("--csv", options->csv, "Write its points to this file as well");
+  command.option("--picture", options->picture, "Draw it as a picture (PNG), as Measure shows it");
+  command.option("--continue", options->begun,
+                 "Go on with this report of the same machine and program: what it holds is not measured "
+                 "again; without --json it is written there");
   const Task of_window = window.bench ? window.bench(command, console) : without_window(command);
-  return [options, console, of_window, picture = window.picture_of_race, &command]() -> int {
-    if (!command.get_subcommands().empty()) return of_window();
-    options->command = as_given(command);
+  return [options, console, of_window, picture = window.picture_of_race, command]() -> int {
+    if (command.gave_subcommand()) return of_window();
+    options->command = "palimpsest " + command.as_given();
     return run_race(*options, picture, console);
   };
 }

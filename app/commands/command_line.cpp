@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/commands/options.h"
 #include "app/session/words.h"
 #include "commit.h"
 #include "core/base/error.h"
@@ -44,7 +45,7 @@ int guarded(const Console& console, const Task& action) try {
 
 /// The program without a window answers for what it cannot do.
 CliCommand needs_window(std::string message) {
-  return [message](CLI::App& command, Console) -> Task {
+  return [message](CommandOptions command, Console) -> Task {
     command.allow_extras();
     return [message]() -> int { throw InputError(message); };
   };
@@ -58,14 +59,15 @@ class Parser {
     app_.set_help_all_flag("--help-all", "Print the help of every command");
     app_.require_subcommand(0, 1);
     app_.footer(exit_statuses);
-    const CliCommand no_window = [](CLI::App&, Console) -> Task {
+    const CliCommand no_window = [](CommandOptions, Console) -> Task {
       return []() -> int {
         throw InputError(
             "a command is missing: run, verify, bench, info or show (this program has no window; see "
             "--help)");
       };
     };
-    without_command_ = (window_commands.window ? window_commands.window : no_window)(app_, console);
+    without_command_ =
+        (window_commands.window ? window_commands.window : no_window)(CommandOptions(app_), console);
     add("run", "Run one variant on the arrays of a file", add_run);
     add("verify", "Compare every form, device and precision with the f64 recurrence", add_verify);
     add("info", "Variants, forms and why one is missing; devices; versions", add_info);
@@ -74,7 +76,7 @@ class Parser {
         window_commands.render ? window_commands.render
                                : needs_window("render needs the program with a window (palimpsest)"));
     add("bench", "Race forms, devices and lengths against each other; or measure the window",
-        [&](CLI::App& command, Console to) { return add_bench(command, to, window_commands); });
+        [&](CommandOptions command, Console to) { return add_bench(command, to, window_commands); });
   }
 
   int run(int argc, const char* const* argv) {
@@ -104,7 +106,7 @@ class Parser {
 
   void add(const char* name, const char* words, const CliCommand& command) {
     CLI::App* subcommand = app_.add_subcommand(name, words);
-    tasks_.emplace_back(subcommand, command(*subcommand, console_));
+    tasks_.emplace_back(subcommand, command(CommandOptions(*subcommand), console_));
   }
 
   const Task& action() const {

@@ -5,12 +5,9 @@
 #include <string>
 #include <string_view>
 
-namespace CLI {
-class App;
-}
-
 namespace palimpsest {
 
+class CommandOptions;
 struct RaceReport;
 
 /// What a command returns to whoever started the program.
@@ -36,7 +33,7 @@ void tell(const Console& console, std::string_view words);
 using Task = std::function<int()>;
 
 /// Adds the options of a command to `command` and gives its action.
-using CliCommand = std::function<Task(CLI::App& command, Console console)>;
+using CliCommand = std::function<Task(CommandOptions command, Console console)>;
 
 /// What only the program with a window has.
 struct WindowCommands {
@@ -53,20 +50,20 @@ int run_command_line(int argc, const char* const* argv, std::ostream& out, std::
                      const WindowCommands& window_commands = {});
 
 /// `palimpsest run`: one variant on the arrays of a file.
-Task add_run(CLI::App& command, Console console);
+Task add_run(CommandOptions command, Console console);
 
 /// `palimpsest verify`: every form, device and precision against the f64 recurrence.
-Task add_verify(CLI::App& command, Console console);
+Task add_verify(CommandOptions command, Console console);
 
 /// `palimpsest bench`: how fast forms are. `window` adds the subcommands that need a window, and pictures;
 /// where it has none, they say so.
-Task add_bench(CLI::App& command, Console console, const WindowCommands& window);
+Task add_bench(CommandOptions command, Console console, const WindowCommands& window);
 
 /// `palimpsest show`: the numbers of a view.
-Task add_show(CLI::App& command, Console console);
+Task add_show(CommandOptions command, Console console);
 
 /// `palimpsest info`: what there is, and why something is missing.
-Task add_info(CLI::App& command, Console console);
+Task add_info(CommandOptions command, Console console);
 
 /// The version of this program: "0.1.0".
 std::string version();

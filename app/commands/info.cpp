@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -11,20 +10,21 @@
 
 #include "app/commands/columns.h"
 #include "app/commands/command_line.h"
+#include "app/commands/options.h"
 #include "app/session/devices.h"
 #include "core/variants/variants.h"
 #include "kernels/device.h"
 
 namespace palimpsest {
 
-Task add_info(CLI::App& command, Console console) {
+Task add_info(CommandOptions command, Console console) {
   struct Options {
     std::optional<std::string> variant;
     bool json = false;
   };
   const auto options = std::make_shared<Options>();
-  command.add_option("VARIANT", options->variant, "Tell everything about this variant");
-  command.add_flag("--json", options->json, "Write JSON for programs");
+  command.option("VARIANT", options->variant, "Tell everything about this variant");
+  command.flag("--json", options->json, "Write JSON for programs");
   return [options, console]() -> int {
     if (!options->variant) {
       console.out << (options->json ? overview_json() : overview_text());

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -10,6 +9,7 @@
 
 #include "app/commands/command_line.h"
 #include "app/commands/console.h"
+#include "app/commands/options.h"
 #include "app/commands/run_batch.h"
 #include "app/commands/values.h"
 #include "app/session/devices.h"
@@ -163,31 +163,25 @@ int run(const RunOptions& options, const Console& console) {
 
 }  // namespace
 
-Task add_run(CLI::App& command, Console console) {
+Task add_run(CommandOptions command, Console console) {
   const auto options = std::make_shared<RunOptions>();
-  command.add_option("VARIANT", options->variant, "Id of the variant; palimpsest info lists them")
-      ->required();
-  command.add_option("--form", options->form, form_names())->capture_default_str();
-  command.add_option("--device", options->device, "cpu or cuda")->capture_default_str();
-  command.add_option("--precision", options->precision, "f64, f32; tf32, bf16 on a device that has them")
-      ->capture_default_str();
+  command.option("VARIANT", options->variant, "Id of the variant; palimpsest info lists them").required();
+  command.option("--form", options->form, form_names());
+  command.option("--device", options->device, "cpu or cuda");
+  command.option("--precision", options->precision, "f64, f32; tf32, bf16 on a device that has them");
+  command.option("--chunk", options->chunk, "Tokens per chunk, where the form has chunks; changes no result");
   command
-      .add_option("--chunk", options->chunk, "Tokens per chunk, where the form has chunks; changes no result")
-      ->capture_default_str();
-  command
-      .add_option(
-          "--input", options->input,
-          "The file with q, k, v and what else the variant takes: .npz, .safetensors, .csv, or one of "
-          "the .npy files of a folder")
-      ->required();
-  command.add_option("--output", options->output, "The .npz to write: o and the final states")->required();
-  command.add_option("--param", options->settings, "NAME=VALUE: an option or a parameter of the variant")
-      ->take_all();
-  command.add_flag(
-      "--ask", options->only_ask,
-      "The tokens of the input only ask: their q and gates count, their k, v and beta do not; the "
-      "initial state answers as the gates let it fade. For queries that come wholly after a "
-      "block of keys, whose final state it is. On the cpu, for rules of one linear memory");
+      .option("--input", options->input,
+              "The file with q, k, v and what else the variant takes: .npz, .safetensors, .csv, or one of "
+              "the .npy files of a folder")
+      .required();
+  command.option("--output", options->output, "The .npz to write: o and the final states").required();
+  command.option("--param", options->settings, "NAME=VALUE: an option or a parameter of the variant")
+      .may_be_repeated();
+  command.flag("--ask", options->only_ask,
+               "The tokens of the input only ask: their q and gates count, their k, v and beta do not; the "
+               "initial state answers as the gates let it fade. For queries that come wholly after a "
+               "block of keys, whose final state it is. On the cpu, for rules of one linear memory");
   return [options, console] { return run(*options, console); };
 }
 

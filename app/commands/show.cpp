@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <memory>
 
 #include "app/commands/command_line.h"
 #include "app/commands/console.h"
+#include "app/commands/options.h"
 #include "app/commands/values.h"
 #include "app/session/memory_questions.h"
 #include "app/session/presets.h"
@@ -248,39 +248,36 @@ nlohmann::ordered_json json_of(const Vector<double>& numbers) {
   return json;
 }
 
-Task add_show(CLI::App& command, Console console) {
+Task add_show(CommandOptions command, Console console) {
   const auto options = std::make_shared<ShowOptions>();
   std::string views;
   for (const ShownView& view : shown_views()) views += fmt::format("\n{}: {}", view.id, view.words);
-  command.add_option("VIEW", options->view, "What to show:" + views)->required();
+  command.option("VIEW", options->view, "What to show:" + views).required();
+  command.option("--capture,--data", options->data, "A file with q, k and v; or capture:NAME, preset:NAME")
+      .required();
+  command.option("--variant", options->variant, "Compute this variant instead of the data's own");
+  command.option("--form", options->form, form_names());
+  command.option("--device", options->device, "cpu or cuda");
+  command.option("--chunk", options->chunk, "Tokens per chunk, where the form has chunks");
+  command.option("--at", options->at, "TOKEN or TOKEN:OPERATION, such as 42:write (default: the last token)");
+  command.option("--head", options->head,
+                 "Which head, over batches and heads (default: where the window opens)");
   command
-      .add_option("--capture,--data", options->data, "A file with q, k and v; or capture:NAME, preset:NAME")
-      ->required();
-  const auto add = [&](const char* option, std::optional<std::string>& value, const char* words) {
-    command.add_option_function<std::string>(
-        option, [&value](const std::string& text) { value = text; }, words);
-  };
-  add("--variant", options->variant, "Compute this variant instead of the data's own");
-  command.add_option("--form", options->form, form_names())->capture_default_str();
-  command.add_option("--device", options->device, "cpu or cuda")->capture_default_str();
-  add("--chunk", options->chunk, "Tokens per chunk, where the form has chunks");
-  add("--at", options->at, "TOKEN or TOKEN:OPERATION, such as 42:write (default: the last token)");
-  add("--head", options->head, "Which head, over batches and heads (default: where the window opens)");
-  command
-      .add_option(
+      .option(
           "--words", options->words,
           "Ask for these words, by the numbers of their tokens or their texts (default: those whose writes "
           "were strongest)")
-      ->delimiter(',');
-  add("--why", options->cell, "ROW,COLUMN of the memory for provenance (default: its largest number)");
+      .separated_by_commas();
+  command.option("--why", options->cell,
+                 "ROW,COLUMN of the memory for provenance (default: its largest number)");
   command
-      .add_option("--beside", options->beside,
-                  "VARIANT, VARIANT:FORM or VARIANT:FORM:PRECISION, up to three: what compare shows beside "
-                  "the variant (default: the sides that the window shows at first)")
-      ->delimiter(',');
-  command.add_option("--param", options->settings, "NAME=VALUE: an option or a parameter of the variant")
-      ->take_all();
-  add("--json", options->json, "Write the numbers to this file, for programs");
+      .option("--beside", options->beside,
+              "VARIANT, VARIANT:FORM or VARIANT:FORM:PRECISION, up to three: what compare shows beside "
+              "the variant (default: the sides that the window shows at first)")
+      .separated_by_commas();
+  command.option("--param", options->settings, "NAME=VALUE: an option or a parameter of the variant")
+      .may_be_repeated();
+  command.option("--json", options->json, "Write the numbers to this file, for programs");
   return [options, console] { return show(*options, console); };
 }
 

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <limits>
 #include <memory>
@@ -10,6 +9,7 @@
 
 #include "app/commands/command_line.h"
 #include "app/commands/console.h"
+#include "app/commands/options.h"
 #include "app/commands/values.h"
 #include "app/session/devices.h"
 #include "app/session/inputs.h"
@@ -261,10 +261,10 @@ int run_verify(const VerifyOptions& options, const Console& console) {
 
 }  // namespace
 
-Task add_verify(CLI::App& command, Console console) {
+Task add_verify(CommandOptions command, Console console) {
   const auto options = std::make_shared<VerifyOptions>();
   const auto list = [&](const char* name, std::vector<std::string>& values, const char* words) {
-    command.add_option(name, values, words)->delimiter(',')->take_all();
+    command.option(name, values, words).separated_by_commas().may_be_repeated();
   };
   list("--variant", options->variants, "Only these variants (default: all)");
   list("--form", options->forms, "Only these forms");
@@ -276,35 +276,31 @@ Task add_verify(CLI::App& command, Console console) {
   list("--dk", options->dk,
        "Key channels of every case (default: 12,5, and where a GPU computes a few with 70,20)");
   list("--dv", options->dv, "Value channels, one for each of --dk (default: as many as there)");
-  command.add_option("--cases", options->cases,
-                     "This many random cases in the place of the fixed plan: variant, options, T up to 300 "
-                     "and now and then 4096, K "
-                     "and V up to 24, chunk size, states, gates and parameters are drawn");
-  command
-      .add_option("--seed", options->seed, "What the random numbers start from; the same on every machine")
-      ->capture_default_str();
-  command.add_option("--jobs", options->jobs, "Threads (default: one per core); they change no result");
-  command.add_option("--json", options->json, "Write the report to this file as well");
+  command.option("--cases", options->cases,
+                 "This many random cases in the place of the fixed plan: variant, options, T up to 300 "
+                 "and now and then 4096, K "
+                 "and V up to 24, chunk size, states, gates and parameters are drawn");
+  command.option("--seed", options->seed, "What the random numbers start from; the same on every machine");
+  command.option("--jobs", options->jobs, "Threads (default: one per core); they change no result");
+  command.option("--json", options->json, "Write the report to this file as well");
   list(
       "--fault", options->faults,
       "Make every form wrong in this way, or \"all\": verification must fail (exit status 1), and says "
       "where; "
       "status 0 means that a faulty form was not noticed, or that no form can have the fault. Without --case "
       "or --cases, in a few cases that show each fault; in f64 on the cpu");
-  command.add_flag("--faults", options->lists_faults, "List what --fault can make wrong");
-  command.add_option("--case", options->one_case,
-                     "Only this case, as a report names it: random:T=17,..., or the first head of data: "
-                     "preset:NAME, capture:NAME or a file");
-  command.add_option("--chunk", options->chunk, "With --case: tokens per chunk, where the form has chunks")
-      ->capture_default_str()
-      ->needs("--case");
+  command.flag("--faults", options->lists_faults, "List what --fault can make wrong");
+  command.option("--case", options->one_case,
+                 "Only this case, as a report names it: random:T=17,..., or the first head of data: "
+                 "preset:NAME, capture:NAME or a file");
+  command.option("--chunk", options->chunk, "With --case: tokens per chunk, where the form has chunks")
+      .needs("--case");
   command
-      .add_option("--param", options->settings,
-                  "With --case: NAME=VALUE, an option or a parameter of the variant")
-      ->take_all();
+      .option("--param", options->settings,
+              "With --case: NAME=VALUE, an option or a parameter of the variant")
+      .may_be_repeated();
   for (const char* const sizes : {"--tokens", "--dk", "--dv"}) {
-    for (const char* const other : {"--cases", "--case", "--fault"})
-      command.get_option(sizes)->excludes(other);
+    for (const char* const other : {"--cases", "--case", "--fault"}) command.exclude(sizes, other);
   }
   return [options, console] {
     if (options->lists_faults) return list_faults(console);

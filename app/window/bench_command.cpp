@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <span>
 
 #include "app/commands/columns.h"
 #include "app/commands/command_line.h"
+#include "app/commands/options.h"
 #include "app/commands/values.h"
 #include "app/session/computation.h"
 #include "app/session/devices.h"
@@ -235,28 +235,21 @@ int measure(const Options& options, const Console& console) {
 }  // namespace
 
 CliCommand bench_command(std::function<StartTimes()> start) {
-  return [start](CLI::App& command, Console console) -> Task {
+  return [start](CommandOptions command, Console console) -> Task {
     const auto options = std::make_shared<Options>();
-    command.require_subcommand(0, 1);
-    const CLI::App* first =
-        command.add_subcommand("start", "How long a window takes to its first frame; opens one");
-    CLI::App* ui = command.add_subcommand("ui", "What a frame of the window takes, drawn without a display");
-    ui->add_option("--size", options->size, "pixels, WIDTHxHEIGHT")->capture_default_str();
-    ui->add_option("--tokens", options->tokens, "of the long sequence, 3 to 1000000")->capture_default_str();
-    ui->add_option("--channels", options->channels, "of its keys and values, 1 to 512")
-        ->capture_default_str();
-    ui->add_option("--frames", options->frames, "that are measured of each thing a person does")
-        ->capture_default_str();
-    ui->add_option("--patience", options->patience,
-                   "seconds for which what is looked at is waited for before its frames are measured")
-        ->check(CLI::Range(0.0, 3600.0))
-        ->capture_default_str();
-    ui->add_option_function<std::string>(
-        "--workspace", [options](const std::string& name) { options->workspace = name; },
-        "step, learn, … alone");
-    ui->add_option("--json", options->json, "write the figures into this file, too");
+    const CommandOptions first =
+        command.subcommand("start", "How long a window takes to its first frame; opens one");
+    CommandOptions ui = command.subcommand("ui", "What a frame of the window takes, drawn without a display");
+    ui.option("--size", options->size, "pixels, WIDTHxHEIGHT");
+    ui.option("--tokens", options->tokens, "of the long sequence, 3 to 1000000");
+    ui.option("--channels", options->channels, "of its keys and values, 1 to 512");
+    ui.option("--frames", options->frames, "that are measured of each thing a person does");
+    ui.option("--patience", options->patience, 0, 3600,
+              "seconds for which what is looked at is waited for before its frames are measured");
+    ui.option("--workspace", options->workspace, "step, learn, … alone");
+    ui.option("--json", options->json, "write the figures into this file, too");
     return [options, first, start, console] {
-      if (!first->parsed()) return measure(*options, console);
+      if (!first.was_given()) return measure(*options, console);
       const StartTimes times = start();
       console.out << text_of(Circumstances{.processor = processor_name(), .date = present_date()}) << "\n\n"
                   << text_of(times);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <optional>
 #include <tuple>
@@ -11,6 +10,7 @@
 
 #include "app/commands/command_line.h"
 #include "app/commands/console.h"
+#include "app/commands/options.h"
 #include "app/commands/values.h"
 #include "app/scene/parts.h"
 #include "app/session/kept.h"
@@ -48,28 +48,24 @@ struct Look {
   std::vector<std::string> races = {};  // reports of bench
 };
 
-void add_look(CLI::App& command, Look& look) {
-  const auto add = [&](const char* option, std::optional<std::string>& value, const char* words) {
-    command.add_option_function<std::string>(
-        option, [&value](const std::string& text) { value = text; }, words);
-  };
-  add("FILE", look.file, "a session, pinned places or data, as the window's Open takes them");
-  add("--session", look.session, "a saved session (JSON)");
-  add("--state", look.state, "a copied place (one string)");
-  add("--capture", look.capture, "a file with q, k and v; or capture:NAME, preset:NAME");
-  add("--at", look.at, "TOKEN or TOKEN:OPERATION, such as 19:error");
-  add("--variant", look.variant, "compute this variant instead of the data's own");
-  add("--form", look.form, form_names().c_str());
-  add("--device", look.device, "cpu or cuda");
-  add("--chunk", look.chunk, "chunk size of the forms that have chunks");
-  add("--head", look.head, "which head");
-  add("--scale", look.scale, "how much larger everything is drawn, 0.5 to 4");
-  add("--theme", look.theme, "dark or light");
-  add("--workspace", look.workspace, "step, learn, attend, compare, prove or measure");
-  add("--fault", look.fault, "put this mistake into the form (see verify --faults)");
-  command.add_option("--race", look.races, "a report of bench, to be seen in Measure; may be given again")
-      ->take_all()
-      ->allow_extra_args(false);
+void add_look(CommandOptions command, Look& look) {
+  command.option("FILE", look.file, "a session, pinned places or data, as the window's Open takes them");
+  command.option("--session", look.session, "a saved session (JSON)");
+  command.option("--state", look.state, "a copied place (one string)");
+  command.option("--capture", look.capture, "a file with q, k and v; or capture:NAME, preset:NAME");
+  command.option("--at", look.at, "TOKEN or TOKEN:OPERATION, such as 19:error");
+  command.option("--variant", look.variant, "compute this variant instead of the data's own");
+  command.option("--form", look.form, form_names());
+  command.option("--device", look.device, "cpu or cuda");
+  command.option("--chunk", look.chunk, "chunk size of the forms that have chunks");
+  command.option("--head", look.head, "which head");
+  command.option("--scale", look.scale, "how much larger everything is drawn, 0.5 to 4");
+  command.option("--theme", look.theme, "dark or light");
+  command.option("--workspace", look.workspace, "step, learn, attend, compare, prove or measure");
+  command.option("--fault", look.fault, "put this mistake into the form (see verify --faults)");
+  command.option("--race", look.races, "a report of bench, to be seen in Measure; may be given again")
+      .may_be_repeated()
+      .one_at_a_time();
 }
 
 /// The scale that was asked for, or `standard`.
@@ -311,7 +307,7 @@ void hold_cell(Application& application, const std::string& words) {
 }
 
 CliCommand render_command() {
-  return [](CLI::App& command, Console console) -> Task {
+  return [](CommandOptions command, Console console) -> Task {
     struct Options {
       Look look;
       std::optional<std::string> why;
@@ -324,17 +320,14 @@ CliCommand render_command() {
     };
     const auto options = std::make_shared<Options>();
     add_look(command, options->look);
-    command.add_option_function<std::string>(
-        "--why", [options](const std::string& text) { options->why = text; },
-        "ROW,COLUMN: explain this cell of what the step makes");
-    command.add_option("--size", options->size, "pixels, WIDTHxHEIGHT")->capture_default_str();
-    command.add_option("--output", options->output, "the PNG to write");
-    command.add_option("--page", options->page,
-                       "what lies over it: data, keys, commands, open, save, places, presentation");
-    command.add_option("--part", options->part,
-                       "draw only this part, such as measure/side; --text names them");
-    command.add_flag("--text", options->text, "write what is shown as text, part by part");
-    command.add_option("--tour", options->tour, "write a tour of pictures into this folder");
+    command.option("--why", options->why, "ROW,COLUMN: explain this cell of what the step makes");
+    command.option("--size", options->size, "pixels, WIDTHxHEIGHT");
+    command.option("--output", options->output, "the PNG to write");
+    command.option("--page", options->page,
+                   "what lies over it: data, keys, commands, open, save, places, presentation");
+    command.option("--part", options->part, "draw only this part, such as measure/side; --text names them");
+    command.flag("--text", options->text, "write what is shown as text, part by part");
+    command.option("--tour", options->tour, "write a tour of pictures into this folder");
     return [options, console] {
       if (!options->tour.empty()) {
         render_tour(options->tour, console);
@@ -463,7 +456,7 @@ void show_window(const Look& look, StartTimes* times = nullptr) {
 }
 
 CliCommand window_command() {
-  return [](CLI::App& command, Console) -> Task {
+  return [](CommandOptions command, Console) -> Task {
     const auto look = std::make_shared<Look>();
     add_look(command, *look);
     return [look] {

@@ -1,12 +1,12 @@
 #include <chrono>
 
-#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "app/commands/command_line.h"
+#include "app/commands/options.h"
 #include "core/base/error.h"
 #include "tests/commands/cli.h"
 #include "tests/commands/program.h"
@@ -191,7 +191,7 @@ namespace {
 /// A command that throws `problem`.
 template <class Problem>
 CliCommand throwing(const Problem& problem) {
-  return [problem](CLI::App&, Console) -> Task { return [problem]() -> int { throw problem; }; };
+  return [problem](CommandOptions, Console) -> Task { return [problem]() -> int { throw problem; }; };
 }
 
 template <class Problem>
@@ -242,13 +242,13 @@ TEST_CASE("the program without a window says what it cannot do", "[command line]
 
 TEST_CASE("the program with a window adds its own options and actions", "[command line]") {
   std::string opened;
-  int rendered = 0;
-  const CliCommand window = [&](CLI::App& command, Console) -> Task {
-    command.add_option("--capture", opened);
+  double rendered = 0;
+  const CliCommand window = [&](CommandOptions command, Console) -> Task {
+    command.option("--capture", opened, "");
     return [] { return 0; };
   };
-  const CliCommand render = [&](CLI::App& command, Console console) -> Task {
-    command.add_option("--at", rendered);
+  const CliCommand render = [&](CommandOptions command, Console console) -> Task {
+    command.option("--at", rendered, 0, 9, "");
     return [console] {
       console.out << "drawn";
       return 0;

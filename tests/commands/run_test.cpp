@@ -8,6 +8,7 @@
 
 #include "app/commands/command_line.h"
 #include "app/commands/console.h"
+#include "app/commands/options.h"
 #include "app/commands/run_batch.h"
 #include "core/cases/random_case.h"
 #include "core/contract/sequence.h"
@@ -536,7 +537,7 @@ std::string errors_of_run(Index heads, bool shows_progress) {
   std::ostringstream out;
   std::ostringstream error;
   CLI::App command;
-  const Task task = add_run(command, {out, error, shows_progress});
+  const Task task = add_run(CommandOptions(command), {out, error, shows_progress});
   std::vector<std::string> arguments = {"linear", "--input", run.input(), "--output", run.output()};
   std::ranges::reverse(arguments);  // as CLI11 takes them
   command.parse(arguments);
