@@ -20,7 +20,6 @@
 #include "core/contract/variant.h"
 #include "core/io/array_file.h"
 #include "core/io/file.h"
-#include "core/io/npz.h"
 #include "core/rules/backend.h"
 #include "core/variants/variants.h"
 

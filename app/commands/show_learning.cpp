@@ -6,7 +6,7 @@
 #include "app/commands/columns.h"
 #include "app/session/learn_questions.h"
 #include "core/base/error.h"
-#include "core/insight/keeping.h"
+#include "core/insight/memory_change.h"
 
 namespace palimpsest {
 

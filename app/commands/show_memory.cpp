@@ -142,8 +142,9 @@ using Json = nlohmann::ordered_json;
 /// The largest number of the memory after the token: of S, or of what MesaNet has of the values.
 std::pair<Index, Index> largest_cell(const ShownPlace& place) {
   const Computation& computation = *place.computation;
-  const NamedStates memory = memory_after(*computation.variant, computation.sequence, *computation.recurrence,
-                                          place.token + 1, place.stop);
+  const NamedStates memory =
+      RecurrentMemory(*computation.variant, computation.sequence, *computation.recurrence, place.stop)
+          .after(place.token + 1);
   std::pair<Index, Index> cell;
   const auto S = std::ranges::find(memory, "S", &NamedStates::value_type::first);
   const Matrix<double>& numbers = S == memory.end() ? memory.back().second : S->second;

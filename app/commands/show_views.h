@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/session/computation.h"
-#include "core/insight/asked_words.h"
+#include "core/insight/answers.h"
 
 namespace palimpsest {
 

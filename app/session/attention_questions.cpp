@@ -10,7 +10,7 @@
 #include "app/session/found.h"
 #include "app/session/scales.h"
 #include "core/base/error.h"
-#include "core/insight/keeping.h"
+#include "core/insight/memory_change.h"
 #include "core/insight/recall.h"
 #include "core/rules/effective_attention.h"
 #include "core/variants/variants.h"

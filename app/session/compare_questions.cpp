@@ -13,7 +13,6 @@
 #include "core/base/text.h"
 #include "core/insight/answers.h"
 #include "core/insight/memory_change.h"
-#include "core/insight/written_together.h"
 #include "core/variants/rail.h"
 
 namespace palimpsest {
@@ -33,14 +32,14 @@ NamedStates states_after(const Foundation& foundation, Index tokens, const std::
   const auto& recurrence =
       choice.form == Form::recurrent ? foundation.trace(Form::recurrent) : foundation.recurrence;
   if (!recurrence) throw Unsupported("this rule has no recurrence with these settings");
-  if (choice.form == Form::recurrent || tokens == 0)
-    return memory_after(variant, foundation.sequence, *recurrence, tokens, stop);
+  const RecurrentMemory memory(variant, foundation.sequence, *recurrence, stop);
+  if (choice.form == Form::recurrent || tokens == 0) return memory.after(tokens);
   Sequence first = foundation.sequence;
   first.tokens = tokens;
   if (const auto together = written_together(variant, foundation.sequence, tokens - 1);
       together && tokens - 1 < together->last)
     first.tokens = together->first;
-  if (first.tokens == 0) return memory_after(variant, foundation.sequence, *recurrence, 0, stop);
+  if (first.tokens == 0) return memory.after(0);
   return foundation.device->run(variant, first, choice.form, choice.precision, choice.chunk_size, stop)
       .states;
 }
@@ -79,8 +78,7 @@ std::string others_of(const AnswerTable& table) {
   double most = 0;
   int count = 0;
   for (Index i = 0; i < table.after.rows(); ++i) {
-    const bool is_told =
-        i == table.most_changed && table.change.row(i).cwiseAbs().maxCoeff() >= noticed_change;
+    const bool is_told = i == table.most_changed && table.change.row(i).cwiseAbs().maxCoeff() >= noticed;
     if (i == table.present || is_told || !table.words[static_cast<std::size_t>(i)].is_written) continue;
     const double own = table.after(i, i);
     least = count == 0 ? own : std::min(least, own);

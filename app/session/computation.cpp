@@ -10,7 +10,6 @@
 #include "core/base/error.h"
 #include "core/contract/output.h"
 #include "core/insight/stability.h"
-#include "core/proof/fault_edits.h"
 #include "core/proof/faults.h"
 #include "core/rules/backend.h"
 #include "core/rules/row_rule.h"

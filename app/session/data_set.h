@@ -8,7 +8,7 @@
 #include "core/base/array.h"
 #include "core/base/error.h"
 #include "core/contract/variant.h"
-#include "core/io/npz.h"
+#include "core/io/array_file.h"
 
 namespace palimpsest {
 

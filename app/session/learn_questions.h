@@ -7,10 +7,9 @@
 
 #include "app/session/computation.h"
 #include "app/session/questions.h"
-#include "core/insight/capacity.h"
-#include "core/insight/keeping.h"
-#include "core/insight/learning.h"
 #include "core/insight/recall.h"
+#include "core/insight/memory_change.h"
+#include "core/insight/learning.h"
 #include "core/insight/spectra.h"
 #include "core/insight/stability.h"
 

@@ -10,8 +10,8 @@
 #include "core/base/error.h"
 #include "core/base/stop.h"
 #include "core/insight/answers.h"
+#include "core/insight/memory_change.h"
 #include "core/insight/stability.h"
-#include "core/insight/written_together.h"
 #include "core/rules/read_order.h"
 #include "core/variants/variants.h"
 
@@ -58,7 +58,7 @@ HeadAnswers answers_of_head(const DataSet& data, const Choice& choice, Index hea
   const Index tokens = (sequence.tokens + 1) / 2;
   if (tokens == 0) return {};
   const auto recurrence = variant.rule->trace(sequence, Form::recurrent, choice.precision, 1);
-  const NamedStates memory = memory_after(variant, sequence, *recurrence, tokens, stop);
+  const NamedStates memory = RecurrentMemory(variant, sequence, *recurrence, stop).after(tokens);
   WordChoice wanted = choice_of_words;
   wanted.with_present = false;  // nobody looks at a word here
   HeadAnswers answers{.table = answer_table(variant, sequence, {memory, memory},
@@ -115,8 +115,8 @@ Found<MemoryAnswers::Value> MemoryAnswers::compute(const Foundation& foundation,
   if (!trace || !recurrence) throw Unsupported("this rule has no such form with these settings");
   AnswersAtPlace answers{.token = trace->token(cursor)};
   const std::vector<AskedWord> asked = words_asked(foundation, answers.token, words);
-  answers.table = answer_table(variant, sequence,
-                               memory_at(variant, sequence, *recurrence, *trace, cursor, effort.stop), asked);
+  const RecurrentMemory memory(variant, sequence, *recurrence, effort.stop);
+  answers.table = answer_table(variant, sequence, memory.at(*trace, cursor), asked);
   answers.legibility = legibility(answers.table.after);
   answers.sentence = answer_sentence(answers.table);
   answers.change = fmt::format("what {} changes", changed_by(variant, sequence, *trace, cursor));

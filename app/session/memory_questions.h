@@ -9,7 +9,7 @@
 #include "app/session/learn_questions.h"
 #include "app/session/questions.h"
 #include "core/insight/answers.h"
-#include "core/insight/written_together.h"
+#include "core/insight/memory_change.h"
 
 // What is asked of a memory.
 

@@ -10,7 +10,7 @@
 #include "app/session/found.h"
 #include "app/session/scales.h"
 #include "core/base/error.h"
-#include "core/proof/fault_edits.h"
+#include "core/proof/faults.h"
 #include "core/variants/variants.h"
 
 namespace palimpsest {
@@ -221,7 +221,7 @@ Found<WrongHere::Value> WrongHere::compute(const Foundation& foundation, const E
   std::shared_ptr<const Trace> right = own_trace(foundation, form);
   std::optional<Equations> faulty = with_fault(find_fault(fault), {right->phases, right->symbols});
   const EditedTrace edited(std::move(right), *std::move(faulty));
-  return place_of(wrong_tensor(edited, *figures->departure, effort.stop), edited.symbols);
+  return place_of(wrong_tensor(edited.right(), edited, *figures->departure, effort.stop), edited.symbols);
 }
 
 bool FragileFigures::holds() const { return run && run->worst.error <= nothing_lost; }

@@ -10,7 +10,7 @@
 #include "core/base/stop.h"
 #include "core/contract/output.h"
 #include "core/insight/provenance.h"
-#include "core/proof/fault_edits.h"
+#include "core/proof/faults.h"
 
 namespace palimpsest {
 

@@ -10,7 +10,7 @@
 #include "app/stage/cell_words.h"
 #include "core/base/text.h"
 #include "core/formula/notation.h"
-#include "core/insight/keeping.h"
+#include "core/insight/memory_change.h"
 #include "core/numbers/between.h"
 #include "core/numbers/matrix_functions.h"
 #include "core/steps/recognised.h"

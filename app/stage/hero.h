@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/stage/box.h"
-#include "core/insight/network_pass.h"
+#include "core/insight/learning.h"
 #include "core/insight/spectra.h"
 #include "core/steps/trace.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/insight/asked_words.h"
+#include "core/insight/answers.h"
 
 namespace palimpsest {
 

@@ -15,7 +15,7 @@
 #include "app/widgets/drawn_sliders.h"
 #include "app/widgets/text.h"
 #include "core/contract/variant.h"
-#include "core/insight/asked_words.h"
+#include "core/insight/answers.h"
 #include "core/variants/variants.h"
 
 namespace palimpsest {

@@ -10,7 +10,7 @@
 #include "app/session/scales.h"
 #include "app/widgets/text.h"
 #include "core/base/text.h"
-#include "core/insight/keeping.h"
+#include "core/insight/memory_change.h"
 
 namespace palimpsest {
 

@@ -16,7 +16,7 @@
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
-#include "core/insight/asked_words.h"
+#include "core/insight/answers.h"
 
 namespace palimpsest {
 

@@ -12,7 +12,7 @@
 #include "app/widgets/text.h"
 #include "core/base/text.h"
 #include "core/formula/notation.h"
-#include "core/insight/keeping.h"
+#include "core/insight/memory_change.h"
 #include "core/insight/recall.h"
 
 namespace palimpsest {

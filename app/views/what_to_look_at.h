@@ -13,16 +13,16 @@ namespace palimpsest {
 /// A word of a text at which something happens.
 struct WordToSee {
   Index token = 0;
-  const char* label = "";          // as the text has it
-  const char* what = "";           // happens there
+  std::string label = {};          // as the text has it
+  std::string what = {};           // happens there
   std::vector<Index> stored = {};  // where what is asked for there was stored: the rows that tell the answer
 };
 
-/// What a text of ours tells, for somebody who has never seen one.
+/// What a text of ours tells, for somebody who has never seen one: assets/captures/stories.json has them.
 struct FirstLook {
-  const char* name = "";   // a part of the names of the captures of this text
-  const char* story = "";  // what the text says, in one line
-  const char* watch = "";  // what to watch
+  std::string captures = {};  // a part of the names of the captures of this text
+  std::string story = {};     // what the text says, in one line
+  std::string watch = {};     // what to watch
   std::vector<WordToSee> words = {};
 };
 

@@ -9,31 +9,13 @@
 namespace palimpsest {
 
 const char* name(Form form) {
-  switch (form) {
-    case Form::recurrent:
-      return "recurrent";
-    case Form::chunkwise:
-      return "chunkwise";
-    case Form::two_pass:
-      return "two-pass";
-    case Form::parallel:
-      return "parallel";
-  }
-  return "";
+  static constexpr const char* names[] = {"recurrent", "chunkwise", "two-pass", "parallel"};
+  return names[static_cast<std::size_t>(form)];
 }
 
 const char* name(Precision precision) {
-  switch (precision) {
-    case Precision::f64:
-      return "f64";
-    case Precision::f32:
-      return "f32";
-    case Precision::tf32:
-      return "tf32";
-    case Precision::bf16:
-      return "bf16";
-  }
-  return "";
+  static constexpr const char* names[] = {"f64", "f32", "tf32", "bf16"};
+  return names[static_cast<std::size_t>(precision)];
 }
 
 Array::Array(std::vector<Index> new_shape, std::vector<double> new_values)

@@ -13,10 +13,10 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/arrays.h"
 #include "core/base/error.h"
 #include "core/base/parallel_for.h"
 #include "core/base/random_numbers.h"
-#include "core/cases/hand_over.h"
 #include "core/rules/inner_problem.h"
 #include "core/rules/rule.h"
 
@@ -259,6 +259,19 @@ Arrays random_arrays(const Variant& variant, const Settings& settings, const Ran
   }
   for (double& q : std::get<0>(arrays.at("q").values)) q /= std::sqrt(static_cast<double>(random.dk));
   if (random.initial_state) add_initial_states(variant, settings, random, arrays);
+  return arrays;
+}
+
+Arrays initial_states(const Variant& variant, const Settings& settings, const Output& output) {
+  Arrays arrays;
+  for (const Input& input : inputs_of(variant, settings)) {
+    for (const auto& [state, value] : output.states) {
+      if (input.name != initial_name(variant, settings, state)) continue;
+      arrays[input.name] =
+          array_of(value, input.shape.size() == 1 ? std::vector<Index>{value.size()}
+                                                  : std::vector<Index>{value.rows(), value.cols()});
+    }
+  }
   return arrays;
 }
 

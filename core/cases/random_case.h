@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/base/array.h"
+#include "core/contract/output.h"
 #include "core/contract/variant.h"
 
 namespace palimpsest {
@@ -44,6 +45,10 @@ void keep_everything(const Variant& variant, Settings& settings);
 
 /// `given`, resolved, with random values for the required parameters that it lacks.
 Settings random_settings(const Variant& variant, const Settings& given, std::uint64_t seed);
+
+/// The final states of `output` as arrays under the names of the initial ones: matrices, or vectors where the
+/// variant takes one.
+Arrays initial_states(const Variant& variant, const Settings& settings, const Output& output);
 
 /// The arrays of one head as those of so many batches of heads, every head the same numbers in memory of its
 /// own: [B, T, H, ...], those without tokens [B, H, ...]. As held_in(precision) holds them.

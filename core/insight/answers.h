@@ -1,14 +1,56 @@
 #pragma once
 
+#include <compare>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/contract/variant.h"
-#include "core/insight/asked_words.h"
 #include "core/insight/memory_change.h"
 
 namespace palimpsest {
+
+/// A word that a memory is asked with, and whose values are looked for in its answers.
+struct AskedWord {
+  Index token = 0;                      // asked with its key: the first strong occurrence, or the pinned one
+  std::string text;                     // its label without spaces around it
+  std::vector<Index> occurrences = {};  // whose values count as this word, ascending; `token` is among them
+  bool is_present = false;              // the text of the word at the cursor
+  std::string phrase = {};              // phrase_before() of `token`
+  bool is_again = false;                // the text of the word at the cursor, asked as at an earlier one
+  bool by_query = false;                // asked with the query of `token` in the place of its key
+  bool is_written = true;               // by the word at the cursor: a pinned one may come later
+};
+
+/// Which words are asked.
+struct WordChoice {
+  std::vector<Index> pinned = {};   // tokens; empty: those whose writes were strongest
+  Index most = 6;                   // at most so many of those
+  bool with_present = true;         // the word at the cursor is among those, if it writes at all
+  std::optional<Index> query = {};  // this pinned token reads: its row asks with its query
+
+  auto operator<=>(const WordChoice&) const = default;
+};
+
+/// What each of `tokens` stores, a row each; of several steps the last, as recall() has it. Throws InputError
+/// for a token that there is not.
+StoredPairs last_pairs(const Variant& variant, const Sequence& sequence, std::span<const Index> tokens);
+
+/// The label without spaces around it: what makes two tokens the same word.
+std::string_view word_text(std::string_view label);
+
+/// "The red jar holds a key", "…jar held a golden key": a token with the words before it in its sentence, as
+/// far as few letters hold them. Throws InputError for a token that there is not.
+std::string phrase_before(std::span<const std::string> labels, Index token);
+
+/// The words to ask at `token`, by their tokens. Unless they are pinned: at most `most` distinct texts whose
+/// strongest write up to `token` is at least half as strong as the strongest of all; the word at the cursor
+/// takes the place of the last, if it writes at all. All strong occurrences so far of a text, at most the 64
+/// strongest, count as one word. `labels` and `strengths` (WriteStrengths) hold one entry per token.
+std::vector<AskedWord> asked_words(std::span<const std::string> labels, const Vector<double>& strengths,
+                                   Index token, const WordChoice& choice = {});
 
 /// What a memory answers before and after a change: entry (i, j) is how much of the value of word j is in the
 /// answer to the key of word i,
@@ -28,8 +70,8 @@ struct AnswerTable {
   std::optional<Index> most_changed = {};  // the other row with the largest change of an entry
 };
 
-/// The table of `words` for one change of a memory. Costs O(words K V + occurrences^2 V). Throws Unsupported
-/// where no memory answers, saying why; InputError for a token that there is not.
+/// The table of `words` for one change of a memory. Throws Unsupported where no memory answers, saying why;
+/// InputError for a token that there is not.
 AnswerTable answer_table(const Variant& variant, const Sequence& sequence, const MemoryChange& change,
                          std::vector<AskedWord> words);
 
@@ -37,8 +79,8 @@ AnswerTable answer_table(const Variant& variant, const Sequence& sequence, const
 /// alone; 0 of an empty table or one of fewer than two words.
 double legibility(const Matrix<double>& table);
 
-/// Which stored values an output resembles: the same with `o` [1, V] in the place of an answer. A fit to
-/// the output, whatever it was made of: who was read is told by effective attention.
+/// Which stored values an output [1, V] resembles: a fit to it, whatever it was made of (who was read is told
+/// by effective attention).
 struct OutputAnswer {
   std::vector<AskedWord> words = {};  // those that are written already
   Vector<double> amounts = {};        // [words]
@@ -49,11 +91,10 @@ struct OutputAnswer {
 OutputAnswer output_answer(const Variant& variant, const Sequence& sequence, const Matrix<double>& o,
                            std::vector<AskedWord> words);
 
-inline constexpr double noticed_change = 0.2;  // of an entry, or an entry: worth a word
+inline constexpr double noticed = 0.2;  // of an entry, or an entry: worth a word
 
-/// What a change did to the answers, a sentence or two made from its largest entries: which word is answered
-/// now where another was, a mixture, an answer beyond 1 by more than a quarter, or how little has changed.
-/// Says also that nothing is stored.
+/// What a change did to the answers, in a sentence or two made from its largest entries; says also that
+/// nothing is stored.
 std::string answer_sentence(const AnswerTable& table);
 
 /// Which words an output resembles, in a sentence; that nothing is read or written, where that is so.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <memory>
 
+#include "core/base/arrays.h"
 #include "core/base/error.h"
 #include "core/contract/sequence.h"
 #include "core/operator/channel.h"
@@ -112,8 +113,7 @@ Sequence softmax_beside(const Sequence& sequence, double sharpness) {
   auto arrays = std::make_shared<Arrays>();
   for (const char* name : {"q", "k", "v"}) {
     const Matrix<double> rows = sequence.at(name).all<double>();
-    arrays->insert_or_assign(
-        name, Array({rows.rows(), rows.cols()}, std::vector<double>(rows.data(), rows.data() + rows.size())));
+    arrays->insert_or_assign(name, array_of(rows, {rows.rows(), rows.cols()}));
   }
   const Variant& softmax = find_variant("softmax");
   return bind(softmax, std::move(arrays), {.parameters = {{"scale", sharpness}}}).heads.front();

@@ -39,9 +39,8 @@ AttentionBand attention_band(const Rule& rule, const Sequence& sequence, const B
 /// number where the sum is none or has no end.
 Matrix<double> shares_of_rows(const AttentionBand& band);
 
-/// Of every `rows_per_cell` rows one, of which each cell is the number of largest magnitude there, what is no
-/// number before all others; the last one may stand for fewer. [rows, cells] to [ceil(rows / rows_per_cell),
-/// cells]. Throws InputError where rows_per_cell < 1.
+/// Of every `rows_per_cell` rows one [ceil(rows / rows_per_cell), cells], of which each cell is the number of
+/// largest magnitude there, what is no number before all others. Throws InputError where rows_per_cell < 1.
 Matrix<double> strongest_of_rows(const Matrix<double>& numbers, Index rows_per_cell);
 
 /// Whether every value channel has weights of its own, because values decay.

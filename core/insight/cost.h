@@ -22,13 +22,12 @@ struct CostRow {
   Index steps = 0;           // that wait for each other, over all tokens: see steps_in_a_row
 };
 
-/// How many blocks of `tokens` wait for the one before in a form: every token; every chunk; two-pass, every
-/// chunk's state and then all outputs at once; one in the parallel form. The rows of a solve inside a block
-/// are not counted.
+/// How many blocks of `tokens` wait for the one before: every token; every chunk; two-pass, every chunk's
+/// state and then all outputs at once; one in the parallel form.
 Index steps_in_a_row(Form form, Index tokens, Index chunk_size);
 
-/// Bytes of one head that come in with its tokens and go out as outputs, which any form reads and writes: so
-/// many for a number of q, k, v and o, and for any other.
+/// Bytes of one head that come in with its tokens and go out as outputs: so many for a number of q, k, v and
+/// o, and for any other.
 double given_bytes(const Sequence& sequence, double of_rows, double of_others);
 
 /// The cost of every form of `variant` over this sequence, in chunks of `chunk_size`, one row per form. The

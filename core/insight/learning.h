@@ -10,7 +10,6 @@
 
 #include "core/contract/variant.h"
 #include "core/engines/mesanet.h"
-#include "core/insight/network_pass.h"
 #include "core/rules/inner_problem.h"
 
 namespace palimpsest {
@@ -18,8 +17,7 @@ namespace palimpsest {
 /// |W|, without the squares of large numbers.
 double norm(const Weights<double>& W);
 
-/// What a gradient step does to errors: how much every direction is multiplied with. Said of plain steps,
-/// with or without momentum, whose gradient is taken where they start.
+/// What a gradient step does to errors, where its gradient is taken where it starts.
 struct Stability {
   double sharpness = 0;   // the curvature of the loss in its sharpest direction: |k|^2 of one pair
   bool exact = true;      // false: of a network, along the gradient at these weights
@@ -50,23 +48,20 @@ struct LearningStep {
 LearningStep learn(InnerProblem problem);
 
 /// The steps that `token` of one head makes, in f64 and at the engine's own states: several for a rule with
-/// several steps per token; for a rule with inner batches the step of the batch so far (TTT) or of the whole
-/// batch (LaCT). Throws Unsupported with the reason where a rule has no inner loss, InputError for a token
-/// that does not exist, Cancelled.
+/// several per token; of an inner batch the step of the batch so far (TTT) or of all of it (LaCT). Throws
+/// Unsupported where a rule has no inner loss, InputError for a token that does not exist, Cancelled.
 std::vector<LearningStep> learning_at(const Variant& variant, const Sequence& sequence, Index token,
                                       std::stop_token stop = {});
 
-/// What the last step of `token` does to errors, from the token's own numbers alone. Nothing where that
-/// depends on the memory too (networks, Muon) or the token has no loss. Throws InputError for a token that
-/// does not exist.
+/// What the last step of `token` does to errors. Nothing where that depends on the memory too (networks,
+/// Muon) or the token has no loss. Throws InputError for a token that does not exist.
 std::optional<Stability> stability_at(const Variant& variant, const Sequence& sequence, Index token);
 
 /// L(at - e G) for every e of `rates`, G the gradient at problem.at.
 std::vector<double> losses_along(const LearningStep& step, std::span<const double> rates);
 
-/// Calls `visit(context, problems, after)` with the inner problems of every token and the engine's states
-/// after it, until it returns false. Where a token has no loss, `problems` is empty. All hold during the call
-/// only.
+/// Calls `visit` with the inner problems of every token, none where it has no loss, and the engine's states
+/// after it, until it returns false. All hold during the call only.
 using VisitProblems = std::function<bool(
     const InnerContext& context, const std::vector<InnerProblem>& problems, const NamedStates& after)>;
 void visit_problems(const Variant& variant, const Sequence& sequence, const VisitProblems& visit,
@@ -102,6 +97,52 @@ struct OuterGradient {
   bool is_difference = true;  // the first of these
 };
 
+/// What one unit of a layer sends to a unit of the next.
+struct StrongLink {
+  Index from = 0;
+  Index to = 0;
+  double amount = 0;  // the unit times the weight, or what is taught
+};
+
+/// The strongest `count` of what runs between units, amounts [M, N], the weakest of them first; neither 0 nor
+/// infinite.
+std::vector<StrongLink> strong_links(const Matrix<double>& amounts, std::size_t count);
+
+/// The same of all that x [M] sends through W [M, N].
+std::vector<StrongLink> strong_links(const Matrix<double>& W, const Vector<double>& x, std::size_t count);
+
+/// The strongest paths of both layers, the weakest of them first.
+struct NetworkPaths {
+  std::vector<StrongLink> in = {};   // from key to hidden
+  std::vector<StrongLink> out = {};  // from hidden to output
+};
+
+/// The `count` largest entries of each of two matrices [K, H] and [H, V].
+NetworkPaths strongest_paths(const Matrix<double>& in, const Matrix<double>& out, std::size_t count = 96);
+
+/// One word on its way through a memory that is a network with one hidden layer, h = gelu(W1^T k + b1), y =
+/// W2^T h + b2, f(k) = y or k + LN(y), and the gradients of 1/2 |f(k) - v|^2 on their way back.
+struct NetworkPass {
+  Vector<double> key;                     // [K]
+  Vector<double> hidden;                  // [H]
+  Vector<double> output;                  // [V]: y
+  Vector<double> answer;                  // [V]: f(k)
+  Vector<double> value;                   // [V]: what should be there
+  Vector<double> error;                   // [V]: answer - value
+  Vector<double> output_gradient;         // [V]: at y; through the layer norm it is another than the error
+  Vector<double> hidden_gradient;         // [H]: at W1^T k + b1
+  Weights<double> weight_gradients = {};  // W1, b1, W2, b2
+  NetworkPaths sent = {};                 // unit times weight
+  NetworkPaths taught = {};               // what of the gradient reaches each weight
+
+  bool is_normalised() const { return output != answer; }
+};
+
+/// For the pair of `token`, `W` in the order W1, b1, W2, b2; at most `count` paths of each layer. Throws
+/// InputError where the weights are no such network.
+NetworkPass network_pass(const Variant& variant, const Sequence& sequence, Index token,
+                         const Weights<double>& W, std::size_t count = 96);
+
 /// What a picture of one step of inner learning is made of.
 struct LearningMoment {
   Index token = 0;
@@ -117,8 +158,7 @@ struct LearningMoment {
   GradientCheck check = {};
   std::optional<OuterGradient> outer = {};
   Weights<double> written = {};  // what the step adds to the share of the weights that it keeps
-  /// The number of strength_array() that the rate follows, and what e is multiplied with to be on its axis;
-  /// nothing where the step is not in proportion to it.
+  /// The number of strength_array() that the rate follows, and what e is multiplied with to be on its axis.
   struct Strength {
     std::string array;
     double value = 0;
@@ -132,8 +172,8 @@ struct LearningMoment {
   NetworkPaths network_step = {};  // the weights that change most
 };
 
-/// The last step that `token` makes, `count` >= 2 points of its loss from 0 to beyond what is taken and what
-/// is stable. Nothing where the token makes none. Throws as learning_at() does.
+/// The last step that `token` makes, with `count` >= 2 points of its loss from 0 to beyond what is taken and
+/// what is stable. Nothing where it makes none. Throws as learning_at() does.
 std::optional<LearningMoment> learning_moment(const Variant& variant, const Sequence& sequence, Index token,
                                               Index count = 161, std::stop_token stop = {});
 
@@ -143,8 +183,7 @@ bool is_error_of_token(const LearningMoment& moment);
 /// The loss on the line at `rate`, between the points of the moment.
 double loss_on_line(const LearningMoment& moment, double rate);
 
-/// What a step writes as one direction times what was missing: key error^T, `error` the opposite of the
-/// gradient's.
+/// What a step writes as one direction times what was missing: key error^T.
 struct WrittenOuter {
   Vector<double> key;      // [K], with the strength of the step
   Vector<double> error;    // [V]: what should be there - what is there; of a dot loss v, times its weight
@@ -169,8 +208,8 @@ struct ConvergingSolve {
   Index steps() const { return static_cast<Index>(course.rests.size()) - 1; }
 };
 
-/// In chunks of `chunk_size`, in f64. Nothing for a variant that solves no systems with the Gram matrix of
-/// its keys. Throws InputError for a token that does not exist, Cancelled.
+/// In f64; nothing for a variant that solves no systems with the Gram matrix of its keys. Throws InputError
+/// for a token that does not exist, Cancelled.
 std::optional<ConvergingSolve> converging_solve(const Variant& variant, const Sequence& sequence, Index token,
                                                 Index chunk_size, std::stop_token stop = {});
 

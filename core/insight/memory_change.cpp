@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/error.h"
 #include "core/base/stop.h"
-#include "core/rules/rule.h"
+#include "core/contract/sequence.h"
+#include "core/operator/program.h"
+#include "core/rules/inner_problem.h"
 #include "core/rules/stored_pairs.h"
 
 namespace palimpsest {
@@ -53,7 +56,7 @@ Index last_that_makes(const Trace& trace, const std::string& tensor, Index count
 }
 
 /// What a step of the recurrence for this purpose is a part of.
-TokenPart part_of(Purpose purpose) {
+TokenPart shown_part(Purpose purpose) {
   switch (purpose) {
     case Purpose::decay:
       return TokenPart::decay;
@@ -74,94 +77,60 @@ bool carries_on(const Variant& variant, const Sequence& sequence, const Trace& t
   return operation.equation.result == trace.after(states_of(variant, sequence.settings).front());
 }
 
-/// The blocks of the first `tokens` tokens.
-Index blocks_of(const Trace& trace, Index tokens) {
-  return tokens < trace.tokens ? trace.block_of(tokens, 0) : trace.block_count();
-}
-
-/// One sequence's memory, block by block of its recurrence.
-class Memory {
- public:
-  Memory(const Variant& variant, const Sequence& sequence, const Trace& recurrence, std::stop_token stop)
-      : variant_(variant), sequence_(sequence), recurrence_(recurrence), stop_(std::move(stop)) {
-    stop_if_asked(stop_);
-  }
-
-  NamedStates after_tokens(Index tokens) const {
-    if (auto cache = variant_.rule->cache_after(sequence_, tokens)) return *std::move(cache);
-    return after_blocks(blocks_of(recurrence_, tokens));
-  }
-
-  NamedStates after_blocks(Index count) const {
-    const std::string first_state = recurrence_.after(states_of(variant_, sequence_.settings).front());
-    const Index block = last_that_makes(recurrence_, first_state, count);
-    if (block < 0) return states_at(variant_, sequence_, 0, stop_);
-    return recurrence_.states(*recurrence_.shared_record(block, stop_));
-  }
-
-  /// `found` once it has faded in a block of the recurrence.
-  NamedStates faded(NamedStates found, Index block) const {
-    const auto record = recurrence_.shared_record(block, stop_);
-    for (auto& [name, value] : found) {
-      for (const char* when : {"_decayed", "_moved"}) {
-        if (record->contains(name + when)) value = record->at(name + when);
-      }
-    }
-    return found;
-  }
-
-  /// `change` over blocks that begin with `block`, or a part of it.
-  MemoryChange part_of(MemoryChange change, TokenPart part, Index block) const {
-    if (part == TokenPart::decay) change.after = faded(change.before, block);
-    if (part == TokenPart::write) change.before = faded(std::move(change.before), block);
-    return change;
-  }
-
- private:
-  const Variant& variant_;
-  const Sequence& sequence_;
-  const Trace& recurrence_;
-  std::stop_token stop_;
-};
-
 }  // namespace
 
-NamedStates memory_after(const Variant& variant, const Sequence& sequence, const Trace& recurrence,
-                         Index tokens, std::stop_token stop) {
-  require_within("the memory after so many tokens:", tokens, sequence.tokens + 1);
-  return Memory(variant, sequence, recurrence, std::move(stop)).after_tokens(tokens);
+NamedStates RecurrentMemory::after(Index tokens) const {
+  require_within("the memory after so many tokens:", tokens, sequence_.tokens + 1);
+  stop_if_asked(stop_);
+  if (auto cache = variant_.rule->cache_after(sequence_, tokens)) return *std::move(cache);
+  return after_blocks(tokens < recurrence_.tokens ? recurrence_.block_of(tokens, 0)
+                                                  : recurrence_.block_count());
 }
 
-MemoryChange memory_around(const Variant& variant, const Sequence& sequence, const Trace& recurrence,
-                           Index token, TokenPart part, std::stop_token stop) {
-  require_within("token", token, sequence.tokens);
-  const Memory memory(variant, sequence, recurrence, std::move(stop));
-  return memory.part_of({memory.after_tokens(token), memory.after_tokens(token + 1)}, part,
-                        recurrence.block_of(token, 0));
+MemoryChange RecurrentMemory::around(Index token, TokenPart part) const {
+  require_within("token", token, sequence_.tokens);
+  return part_of({after(token), after(token + 1)}, part, recurrence_.block_of(token, 0));
 }
 
-MemoryChange memory_around_block(const Variant& variant, const Sequence& sequence, const Trace& recurrence,
-                                 Index block, TokenPart part, std::stop_token stop) {
-  require_within("block", block, recurrence.block_count());
-  if (variant.rule->cache_after(sequence, 0))
-    return memory_around(variant, sequence, recurrence, recurrence.block(block).first_token, part,
-                         std::move(stop));
-  const Memory memory(variant, sequence, recurrence, std::move(stop));
-  return memory.part_of({memory.after_blocks(block), memory.after_blocks(block + 1)}, part, block);
+MemoryChange RecurrentMemory::around_block(Index block, TokenPart part) const {
+  require_within("block", block, recurrence_.block_count());
+  stop_if_asked(stop_);
+  if (variant_.rule->cache_after(sequence_, 0)) return around(recurrence_.block(block).first_token, part);
+  return part_of({after_blocks(block), after_blocks(block + 1)}, part, block);
 }
 
-MemoryChange memory_at(const Variant& variant, const Sequence& sequence, const Trace& recurrence,
-                       const Trace& trace, const Cursor& cursor, std::stop_token stop) {
+MemoryChange RecurrentMemory::at(const Trace& trace, const Cursor& cursor) const {
   require_within("block", cursor.block, trace.block_count());
   const Operation& operation = trace.operation(cursor);
-  if (trace.form == Form::recurrent)
-    return memory_around_block(variant, sequence, recurrence, cursor.block, part_of(operation.purpose),
-                               std::move(stop));
+  if (trace.form == Form::recurrent) return around_block(cursor.block, shown_part(operation.purpose));
   const Block block = trace.block(cursor.block);
-  if (!carries_on(variant, sequence, trace, operation))
-    return memory_around(variant, sequence, recurrence, trace.token(cursor), TokenPart::all, std::move(stop));
-  const Memory memory(variant, sequence, recurrence, std::move(stop));
-  return {memory.after_tokens(block.first_token), memory.after_tokens(block.first_token + block.count)};
+  if (!carries_on(variant_, sequence_, trace, operation)) return around(trace.token(cursor));
+  return {after(block.first_token), after(block.first_token + block.count)};
+}
+
+NamedStates RecurrentMemory::after_blocks(Index count) const {
+  const std::string first_state = recurrence_.after(states_of(variant_, sequence_.settings).front());
+  const Index block = last_that_makes(recurrence_, first_state, count);
+  if (block < 0) return states_at(variant_, sequence_, 0, stop_);
+  return recurrence_.states(*recurrence_.shared_record(block, stop_));
+}
+
+/// `found` once it has faded in a block of the recurrence.
+NamedStates RecurrentMemory::faded(NamedStates found, Index block) const {
+  const auto record = recurrence_.shared_record(block, stop_);
+  for (auto& [name, value] : found) {
+    for (const char* when : {"_decayed", "_moved"}) {
+      if (record->contains(name + when)) value = record->at(name + when);
+    }
+  }
+  return found;
+}
+
+/// `change` over blocks that begin with `block`, or a part of it.
+MemoryChange RecurrentMemory::part_of(MemoryChange change, TokenPart part, Index block) const {
+  if (part == TokenPart::decay) change.after = faded(change.before, block);
+  if (part == TokenPart::write) change.before = faded(std::move(change.before), block);
+  return change;
 }
 
 std::string_view changed_by(const Variant& variant, const Sequence& sequence, const Trace& trace,
@@ -172,7 +141,7 @@ std::string_view changed_by(const Variant& variant, const Sequence& sequence, co
   if (trace.form != Form::recurrent)
     return carries_on(variant, sequence, trace, operation) ? group : std::string_view("this token");
   if (trace.block(cursor.block).count > 1) return group;
-  switch (part_of(operation.purpose)) {
+  switch (shown_part(operation.purpose)) {
     case TokenPart::decay:
       return "the decay";
     case TokenPart::write:
@@ -181,6 +150,119 @@ std::string_view changed_by(const Variant& variant, const Sequence& sequence, co
       break;
   }
   return "this token";
+}
+
+Index tokens_per_step(const Variant& variant, const Sequence& sequence) {
+  const Index batch = inner_batch(sequence.settings);
+  if (batch < 2 || sequence.tokens < 2 || !variant.loss.problems) return 1;
+  const NamedStates start = states_at(variant, sequence, 0);
+  const std::vector<InnerProblem> problems =
+      variant.loss.problems({*variant.rule, sequence, 0, start, start});
+  // A loss of words that are still to come cannot be stepped on before they are there.
+  return !problems.empty() && problems.front().token_count > 1 ? batch : 1;
+}
+
+Index tokens_written(const Sequence& sequence, Index tokens_per_step, Index tokens) {
+  return tokens >= sequence.tokens ? tokens : tokens / tokens_per_step * tokens_per_step;
+}
+
+std::optional<WrittenTogether> written_together(const Variant& variant, const Sequence& sequence,
+                                                Index token) {
+  require_token(token, sequence.tokens);
+  const Index size = tokens_per_step(variant, sequence);
+  const Index first = token / size * size;
+  const Index last = std::min(first + size, sequence.tokens) - 1;
+  if (first == last) return std::nullopt;
+  return WrittenTogether{first, last};
+}
+
+double ReadMoments::difference() const {
+  const double apart = (after - before).stableNorm();
+  return apart > 0 ? apart / after.stableNorm() : 0;
+}
+
+ReadMoments read_moments(const Variant& variant, const Sequence& sequence, Index token,
+                         std::stop_token stop) {
+  require_token(token, sequence.tokens);
+  require_memory_to_ask(variant);
+  const Matrix<double> query = Rows<double>{.sequence = sequence, .first = token, .count = 1}.scaled_q();
+  const auto read = [&](Index tokens) {
+    const NamedStates states = states_at(variant, sequence, tokens, stop);
+    return Vector<double>(memory_answers(variant, sequence, states, query).transpose());
+  };
+  const auto [first, last] =
+      written_together(variant, sequence, token).value_or(WrittenTogether{token, token});
+  return {.token = token, .before = read(first), .after = read(last + 1)};
+}
+
+namespace {
+
+/// What makes the rule forget: the logarithm of what every token keeps.
+struct Gate {
+  std::string array = {};  // as in Keeping
+  bool forgets = false;
+  Matrix<double> logs = {};  // [T, channels]
+};
+
+std::optional<Gate> gate_of(const Sequence& sequence) {
+  for (const char* name : {"alpha", "gamma", "forget", "mu"}) {
+    if (!sequence.has(name) || sequence.at(name).rows() != sequence.tokens || sequence.tokens == 0) continue;
+    Gate gate{.array = name, .forgets = std::string_view(name) == "forget"};
+    gate.logs = sequence.at(name).all<double>();
+    const bool are_logs = gate.array == "alpha" && sequence.gates_are_logs;
+    if (gate.forgets) gate.logs = (1 - gate.logs.array()).matrix();
+    if (!are_logs) gate.logs = gate.logs.array().log().matrix();
+    return gate;
+  }
+  if (sequence.tokens == 0) return std::nullopt;
+  const auto& parameters = sequence.settings.parameters;
+  if (const auto gamma = parameters.find("gamma"); gamma != parameters.end())
+    return Gate{.logs = Matrix<double>::Constant(sequence.tokens, 1, std::log(gamma->second))};
+  if (const auto slope = parameters.find("slope"); slope != parameters.end())
+    return Gate{.logs = Matrix<double>::Constant(sequence.tokens, 1, -slope->second)};
+  return std::nullopt;
+}
+
+Keeping keeping_of(const Gate& gate, Index channels) {
+  return {.array = gate.array,
+          .forgets = gate.forgets,
+          .channels = channels,
+          .mean = gate.logs.rowwise().mean().array().exp(),
+          .least = gate.logs.rowwise().minCoeff().array().exp(),
+          .most = gate.logs.rowwise().maxCoeff().array().exp()};
+}
+
+}  // namespace
+
+std::optional<Keeping> keeping(const Sequence& sequence) {
+  const std::optional<Gate> gate = gate_of(sequence);
+  if (!gate) return std::nullopt;
+  return keeping_of(*gate, gate->logs.cols());
+}
+
+std::optional<Keeping> keeping_of_channel(const Sequence& sequence, Index channel) {
+  std::optional<Gate> gate = gate_of(sequence);
+  if (!gate) return std::nullopt;
+  const Index channels = gate->logs.cols();
+  if (gate->array.empty()) return keeping_of(*gate, channels);  // a parameter, the same everywhere
+  if (channel < 0 || channel >= channels)
+    throw InputError(fmt::format("channel {} of {}; expected one of {}", channel, gate->array, channels));
+  gate->logs = gate->logs.col(channel).eval();
+  return keeping_of(*gate, channels);
+}
+
+std::optional<KeptBetween> kept_between(const Sequence& sequence, Index first, Index last) {
+  if (first < 0 || last < first || last >= sequence.tokens) {
+    throw InputError(
+        fmt::format("tokens {} to {}; expected two of the {}, in their order", first, last, sequence.tokens));
+  }
+  const std::optional<Gate> gate = gate_of(sequence);
+  if (!gate) return std::nullopt;
+  const Vector<double> logs = gate->logs.middleRows(first + 1, last - first).colwise().sum().transpose();
+  return KeptBetween{.channels = gate->logs.cols(),
+                     .least = std::exp(logs.minCoeff()),
+                     .mean = std::exp(logs.mean()),
+                     .most = std::exp(logs.maxCoeff())};
 }
 
 }  // namespace palimpsest

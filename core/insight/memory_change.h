@@ -1,8 +1,16 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <optional>
 #include <stop_token>
+#include <string>
 #include <string_view>
+#include <utility>
 
+#include "core/contract/variant.h"
 #include "core/rules/rule.h"
 
 namespace palimpsest {
@@ -20,32 +28,134 @@ enum class TokenPart {
   write,  // the rest
 };
 
-/// The memory after `tokens` tokens as `recurrence`, the trace of the recurrent form of `sequence`, computes
-/// it; of softmax attention the cache. A rule that gathers a batch and then writes it (LaCT) has the batch in
-/// it after its last token. Costs what the record of one block costs, a few tokens from the nearest
-/// checkpoint on. Throws InputError unless 0 <= tokens <= T, Cancelled.
-NamedStates memory_after(const Variant& variant, const Sequence& sequence, const Trace& recurrence,
-                         Index tokens, std::stop_token stop = {});
+/// The memory of a sequence as `recurrence`, the trace of its recurrent form, computes it; of softmax
+/// attention the cache. All that it is made of must outlive it. Its functions throw InputError for a token or
+/// a block that there is not, Cancelled when asked to stop.
+class RecurrentMemory {
+ public:
+  RecurrentMemory(const Variant& variant, const Sequence& sequence, const Trace& recurrence,
+                  std::stop_token stop = {})
+      : variant_(variant), sequence_(sequence), recurrence_(recurrence), stop_(std::move(stop)) {}
 
-/// What `token` does to it. Throws InputError for a token that there is not, Cancelled.
-MemoryChange memory_around(const Variant& variant, const Sequence& sequence, const Trace& recurrence,
-                           Index token, TokenPart part = TokenPart::all, std::stop_token stop = {});
+  /// The memory after `tokens` tokens. A rule that gathers a batch and then writes it (LaCT) has the batch in
+  /// it after its last token. Costs a few tokens from the nearest checkpoint on.
+  NamedStates after(Index tokens) const;
 
-/// What one block of the recurrence does to it: one of the steps of a token that takes several, or the write
-/// of a gathered batch. Throws InputError for a block that there is not, Cancelled.
-MemoryChange memory_around_block(const Variant& variant, const Sequence& sequence, const Trace& recurrence,
-                                 Index block, TokenPart part = TokenPart::all, std::stop_token stop = {});
+  /// What `token` does to it.
+  MemoryChange around(Index token, TokenPart part = TokenPart::all) const;
 
-/// What the place of `cursor` in `trace`, any form of the sequence, does to it: in the recurrent form its
-/// block, the decay alone where that is what the step shows, else the rest of the token's change; where a
-/// chunk or a batch is carried on, all its tokens; elsewhere the token under the cursor, as the recurrence
-/// has it there. Throws InputError for a block that there is not, Cancelled.
-MemoryChange memory_at(const Variant& variant, const Sequence& sequence, const Trace& recurrence,
-                       const Trace& trace, const Cursor& cursor, std::stop_token stop = {});
+  /// What one block of the recurrence does to it: a step of a token that takes several, or the write of a
+  /// gathered batch.
+  MemoryChange around_block(Index block, TokenPart part = TokenPart::all) const;
 
-/// What the change of memory_at() is of: "the decay", "the write", "this token", "this chunk", "this batch".
-/// Throws InputError for a block that there is not.
+  /// What the place of `cursor` in `trace`, any form of the sequence, does to it: in the recurrent form its
+  /// block, the decay alone where the step shows that, else the rest of the change; where a chunk or a batch
+  /// is carried on, all its tokens; elsewhere the token under the cursor.
+  MemoryChange at(const Trace& trace, const Cursor& cursor) const;
+
+ private:
+  NamedStates after_blocks(Index count) const;
+  NamedStates faded(NamedStates found, Index block) const;
+  MemoryChange part_of(MemoryChange change, TokenPart part, Index block) const;
+
+  const Variant& variant_;
+  const Sequence& sequence_;
+  const Trace& recurrence_;
+  std::stop_token stop_;
+};
+
+/// What the change of RecurrentMemory::at() is of: "the decay", "the write", "this token", "this chunk",
+/// "this batch".
 std::string_view changed_by(const Variant& variant, const Sequence& sequence, const Trace& trace,
                             const Cursor& cursor);
+
+/// Tokens that make one step together, which is taken after the last of them.
+struct WrittenTogether {
+  Index first = 0;
+  Index last = 0;
+};
+
+/// Those that `token` is written with; nothing where it is written by itself, as by all rules but LaCT.
+std::optional<WrittenTogether> written_together(const Variant& variant, const Sequence& sequence,
+                                                Index token);
+
+/// The tokens of a batch whose step waits for the last of them; 1 where none waits.
+Index tokens_per_step(const Variant& variant, const Sequence& sequence);
+
+/// How many of the first `tokens` tokens are in the memory: all but those of a batch that has not ended.
+Index tokens_written(const Sequence& sequence, Index tokens_per_step, Index tokens);
+
+/// What a token's query gets from the memory before the token's own write, S_{t-1}, and after it, S_t: papers
+/// differ in which of them o_t is. LaCT writes a batch at once: before and after all of it.
+struct ReadMoments {
+  Index token = 0;
+  Vector<double> before;  // [V]
+  Vector<double> after;   // [V]
+
+  /// |after - before| / |after|; 0 where both are 0.
+  double difference() const;
+};
+
+/// In f64, as the rule answers. Throws Unsupported where no memory answers, InputError, Cancelled.
+ReadMoments read_moments(const Variant& variant, const Sequence& sequence, Index token,
+                         std::stop_token stop = {});
+
+/// Tells how far a walk over the tokens of a sequence is, about a hundred times from its begin to its end.
+class TokensDone {
+ public:
+  /// `progress` may be empty, and must outlive this.
+  TokensDone(Index tokens, const std::function<void(double)>& progress)
+      : tokens_(tokens), step_(std::max<Index>(tokens / 100, 1)), progress_(progress) {}
+
+  /// So many tokens are done.
+  void tell(Index tokens) const {
+    if (progress_ && (tokens % step_ == 0 || tokens == tokens_))
+      progress_(static_cast<double>(tokens) / static_cast<double>(tokens_));
+  }
+
+ private:
+  Index tokens_;
+  Index step_;
+  const std::function<void(double)>& progress_;
+};
+
+/// How much of the memory every token keeps, over the channels of its gate.
+struct Keeping {
+  std::string array = {};     // the input that says so ("alpha", "gamma", "forget", "mu"); empty: a parameter
+  bool forgets = false;       // the array says what goes, not what stays
+  Index channels = 1;         // of the gate
+  Vector<double> mean = {};   // [T]: geometric
+  Vector<double> least = {};  // [T]: of the channel that fades most
+  Vector<double> most = {};   // [T]: of the one that stays longest
+};
+
+/// Nothing where no gate makes the rule forget.
+std::optional<Keeping> keeping(const Sequence& sequence);
+
+/// The same of one channel alone. Throws InputError for one that there is not.
+std::optional<Keeping> keeping_of_channel(const Sequence& sequence, Index channel);
+
+/// What is left of a write, as far as the gates go, after some later tokens.
+struct KeptBetween {
+  Index channels = 1;
+  double least = 1;  // of the channel that fades most
+  double mean = 1;   // geometric, over the channels
+  double most = 1;   // of the one that stays longest
+};
+
+/// The product of the gates of tokens first + 1 to last; nothing where no gate makes the rule forget. Throws
+/// InputError for tokens that there are not.
+std::optional<KeptBetween> kept_between(const Sequence& sequence, Index first, Index last);
+
+/// After how many tokens half is left where each keeps `kept`: infinite where nothing fades, 0 where all
+/// goes.
+inline double half_life(double kept) {
+  if (kept <= 0) return 0;
+  if (kept >= 1) return std::numeric_limits<double>::infinity();
+  return std::log(0.5) / std::log(kept);
+}
+
+/// What keeps half for `tokens` >= 0.
+inline double kept_for(double tokens) { return tokens > 0 ? std::exp2(-1 / tokens) : 0; }
 
 }  // namespace palimpsest

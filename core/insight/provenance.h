@@ -32,20 +32,18 @@ struct Provenance {
   std::vector<Share> shares;  // [StateEntry::tokens], of every token
 };
 
-/// Who made a state entry. One pass backwards with four functionals of a state column: what is left of a
-/// write in the entry, and what of it was mixed in, decayed and erased on the way. O(tokens p K) work besides
-/// encoding the tokens; memory O(64 (p K + V) + tokens). In f64. Throws Unsupported with the reason where the
-/// memory is no linear function of the values, InputError for an entry that there is not, Cancelled when
-/// asked to stop.
+/// Who made a state entry, in f64: one pass backwards with four functionals of a state column (what is left
+/// of a write in the entry, and what of it was mixed in, decayed and erased on the way), O(tokens p K) work.
+/// Throws Unsupported where the memory is no linear function of the values, InputError, Cancelled.
 Provenance provenance(const Rule& rule, const Sequence& sequence, const StateEntry& entry,
                       std::stop_token stop = {});
 
 /// In the place of a token: the initial state.
 inline constexpr Index initial_token = -1;
 
-/// What became of one token's share in a state entry, token by token: element t is what token t did to it,
-/// and `remaining` what was left of it after that. `written` is set for the token itself, nothing before it.
-/// One pass forwards with what is left of the token's write, by the definition; costs as provenance().
+/// What became of one token's share in a state entry: element t is what token t did to it, and `remaining`
+/// what was left after that; `written` is set for the token itself. One pass forwards; costs and throws as
+/// provenance().
 std::vector<Share> history(const Rule& rule, const Sequence& sequence, const StateEntry& entry, Index token,
                            std::stop_token stop = {});
 
@@ -57,8 +55,8 @@ struct ReadShares {
 };
 
 /// The shares of w . S[:, column] after so many tokens, `weights` w [p K], or [K] for the first part: an
-/// answer to a key, an output (w the scaled query), or, for a unit vector, an entry. One pass backwards, as
-/// provenance(). Throws as that does, and InputError where the weights fit neither.
+/// answer to a key, an output (w the scaled query) or an entry. Throws as provenance() does, and InputError
+/// where the weights fit neither.
 ReadShares read_shares(const Rule& rule, const Sequence& sequence, Index tokens,
                        const Vector<double>& weights, Index column, std::stop_token stop = {});
 

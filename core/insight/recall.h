@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -29,8 +31,7 @@ struct Recall {
 };
 
 /// The recall of every token of one head in f64; nothing for rules without a memory to ask (softmax). Of
-/// tokens that are written together, before and after all of them are.
-/// `progress` hears how much is done, from 0 to 1. Throws Cancelled when asked to stop.
+/// tokens that are written together, before and after all of them are. Throws Cancelled.
 std::optional<std::vector<Recall>> recall(const Variant& variant, const Sequence& sequence,
                                           std::stop_token stop = {},
                                           const std::function<void(double)>& progress = {});
@@ -47,8 +48,8 @@ struct WriteEffect {
   Vector<double> damage() const { return after - before; }
 };
 
-/// The effect of `token` on every pair before it, fading included. Throws InputError for a token that does
-/// not exist, Unsupported where there is no memory to ask, Cancelled.
+/// The effect of `token` on every pair before it, fading included. Throws InputError, Unsupported where there
+/// is no memory to ask, Cancelled.
 WriteEffect write_effect(const Variant& variant, const Sequence& sequence, Index token,
                          std::stop_token stop = {});
 
@@ -100,9 +101,48 @@ struct Remembered {
 std::string compared_by_direction(const Variant& variant);
 
 /// In one walk that keeps no states. Throws InputError for tokens or moments that do not exist, Unsupported
-/// where there is no memory to ask, Cancelled. `progress` hears how much is done, from 0 to 1.
+/// where there is no memory to ask, Cancelled.
 Remembered remembered(const Variant& variant, const Sequence& sequence, std::span<const Index> tokens,
                       std::span<const Index> moments, std::stop_token stop = {},
                       const std::function<void(double)>& progress = {});
+
+/// How the keys of a capacity sweep lie.
+enum class Keys {
+  random,       // independent directions, length 1
+  orthonormal,  // at right angles; there are at most dk of them
+  correlated,   // length 1, every two at the cosine `correlation` on average
+};
+
+/// Which pairs are stored in which memory.
+struct CapacityPlan {
+  std::vector<Index> counts = {1, 2, 4, 8, 16, 32, 64};  // pairs stored, ascending
+  Index dk = 16;
+  Index dv = 16;
+  Keys keys = Keys::random;
+  double correlation = 0.5;  // of correlated keys, in [0, 1)
+  int draws = 1;             // seeds seed, seed + 1, ...
+  std::uint64_t seed = 1;
+  Settings settings = {};
+  /// A number for every element of an array: {"alpha", 0.9}. Else a memory keeps everything and learns with a
+  /// full step: decays 1, beta 1, else Input::stand_in.
+  std::map<std::string, double, std::less<>> values = {};
+};
+
+/// |answer - v| / |v| over all stored pairs and draws.
+struct CapacityPoint {
+  Index pairs = 0;
+  double mean = 0;
+  double worst = 0;
+  double last = 0;  // mean over draws, of the pair stored last
+};
+
+/// Stores pairs of normal values of about length 1 one after the other and asks for all of them at every
+/// count. Throws InputError naming what does not fit, Unsupported where there is no memory, Cancelled.
+std::vector<CapacityPoint> capacity(const Variant& variant, const CapacityPlan& plan,
+                                    std::stop_token stop = {},
+                                    const std::function<void(double)>& progress = {});
+
+/// `count` keys [count, dk] of one draw.
+Matrix<double> capacity_keys(const CapacityPlan& plan, Index count, std::uint64_t seed);
 
 }  // namespace palimpsest

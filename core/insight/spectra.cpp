@@ -8,7 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/stop.h"
-#include "core/insight/written_together.h"
+#include "core/insight/memory_change.h"
 #include "core/numbers/matrix_functions.h"
 #include "core/rules/stored_pairs.h"
 

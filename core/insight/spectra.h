@@ -21,8 +21,7 @@ struct Spectrum {
 double effective_rank(const Vector<double>& singular_values);
 
 /// The spectra of every state after `tokens` tokens; inside a batch that is written at once, of those before
-/// it. Throws as states_at does, and InputError naming a state
-/// that is not finite.
+/// it. Throws as states_at does, and InputError naming a state that is not finite.
 std::vector<Spectrum> spectra_at(const Variant& variant, const Sequence& sequence, Index tokens,
                                  std::stop_token stop = {});
 
@@ -52,7 +51,7 @@ struct KeyDirections {
 };
 
 /// For keys [N, K]: the first three right singular vectors of the keys divided by their lengths; with fewer
-/// channels the rest is 0. A key that is 0 lies in the middle.
+/// channels the rest is 0.
 KeyDirections key_directions(const Matrix<double>& keys);
 
 }  // namespace palimpsest

@@ -13,7 +13,7 @@
 #include "core/contract/sequence.h"
 #include "core/engines/recurrent.h"
 #include "core/insight/learning.h"
-#include "core/insight/written_together.h"
+#include "core/insight/memory_change.h"
 #include "core/rules/row_map.h"
 #include "core/rules/row_rule.h"
 #include "core/rules/stored_pairs.h"
@@ -310,13 +310,12 @@ void find_cause(const Variant& variant, const Sequence& sequence, Index last, Di
           found.cause = overshoots ? Cause::overshoots : Cause::grows;
           if (!overshoots && step->eigenvalue <= 1) found.eigenvalue = step->growth;
           found.words =
-              overshoots
-                  ? fmt::format(
-                        "learning rate times curvature is {:.3g} at token {}, more than {:.3g}: the step "
-                        "lands beyond its target by more than it had missed it",
-                        step->reach, token, (1 + problem.kept) * (1 + problem.momentum))
-                  : fmt::format("the step of token {} multiplies a direction of the memory by {:.3g}", token,
-                                found.eigenvalue);
+              overshoots ? fmt::format(
+                               "learning rate times curvature is {:.3g} at token {}, more than {:.3g}: the "
+                               "step lands beyond its target by more than it had missed it",
+                               step->reach, token, (1 + problem.kept) * (1 + problem.momentum))
+                         : fmt::format("the step of token {} multiplies a direction of the memory by {:.3g}",
+                                       token, found.eigenvalue);
           return false;
         }
         return token < last;

@@ -18,9 +18,8 @@ namespace palimpsest {
 /// alike once, and 0 alone where nothing bends. Nothing where the Hessian depends on the weights.
 std::optional<std::vector<std::complex<double>>> hessian_eigenvalues(const InnerProblem& problem);
 
-/// By how much the errors along an eigenvector of the Hessian are multiplied by every step: the larger root z
-/// of z^2 - (kept - x + momentum) z + kept momentum = 0, x = rate eigenvalue (heavy ball; without momentum
-/// kept - x).
+/// By how much every step multiplies errors along an eigenvector of the Hessian: the larger root z of z^2 -
+/// (kept - x + momentum) z + kept momentum = 0, x = rate eigenvalue (heavy ball).
 double growth(const InnerProblem& problem, std::complex<double> eigenvalue);
 
 /// The largest rate that keeps the growth along an eigenvector within 1: (1 + kept)(1 + momentum) /
@@ -35,8 +34,7 @@ struct WriteStrengths {
   Vector<double> of_token = {};  // [T]; of several steps of a token the last
 };
 
-/// Those of one head, from its own numbers alone: O(T (K + V)). Throws Unsupported where no memory answers,
-/// Cancelled when asked to stop.
+/// Those of one head, from its own numbers alone. Throws Unsupported where no memory answers, Cancelled.
 WriteStrengths write_strengths(const Variant& variant, const Sequence& sequence, std::stop_token stop = {});
 
 /// How far every token steps: its learning rate times the curvature of its loss, beta |k|^2 of one pair.
@@ -94,10 +92,9 @@ struct Divergence {
 };
 
 /// The first token at which the weights run away: their norm is not finite or exceeds `factor` times what
-/// steps with eigenvalues in [-1, 1] could have made of them, the norm at the start plus that of everything
-/// written since into an empty memory. Nothing if there is none. Throws InputError unless factor >= 1,
-/// Unsupported where the rule keeps no weights, Cancelled. `progress` hears how much of the sequence is
-/// looked at, from 0 to 1.
+/// steps with eigenvalues in [-1, 1] could have made of them, the norm at the start plus that of all that was
+/// written since into an empty memory. Throws InputError unless factor >= 1, Unsupported where the rule keeps
+/// no weights, Cancelled.
 std::optional<Divergence> divergence(const Variant& variant, const Sequence& sequence, double factor = 10,
                                      std::stop_token stop = {},
                                      const std::function<void(double)>& progress = {});

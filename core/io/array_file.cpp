@@ -6,14 +6,13 @@
 #include <algorithm>
 #include <cctype>
 #include <fstream>
+#include <new>
 #include <vector>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/io/csv.h"
 #include "core/io/file.h"
-#include "core/io/npz.h"
-#include "core/io/safetensors.h"
+#include "core/io/npy.h"
 
 namespace palimpsest {
 
@@ -21,46 +20,108 @@ namespace fs = std::filesystem;
 
 namespace {
 
-enum class Kind { npz, npy_files, safetensors, csv };
-
 std::string small_letters(std::string text) {
   for (char& letter : text) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
   return text;
 }
 
-Kind kind_of(const fs::path& path) {
+void take_npy(Npz& npz, const std::vector<std::byte>& bytes, const std::string& name, std::string_view what,
+              Budget& budget) {
+  if (may_be_text(name)) {
+    if (auto text = parse_npy_text(bytes, what)) {
+      budget.take(bytes.size(), what);
+      if (!npz.texts.emplace(name, std::move(*text)).second)
+        throw InputError(fmt::format("{}: is there twice", what));
+      return;
+    }
+  }
+  const NpyHeader header = parse_npy_header(bytes, what);
+  const std::size_t kept_bytes =
+      header.kind == 'f' && header.item_bytes <= sizeof(float) ? sizeof(float) : sizeof(double);
+  budget.take(std::max(bytes.size(), static_cast<std::size_t>(header.size) * kept_bytes), what);
+  if (!npz.arrays.emplace(name, parse_npy(bytes, what)).second)
+    throw InputError(fmt::format("{}: is there twice", what));
+}
+
+std::string name_of(const fs::path& file) { return valid_utf8(file.stem().string()); }
+
+/// The .npy files of a folder, which `path` is or any of them.
+Npz read_npy_files(const fs::path& path, const NpzLimits& limits, const Wanted& wanted) {
+  const auto is_wanted = [&](const std::string& name) {
+    return !wanted || wanted(name) || may_be_text(name);
+  };
   std::error_code unknown;
-  if (fs::is_directory(path, unknown)) return Kind::npy_files;
+  const bool is_folder = fs::is_directory(path, unknown);
+  if (!is_folder) {
+    require_readable_file(path);
+    if (!is_wanted(name_of(path))) {
+      refuse_file(path,
+                  fmt::format("is a single array (.npy), and no array is called \"{}\"; call such files "
+                              "q.npy, k.npy, v.npy, …, put them into one folder and open any of them",
+                              shown(name_of(path))));
+    }
+  }
+  std::vector<fs::path> files = files_ending(is_folder                ? path
+                                             : path.has_parent_path() ? path.parent_path()
+                                                                      : fs::path("."),
+                                             ".npy");
+  std::erase_if(files, [](const fs::path& file) { return file.filename().string().starts_with('.'); });
+  if (!is_folder && path.extension() != ".npy") files.push_back(path);  // .NPY
+  Npz npz;
+  Budget budget(limits);
+  for (const fs::path& file : files) {
+    const std::string name = name_of(file);
+    if (!is_wanted(name)) {
+      npz.unread.push_back(name);
+      continue;
+    }
+    add_array(npz, file, name, budget, [&](std::string_view what) {
+      require_readable_file(file);
+      const std::uintmax_t bytes = fs::file_size(file);
+      Budget(budget).take(bytes, what);
+      return read_bytes(file, 0, bytes);
+    });
+  }
+  if (files.empty())
+    refuse_file(path, "is a folder without .npy files; expected q.npy, k.npy, v.npy, … in it, or a file");
+  return npz;
+}
+
+using Reader = Npz (*)(const fs::path& path, const NpzLimits& limits, const Wanted& wanted);
+
+Reader reader_of(const fs::path& path) {
+  std::error_code unknown;
+  if (fs::is_directory(path, unknown)) return read_npy_files;
   const std::string ending = small_letters(path.extension().string());
-  if (ending == ".npz") return Kind::npz;
-  if (ending == ".npy") return Kind::npy_files;
-  if (ending == ".safetensors") return Kind::safetensors;
-  if (ending == ".csv") return Kind::csv;
+  if (ending == ".npz") return read_npz;
+  if (ending == ".npy") return read_npy_files;
+  if (ending == ".safetensors") return read_safetensors;
+  if (ending == ".csv") return read_csv;
   require_readable_file(path);
   std::ifstream file(path, std::ios::binary);
   std::string start(9, '\0');
   file.read(start.data(), static_cast<std::streamsize>(start.size()));
   start.resize(static_cast<std::size_t>(file.gcount()));
-  if (start.empty() || start.starts_with("PK")) return Kind::npz;  // which says that it is empty
-  if (start.size() == 9 && start.back() == '{') return Kind::safetensors;
-  throw InputError(fmt::format("{}: is none of {}", path.string(), fmt::join(array_file_endings, ", ")));
+  if (start.empty() || start.starts_with("PK")) return read_npz;  // which says that it is empty
+  if (start.size() == 9 && start.back() == '{') return read_safetensors;
+  refuse_file(path, "is none of .npz, .npy, .safetensors, .csv");
+}
+
+/// Where such a file should have had the array `name`. Empty where the format names arrays itself.
+std::string where_expected(const fs::path& path, std::string_view name) {
+  std::error_code unknown;
+  const bool is_folder = fs::is_directory(path, unknown);
+  const std::string ending = small_letters(path.extension().string());
+  if (is_folder) return fmt::format("; expected {}.npy in this folder", name);
+  if (ending == ".npy") return fmt::format("; expected {}.npy beside it", name);
+  if (ending == ".csv") return fmt::format("; expected the columns {}0, {}1, …", name, name);
+  return {};
 }
 
 }  // namespace
 
-Npz read_array_file(const fs::path& path, const NpzLimits& limits,
-                    const std::function<bool(std::string_view)>& wanted) {
-  switch (kind_of(path)) {
-    case Kind::npy_files:
-      return read_npy_files(path, limits, wanted);
-    case Kind::safetensors:
-      return read_safetensors(path, limits, wanted);
-    case Kind::csv:
-      return read_csv(path, limits, wanted);
-    case Kind::npz:
-      break;
-  }
-  return read_npz(path, limits, wanted);
+Npz read_array_file(const fs::path& path, const NpzLimits& limits, const Wanted& wanted) {
+  return reader_of(path)(path, limits, wanted);
 }
 
 std::string array_file_title(const fs::path& path) {
@@ -71,16 +132,6 @@ std::string array_file_title(const fs::path& path) {
   const fs::path whole = fs::absolute(path, unknown).lexically_normal();
   const fs::path folder = is_folder && whole.has_filename() ? whole : whole.parent_path();
   return valid_utf8(folder.filename().string());
-}
-
-std::string where_expected(const fs::path& path, std::string_view name) {
-  std::error_code unknown;
-  const bool is_folder = fs::is_directory(path, unknown);
-  const std::string ending = small_letters(path.extension().string());
-  if (is_folder) return fmt::format("; expected {}.npy in this folder", name);
-  if (ending == ".npy") return fmt::format("; expected {}.npy beside it", name);
-  if (ending == ".csv") return fmt::format("; expected the columns {}0, {}1, …", name, name);
-  return {};
 }
 
 void require_array(const fs::path& path, std::string_view name, const Arrays& arrays,
@@ -98,72 +149,32 @@ void require_array(const fs::path& path, std::string_view name, const Arrays& ar
                                more > 0 ? fmt::format(" and {} more", more) : ""));
 }
 
-namespace fs = std::filesystem;
-
-namespace {
-
-std::string name_of(const fs::path& file) { return valid_utf8(file.stem().string()); }
-
-/// The .npy files of a folder by name, without hidden ones.
-std::vector<fs::path> npy_files(const fs::path& folder) {
-  std::vector<fs::path> files;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    std::error_code unknown;
-    const fs::path& file = entry->path();
-    if (file.extension() == ".npy" && !file.filename().string().starts_with('.') &&
-        !entry->is_directory(unknown))
-      files.push_back(file);
-  }
-  if (error)
-    throw InputError(fmt::format("{}: the folder cannot be read: {}", folder.string(), error.message()));
-  std::ranges::sort(files);
-  return files;
+void require_readable(const Unreadable& unreadable, std::string_view name) {
+  if (const auto found = unreadable.find(name); found != unreadable.end()) throw InputError(found->second);
 }
 
-}  // namespace
+void Budget::take(std::uint64_t bytes, std::string_view what) {
+  if (bytes > left_)
+    throw InputError(fmt::format("{}: the file holds more than {} bytes in all, the limit", what, total_));
+  left_ -= bytes;
+}
 
-Npz read_npy_files(const fs::path& path, const NpzLimits& limits,
-                   const std::function<bool(std::string_view)>& wanted) {
-  const auto is_wanted = [&](const std::string& name) {
-    return !wanted || wanted(name) || may_be_text(name);
-  };
-  std::error_code unknown;
-  const bool is_folder = fs::is_directory(path, unknown);
-  if (!is_folder) {
-    require_readable_file(path);
-    if (!is_wanted(name_of(path))) {
-      throw InputError(
-          fmt::format("{}: is a single array (.npy), and no array is called \"{}\"; call such files q.npy, "
-                      "k.npy, v.npy, …, put them into one folder and open any of them",
-                      path.string(), shown(name_of(path))));
-    }
+bool may_be_text(std::string_view name) { return name == "tokens" || name == "meta"; }
+
+std::string array_words(const fs::path& path, std::string_view name) {
+  return fmt::format("{}: array \"{}\"", path.string(), shown(name));
+}
+
+void add_array(Npz& npz, const fs::path& path, const std::string& name, Budget& budget,
+               const std::function<std::vector<std::byte>(std::string_view what)>& read) {
+  const std::string what = array_words(path, name);
+  try {
+    take_npy(npz, read(what), name, what, budget);
+  } catch (const InputError& error) {
+    npz.unreadable.emplace(name, error.what());
+  } catch (const std::bad_alloc&) {
+    npz.unreadable.emplace(name, fmt::format("{}: does not fit into memory", what));
   }
-  std::vector<fs::path> files = npy_files(is_folder                ? path
-                                          : path.has_parent_path() ? path.parent_path()
-                                                                   : fs::path("."));
-  if (!is_folder && path.extension() != ".npy") files.push_back(path);  // .NPY
-  Npz npz;
-  Budget budget(limits);
-  for (const fs::path& file : files) {
-    const std::string name = name_of(file);
-    if (!is_wanted(name)) {
-      npz.unread.push_back(name);
-      continue;
-    }
-    add_array(npz, file, name, budget, [&](std::string_view what) {
-      require_readable_file(file);
-      const std::uintmax_t bytes = fs::file_size(file);
-      Budget(budget).take(bytes, what);
-      return read_bytes(file, 0, bytes);
-    });
-  }
-  if (files.empty()) {
-    throw InputError(
-        fmt::format("{}: is a folder without .npy files; expected q.npy, k.npy, v.npy, … in it, or a file",
-                    path.string()));
-  }
-  return npz;
 }
 
 }  // namespace palimpsest

@@ -5,12 +5,11 @@
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <tuple>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/io/array_file.h"
-#include "core/io/npz.h"
+#include "core/io/file.h"
 
 namespace palimpsest {
 
@@ -25,7 +24,7 @@ class Fields {
  public:
   Fields(const json& object, std::string what) : object_(object), what_(std::move(what)) {
     if (!object_.is_object())
-      throw InputError(fmt::format("{}: expected an object, found {}", what_, found(object_)));
+      throw InputError(fmt::format("{}: expected an object, found {}", what_, object_.type_name()));
   }
 
   void read(const char* key, std::string& value) const {
@@ -37,31 +36,11 @@ class Fields {
   void read(const char* key, std::optional<int>& value) const {
     if (const json* field = find(key)) value = integer(*field, name(key));
   }
-  void read(const char* key, std::optional<bool>& value) const {
+  void read(const char* key, std::vector<int>& values) const {
     const json* field = find(key);
     if (field == nullptr) return;
-    if (!field->is_boolean()) fail(name(key), "true or false", *field);
-    value = field->get<bool>();
-  }
-  void read(const char* key, std::vector<int>& values) const { read_list(key, values, integer); }
-  void read(const char* key, std::vector<double>& values) const { read_list(key, values, number); }
-  void read(const char* key, std::map<std::string, double>& values) const {
-    const json* field = find(key);
-    if (field == nullptr) return;
-    if (!field->is_object()) fail(name(key), "an object of numbers", *field);
-    for (const auto& [entry, value] : field->items()) values[entry] = number(value, name(key));
-  }
-  void read(const char* key, std::optional<NextPiece>& value) const {
-    const json* field = find(key);
-    if (field == nullptr) return;
-    if (!field->is_array() || field->size() != 2) fail(name(key), "a piece and its probability", *field);
-    value = NextPiece{text((*field)[0], name(key)), number((*field)[1], name(key))};
-  }
-
-  /// The object in a field, if there is one.
-  std::optional<Fields> object(const char* key) const {
-    const json* field = find(key);
-    return field == nullptr ? std::nullopt : std::optional<Fields>(Fields(*field, name(key)));
+    if (!field->is_array()) fail(name(key), "a list", *field);
+    for (const json& value : *field) values.push_back(integer(value, name(key)));
   }
 
   static std::string text(const json& value, const std::string& what) {
@@ -84,15 +63,6 @@ class Fields {
     return static_cast<int>(number);
   }
 
-  template <class Value>
-  void read_list(const char* key, std::vector<Value>& values,
-                 Value (*convert)(const json&, const std::string&)) const {
-    const json* field = find(key);
-    if (field == nullptr) return;
-    if (!field->is_array()) fail(name(key), "a list", *field);
-    for (const json& value : *field) values.push_back(convert(value, name(key)));
-  }
-
   const json* find(const char* key) const {
     const auto field = object_.find(key);
     return field == object_.end() || field->is_null() ? nullptr : &*field;
@@ -100,10 +70,8 @@ class Fields {
 
   std::string name(const char* key) const { return fmt::format("{}: \"{}\"", what_, key); }
 
-  static std::string found(const json& value) { return value.type_name(); }
-
   [[noreturn]] static void fail(const std::string& what, std::string_view expected, const json& value) {
-    throw InputError(fmt::format("{}: expected {}, found {}", what, expected, found(value)));
+    throw InputError(fmt::format("{}: expected {}, found {}", what, expected, value.type_name()));
   }
 
   const json& object_;
@@ -122,9 +90,8 @@ json parse_json(const std::string& text, const std::string& what) {
   }
 }
 
-/// The fields that a picker shows, which captures and summaries have in common.
-template <class Described>
-void describe(const Fields& meta, Described& described) {
+/// The fields that a picker shows.
+void describe(const Fields& meta, CaptureSummary& described) {
   meta.read("name", described.name);
   meta.read("rule", described.rule);
   meta.read("model", described.model);
@@ -139,22 +106,7 @@ void read_meta(const Fields& meta, Capture& capture) {
   meta.read("licence", capture.licence);
   meta.read("notes", capture.notes);
   meta.read("scale", capture.scale);
-  meta.read("q_k_normalised", capture.q_k_normalised);
   meta.read("heads", capture.heads);
-  meta.read("next_piece", capture.next_piece);
-  if (const auto scores = meta.object("head_scores")) {
-    HeadScores& read = capture.head_scores.emplace();
-    scores->read("previous", read.previous);
-    scores->read("first", read.first);
-    scores->read("induction", read.induction);
-    scores->read("induction_places", read.induction_places);
-  }
-  if (const auto training = meta.object("trained")) {
-    Training& read = capture.trained.emplace();
-    training->read("steps", read.steps);
-    training->read("natural_val_loss", read.held_out_loss);
-    training->read("recall_accuracy", read.recall);
-  }
 }
 
 std::vector<std::string> read_tokens(const std::string& text, const std::string& what) {
@@ -182,7 +134,7 @@ void require_text(const Unreadable& unreadable, std::string_view name, std::stri
 
 }  // namespace
 
-Capture read_capture(const fs::path& path, const std::function<bool(std::string_view)>& wanted) {
+Capture read_capture(const fs::path& path, const Wanted& wanted) {
   Npz npz = read_array_file(path, {}, wanted);
   Capture capture;
   capture.file = path;
@@ -211,12 +163,9 @@ Capture read_capture(const fs::path& path, const std::function<bool(std::string_
 
 std::vector<CaptureSummary> list_captures(const fs::path& folder) {
   std::vector<CaptureSummary> summaries;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    std::error_code ignored;
-    if (entry->path().extension() != ".npz" || entry->is_directory(ignored)) continue;
+  for (const fs::path& file : files_ending(folder, ".npz")) {
     CaptureSummary& summary = summaries.emplace_back();
-    summary.file = entry->path();
+    summary.file = file;
     summary.name = array_file_title(summary.file);
     try {
       const auto meta = read_npz_text(summary.file, "meta");
@@ -229,11 +178,7 @@ std::vector<CaptureSummary> list_captures(const fs::path& folder) {
       summary.error = problem.what();
     }
   }
-  if (error)
-    throw InputError(fmt::format("{}: the folder cannot be read: {}", folder.string(), error.message()));
-  std::sort(summaries.begin(), summaries.end(), [](const CaptureSummary& a, const CaptureSummary& b) {
-    return std::tie(a.name, a.file) < std::tie(b.name, b.file);
-  });
+  std::ranges::stable_sort(summaries, {}, &CaptureSummary::name);
   return summaries;
 }
 

@@ -1,5 +1,3 @@
-#include "core/io/csv.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,8 +13,8 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/io/array_file.h"
 #include "core/io/file.h"
-#include "core/io/npz.h"
 
 namespace palimpsest {
 
@@ -58,7 +56,7 @@ class Lines {
   }
 
   [[noreturn]] void fail(const std::string& problem) const {
-    throw InputError(fmt::format("{}: line {}: {}", path_.string(), number_, problem));
+    refuse_file(path_, fmt::format("line {}: {}", number_, problem));
   }
 
  private:
@@ -170,9 +168,7 @@ std::optional<double> number_in(std::string_view text) {
 }
 
 std::vector<std::optional<Column>> read_header(Lines& lines, const fs::path& path) {
-  if (!lines.more())
-    throw InputError(
-        fmt::format("{}: is empty; expected a line of names such as {}", path.string(), example));
+  if (!lines.more()) refuse_file(path, fmt::format("is empty; expected a line of names such as {}", example));
   std::vector<std::string> names;
   lines.read(names);
   for (const char* separator : {";", "\t"}) {
@@ -195,8 +191,8 @@ std::vector<std::optional<Column>> read_header(Lines& lines, const fs::path& pat
 /// Reads the lines below the names into tables and labels.
 class CsvReader {
  public:
-  CsvReader(const fs::path& path, const std::vector<std::optional<Column>>& columns,
-            const std::function<bool(std::string_view)>& wanted, Npz& npz)
+  CsvReader(const fs::path& path, const std::vector<std::optional<Column>>& columns, const Wanted& wanted,
+            Npz& npz)
       : what_(path.string()), columns_(columns) {
     std::map<std::string, std::vector<const Column*>> of_array;
     for (const auto& column : columns) {
@@ -275,22 +271,17 @@ class CsvReader {
 
 }  // namespace
 
-Npz read_csv(const fs::path& path, const NpzLimits& limits,
-             const std::function<bool(std::string_view)>& wanted) {
+Npz read_csv(const fs::path& path, const NpzLimits& limits, const Wanted& wanted) {
   require_readable_file(path);
   const std::uint64_t bytes = fs::file_size(path);
   Budget budget(limits);
   budget.take(bytes, path.string());
   const std::vector<std::byte> text = read_bytes(path, 0, bytes);
   if (std::ranges::find(text, std::byte{0}) != text.end())
-    throw InputError(
-        fmt::format("{}: is no text in UTF-8: it holds bytes that are 0, as UTF-16 does; save it as UTF-8",
-                    path.string()));
+    refuse_file(path, "is no text in UTF-8: it holds bytes that are 0, as UTF-16 does; save it as UTF-8");
   Lines lines({reinterpret_cast<const char*>(text.data()), text.size()}, path);
   const std::vector<std::optional<Column>> columns = read_header(lines, path);
-  if (!lines.more())
-    throw InputError(
-        fmt::format("{}: has no line below the names; expected one for each token", path.string()));
+  if (!lines.more()) refuse_file(path, "has no line below the names; expected one for each token");
   Npz npz;
   CsvReader reader(path, columns, wanted, npz);
   while (lines.more()) reader.read_row(lines, budget);

@@ -5,9 +5,13 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace palimpsest {
+
+/// Throws InputError: "path: problem".
+[[noreturn]] void refuse_file(const std::filesystem::path& path, std::string_view problem);
 
 /// Throws InputError naming `path` unless it is a regular file that can be opened: nothing else ends by
 /// itself.
@@ -19,6 +23,9 @@ std::string read_text_file(const std::filesystem::path& path, std::uintmax_t mos
 /// `count` bytes of a regular file, from the byte `first` on. Throws InputError naming it if there are fewer.
 std::vector<std::byte> read_bytes(const std::filesystem::path& path, std::uint64_t first,
                                   std::uint64_t count);
+
+/// The files of a folder whose names end so (".npy"), by name. Throws InputError where it cannot be read.
+std::vector<std::filesystem::path> files_ending(const std::filesystem::path& folder, std::string_view ending);
 
 /// The file that `path` leads to, so that a link is written through and not replaced, whether there is a file
 /// at its end or not. Throws InputError where nothing can be written.

@@ -114,12 +114,6 @@ class HeaderText {
   std::string_view what_;
 };
 
-std::size_t little_endian(std::span<const std::byte> bytes) {
-  std::size_t value = 0;
-  for (std::size_t i = bytes.size(); i-- > 0;) value = value << 8 | std::to_integer<std::size_t>(bytes[i]);
-  return value;
-}
-
 /// The text of the header; sets header.data_offset.
 std::string_view header_text(std::span<const std::byte> bytes, std::string_view what, NpyHeader& header) {
   constexpr std::string_view magic = "\x93NUMPY";
@@ -208,6 +202,12 @@ Index checked_size(const NpyHeader& header, std::string_view what) {
 }
 
 }  // namespace
+
+std::uint64_t little_endian(std::span<const std::byte> bytes) {
+  std::uint64_t value = 0;
+  for (std::size_t i = bytes.size(); i-- > 0;) value = value << 8 | std::to_integer<std::uint64_t>(bytes[i]);
+  return value;
+}
 
 NpyHeader parse_npy_header(std::span<const std::byte> bytes, std::string_view what) {
   NpyHeader header;

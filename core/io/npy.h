@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +16,9 @@ namespace palimpsest {
 /// The most axes that an array may have: numpy's own limit.
 inline constexpr std::size_t most_axes = 64;
 
+/// The number in these bytes, the lowest first.
+std::uint64_t little_endian(std::span<const std::byte> bytes);
+
 /// What the header of an .npy says about the data that follow it.
 struct NpyHeader {
   std::string dtype;  // as written: "<f4", "|u1", or a list for a structured array
@@ -27,18 +31,17 @@ struct NpyHeader {
   std::size_t data_offset = 0;  // where the data start
 };
 
-/// Reads the header of an .npy of version 1.0, 2.0 or 3.0 and checks it against the bytes that exist: where
-/// the dtype is understood, exactly size * item_bytes bytes follow. `what` names the array in messages.
-/// Throws InputError.
+/// Reads the header of an .npy of version 1.0, 2.0 or 3.0 and checks it against the bytes that exist. `what`
+/// names the array in messages. Throws InputError.
 NpyHeader parse_npy_header(std::span<const std::byte> bytes, std::string_view what);
 
 /// The array in an .npy, row-major whatever its order in the file. float16 and float32 are kept as float;
-/// float64, integers and bool as double. `what` names the array in messages, e.g. `x.npz: array "q"`. Throws
-/// InputError for any other dtype, for a 64-bit integer that a double cannot hold, and for broken bytes.
+/// float64, integers and bool as double. Throws InputError for any other dtype, for a 64-bit integer that a
+/// double cannot hold, and for broken bytes.
 Array parse_npy(std::span<const std::byte> bytes, std::string_view what);
 
-/// The text in an .npy: a list of bytes (uint8, rank 1) or one string (S or U), as valid UTF-8 with trailing
-/// zeros dropped as numpy does. Nothing if the .npy holds anything else. Throws InputError for broken bytes.
+/// The text in an .npy: a list of bytes (uint8, rank 1) or one string (S or U), as valid UTF-8 without
+/// trailing zeros. Nothing if it holds anything else. Throws InputError for broken bytes.
 std::optional<std::string> parse_npy_text(std::span<const std::byte> bytes, std::string_view what);
 
 /// An array as an .npy of version 1.0: float32 or float64, row-major, in this machine's byte order.

@@ -1,5 +1,3 @@
-#include "core/io/npz.h"
-
 #include <fmt/format.h>
 #include <zip.h>
 
@@ -7,11 +5,11 @@
 #include <array>
 #include <fstream>
 #include <memory>
-#include <new>
 #include <vector>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/io/array_file.h"
 #include "core/io/file.h"
 #include "core/io/npy.h"
 
@@ -41,25 +39,22 @@ std::string zip_problem(int code) {
 
 /// Refuses whatever is plainly no .npz, with a better reason than the zip library could give.
 void check_start(const fs::path& path) {
-  const auto refuse = [&](std::string_view problem) {
-    throw InputError(fmt::format("{}: {}", path.string(), problem));
-  };
   require_readable_file(path);
   std::ifstream file(path, std::ios::binary);
   std::array<char, 6> buffer{};
   file.read(buffer.data(), buffer.size());
   const std::string_view start(buffer.data(), static_cast<std::size_t>(file.gcount()));
-  if (start.empty()) refuse("is empty; expected an .npz file");
-  if (start == npy_magic) refuse("is a single array (.npy); give an .npz with named arrays (numpy.savez)");
-  if (!start.starts_with("PK")) refuse("is not an .npz file (a zip archive of .npy arrays)");
+  if (start.empty()) refuse_file(path, "is empty; expected an .npz file");
+  if (start == npy_magic)
+    refuse_file(path, "is a single array (.npy); give an .npz with named arrays (numpy.savez)");
+  if (!start.starts_with("PK")) refuse_file(path, "is not an .npz file (a zip archive of .npy arrays)");
 }
 
 Archive open_to_read(const fs::path& path) {
   check_start(path);
   int error = 0;
   Archive archive(zip_open(path.string().c_str(), ZIP_RDONLY, &error));
-  if (!archive)
-    throw InputError(fmt::format("{}: broken or truncated .npz: {}", path.string(), zip_problem(error)));
+  if (!archive) refuse_file(path, fmt::format("broken or truncated .npz: {}", zip_problem(error)));
   return archive;
 }
 
@@ -141,8 +136,7 @@ void add_member(zip_t* archive, const fs::path& path, const std::string& name,
 
 }  // namespace
 
-Npz read_npz(const fs::path& path, const NpzLimits& limits,
-             const std::function<bool(std::string_view)>& wanted) {
+Npz read_npz(const fs::path& path, const NpzLimits& limits, const Wanted& wanted) {
   const Archive archive = open_to_read(path);
   Budget budget(limits);
   Npz npz;
@@ -159,24 +153,18 @@ Npz read_npz(const fs::path& path, const NpzLimits& limits,
   return npz;
 }
 
-void require_readable(const Unreadable& unreadable, std::string_view name) {
-  if (const auto found = unreadable.find(name); found != unreadable.end()) throw InputError(found->second);
-}
-
-std::optional<std::string> read_npz_text(const fs::path& path, std::string_view name,
-                                         const NpzLimits& limits) {
+std::optional<std::string> read_npz_text(const fs::path& path, std::string_view name) {
   const Archive archive = open_to_read(path);
   for (zip_uint64_t index = 0; index < member_count(archive.get()); ++index) {
     if (array_name(archive.get(), index) != name) continue;
     const std::string what = array_words(path, name);
-    return parse_npy_text(inflate(archive.get(), index, Budget(limits), what), what);
+    return parse_npy_text(inflate(archive.get(), index, Budget({}), what), what);
   }
   return std::nullopt;
 }
 
 void write_npz(const fs::path& path, const Arrays& arrays, const Texts& texts) {
-  if (arrays.empty() && texts.empty())
-    throw InputError(fmt::format("{}: cannot be written: there are no arrays", path.string()));
+  if (arrays.empty() && texts.empty()) refuse_file(path, "cannot be written: there are no arrays");
   const fs::path target = writable_target(path);
   // The library reads these when the archive is closed. It then writes a temporary file beside the target and
   // renames it.
@@ -184,63 +172,14 @@ void write_npz(const fs::path& path, const Arrays& arrays, const Texts& texts) {
   members.reserve(arrays.size() + texts.size());
   int error = 0;
   Archive archive(zip_open(target.string().c_str(), ZIP_CREATE | ZIP_TRUNCATE, &error));
-  if (!archive) throw InputError(fmt::format("{}: cannot be written: {}", path.string(), zip_problem(error)));
-  for (const auto& [name, array] : arrays) {
+  if (!archive) refuse_file(path, fmt::format("cannot be written: {}", zip_problem(error)));
+  for (const auto& [name, array] : arrays)
     add_member(archive.get(), path, name, members.emplace_back(format_npy(array)));
-  }
-  for (const auto& [name, text] : texts) {
+  for (const auto& [name, text] : texts)
     add_member(archive.get(), path, name, members.emplace_back(format_npy_text(text)));
-  }
-  if (zip_close(archive.get()) != 0) {
-    throw InputError(fmt::format("{}: cannot be written: {}", path.string(), zip_strerror(archive.get())));
-  }
+  if (zip_close(archive.get()) != 0)
+    refuse_file(path, fmt::format("cannot be written: {}", zip_strerror(archive.get())));
   archive.release();
-}
-
-namespace {
-
-void take_npy(Npz& npz, const std::vector<std::byte>& bytes, const std::string& name, std::string_view what,
-              Budget& budget) {
-  if (may_be_text(name)) {
-    if (auto text = parse_npy_text(bytes, what)) {
-      budget.take(bytes.size(), what);
-      if (!npz.texts.emplace(name, std::move(*text)).second)
-        throw InputError(fmt::format("{}: is there twice", what));
-      return;
-    }
-  }
-  const NpyHeader header = parse_npy_header(bytes, what);
-  const std::size_t kept_bytes =
-      header.kind == 'f' && header.item_bytes <= sizeof(float) ? sizeof(float) : sizeof(double);
-  budget.take(std::max(bytes.size(), static_cast<std::size_t>(header.size) * kept_bytes), what);
-  if (!npz.arrays.emplace(name, parse_npy(bytes, what)).second)
-    throw InputError(fmt::format("{}: is there twice", what));
-}
-
-}  // namespace
-
-void Budget::take(std::uint64_t bytes, std::string_view what) {
-  if (bytes > left_)
-    throw InputError(fmt::format("{}: the file holds more than {} bytes in all, the limit", what, total_));
-  left_ -= bytes;
-}
-
-bool may_be_text(std::string_view name) { return name == "tokens" || name == "meta"; }
-
-std::string array_words(const std::filesystem::path& path, std::string_view name) {
-  return fmt::format("{}: array \"{}\"", path.string(), shown(name));
-}
-
-void add_array(Npz& npz, const std::filesystem::path& path, const std::string& name, Budget& budget,
-               const std::function<std::vector<std::byte>(std::string_view what)>& read) {
-  const std::string what = array_words(path, name);
-  try {
-    take_npy(npz, read(what), name, what, budget);
-  } catch (const InputError& error) {
-    npz.unreadable.emplace(name, error.what());
-  } catch (const std::bad_alloc&) {
-    npz.unreadable.emplace(name, fmt::format("{}: does not fit into memory", what));
-  }
 }
 
 }  // namespace palimpsest

@@ -1,5 +1,3 @@
-#include "core/io/safetensors.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,9 +12,9 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/io/array_file.h"
 #include "core/io/file.h"
 #include "core/io/npy.h"
-#include "core/io/npz.h"
 
 namespace palimpsest {
 
@@ -58,10 +56,9 @@ const Dtype& find_dtype(const json& tensor, std::string_view what) {
   const auto& name = field->get_ref<const std::string&>();
   const auto* const found = std::ranges::find(dtypes, std::string_view(name), &Dtype::name);
   if (found == dtypes.end()) {
-    throw InputError(
-        fmt::format("{}: dtype '{}' cannot be read; accepted are F16, BF16, F32, F64, integers of 8 to 64 "
-                    "bits, and BOOL",
-                    what, shown(name)));
+    throw InputError(fmt::format(
+        "{}: dtype '{}' cannot be read; accepted are F16, BF16, F32, F64, integers of 8 to 64 bits, and BOOL",
+        what, shown(name)));
   }
   return *found;
 }
@@ -140,7 +137,7 @@ std::vector<std::byte> read_tensor(const fs::path& path, const json& tensor, std
 
 json parse_header(const fs::path& path, std::string_view text) {
   const auto refuse = [&](std::string_view problem) {
-    throw InputError(fmt::format("{}: broken .safetensors header: {}", path.string(), problem));
+    refuse_file(path, fmt::format("broken .safetensors header: {}", problem));
   };
   std::set<std::string> seen;
   const auto check = [&](int depth, json::parse_event_t event, json& parsed) {
@@ -159,33 +156,26 @@ json parse_header(const fs::path& path, std::string_view text) {
   return header;
 }
 
-std::uint64_t little_endian(const std::vector<std::byte>& bytes) {
-  std::uint64_t value = 0;
-  for (std::size_t i = bytes.size(); i-- > 0;) value = value << 8 | std::to_integer<std::uint64_t>(bytes[i]);
-  return value;
-}
-
 }  // namespace
 
-Npz read_safetensors(const fs::path& path, const NpzLimits& limits,
-                     const std::function<bool(std::string_view)>& wanted) {
-  const auto refuse = [&](const std::string& problem) {
-    throw InputError(fmt::format("{}: {}", path.string(), problem));
-  };
+Npz read_safetensors(const fs::path& path, const NpzLimits& limits, const Wanted& wanted) {
   require_readable_file(path);
   const std::uint64_t size = fs::file_size(path);
-  if (size == 0) refuse("is empty; expected a .safetensors file");
+  if (size == 0) refuse_file(path, "is empty; expected a .safetensors file");
   if (size < length_bytes)
-    refuse(fmt::format("has {} bytes; a .safetensors file begins with {} that say how long its header is",
-                       size, length_bytes));
+    refuse_file(
+        path, fmt::format("has {} bytes; a .safetensors file begins with {} that say how long its header is",
+                          size, length_bytes));
   const std::uint64_t header_bytes = little_endian(read_bytes(path, 0, length_bytes));
   if (header_bytes > size - length_bytes) {
-    refuse(
+    refuse_file(
+        path,
         fmt::format("is no .safetensors file, or truncated: the header claims {} bytes, but only {} follow",
                     header_bytes, size - length_bytes));
   }
   if (header_bytes > most_header_bytes) {
-    refuse(fmt::format("the header claims {} bytes; the format allows {}", header_bytes, most_header_bytes));
+    refuse_file(path, fmt::format("the header claims {} bytes; the format allows {}", header_bytes,
+                                  most_header_bytes));
   }
   const std::vector<std::byte> text = read_bytes(path, length_bytes, header_bytes);
   const json header = parse_header(path, {reinterpret_cast<const char*>(text.data()), text.size()});

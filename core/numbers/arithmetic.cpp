@@ -1,13 +1,11 @@
 #include "core/numbers/arithmetic.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 
-#include "core/base/error.h"
+#include "core/base/arrays.h"
 
 namespace palimpsest {
 
@@ -32,14 +30,12 @@ const Named& row(Arithmetic arithmetic) { return table[static_cast<std::size_t>(
 
 const char* name(Arithmetic arithmetic) { return row(arithmetic).name; }
 
-Arithmetic arithmetic_called(std::string_view name) {
-  for (const Arithmetic arithmetic : all_arithmetics) {
-    if (row(arithmetic).name == name) return arithmetic;
-  }
-  throw InputError(fmt::format("there is no arithmetic \"{}\"; expected f64, f32, tf32, bf16 or f16", name));
-}
-
 const NumberFormat& format_of(Arithmetic arithmetic) { return row(arithmetic).format; }
+
+double smallest(Arithmetic arithmetic) {
+  const NumberFormat& format = format_of(arithmetic);
+  return std::ldexp(1, format.min_exponent - (format.precision - 1));
+}
 
 double rounded(double x, Arithmetic arithmetic) {
   if (arithmetic == Arithmetic::f64 || x == 0 || !std::isfinite(x)) return x;
@@ -57,12 +53,8 @@ Matrix<double> rounded(const Matrix<double>& values, Arithmetic arithmetic) {
 
 Arrays rounded(const Arrays& arrays, Arithmetic arithmetic) {
   Arrays result;
-  for (const auto& [name, array] : arrays) {
-    std::vector<double> values(static_cast<std::size_t>(array.size()));
-    for (std::size_t i = 0; i < values.size(); ++i)
-      values[i] = rounded(array[static_cast<Index>(i)], arithmetic);
-    result[name] = Array(array.shape, std::move(values));
-  }
+  for (const auto& [name, array] : arrays)
+    result[name] = mapped<double>(array, [&](double x) { return rounded(x, arithmetic); });
   return result;
 }
 

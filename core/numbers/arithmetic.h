@@ -19,8 +19,9 @@ inline constexpr Arithmetic all_arithmetics[] = {Arithmetic::f64, Arithmetic::f3
 /// "f64", "f32", "tf32", "bf16", "f16".
 const char* name(Arithmetic arithmetic);
 
-/// The format with this name; throws InputError listing the known ones.
-Arithmetic arithmetic_called(std::string_view name);
+/// The one that rows of factors are held in for a precision.
+constexpr Arithmetic arithmetic_of(Precision precision) { return static_cast<Arithmetic>(precision); }
+static_assert(arithmetic_of(Precision::bf16) == Arithmetic::bf16);  // in the same order
 
 /// What a format holds.
 struct NumberFormat {
@@ -29,6 +30,9 @@ struct NumberFormat {
   double largest;    // the largest finite number
 };
 const NumberFormat& format_of(Arithmetic arithmetic);
+
+/// The smallest number above 0 of a format, which has no normal form.
+double smallest(Arithmetic arithmetic);
 
 /// The number of the format that is nearest to `x`, of two equally near the one whose last bit is 0. What
 /// would round beyond the largest becomes infinite; infinities and NaN stay what they are.

@@ -5,10 +5,8 @@
 #include <stop_token>
 #include <string>
 
-#include "core/proof/fault_edits.h"
 #include "core/proof/faults.h"
 #include "core/proof/reference_run.h"
-#include "core/proof/tolerance.h"
 #include "core/rules/rule.h"
 
 namespace palimpsest {
@@ -28,8 +26,8 @@ struct Departure {
   Index rows_per_token = 0;  // of the result; 0: its rows are no tokens
 };
 
-/// "token 3, block 1 (its phase), operation error (What is missing): error[2, 0] is 0.5, expected 0.25": the
-/// step, and its numbers.
+/// The step and its numbers: "token 3, block 1 (its phase), operation error (What is missing): error[2, 0] is
+/// 0.5, expected 0.25".
 std::string to_string(const Departure& departure);
 
 /// What carrying out other equations than a trace's own comes to.
@@ -40,8 +38,7 @@ struct Comparison {
 };
 
 /// The first step in which the records of a form's `trace` are off those of `right`, the same steps computed
-/// by other engines: a device's beside the CPU's. A tensor that an engine never makes is passed over. Throws
-/// Cancelled when asked to stop.
+/// by other engines. A tensor that an engine never makes is passed over. Throws Cancelled.
 std::optional<Departure> departure_from(const Trace& right, const Trace& trace, double tolerance,
                                         std::stop_token stop = {});
 
@@ -53,24 +50,20 @@ Comparison compare_steps(Trace& trace, const Equations& equations, double tolera
 /// The first tensor that a faulty form gets wrong, beside what it should be.
 struct WrongTensor {
   Departure departure;
-  FormulaChange change;           // in the formula of
-  std::string changed_in;         // this operation
+  FormulaChange change;
   Matrix<double> should_be = {};  // the tensor as the right form has it
   Matrix<double> is = {};         // and as the faulty one; empty where it could not be made
   Index first_token = 0;          // of the block that both cover,
   Index tokens = 0;               // and how many
-  std::optional<Explanation> why_should_be =
-      {};                                  // the arithmetic of the cell that is furthest off in the first
-  std::optional<Explanation> why_is = {};  // wrong row, both ways; nothing where it has none
+  // The arithmetic of the cell that is furthest off in the first wrong row; nothing where it has none.
+  std::optional<Explanation> why_should_be = {};
+  std::optional<Explanation> why_is = {};
 };
 
-/// The tensor that `departure` names in the records of the same steps computed by other engines: the formula
-/// is the right one. Throws Cancelled when asked to stop.
+/// The tensor that `departure` names, from the records of a form as it should be and as it is: with other
+/// equations (EditedTrace), or computed by other engines. Throws Cancelled when asked to stop.
 WrongTensor wrong_tensor(const Trace& right, const Trace& trace, const Departure& departure,
                          std::stop_token stop = {});
-
-/// The tensor that `departure` names, from both records. Throws Cancelled when asked to stop.
-WrongTensor wrong_tensor(const EditedTrace& edited, const Departure& departure, std::stop_token stop = {});
 
 /// What one form comes to with a fault in it.
 struct FaultRun {
@@ -84,8 +77,7 @@ struct FaultRun {
 };
 
 /// Carries out the form of `trace` with `fault` in its equations; `judge` says how far its output is from the
-/// f64 recurrence. Nothing where the form has nothing of the kind that goes wrong (Fault::needs). Throws
-/// Cancelled when asked to stop.
+/// f64 recurrence. Nothing where the form lacks what goes wrong (Fault::needs). Throws Cancelled.
 std::optional<FaultRun> run_with(const Fault& fault, Trace& trace,
                                  const std::function<Judgement(const Output&)>& judge,
                                  std::stop_token stop = {});

@@ -1,4 +1,4 @@
-#include "core/proof/fault_edits.h"
+#include "core/proof/faults.h"
 
 #include <fmt/format.h>
 
@@ -97,6 +97,13 @@ Equations EquationEditor::take() {
 
 bool is_call(const Expression& x, std::string_view function) {
   return x.kind() == Expression::Kind::function && x.name() == function;
+}
+
+Replacement renamed(std::string function, std::string other) {
+  return [=](const Expression& x) -> std::optional<Expression> {
+    if (!is_call(x, function)) return std::nullopt;
+    return call(other, {x.arguments().begin(), x.arguments().end()});
+  };
 }
 
 EditedTrace::EditedTrace(std::shared_ptr<const Trace> right, Equations equations) : right_(std::move(right)) {

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
 #include "core/base/error.h"
 
@@ -13,25 +14,32 @@ namespace {
 
 using Kind = Expression::Kind;
 using Changed = std::optional<Expression>;
+using Edit = std::function<Expression(const Expression&)>;
+using Test = std::function<bool(const Expression&)>;
 
 bool is(const Expression& x, Kind kind) { return x.kind() == kind; }
+bool is_product(const Expression& x) { return is(x, Kind::product) || is(x, Kind::hadamard); }
 
 const Expression& first(const Expression& x) { return x.arguments()[0]; }
 const Expression& second(const Expression& x) { return x.arguments()[1]; }
 
-/// `x` with the call of `function` in it made one of `other`, on the same arguments.
-Replacement renamed(std::string function, std::string other) {
+std::vector<Expression> arguments_of(const Expression& x) {
+  return {x.arguments().begin(), x.arguments().end()};
+}
+
+/// What `edit` makes of calls of these functions.
+Replacement calls(std::vector<std::string> functions, Edit edit) {
   return [=](const Expression& x) -> Changed {
-    if (!is_call(x, function)) return std::nullopt;
-    return call(other, {x.arguments().begin(), x.arguments().end()});
+    const bool is_meant = is(x, Kind::function) && std::ranges::find(functions, x.name()) != functions.end();
+    return is_meant ? Changed(edit(x)) : std::nullopt;
   };
 }
 
-/// The first argument in place of a call of `function`.
-Replacement left_out(std::string function) {
-  return [=](const Expression& x) -> Changed {
-    if (!is_call(x, function)) return std::nullopt;
-    return first(x);
+/// Other expressions in the place of tensors of these names.
+Replacement tensors(std::map<std::string, Expression> others) {
+  return [others = std::move(others)](const Expression& x) -> Changed {
+    const auto other = is(x, Kind::tensor) ? others.find(x.name()) : others.end();
+    return other == others.end() ? std::nullopt : Changed(other->second);
   };
 }
 
@@ -44,17 +52,21 @@ Replacement whole(std::function<Changed(const Expression&)> edit) {
 }
 
 /// Without a factor that `dropped` recognises: the other one alone.
-Replacement without_factor(std::function<bool(const Expression&)> dropped) {
+Replacement without_factor(Test dropped) {
   return [dropped = std::move(dropped)](const Expression& x) -> Changed {
-    if (!is(x, Kind::product) && !is(x, Kind::hadamard)) return std::nullopt;
+    if (!is_product(x)) return std::nullopt;
     if (dropped(first(x))) return replaced(second(x), without_factor(dropped));
     if (dropped(second(x))) return replaced(first(x), without_factor(dropped));
     return std::nullopt;
   };
 }
 
+Replacement without_call(const std::string& function) {
+  return without_factor([function](const Expression& x) { return is_call(x, function); });
+}
+
 /// A tensor of `role`, its transpose, Diag or 1 less it.
-std::function<bool(const Expression&)> some(const EquationEditor& equations, Role role) {
+Test some(const EquationEditor& equations, Role role) {
   return [&equations, role](const Expression& x) {
     const bool wrapped = is(x, Kind::transpose) || is(x, Kind::diagonal) || is_call(x, "one_minus");
     return equations.is(wrapped ? first(x) : x, role);
@@ -63,10 +75,7 @@ std::function<bool(const Expression&)> some(const EquationEditor& equations, Rol
 
 /// Decays of the state are read off before the erase, so it reads one decay fewer.
 void undecayed_erase(EquationEditor& equations) {
-  equations.replace({Purpose::read}, [](const Expression& x) -> Changed {
-    if (is(x, Kind::tensor) && x.name() == "S_decayed") return tensor("S_before");
-    return std::nullopt;
-  });
+  equations.replace({Purpose::read}, tensors({{"S_decayed", tensor("S_before")}}));
   equations.replace({Purpose::overlap}, [](const Expression& x) -> Changed {
     if (!is_call(x, "strictly_lower")) return std::nullopt;
     const Expression& scores = first(x);
@@ -74,50 +83,41 @@ void undecayed_erase(EquationEditor& equations) {
     if (!is(scores, Kind::hadamard)) return std::nullopt;
     return hadamard(first(scores), call("decay_mask_before", {tensor("alpha")}));
   });
-  equations.replace({Purpose::rest}, [](const Expression& x) -> Changed {
-    if (!is(x, Kind::tensor)) return std::nullopt;
-    if (x.name() == "g_in") return call("cumulative_decay_before", {tensor("alpha")});
-    if (x.name() == "m_in") return call("cumulative_decay_before", {tensor("mu")});
-    return std::nullopt;
-  });
+  equations.replace({Purpose::rest}, tensors({{"g_in", call("cumulative_decay_before", {tensor("alpha")})},
+                                              {"m_in", call("cumulative_decay_before", {tensor("mu")})}}));
 }
 
 /// Masks are known by what they are for, whatever function makes them; one of logarithms adds up none.
 void ungated_mask(EquationEditor& equations) {
   const auto ungated = [](const Expression& x) {
     if (!is_call(x, "log_decays")) return call("causal_ones", {x});
-    std::vector<Expression> arguments(x.arguments().begin(), x.arguments().end());
+    std::vector<Expression> arguments = arguments_of(x);
     arguments[0] = call("one_minus", {call("all_ones", {arguments[0]})});
     return call(x.name(), arguments);
   };
   equations.replace({Purpose::mask}, [&](const Expression& x) -> Changed {
-    if (!is(x, Kind::function)) return std::nullopt;
-    return ungated(x);
+    return is(x, Kind::function) ? Changed(ungated(x)) : std::nullopt;
   });
   equations.replace({Purpose::erase_mask}, [&](const Expression& x) -> Changed {
-    if (!is(x, Kind::function)) return std::nullopt;
-    return call("strictly_lower", {ungated(x)});
+    return is(x, Kind::function) ? Changed(call("strictly_lower", {ungated(x)})) : std::nullopt;
   });
-  equations.replace({Purpose::scores, Purpose::overlap}, [](const Expression& x) -> Changed {
-    if (is_call(x, "decay_scores")) return call("lower", {first(x) * transpose(second(x))});
-    if (is_call(x, "decay_scores_before")) return call("strictly_lower", {first(x) * transpose(second(x))});
-    return std::nullopt;
-  });
+  const auto scores = [](const char* masked) {
+    return [masked](const Expression& x) { return call(masked, {first(x) * transpose(second(x))}); };
+  };
+  for (const auto& [function, masked] :
+       {std::pair("decay_scores", "lower"), {"decay_scores_before", "strictly_lower"}})
+    equations.replace({Purpose::scores, Purpose::overlap}, calls({function}, scores(masked)));
+}
+
+void edit_solves(EquationEditor& equations, Edit edit) {
+  equations.replace({Purpose::solve}, calls({"solve_unit_lower", "solve_fading"}, std::move(edit)));
 }
 
 void solve_sign(EquationEditor& equations) {
-  equations.replace({Purpose::solve}, [](const Expression& x) -> Changed {
-    if (!is_call(x, "solve_unit_lower") && !is_call(x, "solve_fading")) return std::nullopt;
-    std::vector<Expression> arguments(x.arguments().begin(), x.arguments().end());
+  edit_solves(equations, [](const Expression& x) {
+    std::vector<Expression> arguments = arguments_of(x);
     arguments[0] = call("negative", {arguments[0]});
     return call(x.name(), arguments);
-  });
-}
-
-void no_solve(EquationEditor& equations) {
-  equations.replace({Purpose::solve}, [](const Expression& x) -> Changed {
-    if (!is_call(x, "solve_unit_lower") && !is_call(x, "solve_fading")) return std::nullopt;
-    return second(x);
   });
 }
 
@@ -129,14 +129,6 @@ void initial_state_dropped(EquationEditor& equations) {
       if (is_state && carry.when != Carry::When::going_on) carry.starts_empty = true;
     }
   });
-}
-
-void multiplicative_mask(EquationEditor& equations) {
-  equations.replace({}, renamed("causal", "causal_product"));
-}
-
-void exclusive_gates(EquationEditor& equations) {
-  equations.replace({Purpose::fade_in}, renamed("cumulative_decay", "cumulative_decay_before"));
 }
 
 /// Only where an answer is corrected: an answer that comes out is not erased.
@@ -163,40 +155,33 @@ void transposed_state(EquationEditor& equations) {
                       const Changed left = turned(first(x));
                       const Changed right = turned(second(x));
                       if (!left && !right) return std::nullopt;
-                      return (left ? *left : first(x)) * (right ? *right : second(x));
+                      return left.value_or(first(x)) * right.value_or(second(x));
                     });
 }
 
 void scale_twice(EquationEditor& equations) {
   equations.replace({}, [](const Expression& x) -> Changed {
     const bool is_scaled = is(x, Kind::product) && first(x) == tensor("scale");
-    if (!is_scaled) return std::nullopt;
-    return tensor("scale") * x;
+    return is_scaled ? Changed(tensor("scale") * x) : std::nullopt;
   });
-}
-
-void strength_forgotten_in_solve(EquationEditor& equations) {
-  equations.replace({Purpose::overlap}, without_factor(some(equations, Role::strength)));
 }
 
 /// As a factor it goes; a function that takes it is given 1.
 void strength_forgotten(EquationEditor& equations) {
   equations.replace({}, without_factor(some(equations, Role::strength)));
   equations.replace({}, [&](const Expression& x) -> Changed {
-    if (!equations.is(x, Role::strength)) return std::nullopt;
-    return call("all_ones", {x});
+    return equations.is(x, Role::strength) ? Changed(call("all_ones", {x})) : std::nullopt;
   });
 }
 
 void normaliser_forgotten(EquationEditor& equations) {
-  equations.replace({Purpose::normalise}, [](const Expression& x) -> Changed {
-    if (is_call(x, "normalise")) return call("first_channels", {first(x)});
-    if (is_call(x, "row_normalise")) return call("row_first_channels", {first(x)});
-    return std::nullopt;
-  });
-  equations.replace({Purpose::output, Purpose::normalise}, left_out("divide_rows"));
-  equations.replace({Purpose::output},
-                    without_factor([](const Expression& x) { return is_call(x, "reciprocal"); }));
+  for (const auto& [function, other] :
+       {std::pair("normalise", "first_channels"), {"row_normalise", "row_first_channels"}}) {
+    equations.replace({Purpose::normalise},
+                      calls({function}, [&](const Expression& x) { return call(other, {first(x)}); }));
+  }
+  equations.replace({Purpose::output, Purpose::normalise}, calls({"divide_rows"}, first));
+  equations.replace({Purpose::output}, without_call("reciprocal"));
 }
 
 /// Sums over the rows of a block: X^T Y, or the rows of X added up.
@@ -209,11 +194,6 @@ void edit_carried_rows(EquationEditor& equations, const std::string& function) {
                     });
 }
 
-void unscaled_merge(EquationEditor& equations) {
-  equations.replace({Purpose::denominator, Purpose::numerator},
-                    without_factor([](const Expression& x) { return is_call(x, "exp_difference"); }));
-}
-
 void momentum_dropped(EquationEditor& equations) {
   equations.replace({Purpose::momentum}, whole([&](const Expression& x) -> Changed {
                       if (is_call(x, "batch_momentum")) return first(x);
@@ -223,28 +203,17 @@ void momentum_dropped(EquationEditor& equations) {
 }
 
 void state_never_fades(EquationEditor& equations) {
-  equations.replace(
-      {Purpose::decay, Purpose::carry, Purpose::keys, Purpose::write}, [&](const Expression& x) -> Changed {
-        if (is_call(x, "mix_parts")) return second(x);
-        const auto gate = some(equations, Role::gate);
-        const auto fades = [&](const Expression& y) {
-          return (is(y, Kind::product) || is(y, Kind::hadamard)) && (gate(first(y)) || gate(second(y)));
-        };
-        if (!fades(x)) return std::nullopt;
-        const Expression& left = gate(first(x)) ? second(x) : first(x);
-        return fades(left) ? (gate(first(left)) ? second(left) : first(left)) : left;
-      });
-}
-
-void writes_never_fade(EquationEditor& equations) {
-  equations.replace({Purpose::gathered, Purpose::carry, Purpose::keys},
-                    without_factor([](const Expression& x) {
-                      return is(x, Kind::tensor) && (x.name() == "g_out" || x.name() == "m_out");
-                    }));
-}
-
-void undecayed_read(EquationEditor& equations) {
-  equations.replace({Purpose::inter}, without_factor(some(equations, Role::gate)));
+  equations.replace({Purpose::decay, Purpose::carry, Purpose::keys, Purpose::write},
+                    [&](const Expression& x) -> Changed {
+                      if (is_call(x, "mix_parts")) return second(x);
+                      const auto gate = some(equations, Role::gate);
+                      const auto fades = [&](const Expression& y) {
+                        return is_product(y) && (gate(first(y)) || gate(second(y)));
+                      };
+                      if (!fades(x)) return std::nullopt;
+                      const Expression& left = gate(first(x)) ? second(x) : first(x);
+                      return fades(left) ? (gate(first(left)) ? second(left) : first(left)) : left;
+                    });
 }
 
 void write_sign(EquationEditor& equations) {
@@ -258,8 +227,7 @@ void write_sign(EquationEditor& equations) {
 
 void nothing_erased(EquationEditor& equations) {
   equations.replace({Purpose::error, Purpose::rest}, whole([](const Expression& x) -> Changed {
-                      if (is(x, Kind::difference)) return first(x);
-                      return std::nullopt;
+                      return is(x, Kind::difference) ? Changed(first(x)) : std::nullopt;
                     }));
 }
 
@@ -276,8 +244,7 @@ void read_before_write(EquationEditor& equations) {
     if (!is(x, Kind::tensor)) return std::nullopt;
     const auto state = std::ranges::find(states, x.name(), &Carry::from);
     const bool is_before = state != states.end() && state->to.ends_with("_before");
-    if (!is_before) return std::nullopt;
-    return tensor(state->to);
+    return is_before ? Changed(tensor(state->to)) : std::nullopt;
   });
   equations.replace({Purpose::scores}, whole([&](const Expression& x) -> Changed {
                       if (is_call(x, "lower")) return call("strictly_lower", {first(x)});
@@ -289,22 +256,11 @@ void read_before_write(EquationEditor& equations) {
                     }));
 }
 
-void norm_not_differentiated(EquationEditor& equations) {
-  equations.replace({Purpose::gradient}, left_out("layer_norm_gradient"));
-  equations.replace({Purpose::gradient}, left_out("row_layer_norm_gradient"));
-}
-
-void bend_not_differentiated(EquationEditor& equations) {
-  equations.replace({Purpose::hidden_gradient},
-                    without_factor([](const Expression& x) { return is_call(x, "gelu_derivative"); }));
-}
-
 std::vector<Fault> all_faults() {
   return {
       {"initial-state-dropped", "Initial state dropped",
        "The first block starts from an empty memory, whatever it was given: seen where text is cut into "
-       "calls, "
-       "and never in a test that starts from 0.",
+       "calls, and never in a test that starts from 0.",
        "a memory that it starts from", initial_state_dropped},
       {"undecayed-erase", "Decay and error swapped",
        "The old value is read before the memory fades instead of after: right for Comba, wrong for Gated "
@@ -326,35 +282,48 @@ std::vector<Fault> all_faults() {
        strength_forgotten},
       {"strength-forgotten-in-solve", "beta forgotten in the solve",
        "The overlap of the keys is taken without beta: seen in the WY form, where beta must stand in W as "
-       "well "
-       "as in U.",
-       "an overlap of keys that holds a strength", strength_forgotten_in_solve},
+       "well as in U.",
+       "an overlap of keys that holds a strength",
+       [](EquationEditor& equations) {
+         equations.replace({Purpose::overlap}, without_factor(some(equations, Role::strength)));
+       }},
       {"solve-sign", "Wrong sign in the solve",
        "I − N is inverted instead of I + N: a sign lost on the way from the recurrence to the triangle.",
        "a triangle to solve, with two tokens in a block", solve_sign},
       {"no-solve", "No solve",
        "Every row is written as if it were the first of its block: seen where the inverse is taken for the "
        "identity.",
-       "a triangle to solve, with two tokens in a block", no_solve},
+       "a triangle to solve, with two tokens in a block",
+       [](EquationEditor& equations) { edit_solves(equations, second); }},
       {"ungated-mask", "Ungated mask",
        "Inside a block only the future is masked and nothing fades: seen where linear attention was made "
-       "gated "
-       "in the carried state alone.",
+       "gated in the carried state alone.",
        "a mask that fades", ungated_mask},
       {"exclusive-gates", "Gates exclusive, not inclusive",
        "The running product stops before the token's own gate: an exclusive sum of logarithms for an "
-       "inclusive "
-       "one.",
-       "a running product of gates", exclusive_gates},
+       "inclusive one.",
+       "a running product of gates",
+       [](EquationEditor& equations) {
+         equations.replace({Purpose::fade_in}, renamed("cumulative_decay", "cumulative_decay_before"));
+       }},
       {"undecayed-read", "Memory read without its decay",
        "The queries of a block read the memory carried in as if it had not faded on the way to them.",
-       "a faded read of the memory carried in", undecayed_read},
+       "a faded read of the memory carried in",
+       [](EquationEditor& equations) {
+         equations.replace({Purpose::inter}, without_factor(some(equations, Role::gate)));
+       }},
       {"state-never-fades", "State carried on undecayed",
        "The memory itself is not faded, only what is read from it.", "a memory that fades in an equation",
        state_never_fades, "the parts that the decay would mix into the memory start as 0"},
       {"writes-never-fade", "Writes carried on undecayed",
        "What a block has written goes on in full, early tokens like the last one.",
-       "writes that fade to the end of a block", writes_never_fade},
+       "writes that fade to the end of a block",
+       [](EquationEditor& equations) {
+         equations.replace({Purpose::gathered, Purpose::carry, Purpose::keys},
+                           without_factor([](const Expression& x) {
+                             return is(x, Kind::tensor) && (x.name() == "g_out" || x.name() == "m_out");
+                           }));
+       }},
       {"edge-lost", "Last row lost at a chunk's edge",
        "The carry stops one row short: off by one at the end of a block.", "a sum over the rows of a block",
        [](EquationEditor& equations) { edit_carried_rows(equations, "without_last_row"); }},
@@ -377,17 +346,27 @@ std::vector<Fault> all_faults() {
        normaliser_forgotten},
       {"multiplicative-mask", "Multiplicative mask in the softmax",
        "Future scores are made 0 instead of minus infinity: exp(0) = 1, and the future counts.",
-       "a mask on scores, and a token that is not the last", multiplicative_mask},
+       "a mask on scores, and a token that is not the last",
+       [](EquationEditor& equations) { equations.replace({}, renamed("causal", "causal_product")); }},
       {"unscaled-merge", "Unscaled tile merge",
        "Earlier sums are not rescaled when a tile brings a larger maximum: right until it does.",
-       "tiles that are merged", unscaled_merge},
+       "tiles that are merged",
+       [](EquationEditor& equations) {
+         equations.replace({Purpose::denominator, Purpose::numerator}, without_call("exp_difference"));
+       }},
       {"momentum-dropped", "Momentum dropped", "Each step forgets the direction of the one before.",
        "a momentum in an equation of its own", momentum_dropped},
       {"norm-not-differentiated", "Gradient past the layer norm",
        "The gradient is taken as if the answer had not been normalised.", "a layer norm inside the loss",
-       norm_not_differentiated},
+       [](EquationEditor& equations) {
+         equations.replace({Purpose::gradient},
+                           calls({"layer_norm_gradient", "row_layer_norm_gradient"}, first));
+       }},
       {"bend-not-differentiated", "Gradient past the activation",
-       "The hidden units are taken for linear on the way back.", "hidden units", bend_not_differentiated},
+       "The hidden units are taken for linear on the way back.", "hidden units",
+       [](EquationEditor& equations) {
+         equations.replace({Purpose::hidden_gradient}, without_call("gelu_derivative"));
+       }},
   };
 }
 
@@ -399,11 +378,11 @@ std::span<const Fault> faults() {
 }
 
 const Fault& find_fault(std::string_view id) {
+  std::vector<std::string_view> known;
   for (const Fault& fault : faults()) {
     if (fault.id == id) return fault;
+    known.push_back(fault.id);
   }
-  std::vector<std::string_view> known;
-  for (const Fault& fault : faults()) known.push_back(fault.id);
   throw InputError(fmt::format("there is no fault \"{}\"; known are: {}", id, fmt::join(known, ", ")));
 }
 

@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 
+#include "core/base/arrays.h"
 #include "core/base/error.h"
 #include "core/contract/sequence.h"
 #include "core/proof/reference_run.h"
@@ -17,18 +18,6 @@
 namespace palimpsest {
 
 namespace {
-
-/// Calls of some functions become calls of others, on the same arguments.
-std::function<void(EquationEditor&)> calling(std::vector<std::pair<std::string, std::string>> others) {
-  return [others = std::move(others)](EquationEditor& equations) {
-    equations.replace({}, [&others](const Expression& x) -> std::optional<Expression> {
-      for (const auto& [function, other] : others) {
-        if (is_call(x, function)) return call(other, {x.arguments().begin(), x.arguments().end()});
-      }
-      return std::nullopt;
-    });
-  };
-}
 
 /// G, the running sums of the logarithms of the decays, as a step of its own.
 const Expression G = tensor("G_log");
@@ -89,6 +78,10 @@ void divide_by_decays(EquationEditor& equations) {
   if (decays) add_log_sums(equations, *decays);
 }
 
+void doubled_inverse(EquationEditor& equations) {
+  equations.replace({}, renamed("solve_unit_lower", "solve_by_doubling"));
+}
+
 std::vector<FragileForm> all_forms_for_teaching() {
   const std::string fading = "scores that fade, read after the token's own decay";
   return {
@@ -100,12 +93,10 @@ std::vector<FragileForm> all_forms_for_teaching() {
        "product is no number. With keys kept in f32 or bf16 it happens at 88, in f16 at 11."},
       {{"late-mask", "Exponential before the mask",
         "exp(G_i − G_j) is taken for all pairs and the later ones are multiplied by 0. For them the "
-        "difference "
-        "is positive and grows.",
+        "difference is positive and grows.",
         fading, from_log_sums("_late")},
        "The decay over a block is below exp(−709) in f64: a pair that no one should see becomes infinite, "
-       "and "
-       "0 times infinity is no number."},
+       "and 0 times infinity is no number."},
       {{"log-differences", "Differences of running log sums",
         "The decay between two tokens is exp of the difference of two sums of logarithms from the start.",
         fading, from_log_sums("_differences")},
@@ -113,7 +104,7 @@ std::vector<FragileForm> all_forms_for_teaching() {
        "strong gate the sums are large, and small differences lose their digits."},
       {{"doubled-inverse", "Inverse by doubling",
         "(I + N)⁻¹ as (I − N)(I + N²)(I + N⁴)…: matrix products only, where the solve goes row by row.",
-        "a triangle to solve", calling({{"solve_unit_lower", "solve_by_doubling"}})},
+        "a triangle to solve", doubled_inverse},
        "Keys of a block resemble each other and beta is near 1: the powers of N grow to 10¹⁶ and more before "
        "they cancel, and nothing is left of the result."},
       {find_fault("multiplicative-mask"),
@@ -144,12 +135,6 @@ constexpr double within_the_range = 30;
 constexpr double key_noise = 0.3;  // of the part of a key that is its own
 constexpr double least_gate = 1e-6;
 
-Array array_of(const Array& like, const std::function<double(Index)>& at) {
-  std::vector<double> values(static_cast<std::size_t>(like.size()));
-  for (Index i = 0; i < like.size(); ++i) values[static_cast<std::size_t>(i)] = at(i);
-  return {like.shape, std::move(values)};
-}
-
 /// The names under which `arrays` holds decays of tokens.
 std::vector<std::string> decays_in(const Variant& variant, const Arrays& arrays) {
   std::vector<std::string> names;
@@ -164,8 +149,9 @@ std::vector<std::string> decays_in(const Variant& variant, const Arrays& arrays)
 /// The array with the logarithms of its decays changed.
 Array with_log_decays(const Array& decays, bool are_logs,
                       const std::function<double(Index, double)>& change) {
-  return array_of(decays, [&](Index i) {
-    const double log_decay = change(i, are_logs ? decays[i] : std::log(decays[i]));
+  Index i = 0;
+  return mapped<double>(decays, [&](double decay) {
+    const double log_decay = change(i++, are_logs ? decay : std::log(decay));
     return are_logs ? log_decay : std::exp(log_decay);
   });
 }
@@ -228,10 +214,11 @@ Array alike(const Array& keys) {
 
 void make_alike(const Variant& variant, Arrays& arrays) {
   arrays.at("k") = alike(arrays.at("k"));
-  if (arrays.contains("beta")) arrays.at("beta") = array_of(arrays.at("beta"), [](Index) { return 1.0; });
+  if (arrays.contains("beta"))
+    arrays.at("beta") = mapped<double>(arrays.at("beta"), [](double) { return 1.0; });
   for (const std::string& name : decays_in(variant, arrays)) {
     const double kept = name == "g" ? 0 : 1;
-    arrays.at(name) = array_of(arrays.at(name), [=](Index) { return kept; });
+    arrays.at(name) = mapped<double>(arrays.at(name), [=](double) { return kept; });
   }
 }
 

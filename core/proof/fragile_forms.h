@@ -10,13 +10,11 @@
 #include "core/contract/output.h"
 #include "core/contract/sequence.h"
 #include "core/contract/variant.h"
-#include "core/proof/fault_edits.h"
 #include "core/proof/faults.h"
 
 namespace palimpsest {
 
-/// A way to compute a form that is right on paper but not in numbers, as an edit of its equations: carried
-/// out like any other (core/steps/interpreted.h), in any arithmetic (core/proof/precision_lens.h).
+/// A way to compute a form that is right on paper but not in numbers, as an edit of its equations.
 struct FragileForm {
   Fault way;                  // as for with_fault()
   std::string fails_when;     // the regime
@@ -37,8 +35,7 @@ struct FragileData {
 
 /// One head's `arrays` of `variant` changed so that `fragile` breaks on them in blocks of `block` tokens, or
 /// (`breaks` false) so that it need not: decays that fall below the smallest number in a block, a gate of
-/// exactly 0, keys that resemble each other. One that is always wrong takes them as they are. Arrays that a
-/// rule lacks are not made up.
+/// exactly 0, keys that resemble each other. Arrays that a rule lacks are not made up.
 FragileData fragile_data(const FragileForm& fragile, const Variant& variant, const Arrays& arrays,
                          Index block, bool breaks);
 
@@ -64,7 +61,7 @@ struct FragileRun {
 };
 
 /// Carries out `form` of `variant` with the equations of `fragile`; nothing where it has none of their kind.
-/// Throws Unsupported where the form does not exist, Cancelled when asked to stop.
+/// Throws Unsupported where the form does not exist, Cancelled.
 std::optional<FragileRun> run_fragile(const FragileForm& fragile, const Variant& variant,
                                       const Sequence& sequence, Form form, Index chunk_size,
                                       std::stop_token stop = {});

@@ -20,12 +20,6 @@ namespace palimpsest {
 
 namespace {
 
-/// Below it numbers of a format are 0 or it.
-double smallest(Arithmetic arithmetic) {
-  const NumberFormat& format = format_of(arithmetic);
-  return std::ldexp(1, format.min_exponent - (format.precision - 1));
-}
-
 /// Whether `value` is 0 and is not so in f64.
 bool is_lost_zero(double value, double expected) {
   return value == 0 && expected != 0 && !std::isnan(expected);
@@ -40,19 +34,13 @@ struct Made {
 /// Notes what is lost, block after block.
 class Losses {
  public:
-  /// `others` are further tensors in f64, block by block, that only edited equations make.
-  Losses(Trace& exact, const std::vector<Record>& others, Arithmetic arithmetic)
-      : exact_(exact), others_(others), smallest_(smallest(arithmetic)) {}
+  Losses(Trace& exact, Arithmetic arithmetic) : exact_(exact), smallest_(smallest(arithmetic)) {}
 
   /// `unrounded` are the results of the phase's operations, before rounding.
   void visit(Index index, const Phase& phase, const Record& record,
              std::span<const Matrix<double>> unrounded) {
     const Block block = exact_.block(index);
-    Record expected = exact_.record(index);
-    if (!others_.empty()) {
-      for (const auto& [name, value] : others_[static_cast<std::size_t>(index)].tensors())
-        expected.set(name, value);
-    }
+    const Record& expected = exact_.record(index);
     const auto is_carried = [&](const std::string& name) {
       return std::ranges::any_of(phase.carries, [&](const Carry& carry) {
         return carry.to == name && brought_.contains(carry.from);
@@ -143,76 +131,11 @@ class Losses {
   }
 
   Trace& exact_;
-  const std::vector<Record>& others_;
   double smallest_;
   std::vector<LostNumber> lost_;
   std::set<std::string> brought_;  // what blocks before have
   std::map<std::pair<std::string, LostNumber::As>, std::size_t> places_;
 };
-
-std::vector<Phase> edited_phases(const Trace& trace, const Fault* edit) {
-  if (!edit) return trace.phases;
-  const auto edited = with_fault(*edit, {trace.phases, trace.symbols});
-  if (!edited)
-    throw InputError(fmt::format("{} changes nothing in the {} form: it needs {}", edit->label,
-                                 name(trace.form), edit->needs));
-  return edited->phases;
-}
-
-/// What edited equations make in f64 that those of the trace do not, block by block.
-std::vector<Record> others_in_f64(Trace& trace, const std::vector<Phase>& phases,
-                                  const std::stop_token& stop) {
-  std::vector<Record> others;
-  interpret(trace, phases,
-            {.visit =
-                 [&](Index index, const Record& record) {
-                   Record other;
-                   const Record& known = trace.record(index);
-                   for (const auto& [name, value] : record.tensors()) {
-                     if (!known.contains(name)) other.set(name, value);
-                   }
-                   others.push_back(std::move(other));
-                 },
-             .stop = stop});
-  return others;
-}
-
-Seen look(const Variant& variant, const Sequence& sequence, const Sequence& coarse, const Output& expected,
-          const Lens& lens, const std::stop_token& stop) {
-  const Rule& rule = *variant.rule;
-  const auto exact = rule.trace(sequence, lens.form, Precision::f64, lens.chunk_size);
-  const auto trace = rule.trace(coarse, lens.form, Precision::f64, lens.chunk_size);
-  const std::vector<Phase> phases = edited_phases(*trace, lens.edited);
-  std::vector<Record> others;
-  Losses losses(*exact, others, lens.arithmetic);
-  std::vector<Matrix<double>> unrounded;  // of the present block
-  Seen seen{.lens = lens};
-  const Interpreting how{.rounded =
-                             [&](const Matrix<double>& value) {
-                               unrounded.push_back(value);
-                               return rounded(value, lens.arithmetic);
-                             },
-                         .visit =
-                             [&](Index index, const Record& record) {
-                               losses.visit(index,
-                                            phases[static_cast<std::size_t>(exact->block(index).phase)],
-                                            record, unrounded);
-                               unrounded.clear();
-                             },
-                         .stop = stop};
-  try {
-    if (lens.edited) others = others_in_f64(*exact, phases, stop);
-    const Output output = interpret(*trace, phases, how);
-    if (sequence.tokens > 0) {
-      seen.errors = errors_by_row("o", output.o, expected.o);
-      seen.worst = compare(output, expected);
-    }
-  } catch (const StepError& error) {
-    seen.message = error.what();
-  }
-  seen.lost = losses.take();
-  return seen;
-}
 
 /// A head of these arrays; throws InputError if there is none.
 Sequence head_of(const Variant& variant, const std::shared_ptr<const Arrays>& arrays, const Settings& given,
@@ -223,52 +146,47 @@ Sequence head_of(const Variant& variant, const std::shared_ptr<const Arrays>& ar
   return batch.heads[head];
 }
 
-Sequence coarse_head(const Variant& variant, const std::shared_ptr<const Arrays>& arrays,
-                     const Settings& given, std::size_t head, Arithmetic arithmetic) {
-  return head_of(variant, std::make_shared<const Arrays>(rounded(*arrays, arithmetic)), given, head);
-}
-
 }  // namespace
 
 const char* in_words(LostNumber::As as) {
-  switch (as) {
-    case LostNumber::As::underflow:
-      return "underflows to 0";
-    case LostNumber::As::cancelled:
-      return "cancels to 0";
-    case LostNumber::As::made_of_lost:
-      return "is 0, as numbers in it were lost before,";
-    case LostNumber::As::infinite:
-      return "overflows";
-    case LostNumber::As::not_a_number:
-      break;
-  }
-  return "is no number";
+  static constexpr const char* words[] = {"underflows to 0", "cancels to 0",
+                                          "is 0, as numbers in it were lost before,", "overflows",
+                                          "is no number"};
+  return words[static_cast<std::size_t>(as)];
 }
 
 Seen look(const Variant& variant, const std::shared_ptr<const Arrays>& arrays, const Settings& given,
           const Lens& lens, std::size_t head, std::stop_token stop) {
   const Sequence sequence = head_of(variant, arrays, given, head);
-  if (const auto reason = variant.rule->missing(lens.form, sequence.settings)) throw Unsupported(*reason);
-  return look(variant, sequence, coarse_head(variant, arrays, given, head, lens.arithmetic),
-              reference(variant, sequence, stop), lens, stop);
-}
-
-std::vector<Seen> look_at_all(const Variant& variant, const std::shared_ptr<const Arrays>& arrays,
-                              const Settings& given, Index chunk_size, std::size_t head,
-                              std::stop_token stop) {
-  const Sequence sequence = head_of(variant, arrays, given, head);
+  const Rule& rule = *variant.rule;
+  if (const auto reason = rule.missing(lens.form, sequence.settings)) throw Unsupported(*reason);
+  const auto rounded_arrays = std::make_shared<const Arrays>(rounded(*arrays, lens.arithmetic));
+  const Sequence coarse = head_of(variant, rounded_arrays, given, head);
   const Output expected = reference(variant, sequence, stop);
-  std::vector<Seen> all;
-  for (const Arithmetic arithmetic : all_arithmetics) {
-    const Sequence coarse = coarse_head(variant, arrays, given, head, arithmetic);
-    for (const Form form : all_forms) {
-      if (variant.rule->missing(form, sequence.settings)) continue;
-      const Lens lens{.form = form, .arithmetic = arithmetic, .chunk_size = chunk_size};
-      all.push_back(look(variant, sequence, coarse, expected, lens, stop));
+  const auto exact = rule.trace(sequence, lens.form, Precision::f64, lens.chunk_size);
+  const auto trace = rule.trace(coarse, lens.form, Precision::f64, lens.chunk_size);
+  Losses losses(*exact, lens.arithmetic);
+  std::vector<Matrix<double>> unrounded;  // of the present block
+  const auto round = [&](const Matrix<double>& value) {
+    unrounded.push_back(value);
+    return rounded(value, lens.arithmetic);
+  };
+  const auto visit = [&](Index index, const Record& record) {
+    losses.visit(index, trace->phase(exact->block(index)), record, unrounded);
+    unrounded.clear();
+  };
+  Seen seen{.lens = lens};
+  try {
+    const Output output = interpret(*trace, trace->phases, {.rounded = round, .visit = visit, .stop = stop});
+    if (sequence.tokens > 0) {
+      seen.errors = errors_by_row("o", output.o, expected.o);
+      seen.worst = compare(output, expected);
     }
+  } catch (const StepError& error) {
+    seen.message = error.what();
   }
-  return all;
+  seen.lost = losses.take();
+  return seen;
 }
 
 }  // namespace palimpsest

@@ -9,7 +9,6 @@
 #include "core/contract/output.h"
 #include "core/contract/variant.h"
 #include "core/numbers/arithmetic.h"
-#include "core/proof/faults.h"
 
 namespace palimpsest {
 
@@ -22,13 +21,10 @@ struct Lens {
   Form form = Form::recurrent;
   Arithmetic arithmetic = Arithmetic::f64;
   Index chunk_size = 1;
-  const Fault* edited =
-      nullptr;  // the equations with this edit in them (core/proof/fragile_forms.h, faults.h)
 };
 
 /// A number that is not there any more: 0, infinite or NaN where the same tensor of the same form in f64, on
-/// the arrays as they are, is not. It is lost where it is made, or comes in from without: not again where a
-/// later block reads it.
+/// the arrays as they are, is not. It is lost where it is made or comes in, not where a later block reads it.
 struct LostNumber {
   enum class As {
     underflow,     // 0: too small for the arithmetic, which rounds it away
@@ -72,13 +68,8 @@ struct Seen {
 };
 
 /// One head of `arrays` through `lens`. Throws Unsupported where the form does not exist, InputError where
-/// `lens.edited` finds nothing to edit or the rounded arrays are out of range, Cancelled when asked to stop.
+/// the rounded arrays are out of range, Cancelled when asked to stop.
 Seen look(const Variant& variant, const std::shared_ptr<const Arrays>& arrays, const Settings& given,
           const Lens& lens, std::size_t head = 0, std::stop_token stop = {});
-
-/// Every form that exists in every arithmetic.
-std::vector<Seen> look_at_all(const Variant& variant, const std::shared_ptr<const Arrays>& arrays,
-                              const Settings& given, Index chunk_size, std::size_t head = 0,
-                              std::stop_token stop = {});
 
 }  // namespace palimpsest

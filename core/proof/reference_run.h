@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -11,11 +12,40 @@
 #include "core/contract/output.h"
 #include "core/contract/sequence.h"
 #include "core/contract/variant.h"
-#include "core/proof/tolerance.h"
 #include "core/rules/amplification.h"
 #include "core/rules/rule.h"
 
 namespace palimpsest {
+
+/// What a run's distance from the reference must stay below, as
+/// Disagreement::error measures it.
+struct Tolerance {
+  double error = 0;
+  std::string reason = {};  // why it is not the usual one, with the factor measured; mostly empty
+
+  bool operator==(const Tolerance&) const = default;
+};
+
+/// A variant, options, form and precision that need more room than usual.
+struct ToleranceException {
+  std::string variant;
+  std::map<std::string, std::string, std::less<>> options = {};  // all of these; none: any
+  std::optional<Form> form = {};                                 // none: any
+  Precision precision = Precision::f32;
+  Tolerance tolerance;
+};
+
+/// What ordinary numbers need: docs/accuracy.md says what others do.
+std::span<const ToleranceException> usual_exceptions();
+
+/// The tolerance of `variant` with resolved `settings` in this form and precision: 1e-10 in f64, 2e-5 in f32,
+/// 5e-3 in tf32, 2e-2 in bf16, or that of the last exception that applies. The only place that says it.
+Tolerance tolerance(const Variant& variant, const Settings& settings, Form form, Precision precision,
+                    std::span<const ToleranceException> exceptions = usual_exceptions());
+
+/// How far two runs of the same equations may be apart at any step, as a fraction of a tensor's largest
+/// element: rounding in f64, amplified at most 485 times by Newton and Schulz.
+inline constexpr double step_tolerance = 1e-8;
 
 /// The same arrays as f32 holds them.
 Arrays rounded_to_f32(const Arrays& arrays);
@@ -71,16 +101,14 @@ class ReferenceRun {
   Judgement judge(const Output& got, Form form, Index chunk_size, const Tolerance& tolerance,
                   std::stop_token stop = {});
 
-  /// How many times further than one rounding (half a unit in the last place) results move: when every input
-  /// is rounded once more, towards zero by up to 2^-53 of itself (2^-24 in f32; in tf32 rows of q, k, v and
-  /// what else is a factor by 2^-11, in bf16 by 2^-8, gates, strengths and states by 2^-24), the largest of
-  /// several draws of the f64 recurrence; by what a form of a row program adds up
-  /// (form_amplification()); and where the precision has no numbers so small. The f64 recurrence alone is
-  /// asked, never the run that is judged.
+  /// How many times further than one rounding (half a unit in the last place) results move: the largest of
+  /// several draws of the f64 recurrence with every input rounded once more, towards zero by up to 2^-53 of
+  /// itself (2^-24 in f32; what is a factor by 2^-11 in tf32, by 2^-8 in bf16); what a form of a row program
+  /// adds up (form_amplification()); and where the precision has no numbers so small. The run that is judged
+  /// is never asked.
   Amplification amplification(Form form, Index chunk_size, std::stop_token stop = {});
 
-  /// Why a run is allowed more than its tolerance, in a sentence: what is multiplied, by how much, from which
-  /// token, and how much less a form that takes fewer tokens at once needs. Empty where it is not.
+  /// Why a run is allowed more than its tolerance, in a sentence; empty where it is not.
   std::string why_amplified(const Judgement& judgement, Form form, Index chunk_size,
                             std::stop_token stop = {});
 

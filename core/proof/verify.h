@@ -95,12 +95,12 @@ struct VerifyProgress {
   Index failed = 0;                                          // runs
 };
 
-/// Runs the cases of `plan` for the variants of `table` in every form, device and precision that exists, and
-/// compares with the f64 recurrence on the CPU, on the inputs as the precision holds them. A run in any
-/// precision that goes over its tolerance is allowed as much more as ReferenceRun::amplification() says, and
-/// is counted as amplified (docs/accuracy.md). The report does not depend on plan.jobs.
-/// `progress` may be empty and is never called twice at once. Asked to stop, it reports the cases that are
-/// finished. Throws InputError for an unknown variant, and what a given case that is impossible throws.
+/// Runs the cases of `plan` in every form, device and precision that exists, and compares with the f64
+/// recurrence on the CPU, on the inputs as the precision holds them. A run that goes over its tolerance is
+/// allowed as much more as ReferenceRun::amplification() says, and counted as amplified (docs/accuracy.md).
+/// The report does not depend on plan.jobs. `progress` may be empty and is never called twice at once. Asked
+/// to stop, it reports what is finished. Throws InputError for an unknown variant, and what a given case that
+/// is impossible throws.
 VerifyReport verify(const VerifyPlan& plan, std::span<const Variant> table = variants(),
                     const std::function<void(const VerifyProgress&)>& progress = {},
                     std::stop_token stop = {});

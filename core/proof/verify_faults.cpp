@@ -81,8 +81,8 @@ class FaultVerification {
         std::ranges::all_of(plan_.backends, [](const Backend* backend) { return backend == &cpu_backend(); });
     if (!is_f64) {
       throw Unsupported(
-          "a fault is looked for step by step in f64: in f32 the rounding of a right step is as large "
-          "as what some faults change");
+          "a fault is looked for step by step in f64: in f32 the rounding of a right step is as large as "
+          "what some faults change");
     }
     if (!is_cpu) throw Unsupported("equations with a fault in them are carried out on the cpu alone");
   }

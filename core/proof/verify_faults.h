@@ -16,7 +16,7 @@
 namespace palimpsest {
 
 /// Cases that show what can be shown: an initial state, a scale other than 1, several chunks and a short one,
-/// more tokens than one, keys as wide as values. In f64 on the processor.
+/// keys as wide as values. In f64 on the processor.
 VerifyPlan revealing_plan();
 
 /// Which forms are made faulty, and how. Every form is carried out by its own equations with the fault in
@@ -73,16 +73,16 @@ struct FaultProgress {
   Index noticed = 0;  // faulty forms so far
 };
 
-/// Makes every form faulty in every way that applies, in the cases of the plan until one shows it. Equations
-/// are carried out in f64 on the processor: a plan that asks for anything else throws Unsupported. The report
-/// does not depend on VerifyPlan::jobs. `progress` may be empty and is never called twice at once. Asked to
-/// stop, it reports what the finished cases show. Throws InputError for an unknown fault or variant.
+/// Makes every form faulty in every way that applies, in the cases of the plan until one shows it, in f64 on
+/// the processor: a plan that asks for anything else throws Unsupported. The report does not depend on
+/// VerifyPlan::jobs. `progress` may be empty and is never called twice at once. Asked to stop, it reports
+/// what is finished. Throws InputError for an unknown fault or variant.
 FaultReport verify_faults(const FaultPlan& plan, std::span<const Variant> table = variants(),
                           const std::function<void(const FaultProgress&)>& progress = {},
                           std::stop_token stop = {});
 
-/// The report as a table for a terminal: every faulty form with the first token and the first step that is
-/// off, and why the others have no such fault.
+/// The report as a table for a terminal: every faulty form with the first step that is off, and why others
+/// have no such fault.
 std::string to_table(const FaultReport& report);
 
 /// The same as JSON: {"complete": ..., "cases": ..., "noticed": ..., "faulty": [...], "without": [...]}.

@@ -10,7 +10,6 @@
 #include "core/cases/random_case.h"
 #include "core/contract/variant.h"
 #include "core/proof/reference_run.h"
-#include "core/proof/tolerance.h"
 #include "core/rules/backend.h"
 
 namespace palimpsest {

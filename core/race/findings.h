@@ -25,22 +25,11 @@ struct Crossing {
   bool first_is_faster = false;  // from here on
 };
 
-/// Where two curves pass each other, from short to long. They are compared at the lengths that both have;
-/// in between times are straight lines over the lengths, both as logarithms. A curve is ahead where the
-/// middle halves of the times do not overlap; where they do, neither is. Curves that touch do not cross.
-/// Both are in ascending order of tokens, with times above 0.
+/// Where two curves pass each other, from short to long, at the lengths that both have; in between times are
+/// straight lines over the lengths, both as logarithms. A curve is ahead where the middle halves of the times
+/// do not overlap. Curves that touch do not cross. Both are in ascending order of tokens, with times above 0.
 std::vector<Crossing> crossings(const std::vector<TimedLength>& first,
                                 const std::vector<TimedLength>& second);
-
-/// The points of a report that differ in their length alone, short ones first.
-struct RaceCurve {
-  RaceEntry of = {};  // tokens 0
-  std::vector<TimedLength> compute = {};
-  std::vector<TimedLength> whole = {};
-};
-
-/// The curves of a report in the order of their first points; what was not measured is left out.
-std::vector<RaceCurve> race_curves(const RaceReport& report);
 
 /// What is compared.
 enum class RaceQuestion {
@@ -53,8 +42,6 @@ enum class RaceQuestion {
 /// A length from which on one thing is faster than another.
 struct RaceCrossover {
   RaceQuestion question = RaceQuestion::softmax;
-  RaceEntry faster = {};  // from there on; tokens 0
-  RaceEntry slower = {};
   double tokens = 0;
   double seconds = 0;
   std::string sentence = {};  // "From about 1,900 tokens on, ... is faster than ..."
@@ -101,8 +88,7 @@ struct Lead {
                                              // ones that answer a question
 };
 
-/// Who is ahead where, by the medians: between two points of a curve times are a straight line over the
-/// lengths, both as logarithms. A curve of a single point takes no part.
+/// Who is ahead where, by the medians. A curve of a single point takes no part.
 Lead lead(std::span<const RaceLine> lines, bool whole = false);
 
 }  // namespace palimpsest

@@ -7,7 +7,6 @@
 
 #include "core/contract/variant.h"
 #include "core/race/report.h"
-#include "core/race/taken_kernel.h"
 #include "core/variants/variants.h"
 
 // The curves that a chart draws of a report.
@@ -16,6 +15,10 @@ namespace palimpsest {
 
 /// Logarithms of lengths that are no farther apart differ by rounding alone.
 inline constexpr double same_length = 1e-9;
+
+/// Whether the kernels for tensor cores know this rule at this size in chunks, in bf16 and tf32 that is,
+/// whatever the precision of `entry`.
+bool has_tensor_cores(const RaceEntry& entry, std::span<const Variant> table = variants());
 
 /// B, H, K and V: what times must have in common to be compared.
 struct RaceShape {
@@ -67,19 +70,20 @@ struct RaceLine {
 };
 
 /// The curves of a report whose points are all wanted, in the order of their first points. `whole`: what
-/// counts is the time with transfers and allocations, else that of computing.
-std::vector<RaceLine> race_lines(const RaceReport& report, bool whole = false);
+/// counts is the time with transfers and allocations, else that of computing. Without `joins_forms` the forms
+/// of softmax are curves of their own beside other rules too.
+std::vector<RaceLine> race_lines(const RaceReport& report, bool whole = false, bool joins_forms = true);
 
 /// The times of a point that count.
 const Quartiles& seconds_of(const RacePoint& point, bool whole);
 
-/// The times of a curve at any length, as it is drawn: between two of its points a straight line over the
-/// lengths, both as logarithms. Nothing outside of the curve.
+/// The times of a curve at any length: between two points a straight line over the lengths, both as
+/// logarithms. Nothing outside of the curve.
 std::optional<Quartiles> seconds_at(const RaceLine& line, double tokens, bool whole);
 
 /// What a curve is called among others: "softmax" where its forms are taken together, "chunkwise, C = 64"
-/// where only forms differ, "Gated DeltaNet chunkwise, C = 64" where rules do, "…, cuda" where devices do,
-/// "…, bf16" where precisions do.
+/// where only forms differ, "Gated DeltaNet chunkwise, C = 64" where rules do, "…, cuda, bf16" where these
+/// do.
 std::string name_of(const RaceLine& line, std::span<const RaceLine> among,
                     std::span<const Variant> table = variants());
 

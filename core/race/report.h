@@ -135,12 +135,11 @@ struct RaceReport {
   bool operator==(const RaceReport&) const = default;
 };
 
-/// The least time in seconds that this work takes under a roof: that for its bytes or that for its FLOPs,
-/// whichever is longer.
+/// The least time in seconds that this work takes under a roof: the longer one of that for its bytes and that
+/// for its FLOPs.
 double least_seconds(const RaceWork& work, const Roof& roof);
 
-/// The part of what the machine can do that a point reaches: the least time by the time it took. 0 where
-/// there is no roof or no time.
+/// The part of what the machine can do that a point reaches; 0 where there is no roof or no time.
 double roof_fraction(const RacePoint& point, const RaceReport& report);
 
 /// Throws InputError naming what differs, where a report of `machine` must not go on here.

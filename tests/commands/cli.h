@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/commands/command_line.h"
-#include "core/io/npz.h"
+#include "core/io/array_file.h"
 #include "tests/catch.h"
 #include "tests/core/io/files.h"
 

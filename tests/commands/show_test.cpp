@@ -224,7 +224,8 @@ TEST_CASE("show compare: the sides that Compare shows at first", "[show]") {
   for (const nlohmann::json& side : shown["sides"]) {
     const auto computation = computed(side["variant"].get<std::string>().c_str());
     const Matrix<double> S =
-        memory_after(*computation->variant, computation->sequence, *computation->trace(Form::recurrent), 43)
+        RecurrentMemory(*computation->variant, computation->sequence, *computation->trace(Form::recurrent))
+            .after(43)
             .front()
             .second;
     CAPTURE(side["variant"]);

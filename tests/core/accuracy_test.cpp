@@ -8,7 +8,6 @@
 
 #include "core/cases/random_case.h"
 #include "core/proof/reference_run.h"
-#include "core/proof/tolerance.h"
 #include "core/proof/verify.h"
 #include "core/proof/verify_plan.h"
 #include "core/rules/amplification.h"

@@ -113,7 +113,7 @@ struct CapturedHead {
 
   AnswerTable table(Index token, const WordChoice& choice = {}, TokenPart part = TokenPart::all) const {
     return answer_table(*head.variant, head.sequence,
-                        memory_around(*head.variant, head.sequence, *recurrence, token, part),
+                        RecurrentMemory(*head.variant, head.sequence, *recurrence).around(token, part),
                         words(token, choice));
   }
 };
@@ -170,7 +170,7 @@ TEST_CASE("The table is its definition, for every rule that answers") {
     for (const Index token : {0, 8, 16}) {
       INFO(token);
       const std::vector<AskedWord> words = asked_words(labels, strengths, token, {.most = 3});
-      const MemoryChange change = memory_around(*each.variant, each.sequence, *recurrence, token);
+      const MemoryChange change = RecurrentMemory(*each.variant, each.sequence, *recurrence).around(token);
       const AnswerTable table = answer_table(*each.variant, each.sequence, change, words);
       REQUIRE(table.words.size() == words.size());
       const auto n = static_cast<Index>(words.size());
@@ -221,7 +221,7 @@ TEST_CASE("Before and change add up to after exactly where reading is linear") {
   for (const Case& each : all_cases({.tokens = 9, .dk = 6, .dv = 6, .seed = 8})) {
     INFO(each.words);
     const auto recurrence = each.trace(Form::recurrent, 1);
-    MemoryChange change = memory_around(*each.variant, each.sequence, *recurrence, 8);
+    MemoryChange change = RecurrentMemory(*each.variant, each.sequence, *recurrence).around(8);
     const AnswerTable table =
         answer_table(*each.variant, each.sequence, change,
                      asked_words(few_texts(9), write_strengths(*each.variant, each.sequence).of_token, 8));
@@ -256,7 +256,7 @@ TEST_CASE("A token that takes several steps is followed step by step") {
   const Index steps = recurrence->block_of(1, 0);
   REQUIRE(steps > 1);
   const auto at = [&](Index block) {
-    return memory_around_block(*each.variant, each.sequence, *recurrence, block);
+    return RecurrentMemory(*each.variant, each.sequence, *recurrence).around_block(block);
   };
   CHECK(at(2 * steps).before[0].second == states_at(*each.variant, each.sequence, 2)[0].second);
   for (Index step = 1; step < steps; ++step)
@@ -272,7 +272,7 @@ TEST_CASE("A gathered batch is in the memory once it is written") {
     INFO(order);
     const auto recurrence = each.trace(Form::recurrent, 1);
     const auto after = [&](Index tokens) {
-      return memory_after(*each.variant, each.sequence, *recurrence, tokens)[0].second;
+      return RecurrentMemory(*each.variant, each.sequence, *recurrence).after(tokens)[0].second;
     };
     const auto written = [&](Index tokens) {
       return states_at(*each.variant, each.sequence, tokens)[0].second;
@@ -286,7 +286,8 @@ TEST_CASE("A gathered batch is in the memory once it is written") {
     // The one block that changes it is the write of the batch.
     Index changes = 0;
     for (Index block = 0; block < recurrence->block_count(); ++block) {
-      const MemoryChange change = memory_around_block(*each.variant, each.sequence, *recurrence, block);
+      const MemoryChange change =
+          RecurrentMemory(*each.variant, each.sequence, *recurrence).around_block(block);
       if (change.before[0].second == change.after[0].second) continue;
       ++changes;
       CHECK(recurrence->block(block).phase == 1);
@@ -300,7 +301,7 @@ TEST_CASE("The parts of a token's change follow each other, with every rule") {
     INFO(each.words);
     const auto recurrence = each.trace(Form::recurrent, 1);
     const auto part = [&](TokenPart which) {
-      return memory_around(*each.variant, each.sequence, *recurrence, 5, which);
+      return RecurrentMemory(*each.variant, each.sequence, *recurrence).around(5, which);
     };
     const MemoryChange all = part(TokenPart::all);
     const MemoryChange decay = part(TokenPart::decay);
@@ -327,14 +328,15 @@ TEST_CASE("Every place of every form has a memory before and after it") {
     const auto recurrence = each.trace(Form::recurrent, 1);
     const std::string state = states_of(*each.variant, each.sequence.settings).front();
     const auto after = [&](Index tokens) {
-      return memory_after(*each.variant, each.sequence, *recurrence, tokens)[0].second;
+      return RecurrentMemory(*each.variant, each.sequence, *recurrence).after(tokens)[0].second;
     };
     for (const Form form : each.forms()) {
       const auto trace = each.trace(form, 2);
       INFO(name(form));
       Cursor cursor = trace->first();
       while (true) {
-        const MemoryChange change = memory_at(*each.variant, each.sequence, *recurrence, *trace, cursor);
+        const MemoryChange change =
+            RecurrentMemory(*each.variant, each.sequence, *recurrence).at(*trace, cursor);
         REQUIRE(change.before.size() == change.after.size());
         if (form != Form::recurrent) {
           const Block block = trace->block(cursor.block);
@@ -501,7 +503,7 @@ TEST_CASE("A word that reads is asked with its query") {
   const Case each = bound(find_variant("linear"), resolve(find_variant("linear"), {}), arrays);
   const std::vector<std::string> labels = {"a", "b", "c"};
   const auto trace = each.variant->rule->trace(each.sequence, Form::recurrent, Precision::f64, 1);
-  const NamedStates memory = memory_after(*each.variant, each.sequence, *trace, 3, {});
+  const NamedStates memory = RecurrentMemory(*each.variant, each.sequence, *trace).after(3);
   const auto asked = [&](std::optional<Index> query) {
     return answer_table(*each.variant, each.sequence, {memory, memory},
                         asked_words(labels, write_strengths(*each.variant, each.sequence).of_token, 2,
@@ -623,14 +625,15 @@ TEST_CASE("Legible is a table in which every word answers itself") {
 TEST_CASE("A table that there is not is refused in words") {
   const Case each = random_case(find_variant("kda"), {}, {.tokens = 4, .dk = 5, .dv = 3});
   const auto recurrence = each.trace(Form::recurrent, 1);
-  CHECK_THROWS_WITH(memory_around(*each.variant, each.sequence, *recurrence, 4),
+  CHECK_THROWS_WITH(RecurrentMemory(*each.variant, each.sequence, *recurrence).around(4),
                     says("token 4; expected 0 to 3"));
-  CHECK_THROWS_AS(memory_around(*each.variant, each.sequence, *recurrence, -1), InputError);
-  CHECK_THROWS_AS(memory_after(*each.variant, each.sequence, *recurrence, 5), InputError);
-  CHECK_THROWS_AS(memory_around_block(*each.variant, each.sequence, *recurrence, 4), InputError);
+  CHECK_THROWS_AS(RecurrentMemory(*each.variant, each.sequence, *recurrence).around(-1), InputError);
+  CHECK_THROWS_AS(RecurrentMemory(*each.variant, each.sequence, *recurrence).after(5), InputError);
+  CHECK_THROWS_AS(RecurrentMemory(*each.variant, each.sequence, *recurrence).around_block(4), InputError);
   std::stop_source stop;
   stop.request_stop();
-  CHECK_THROWS_AS(memory_after(*each.variant, each.sequence, *recurrence, 2, stop.get_token()), Cancelled);
+  CHECK_THROWS_AS(RecurrentMemory(*each.variant, each.sequence, *recurrence, stop.get_token()).after(2),
+                  Cancelled);
 
   Variant silent = *each.variant;
   silent.memory.none = "It tells nobody.";

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "core/io/npz.h"
+#include "core/io/array_file.h"
 #include "core/variants/variants.h"
 #include "tests/core/cases.h"
 #include "tests/folders.h"

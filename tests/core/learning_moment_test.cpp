@@ -9,12 +9,10 @@
 #include <tuple>
 
 #include "core/base/error.h"
-#include "core/insight/keeping.h"
 #include "core/insight/memory_change.h"
 #include "core/insight/recall.h"
 #include "core/insight/spectra.h"
 #include "core/insight/stability.h"
-#include "core/insight/written_together.h"
 #include "core/rules/network_rule.h"
 #include "core/rules/stored_pairs.h"
 #include "tests/catch.h"
@@ -377,7 +375,7 @@ TEST_CASE("a batch that is gathered is recalled once its last word has been", "[
     // What the recurrence has there is what is asked.
     const auto recurrence = each.trace(Form::recurrent, 1);
     for (std::size_t m = 0; m < moments.size(); ++m) {
-      const NamedStates states = memory_after(*each.variant, each.sequence, *recurrence, moments[m]);
+      const NamedStates states = RecurrentMemory(*each.variant, each.sequence, *recurrence).after(moments[m]);
       const StoredPairs pair = stored_pairs(*each.variant, each.sequence, 5, 1);
       const Matrix<double> answer = memory_answers(*each.variant, each.sequence, states, pair.keys);
       const double lengths = answer.norm() * pair.values.norm();  // no row rule: directions are compared

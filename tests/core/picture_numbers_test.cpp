@@ -2,8 +2,8 @@
 
 #include <limits>
 
-#include "core/insight/keeping.h"
-#include "core/insight/network_pass.h"
+#include "core/insight/learning.h"
+#include "core/insight/memory_change.h"
 #include "core/insight/spectra.h"
 #include "core/numbers/between.h"
 #include "tests/catch.h"

@@ -7,7 +7,6 @@
 #include "core/contract/output.h"
 #include "core/formula/rewriting.h"
 #include "core/proof/departure.h"
-#include "core/proof/fault_edits.h"
 #include "core/proof/faults.h"
 #include "core/proof/fragile_forms.h"
 #include "core/proof/reference_run.h"
@@ -124,7 +123,7 @@ TEST_CASE("every fault in every form that can have it has a place in a formula a
           if (!comparison.departure || !comparison.message.empty()) continue;
           INFO(fault.id << " in " << each.words << " " << name(form));
           const Departure& at = *comparison.departure;
-          const WrongTensor wrong = wrong_tensor(*trace, at);
+          const WrongTensor wrong = wrong_tensor(trace->right(), *trace, at);
           REQUIRE(wrong.is.size() > 0);
           CHECK(wrong.is(at.row, at.column) == at.got);
           CHECK(wrong.should_be(at.row, at.column) == at.expected);
@@ -210,7 +209,7 @@ TEST_CASE("a sum over more tokens at once multiplies rounding by no less, and th
     CHECK(form.factor == std::max(1.0, reference.amplification(form.form, 16).of("o")));
   }
   CHECK_THAT(in_words(lost), says("65"));
-  CHECK(in_words({}).empty());
+  CHECK(in_words(std::vector<DigitsLost>{}).empty());
 }
 
 // Each fragile form equals the right one on gentle numbers and fails where its text says so.

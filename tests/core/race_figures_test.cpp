@@ -116,10 +116,9 @@ TEST_CASE("the answer says from where on what is faster, and by how much at the 
   CHECK(figures.headline ==
         "From n ≈ 200 tokens on, the recurrent form is faster than softmax; from n ≈ 400 tokens on, the "
         "chunkwise form too.");
-  CHECK(
-      figures.detail ==
-      "At n = 1,024 tokens: recurrent 205 µs, softmax 1.05 ms, 5.1 times as long. At n = 64 tokens: softmax "
-      "4.1 µs, recurrent 12.8 µs, 3.1 times as long.");
+  CHECK(figures.detail ==
+        "At n = 1,024 tokens: recurrent 205 µs, softmax 1.05 ms, 5.1 times as long. At n = 64 tokens: "
+        "softmax 4.1 µs, recurrent 12.8 µs, 3.1 times as long.");
   REQUIRE(figures.crossings.size() == 2);
   CHECK(figures.crossings[0].words == "recurrent overtakes softmax");
   CHECK(figures.crossings[0].crossing.faster == 1);
@@ -169,8 +168,7 @@ TEST_CASE("what no longer holds at the longest length is no answer", "[race]") {
         "From n ≈ 430 tokens on, the chunkwise form is fastest, by less than the runs spread.");
   CHECK(figures.detail ==
         "At n = 1,024 tokens: chunkwise 5 s, recurrent 8 s, 1.6 times as long. At n = 64 tokens: chunkwise 1 "
-        "s, "
-        "recurrent 2 s, 2.0 times as long.");
+        "s, recurrent 2 s, 2.0 times as long.");
 }
 
 TEST_CASE("what comes apart after it crossed is faster, whatever was before", "[race]") {
@@ -249,8 +247,7 @@ TEST_CASE("a device that is always fastest is told before what crosses on anothe
         point("gated_deltanet", Form::recurrent, n, 1e-9 * static_cast<double>(n), "cuda"));
   CHECK(figures_of(report, {.forms = {Form::recurrent}}).headline ==
         "The recurrent form on cuda is fastest at every length measured; from n ≈ 100 tokens on, the "
-        "recurrent form "
-        "on cpu is faster than softmax on cpu.");
+        "recurrent form on cpu is faster than softmax on cpu.");
 }
 
 TEST_CASE("softmax in several forms is one curve, which overtakes itself nowhere", "[race]") {

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "core/race/findings.h"
-#include "core/race/taken_kernel.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;
@@ -154,8 +153,7 @@ TEST_CASE("a report's crossovers are told in sentences, and only those that ther
   CHECK(told ==
         std::vector<std::string>{
             "From about 190 tokens on, Gated DeltaNet (recurrent) is faster than Softmax attention.",
-            "From about 130 tokens on, Gated DeltaNet (chunkwise, C = 64) is faster than Softmax "
-            "attention.",
+            "From about 130 tokens on, Gated DeltaNet (chunkwise, C = 64) is faster than Softmax attention.",
             "From about 85 tokens on, Gated DeltaNet (chunkwise, C = 64) is faster than Gated DeltaNet "
             "(recurrent).",
             "From about 120 tokens on, Gated DeltaNet (chunkwise, C = 64) on cuda is faster than Gated "
@@ -176,7 +174,6 @@ TEST_CASE("curves that cross twice are told as from, to and again", "[race]") {
   CHECK_THAT(found[0].sentence, says("From about 320 to about 3,200 tokens, Linear attention"));
   CHECK_THAT(found[1].sentence,
              says("From about 3,200 tokens on, Softmax attention is faster") && says(" again."));
-  CHECK(found[1].faster.variant == "softmax");
 }
 
 // With what a GPU measured the points of a report.

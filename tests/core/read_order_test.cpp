@@ -5,7 +5,7 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/cases/hand_over.h"
+#include "core/cases/random_case.h"
 #include "core/rules/effective_attention.h"
 #include "core/rules/row_rule.h"
 #include "core/variants/rail.h"

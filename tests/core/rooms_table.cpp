@@ -8,15 +8,13 @@ const std::vector<Room>& rooms() {
        "Matrices, arrays, records of named tensors, errors, random numbers, jobs on all cores.",
        {}},
       {"core/numbers",
-       "Functions of numbers: feature maps, layer norm, Newton–Schulz, derivatives by jets, "
-       "rounding as "
-       "f32, tf32, bf16 and f16 do.",
+       "Functions of numbers: feature maps, layer norm, Newton–Schulz, derivatives by jets, rounding as f32, "
+       "tf32, bf16 and f16 do.",
        {"core/base"}},
       {"core/io", "Files: npz, npy, safetensors, csv, and captures.", {"core/base"}},
       {"core/formula",
        "An equation as a tree: its LaTeX, its arithmetic with numbers, an interpreter that checks it, and "
-       "the "
-       "functions it may call.",
+       "the functions it may call.",
        {"core/base", "core/numbers"}},
       {"core/contract",
        "What a variant is called, takes and hands on; a sequence bound to it; an output, and how far two are "
@@ -38,8 +36,7 @@ const std::vector<Room>& rooms() {
        {"core/base", "core/formula", "core/contract", "core/operator", "core/engines"}},
       {"core/rules",
        "How a kind of variant computes: operator, engines, costs and steps put together, and the questions "
-       "that every "
-       "rule answers.",
+       "that every rule answers.",
        {"core/base", "core/numbers", "core/contract", "core/operator", "core/engines", "core/costs",
         "core/steps"}},
       {"core/variants",
@@ -47,12 +44,11 @@ const std::vector<Room>& rooms() {
        {"core/base", "core/numbers", "core/formula", "core/contract", "core/engines", "core/costs",
         "core/steps", "core/rules"}},
       {"core/cases",
-       "Sequences for any variant: made up at random, or going on where another ended.",
+       "Sequences for any variant, made up at random.",
        {"core/base", "core/contract", "core/rules"}},
       {"core/insight",
        "What one wants to know of a memory: losses and gradients, stability, recall, capacity, spectra, who "
-       "wrote what, "
-       "what it costs.",
+       "wrote what, what it costs.",
        {"core/base", "core/numbers", "core/contract", "core/operator", "core/engines", "core/steps",
         "core/rules", "core/variants", "core/cases"}},
       {"core/proof",

@@ -8,7 +8,7 @@
 #include "core/engines/chunkwise.h"
 #include "core/engines/parallel.h"
 #include "core/engines/recurrent.h"
-#include "core/io/npz.h"
+#include "core/io/array_file.h"
 #include "core/rules/effective_attention.h"
 #include "core/rules/row_map.h"
 #include "core/rules/row_rule.h"

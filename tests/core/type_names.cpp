@@ -6,256 +6,152 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <optional>
-#include <span>
+#include <regex>
 
 namespace palimpsest::testing {
 
 namespace {
 
-using Tokens = std::vector<std::string_view>;
-
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-bool is_word(std::string_view token) { return !token.empty() && is_word(token.front()); }
 
-/// Cuts a source into words, "::" and single signs; drops comments and lines of the preprocessor, and leaves
-/// an empty token for each literal in quotes.
-class Reader {
- public:
-  explicit Reader(std::string_view source) : rest_(source) {}
+/// Where a literal or raw literal at the begin of `text` ends; 0 if there is none. A quote in a number
+/// separates its digits.
+std::size_t literal_length(std::string_view text, std::string_view before) {
+  if (text.starts_with("R\"")) {
+    const std::size_t bracket = text.find('(');
+    const std::string end = ")" + std::string(text.substr(2, bracket - 2)) + "\"";
+    return text.find(end, bracket) + end.size();
+  }
+  while (before.size() > 1 && is_word(before[before.size() - 2])) before.remove_suffix(1);
+  const bool is_in_number = !before.empty() && std::isdigit(static_cast<unsigned char>(before.back())) != 0;
+  if (text.front() != '"' && (text.front() != '\'' || is_in_number)) return 0;
+  std::size_t end = 1;
+  while (end < text.size() && text[end] != text.front()) end += text[end] == '\\' ? 2 : 1;
+  return end + 1;
+}
 
-  Tokens tokens() {
-    Tokens all;
-    while (!rest_.empty()) {
-      if (rest_.starts_with('\n')) {
-        line_begins_ = true;
-        rest_.remove_prefix(1);
-      } else if (std::isspace(static_cast<unsigned char>(rest_.front())) != 0) {
-        rest_.remove_prefix(1);
-      } else if (rest_.starts_with("//")) {
-        drop_until("\n", 0);
-      } else if (rest_.starts_with("/*")) {
-        drop_until("*/", 2);
-      } else if (rest_.starts_with('#') && line_begins_) {
-        drop_directive();
-      } else {
-        line_begins_ = false;
-        all.push_back(token());
-      }
+/// How much of `text` is a comment or, at the begin of a line, for the preprocessor.
+std::size_t unread_length(std::string_view text, bool begins_line) {
+  if (text.starts_with("/*")) return text.find("*/", 2) + 2;
+  if (text.starts_with("//")) return std::min(text.find('\n'), text.size());
+  if (text.front() != '#' || !begins_line) return 0;
+  std::size_t end = text.find('\n');
+  while (end < text.size() && text[end - 1] == '\\') end = text.find('\n', end + 1);
+  return std::min(end, text.size());
+}
+
+/// A source without comments, literals and lines of the preprocessor, with one space where there are some.
+std::string bare(std::string_view text) {
+  std::string code;
+  bool begins_line = true;
+  while (!text.empty()) {
+    const char c = text.front();
+    std::size_t length = unread_length(text, begins_line);
+    if (length == 0) length = literal_length(text, code);
+    if (length == 0) {
+      const bool is_space = std::isspace(static_cast<unsigned char>(c)) != 0;
+      if (!is_space || (!code.empty() && code.back() != ' ')) code += is_space ? ' ' : c;
+      begins_line = c == '\n' || (begins_line && is_space);
+      length = 1;
     }
-    return all;
+    text.remove_prefix(std::min(length, text.size()));
   }
+  return code;
+}
 
- private:
-  void drop_until(std::string_view end, std::size_t and_so_many) {
-    rest_.remove_prefix(std::min(rest_.size(), rest_.find(end, and_so_many)));
-    if (end != "\n") rest_.remove_prefix(std::min(rest_.size(), end.size()));
-  }
-
-  /// Up to the end of the line that no backslash continues.
-  void drop_directive() {
-    bool goes_on = true;
-    while (goes_on) {
-      const std::size_t end = std::min(rest_.size(), rest_.find('\n'));
-      goes_on = end > 0 && end < rest_.size() && rest_[end - 1] == '\\';
-      rest_.remove_prefix(goes_on ? end + 1 : end);
-    }
-  }
-
-  std::string_view token() {
-    if (rest_.starts_with("R\"")) {
-      const std::size_t bracket = rest_.find('(');
-      const std::string end = ")" + std::string(rest_.substr(2, bracket - 2)) + "\"";
-      drop_until(end, bracket);
-      return {};
-    }
-    if (rest_.front() == '"' || rest_.front() == '\'') return literal(rest_.front());
-    std::size_t length = rest_.starts_with("::") ? 2 : 1;
-    // A quote inside a number separates its digits.
-    const bool is_number = std::isdigit(static_cast<unsigned char>(rest_.front())) != 0;
-    while (is_word(rest_.front()) && length < rest_.size() &&
-           (is_word(rest_[length]) || (is_number && rest_[length] == '\'')))
-      ++length;
-    const std::string_view found = rest_.substr(0, length);
-    rest_.remove_prefix(length);
-    return found;
-  }
-
-  std::string_view literal(char quote) {
-    std::size_t end = 1;
-    while (end < rest_.size() && rest_[end] != quote) end += rest_[end] == '\\' ? 2 : 1;
-    rest_.remove_prefix(std::min(rest_.size(), end + 1));
+/// The name of the type whose body follows `head`; empty if the body is of something else.
+std::string type_of(const std::string& head) {
+  static const std::regex type(
+      R"re((?:^|.*[ >])(?:struct|class|union|enum(?: class| struct)?) )re"
+      R"re((?:(?:\[\[.*?\]\]|alignas\(.*?\)) )*((?:[\w:]|<.*?>)*\w(?:<.*?>)?)(?: final)?(?: ?:[^:].*)? ?)re");
+  if (head.find("struct ") == head.npos && head.find("class ") == head.npos &&
+      head.find("union ") == head.npos && head.find("enum ") == head.npos)
     return {};
-  }
-
-  std::string_view rest_;
-  bool line_begins_ = true;
-};
-
-/// How deep in brackets one is.
-class Depth {
- public:
-  void pass(std::string_view token) {
-    if (token == "<" || token == "(" || token == "[") ++depth_;
-    if (token == ">" || token == ")" || token == "]") --depth_;
-  }
-  bool is_outside() const { return depth_ <= 0; }
-
- private:
-  int depth_ = 0;
-};
-
-using Statement = std::span<const std::string_view>;
-
-/// What follows the first of `words` that stands outside of all brackets; empty if none does.
-Statement after_any(Statement statement, std::initializer_list<std::string_view> words) {
-  Depth depth;
-  for (std::size_t i = 0; i < statement.size(); ++i) {
-    if (depth.is_outside() && std::ranges::find(words, statement[i]) != words.end())
-      return statement.subspan(i + 1);
-    depth.pass(statement[i]);
-  }
-  return {};
-}
-
-/// Without attributes and alignas at its beginning.
-Statement without_attributes(Statement statement) {
-  while (!statement.empty() && (statement.front() == "[" || statement.front() == "alignas")) {
-    const std::string_view end = statement.front() == "[" ? "]" : ")";
-    const auto last = std::ranges::find(statement, end);
-    statement = statement.subspan(
-        std::min<std::size_t>(static_cast<std::size_t>(last - statement.begin()) + 1, statement.size()));
-    if (!statement.empty() && statement.front() == end) statement = statement.subspan(1);
-  }
-  return statement;
-}
-
-/// The name of the type whose body follows `head`; nothing if the body is of something else or of a type
-/// without a name.
-std::optional<std::string> defined_by(Statement head) {
-  Statement rest = after_any(head, {"struct", "class", "union", "enum"});
-  if (!rest.empty() && (rest.front() == "class" || rest.front() == "struct")) rest = rest.subspan(1);
-  rest = without_attributes(rest);
-  std::string name;
-  Depth depth;
-  bool after_word = false;
-  for (const std::string_view token : rest) {
-    if (depth.is_outside()) {
-      if (token == ":" || token == "final") break;
-      // A function that returns such a type, or a variable of it.
-      if (token == "(" || token == "=" || (after_word && is_word(token))) return std::nullopt;
-    }
-    after_word = is_word(token);
-    depth.pass(token);
-    name += token;
-  }
-  if (name.empty()) return std::nullopt;
-  return name;
-}
-
-/// "a::b" of the namespace whose body follows `head`; empty if it has no name.
-std::string namespace_of(Statement head) {
-  std::string name;
-  for (const std::string_view token : without_attributes(after_any(head, {"namespace"}))) name += token;
-  return name;
+  std::smatch match;
+  return std::regex_match(head, match, type) ? match[1].str() : std::string();
 }
 
 /// The alias that a statement defines; empty if it is another statement.
-std::string alias_of(Statement statement) {
-  const Statement rest = after_any(statement, {"using"});
-  const bool is_alias = rest.size() > 2 && (rest[1] == "=" || rest[1] == "[");
-  return is_alias ? std::string(rest.front()) : std::string();
+std::string alias_of(const std::string& statement) {
+  static const std::regex alias(R"re((?:template ?<.*> ?)?using (\w+) ?(?:\[\[.*\]\] ?)?=.*)re");
+  std::smatch match;
+  const bool may_be = statement.find("using ") != statement.npos;
+  return may_be && std::regex_match(statement, match, alias) ? match[1].str() : std::string();
 }
 
 /// The function that a statement declares or whose body follows it, "Rule::cost"; empty if it is none.
-std::string function_of(Statement statement) {
-  if (std::ranges::find(statement, "operator") != statement.end()) return {};
-  Depth depth;
-  std::size_t end = 0;
-  while (end < statement.size() && !(depth.is_outside() && statement[end] == "(")) {
-    if (depth.is_outside() && statement[end] == "=") return {};
-    depth.pass(statement[end++]);
+std::string function_of(const std::string& statement) {
+  std::string plain;  // without what stands in < >
+  int depth = 0;
+  for (const char c : statement) {
+    if (c == '<') ++depth;
+    if (depth == 0) plain += c;
+    if (c == '>') --depth;
   }
-  if (end == statement.size()) return {};
+  const std::size_t end = plain.find('(');
+  if (end == plain.npos || plain.find('=') < end || plain.find("operator") != plain.npos) return {};
   std::size_t begin = end;
-  while (begin > 0 && (begin == end ? is_word(statement[begin - 1])
-                                    : (statement[begin - 1] == "::") != (statement[begin] == "::") &&
-                                          (statement[begin - 1] == "::" || statement[begin] == "::")))
-    --begin;
-  std::string name;
-  for (const std::string_view token : statement.subspan(begin, end - begin)) name += token;
-  return name;
+  while (begin > 0 && (is_word(plain[begin - 1]) || plain[begin - 1] == ':')) --begin;
+  return plain.substr(begin, end - begin);
 }
 
-bool is_namespace(Statement head) { return std::ranges::find(head, "namespace") != head.end(); }
+struct Scope {
+  std::string name;
+  bool is_local;
+};
 
-/// Follows the braces of a source and notes what is defined between them.
-class Definitions {
- public:
-  std::vector<std::string> of(const Tokens& tokens) {
-    for (const std::string_view token : tokens) {
-      if (token == "{") {
-        open();
-      } else if (token == "}") {
-        if (!scopes_.empty()) scopes_.pop_back();
-      } else if (token == ";") {
-        note(alias_of(statement_), names_);
-        note(function_of(statement_), functions_.declared);
-      } else {
-        statement_.push_back(token);
+/// Follows the braces of a source and notes what is defined between them, local to its file or not.
+struct Definitions {
+  std::vector<std::string> types;
+  FunctionNames functions;
+  std::vector<Scope> scopes;
+
+  explicit Definitions(std::string_view source) {
+    std::string statement;
+    for (const char c : bare(source)) {
+      if (c != '{' && c != '}' && c != ';') {
+        if (c != ' ' || !statement.empty()) statement += c;
+        if (statement == "public:" || statement == "private:" || statement == "protected:") statement.clear();
         continue;
       }
-      statement_.clear();
+      if (statement.ends_with(' ')) statement.pop_back();
+      if (c == '{') open(statement);
+      if (c == '}' && !scopes.empty()) scopes.pop_back();
+      if (c == ';') {
+        note(alias_of(statement), types);
+        note(function_of(statement), functions.declared);
+      }
+      statement.clear();
     }
-    return std::move(names_);
   }
 
-  FunctionNames functions(const Tokens& tokens) {
-    of(tokens);
-    return std::move(functions_);
-  }
-
- private:
-  void open() {
-    if (is_namespace(statement_)) {
-      const std::string name = namespace_of(statement_);
-      scopes_.push_back({name, name.empty()});
-    } else if (const std::optional<std::string> type = defined_by(statement_)) {
-      note(*type, names_);
-      scopes_.push_back({*type, false});
+  void open(const std::string& head) {
+    constexpr std::string_view space = "namespace";
+    if (const std::size_t found = head.find(space); found != head.npos) {
+      const std::size_t name = std::min(found + space.size() + 1, head.size());
+      scopes.push_back({head.substr(name), name == head.size()});
+    } else if (const std::string type = type_of(head); !type.empty()) {
+      note(type, types);
+      scopes.push_back({type, false});
     } else {
-      note(function_of(statement_), functions_.defined);
-      const bool only_linkage = !statement_.empty() && statement_.front() == "extern";
-      scopes_.push_back({"", !only_linkage});
+      note(function_of(head), functions.defined);
+      scopes.push_back({"", head != "extern"});
     }
   }
 
   void note(const std::string& name, std::vector<std::string>& names) {
-    if (name.empty() || std::ranges::any_of(scopes_, &Scope::is_local)) return;
+    if (name.empty() || std::ranges::any_of(scopes, &Scope::is_local)) return;
     std::string full;
-    for (const Scope& scope : scopes_) full += scope.name.empty() ? "" : scope.name + "::";
+    for (const Scope& scope : scopes) full += scope.name.empty() ? "" : scope.name + "::";
     names.push_back(full + name);
   }
-
-  struct Scope {
-    std::string name;
-    bool is_local;
-  };
-  std::vector<Scope> scopes_;
-  Tokens statement_;
-  std::vector<std::string> names_;
-  FunctionNames functions_;
 };
 
 }  // namespace
 
-std::vector<std::string> type_names(std::string_view source) {
-  return Definitions().of(Reader(source).tokens());
-}
+std::vector<std::string> type_names(std::string_view source) { return Definitions(source).types; }
 
-FunctionNames function_names(std::string_view source) {
-  return Definitions().functions(Reader(source).tokens());
-}
+FunctionNames function_names(std::string_view source) { return Definitions(source).functions; }
 
 std::vector<SourceFile> sources_below(const std::filesystem::path& root,
                                       const std::vector<std::string>& folders) {

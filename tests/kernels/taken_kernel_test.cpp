@@ -1,6 +1,6 @@
 // Which rules have kernels for tensor cores, without a GPU, is what one says.
 
-#include "core/race/taken_kernel.h"
+#include "core/race/lines.h"
 
 #include "core/cases/random_case.h"
 #include "kernels/cuda_backend.h"

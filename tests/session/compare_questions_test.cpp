@@ -80,10 +80,11 @@ TEST_CASE("a side's memory is what its own form and precision compute up to the 
           first.tokens = token + 1;
           const Matrix<double> S = side->variant->rule->run(first, form, precision, 4).states.front().second;
           CHECK(moment->after.S == S);
-          const Matrix<double> own = memory_after(*reference->variant, reference->sequence,
-                                                  *reference->trace(Form::recurrent), token + 1)
-                                         .front()
-                                         .second;
+          const Matrix<double> own =
+              RecurrentMemory(*reference->variant, reference->sequence, *reference->trace(Form::recurrent))
+                  .after(token + 1)
+                  .front()
+                  .second;
           CHECK(moment->after.apart == S - own);
           CHECK(moment->after.length == S.norm());
           if (token == 0) CHECK(moment->before.S.isZero(0));
@@ -100,7 +101,9 @@ TEST_CASE("what a side answers is the one table of answers, and the reference is
   const auto words = words_asked(*reference, 15);
   const AnswerTable table = answer_table(
       *reference->variant, reference->sequence,
-      memory_around(*reference->variant, reference->sequence, *reference->trace(Form::recurrent), 15), words);
+      RecurrentMemory(*reference->variant, reference->sequence, *reference->trace(Form::recurrent))
+          .around(15),
+      words);
   CHECK(moment->table.after == table.after);
   CHECK(moment->table.before == table.before);
   CHECK(moment->sentence == answer_sentence(table));

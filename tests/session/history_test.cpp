@@ -5,7 +5,7 @@
 
 #include "app/session/state.h"
 #include "core/base/error.h"
-#include "core/io/npz.h"
+#include "core/io/array_file.h"
 #include "tests/catch.h"
 #include "tests/core/io/files.h"
 #include "tests/other_device.h"

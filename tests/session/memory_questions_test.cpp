@@ -79,8 +79,10 @@ TEST_CASE("in every form the place of a token answers what the recurrence has th
   CHECK(chunk.table.after == written.table.after);
   // Where the chunk of tokens 40 to 47 is carried on, all of them change it.
   const AnswersAtPlace carried = table_at(Form::chunkwise, "carry");
-  const NamedStates before = memory_after(*computation->variant, computation->sequence, *recurrence, 40);
-  const NamedStates after = memory_after(*computation->variant, computation->sequence, *recurrence, 48);
+  const NamedStates before =
+      RecurrentMemory(*computation->variant, computation->sequence, *recurrence).after(40);
+  const NamedStates after =
+      RecurrentMemory(*computation->variant, computation->sequence, *recurrence).after(48);
   const AnswerTable expected =
       answer_table(*computation->variant, computation->sequence, {before, after}, carried.table.words);
   CHECK(carried.table.before == expected.before);

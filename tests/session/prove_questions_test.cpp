@@ -8,7 +8,6 @@
 #include "app/session/inputs.h"
 #include "app/session/session.h"
 #include "core/base/error.h"
-#include "core/proof/fault_edits.h"
 #include "core/proof/faults.h"
 #include "core/proof/verify_faults.h"
 #include "core/variants/variants.h"

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "core/base/error.h"
-#include "core/io/npz.h"
+#include "core/io/array_file.h"
 #include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/core/io/files.h"

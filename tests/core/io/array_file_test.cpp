@@ -2,7 +2,6 @@
 
 #include "core/io/array_file.h"
 #include "core/io/capture.h"
-#include "core/io/csv.h"
 #include "core/io/npy.h"
 #include "tests/core/io/files.h"
 #include "tests/core/io/safetensors_bytes.h"

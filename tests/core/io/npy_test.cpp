@@ -7,9 +7,9 @@
 #include <limits>
 
 #include "core/base/text.h"
+#include "core/io/array_file.h"
 #include "core/io/file.h"
 #include "core/io/npy.h"
-#include "core/io/npz.h"
 #include "tests/commands/raw_npz.h"
 #include "tests/core/io/files.h"
 

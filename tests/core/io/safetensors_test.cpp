@@ -1,4 +1,4 @@
-#include "core/io/safetensors.h"
+#include "core/io/array_file.h"
 
 #include <bit>
 #include <limits>
