@@ -267,21 +267,13 @@ Matrix<double> unit_rows(Matrix<double> rows) {
 std::vector<Index> shape_of(const Input& input, const CapacityPlan& plan, const Settings& settings,
                             Index tokens) {
   const Index batch = inner_batch(settings);
+  const std::map<std::string, Index> sizes = {{"n", tokens},    {"dk", plan.dk},
+                                              {"d", plan.dk},   {"dv", plan.dv},
+                                              {"batch", batch}, {"n_batches", (tokens + batch - 1) / batch}};
   std::vector<Index> shape;
   for (const std::string& axis : input.shape) {
-    if (axis == "n") {
-      shape.push_back(tokens);
-    } else if (axis == "dk" || axis == "d") {
-      shape.push_back(plan.dk);
-    } else if (axis == "dv") {
-      shape.push_back(plan.dv);
-    } else if (axis == "batch") {
-      shape.push_back(batch);
-    } else if (axis == "n_batches") {
-      shape.push_back((tokens + batch - 1) / batch);
-    } else {
-      shape.push_back(has_tokens(input) ? 1 : 2 * plan.dk);
-    }
+    const auto known = sizes.find(axis);
+    shape.push_back(known != sizes.end() ? known->second : has_tokens(input) ? 1 : 2 * plan.dk);
   }
   return shape;
 }

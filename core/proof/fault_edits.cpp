@@ -179,29 +179,13 @@ Parting parting(const Expression& is, const Expression& should_be) {
 /// `x` with the piece at the end of `path` named.
 Expression marked(const Expression& x, const std::vector<std::size_t>& path, std::size_t depth = 0) {
   if (depth == path.size()) return named(changed_piece, x);
-  std::vector<Expression> arguments(x.arguments().begin(), x.arguments().end());
-  arguments[path[depth]] = marked(arguments[path[depth]], path, depth + 1);
-  switch (x.kind()) {
-    case Expression::Kind::tensor:
-      break;
-    case Expression::Kind::transpose:
-      return transpose(arguments[0]);
-    case Expression::Kind::product:
-      return arguments[0] * arguments[1];
-    case Expression::Kind::hadamard:
-      return hadamard(arguments[0], arguments[1]);
-    case Expression::Kind::sum:
-      return arguments[0] + arguments[1];
-    case Expression::Kind::difference:
-      return arguments[0] - arguments[1];
-    case Expression::Kind::diagonal:
-      return diagonal(arguments[0]);
-    case Expression::Kind::function:
-      return call(x.name(), arguments);
-    case Expression::Kind::named:
-      return named(x.name(), arguments[0]);
-  }
-  return x;
+  std::optional<std::size_t> argument;  // of x; x itself comes first
+  return replaced(x, [&](const Expression& piece) -> std::optional<Expression> {
+    const bool is_whole = !argument;
+    argument = is_whole ? 0 : *argument + 1;
+    if (is_whole) return std::nullopt;
+    return *argument - 1 == path[depth] ? marked(piece, path, depth + 1) : piece;
+  });
 }
 
 /// The carry that brings an operand of `expression` another way than it should, if there is one.

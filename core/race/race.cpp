@@ -85,16 +85,8 @@ constexpr Index hidden_per_channel = 4;  // units of an inner network, as papers
 
 /// Bytes of a number of q, k, v or o. All else, gates, strengths and states, are numbers of held_in().
 double number_size(Precision precision) {
-  switch (precision) {
-    case Precision::f64:
-      return 8;
-    case Precision::f32:
-    case Precision::tf32:
-      return 4;
-    case Precision::bf16:
-      return 2;
-  }
-  return 0;
+  static constexpr double bytes[] = {8, 4, 4, 2};
+  return bytes[static_cast<std::size_t>(precision)];
 }
 
 /// The data of an entry, kept for the next that has the same.
