@@ -118,6 +118,24 @@ struct CapturedHead {
   }
 };
 
+using Numbers = std::vector<double>;
+
+/// Linear attention over so many tokens with as many channels.
+Case linear_rows(Index tokens, Numbers q, Numbers k, Numbers v) {
+  const std::vector<Index> shape = {tokens, tokens};
+  const Variant& linear = find_variant("linear");
+  return bound(linear, resolve(linear, {}),
+               {{"q", Array(shape, std::move(q))},
+                {"k", Array(shape, std::move(k))},
+                {"v", Array(shape, std::move(v))}});
+}
+
+/// Its tokens as words that are called a, b, c.
+std::vector<AskedWord> letters(const Case& each, Index token, const WordChoice& choice) {
+  static const std::vector<std::string> labels = {"a", "b", "c"};
+  return asked_words(labels, write_strengths(*each.variant, each.sequence).of_token, token, choice);
+}
+
 const WordChoice facts = {.pinned = {6, 13, 20, 27, 34, 42}};  // key, shell, map, bell, book, drum
 
 std::string rounded(double value) { return fmt::format("{:.2f}", value); }
@@ -459,14 +477,10 @@ TEST_CASE("A write is as strong as its rule says") {
 }
 
 TEST_CASE("An output is made of stored values, and what is left is said") {
-  Arrays arrays = {{"q", Array({3, 3}, std::vector<double>{1, 0, 0, 0, 1, 0, 1, 1, 0})},
-                   {"k", Array({3, 3}, std::vector<double>{1, 0, 0, 0, 1, 0, 0, 0, 1})},
-                   {"v", Array({3, 3}, std::vector<double>{1, 0, 0, 1, 1, 0, 0, 2, 0})}};
-  const Case each = bound(find_variant("linear"), resolve(find_variant("linear"), {}), arrays);
-  const std::vector<std::string> labels = {"a", "b", "c"};
+  const Case each =
+      linear_rows(3, {1, 0, 0, 0, 1, 0, 1, 1, 0}, {1, 0, 0, 0, 1, 0, 0, 0, 1}, {1, 0, 0, 1, 1, 0, 0, 2, 0});
   const auto words = [&](std::vector<Index> pinned) {
-    return asked_words(labels, write_strengths(*each.variant, each.sequence).of_token, 2,
-                       {.pinned = std::move(pinned)});
+    return letters(each, 2, {.pinned = std::move(pinned)});
   };
   Matrix<double> o(1, 3);
   o << 3, 2, 1;  // = 1 a + 2 b and one beside them
@@ -497,17 +511,13 @@ TEST_CASE("An output is made of stored values, and what is left is said") {
 
 TEST_CASE("A word that reads is asked with its query") {
   // Two pairs at right angles; the third token stores nothing of them and asks for the second.
-  Arrays arrays = {{"q", Array({3, 3}, std::vector<double>{1, 0, 0, 0, 1, 0, 0, 5, 0})},
-                   {"k", Array({3, 3}, std::vector<double>{1, 0, 0, 0, 1, 0, 0, 0, 2})},
-                   {"v", Array({3, 3}, std::vector<double>{1, 0, 0, 0, 1, 0, 0, 0, 1})}};
-  const Case each = bound(find_variant("linear"), resolve(find_variant("linear"), {}), arrays);
-  const std::vector<std::string> labels = {"a", "b", "c"};
+  const Case each =
+      linear_rows(3, {1, 0, 0, 0, 1, 0, 0, 5, 0}, {1, 0, 0, 0, 1, 0, 0, 0, 2}, {1, 0, 0, 0, 1, 0, 0, 0, 1});
   const auto trace = each.variant->rule->trace(each.sequence, Form::recurrent, Precision::f64, 1);
   const NamedStates memory = RecurrentMemory(*each.variant, each.sequence, *trace).after(3);
   const auto asked = [&](std::optional<Index> query) {
     return answer_table(*each.variant, each.sequence, {memory, memory},
-                        asked_words(labels, write_strengths(*each.variant, each.sequence).of_token, 2,
-                                    {.pinned = {0, 1, 2}, .query = query}));
+                        letters(each, 2, {.pinned = {0, 1, 2}, .query = query}));
   };
   const AnswerTable by_keys = asked({});
   CHECK(by_keys.after.isApprox(Matrix<double>::Identity(3, 3), 1e-13));
@@ -520,14 +530,9 @@ TEST_CASE("A word that reads is asked with its query") {
 }
 
 TEST_CASE("A word that is written later explains nothing yet") {
-  Arrays arrays = {{"q", Array({2, 2}, std::vector<double>{1, 0, 0, 1})},
-                   {"k", Array({2, 2}, std::vector<double>{1, 0, 0, 1})},
-                   {"v", Array({2, 2}, std::vector<double>{1, 0, 1, 1})}};
-  const Case each = bound(find_variant("linear"), resolve(find_variant("linear"), {}), arrays);
-  const std::vector<std::string> labels = {"a", "b"};
+  const Case each = linear_rows(2, {1, 0, 0, 1}, {1, 0, 0, 1}, {1, 0, 1, 1});
   const auto words = [&](std::vector<Index> pinned) {
-    return asked_words(labels, write_strengths(*each.variant, each.sequence).of_token, 0,
-                       {.pinned = std::move(pinned)});
+    return letters(each, 0, {.pinned = std::move(pinned)});
   };
   Matrix<double> o(1, 2);
   o << 1, 1;  // the value of the word to come

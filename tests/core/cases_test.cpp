@@ -97,12 +97,6 @@ Array rows_of(const Array& whole, Index first, Index count) {
   return {shape, std::move(values)};
 }
 
-/// Tokens of an inner batch of the rule; 1 where it has none.
-Index batch_of(const Case& each) {
-  const auto batch = each.sequence.settings.parameters.find("batch");
-  return batch == each.sequence.settings.parameters.end() ? 1 : static_cast<Index>(batch->second);
-}
-
 /// Whether the array holds a state before the first token.
 bool is_initial_state(const Case& each, const std::string& array) {
   return std::ranges::any_of(states_of(*each.variant, each.settings), [&](const std::string& state) {
@@ -113,7 +107,7 @@ bool is_initial_state(const Case& each, const std::string& array) {
 /// Tokens first .. first+count-1 of every array that has an axis of tokens or batches, the arrays that hold
 /// for all tokens, and no initial states. `first` is the start of a batch.
 Arrays part_of(const Case& each, Index first, Index count) {
-  const Index batch = batch_of(each);
+  const Index batch = inner_batch(each.sequence.settings);
   const auto batches = [&](Index tokens) { return (tokens + batch - 1) / batch; };
   Arrays part;
   for (const Input& input : inputs_of(*each.variant, each.settings)) {
@@ -131,18 +125,9 @@ Arrays part_of(const Case& each, Index first, Index count) {
   return part;
 }
 
-/// The first tokens of a case, ready to run with its initial states.
-Case beginning_of(const Case& each, Index count) {
-  Arrays first = part_of(each, 0, count);
-  for (const auto& [name, array] : *each.arrays) {
-    if (is_initial_state(each, name)) first[name] = array;
-  }
-  return bound(*each.variant, each.settings, first, each.words);
-}
-
 /// The smallest multiple of the inner batch that is at least `wanted`, or the whole sequence.
 Index split_at(const Case& each, Index wanted) {
-  const Index batch = batch_of(each);
+  const Index batch = inner_batch(each.sequence.settings);
   return std::min<Index>(each.sequence.tokens, (wanted + batch - 1) / batch * batch);
 }
 
@@ -254,8 +239,8 @@ TEST_CASE("a sequence extended in any form is the sequence in one piece") {
     const Output whole = each.run(each.forms().front());
     for (const Index wanted : {0, 1, 16, 29}) {
       const Index split = split_at(each, wanted);
-      const bool ends_within_batch = split % batch_of(each) != 0;
-      const Case first = beginning_of(each, split);
+      const bool ends_within_batch = split % inner_batch(each.sequence.settings) != 0;
+      const Case first = first_tokens(each, split);
       for (const Form prefill : each.forms()) {
         const Output before = first.run(prefill, Precision::f64, 7);
         for (const Form form : each.forms()) {
@@ -277,14 +262,14 @@ TEST_CASE("a prefill in chunks and then token by token is one run") {
     const std::vector<Form> forms = each.forms();
     const bool streams = std::ranges::find(forms, Form::recurrent) != forms.end();
     const Form form = streams ? Form::recurrent : forms.front();
-    const Index batch = batch_of(each);
+    const Index batch = inner_batch(each.sequence.settings);
     const Index prefill = split_at(each, 9);
-    Case so_far = beginning_of(each, prefill);
+    Case so_far = first_tokens(each, prefill);
     Output output = so_far.run(Form::chunkwise, Precision::f64, 4);
     for (Index t = prefill; t < T; t += batch) {
       const Index count = std::min(batch, T - t);
       output = extended(so_far, output, part_of(each, t, count), form);
-      so_far = beginning_of(each, t + count);
+      so_far = first_tokens(each, t + count);
     }
     INFO(each.words);
     CHECK(compare(output, each.run(form)).error <= each.allowed(1e-13));
@@ -296,8 +281,8 @@ TEST_CASE("a state that is not handed over as it is changes what follows") {
   for (const Case& each : all_cases({.tokens = T, .dk = 4, .dv = 3, .seed = 34})) {
     if (!each.variant->rule->is_causal(each.sequence)) continue;
     const Index split = split_at(each, 12);
-    if (split % batch_of(each) != 0) continue;
-    const Case first = beginning_of(each, split);
+    if (split % inner_batch(each.sequence.settings) != 0) continue;
+    const Case first = first_tokens(each, split);
     const Output before = first.run(Form::chunkwise);
     const auto rest = [&](const Output& handed) {
       return extended(first, handed, part_of(each, split, T - split), Form::chunkwise, 4);
@@ -318,7 +303,7 @@ TEST_CASE("column norms that come from the initial weights stay those of the fir
   Variant forgetful = variant;
   forgetful.hand_over = nullptr;
   const Case each = random_case(variant, {.parameters = {{"batch", 4}}}, {.tokens = 24, .dk = 4, .dv = 3});
-  const Case first = beginning_of(each, 12);
+  const Case first = first_tokens(each, 12);
   // Free columns grow; a run that took its norms from there would keep the wrong ones. The engine keeps them
   // up to 1e-5, so the change is of that size.
   const Output before = first.run(Form::chunkwise);
@@ -401,7 +386,7 @@ TEST_CASE("queries wholly after a block get the same in every form") {
     if (!dynamic_cast<const RowRule*>(each.variant->rule.get())) continue;
     INFO(each.words);
     ++compared;
-    const Case block = beginning_of(each, split);
+    const Case block = first_tokens(each, split);
     const Output before = block.run(Form::recurrent);
     const auto answers = [&](Form form, Precision precision, Index chunk_size) {
       return asked(block, before, rest_of(each, split), form, chunk_size, precision);
@@ -423,7 +408,7 @@ TEST_CASE("a token that only asks is one whose key and value are nothing") {
   for (const char* id : {"linear", "retnet", "gla", "deltanet", "gated_deltanet", "kda", "value_decay"}) {
     INFO(id);
     const Case each = random_case(find_variant(id), {}, {.tokens = 30, .dk = 5, .dv = 3, .seed = 13});
-    const Case block = beginning_of(each, 17);
+    const Case block = first_tokens(each, 17);
     const Output before = block.run(Form::chunkwise, Precision::f64, 4);
     const Arrays silent = with_zeros(rest_of(each, 17), {"k", "v"});
     const Matrix<double> run = extended(block, before, silent, Form::recurrent).o.bottomRows(13);
@@ -442,7 +427,7 @@ TEST_CASE("without erasing, what a block answers and what comes later add up") {
   for (const char* id : {"linear", "retnet", "gla"}) {
     INFO(id);
     const Case each = random_case(find_variant(id), {}, {.tokens = 30, .dk = 5, .dv = 3, .seed = 14});
-    const Case block = beginning_of(each, 17);
+    const Case block = first_tokens(each, 17);
     const Output before = block.run(Form::chunkwise, Precision::f64, 4);
     const Matrix<double> answered = asked(block, before, rest_of(each, 17), Form::parallel, 1);
     const Matrix<double> own = bound(*each.variant, each.settings, rest_of(each, 17)).run(Form::parallel).o;
@@ -452,7 +437,7 @@ TEST_CASE("without erasing, what a block answers and what comes later add up") {
 
 TEST_CASE("a rule that no token can only ask says so") {
   const Case each = random_case(find_variant("softmax"), {}, {.tokens = 6, .dk = 2, .dv = 2});
-  const Case block = beginning_of(each, 4);
+  const Case block = first_tokens(each, 4);
   CHECK_THROWS_WITH(asked(block, block.run(Form::recurrent), rest_of(each, 4), Form::parallel, 1),
                     says("A token that only asks is not defined here"));
 }
@@ -478,7 +463,7 @@ TEST_CASE("what a token would write does not matter where it only asks") {
   for (const Case& each : all_cases({.tokens = 24, .dk = 4, .dv = 3, .seed = 16})) {
     if (!dynamic_cast<const RowRule*>(each.variant->rule.get())) continue;
     const Index split = split_at(each, 12);
-    const Case block = beginning_of(each, split);
+    const Case block = first_tokens(each, split);
     const Output before = block.run(Form::recurrent);
     const Arrays asking = rest_of(each, split);
     Arrays other = asking;
