@@ -3,7 +3,6 @@
 #include <cctype>
 #include <map>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,7 +22,8 @@ namespace palimpsest {
 ///   - a parameter or an array without tokens, where Notation names it; the scale, unless it is 1;
 ///   - what a rule makes of them, under the names that its Notation gives (ProgramNames): never that of an
 ///     input, or the input's equations would show numbers that it does not have. A trace throws Error then;
-///   - what the engines make, each a result of the steps of the form, as tensor_names() lists it; a state
+///   - what the engines make, each a result of the steps of the form, as tests/core/names_test.cpp lists it;
+///   a state
 ///     X in parts is X_before, X_moved and X_after. No input may be called so.
 class Record {
  public:
@@ -83,17 +83,5 @@ class Recorder {
  private:
   Record& record_;
 };
-
-/// A name under which a Record holds what an engine of row programs or softmax makes.
-struct TensorName {
-  std::string_view name;
-  std::string_view words;
-};
-
-/// All of them: no input of a variant may be called so.
-std::span<const TensorName> tensor_names();
-
-/// Whether `name` is one of them.
-bool is_tensor_name(std::string_view name);
 
 }  // namespace palimpsest

@@ -69,7 +69,7 @@ class Rule {
   virtual std::optional<NamedStates> cache_after(const Sequence& sequence, Index tokens) const;
 
   /// Whether no output depends on tokens after its own (or after its inner batch): then more tokens may
-  /// follow (core/cases/hand_over.h).
+  /// follow.
   virtual bool is_causal(const Sequence& sequence) const;
 
   /// What run() takes for one head.
