@@ -22,14 +22,18 @@ void keep_memory() {
 
 }  // namespace
 
+DeviceMemory memory_of_device() {
+  DeviceMemory memory;
+  CHECK_CUDA(cudaMemGetInfo(&memory.free, &memory.total));
+  return memory;
+}
+
 void* allocate_on_device(std::size_t bytes) {
   keep_memory();
   void* data = nullptr;
   const cudaError_t status = cudaMallocAsync(&data, bytes, nullptr);
   if (!succeeded(status) && status == cudaErrorMemoryAllocation) {
-    std::size_t free = 0;
-    std::size_t total = 0;
-    CHECK_CUDA(cudaMemGetInfo(&free, &total));
+    const auto [free, total] = memory_of_device();
     throw Error(fmt::format(
         "the CUDA device has no {:.1f} MB left ({:.0f} of {:.0f} MB are free); use fewer tokens or heads, "
         "smaller chunks, or the CPU",

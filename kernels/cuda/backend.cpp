@@ -3,9 +3,9 @@
 #include "core/base/error.h"
 #include "core/contract/sequence.h"
 #include "core/rules/rule.h"
+#include "kernels/cuda/check.h"
 #include "kernels/cuda/engines.h"
 #include "kernels/cuda/failed_run.h"
-#include "kernels/cuda/head_groups.h"
 #include "kernels/cuda/measure.h"
 #include "kernels/cuda_backend.h"
 #include "kernels/device.h"
@@ -14,7 +14,7 @@ namespace palimpsest {
 
 namespace {
 
-static_assert(most_heads_in_all <= cuda::most_grid_blocks);  // kernels have a block for each head there
+static_assert(most_heads_in_all <= most_grid_blocks);  // kernels have a block for each head there
 
 constexpr int first_with_tensor_cores = 8;  // for bf16 and tf32: major number of the compute capability
 

@@ -3,11 +3,15 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "core/base/error.h"
 
 namespace palimpsest {
+
+/// Blocks of a grid along its second or third axis, at most.
+inline constexpr std::int64_t most_grid_blocks = 65535;
 
 /// Whether a call succeeded. One that failed leaves nothing behind for the next that asks for the last error.
 inline bool succeeded(cudaError_t status) {
@@ -22,6 +26,15 @@ inline void check_cuda(cudaError_t status, const char* call, const char* file, i
   throw Error(std::string(call) + " failed at " + file + ":" + std::to_string(line) + ": " +
               cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")");
 }
+
+/// Bytes of device memory.
+struct DeviceMemory {
+  std::size_t free = 0;
+  std::size_t total = 0;
+};
+
+/// Of the first device. Throws Error with CUDA's words.
+DeviceMemory memory_of_device();
 
 /// `bytes` > 0 bytes of device memory that holds NaN, out of the pool that the device keeps between runs.
 /// Throws Error saying what was wanted, what is free and what to do where it has not enough.

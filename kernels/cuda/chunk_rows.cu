@@ -14,8 +14,6 @@
 #include <algorithm>
 #include <string>
 
-#include "core/base/error.h"
-#include "kernels/cuda/check.h"
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/row_kernels.h"
 #include "kernels/cuda/tile_product.cuh"
@@ -139,7 +137,7 @@ __device__ void fill_sight(const Chunk<Scalar>& chunk, const Scalar* sight, std:
 /// How the state fades on the way through a chunk: a thread follows one channel.
 template <class Scalar>
 __global__ void fill_gates(const RowPrograms<Scalar> rows, const Chunks<Scalar> chunks) {
-  const Chunk<Scalar> chunk(rows, chunks, blockIdx.y, blockIdx.z);
+  const Chunk<Scalar> chunk{rows, chunks, blockIdx.y, blockIdx.z};
   const std::int64_t d = thread_number();
   const std::int64_t width = chunk.gates();
   if (rows.alpha.data && d < width) {
@@ -155,7 +153,7 @@ __global__ void fill_gates(const RowPrograms<Scalar> rows, const Chunks<Scalar> 
 /// What readers see of the parts carried in, and how writes reach those carried out: a thread follows one.
 template <class Scalar>
 __global__ void fill_sights(const RowPrograms<Scalar> rows, const Chunks<Scalar> chunks) {
-  const Chunk<Scalar> chunk(rows, chunks, blockIdx.y, blockIdx.z);
+  const Chunk<Scalar> chunk{rows, chunks, blockIdx.y, blockIdx.z};
   const std::int64_t p = rows.parts;
   const std::int64_t number = thread_number();
   if (number < chunk.reads) {
@@ -206,7 +204,7 @@ struct Readers {
 template <class Scalar>
 __global__ void fill_weights(const RowPrograms<Scalar> rows, const Chunks<Scalar> chunks,
                              const Readers<Scalar> readers, Scalar* weights) {
-  const Chunk<Scalar> chunk(rows, chunks, blockIdx.y, blockIdx.z);
+  const Chunk<Scalar> chunk{rows, chunks, blockIdx.y, blockIdx.z};
   const std::int64_t j = thread_number();
   if (j >= chunk.L) return;
   Scalar* const W = chunk.table(weights, readers.of_a_chunk * chunks.L);
@@ -246,7 +244,7 @@ __global__ void __launch_bounds__(ReadTile<Scalar>::threads)
                       const DeviceRows<const Scalar> y, const DeviceRows<const Scalar> beta, Scalar* scores) {
   using Tile = ReadTile<Scalar>;
   __shared__ typename Tile::Room room;
-  const Chunk<Scalar> chunk(rows, chunks, blockIdx.y, blockIdx.z);
+  const Chunk<Scalar> chunk{rows, chunks, blockIdx.y, blockIdx.z};
   const std::int64_t tiles_along = Tile::tiles_along(chunks.L);
   const std::int64_t first_s = blockIdx.x / tiles_along * Tile::height;
   const std::int64_t first_j = blockIdx.x % tiles_along * Tile::columns;
@@ -280,7 +278,7 @@ __global__ void fill_channel_scores(const RowPrograms<Scalar> rows, const Chunks
                                     const DeviceRows<const Scalar> y, const DeviceRows<const Scalar> beta,
                                     Scalar* scores) {
   extern __shared__ unsigned char shared[];
-  const Chunk<Scalar> chunk(rows, chunks, blockIdx.y, blockIdx.z);
+  const Chunk<Scalar> chunk{rows, chunks, blockIdx.y, blockIdx.z};
   const int lane = threadIdx.x % warp_size;
   const std::int64_t j = std::int64_t{blockIdx.x} * warps + threadIdx.x / warp_size;
   if (j >= chunk.L) return;
@@ -367,29 +365,13 @@ struct Columns {
   TileTimes<Tile>& times;
   Scalar* N_of_tile;  // [height, height] in shared memory, for those who write
   const Scalar* one;  // a 1, likewise
-  const RowPrograms<Scalar>& rows;
-  const Chunks<Scalar>& chunks;
   std::int64_t first_column;
-  std::int64_t count;  // columns
-  std::int64_t K;
-  std::int64_t V;
-  std::int64_t L;
-
-  __device__ Columns(const Chunk<Scalar>& chunk_, typename Tile::Room& room_, TileTimes<Tile>& times_,
-                     Scalar* N_of_tile_, const Scalar* one_, std::int64_t first_column_)
-      : chunk(chunk_),
-        room(room_),
-        times(times_),
-        N_of_tile(N_of_tile_),
-        one(one_),
-        rows(chunk.rows),
-        chunks(chunk.chunks),
-        first_column(first_column_),
-        K(rows.K),
-        V(rows.V),
-        L(chunks.L) {
-    count = min(V - first_column, std::int64_t{Tile::columns});
-  }
+  const RowPrograms<Scalar>& rows = chunk.rows;
+  const Chunks<Scalar>& chunks = chunk.chunks;
+  std::int64_t K = rows.K;
+  std::int64_t V = rows.V;
+  std::int64_t L = chunks.L;
+  std::int64_t count = min(V - first_column, std::int64_t{Tile::columns});  // columns
 
   /// What is not there is a 1, read again and again.
   __device__ Factor<Scalar> factor(const Scalar* data, std::int64_t row_stride,
@@ -713,8 +695,8 @@ __global__ void __launch_bounds__(ChainTile<Scalar>::threads)
   const std::int64_t state = rows.parts * rows.K * rows.V;
   Scalar* const S = rows.final_state + blockIdx.y * state;
   for (std::int64_t index = 0; index < chunks.count; ++index) {
-    const Chunk<Scalar> chunk(rows, chunks, index, blockIdx.y);
-    const Columns<Scalar, Tile> columns(chunk, room, times, N_of_tile, &one, first_column);
+    const Chunk<Scalar> chunk{rows, chunks, index, blockIdx.y};
+    const Columns<Scalar, Tile> columns{chunk, room, times, N_of_tile, &one, first_column};
     if (!outputs && chunks.S_in) {
       Scalar* const S_in = chunk.table(chunks.S_in, state);
       for (std::int64_t place = threadIdx.x; place < rows.parts * rows.K * Tile::columns;
@@ -740,16 +722,16 @@ __global__ void __launch_bounds__(ReadTile<Scalar>::threads)
   __shared__ TileTimes<Tile> times;
   const std::int64_t tiles_along = Tile::tiles_along(rows.V);
   const std::int64_t first = blockIdx.x / tiles_along * Tile::height;
-  const Chunk<Scalar> chunk(rows, chunks, blockIdx.y, blockIdx.z);
+  const Chunk<Scalar> chunk{rows, chunks, blockIdx.y, blockIdx.z};
   if (first >= chunk.reads) return;
   const std::int64_t first_column = blockIdx.x % tiles_along * Tile::columns;
-  const Columns<Scalar, Tile> columns(chunk, room, times, nullptr, nullptr, first_column);
+  const Columns<Scalar, Tile> columns{chunk, room, times, nullptr, nullptr, first_column};
   columns.read(first, chunk.table(chunks.S_in, rows.parts * rows.K * rows.V), tap);
 }
 
 template <class Scalar>
 unsigned heads_of(const RowPrograms<Scalar>& rows) {
-  return static_cast<unsigned>(rows.batches * rows.heads);
+  return blocks_for(rows.batches * rows.heads);
 }
 
 template <class Scalar>
@@ -767,9 +749,7 @@ std::size_t bytes_of_fades(std::int64_t K) {
 template <class Scalar>
 void require_room_for_fades(const RowPrograms<Scalar>& rows) {
   if (!each_channel_decays(rows)) return;
-  int room = 0;
-  CHECK_CUDA(cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
-  const auto bytes = static_cast<std::size_t>(room);
+  const auto bytes = static_cast<std::size_t>(most_shared_bytes());
   if (bytes_of_fades<Scalar>(rows.K) <= bytes) return;
   throw Unsupported("decays of " + std::to_string(rows.K) +
                     " key channels in chunks: the shared memory of this device has room for " +
@@ -783,91 +763,69 @@ void make_scores(const RowPrograms<Scalar>& rows, const Chunks<Scalar>& chunks,
                  const Readers<Scalar>& readers, const DeviceRows<const Scalar>& x,
                  const DeviceRows<const Scalar>& y, const DeviceRows<const Scalar>& beta, Scalar* scores) {
   if (readers.of_a_chunk == 0) return;
-  const auto count = static_cast<unsigned>(chunks.count);
+  const auto blocks = [&](unsigned of_a_chunk) {
+    return dim3(of_a_chunk, blocks_for(chunks.count), heads_of(rows));
+  };
   if (each_channel_decays(rows)) {
-    const std::size_t shared = bytes_of_fades<Scalar>(rows.K);
-    if (shared > 48 * 1024)
-      CHECK_CUDA(cudaFuncSetAttribute(fill_channel_scores<Scalar>,
-                                      cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
-    fill_channel_scores<<<dim3(blocks_for(chunks.L, warps), count, heads_of(rows)), threads, shared>>>(
-        rows, chunks, readers, x, y, beta, scores);
-  } else {
-    fill_weights<<<dim3(blocks_for(chunks.L, threads), count, heads_of(rows)), threads>>>(rows, chunks,
-                                                                                          readers, scores);
-    CHECK_CUDA(cudaGetLastError());
-    using Tile = ReadTile<Scalar>;
-    const auto tiles = static_cast<unsigned>(Tile::tiles(readers.of_a_chunk, chunks.L));
-    multiply_products<<<dim3(tiles, count, heads_of(rows)), Tile::threads>>>(rows, chunks, readers, x, y,
-                                                                             beta, scores);
+    launch(fill_channel_scores<Scalar>,
+           {blocks(blocks_for(chunks.L, warps)), threads, bytes_of_fades<Scalar>(rows.K)}, rows, chunks,
+           readers, x, y, beta, scores);
+    return;
   }
-  CHECK_CUDA(cudaGetLastError());
+  launch(fill_weights<Scalar>, {blocks(blocks_for(chunks.L, threads)), threads}, rows, chunks, readers,
+         scores);
+  using Tile = ReadTile<Scalar>;
+  launch(multiply_products<Scalar>,
+         {blocks(blocks_for(Tile::tiles(readers.of_a_chunk, chunks.L))), Tile::threads}, rows, chunks,
+         readers, x, y, beta, scores);
 }
 
 }  // namespace
 
 template <class Scalar>
-void make_chunk_tables(const RowPrograms<Scalar>& rows, const Chunks<Scalar>& chunks) {
+void Chunks<Scalar>::make_tables(const RowPrograms<Scalar>& rows) const {
   require_part_count(rows.parts);
   require_room_for_fades(rows);
-  if (chunks.count == 0 || heads_of(rows) == 0) return;
-  const auto launch_for = [&](auto kernel, std::int64_t count) {
-    if (count == 0) return;
-    const dim3 blocks(blocks_for(count, threads), static_cast<unsigned>(chunks.count), heads_of(rows));
-    kernel<<<blocks, threads>>>(rows, chunks);
-    CHECK_CUDA(cudaGetLastError());
+  const auto launch_for = [&](auto kernel, std::int64_t numbers) {
+    launch(kernel, {{blocks_for(numbers, threads), blocks_for(count), heads_of(rows)}, threads}, rows, *this);
   };
   const std::int64_t gates = rows.alpha.data ? (rows.decays_by_channel ? rows.K : 1) : 0;
   launch_for(fill_gates<Scalar>, std::max(gates, rows.mu.data ? rows.V : 0));
-  if (rows.has_parts) launch_for(fill_sights<Scalar>, std::max(chunks.L, rows.parts));
-  const Readers<Scalar> reads = {rows.reads, rows.read_sight, true, chunks.reads};
-  const Readers<Scalar> erases = {rows.erases, rows.erase_sight, false, chunks.L};
-  make_scores(rows, chunks, reads, rows.q, rows.k, rows.beta, chunks.P);
-  if (rows.erase) make_scores(rows, chunks, erases, rows.a, rows.k, rows.beta, chunks.N);
+  if (rows.has_parts) launch_for(fill_sights<Scalar>, std::max(L, rows.parts));
+  const Readers<Scalar> of_outputs = {rows.reads, rows.read_sight, true, reads};
+  const Readers<Scalar> of_erases = {rows.erases, rows.erase_sight, false, L};
+  make_scores(rows, *this, of_outputs, rows.q, rows.k, rows.beta, P);
+  if (rows.erase) make_scores(rows, *this, of_erases, rows.a, rows.k, rows.beta, N);
   if (!rows.k_plain.data) return;
-  make_scores(rows, chunks, reads, rows.q, rows.k_plain, {}, chunks.P_plain);
-  if (rows.erase) make_scores(rows, chunks, erases, rows.a, rows.k_plain, {}, chunks.N_plain);
+  make_scores(rows, *this, of_outputs, rows.q, rows.k_plain, {}, P_plain);
+  if (rows.erase) make_scores(rows, *this, of_erases, rows.a, rows.k_plain, {}, N_plain);
 }
 
 template <class Scalar>
-void make_chunk_weights(const RowPrograms<Scalar>& rows, const Chunks<Scalar>& chunks,
-                        const ReaderTimes& readers, const DeviceRows<const Scalar>& sight, bool are_reads,
-                        Scalar* weights) {
-  if (chunks.count == 0) return;
-  const Readers<Scalar> all = {readers, sight, are_reads, are_reads ? chunks.reads : chunks.L};
-  fill_weights<<<dim3(blocks_for(chunks.L, threads), static_cast<unsigned>(chunks.count), heads_of(rows)),
-                 threads>>>(rows, chunks, all, weights);
-  CHECK_CUDA(cudaGetLastError());
+void Chunks<Scalar>::make_weights(const RowPrograms<Scalar>& rows, const ReaderTimes& readers,
+                                  const DeviceRows<const Scalar>& sight, bool are_reads,
+                                  Scalar* weights) const {
+  launch(fill_weights<Scalar>, {{blocks_for(L, threads), blocks_for(count), heads_of(rows)}, threads}, rows,
+         *this, {readers, sight, are_reads, are_reads ? reads : L}, weights);
 }
 
 template <class Scalar>
-void chain_chunks(const RowPrograms<Scalar>& rows, const Chunks<Scalar>& chunks, bool outputs,
-                  const ChunkTap<Scalar>& tap) {
-  if (chunks.count == 0 || rows.V == 0 || heads_of(rows) == 0) return;
+void Chunks<Scalar>::chain(const RowPrograms<Scalar>& rows, bool outputs, const ChunkTap<Scalar>& tap) const {
+  if (count == 0) return;
   using Tile = ChainTile<Scalar>;
-  chain_columns<<<dim3(blocks_for(rows.V, Tile::columns), heads_of(rows)), Tile::threads>>>(rows, chunks,
-                                                                                            outputs, tap);
-  CHECK_CUDA(cudaGetLastError());
+  launch(chain_columns<Scalar>, {{blocks_for(rows.V, Tile::columns), heads_of(rows)}, Tile::threads}, rows,
+         *this, outputs, tap);
 }
 
 template <class Scalar>
-void chunk_reads(const RowPrograms<Scalar>& rows, const Chunks<Scalar>& chunks, const ChunkTap<Scalar>& tap) {
-  if (chunks.count == 0 || rows.V == 0 || heads_of(rows) == 0 || chunks.reads == 0) return;
+void Chunks<Scalar>::read(const RowPrograms<Scalar>& rows, const ChunkTap<Scalar>& tap) const {
   using Tile = ReadTile<Scalar>;
-  const auto tiles = static_cast<unsigned>(Tile::tiles(chunks.reads, rows.V));
-  read_columns<<<dim3(tiles, static_cast<unsigned>(chunks.count), heads_of(rows)), Tile::threads>>>(
-      rows, chunks, tap);
-  CHECK_CUDA(cudaGetLastError());
+  launch(read_columns<Scalar>,
+         {{blocks_for(Tile::tiles(reads, rows.V)), blocks_for(count), heads_of(rows)}, Tile::threads}, rows,
+         *this, tap);
 }
 
-#define PALIMPSEST_INSTANTIATE(Scalar)                                                                    \
-  template void make_chunk_tables(const RowPrograms<Scalar>&, const Chunks<Scalar>&);                     \
-  template void make_chunk_weights(const RowPrograms<Scalar>&, const Chunks<Scalar>&, const ReaderTimes&, \
-                                   const DeviceRows<const Scalar>&, bool, Scalar*);                       \
-  template void chain_chunks(const RowPrograms<Scalar>&, const Chunks<Scalar>&, bool,                     \
-                             const ChunkTap<Scalar>&);                                                    \
-  template void chunk_reads(const RowPrograms<Scalar>&, const Chunks<Scalar>&, const ChunkTap<Scalar>&);
-PALIMPSEST_INSTANTIATE(double)
-PALIMPSEST_INSTANTIATE(float)
-#undef PALIMPSEST_INSTANTIATE
+template struct Chunks<double>;
+template struct Chunks<float>;
 
 }  // namespace palimpsest

@@ -1,42 +1,165 @@
 #pragma once
 
 #include <algorithm>
+#include <deque>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/engines/engine.h"
-#include "kernels/cuda/head_groups.h"
+#include "kernels/cuda/engines.h"
 #include "kernels/cuda/matrices.h"
 #include "kernels/cuda/run_clock.h"
 
 namespace palimpsest::cuda {
 
-/// Calls compute(), which launches the kernels of a run between its uploads and its downloads, and changes
-/// `states`, which hold what it starts from. A clock calls it several times, each from the same states; it
-/// must make all else that it reads and take no memory, which would be in its times.
-template <class Scalar, class Compute>
-void computing(const std::vector<DeviceMatrices<Scalar>*>& states, Compute compute) {
-  RunClock* const clock = RunClock::present();
-  if (!clock) return compute();
-  std::vector<DeviceArray<Scalar>> initial;
-  const auto copy = [](Scalar* to, const Scalar* from, std::size_t count) {
-    if (count > 0)
-      CHECK_CUDA(cudaMemcpyAsync(to, from, count * sizeof(Scalar), cudaMemcpyDeviceToDevice, nullptr));
-  };
-  clock->aside([&] {
-    for (const DeviceMatrices<Scalar>* const state : states) {
-      initial.emplace_back(state->size());
-      copy(initial.back().data(), state->data(), state->size());
-    }
-  });
-  const auto restore = [&] {
-    for (std::size_t i = 0; i < states.size(); ++i)
-      copy(states[i]->data(), initial[i].data(), initial[i].size());
-  };
-  clock->repeat(restore, compute);
+/// How many tables of `bytes_each` bytes there are at a time: as many as fit into a gigabyte, but 1 at least
+/// and `most` at most.
+inline Index fitting(double bytes_each, Index most) {
+  constexpr double room = 1 << 30;
+  const auto count = static_cast<Index>(room / std::max(bytes_each, 1.0));
+  return std::max<Index>(std::min(count, most), 1);
 }
+
+/// Waits for the device: or all of a run would be under way before anyone could ask to stop.
+inline void await_device() { CHECK_CUDA(cudaStreamSynchronize(nullptr)); }
+
+/// Some heads on the device: their arrays, uploaded once, their states, and room for what is made of them.
+/// All of it stays where it is until the run ends. What has a name is what `tap` receives under it.
+template <template <class> class Operator, class Scalar>
+class HeadsOnDevice {
+ public:
+  using Matrices = DeviceMatrices<Scalar>;
+  using Heads = std::span<const Operator<Scalar>>;
+  using States = std::span<Carried<Scalar>>;
+
+  HeadsOnDevice(Heads heads, States states, Rounding rounding, Recorder* tap = nullptr)
+      : heads_(heads), states_(states), rounding_(rounding), tap_(tap) {}
+
+  Index count() const { return static_cast<Index>(heads_.size()); }
+  const Operator<Scalar>& first() const { return heads_.front(); }
+
+  /// `of` every head: a member, or what a function makes of it.
+  template <class Of>
+  Matrices& upload(Of of) {
+    return keep("", Matrices::of_heads(heads_, of));
+  }
+
+  /// The same of rows of q, k and v, which are rounded as they come.
+  template <class Of>
+  Matrices& rows(Of of) {
+    Matrices& rows = upload(of);
+    rows.round(rounding_);
+    return rows;
+  }
+
+  /// What a run starts from and changes: `of` every state.
+  template <class Of>
+  Matrices& changed(Of of) {
+    Matrices& states = keep("", Matrices::of_heads(std::span<const Carried<Scalar>>(states_), of));
+    changed_.push_back(&states);
+    return states;
+  }
+
+  /// Part `index` of every state, which finish() downloads.
+  Matrices& state(std::size_t index) {
+    parts_.emplace_back(index, &changed(part<Scalar>(index)));
+    return *parts_.back().second;
+  }
+
+  Matrices& keep(std::string_view name, Matrices matrices) {
+    return all_.emplace_back(name, std::move(matrices)).second;
+  }
+
+  /// Room for matrices of every head, or of as many as there are.
+  Matrices& make(std::string_view name, Index rows, Index columns) {
+    return make(name, count(), rows, columns);
+  }
+  Matrices& make(std::string_view name, Index heads, Index rows, Index columns) {
+    return keep(name, Matrices(heads, rows, columns));
+  }
+
+  /// Room for a matrix that only the tap wants; null where there is none.
+  Scalar* tapped(std::string_view name, Index rows, Index columns = 1) {
+    return tap_ ? make(name, 1, rows, columns).data() : nullptr;
+  }
+
+  /// Room for what every head answers.
+  Matrices& outputs(Index rows, Index columns) { return *(outputs_ = &make("", rows, columns)); }
+
+  /// Room for indices, and those that all heads share.
+  Index* make_indices(Index size) { return indices_.emplace_back(static_cast<std::size_t>(size)).data(); }
+  const Index* upload_indices(const std::vector<Index>& indices) {
+    make_indices(std::ssize(indices));
+    indices_.back().upload(indices.data(), indices.size());
+    return indices_.back().data();
+  }
+
+  /// What is kept under a name.
+  Matrix<Scalar> operator[](std::string_view name) const {
+    return std::ranges::find(all_, name, &std::pair<std::string, Matrices>::first)->second.matrix();
+  }
+
+  /// Hands all that has a name to the tap.
+  void record() const {
+    for (const auto& [name, matrices] : all_) {
+      if (tap_ && !name.empty()) (*tap_)(name, matrices.matrix());
+    }
+  }
+
+  /// Calls compute(), which launches the kernels of a run between its uploads and its downloads, and changes
+  /// what it starts from. A clock calls it several times, each from the same states; it must make all else
+  /// that it reads and take no memory, which would be in its times.
+  template <class Compute>
+  void compute(Compute compute) {
+    RunClock* const clock = RunClock::present();
+    if (!clock) return compute();
+    std::vector<DeviceArray<Scalar>> initial;
+    const auto copy = [](Scalar* to, const Scalar* from, std::size_t numbers) {
+      if (numbers > 0)
+        CHECK_CUDA(cudaMemcpyAsync(to, from, numbers * sizeof(Scalar), cudaMemcpyDeviceToDevice, nullptr));
+    };
+    clock->aside([&] {
+      for (const Matrices* const states : changed_) {
+        initial.emplace_back(states->size());
+        copy(initial.back().data(), states->data(), states->size());
+      }
+    });
+    const auto restore = [&] {
+      for (std::size_t i = 0; i < changed_.size(); ++i)
+        copy(changed_[i]->data(), initial[i].data(), initial[i].size());
+    };
+    clock->repeat(restore, compute);
+  }
+
+  /// Downloads the parts of the states.
+  void download_states() const {
+    for (const auto& [index, matrices] : parts_) {
+      std::vector<Matrix<Scalar>> heads = matrices->download();
+      for (std::size_t h = 0; h < heads.size(); ++h) states_[h][index] = std::move(heads[h]);
+    }
+  }
+
+  /// Downloads the states, and returns what every head answers, rounded as it goes.
+  std::vector<Matrix<Scalar>> finish() {
+    download_states();
+    outputs_->round(rounding_);
+    return outputs_->download();
+  }
+
+ private:
+  Heads heads_;
+  States states_;
+  Rounding rounding_;
+  Recorder* tap_;
+  std::deque<std::pair<std::string, Matrices>> all_;
+  std::deque<DeviceArray<Index>> indices_;
+  std::vector<Matrices*> changed_;
+  std::vector<std::pair<std::size_t, Matrices*>> parts_;
+  Matrices* outputs_ = nullptr;
+};
 
 /// What all engines on the first device have in common. Each has a step, one block of one head by the kernels
 /// that make every tensor, and runs whole heads, as many together as the device has room for. All throw Error
@@ -49,15 +172,13 @@ class CudaEngine : public Engine<Operator, Scalar> {
   /// Copies, tables and results of what is given take several times as much again, and the processor holds it
   /// too.
   double most_bytes() const override {
-    std::size_t free = 0;
-    std::size_t total = 0;
-    CHECK_CUDA(cudaMemGetInfo(&free, &total));
-    return std::min(static_cast<double>(total) / 8, 8.0 * (std::int64_t{1} << 30));
+    return std::min(static_cast<double>(memory_of_device().total) / 8, 8.0 * (std::int64_t{1} << 30));
   }
 
  protected:
-  using Heads = std::span<const Operator<Scalar>>;
-  using States = std::span<Carried<Scalar>>;
+  using OnDevice = HeadsOnDevice<Operator, Scalar>;
+  using Heads = typename OnDevice::Heads;
+  using States = typename OnDevice::States;
   using Outputs = std::vector<Matrix<Scalar>>;
 
   Rounding rounding_;
@@ -73,34 +194,51 @@ class CudaEngine : public Engine<Operator, Scalar> {
     return 0;
   }
 
+  /// Heads in groups that take at most a quarter of the device's memory, or are one head.
   HeadsTaken<Scalar> compute(const EngineRequest& request, Heads heads, States states) const override {
     HeadsTaken<Scalar> taken = {.o = {}, .kernel = this->kernel(request, heads.front())};
     if (request.phase) {
       for (std::size_t h = 0; h < heads.size(); ++h) taken.o.push_back(step(request, heads[h], states[h]));
       return taken;
     }
-    for_groups(heads.size(), bytes(request, heads.front(), states.front()),
-               [&](std::size_t first, std::size_t count) {
-                 std::ranges::move(
-                     run_heads(request, heads.subspan(first, count), states.subspan(first, count)),
-                     std::back_inserter(taken.o));
-               });
+    const double fitting =
+        static_cast<double>(memory_of_device().total) / 4 / bytes(request, heads.front(), states.front());
+    const std::size_t at_once = fitting < static_cast<double>(heads.size())
+                                    ? std::max<std::size_t>(static_cast<std::size_t>(fitting), 1)
+                                    : heads.size();
+    for (std::size_t first = 0; first < heads.size(); first += at_once) {
+      const std::size_t count = std::min(at_once, heads.size() - first);
+      std::ranges::move(run_heads(request, heads.subspan(first, count), states.subspan(first, count)),
+                        std::back_inserter(taken.o));
+    }
     return taken;
   }
 };
 
-/// Part `index` of the states of heads, on the device.
-template <class Scalar>
-DeviceMatrices<Scalar> upload_part(std::span<const Carried<Scalar>> states, std::size_t index) {
-  return DeviceMatrices<Scalar>::of_heads(states, part<Scalar>(index));
+/// The engine of a family: specialised in its file.
+template <template <class> class Operator, class Scalar>
+class FamilyEngine;
+
+template <template <class> class Operator, class Scalar>
+OwnedEngine<Operator, Scalar> make_engine(Rounding rounding) {
+  return std::make_unique<FamilyEngine<Operator, Scalar>>(rounding);
 }
 
-/// The other way.
-template <class Scalar>
-void download_part(const DeviceMatrices<Scalar>& from, std::span<Carried<Scalar>> states, std::size_t index) {
-  std::vector<Matrix<Scalar>> heads = from.download();
-  for (std::size_t h = 0; h < heads.size(); ++h) states[h][index] = std::move(heads[h]);
-}
+// Made where their class is known.
+extern template OwnedEngine<Program, double> make_engine(Rounding);
+extern template OwnedEngine<Program, float> make_engine(Rounding);
+extern template OwnedEngine<CachedQueries, double> make_engine(Rounding);
+extern template OwnedEngine<CachedQueries, float> make_engine(Rounding);
+extern template OwnedEngine<MambaRows, double> make_engine(Rounding);
+extern template OwnedEngine<MambaRows, float> make_engine(Rounding);
+extern template OwnedEngine<NetworkRows, double> make_engine(Rounding);
+extern template OwnedEngine<NetworkRows, float> make_engine(Rounding);
+extern template OwnedEngine<LactTokens, double> make_engine(Rounding);
+extern template OwnedEngine<LactTokens, float> make_engine(Rounding);
+extern template OwnedEngine<MesaRows, double> make_engine(Rounding);
+extern template OwnedEngine<MesaRows, float> make_engine(Rounding);
+extern template OwnedEngine<LeastSquaresKeys, double> make_engine(Rounding);
+extern template OwnedEngine<LeastSquaresKeys, float> make_engine(Rounding);
 
 /// Q S on the device: [R, V]; Q and what comes out as `rounding` says.
 template <class Scalar>

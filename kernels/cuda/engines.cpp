@@ -6,7 +6,6 @@
 #include "core/engines/fast_kernels.h"
 #include "core/rules/row_rule.h"
 #include "kernels/cuda/engine.h"
-#include "kernels/cuda/products.h"
 
 namespace palimpsest {
 
@@ -25,13 +24,13 @@ struct OwnedEngines {
   OwnedEngine<LeastSquaresKeys, Scalar> least_squares;
 
   explicit OwnedEngines(Rounding rounding)
-      : rows(row_engine<Scalar>(rounding)),
-        softmax(softmax_engine<Scalar>(rounding)),
-        mamba(mamba_engine<Scalar>(rounding)),
-        network(network_engine<Scalar>(rounding)),
-        lact(lact_engine<Scalar>(rounding)),
-        mesa(mesa_engine<Scalar>(rounding)),
-        least_squares(least_squares_engine<Scalar>(rounding)) {}
+      : rows(make_engine<Program, Scalar>(rounding)),
+        softmax(make_engine<CachedQueries, Scalar>(rounding)),
+        mamba(make_engine<MambaRows, Scalar>(rounding)),
+        network(make_engine<NetworkRows, Scalar>(rounding)),
+        lact(make_engine<LactTokens, Scalar>(rounding)),
+        mesa(make_engine<MesaRows, Scalar>(rounding)),
+        least_squares(make_engine<LeastSquaresKeys, Scalar>(rounding)) {}
 
   Engines<Scalar> all() const { return {*rows, *softmax, *mamba, *network, *lact, *mesa, *least_squares}; }
 };
@@ -57,11 +56,9 @@ std::optional<std::string> missing_in_tf32(const Variant& variant, const Setting
 
 template <class Scalar>
 Matrix<Scalar> read(const Matrix<Scalar>& Q, const Matrix<Scalar>& S, Rounding rounding) {
-  DeviceMatrices<Scalar> on_device_Q(Q);
-  DeviceMatrices<Scalar> on_device_S(S);
-  on_device_Q.round(rounding);
-  DeviceMatrices<Scalar> O(1, Q.rows(), S.cols());
-  multiply(on_device_Q.data(), on_device_S.data(), O.data(), Q.rows(), Q.cols(), S.cols());
+  DeviceMatrices<Scalar> queries(Q), memory(S), O(1, Q.rows(), S.cols());
+  queries.round(rounding);
+  multiply(1, 1, queries, memory, 0, {}, O.all());
   O.round(rounding);
   return O.matrix();
 }

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "core/engines/engines.h"
-#include "kernels/cuda/rounding.h"
+#include "kernels/cuda/head_matrices.h"
 
 namespace palimpsest {
 
@@ -21,22 +21,9 @@ std::optional<std::string> missing_in_tf32(const Variant& variant, const Setting
 template <template <class> class Operator, class Scalar>
 using OwnedEngine = std::unique_ptr<const Engine<Operator, Scalar>>;
 
-// The engine of each family, whose rows are rounded so.
-
-template <class Scalar>
-OwnedEngine<Program, Scalar> row_engine(Rounding rounding);
-template <class Scalar>
-OwnedEngine<CachedQueries, Scalar> softmax_engine(Rounding rounding);
-template <class Scalar>
-OwnedEngine<MambaRows, Scalar> mamba_engine(Rounding rounding);
-template <class Scalar>
-OwnedEngine<NetworkRows, Scalar> network_engine(Rounding rounding);
-template <class Scalar>
-OwnedEngine<LactTokens, Scalar> lact_engine(Rounding rounding);
-template <class Scalar>
-OwnedEngine<MesaRows, Scalar> mesa_engine(Rounding rounding);
-template <class Scalar>
-OwnedEngine<LeastSquaresKeys, Scalar> least_squares_engine(Rounding rounding);
+/// The engine of a family, whose rows are rounded so.
+template <template <class> class Operator, class Scalar>
+OwnedEngine<Operator, Scalar> make_engine(Rounding rounding);
 
 }  // namespace cuda
 

@@ -1,20 +1,87 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <type_traits>
 
 #include "core/base/error.h"
+#include "kernels/cuda/check.h"
 
 namespace palimpsest {
 
-/// Blocks of so many threads that have one for each of `count`.
-inline unsigned blocks_for(std::int64_t count, int threads) {
-  return static_cast<unsigned>((count + threads - 1) / threads);
+/// Blocks that have room for one of `count` in each of so many places.
+inline unsigned blocks_for(std::int64_t count, int places = 1) {
+  return static_cast<unsigned>((count + places - 1) / places);
+}
+
+/// Bytes of shared memory that a block of the device may have.
+inline std::int64_t most_shared_bytes() {
+  int most = 0;
+  CHECK_CUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+  return most;
+}
+
+inline int multiprocessors() {
+  int count = 0;
+  CHECK_CUDA(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0));
+  return count;
+}
+
+/// Blocks of threads, bytes of shared memory besides what a kernel declares, and where in the program they
+/// were asked for.
+struct Grid {
+  dim3 blocks;
+  dim3 threads;
+  std::size_t shared;
+  const char* file;
+  int line;
+
+  Grid(dim3 blocks_, dim3 threads_, std::size_t shared_ = 0, const char* file_ = __builtin_FILE(),
+       int line_ = __builtin_LINE())
+      : blocks(blocks_), threads(threads_), shared(shared_), file(file_), line(line_) {}
+};
+
+/// Starts a kernel; does nothing where there are no blocks. Throws Error with CUDA's words.
+template <class... Parameters>
+void launch(void (*kernel)(Parameters...), const Grid& grid,
+            const std::type_identity_t<Parameters>&... arguments) {
+  if (grid.blocks.x == 0 || grid.blocks.y == 0 || grid.blocks.z == 0) return;
+  const auto check = [&](cudaError_t status, const char* call) {
+    check_cuda(status, call, grid.file, grid.line);
+  };
+  if (grid.shared > 0)
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(grid.shared)),
+          "cudaFuncSetAttribute");
+  kernel<<<grid.blocks, grid.threads, grid.shared>>>(arguments...);
+  check(cudaGetLastError(), "cudaGetLastError()");
 }
 
 /// The number of this thread in a grid of one axis.
 __device__ inline std::int64_t thread_number() { return std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
+
+/// Threads of a block where one takes element i of every chunk or head: blocks along x for the elements, and
+/// along y for chunks or heads, which take turns where they are too many.
+inline constexpr int threads_of_each = 128;
+
+/// Such blocks for `count` elements of as many chunks or heads.
+inline Grid grid_of_each(std::int64_t chunks, std::int64_t count, const char* file = __builtin_FILE(),
+                         int line = __builtin_LINE()) {
+  return {{blocks_for(count, threads_of_each), blocks_for(std::min(chunks, most_grid_blocks))},
+          threads_of_each,
+          0,
+          file,
+          line};
+}
+
+/// Calls visit(n, i) for all i < count of every chunk or head n that is this block's.
+template <class Visit>
+__device__ void each_of(std::int64_t chunks, std::int64_t count, Visit visit) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * threads_of_each + threadIdx.x;
+  if (i >= count) return;
+  for (std::int64_t n = blockIdx.y; n < chunks; n += gridDim.y) visit(n, i);
+}
 
 inline constexpr int warp_size = 32;
 

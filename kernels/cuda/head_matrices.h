@@ -40,4 +40,27 @@ struct HeadMatrices {
 template <class Scalar>
 using GivenMatrices = std::type_identity_t<HeadMatrices<const Scalar>>;
 
+/// D = a A B + b C of every head: [M, N] from [M, K], [K, N] and [M, N]. C may be D, and is not read where b
+/// is 0. Throws Error with CUDA's words.
+template <class Scalar>
+void multiply(std::int64_t heads, std::type_identity_t<Scalar> a, const GivenMatrices<Scalar>& A,
+              const GivenMatrices<Scalar>& B, std::type_identity_t<Scalar> b, const GivenMatrices<Scalar>& C,
+              const HeadMatrices<Scalar>& D);
+
+namespace cuda {
+
+/// What is rounded on the way. Everything else stays as it is.
+enum class Rounding {
+  none,
+  bf16,  // rows of q, k and v as they come to the kernels, and outputs as they go
+  tf32   // the factors of matrix products on tensor cores, inside the kernels that have them
+};
+
+/// Rounds `count` numbers on the device, in their place, to the nearest bf16; of two equally near to the one
+/// whose last bit is 0. Throws Error with CUDA's words.
+template <class Scalar>
+void round_to_bf16(Scalar* numbers, std::int64_t count);
+
+}  // namespace cuda
+
 }  // namespace palimpsest

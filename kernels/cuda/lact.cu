@@ -6,31 +6,20 @@
 #include <algorithm>
 
 #include "kernels/cuda/block.cuh"
-#include "kernels/cuda/check.h"
-#include "kernels/cuda/head_groups.h"
 #include "kernels/cuda/lact.h"
 
 namespace palimpsest {
 
 namespace {
 
-constexpr int threads = 128;
 constexpr int threads_of_norm = 1024;
-
-/// Calls visit(head, i) for all i < count of every head that is this block's.
-template <class Visit>
-__device__ void each_of_heads(std::int64_t heads, std::int64_t count, Visit visit) {
-  const std::int64_t i = std::int64_t{blockIdx.x} * threads + threadIdx.x;
-  if (i >= count) return;
-  for (std::int64_t head = blockIdx.y; head < heads; head += gridDim.y) visit(head, i);
-}
 
 /// G_kc <- G_kc + sum_i eta_i K_ik R_ic
 template <class Scalar>
 __global__ void gather_elements(std::int64_t heads, const HeadMatrices<const Scalar> K,
                                 const HeadMatrices<const Scalar> R, const HeadMatrices<const Scalar> eta,
                                 bool adds, const HeadMatrices<Scalar> G) {
-  each_of_heads(heads, G.rows * G.columns, [&](std::int64_t head, std::int64_t index) {
+  each_of(heads, G.rows * G.columns, [&](std::int64_t head, std::int64_t index) {
     const std::int64_t k = index / G.columns;
     const std::int64_t c = index % G.columns;
     Scalar sum = 0;
@@ -44,7 +33,7 @@ template <class Scalar>
 __global__ void add_elements(std::int64_t heads, const HeadMatrices<const Scalar> f,
                              const HeadMatrices<const Scalar> X, const HeadMatrices<const Scalar> Y,
                              const HeadMatrices<Scalar> Z) {
-  each_of_heads(heads, Z.rows * Z.columns, [&](std::int64_t head, std::int64_t index) {
+  each_of(heads, Z.rows * Z.columns, [&](std::int64_t head, std::int64_t index) {
     const std::int64_t k = index / Z.columns;
     const std::int64_t c = index % Z.columns;
     const Scalar x = f.data ? f(head, 0, 0) * X(head, k, c) : X(head, k, c);
@@ -88,7 +77,7 @@ template <class Scalar>
 __global__ void restore_columns(std::int64_t heads, const HeadMatrices<const Scalar> wanted, Scalar eps,
                                 const HeadMatrices<Scalar> norms, const HeadMatrices<Scalar> factors,
                                 const HeadMatrices<Scalar> S) {
-  each_of_heads(heads, S.columns, [&](std::int64_t head, std::int64_t c) {
+  each_of(heads, S.columns, [&](std::int64_t head, std::int64_t c) {
     Scalar largest = 0;
     for (std::int64_t k = 0; k < S.rows; ++k) {
       const Scalar size = fabs(S(head, k, c));
@@ -105,60 +94,34 @@ __global__ void restore_columns(std::int64_t heads, const HeadMatrices<const Sca
   });
 }
 
-/// Blocks for `count` elements of every head.
-dim3 grid_of(std::int64_t heads, std::int64_t count) {
-  return dim3(static_cast<unsigned>((count + threads - 1) / threads),
-              static_cast<unsigned>(std::min(heads, cuda::most_grid_blocks)));
-}
-
 }  // namespace
 
 template <class Scalar>
-void gather_gradient(std::int64_t heads, const GivenMatrices<Scalar>& K, const GivenMatrices<Scalar>& R,
-                     const GivenMatrices<Scalar>& eta, bool adds, const HeadMatrices<Scalar>& G) {
-  if (heads * G.rows * G.columns == 0) return;
-  gather_elements<<<grid_of(heads, G.rows * G.columns), threads>>>(heads, K, R, eta, adds, G);
-  CHECK_CUDA(cudaGetLastError());
+void LactKernels<Scalar>::gather_gradient(std::int64_t heads, const Given& K, const Given& R,
+                                          const Given& eta, bool adds, const Made& G) {
+  launch(gather_elements<Scalar>, grid_of_each(heads, G.rows * G.columns), heads, K, R, eta, adds, G);
 }
 
 template <class Scalar>
-void add_scaled(std::int64_t heads, const GivenMatrices<Scalar>& f, const GivenMatrices<Scalar>& X,
-                const GivenMatrices<Scalar>& Y, const HeadMatrices<Scalar>& Z) {
-  if (heads * Z.rows * Z.columns == 0) return;
-  add_elements<<<grid_of(heads, Z.rows * Z.columns), threads>>>(heads, f, X, Y, Z);
-  CHECK_CUDA(cudaGetLastError());
+void LactKernels<Scalar>::add_scaled(std::int64_t heads, const Given& f, const Given& X, const Given& Y,
+                                     const Made& Z) {
+  launch(add_elements<Scalar>, grid_of_each(heads, Z.rows * Z.columns), heads, f, X, Y, Z);
 }
 
 template <class Scalar>
-void divide_by_norm(std::int64_t heads, const GivenMatrices<Scalar>& M, Scalar eps,
-                    const HeadMatrices<Scalar>& norm, const HeadMatrices<Scalar>& X) {
-  if (heads == 0) return;
-  divide_elements<<<static_cast<unsigned>(std::min(heads, cuda::most_grid_blocks)), threads_of_norm>>>(
-      heads, M, eps, norm, X);
-  CHECK_CUDA(cudaGetLastError());
+void LactKernels<Scalar>::divide_by_norm(std::int64_t heads, const Given& M, Scalar eps, const Made& norm,
+                                         const Made& X) {
+  launch(divide_elements<Scalar>, {blocks_for(std::min(heads, most_grid_blocks)), threads_of_norm}, heads, M,
+         eps, norm, X);
 }
 
 template <class Scalar>
-void restore_column_norms(std::int64_t heads, const GivenMatrices<Scalar>& wanted, Scalar eps,
-                          const HeadMatrices<Scalar>& norms, const HeadMatrices<Scalar>& factors,
-                          const HeadMatrices<Scalar>& S) {
-  if (heads * S.columns == 0) return;
-  restore_columns<<<grid_of(heads, S.columns), threads>>>(heads, wanted, eps, norms, factors, S);
-  CHECK_CUDA(cudaGetLastError());
+void LactKernels<Scalar>::restore_column_norms(std::int64_t heads, const Given& wanted, Scalar eps,
+                                               const Made& norms, const Made& factors, const Made& S) {
+  launch(restore_columns<Scalar>, grid_of_each(heads, S.columns), heads, wanted, eps, norms, factors, S);
 }
 
-#define PALIMPSEST_INSTANTIATE(Scalar)                                                                    \
-  template void gather_gradient(std::int64_t, const GivenMatrices<Scalar>&, const GivenMatrices<Scalar>&, \
-                                const GivenMatrices<Scalar>&, bool, const HeadMatrices<Scalar>&);         \
-  template void add_scaled(std::int64_t, const GivenMatrices<Scalar>&, const GivenMatrices<Scalar>&,      \
-                           const GivenMatrices<Scalar>&, const HeadMatrices<Scalar>&);                    \
-  template void divide_by_norm(std::int64_t, const GivenMatrices<Scalar>&, Scalar,                        \
-                               const HeadMatrices<Scalar>&, const HeadMatrices<Scalar>&);                 \
-  template void restore_column_norms(std::int64_t, const GivenMatrices<Scalar>&, Scalar,                  \
-                                     const HeadMatrices<Scalar>&, const HeadMatrices<Scalar>&,            \
-                                     const HeadMatrices<Scalar>&);
-PALIMPSEST_INSTANTIATE(double)
-PALIMPSEST_INSTANTIATE(float)
-#undef PALIMPSEST_INSTANTIATE
+template struct LactKernels<double>;
+template struct LactKernels<float>;
 
 }  // namespace palimpsest

@@ -8,10 +8,7 @@
 #include "core/numbers/matrix_functions.h"
 #include "core/operator/inner_batches.h"
 #include "kernels/cuda/engine.h"
-#include "kernels/cuda/engines.h"
-#include "kernels/cuda/head_groups.h"
 #include "kernels/cuda/lact.h"
-#include "kernels/cuda/products.h"
 
 namespace palimpsest::cuda {
 
@@ -33,8 +30,8 @@ class NewtonSchulzSteps {
   HeadMatrices<Scalar> operator()(const HeadMatrices<Scalar>& M, const NewtonSchulz& steps,
                                   Recorder* recorder = nullptr) {
     const Index heads = X_.heads();
-    divide_by_norm(heads, is_tall_ ? M.transposed() : M, static_cast<Scalar>(newton_schulz_eps), norm_.all(),
-                   X_.all());
+    LactKernels<Scalar>::divide_by_norm(heads, is_tall_ ? M.transposed() : M,
+                                        static_cast<Scalar>(newton_schulz_eps), norm_, X_);
     Matrix<double> spectra(X_.rows(), recorder ? steps.size() + 1 : 0);
     const auto record = [&](const std::string& name, Index column) {
       const Matrix<Scalar> X = X_.matrix();
@@ -47,9 +44,9 @@ class NewtonSchulzSteps {
       const auto a = static_cast<Scalar>(steps[i].a);
       const auto b = static_cast<Scalar>(steps[i].b);
       const auto c = static_cast<Scalar>(steps[i].c);
-      multiply(heads, 1, X_.all(), X_.all().transposed(), 0, {}, B_.all());
-      multiply(heads, c, B_.all(), B_.all(), b, B_.all(), polynomial_.all());
-      multiply(heads, 1, polynomial_.all(), X_.all(), a, X_.all(), next_.all());
+      multiply(heads, 1, X_, X_.all().transposed(), 0, {}, B_.all());
+      multiply(heads, c, B_, B_, b, B_, polynomial_.all());
+      multiply(heads, 1, polynomial_, X_, a, X_, next_.all());
       std::swap(X_, next_);
       if (!recorder) continue;
       (*recorder)(fmt::format("B_{}", i + 1), B_.matrix());
@@ -68,6 +65,8 @@ class NewtonSchulzSteps {
 template <class Scalar>
 class Updates {
  public:
+  using Kernels = LactKernels<Scalar>;
+
   Updates(Index heads, Index K, Index V, const std::optional<NewtonSchulz>& muon)
       : heads_(heads), muon_(muon) {
     if (muon) steps_.emplace(heads, K, V);
@@ -83,12 +82,11 @@ class Updates {
   /// lact_update() of every head; `momentum` [1, 1].
   void operator()(const HeadMatrices<Scalar>& G, const HeadMatrices<Scalar>& momentum,
                   DeviceMatrices<Scalar>& S, DeviceMatrices<Scalar>& M, Recorder* recorder = nullptr) {
-    add_scaled(heads_, momentum, M.all(), G, M.all());
-    add_scaled(heads_, {}, muon_ ? (*steps_)(M.all(), *muon_, recorder) : M.all(), S.all(), S.all());
+    Kernels::add_scaled(heads_, momentum, M, G, M);
+    Kernels::add_scaled(heads_, {}, muon_ ? (*steps_)(M, *muon_, recorder) : M.all(), S, S);
     if (wanted_.heads() == 0) return;
     if (recorder) (*recorder)("S_free", S.matrix());
-    restore_column_norms(heads_, wanted_.all(), static_cast<Scalar>(column_norm_eps), norms_.all(),
-                         factors_.all(), S.all());
+    Kernels::restore_column_norms(heads_, wanted_, static_cast<Scalar>(column_norm_eps), norms_, factors_, S);
     if (!recorder) return;
     (*recorder)("column_norms", norms_.matrix().transpose());
     (*recorder)("column_factors", factors_.matrix().transpose());
@@ -104,82 +102,91 @@ class Updates {
 /// Tokens of all heads on the device.
 template <class Scalar>
 struct Tokens {
-  DeviceMatrices<Scalar> K, V, eta;
-  DeviceMatrices<Scalar> momentum;  // [H, N, 1]; empty: none
-
-  void round(Rounding rounding) {
-    K.round(rounding);
-    V.round(rounding);
-  }
+  HeadMatrices<Scalar> Q, K, V, eta;
+  HeadMatrices<Scalar> momentum;  // [H, N, 1]; without data: none
 
   /// The gradient of `count` tokens from `first` on, R what is to be answered more of: [K, V].
-  void gather(Index first, Index count, HeadMatrices<Scalar> R, const HeadMatrices<Scalar>& G) {
-    gather_gradient(K.heads(), K.all().middle_rows(first, count), R.middle_rows(first, count),
-                    eta.all().middle_rows(first, count), false, G);
+  void gather(Index heads, Index first, Index count, const HeadMatrices<Scalar>& R,
+              const HeadMatrices<Scalar>& G) const {
+    LactKernels<Scalar>::gather_gradient(heads, K.middle_rows(first, count), R.middle_rows(first, count),
+                                         eta.middle_rows(first, count), false, G);
   }
 };
 
-/// Room for lact_scan() of every head: the matrices of all batches, stacked.
 template <class Scalar>
-struct Scan {
-  DeviceMatrices<Scalar> gradients, momenta, steps, weights;
-  std::optional<NewtonSchulzSteps<Scalar>> newton_schulz;  // of all batches at once
-
-  Scan(Index heads, Index batches, Index dk, Index dv, bool muon)
-      : gradients(heads, batches * dk, dv),
-        momenta(heads, batches * dk, dv),
-        steps(heads, batches * dk, dv),
-        weights(heads, (batches + 1) * dk, dv) {
-    if (muon) newton_schulz.emplace(heads * batches, dk, dv);
-  }
-};
-
-/// Matrix c of those stacked, of every head: [dk, V].
-template <class Scalar>
-HeadMatrices<Scalar> batch_of(DeviceMatrices<Scalar>& stacked, Index c, Index dk) {
-  return stacked.all().middle_rows(c * dk, dk);
+Tokens<Scalar> upload(HeadsOnDevice<LactTokens, Scalar>& device) {
+  using Rows = LactTokens<Scalar>;
+  const bool has_momentum = device.first().momentum.size() > 0;
+  return {.Q = device.rows(&Rows::Q),
+          .K = device.rows(&Rows::K),
+          .V = device.rows(&Rows::V),
+          .eta = device.upload(&Rows::eta),
+          .momentum = has_momentum ? device.upload(&Rows::momentum).all() : HeadMatrices<Scalar>()};
 }
 
+/// What lact_scan() makes of every head: the matrices of all batches, stacked, and room for it.
 template <class Scalar>
-void scan_batches(Scan<Scalar>& scan, Tokens<Scalar>& tokens, const std::vector<Index>& first,
-                  const std::optional<NewtonSchulz>& muon, DeviceMatrices<Scalar>& S_0,
-                  DeviceMatrices<Scalar>& M_0, const std::stop_token& stop) {
-  const Index heads = S_0.heads();
-  const Index dk = S_0.rows();
-  const Index dv = S_0.columns();
-  const auto N = static_cast<Index>(first.size());
-  const auto of = [dk](DeviceMatrices<Scalar>& stacked, Index c) { return batch_of(stacked, c, dk); };
-  // All batches of all heads lie one after the other: as many heads.
-  const auto each = [&](DeviceMatrices<Scalar>& stacked) -> HeadMatrices<Scalar> {
-    return {stacked.data(), dk, dv, dv, 1, dk * dv};
-  };
+class Scan {
+ public:
+  DeviceMatrices<Scalar> gradients, momenta, steps, weights;
 
-  for (Index c = 0; c < N; ++c) {
+  Scan(Index heads, std::vector<Index> first, Index dk, Index dv, const std::optional<NewtonSchulz>& muon)
+      : gradients(heads, std::ssize(first) * dk, dv),
+        momenta(heads, std::ssize(first) * dk, dv),
+        steps(heads, std::ssize(first) * dk, dv),
+        weights(heads, (std::ssize(first) + 1) * dk, dv),
+        heads_(heads),
+        dk_(dk),
+        dv_(dv),
+        first_(std::move(first)),
+        muon_(muon) {
+    if (muon) newton_schulz_.emplace(heads * std::ssize(first_), dk, dv);
+  }
+
+  /// Matrix c of those stacked, of every head: [dk, V].
+  HeadMatrices<Scalar> of(DeviceMatrices<Scalar>& stacked, Index c) const {
+    return stacked.all().middle_rows(c * dk_, dk_);
+  }
+
+  void run(const Tokens<Scalar>& tokens, DeviceMatrices<Scalar>& S_0, DeviceMatrices<Scalar>& M_0,
+           const std::stop_token& stop) {
+    using Kernels = LactKernels<Scalar>;
+    const Index N = std::ssize(first_);
+    for (Index c = 0; c < N; ++c) {
+      stop_if_asked(stop);
+      const Index begin = first_[static_cast<std::size_t>(c)];
+      const Index end = c + 1 < N ? first_[static_cast<std::size_t>(c) + 1] : tokens.K.rows;
+      tokens.gather(heads_, begin, end - begin, tokens.V, of(gradients, c));
+      // M_c = m_c M_{c-1} + G_c
+      if (!tokens.momentum.data) {
+        Kernels::add_scaled(heads_, {}, of(gradients, c), {}, of(momenta, c));
+      } else {
+        Kernels::add_scaled(heads_, tokens.momentum.middle_rows(c, 1),
+                            c == 0 ? M_0.all() : of(momenta, c - 1), of(gradients, c), of(momenta, c));
+      }
+    }
     stop_if_asked(stop);
-    const Index begin = first[static_cast<std::size_t>(c)];
-    const Index end = c + 1 < N ? first[static_cast<std::size_t>(c) + 1] : tokens.K.rows();
-    tokens.gather(begin, end - begin, tokens.V.all(), of(scan.gradients, c));
-    // M_c = m_c M_{c-1} + G_c
-    if (tokens.momentum.heads() == 0) {
-      add_scaled(heads, {}, of(scan.gradients, c), {}, of(scan.momenta, c));
-    } else {
-      add_scaled(heads, tokens.momentum.all().middle_rows(c, 1), c == 0 ? M_0.all() : of(scan.momenta, c - 1),
-                 of(scan.gradients, c), of(scan.momenta, c));
+    Kernels::add_scaled(heads_ * N, {}, muon_ ? (*newton_schulz_)(each(momenta), *muon_) : each(momenta), {},
+                        each(steps));
+    // S_c = S_{c-1} + step_c
+    Kernels::add_scaled(heads_, {}, S_0, {}, of(weights, 0));
+    for (Index c = 0; c < N; ++c) {
+      stop_if_asked(stop);
+      Kernels::add_scaled(heads_, {}, of(weights, c), of(steps, c), of(weights, c + 1));
     }
   }
-  stop_if_asked(stop);
-  if (muon) {
-    add_scaled(heads * N, {}, (*scan.newton_schulz)(each(scan.momenta), *muon), {}, each(scan.steps));
-  } else {
-    add_scaled(heads * N, {}, each(scan.momenta), {}, each(scan.steps));
+
+ private:
+  /// All batches of all heads lie one after the other: as many heads.
+  HeadMatrices<Scalar> each(DeviceMatrices<Scalar>& stacked) const {
+    return {stacked.data(), dk_, dv_, dv_, 1, dk_ * dv_};
   }
-  // S_c = S_{c-1} + step_c
-  add_scaled(heads, {}, S_0.all(), {}, of(scan.weights, 0));
-  for (Index c = 0; c < N; ++c) {
-    stop_if_asked(stop);
-    add_scaled(heads, {}, of(scan.weights, c), of(scan.steps, c), of(scan.weights, c + 1));
-  }
-}
+
+  Index heads_, dk_, dv_;
+  std::vector<Index> first_;  // tokens of the batches
+  std::optional<NewtonSchulz> muon_;
+  std::optional<NewtonSchulzSteps<Scalar>> newton_schulz_;  // of all batches at once
+};
 
 template <class Scalar>
 DeviceMatrices<Scalar> column(const Vector<Scalar>& vector) {
@@ -195,44 +202,31 @@ DeviceMatrices<Scalar> number(Scalar value) {
 template <class Scalar>
 class LactOnDevice {
  public:
-  LactOnDevice(std::span<const LactTokens<Scalar>> heads, std::span<const Carried<Scalar>> states,
+  LactOnDevice(std::span<const LactTokens<Scalar>> heads, std::span<Carried<Scalar>> states,
                Rounding rounding)
-      : way_(heads.front().way),
-        rounding_(rounding),
-        heads_(static_cast<Index>(heads.size())),
+      : device_(heads, states, rounding),
+        way_(heads.front().way),
         batches_(heads.front().batches()),
-        S_(upload_part(states, 0)),
-        M_(upload_part(states, 1)),
-        Q_(DeviceMatrices<Scalar>::of_heads(heads, &LactTokens<Scalar>::Q)),
-        O_(heads_, Q_.rows(), S_.columns()) {
-    tokens_.K = DeviceMatrices<Scalar>::of_heads(heads, &LactTokens<Scalar>::K);
-    tokens_.V = DeviceMatrices<Scalar>::of_heads(heads, &LactTokens<Scalar>::V);
-    tokens_.round(rounding);
-    Q_.round(rounding);
-    tokens_.eta = DeviceMatrices<Scalar>::of_heads(heads, &LactTokens<Scalar>::eta);
-    if (heads.front().momentum.size() > 0)
-      tokens_.momentum = DeviceMatrices<Scalar>::of_heads(heads, &LactTokens<Scalar>::momentum);
-    if (heads.front().column_norm)
-      column_norms_ = DeviceMatrices<Scalar>::of_heads(
-          heads, [](const LactTokens<Scalar>& head) { return Matrix<Scalar>(*head.column_norm); });
-  }
+        tokens_(upload(device_)),
+        S_(device_.state(0)),
+        M_(device_.state(1)),
+        O_(device_.outputs(tokens_.Q.rows, S_.columns())) {}
 
   /// The scan over all batches, then all reads.
   void run_scan(const std::stop_token& stop) {
     const Index N = batches_.batch_count();
-    const Index dk = S_.rows();
     std::vector<Index> first;
     for (Index c = 0; c < N; ++c) first.push_back(batches_.piece(c).first);
     if (N == 0) return;
-    Scan<Scalar> scan(heads_, N, dk, S_.columns(), way_.muon.has_value());
-    computing<Scalar>({&S_, &M_}, [&] {
-      scan_batches(scan, tokens_, first, way_.muon, S_, M_, stop);
+    Scan<Scalar> scan(heads(), first, S_.rows(), S_.columns(), way_.muon);
+    device_.compute([&] {
+      scan.run(tokens_, S_, M_, stop);
       for (Index c = 0; c < N; ++c) {
         stop_if_asked(stop);
-        read(batches_.piece(c), batch_of(scan.weights, way_.update_first ? c + 1 : c, dk));
+        read(batches_.piece(c), scan.of(scan.weights, way_.update_first ? c + 1 : c));
       }
-      add_scaled(heads_, {}, batch_of(scan.weights, N, dk), {}, S_.all());
-      add_scaled(heads_, {}, batch_of(scan.momenta, N - 1, dk), {}, M_.all());
+      LactKernels<Scalar>::add_scaled(heads(), {}, scan.of(scan.weights, N), {}, S_);
+      LactKernels<Scalar>::add_scaled(heads(), {}, scan.of(scan.momenta, N - 1), {}, M_);
     });
   }
 
@@ -240,56 +234,51 @@ class LactOnDevice {
   void run_batches(const std::stop_token& stop) {
     const Index dk = S_.rows();
     const Index dv = S_.columns();
-    Updates<Scalar> updates(heads_, dk, dv, way_.muon);
-    if (column_norms_.heads() > 0) updates.keep_column_norms(std::move(column_norms_));
-    DeviceMatrices<Scalar> G(heads_, dk, dv);
-    DeviceMatrices<Scalar> R(way_.squared_loss ? heads_ : 0, O_.rows(), dv);
-    const std::vector<Matrix<Scalar>> zeros(static_cast<std::size_t>(heads_), Matrix<Scalar>::Zero(1, 1));
-    auto no_momentum = DeviceMatrices<Scalar>::of_heads(std::span(zeros));
-    computing<Scalar>({&S_, &M_}, [&] {
+    Updates<Scalar> updates(heads(), dk, dv, way_.muon);
+    if (device_.first().column_norm)
+      updates.keep_column_norms(std::move(
+          device_.upload([](const LactTokens<Scalar>& head) { return Matrix<Scalar>(*head.column_norm); })));
+    DeviceMatrices<Scalar>& G = device_.make("", dk, dv);
+    const HeadMatrices<Scalar> R = way_.squared_loss ? device_.make("", O_.rows(), dv).all() : tokens_.V;
+    const HeadMatrices<Scalar> no_momentum = device_.upload(
+        [](const LactTokens<Scalar>&) -> Matrix<Scalar> { return Matrix<Scalar>::Zero(1, 1); });
+    device_.compute([&] {
       for (Index c = 0; c < batches_.batch_count(); ++c) {
         stop_if_asked(stop);
         const Piece batch = batches_.piece(c);
-        if (!way_.update_first) read(batch, S_.all());
+        if (!way_.update_first) read(batch, S_);
         // v, or v - S^T k
         if (way_.squared_loss)
-          multiply(heads_, -1, rows(tokens_.K, batch), S_.all(), 1, rows(tokens_.V, batch), rows(R, batch));
-        tokens_.gather(batch.first, batch.count, way_.squared_loss ? R.all() : tokens_.V.all(), G.all());
-        updates(G.all(),
-                tokens_.momentum.heads() > 0 ? tokens_.momentum.all().middle_rows(c, 1) : no_momentum.all(),
-                S_, M_);
-        if (way_.update_first) read(batch, S_.all());
-        CHECK_CUDA(
-            cudaStreamSynchronize(nullptr));  // or all would be under way before anyone could ask to stop
+          multiply(heads(), -1, rows(tokens_.K, batch), S_, 1, rows(tokens_.V, batch), rows(R, batch));
+        tokens_.gather(heads(), batch.first, batch.count, R, G);
+        updates(G, tokens_.momentum.data ? tokens_.momentum.middle_rows(c, 1) : no_momentum, S_, M_);
+        if (way_.update_first) read(batch, S_);
+        await_device();
       }
     });
   }
 
-  std::vector<Matrix<Scalar>> outputs() {
-    O_.round(rounding_);
-    return O_.download();
-  }
-  void download_states(std::span<Carried<Scalar>> to) const {
-    download_part(S_, to, 0);
-    download_part(M_, to, 1);
-  }
+  std::vector<Matrix<Scalar>> finish() { return device_.finish(); }
 
  private:
-  static HeadMatrices<Scalar> rows(DeviceMatrices<Scalar>& all, const Piece& batch) {
-    return all.all().middle_rows(batch.first, batch.count);
+  Index heads() const { return device_.count(); }
+
+  static HeadMatrices<Scalar> rows(const HeadMatrices<Scalar>& all, const Piece& batch) {
+    return all.middle_rows(batch.first, batch.count);
   }
 
   /// Q S of a batch.
   void read(const Piece& batch, const HeadMatrices<Scalar>& S) {
-    multiply(heads_, 1, rows(Q_, batch), S, 0, {}, rows(O_, batch));
+    multiply(heads(), 1, rows(tokens_.Q, batch), S, 0, {}, rows(O_, batch));
   }
 
+  HeadsOnDevice<LactTokens, Scalar> device_;
   LactWay way_;
-  Rounding rounding_;
-  Index heads_;
   InnerBatches batches_;
-  DeviceMatrices<Scalar> S_, M_, Q_, O_, column_norms_;
   Tokens<Scalar> tokens_;
+  DeviceMatrices<Scalar>& S_;
+  DeviceMatrices<Scalar>& M_;
+  DeviceMatrices<Scalar>& O_;
 };
 
 /// Numbers that one head takes, rather too many.
@@ -316,7 +305,7 @@ struct LactStepsOnDevice {
     DeviceMatrices<Scalar> keys(K), rows(R), rates = column(eta), sum(G);
     keys.round(rounding);
     rows.round(rounding);
-    gather_gradient(1, keys.all(), rows.all(), rates.all(), true, sum.all());
+    LactKernels<Scalar>::gather_gradient(1, keys, rows, rates, true, sum);
     G = sum.matrix();
   }
 
@@ -326,7 +315,7 @@ struct LactStepsOnDevice {
     Updates<Scalar> updates(1, S.rows(), S.cols(), update.muon);
     if (update.column_norm)
       updates.keep_column_norms(DeviceMatrices<Scalar>(Matrix<Scalar>(*update.column_norm)));
-    updates(gradient.all(), factor.all(), weights, direction, recorder);
+    updates(gradient, factor, weights, direction, recorder);
     S = weights.matrix();
     M = direction.matrix();
   }
@@ -334,29 +323,27 @@ struct LactStepsOnDevice {
   LactScan<Scalar> scan(const LactTokens<Scalar>& given, const std::vector<Index>& first,
                         const Matrix<Scalar>& S_0, const Matrix<Scalar>& M_0,
                         const std::stop_token& stop) const {
-    Tokens<Scalar> tokens = {
-        DeviceMatrices<Scalar>(given.K), DeviceMatrices<Scalar>(given.V), column(given.eta), {}};
-    if (given.momentum.size() > 0) tokens.momentum = column(given.momentum);
-    tokens.round(rounding);
+    HeadsOnDevice<LactTokens, Scalar> device({&given, 1}, {}, rounding);
+    const Tokens<Scalar> tokens = upload(device);
     DeviceMatrices<Scalar> S(S_0), M(M_0);
-    Scan<Scalar> scan(1, static_cast<Index>(first.size()), S.rows(), S.columns(), given.way.muon.has_value());
-    scan_batches(scan, tokens, first, given.way.muon, S, M, stop);
+    Scan<Scalar> scan(1, first, S.rows(), S.columns(), given.way.muon);
+    scan.run(tokens, S, M, stop);
     return {scan.gradients.matrix(), scan.momenta.matrix(), scan.steps.matrix(), scan.weights.matrix()};
   }
 };
 
+}  // namespace
+
 template <class Scalar>
-class LactEngine : public CudaEngine<LactTokens, Scalar> {
+class FamilyEngine<LactTokens, Scalar> : public CudaEngine<LactTokens, Scalar> {
  public:
-  using CudaEngine<LactTokens, Scalar>::CudaEngine;
+  using Base = CudaEngine<LactTokens, Scalar>;
+  using Base::Base;
 
  private:
-  using Base = CudaEngine<LactTokens, Scalar>;
-  using Base::rounding_;
-
   Matrix<Scalar> step(const EngineRequest& request, const LactTokens<Scalar>& rows,
                       Carried<Scalar>& state) const override {
-    return lact_block(LactStepsOnDevice<Scalar>{rounding_}, request, rows, state);
+    return lact_block(LactStepsOnDevice<Scalar>{this->rounding_}, request, rows, state);
   }
 
   double bytes(const EngineRequest& request, const LactTokens<Scalar>& head,
@@ -366,25 +353,17 @@ class LactEngine : public CudaEngine<LactTokens, Scalar> {
 
   typename Base::Outputs run_heads(const EngineRequest& request, typename Base::Heads heads,
                                    typename Base::States states) const override {
-    LactOnDevice<Scalar> device(heads, states, rounding_);
+    LactOnDevice<Scalar> device(heads, states, this->rounding_);
     if (request.form == Form::parallel) {
       device.run_scan(request.stop);
     } else {
       device.run_batches(request.stop);
     }
-    device.download_states(states);
-    return device.outputs();
+    return device.finish();
   }
 };
 
-}  // namespace
-
-template <class Scalar>
-OwnedEngine<LactTokens, Scalar> lact_engine(Rounding rounding) {
-  return std::make_unique<LactEngine<Scalar>>(rounding);
-}
-
-template OwnedEngine<LactTokens, double> lact_engine(Rounding);
-template OwnedEngine<LactTokens, float> lact_engine(Rounding);
+template OwnedEngine<LactTokens, double> make_engine(Rounding);
+template OwnedEngine<LactTokens, float> make_engine(Rounding);
 
 }  // namespace palimpsest::cuda

@@ -6,7 +6,6 @@
 // place, one column after the other, and solves. Products of two numbers of a vector are made before anything
 // else meets them: then (i, j) and (j, i) get the same bits, and P stays exactly symmetric.
 
-#include "kernels/cuda/check.h"
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/least_squares.h"
 
@@ -66,7 +65,7 @@ __global__ void __launch_bounds__(threads_of_walk)
 
 /// R_ij <- gamma_t R_ij + beta_t k_i k_j
 template <class Scalar>
-__global__ void collect(const LeastSquaresTokens<Scalar> tokens, Scalar* R, Scalar* all_R) {
+__global__ void collect_keys(const LeastSquaresTokens<Scalar> tokens, Scalar* R, Scalar* all_R) {
   const std::int64_t K = tokens.K;
   const std::int64_t index = thread_number();
   if (index >= tokens.heads * K * K) return;
@@ -101,7 +100,7 @@ __device__ void factor(Scalar* R, std::int64_t K) {
 
 /// b = beta R^{-1} k in the token's row of gains: L z = k, w = D^{-1} z, L^T x = w
 template <class Scalar>
-__global__ void solve(const LeastSquaresTokens<Scalar> tokens, Scalar* all_R) {
+__global__ void solve_gains(const LeastSquaresTokens<Scalar> tokens, Scalar* all_R) {
   const std::int64_t head = blockIdx.x / tokens.T;
   const std::int64_t t = blockIdx.x % tokens.T;
   const std::int64_t K = tokens.K;
@@ -128,7 +127,7 @@ __global__ void solve(const LeastSquaresTokens<Scalar> tokens, Scalar* all_R) {
 
 /// X = R^{-1}: a thread solves for one column of it.
 template <class Scalar>
-__global__ void invert(std::int64_t K, Scalar* all_R, Scalar* all_X) {
+__global__ void invert_each(std::int64_t K, Scalar* all_R, Scalar* all_X) {
   Scalar* const R = all_R + std::int64_t{blockIdx.x} * K * K;
   factor(R, K);
   for (std::int64_t c = threadIdx.x; c < K; c += threads) {
@@ -161,47 +160,33 @@ __global__ void symmetrise(std::int64_t count, std::int64_t K, const Scalar* X, 
 }  // namespace
 
 template <class Scalar>
-void walk_gains(const LeastSquaresTokens<Scalar>& tokens, Scalar* P, Scalar* along) {
-  if (tokens.T * tokens.K * tokens.heads == 0) return;
-  int most = 0;
-  CHECK_CUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
-  const auto bytes = static_cast<std::int64_t>(sizeof(Scalar)) * tokens.K * (tokens.K + 1);
-  const int shared = bytes <= most ? static_cast<int>(bytes) : 0;
-  CHECK_CUDA(cudaFuncSetAttribute(walk_keys<Scalar>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-  walk_keys<<<static_cast<unsigned>(tokens.heads), threads_of_walk, shared>>>(tokens, shared > 0, P, along);
-  CHECK_CUDA(cudaGetLastError());
+void LeastSquaresTokens<Scalar>::walk(Scalar* P, Scalar* along) const {
+  if (T * K == 0) return;
+  const auto bytes = static_cast<std::int64_t>(sizeof(Scalar)) * K * (K + 1);
+  const bool is_shared = bytes <= most_shared_bytes();
+  launch(walk_keys<Scalar>,
+         {blocks_for(heads), threads_of_walk, is_shared ? static_cast<std::size_t>(bytes) : 0}, *this,
+         is_shared, P, along);
 }
 
 template <class Scalar>
-void collect_keys(const LeastSquaresTokens<Scalar>& tokens, Scalar* R, Scalar* all_R) {
-  if (tokens.T * tokens.K * tokens.heads == 0) return;
-  collect<<<blocks_for(tokens.heads * tokens.K * tokens.K, threads), threads>>>(tokens, R, all_R);
-  CHECK_CUDA(cudaGetLastError());
+void LeastSquaresTokens<Scalar>::collect(Scalar* R, Scalar* all_R) const {
+  if (T > 0) launch(collect_keys<Scalar>, {blocks_for(heads * K * K, threads), threads}, *this, R, all_R);
 }
 
 template <class Scalar>
-void solve_gains(const LeastSquaresTokens<Scalar>& tokens, Scalar* all_R) {
-  if (tokens.T * tokens.K * tokens.heads == 0) return;
-  solve<<<static_cast<unsigned>(tokens.heads * tokens.T), threads>>>(tokens, all_R);
-  CHECK_CUDA(cudaGetLastError());
+void LeastSquaresTokens<Scalar>::solve(Scalar* all_R) const {
+  if (K > 0) launch(solve_gains<Scalar>, {blocks_for(heads * T), threads}, *this, all_R);
 }
 
 template <class Scalar>
-void invert_symmetric(std::int64_t count, std::int64_t K, Scalar* R, Scalar* room, Scalar* P) {
-  if (count * K == 0) return;
-  invert<<<static_cast<unsigned>(count), threads>>>(K, R, room);
-  CHECK_CUDA(cudaGetLastError());
-  symmetrise<<<blocks_for(count * K * K, threads), threads>>>(count, K, room, P);
-  CHECK_CUDA(cudaGetLastError());
+void LeastSquaresTokens<Scalar>::invert(Scalar* R, Scalar* room, Scalar* P) const {
+  if (K == 0) return;
+  launch(invert_each<Scalar>, {blocks_for(heads), threads}, K, R, room);
+  launch(symmetrise<Scalar>, {blocks_for(heads * K * K, threads), threads}, heads, K, room, P);
 }
 
-#define PALIMPSEST_INSTANTIATE(Scalar)                                             \
-  template void walk_gains(const LeastSquaresTokens<Scalar>&, Scalar*, Scalar*);   \
-  template void collect_keys(const LeastSquaresTokens<Scalar>&, Scalar*, Scalar*); \
-  template void solve_gains(const LeastSquaresTokens<Scalar>&, Scalar*);           \
-  template void invert_symmetric(std::int64_t, std::int64_t, Scalar*, Scalar*, Scalar*);
-PALIMPSEST_INSTANTIATE(double)
-PALIMPSEST_INSTANTIATE(float)
-#undef PALIMPSEST_INSTANTIATE
+template struct LeastSquaresTokens<double>;
+template struct LeastSquaresTokens<float>;
 
 }  // namespace palimpsest

@@ -8,7 +8,6 @@
 // cell in every pass: a pass over the distance d composes row i with row i - d, so that it then stands for
 // 2 d tokens. Only products of numbers in [0, 1] and of those with what was written.
 
-#include "kernels/cuda/check.h"
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/mamba.h"
 
@@ -23,7 +22,7 @@ constexpr int threads_of_walk = columns_of_block * warp_size;
 /// S_dc <- exp(A_dc delta_c) S_dc + k_d delta_c v_c, o_c = sum_d q_d S_dc + D_c v_c
 template <class Scalar>
 __global__ void __launch_bounds__(threads_of_walk)
-    walk(const MambaTokens<Scalar> tokens, bool is_shared, const MambaTap<Scalar> tap) {
+    walk_columns(const MambaTokens<Scalar> tokens, bool is_shared, const MambaTap<Scalar> tap) {
   extern __shared__ __align__(16) unsigned char shared[];
   const int lane = static_cast<int>(threadIdx.x % warp_size);
   const int column = static_cast<int>(threadIdx.x) / warp_size;
@@ -90,7 +89,7 @@ __global__ void __launch_bounds__(threads_of_walk)
 
 /// U_ic = delta_ic v_ic, E_idc = exp(A_dc delta_ic), B_idc = k_id U_ic
 template <class Scalar>
-__global__ void make_pairs(const MambaTokens<Scalar> tokens, const MambaTables<Scalar> tables) {
+__global__ void fill_pairs(const MambaTokens<Scalar> tokens, const MambaTables<Scalar> tables) {
   const std::int64_t index = thread_number();
   if (index >= tokens.heads * tokens.T * tokens.K * tokens.V) return;
   const std::int64_t c = index % tokens.V;
@@ -159,50 +158,34 @@ __global__ void take_last(const MambaTokens<Scalar> tokens, const MambaTables<Sc
 }  // namespace
 
 template <class Scalar>
-void mamba_walk(const MambaTokens<Scalar>& tokens, const MambaTap<Scalar>& tap) {
-  if (tokens.T == 0) return;
-  int most = 0;
-  CHECK_CUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
-  const auto bytes = static_cast<std::int64_t>(sizeof(Scalar)) * 2 * columns_of_block * tokens.K;
-  const int shared = bytes <= most ? static_cast<int>(bytes) : 0;
-  CHECK_CUDA(cudaFuncSetAttribute(walk<Scalar>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-  const auto blocks = static_cast<unsigned>(tokens.heads * blocks_for(tokens.V, columns_of_block));
-  if (blocks == 0) return;
-  walk<<<blocks, threads_of_walk, shared>>>(tokens, shared > 0, tap);
-  CHECK_CUDA(cudaGetLastError());
+void MambaTokens<Scalar>::walk(const MambaTap<Scalar>& tap) const {
+  if (T == 0) return;
+  const auto bytes = static_cast<std::int64_t>(sizeof(Scalar)) * 2 * columns_of_block * K;
+  const bool is_shared = bytes > 0 && bytes <= most_shared_bytes();
+  launch(walk_columns<Scalar>,
+         {blocks_for(heads * blocks_for(V, columns_of_block)), threads_of_walk,
+          is_shared ? static_cast<std::size_t>(bytes) : 0},
+         *this, is_shared, tap);
 }
 
 template <class Scalar>
-void mamba_pairs(const MambaTokens<Scalar>& tokens, const MambaTables<Scalar>& tables) {
-  if (tokens.T == 0) return;
-  make_pairs<<<blocks_for(tokens.heads * tokens.T * tokens.K * tokens.V, threads), threads>>>(tokens, tables);
-  CHECK_CUDA(cudaGetLastError());
+void MambaTokens<Scalar>::make_pairs(const MambaTables<Scalar>& tables) const {
+  launch(fill_pairs<Scalar>, {blocks_for(heads * T * K * V, threads), threads}, *this, tables);
 }
 
 template <class Scalar>
-void mamba_scan_pass(const MambaTokens<Scalar>& tokens, const MambaTables<Scalar>& tables,
-                     std::int64_t distance) {
-  compose<<<blocks_for(tokens.heads * tokens.T * tokens.K * tokens.V, threads), threads>>>(tokens, tables,
-                                                                                           distance);
-  CHECK_CUDA(cudaGetLastError());
+void MambaTokens<Scalar>::scan_pass(const MambaTables<Scalar>& tables, std::int64_t distance) const {
+  launch(compose<Scalar>, {blocks_for(heads * T * K * V, threads), threads}, *this, tables, distance);
 }
 
 template <class Scalar>
-void mamba_reads(const MambaTokens<Scalar>& tokens, const MambaTables<Scalar>& tables) {
-  if (tokens.T == 0) return;
-  read_states<<<blocks_for(tokens.heads * tokens.T * tokens.V, threads), threads>>>(tokens, tables);
-  CHECK_CUDA(cudaGetLastError());
-  take_last<<<blocks_for(tokens.heads * tokens.K * tokens.V, threads), threads>>>(tokens, tables);
-  CHECK_CUDA(cudaGetLastError());
+void MambaTokens<Scalar>::read(const MambaTables<Scalar>& tables) const {
+  if (T == 0) return;
+  launch(read_states<Scalar>, {blocks_for(heads * T * V, threads), threads}, *this, tables);
+  launch(take_last<Scalar>, {blocks_for(heads * K * V, threads), threads}, *this, tables);
 }
 
-#define PALIMPSEST_INSTANTIATE(Scalar)                                                                 \
-  template void mamba_walk(const MambaTokens<Scalar>&, const MambaTap<Scalar>&);                       \
-  template void mamba_pairs(const MambaTokens<Scalar>&, const MambaTables<Scalar>&);                   \
-  template void mamba_scan_pass(const MambaTokens<Scalar>&, const MambaTables<Scalar>&, std::int64_t); \
-  template void mamba_reads(const MambaTokens<Scalar>&, const MambaTables<Scalar>&);
-PALIMPSEST_INSTANTIATE(double)
-PALIMPSEST_INSTANTIATE(float)
-#undef PALIMPSEST_INSTANTIATE
+template struct MambaTokens<double>;
+template struct MambaTokens<float>;
 
 }  // namespace palimpsest

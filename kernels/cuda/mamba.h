@@ -4,23 +4,6 @@
 
 namespace palimpsest {
 
-/// Some tokens of Mamba's selective state space of all heads in device memory: core/engines/mamba.h.
-template <class Scalar>
-struct MambaTokens {
-  std::int64_t heads = 1;  // B H
-  std::int64_t T = 0;
-  std::int64_t K = 0;
-  std::int64_t V = 0;
-  DeviceRows<const Scalar> q = {};      // [T, H, K], scaled
-  DeviceRows<const Scalar> k = {};      // [T, H, K]
-  DeviceRows<const Scalar> v = {};      // [T, H, V]
-  DeviceRows<const Scalar> delta = {};  // [T, H, V]
-  DeviceRows<const Scalar> A = {};      // [K, H, V]
-  DeviceRows<const Scalar> D = {};      // [1, H, V]; none: no skip connection
-  DeviceRows<Scalar> o = {};            // [T, H, V]
-  Scalar* S = nullptr;                  // [H, K, V], the initial state and then the final one
-};
-
 /// What the last token of the one head makes on its way, for a trace; null: nobody asks.
 template <class Scalar>
 struct MambaTap {
@@ -42,21 +25,34 @@ struct MambaTables {
   Scalar* read = nullptr;  // [H, L, V] S^T q, without the skip connection; null: nobody asks
 };
 
-/// Recurrent form, token by token. Throws Error with CUDA's words, as all of these do.
+/// Some tokens of Mamba's selective state space of all heads in device memory: core/engines/mamba.h.
 template <class Scalar>
-void mamba_walk(const MambaTokens<Scalar>& tokens, const MambaTap<Scalar>& tap = {});
+struct MambaTokens {
+  std::int64_t heads = 1;  // B H
+  std::int64_t T = 0;
+  std::int64_t K = 0;
+  std::int64_t V = 0;
+  DeviceRows<const Scalar> q = {};      // [T, H, K], scaled
+  DeviceRows<const Scalar> k = {};      // [T, H, K]
+  DeviceRows<const Scalar> v = {};      // [T, H, V]
+  DeviceRows<const Scalar> delta = {};  // [T, H, V]
+  DeviceRows<const Scalar> A = {};      // [K, H, V]
+  DeviceRows<const Scalar> D = {};      // [1, H, V]; none: no skip connection
+  DeviceRows<Scalar> o = {};            // [T, H, V]
+  Scalar* S = nullptr;                  // [H, K, V], the initial state and then the final one
 
-/// Fills U, E and B of all tokens as one chunk.
-template <class Scalar>
-void mamba_pairs(const MambaTokens<Scalar>& tokens, const MambaTables<Scalar>& tables);
+  /// Recurrent form, token by token. Throws Error with CUDA's words, as all of these do.
+  void walk(const MambaTap<Scalar>& tap = {}) const;
 
-/// One pass of the scan: composes every row with the one `distance` before it, from E and B to E_to and B_to.
-template <class Scalar>
-void mamba_scan_pass(const MambaTokens<Scalar>& tokens, const MambaTables<Scalar>& tables,
-                     std::int64_t distance);
+  /// Fills U, E and B of all tokens as one chunk.
+  void make_pairs(const MambaTables<Scalar>& tables) const;
 
-/// Adds what is left of the state carried in to B, reads every state and advances S to the last one.
-template <class Scalar>
-void mamba_reads(const MambaTokens<Scalar>& tokens, const MambaTables<Scalar>& tables);
+  /// One pass of the scan: composes every row with the one `distance` before it, from E and B to E_to and
+  /// B_to.
+  void scan_pass(const MambaTables<Scalar>& tables, std::int64_t distance) const;
+
+  /// Adds what is left of the state carried in to B, reads every state and advances S to the last one.
+  void read(const MambaTables<Scalar>& tables) const;
+};
 
 }  // namespace palimpsest

@@ -10,11 +10,17 @@
 #include "core/base/matrix.h"
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/head_matrices.h"
-#include "kernels/cuda/rounding.h"
 #include "kernels/cuda/row_programs.h"
 #include "kernels/cuda/run_clock.h"
 
 namespace palimpsest {
+
+/// Copies between the host and the device.
+template <class Scalar>
+void copy_numbers(Scalar* to, const Scalar* from, std::size_t count, cudaMemcpyKind direction) {
+  cuda::RunClock::moving(&RunTimes::transfers,
+                         [&] { CHECK_CUDA(cudaMemcpy(to, from, count * sizeof(Scalar), direction)); });
+}
 
 /// `size` elements of device memory out of the device's pool, given back at the end. Fresh memory holds NaN,
 /// so that what a kernel forgets to write is seen. Throws Error saying how much was wanted and how much is
@@ -28,7 +34,7 @@ class DeviceArray {
     size_ = size;
     if (size_ == 0) return;
     cuda::RunClock::moving(&RunTimes::allocations,
-                           [&] { data_ = static_cast<Scalar*>(allocate_on_device(bytes(size_))); });
+                           [&] { data_ = static_cast<Scalar*>(allocate_on_device(size_ * sizeof(Scalar))); });
   }
   ~DeviceArray() { release(); }
   DeviceArray(DeviceArray&& other) noexcept
@@ -49,22 +55,15 @@ class DeviceArray {
 
   /// Copies `count` elements from the host, to those from `first` on.
   void upload(const Scalar* from, std::size_t count, std::size_t first = 0) {
-    if (count > 0) copy(data_ + first, from, count, cudaMemcpyHostToDevice);
+    if (count > 0) copy_numbers(data_ + first, from, count, cudaMemcpyHostToDevice);
   }
 
   /// Copies `count` elements from `first` on to the host, once the kernels before it are done.
   void download(Scalar* to, std::size_t count, std::size_t first = 0) const {
-    if (count > 0) copy(to, data_ + first, count, cudaMemcpyDeviceToHost);
+    if (count > 0) copy_numbers(to, data_ + first, count, cudaMemcpyDeviceToHost);
   }
 
  private:
-  static std::size_t bytes(std::size_t count) { return count * sizeof(Scalar); }
-
-  static void copy(Scalar* to, const Scalar* from, std::size_t count, cudaMemcpyKind direction) {
-    cuda::RunClock::moving(&RunTimes::transfers,
-                           [&] { CHECK_CUDA(cudaMemcpy(to, from, bytes(count), direction)); });
-  }
-
   void release() noexcept {
     if (data_) cudaFreeAsync(data_, nullptr);
   }
@@ -72,6 +71,15 @@ class DeviceArray {
   Scalar* data_ = nullptr;
   std::size_t size_ = 0;
 };
+
+/// A matrix that lies on the device, once the kernels before it are done.
+template <class Scalar>
+Matrix<Scalar> downloaded(const Scalar* data, Index rows, Index columns) {
+  Matrix<Scalar> matrix(rows, columns);
+  if (matrix.size() > 0)
+    copy_numbers(matrix.data(), data, static_cast<std::size_t>(matrix.size()), cudaMemcpyDeviceToHost);
+  return matrix;
+}
 
 /// Matrices of the same shape one after the other in device memory, one per head: [H, rows, columns].
 template <class Scalar>
@@ -118,29 +126,26 @@ class DeviceMatrices {
   const Scalar* data() const { return numbers_.data(); }
 
   /// As kernels take rows: [1, rows, H, columns].
-  template <class Element = const Scalar>
-  DeviceRows<Element> view() {
-    return {.data = numbers_.data(),
-            .batch_stride = 0,
-            .token_stride = columns_,
-            .head_stride = rows_ * columns_};
-  }
+  operator DeviceRows<Scalar>() { return {data(), 0, columns_, rows_ * columns_}; }
+  operator DeviceRows<const Scalar>() const { return {data(), 0, columns_, rows_ * columns_}; }
 
   /// As kernels take matrices.
-  HeadMatrices<Scalar> all() { return {numbers_.data(), rows_, columns_, columns_, 1, rows_ * columns_}; }
+  HeadMatrices<Scalar> all() { return {data(), rows_, columns_, columns_, 1, rows_ * columns_}; }
+  operator HeadMatrices<Scalar>() { return all(); }
+  operator HeadMatrices<const Scalar>() const {
+    return {data(), rows_, columns_, columns_, 1, rows_ * columns_};
+  }
 
   /// The matrix of every head, once the kernels before it are done.
   std::vector<Matrix<Scalar>> download() const {
     std::vector<Matrix<Scalar>> all;
-    for (Index head = 0; head < heads_; ++head) {
-      Matrix<Scalar>& matrix = all.emplace_back(rows_, columns_);
-      numbers_.download(matrix.data(), of_one(), of_one() * static_cast<std::size_t>(head));
-    }
+    for (Index head = 0; head < heads_; ++head)
+      all.push_back(downloaded(data() + head * rows_ * columns_, rows_, columns_));
     return all;
   }
 
   /// The only matrix.
-  Matrix<Scalar> matrix() const { return std::move(download().front()); }
+  Matrix<Scalar> matrix() const { return downloaded(data(), rows_, columns_); }
 
  private:
   /// Numbers of one of them.

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "kernels/cuda/hopper/tensor_rows.h"
 #include "kernels/cuda/matrices.h"
 #include "kernels/cuda/multiply_adds.h"
 #include "kernels/cuda/run_clock.h"
+#include "kernels/cuda/tensor_rows.h"
 
 namespace palimpsest::cuda {
 
@@ -33,12 +33,7 @@ double shortest(Ask ask) {
 }
 
 /// Bytes that are copied: a gigabyte, or what fits.
-std::size_t copied_bytes() {
-  std::size_t free = 0;
-  std::size_t total = 0;
-  CHECK_CUDA(cudaMemGetInfo(&free, &total));
-  return std::min(std::size_t{1} << 30, free / 4);
-}
+std::size_t copied_bytes() { return std::min(std::size_t{1} << 30, memory_of_device().free / 4); }
 
 /// Asks for as many multiply-adds as there can be in this precision, and says how many operations they are.
 double most_products(Precision precision, double* seen) {

@@ -7,10 +7,6 @@
 // directly by the whole block. The other forms form every M_i and solve it directly, a block each; the
 // recurrent one token by token, a block for each head. Such a system lies in shared memory, where it fits.
 
-#include <algorithm>
-
-#include "kernels/cuda/check.h"
-#include "kernels/cuda/head_groups.h"
 #include "kernels/cuda/mesa.h"
 #include "kernels/cuda/solve.cuh"
 
@@ -18,52 +14,31 @@ namespace palimpsest {
 
 namespace {
 
-constexpr int threads = 128;
 constexpr int threads_of_block = 256;
 constexpr int threads_of_walk = 512;
 constexpr int queries_of_block = 16;
 
 enum State { done, running, stuck };
 
-/// Calls visit(n, i) for all i < count of every chunk or head n that is this block's.
-template <class Visit>
-__device__ void each_of(std::int64_t chunks, std::int64_t count, Visit visit) {
-  const std::int64_t i = std::int64_t{blockIdx.x} * threads + threadIdx.x;
-  if (i >= count) return;
-  for (std::int64_t n = blockIdx.y; n < chunks; n += gridDim.y) visit(n, i);
-}
-
 /// One chunk of one head.
 template <class Scalar>
 struct MesaChunk {
-  std::int64_t L;
-  std::int64_t K;
-  std::int64_t V;
-  const Scalar* q;
-  const Scalar* k;
-  const Scalar* v;
-  const Scalar* beta;
-  const Scalar* gamma;
-  const Scalar* ridge;
-  Scalar* H;  // [K, K + V], before it
-  Scalar* W;
-  Scalar* g_in;
-  Scalar* g_out;
-
-  __device__ MesaChunk(const MesaChunks<Scalar>& all, std::int64_t n)
-      : L(all.L),
-        K(all.K),
-        V(all.V),
-        q(all.q + n * L * K),
-        k(all.k + n * L * K),
-        v(all.v + n * L * V),
-        beta(all.beta + n * L),
-        gamma(all.gamma + n * L),
-        ridge(all.ridge + n / all.chunks * K * K),
-        H(all.state + (n / all.chunks * (all.chunks + 1) + n % all.chunks) * K * (K + V)),
-        W(all.W + n * L * L),
-        g_in(all.g_in + n * L),
-        g_out(all.g_out + n * L) {}
+  const MesaChunks<Scalar>& all;
+  std::int64_t n;
+  std::int64_t L = all.L;
+  std::int64_t K = all.K;
+  std::int64_t V = all.V;
+  const Scalar* q = all.q + n * L * K;
+  const Scalar* k = all.k + n * L * K;
+  const Scalar* v = all.v + n * L * V;
+  const Scalar* beta = all.beta + n * L;
+  const Scalar* gamma = all.gamma + n * L;
+  const Scalar* ridge = all.ridge + n / all.chunks * K * K;
+  // [K, K + V], before it
+  Scalar* H = all.state + (n / all.chunks * (all.chunks + 1) + n % all.chunks) * K * (K + V);
+  Scalar* W = all.W + n * L * L;
+  Scalar* g_in = all.g_in + n * L;
+  Scalar* g_out = all.g_out + n * L;
 
   __device__ Scalar Hkk(std::int64_t c, std::int64_t d) const { return H[c * (K + V) + d]; }
   __device__ Scalar Hkv(std::int64_t d, std::int64_t c) const { return H[d * (K + V) + K + c]; }
@@ -79,7 +54,7 @@ struct MesaChunk {
 template <class Scalar>
 __global__ void fill_columns(const MesaChunks<Scalar> chunks) {
   each_of(chunks.heads * chunks.chunks, chunks.L, [&](std::int64_t n, std::int64_t j) {
-    const MesaChunk<Scalar> chunk(chunks, n);
+    const MesaChunk<Scalar> chunk{chunks, n};
     const std::int64_t L = chunk.L;
     Scalar* const G = chunks.G ? chunks.G + n * L * L : nullptr;
     Scalar left = 0;
@@ -107,7 +82,7 @@ __global__ void chain_elements(const MesaChunks<Scalar> chunks) {
     const std::int64_t c = index / width;
     const std::int64_t e = index % width;
     for (std::int64_t n = head * chunks.chunks; n < (head + 1) * chunks.chunks; ++n) {
-      const MesaChunk<Scalar> chunk(chunks, n);
+      const MesaChunk<Scalar> chunk{chunks, n};
       const Scalar* const left = chunk.W + (chunk.L - 1) * chunk.L;
       Scalar written = 0;
       for (std::int64_t j = 0; j < chunk.L; ++j)
@@ -122,7 +97,7 @@ template <class Scalar>
 __global__ void fill_scores(const MesaChunks<Scalar> chunks) {
   const std::int64_t L = chunks.L;
   each_of(chunks.heads * chunks.chunks, L * L, [&](std::int64_t n, std::int64_t index) {
-    const MesaChunk<Scalar> chunk(chunks, n);
+    const MesaChunk<Scalar> chunk{chunks, n};
     const std::int64_t i = index / L;
     const std::int64_t j = index % L;
     const Scalar* const x = chunks.X + (n * L + i) * chunks.K;
@@ -137,7 +112,7 @@ template <class Scalar>
 __global__ void read_elements(const MesaChunks<Scalar> chunks) {
   const std::int64_t L = chunks.L;
   each_of(chunks.heads * chunks.chunks, L * chunks.V, [&](std::int64_t n, std::int64_t index) {
-    const MesaChunk<Scalar> chunk(chunks, n);
+    const MesaChunk<Scalar> chunk{chunks, n};
     const std::int64_t i = index / chunks.V;
     const std::int64_t c = index % chunks.V;
     const Scalar* const x = chunks.X + (n * L + i) * chunks.K;
@@ -171,7 +146,7 @@ __global__ void multiply_solutions(const MesaChunks<Scalar> chunks) {
   each_of(chunks.heads * chunks.chunks, L * K, [&](std::int64_t n, std::int64_t index) {
     const std::int64_t row = n * L + index / K;
     chunks.Q_back[n * L * K + index] =
-        product(MesaChunk<Scalar>(chunks, n), index / K, index % K, chunks.X + row * K, chunks.A + row * L);
+        product(MesaChunk<Scalar>{chunks, n}, index / K, index % K, chunks.X + row * K, chunks.A + row * L);
   });
 }
 
@@ -194,12 +169,10 @@ __device__ SolveRoom<Scalar> shared_room(std::int64_t K) {
 
 /// Bytes of it; 0: no block has so many.
 template <class Scalar>
-int bytes_of_shared_room(std::int64_t K) {
-  int most = 0;
-  CHECK_CUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+std::size_t bytes_of_shared_room(std::int64_t K) {
   const auto bytes = static_cast<std::int64_t>(sizeof(std::int64_t)) * K +
                      static_cast<std::int64_t>(sizeof(Scalar)) * K * shared_stride(K);
-  return bytes <= most ? static_cast<int>(bytes) : 0;
+  return bytes <= most_shared_bytes() ? static_cast<std::size_t>(bytes) : 0;
 }
 
 /// Conjugate gradients on some queries of one chunk at once. Queries have size 1 on the way, so that no
@@ -217,20 +190,7 @@ class ConjugateGradients {
 
   __device__ ConjugateGradients(const MesaChunks<Scalar>& chunks, std::int64_t n, std::int64_t first_,
                                 Numbers& numbers_)
-      : chunk(chunks, n),
-        numbers(numbers_),
-        first(first_),
-        count(chunk.L - first < queries_of_block ? chunk.L - first : queries_of_block),
-        K(chunk.K),
-        L(chunk.L) {
-    const std::int64_t row = n * L + first;
-    X = chunks.X + row * K;
-    R = chunks.R + row * K;
-    P = chunks.P + row * K;
-    MP = chunks.MP + row * K;
-    inverses = chunks.preconditioner + row * K;
-    A = chunks.A + row * L;
-  }
+      : chunk{chunks, n}, numbers(numbers_), first(first_) {}
 
   __device__ void run() const {
     begin();
@@ -343,15 +303,16 @@ class ConjugateGradients {
   MesaChunk<Scalar> chunk;
   Numbers& numbers;
   std::int64_t first;
-  std::int64_t count;
-  std::int64_t K;
-  std::int64_t L;
-  Scalar* X;
-  Scalar* R;
-  Scalar* P;
-  Scalar* MP;
-  Scalar* inverses;
-  Scalar* A;
+  std::int64_t K = chunk.K;
+  std::int64_t L = chunk.L;
+  std::int64_t count = L - first < queries_of_block ? L - first : queries_of_block;
+  std::int64_t row = chunk.n * L + first;
+  Scalar* X = chunk.all.X + row * K;
+  Scalar* R = chunk.all.R + row * K;
+  Scalar* P = chunk.all.P + row * K;
+  Scalar* MP = chunk.all.MP + row * K;
+  Scalar* inverses = chunk.all.preconditioner + row * K;
+  Scalar* A = chunk.all.A + row * L;
 };
 
 template <class Scalar>
@@ -375,7 +336,7 @@ __global__ void __launch_bounds__(threads_of_walk)
   const std::int64_t head = blockIdx.x;
   const std::int64_t K = chunks.K;
   const std::int64_t V = chunks.V;
-  const MesaChunk<Scalar> tokens(chunks, head);
+  const MesaChunk<Scalar> tokens{chunks, head};
   const SolveRoom<Scalar> room = is_shared ? shared_room<Scalar>(K) : room_of(rooms, head, K);
   for (std::int64_t t = first; t < end; ++t) {
     const Scalar gamma = tokens.gamma[t];
@@ -420,7 +381,7 @@ __global__ void form_systems(const MesaChunks<Scalar> chunks, const SolveRooms<S
                              std::int64_t first, std::int64_t end, Scalar* Hkk) {
   const std::int64_t K = chunks.K;
   each_of(chunks.heads, K * K, [&](std::int64_t head, std::int64_t index) {
-    const MesaChunk<Scalar> tokens(chunks, head);
+    const MesaChunk<Scalar> tokens{chunks, head};
     const std::int64_t c = index / K;
     const std::int64_t d = index % K;
     Scalar H = Hkk[head * K * K + index];
@@ -450,83 +411,45 @@ __global__ void __launch_bounds__(threads_of_block)
   solve(K, room, x);
 }
 
-/// Blocks for `count` elements of as many chunks or heads.
-dim3 grid_of(std::int64_t chunks, std::int64_t count) {
-  return dim3(static_cast<unsigned>((count + threads - 1) / threads),
-              static_cast<unsigned>(std::min(chunks, cuda::most_grid_blocks)));
-}
-
-template <class Scalar>
-bool is_empty(const MesaChunks<Scalar>& chunks) {
-  return chunks.heads * chunks.chunks * chunks.L == 0;
-}
-
 }  // namespace
 
 template <class Scalar>
-void make_mesa_states(const MesaChunks<Scalar>& chunks) {
-  if (is_empty(chunks)) return;
-  fill_columns<<<grid_of(chunks.heads * chunks.chunks, chunks.L), threads>>>(chunks);
-  CHECK_CUDA(cudaGetLastError());
-  chain_elements<<<grid_of(chunks.heads, chunks.K * (chunks.K + chunks.V)), threads>>>(chunks);
-  CHECK_CUDA(cudaGetLastError());
+void MesaChunks<Scalar>::make_states() const {
+  if (L == 0) return;
+  launch(fill_columns<Scalar>, grid_of_each(heads * chunks, L), *this);
+  launch(chain_elements<Scalar>, grid_of_each(heads, K * (K + V)), *this);
 }
 
 template <class Scalar>
-void solve_mesa_chunks(const MesaChunks<Scalar>& chunks, const SolveRooms<Scalar>& rooms) {
-  if (is_empty(chunks)) return;
-  solve_queries<<<static_cast<unsigned>(rooms.blocks), threads_of_block>>>(chunks, rooms);
-  CHECK_CUDA(cudaGetLastError());
+void MesaChunks<Scalar>::solve(const SolveRooms<Scalar>& rooms) const {
+  launch(solve_queries<Scalar>, {blocks_for(rooms.blocks), threads_of_block}, *this, rooms);
 }
 
 template <class Scalar>
-void read_mesa_chunks(const MesaChunks<Scalar>& chunks) {
-  if (is_empty(chunks)) return;
-  const std::int64_t all = chunks.heads * chunks.chunks;
-  fill_scores<<<grid_of(all, chunks.L * chunks.L), threads>>>(chunks);
-  CHECK_CUDA(cudaGetLastError());
-  read_elements<<<grid_of(all, chunks.L * chunks.V), threads>>>(chunks);
-  CHECK_CUDA(cudaGetLastError());
-  if (!chunks.Q_back) return;
-  multiply_solutions<<<grid_of(all, chunks.L * chunks.K), threads>>>(chunks);
-  CHECK_CUDA(cudaGetLastError());
+void MesaChunks<Scalar>::read() const {
+  launch(fill_scores<Scalar>, grid_of_each(heads * chunks, L * L), *this);
+  launch(read_elements<Scalar>, grid_of_each(heads * chunks, L * V), *this);
+  if (Q_back) launch(multiply_solutions<Scalar>, grid_of_each(heads * chunks, L * K), *this);
 }
 
 template <class Scalar>
-void walk_mesa(const MesaChunks<Scalar>& chunks, const SolveRooms<Scalar>& rooms, std::int64_t first,
-               std::int64_t end, Scalar* decayed) {
-  if (is_empty(chunks)) return;
-  const int shared = bytes_of_shared_room<Scalar>(chunks.K);
-  CHECK_CUDA(cudaFuncSetAttribute(walk_tokens<Scalar>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-  walk_tokens<<<static_cast<unsigned>(chunks.heads), threads_of_walk, shared>>>(chunks, rooms, shared > 0,
-                                                                                first, end, decayed);
-  CHECK_CUDA(cudaGetLastError());
+void MesaChunks<Scalar>::walk(const SolveRooms<Scalar>& rooms, std::int64_t first, std::int64_t end,
+                              Scalar* decayed) const {
+  const std::size_t shared = bytes_of_shared_room<Scalar>(K);
+  launch(walk_tokens<Scalar>, {blocks_for(heads), threads_of_walk, shared}, *this, rooms, shared > 0, first,
+         end, decayed);
 }
 
 template <class Scalar>
-void solve_mesa_tokens(const MesaChunks<Scalar>& chunks, const SolveRooms<Scalar>& rooms, std::int64_t first,
-                       std::int64_t end, Scalar* Hkk) {
-  if (is_empty(chunks) || first >= end) return;
-  form_systems<<<grid_of(chunks.heads, chunks.K * chunks.K), threads>>>(chunks, rooms, first, end, Hkk);
-  CHECK_CUDA(cudaGetLastError());
-  const int shared = bytes_of_shared_room<Scalar>(chunks.K);
-  CHECK_CUDA(
-      cudaFuncSetAttribute(solve_systems<Scalar>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-  solve_systems<<<static_cast<unsigned>(chunks.heads * (end - first)), threads_of_block, shared>>>(
-      chunks, rooms, shared > 0, first, end);
-  CHECK_CUDA(cudaGetLastError());
+void MesaChunks<Scalar>::solve_tokens(const SolveRooms<Scalar>& rooms, std::int64_t first, std::int64_t end,
+                                      Scalar* Hkk) const {
+  launch(form_systems<Scalar>, grid_of_each(heads, K * K), *this, rooms, first, end, Hkk);
+  const std::size_t shared = bytes_of_shared_room<Scalar>(K);
+  launch(solve_systems<Scalar>, {blocks_for(heads * (end - first)), threads_of_block, shared}, *this, rooms,
+         shared > 0, first, end);
 }
 
-#define PALIMPSEST_INSTANTIATE(Scalar)                                                                      \
-  template void make_mesa_states(const MesaChunks<Scalar>&);                                                \
-  template void solve_mesa_chunks(const MesaChunks<Scalar>&, const SolveRooms<Scalar>&);                    \
-  template void read_mesa_chunks(const MesaChunks<Scalar>&);                                                \
-  template void walk_mesa(const MesaChunks<Scalar>&, const SolveRooms<Scalar>&, std::int64_t, std::int64_t, \
-                          Scalar*);                                                                         \
-  template void solve_mesa_tokens(const MesaChunks<Scalar>&, const SolveRooms<Scalar>&, std::int64_t,       \
-                                  std::int64_t, Scalar*);
-PALIMPSEST_INSTANTIATE(double)
-PALIMPSEST_INSTANTIATE(float)
-#undef PALIMPSEST_INSTANTIATE
+template struct MesaChunks<double>;
+template struct MesaChunks<float>;
 
 }  // namespace palimpsest

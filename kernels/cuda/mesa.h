@@ -4,6 +4,14 @@
 
 namespace palimpsest {
 
+/// Room for solves of as many blocks.
+template <class Scalar>
+struct SolveRooms {
+  std::int64_t blocks = 0;
+  Scalar* M = nullptr;            // [blocks, K, K]
+  std::int64_t* order = nullptr;  // [blocks, K]
+};
+
 /// Chunks of MesaNet of all heads in device memory (core/engines/mesanet.h), and what each makes: a head has
 /// C chunks of L tokens. Tokens that neither fade nor write nor ask may fill the last one. N = H C chunks.
 template <class Scalar>
@@ -38,39 +46,24 @@ struct MesaChunks {
   Scalar* Q_back = nullptr;  // [N, L, K]
   Scalar* inter = nullptr;   // [N, L, V]
   Scalar* intra = nullptr;   // [N, L, V]
+
+  /// W, g_in and g_out, and from the state before the first chunk those after it. All want one token at least
+  /// and throw Error with CUDA's words.
+  void make_states() const;
+
+  /// X by conjugate gradients, directly where they do not come down; A is used up.
+  void solve(const SolveRooms<Scalar>& rooms) const;
+
+  /// A and O, from X.
+  void read() const;
+
+  /// Recurrent: tokens `first` to `end` - 1 of all heads; a head is one chunk, whose state is advanced. One
+  /// room for each head. `decayed` [H, K, K + V], of the last token, or null.
+  void walk(const SolveRooms<Scalar>& rooms, std::int64_t first, std::int64_t end, Scalar* decayed) const;
+
+  /// Parallel: X of tokens `first` to `end` - 1, a head is one chunk. Hkk [H, K, K] is advanced. One room for
+  /// each token of every head.
+  void solve_tokens(const SolveRooms<Scalar>& rooms, std::int64_t first, std::int64_t end, Scalar* Hkk) const;
 };
-
-/// Room for solves of as many blocks.
-template <class Scalar>
-struct SolveRooms {
-  std::int64_t blocks = 0;
-  Scalar* M = nullptr;            // [blocks, K, K]
-  std::int64_t* order = nullptr;  // [blocks, K]
-};
-
-/// W, g_in and g_out, and from the state before the first chunk those after it. All throw Error with CUDA's
-/// words.
-template <class Scalar>
-void make_mesa_states(const MesaChunks<Scalar>& chunks);
-
-/// X by conjugate gradients, directly where they do not come down; A is used up.
-template <class Scalar>
-void solve_mesa_chunks(const MesaChunks<Scalar>& chunks, const SolveRooms<Scalar>& rooms);
-
-/// A and O, from X.
-template <class Scalar>
-void read_mesa_chunks(const MesaChunks<Scalar>& chunks);
-
-/// Recurrent: tokens `first` to `end` - 1 of all heads; a head is one chunk, whose state is advanced. One
-/// room for each head. `decayed` [H, K, K + V], of the last token, or null.
-template <class Scalar>
-void walk_mesa(const MesaChunks<Scalar>& chunks, const SolveRooms<Scalar>& rooms, std::int64_t first,
-               std::int64_t end, Scalar* decayed);
-
-/// Parallel: X of tokens `first` to `end` - 1, a head is one chunk. Hkk [H, K, K] is advanced. One room for
-/// each token of every head.
-template <class Scalar>
-void solve_mesa_tokens(const MesaChunks<Scalar>& chunks, const SolveRooms<Scalar>& rooms, std::int64_t first,
-                       std::int64_t end, Scalar* Hkk);
 
 }  // namespace palimpsest

@@ -1,7 +1,6 @@
 // As many multiply-adds as a device can do: every thread keeps some chains in registers, none of which waits
 // for another, x <- a x + b. On tensor cores a chain is D <- A B + D, a warp's [16, 16] by [16, 8].
 
-#include "kernels/cuda/check.h"
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/multiply_adds.h"
 
@@ -64,17 +63,12 @@ __global__ void chain_products(double* seen) {
   if (sum < 0) *seen = sum;
 }
 
-int blocks() {
-  int multiprocessors = 0;
-  CHECK_CUDA(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0));
-  return blocks_per_multiprocessor * multiprocessors;
-}
+int blocks() { return blocks_per_multiprocessor * multiprocessors(); }
 
 template <Factors factors>
 double multiply_ones_everywhere(double* seen) {
   constexpr double of_a_product = 16 * (factors == Factors::bf16 ? 16 : 8) * 8;
-  chain_products<factors><<<blocks(), threads>>>(seen);
-  CHECK_CUDA(cudaGetLastError());
+  launch(chain_products<factors>, {blocks_for(blocks()), threads}, seen);
   return 2 * of_a_product * chains * steps * (threads / warp_size) * blocks();
 }
 
@@ -82,8 +76,7 @@ double multiply_ones_everywhere(double* seen) {
 
 template <class Scalar>
 double multiply_adds(double* seen) {
-  chain_multiply_adds<Scalar><<<blocks(), threads>>>(Scalar(0.5), Scalar(1), seen);
-  CHECK_CUDA(cudaGetLastError());
+  launch(chain_multiply_adds<Scalar>, {blocks_for(blocks()), threads}, Scalar(0.5), Scalar(1), seen);
   return 2.0 * chains * steps * threads * blocks();
 }
 

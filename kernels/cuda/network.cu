@@ -6,7 +6,6 @@
 
 #include "core/numbers/gelu_constants.h"
 #include "kernels/cuda/block.cuh"
-#include "kernels/cuda/check.h"
 #include "kernels/cuda/network.h"
 
 namespace palimpsest {
@@ -43,18 +42,7 @@ class Piece {
  public:
   __device__ Piece(const Networks<Scalar>& networks_, std::int64_t head_, std::int64_t first_,
                    std::int64_t count_)
-      : networks(networks_),
-        head(head_),
-        count(count_),
-        K(networks.K),
-        V(networks.V),
-        first_row(head * networks.T + first_),
-        keys(networks.keys + first_row * K),
-        values(networks.values + first_row * V),
-        Q(networks.Q + first_row * K),
-        eta(networks.eta + first_row),
-        sigma(networks.sigma + first_row),
-        O(networks.O + first_row * V) {}
+      : networks(networks_), head(head_), count(count_), first_row(head * networks.T + first_) {}
 
   /// The gradients of all layers, times eta.
   __device__ void take_gradients() const {
@@ -290,15 +278,15 @@ class Piece {
   const Networks<Scalar>& networks;
   std::int64_t head;
   std::int64_t count;
-  std::int64_t K;
-  std::int64_t V;
   std::int64_t first_row;
-  const Scalar* keys;
-  const Scalar* values;
-  const Scalar* Q;
-  const Scalar* eta;
-  const Scalar* sigma;
-  Scalar* O;
+  std::int64_t K = networks.K;
+  std::int64_t V = networks.V;
+  const Scalar* keys = networks.keys + first_row * K;
+  const Scalar* values = networks.values + first_row * V;
+  const Scalar* Q = networks.Q + first_row * K;
+  const Scalar* eta = networks.eta + first_row;
+  const Scalar* sigma = networks.sigma + first_row;
+  Scalar* O = networks.O + first_row * V;
 };
 
 __device__ std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
@@ -350,33 +338,21 @@ __global__ void __launch_bounds__(threads)
 }  // namespace
 
 template <class Scalar>
-void walk_networks(const Networks<Scalar>& networks, bool dual, std::int64_t batch, std::int64_t first,
-                   std::int64_t end) {
-  if (networks.heads == 0 || first >= end) return;
-  walk_pieces<<<static_cast<unsigned>(networks.heads), threads>>>(networks, dual, batch, first, end);
-  CHECK_CUDA(cudaGetLastError());
+void Networks<Scalar>::walk(bool dual, std::int64_t batch, std::int64_t first, std::int64_t end) const {
+  if (first < end) launch(walk_pieces<Scalar>, {blocks_for(heads), threads}, *this, dual, batch, first, end);
 }
 
 template <class Scalar>
-void walk_piece(const Networks<Scalar>& networks, bool dual) {
-  if (networks.heads == 0 || networks.T == 0) return;
-  walk_one<<<static_cast<unsigned>(networks.heads), threads>>>(networks, dual);
-  CHECK_CUDA(cudaGetLastError());
+void Networks<Scalar>::walk_piece(bool dual) const {
+  if (T > 0) launch(walk_one<Scalar>, {blocks_for(heads), threads}, *this, dual);
 }
 
 template <class Scalar>
-void make_own_weights(const Networks<Scalar>& networks, std::int64_t token, bool begins_batch) {
-  if (networks.heads == 0) return;
-  make_own<<<static_cast<unsigned>(networks.heads), threads>>>(networks, token, begins_batch);
-  CHECK_CUDA(cudaGetLastError());
+void Networks<Scalar>::make_own_weights(std::int64_t token, bool begins_batch) const {
+  launch(make_own<Scalar>, {blocks_for(heads), threads}, *this, token, begins_batch);
 }
 
-#define PALIMPSEST_INSTANTIATE(Scalar)                                                                  \
-  template void walk_networks(const Networks<Scalar>&, bool, std::int64_t, std::int64_t, std::int64_t); \
-  template void walk_piece(const Networks<Scalar>&, bool);                                              \
-  template void make_own_weights(const Networks<Scalar>&, std::int64_t, bool);
-PALIMPSEST_INSTANTIATE(double)
-PALIMPSEST_INSTANTIATE(float)
-#undef PALIMPSEST_INSTANTIATE
+template struct Networks<double>;
+template struct Networks<float>;
 
 }  // namespace palimpsest

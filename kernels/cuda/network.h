@@ -53,22 +53,19 @@ struct Networks {
   Scalar* deviation = nullptr;        // [H, L]
   Scalar* error = nullptr;            // [H, L, V]
   Scalar* delta = nullptr;            // [H, L, V]
+
+  /// Takes tokens `first` to `end` - 1 of all heads in pieces of at most L that never cross the end of an
+  /// inner batch of `batch` tokens; where one ends, also with the last token, the next one's weights are
+  /// made. `dual`: no token gets weights of its own; else a piece is one token. Throws Error with CUDA's
+  /// words.
+  void walk(bool dual, std::int64_t batch, std::int64_t first, std::int64_t end) const;
+
+  /// Takes all tokens of all heads as one piece, whose batch goes on. Throws Error with CUDA's words.
+  void walk_piece(bool dual) const;
+
+  /// The weights of token `token`, W - sigma A, as the batch has been summed up; with `begins_batch` they
+  /// become the weights of the next batch, whose sums are 0.
+  void make_own_weights(std::int64_t token, bool begins_batch) const;
 };
-
-/// Takes tokens `first` to `end` - 1 of all heads in pieces of at most L that never cross the end of an inner
-/// batch of `batch` tokens; where one ends, also with the last token, the next one's weights are made.
-/// `dual`: no token gets weights of its own; else a piece is one token. Throws Error with CUDA's words.
-template <class Scalar>
-void walk_networks(const Networks<Scalar>& networks, bool dual, std::int64_t batch, std::int64_t first,
-                   std::int64_t end);
-
-/// Takes all tokens of all heads as one piece, whose batch goes on. Throws Error with CUDA's words.
-template <class Scalar>
-void walk_piece(const Networks<Scalar>& networks, bool dual);
-
-/// The weights of token `token`, W - sigma A, as the batch has been summed up; with `begins_batch` they
-/// become the weights of the next batch, whose sums are 0.
-template <class Scalar>
-void make_own_weights(const Networks<Scalar>& networks, std::int64_t token, bool begins_batch);
 
 }  // namespace palimpsest

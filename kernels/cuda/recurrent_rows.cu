@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "kernels/cuda/check.h"
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/row_kernels.h"
 
@@ -236,9 +235,7 @@ std::int64_t numbers_of_a_row(const RowPrograms<Scalar>& rows, std::int64_t colu
 /// At most half of what a block may have for the state and half for the inputs.
 template <class Scalar>
 Room room_for(const RowPrograms<Scalar>& rows) {
-  int most_bytes = 0;
-  CHECK_CUDA(cudaDeviceGetAttribute(&most_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
-  const std::int64_t half = most_bytes / 2 / static_cast<std::int64_t>(sizeof(Scalar));
+  const std::int64_t half = most_shared_bytes() / 2 / static_cast<std::int64_t>(sizeof(Scalar));
   const std::int64_t of_column = std::max<std::int64_t>(rows.parts * rows.K, 1);
   const std::int64_t columns = std::clamp<std::int64_t>(half / of_column, 1, most_columns);
   const std::int64_t of_row = std::max<std::int64_t>(numbers_of_a_row(rows, columns), 1);
@@ -258,14 +255,12 @@ template <class Scalar>
 void recurrent_rows(const RowPrograms<Scalar>& rows, const RecurrentTap<Scalar>& tap) {
   require_part_count(rows.parts);
   const Room room = room_for(rows);
-  const dim3 blocks(blocks_for(rows.V, room.columns), static_cast<unsigned>(rows.batches * rows.heads));
-  if (blocks.x == 0 || blocks.y == 0) return;
-  const std::size_t bytes = sizeof(Scalar) * room.numbers;
   const auto kernel = room.rows > 0 ? walk_columns<Scalar, true> : walk_columns<Scalar, false>;
-  CHECK_CUDA(
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
-  kernel<<<blocks, room.columns * warp_size, bytes>>>(rows, room, tap);
-  CHECK_CUDA(cudaGetLastError());
+  launch(kernel,
+         {{blocks_for(rows.V, room.columns), blocks_for(rows.batches * rows.heads)},
+          static_cast<unsigned>(room.columns * warp_size),
+          sizeof(Scalar) * room.numbers},
+         rows, room, tap);
 }
 
 template void recurrent_rows(const RowPrograms<double>&, const RecurrentTap<double>&);

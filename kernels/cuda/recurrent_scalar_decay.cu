@@ -22,7 +22,6 @@
 
 #include <bit>
 
-#include "kernels/cuda/check.h"
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/row_kernels.h"
 
@@ -347,27 +346,22 @@ __global__ void __launch_bounds__(threads, 1) read_and_write_tokens(const RowPro
 }
 
 template <class Scalar, class Shape>
-void launch(const RowPrograms<Scalar>& programs) {
-  const std::int64_t blocks_per_head = (programs.V + Shape::columns - 1) / Shape::columns;
-  const auto blocks = static_cast<unsigned>(programs.batches * programs.heads * blocks_per_head);
-  if (blocks == 0) return;
-  if (programs.erase) {
-    read_and_write_tokens<Scalar, Shape, true><<<blocks, threads>>>(programs);
-  } else {
-    read_and_write_tokens<Scalar, Shape, false><<<blocks, threads>>>(programs);
-  }
-  CHECK_CUDA(cudaGetLastError());
+void take_columns(const RowPrograms<Scalar>& programs) {
+  const unsigned blocks_per_head = blocks_for(programs.V, Shape::columns);
+  launch(programs.erase ? read_and_write_tokens<Scalar, Shape, true>
+                        : read_and_write_tokens<Scalar, Shape, false>,
+         {blocks_for(programs.batches * programs.heads * blocks_per_head), threads}, programs);
 }
 
 }  // namespace
 
 template <class Scalar>
 void recurrent_scalar_decay(const RowPrograms<Scalar>& programs) {
-  if (programs.K <= 32) return launch<Scalar, Shape<8, 4>>(programs);
-  if (programs.K <= 64) return launch<Scalar, Shape<8, 8>>(programs);
-  if (programs.K <= 128) return launch<Scalar, Shape<8, 16>>(programs);
-  if (programs.K <= 256) return launch<Scalar, Shape<16, 16>>(programs);
-  if (programs.K <= 896) return launch<Scalar, Shape<32, 28>>(programs);
+  if (programs.K <= 32) return take_columns<Scalar, Shape<8, 4>>(programs);
+  if (programs.K <= 64) return take_columns<Scalar, Shape<8, 8>>(programs);
+  if (programs.K <= 128) return take_columns<Scalar, Shape<8, 16>>(programs);
+  if (programs.K <= 256) return take_columns<Scalar, Shape<16, 16>>(programs);
+  if (programs.K <= 896) return take_columns<Scalar, Shape<32, 28>>(programs);
   throw Error("recurrent_scalar_decay: K = " + std::to_string(programs.K) + "; expected at most 896");
 }
 

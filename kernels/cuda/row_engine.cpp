@@ -8,10 +8,8 @@
 #include "core/engines/chunk_decays.h"
 #include "core/engines/fast_kernels.h"
 #include "kernels/cuda/engine.h"
-#include "kernels/cuda/engines.h"
-#include "kernels/cuda/hopper/tensor_rows.h"
 #include "kernels/cuda/row_kernels.h"
-#include "kernels/cuda/tensor_float/tensor_float_rows.h"
+#include "kernels/cuda/tensor_rows.h"
 
 namespace palimpsest::cuda {
 
@@ -20,158 +18,114 @@ namespace {
 /// How gates lie on the device.
 enum class Gates { as_given, as_alpha };
 
-/// Times of readers on the device.
-class DeviceTimes {
- public:
-  DeviceTimes() = default;
-  explicit DeviceTimes(const std::vector<Reader>& readers)
-      : decays_(readers.size()), writes_(readers.size()) {
-    std::vector<std::int64_t> decays;
-    std::vector<std::int64_t> writes;
-    for (const Reader& reader : readers) {
-      if (!decays.empty() && reader.decays < decays.back())
-        throw Error("a reader reads before the one in front of it; the CUDA kernels need them in order");
-      decays.push_back(reader.decays);
-      writes.push_back(reader.writes);
-    }
-    decays_.upload(decays.data(), decays.size());
-    writes_.upload(writes.data(), writes.size());
-  }
-
-  ReaderTimes view() const { return {decays_.data(), writes_.data()}; }
-
- private:
-  DeviceArray<std::int64_t> decays_;
-  DeviceArray<std::int64_t> writes_;
-};
+/// Times of readers, on the device.
+template <class Scalar>
+ReaderTimes upload(HeadsOnDevice<Program, Scalar>& device, const std::vector<Reader>& readers) {
+  std::vector<Index> times;
+  for (const Index Reader::*time : {&Reader::decays, &Reader::writes})
+    for (const Reader& reader : readers) times.push_back(reader.*time);
+  if (!std::ranges::is_sorted(readers, {}, &Reader::decays))
+    throw Error("a reader reads before the one in front of it; the CUDA kernels need them in order");
+  const Index* const all = device.upload_indices(times);
+  return {all, all + readers.size()};
+}
 
 /// The programs of all heads, uploaded once, with their states and room for what they read.
 template <class Scalar>
-class RowsOnDevice {
- public:
+struct RowsOnDevice {
+  HeadsOnDevice<Program, Scalar> device;
+  Structure structure;
+  RowPrograms<Scalar> programs;
+
   /// `reads`: whether there are any; a program that reads the final state may leave them to others.
-  RowsOnDevice(std::span<const Program<Scalar>> heads, std::span<const Carried<Scalar>> states, bool reads,
-               Gates gates, Rounding rounding)
-      : structure_(heads.front().structure), rounding_(rounding) {
-    const Program<Scalar>& first = heads.front();
-    const auto count = static_cast<Index>(heads.size());
-    const auto upload_if = [&](bool has, DeviceMatrices<Scalar>& to, auto of) {
-      if (has) to = DeviceMatrices<Scalar>::of_heads(heads, of);
-      return to.view();
-    };
+  RowsOnDevice(std::span<const Program<Scalar>> heads, std::span<Carried<Scalar>> states, bool reads,
+               Gates gates, Rounding rounding, Recorder* tap = nullptr)
+      : device(heads, states, rounding, tap), structure(heads.front().structure) {
     using P = Program<Scalar>;
-    const bool has_parts = !structure_.parts.empty();
-    programs_.heads = count;
-    programs_.T = first.rows();
-    programs_.K = first.k.cols();
-    programs_.V = first.v.cols();
-    programs_.R = reads ? first.reads() : 0;
-    programs_.rows_per_read = structure_.rows_per_read;
-    programs_.reads_first = structure_.read_at == ReadAt::before_row;
-    programs_.parts = structure_.part_count();
-    programs_.has_parts = has_parts;
-    programs_.erase = structure_.erase != Erase::none;
-    programs_.erases_undecayed = structure_.erase == Erase::undecayed;
-    programs_.writes_value = structure_.writes_value;
-    programs_.decays_by_channel = structure_.decay == Decay::key;
-    programs_.gates_are_logs = gates == Gates::as_given && structure_.gates_are_logs;
-    programs_.q = upload_if(true, q_, &P::q);
-    programs_.k = upload_if(true, k_, &P::k);
-    programs_.v = upload_if(true, v_, &P::v);
-    programs_.a = structure_.erase_key ? upload_if(true, a_, &P::a) : programs_.k;
-    const bool decays = structure_.decay != Decay::none;
-    programs_.alpha =
-        gates == Gates::as_given ? upload_if(decays, gate_, &P::gate) : upload_if(decays, gate_, &P::alpha);
-    programs_.beta = upload_if(structure_.beta, beta_, &P::beta);
-    programs_.mu = upload_if(structure_.value_decay, mu_, &P::mu);
-    programs_.k_plain = upload_if(structure_.plain_write, k_plain_, &P::k_plain);
-    programs_.v_plain = upload_if(structure_.plain_write, v_plain_, &P::v_plain);
-    programs_.transition = upload_if(has_parts, transition_, &P::transition);
-    programs_.inject = upload_if(has_parts, inject_, &P::inject);
-    programs_.erase_sight = upload_if(has_parts && programs_.erase, erase_sight_, &P::erase_sight);
-    programs_.read_sight = upload_if(has_parts, read_sight_, &P::read_sight);
-    for (DeviceMatrices<Scalar>* const rows : {&q_, &k_, &v_, &a_, &k_plain_, &v_plain_})
-      rows->round(rounding);
-    erases_ = DeviceTimes(first.erase_readers());
-    reads_ = DeviceTimes(first.output_readers());
-    programs_.erases = erases_.view();
-    programs_.reads = reads_.view();
-    S_ = upload_part(states, 0);
-    programs_.initial_state = S_.data();
-    programs_.final_state = S_.data();
-    o_ = DeviceMatrices<Scalar>(count, programs_.R, programs_.V);
-    programs_.o = o_.template view<Scalar>();
+    using Rows = DeviceRows<const Scalar>;
+    const P& first = heads.front();
+    const auto upload_if = [&](bool has, auto of) { return has ? Rows(device.upload(of)) : Rows(); };
+    const auto rows_if = [&](bool has, auto of) { return has ? Rows(device.rows(of)) : Rows(); };
+    const bool has_parts = !structure.parts.empty();
+    const bool erases = structure.erase != Erase::none;
+    const bool as_given = gates == Gates::as_given;
+    const bool decays = structure.decay != Decay::none;
+    programs = {.heads = device.count(),
+                .T = first.rows(),
+                .K = first.k.cols(),
+                .V = first.v.cols(),
+                .erase = erases,
+                .q = device.rows(&P::q),
+                .k = device.rows(&P::k),
+                .v = device.rows(&P::v),
+                .alpha = as_given ? upload_if(decays, &P::gate) : upload_if(decays, &P::alpha),
+                .beta = upload_if(structure.beta, &P::beta),
+                .R = reads ? first.reads() : 0,
+                .rows_per_read = structure.rows_per_read,
+                .reads_first = structure.read_at == ReadAt::before_row,
+                .parts = structure.part_count(),
+                .has_parts = has_parts,
+                .decays_by_channel = structure.decay == Decay::key,
+                .gates_are_logs = as_given && structure.gates_are_logs,
+                .erases_undecayed = structure.erase == Erase::undecayed,
+                .writes_value = structure.writes_value,
+                .a = rows_if(structure.erase_key, &P::a),
+                .mu = upload_if(structure.value_decay, &P::mu),
+                .k_plain = rows_if(structure.plain_write, &P::k_plain),
+                .v_plain = rows_if(structure.plain_write, &P::v_plain),
+                .transition = upload_if(has_parts, &P::transition),
+                .inject = upload_if(has_parts, &P::inject),
+                .erase_sight = upload_if(has_parts && erases, &P::erase_sight),
+                .read_sight = upload_if(has_parts, &P::read_sight),
+                .erases = upload(device, first.erase_readers()),
+                .reads = upload(device, first.output_readers())};
+    if (!structure.erase_key) programs.a = programs.k;
+    programs.o = device.outputs(programs.R, programs.V);
+    programs.initial_state = programs.final_state = device.state(0).data();
   }
-
-  const RowPrograms<Scalar>& programs() const { return programs_; }
-  const Structure& structure() const { return structure_; }
-  DeviceMatrices<Scalar>& S() { return S_; }
-
-  /// What every head read.
-  std::vector<Matrix<Scalar>> outputs() {
-    o_.round(rounding_);
-    return o_.download();
-  }
-  Matrix<Scalar> output() { return std::move(outputs().front()); }
-
-  const DeviceMatrices<Scalar>& read_sight() const { return read_sight_; }
-
- private:
-  Structure structure_;
-  Rounding rounding_;
-  RowPrograms<Scalar> programs_;
-  DeviceMatrices<Scalar> q_, k_, v_, a_, gate_, beta_, mu_, k_plain_, v_plain_, transition_, inject_,
-      erase_sight_, read_sight_, S_, o_;
-  DeviceTimes erases_, reads_;
 };
 
-/// The tables of some chunks on the device.
+/// The tables of some chunks of L rows; `keeps_states`: with the state before each, for two passes.
 template <class Scalar>
-class ChunkTables {
- public:
-  /// `L`: rows of a chunk; `keeps_states`: whether the state before each is kept, for two passes.
-  ChunkTables(const RowPrograms<Scalar>& rows, Index L, Index count, bool keeps_states) {
-    const Index H = rows.batches * rows.heads * count;
-    const Index gates = rows.decays_by_channel ? rows.K : 1;
-    const Index p = rows.parts;
-    const Index reads = std::min(L / rows.rows_per_read, Index{rows.R});
-    const auto room = [&](DeviceMatrices<Scalar>& to, bool wanted, Index height, Index width) -> Scalar* {
-      if (!wanted) return nullptr;
-      to = DeviceMatrices<Scalar>(H, height, width);
-      return to.data();
-    };
-    view = {.count = count, .L = L, .reads = reads};
-    view.P = room(P, true, reads, L);
-    view.N = room(N, rows.erase, L, L);
-    view.P_plain = room(P_plain, rows.k_plain.data, reads, L);
-    view.N_plain = room(N_plain, rows.k_plain.data && rows.erase, L, L);
-    view.g_in = room(g_in, rows.alpha.data, L, gates);
-    view.g_out = room(g_out, rows.alpha.data, L, gates);
-    view.m_in = room(m_in, rows.mu.data, L, rows.V);
-    view.m_out = room(m_out, rows.mu.data, L, rows.V);
-    view.sight_in = room(sight_in, rows.has_parts, reads, p);
-    view.erase_sight_in = room(erase_sight_in, rows.has_parts && rows.erase, L, p);
-    view.weights_out = room(weights_out, rows.has_parts, L, p);
-    view.total = room(total, rows.has_parts, p, p);
-    view.U = room(U, true, L, rows.V);
-    view.S_in = room(S_in, keeps_states, p * rows.K, rows.V);
-  }
+Chunks<Scalar> make_tables(RowsOnDevice<Scalar>& on_device, Index L, Index count, bool keeps_states) {
+  const RowPrograms<Scalar>& rows = on_device.programs;
+  const Index gates = rows.decays_by_channel ? rows.K : 1;
+  const Index p = rows.parts;
+  const Index reads = std::min(L / rows.rows_per_read, Index{rows.R});
+  const auto room_if = [&](bool wanted, const char* name, Index height, Index width) -> Scalar* {
+    return wanted ? on_device.device.make(name, rows.heads * count, height, width).data() : nullptr;
+  };
+  const bool erases_parts = rows.has_parts && rows.erase;
+  return {.count = count,
+          .L = L,
+          .reads = reads,
+          .P = room_if(true, "P", reads, L),
+          .N = room_if(rows.erase, "N", L, L),
+          .P_plain = room_if(rows.k_plain.data, "P_plain", reads, L),
+          .N_plain = room_if(rows.k_plain.data && rows.erase, "N_plain", L, L),
+          .g_in = room_if(rows.alpha.data, "g_in", L, gates),
+          .g_out = room_if(rows.alpha.data, "g_out", L, gates),
+          .m_in = room_if(rows.mu.data, "m_in", L, rows.V),
+          .m_out = room_if(rows.mu.data, "m_out", L, rows.V),
+          .sight_in = room_if(rows.has_parts, "sight_in", reads, p),
+          .erase_sight_in = room_if(erases_parts, "erase_sight_in", L, p),
+          .weights_out = room_if(rows.has_parts, "weights_out", L, p),
+          .total = room_if(rows.has_parts, "total", p, p),
+          .U = room_if(true, "U", L, rows.V),
+          .S_in = room_if(keeps_states, "S_in", p * rows.K, rows.V)};
+}
 
-  /// Bytes that one chunk of L rows of one head takes, rather too many.
-  static double bytes(const Program<Scalar>& head, Index L) {
-    const Structure& structure = head.structure;
-    const auto n = static_cast<double>(L);
-    const auto K = static_cast<double>(head.k.cols());
-    const auto V = static_cast<double>(head.v.cols());
-    const double matrices = (structure.erase != Erase::none ? 2 : 1) * (structure.plain_write ? 2 : 1);
-    return sizeof(Scalar) *
-           (matrices * n * n + n * (2 * K + 4 * V) + static_cast<double>(structure.part_count()) * K * V);
-  }
-
-  Chunks<Scalar> view;
-  DeviceMatrices<Scalar> P, N, P_plain, N_plain, g_in, g_out, m_in, m_out, sight_in, erase_sight_in,
-      weights_out, total, U, S_in;
-};
+/// Bytes that the tables of one chunk of L rows of one head take, rather too many.
+template <class Scalar>
+double bytes_of_tables(const Program<Scalar>& head, Index L) {
+  const Structure& structure = head.structure;
+  const auto n = static_cast<double>(L);
+  const auto K = static_cast<double>(head.k.cols());
+  const auto V = static_cast<double>(head.v.cols());
+  const double matrices = (structure.erase != Erase::none ? 2 : 1) * (structure.plain_write ? 2 : 1);
+  return sizeof(Scalar) *
+         (matrices * n * n + n * (2 * K + 4 * V) + static_cast<double>(structure.part_count()) * K * V);
+}
 
 template <class Scalar>
 void record_row(const Structure& structure, const std::string& when, const Matrix<Scalar>& S,
@@ -184,83 +138,72 @@ void record_row(const Structure& structure, const std::string& when, const Matri
 
 /// What a trace asks of one chunk of one head besides its tables.
 template <class Scalar>
-struct TapRoom {
-  DeviceMatrices<Scalar> R, inter, intra, S_written;
-
-  explicit TapRoom(const RowsOnDevice<Scalar>& rows, Index reads)
-      : R(1, rows.programs().T, rows.programs().V),
-        inter(1, reads, rows.programs().V),
-        intra(1, reads, rows.programs().V),
-        S_written(1, rows.programs().parts * rows.programs().K, rows.programs().V) {}
-
-  ChunkTap<Scalar> view() { return {R.data(), inter.data(), intra.data(), S_written.data()}; }
-};
+ChunkTap<Scalar> make_tap(RowsOnDevice<Scalar>& rows, Index reads) {
+  const RowPrograms<Scalar>& programs = rows.programs;
+  const Index V = programs.V;
+  return {rows.device.tapped("R", programs.T, V), rows.device.tapped("O_inter", reads, V),
+          rows.device.tapped("O_intra", reads, V),
+          rows.device.tapped("S_written", programs.parts * programs.K, V)};
+}
 
 /// What is left of each write for every pair: [readers, L].
 template <class Scalar>
-Matrix<Scalar> weights(const RowsOnDevice<Scalar>& rows, const Chunks<Scalar>& chunks,
-                       const ReaderTimes& readers, const DeviceRows<const Scalar>& sight, bool are_reads) {
+Matrix<Scalar> weights(RowsOnDevice<Scalar>& rows, const Chunks<Scalar>& chunks, const ReaderTimes& readers,
+                       const DeviceRows<const Scalar>& sight, bool are_reads) {
   DeviceMatrices<Scalar> W(1, are_reads ? chunks.reads : chunks.L, chunks.L);
-  make_chunk_weights(rows.programs(), chunks, readers, sight, are_reads, W.data());
+  chunks.make_weights(rows.programs, readers, sight, are_reads, W.data());
   return W.matrix();
 }
 
 template <class Scalar>
-void record_decays(const RowsOnDevice<Scalar>& rows, const ChunkTables<Scalar>& tables, Recorder& record) {
-  const Structure& structure = rows.structure();
-  const RowPrograms<Scalar>& programs = rows.programs();
-  const bool erases = structure.erase != Erase::none;
+void record_decays(RowsOnDevice<Scalar>& rows, const Chunks<Scalar>& chunks, Recorder& record) {
+  const Structure& structure = rows.structure;
+  const RowPrograms<Scalar>& programs = rows.programs;
+  const auto& tables = rows.device;
   if (structure.value_decay) {
-    const Matrix<Scalar> m_in = tables.m_in.matrix();
+    const Matrix<Scalar> m_in = tables["m_in"];
     record("m_in", m_in);
     if (structure.read_at == ReadAt::before_row) record("m_before", one_row_earlier<Scalar>(m_in, 1));
-    record("m_out", tables.m_out.matrix());
+    record("m_out", tables["m_out"]);
     record("m_total", m_in.bottomRows(1).transpose());
   }
   if (!structure.parts.empty()) {
-    record("G", weights(rows, tables.view, programs.reads, programs.read_sight, true));
-    record("g_in", tables.sight_in.matrix());
-    record("g_out", tables.weights_out.matrix());
-    record("g_total", tables.total.matrix());
-    if (!erases) return;
-    record("G_erase", weights(rows, tables.view, programs.erases, programs.erase_sight, false));
-    record("g_erase", tables.erase_sight_in.matrix());
+    record("G", weights(rows, chunks, programs.reads, programs.read_sight, true));
+    record("g_in", tables["sight_in"]);
+    record("g_out", tables["weights_out"]);
+    record("g_total", tables["total"]);
+    if (structure.erase == Erase::none) return;
+    record("G_erase", weights(rows, chunks, programs.erases, programs.erase_sight, false));
+    record("g_erase", tables["erase_sight_in"]);
     return;
   }
   if (structure.decay == Decay::none) return;
   const bool reads_early = structure.reads_early();
-  const Matrix<Scalar> g_in = tables.g_in.matrix();
+  const Matrix<Scalar> g_in = tables["g_in"];
   record("g_in", g_in);
-  record("g_out", tables.g_out.matrix());
+  record("g_out", tables["g_out"]);
   record("g_total", g_in.bottomRows(1).transpose());
   if (reads_early) record("g_before", one_row_earlier<Scalar>(g_in, 1));
   if (structure.decay != Decay::scalar) return;
   std::vector<Reader> after_each_row;
   for (Index i = 1; i <= programs.T; ++i) after_each_row.push_back({.decays = i, .writes = i});
-  const DeviceTimes times(after_each_row);
-  const Matrix<Scalar> G = weights(rows, tables.view, times.view(), {}, false);
+  const Matrix<Scalar> G = weights(rows, chunks, upload(rows.device, after_each_row), {}, false);
   record("G", G);
   if (reads_early) record("G_before", one_row_earlier<Scalar>(G, 0));
 }
 
+/// What the tables and the tap hold under these names.
 template <class Scalar>
-void record_writes(const RowsOnDevice<Scalar>& rows, const ChunkTables<Scalar>& tables,
-                   const TapRoom<Scalar>& tap, Recorder& record) {
-  if (rows.structure().erase == Erase::none) return;
-  if (rows.structure().plain_write) record("N_plain", tables.N_plain.matrix());
-  record("N", tables.N.matrix());
-  record("R", tap.R.matrix());
-  record("U", tables.U.matrix());
+void record_all(const RowsOnDevice<Scalar>& rows, std::initializer_list<const char*> names,
+                Recorder& record) {
+  for (const char* const name : names) record(name, rows.device[name]);
 }
 
 template <class Scalar>
-void record_reads(const RowsOnDevice<Scalar>& rows, const ChunkTables<Scalar>& tables,
-                  const TapRoom<Scalar>& tap, Recorder& record) {
-  if (rows.programs().R == 0) return;
-  if (rows.structure().plain_write) record("P_plain", tables.P_plain.matrix());
-  record("P", tables.P.matrix());
-  record("O_inter", tap.inter.matrix());
-  record("O_intra", tap.intra.matrix());
+void record_reads(const RowsOnDevice<Scalar>& rows, Recorder& record) {
+  if (rows.programs.R == 0) return;
+  if (rows.structure.plain_write) record_all(rows, {"P_plain"}, record);
+  record_all(rows, {"P", "O_inter", "O_intra"}, record);
 }
 
 enum class Pass { both, states };
@@ -270,24 +213,23 @@ template <class Scalar>
 Matrix<Scalar> whole_chunk(const Program<Scalar>& program, Carried<Scalar>& state, Recorder* recorder,
                            bool reads, Pass pass, Rounding rounding) {
   if (program.rows() == 0) return Matrix<Scalar>(0, program.v.cols());
-  Matrix<Scalar>& S = state.front();
-  RowsOnDevice<Scalar> rows({&program, 1}, {&state, 1}, reads, Gates::as_given, rounding);
-  ChunkTables<Scalar> tables(rows.programs(), program.rows(), 1, false);
-  TapRoom<Scalar> tap(rows, tables.view.reads);
-  make_chunk_tables(rows.programs(), tables.view);
-  chain_chunks(rows.programs(), tables.view, pass == Pass::both, tap.view());
+  RowsOnDevice<Scalar> rows({&program, 1}, {&state, 1}, reads, Gates::as_given, rounding, recorder);
+  const Chunks<Scalar> chunks = make_tables(rows, program.rows(), 1, false);
+  chunks.make_tables(rows.programs);
+  chunks.chain(rows.programs, pass == Pass::both, make_tap(rows, chunks.reads));
   if (recorder) {
-    (*recorder)("S_in", S);
-    record_decays(rows, tables, *recorder);
-    record_writes(rows, tables, tap, *recorder);
-    if (pass == Pass::both) record_reads(rows, tables, tap, *recorder);
+    (*recorder)("S_in", state.front());
+    record_decays(rows, chunks, *recorder);
+    if (program.structure.erase != Erase::none) {
+      if (program.structure.plain_write) record_all(rows, {"N_plain"}, *recorder);
+      record_all(rows, {"N", "R", "U"}, *recorder);
+    }
+    if (pass == Pass::both) record_reads(rows, *recorder);
+    record_all(rows, {"S_written"}, *recorder);
   }
-  S = rows.S().matrix();
-  if (recorder) {
-    (*recorder)("S_written", tap.S_written.matrix());
-    (*recorder)("S_out", S);
-  }
-  return pass == Pass::states ? tables.U.matrix() : rows.output();
+  const Matrix<Scalar> o = rows.device.finish().front();
+  if (recorder) (*recorder)("S_out", state.front());
+  return pass == Pass::states ? rows.device["U"] : o;
 }
 
 /// Rows that a form makes tables of at a time.
@@ -302,20 +244,20 @@ Index rows_of_chunk(Form form, const Program<Scalar>& head, Index chunk_size) {
 template <class Scalar>
 void run_chunks(Form form, RowsOnDevice<Scalar>& rows, Index L, double bytes, const std::stop_token& stop) {
   if (L == 0) return;
-  const RowPrograms<Scalar>& programs = rows.programs();
+  const RowPrograms<Scalar>& programs = rows.programs;
   const Index all = (programs.T + L - 1) / L;
   const Index at_once = fitting(bytes, std::min<Index>(all, most_grid_blocks));
   // Chunk by chunk the outputs are made on the way; else all at once, of the whole sequence too.
   const bool on_the_way = form == Form::chunkwise;
-  ChunkTables<Scalar> tables(programs, L, at_once, !on_the_way);
-  computing<Scalar>({&rows.S()}, [&] {
+  Chunks<Scalar> chunks = make_tables(rows, L, at_once, !on_the_way);
+  rows.device.compute([&] {
     for (Index first = 0; first < all; first += at_once) {
       stop_if_asked(stop);
-      tables.view.first_row = first * L;
-      tables.view.count = std::min(at_once, all - first);
-      make_chunk_tables(programs, tables.view);
-      chain_chunks(programs, tables.view, on_the_way);
-      if (!on_the_way) chunk_reads(programs, tables.view);
+      chunks.first_row = first * L;
+      chunks.count = std::min(at_once, all - first);
+      chunks.make_tables(programs);
+      chunks.chain(programs, on_the_way);
+      if (!on_the_way) chunks.read(programs);
     }
   });
 }
@@ -324,20 +266,26 @@ static_assert(most_register_channels == recurrent_scalar_decay_largest_K);
 static_assert(most_tensor_core_channels == tensor_float::most_channels);
 
 template <class Scalar>
-void run_on_tensor_cores(RowsOnDevice<Scalar>& rows) {
+void run_on_tensor_cores(RowsOnDevice<Scalar>& rows, Rounding rounding) {
   if constexpr (std::is_same_v<Scalar, float>) {
-    const TensorRows tensor_rows(rows.programs());
-    computing<Scalar>({&rows.S()}, [&] { tensor_rows.compute(); });
+    if (rounding == Rounding::tf32) {
+      const TensorFloatRows tensor_rows(rows.programs);
+      return rows.device.compute([&] { tensor_rows.compute(); });
+    }
+    const TensorRows tensor_rows(rows.programs);
+    rows.device.compute([&] { tensor_rows.compute(); });
     tensor_rows.unpack();
   }
 }
 
 template <class Scalar>
-void run_in_tensor_float(RowsOnDevice<Scalar>& rows) {
-  if constexpr (std::is_same_v<Scalar, float>) {
-    TensorFloatRows tensor_rows(rows.programs());
-    computing<Scalar>({&rows.S()}, [&] { tensor_rows.compute(); });
-  }
+void run_recurrence(RowsOnDevice<Scalar>& rows, KernelKind kernel) {
+  rows.device.compute([&] {
+    if (kernel == KernelKind::registers)
+      recurrent_scalar_decay(rows.programs);
+    else
+      recurrent_rows(rows.programs);
+  });
 }
 
 /// One row after the other; a tap receives the last.
@@ -345,65 +293,62 @@ template <class Scalar>
 Matrix<Scalar> recurrent(const Program<Scalar>& program, Carried<Scalar>& state, Recorder* recorder,
                          Rounding rounding) {
   const Structure& structure = program.structure;
-  const bool reads = structure.reads_on_the_way();
   const bool erases = structure.erase != Erase::none;
-  Matrix<Scalar>& S = state.front();
-  RowsOnDevice<Scalar> rows({&program, 1}, {&state, 1}, reads, Gates::as_alpha, rounding);
+  const bool records = recorder && program.rows() > 0;
+  RowsOnDevice<Scalar> rows({&program, 1}, {&state, 1}, structure.reads_on_the_way(), Gates::as_alpha,
+                            rounding, records ? recorder : nullptr);
+  auto& device = rows.device;
   const Index V = program.v.cols();
   const Index K = program.k.cols();
-  if (!recorder || program.rows() == 0) {
-    recurrent_rows(rows.programs());
-    S = rows.S().matrix();
-    return rows.output();
-  }
-  DeviceMatrices<Scalar> before(S), moved(S), old(1, 1, V), error(1, 1, V), update(1, K, V), plain(1, K, V);
-  recurrent_rows(rows.programs(), RecurrentTap<Scalar>{before.data(), moved.data(), old.data(), error.data(),
-                                                       update.data(), plain.data()});
-  S = rows.S().matrix();
-  record_row(structure, "before", before.matrix(), *recorder);
+  const Index height = structure.part_count() * K;
+  recurrent_rows(rows.programs,
+                 RecurrentTap<Scalar>{device.tapped("before", height, V), device.tapped("moved", height, V),
+                                      device.tapped("old", V), device.tapped("error", V),
+                                      device.tapped("update", K, V), device.tapped("plain_update", K, V)});
+  const Matrix<Scalar> o = device.finish().front();
+  if (!records) return o;
+  record_row(structure, "before", device["before"], *recorder);
   if (!structure.parts.empty()) {
-    record_row(structure, "moved", moved.matrix(), *recorder);
+    record_row(structure, "moved", device["moved"], *recorder);
   } else if (structure.decay != Decay::none || structure.value_decay) {
-    record_row(structure, "decayed", moved.matrix(), *recorder);
+    record_row(structure, "decayed", device["moved"], *recorder);
   }
-  if (erases) (*recorder)("old", old.matrix().transpose());
-  if (erases) (*recorder)("error", error.matrix().transpose());
-  (*recorder)("update", update.matrix());
-  if (structure.plain_write) (*recorder)("plain_update", plain.matrix());
-  record_row(structure, "after", S, *recorder);
-  return rows.output();
+  if (erases) record_all(rows, {"old", "error"}, *recorder);
+  record_all(rows, {"update"}, *recorder);
+  if (structure.plain_write) record_all(rows, {"plain_update"}, *recorder);
+  record_row(structure, "after", state.front(), *recorder);
+  return o;
 }
 
 /// The second of two passes: `program` has what the rows write for v.
 template <class Scalar>
-Matrix<Scalar> chunk_outputs(const Program<Scalar>& program, const Carried<Scalar>& state, Recorder* recorder,
+Matrix<Scalar> chunk_outputs(const Program<Scalar>& program, Carried<Scalar> state, Recorder* recorder,
                              Rounding rounding) {
-  const Matrix<Scalar>& S_before = state.front();
   const Matrix<Scalar>& U = program.v;
-  if (program.rows() == 0) return Matrix<Scalar>(0, program.v.cols());
+  if (program.rows() == 0) return Matrix<Scalar>(0, U.cols());
   const bool reads = program.structure.reads_on_the_way();
-  RowsOnDevice<Scalar> rows({&program, 1}, {&state, 1}, reads, Gates::as_given, rounding);
-  ChunkTables<Scalar> tables(rows.programs(), program.rows(), 1, true);
-  TapRoom<Scalar> tap(rows, tables.view.reads);
-  make_chunk_tables(rows.programs(), tables.view);
-  tables.U = DeviceMatrices<Scalar>(U);
-  tables.view.U = tables.U.data();
-  tables.S_in = DeviceMatrices<Scalar>(S_before);
-  tables.view.S_in = tables.S_in.data();
-  chunk_reads(rows.programs(), tables.view, tap.view());
+  RowsOnDevice<Scalar> rows({&program, 1}, {&state, 1}, reads, Gates::as_given, rounding, recorder);
+  Chunks<Scalar> chunks = make_tables(rows, program.rows(), 1, false);
+  chunks.make_tables(rows.programs);
+  chunks.U = rows.device.keep("", DeviceMatrices<Scalar>(U)).data();
+  chunks.S_in = rows.programs.final_state;  // nobody changes it
+  chunks.read(rows.programs, make_tap(rows, chunks.reads));
   if (recorder) {
-    (*recorder)("S_in", S_before);
+    (*recorder)("S_in", state.front());
     if (program.structure.erase != Erase::none) (*recorder)("U", U);
-    record_decays(rows, tables, *recorder);
-    record_reads(rows, tables, tap, *recorder);
+    record_decays(rows, chunks, *recorder);
+    record_reads(rows, *recorder);
   }
-  return rows.output();
+  return rows.device.finish().front();
 }
 
+}  // namespace
+
 template <class Scalar>
-class RowEngine : public CudaEngine<Program, Scalar> {
+class FamilyEngine<Program, Scalar> : public CudaEngine<Program, Scalar> {
  public:
-  using CudaEngine<Program, Scalar>::CudaEngine;
+  using Base = CudaEngine<Program, Scalar>;
+  using Base::Base;
 
   KernelKind kernel(const EngineRequest& request, const Program<Scalar>& program) const override {
     if (request.phase) return KernelKind::plain;
@@ -427,7 +372,6 @@ class RowEngine : public CudaEngine<Program, Scalar> {
   }
 
  private:
-  using Base = CudaEngine<Program, Scalar>;
   using Base::rounding_;
 
   Matrix<Scalar> step(const EngineRequest& request, const Program<Scalar>& program,
@@ -452,7 +396,7 @@ class RowEngine : public CudaEngine<Program, Scalar> {
 
   double bytes(const EngineRequest& request, const Program<Scalar>& head,
                const Carried<Scalar>&) const override {
-    return ChunkTables<Scalar>::bytes(head, rows_of_chunk(request.form, head, request.chunk_size));
+    return bytes_of_tables(head, rows_of_chunk(request.form, head, request.chunk_size));
   }
 
   typename Base::Outputs run_heads(const EngineRequest& request, typename Base::Heads heads,
@@ -461,34 +405,20 @@ class RowEngine : public CudaEngine<Program, Scalar> {
     RowsOnDevice<Scalar> rows(heads, states, heads.front().structure.reads_on_the_way(),
                               is_recurrent ? Gates::as_alpha : Gates::as_given, rounding_);
     const KernelKind taken = kernel(request, heads.front());
-    if (taken == KernelKind::tensor_cores && rows.programs().T > 0) {
-      if (rounding_ == Rounding::bf16)
-        run_on_tensor_cores(rows);
-      else
-        run_in_tensor_float(rows);
+    if (taken == KernelKind::tensor_cores && rows.programs.T > 0) {
+      run_on_tensor_cores(rows, rounding_);
     } else if (!is_recurrent) {
       const Index L = rows_of_chunk(request.form, heads.front(), request.chunk_size);
-      run_chunks(request.form, rows, L,
-                 static_cast<double>(heads.size()) * ChunkTables<Scalar>::bytes(heads.front(), L),
+      run_chunks(request.form, rows, L, static_cast<double>(heads.size()) * bytes_of_tables(heads.front(), L),
                  request.stop);
-    } else if (taken == KernelKind::registers) {
-      computing<Scalar>({&rows.S()}, [&] { recurrent_scalar_decay(rows.programs()); });
     } else {
-      computing<Scalar>({&rows.S()}, [&] { recurrent_rows(rows.programs()); });
+      run_recurrence(rows, taken);
     }
-    download_part(rows.S(), states, 0);
-    return rows.outputs();
+    return rows.device.finish();
   }
 };
 
-}  // namespace
-
-template <class Scalar>
-OwnedEngine<Program, Scalar> row_engine(Rounding rounding) {
-  return std::make_unique<RowEngine<Scalar>>(rounding);
-}
-
-template OwnedEngine<Program, double> row_engine(Rounding);
-template OwnedEngine<Program, float> row_engine(Rounding);
+template OwnedEngine<Program, double> make_engine(Rounding);
+template OwnedEngine<Program, float> make_engine(Rounding);
 
 }  // namespace palimpsest::cuda

@@ -28,6 +28,15 @@ inline constexpr std::int64_t recurrent_scalar_decay_largest_K = 896;
 template <class Scalar>
 void recurrent_scalar_decay(const RowPrograms<Scalar>& programs);
 
+/// What a trace of one chunk of one head asks for besides; null: nobody asks.
+template <class Scalar>
+struct ChunkTap {
+  Scalar* R = nullptr;          // [L, V]
+  Scalar* inter = nullptr;      // [reads, V]
+  Scalar* intra = nullptr;      // [reads, V]
+  Scalar* S_written = nullptr;  // [p K, V]
+};
+
 /// Some chunks of row programs that follow each other, from row `first_row` on, and what their rows see of
 /// each other, for all heads: tables [B H, chunks, ..] in device memory, as core/engines/chunkwise.cpp names
 /// them. Of the last chunk only the rows that there are.
@@ -53,40 +62,24 @@ struct Chunks {
 
   Scalar* U = nullptr;     // [L, V] what the rows write
   Scalar* S_in = nullptr;  // [p K, V] the state before each chunk; where it is read later
+
+  /// Fills all tables of the chunks but U and S_in. Throws Error with CUDA's words, as all of these do, and
+  /// Unsupported where key channels decay for themselves and are more than a block's shared memory holds
+  /// (four numbers each).
+  void make_tables(const RowPrograms<Scalar>& programs) const;
+
+  /// What is left of each write when somebody reads, one number for each pair: [L, L] of the rows' own
+  /// readers, [reads, L] of those who read (`are_reads`). Of one decay per row, or of a state in parts, seen
+  /// with `sight`.
+  void make_weights(const RowPrograms<Scalar>& programs, const ReaderTimes& readers,
+                    const DeviceRows<const Scalar>& sight, bool are_reads, Scalar* weights) const;
+
+  /// The chunkwise form: chunk after chunk U, the outputs and the state, from final_state on, where the
+  /// initial one must stand already. `outputs`: false leaves them to read() and keeps S_in.
+  void chain(const RowPrograms<Scalar>& programs, bool outputs, const ChunkTap<Scalar>& tap = {}) const;
+
+  /// The second of two passes, and how the parallel form reads: all outputs at once, from S_in and U.
+  void read(const RowPrograms<Scalar>& programs, const ChunkTap<Scalar>& tap = {}) const;
 };
-
-/// What a trace of one chunk of one head asks for besides; null: nobody asks.
-template <class Scalar>
-struct ChunkTap {
-  Scalar* R = nullptr;          // [L, V]
-  Scalar* inter = nullptr;      // [reads, V]
-  Scalar* intra = nullptr;      // [reads, V]
-  Scalar* S_written = nullptr;  // [p K, V]
-};
-
-/// Fills all tables of the chunks but U and S_in. Throws Error with CUDA's words, as all of these do, and
-/// Unsupported where key channels decay for themselves and are more than a block's shared memory holds (four
-/// numbers each).
-template <class Scalar>
-void make_chunk_tables(const RowPrograms<Scalar>& programs, const Chunks<Scalar>& chunks);
-
-/// What is left of each write when somebody reads, one number for each pair: [L, L] of the rows' own readers,
-/// [reads, L] of those who read (`are_reads`). Of one decay per row, or of a state in parts, seen with
-/// `sight`.
-template <class Scalar>
-void make_chunk_weights(const RowPrograms<Scalar>& programs, const Chunks<Scalar>& chunks,
-                        const ReaderTimes& readers, const DeviceRows<const Scalar>& sight, bool are_reads,
-                        Scalar* weights);
-
-/// The chunkwise form: chunk after chunk U, the outputs and the state, from final_state on, where the initial
-/// one must stand already. `outputs`: false leaves them to chunk_reads() and keeps S_in.
-template <class Scalar>
-void chain_chunks(const RowPrograms<Scalar>& programs, const Chunks<Scalar>& chunks, bool outputs,
-                  const ChunkTap<Scalar>& tap = {});
-
-/// The second of two passes, and how the parallel form reads: all outputs at once, from S_in and U.
-template <class Scalar>
-void chunk_reads(const RowPrograms<Scalar>& programs, const Chunks<Scalar>& chunks,
-                 const ChunkTap<Scalar>& tap = {});
 
 }  // namespace palimpsest

@@ -9,7 +9,6 @@
 // gate of 0 (-inf) is right: both forms go from the last key to the first, and what has been added up waits
 // in `decays` for the next tile.
 
-#include "kernels/cuda/check.h"
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/softmax.h"
 
@@ -45,8 +44,8 @@ __device__ std::int64_t keys_seen(const Attention<Scalar>& attention, std::int64
 
 /// x_j = q^T k_j + d_j, w_j = exp(x_j - m), o = sum_j w_j v_j / sum_j w_j
 template <class Scalar>
-__global__ void stream(const Attention<Scalar> attention, const DeviceRows<Scalar> o,
-                       const StreamTap<Scalar> tap) {
+__global__ void stream_keys(const Attention<Scalar> attention, const DeviceRows<Scalar> o,
+                            const StreamTap<Scalar> tap) {
   const std::int64_t warp = thread_number() / warp_size;
   const int lane = static_cast<int>(threadIdx.x % warp_size);
   const std::int64_t slices = (attention.V + columns_per_warp - 1) / columns_per_warp;
@@ -109,7 +108,7 @@ __global__ void stream(const Attention<Scalar> attention, const DeviceRows<Scala
 
 /// m = -inf, l = 0, Y = 0, and no gate met
 template <class Scalar>
-__global__ void start(const Attention<Scalar> attention, const PartialSoftmax<Scalar> state) {
+__global__ void start_rows(const Attention<Scalar> attention, const PartialSoftmax<Scalar> state) {
   const std::int64_t index = thread_number();
   if (index >= attention.heads * attention.queries * attention.V) return;
   const std::int64_t row = index / attention.V;
@@ -217,8 +216,8 @@ __global__ void add_decays(const Attention<Scalar> attention, const PartialSoftm
 
 /// m <- max(m, max_j X_ij), E_ij = exp(X_ij - m), l <- l exp(m_old - m) + sum_j E_ij
 template <class Scalar>
-__global__ void merge(const Attention<Scalar> attention, const Scalar* X, Scalar* E,
-                      const PartialSoftmax<Scalar> state) {
+__global__ void merge_rows(const Attention<Scalar> attention, const Scalar* X, Scalar* E,
+                           const PartialSoftmax<Scalar> state) {
   const std::int64_t row = thread_number() / warp_size;
   if (row >= attention.heads * attention.queries) return;
   const int lane = static_cast<int>(threadIdx.x % warp_size);
@@ -309,8 +308,8 @@ __global__ void weigh_values(const Attention<Scalar> attention, const Scalar* W,
 
 /// o_ic = Y_ic / l_i
 template <class Scalar>
-__global__ void divide(const Attention<Scalar> attention, const PartialSoftmax<Scalar> state,
-                       const DeviceRows<Scalar> o) {
+__global__ void divide_rows(const Attention<Scalar> attention, const PartialSoftmax<Scalar> state,
+                            const DeviceRows<Scalar> o) {
   const std::int64_t index = thread_number();
   if (index >= attention.heads * attention.queries * attention.V) return;
   const std::int64_t c = index % attention.V;
@@ -321,93 +320,54 @@ __global__ void divide(const Attention<Scalar> attention, const PartialSoftmax<S
 }
 
 /// Blocks of one tile each, of a table of this size for every head.
-dim3 tiles_of(std::int64_t rows, std::int64_t columns, std::int64_t heads) {
-  return {blocks_for(rows, tile) * blocks_for(columns, tile), static_cast<unsigned>(heads)};
+Grid tiles_of(std::int64_t rows, std::int64_t columns, std::int64_t heads) {
+  return {{blocks_for(rows, tile) * blocks_for(columns, tile), blocks_for(heads)}, {side, side}};
 }
 
-template <class Scalar>
-void weigh(const Attention<Scalar>& attention, const Scalar* W, const Scalar* fade, std::int64_t fade_stride,
-           const DeviceRows<Scalar>& Y) {
-  if (attention.queries * attention.V * attention.heads == 0) return;
-  weigh_values<<<tiles_of(attention.queries, attention.V, attention.heads), dim3(side, side)>>>(
-      attention, W, fade, fade_stride, Y);
-  CHECK_CUDA(cudaGetLastError());
-}
+/// Blocks in which each of so many rows has a warp.
+Grid warps_of(std::int64_t rows) { return {blocks_for(rows * warp_size, threads), threads}; }
 
 }  // namespace
 
 template <class Scalar>
-void softmax_streams(const Attention<Scalar>& attention, const DeviceRows<Scalar>& o,
-                     const StreamTap<Scalar>& tap) {
-  const std::int64_t slices = (attention.V + columns_per_warp - 1) / columns_per_warp;
-  const std::int64_t warps = attention.heads * attention.queries * slices;
-  if (warps == 0) return;
-  stream<<<blocks_for(warps * warp_size, threads), threads>>>(attention, o, tap);
-  CHECK_CUDA(cudaGetLastError());
+void Attention<Scalar>::stream(const DeviceRows<Scalar>& o, const StreamTap<Scalar>& tap) const {
+  const std::int64_t slices = blocks_for(V, columns_per_warp);
+  launch(stream_keys<Scalar>, warps_of(heads * queries * slices), *this, o, tap);
 }
 
 template <class Scalar>
-void softmax_start(const Attention<Scalar>& attention, const PartialSoftmax<Scalar>& state) {
-  const std::int64_t numbers = attention.heads * attention.queries * attention.V;
-  if (numbers == 0) return;
-  start<<<blocks_for(numbers, threads), threads>>>(attention, state);
-  CHECK_CUDA(cudaGetLastError());
+void Attention<Scalar>::start(const PartialSoftmax<Scalar>& state) const {
+  launch(start_rows<Scalar>, {blocks_for(heads * queries * V, threads), threads}, *this, state);
 }
 
 template <class Scalar>
-void softmax_scores(const Attention<Scalar>& attention, const PartialSoftmax<Scalar>& state, Scalar* X) {
-  if (attention.heads * attention.queries * attention.keys == 0) return;
-  score<<<tiles_of(attention.queries, attention.keys, attention.heads), dim3(side, side)>>>(attention, X);
-  CHECK_CUDA(cudaGetLastError());
-  if (!attention.log_gates.data) return;
-  add_decays<<<blocks_for(attention.heads * attention.queries, threads), threads>>>(attention, state, X);
-  CHECK_CUDA(cudaGetLastError());
+void Attention<Scalar>::make_scores(const PartialSoftmax<Scalar>& state, Scalar* X) const {
+  if (keys == 0) return;
+  launch(score<Scalar>, tiles_of(queries, keys, heads), *this, X);
+  if (log_gates.data)
+    launch(add_decays<Scalar>, {blocks_for(heads * queries, threads), threads}, *this, state, X);
 }
 
 template <class Scalar>
-void softmax_merge(const Attention<Scalar>& attention, const Scalar* X, Scalar* E,
-                   const PartialSoftmax<Scalar>& state) {
-  const std::int64_t rows = attention.heads * attention.queries;
-  if (rows == 0) return;
-  merge<<<blocks_for(rows * warp_size, threads), threads>>>(attention, X, E, state);
-  CHECK_CUDA(cudaGetLastError());
-  const DeviceRows<Scalar> Y = {
-      .data = state.Y, .token_stride = attention.V, .head_stride = state.stride * attention.V};
-  weigh<Scalar>(attention, E, state.fade, state.stride, Y);
+void Attention<Scalar>::merge(const Scalar* X, Scalar* E, const PartialSoftmax<Scalar>& state) const {
+  launch(merge_rows<Scalar>, warps_of(heads * queries), *this, X, E, state);
+  launch(weigh_values<Scalar>, tiles_of(queries, V, heads), *this, E, state.fade, state.stride,
+         {.data = state.Y, .token_stride = V, .head_stride = state.stride * V});
 }
 
 template <class Scalar>
-void softmax_divide(const Attention<Scalar>& attention, const PartialSoftmax<Scalar>& state,
-                    const DeviceRows<Scalar>& o) {
-  const std::int64_t numbers = attention.heads * attention.queries * attention.V;
-  if (numbers == 0) return;
-  divide<<<blocks_for(numbers, threads), threads>>>(attention, state, o);
-  CHECK_CUDA(cudaGetLastError());
+void Attention<Scalar>::divide(const PartialSoftmax<Scalar>& state, const DeviceRows<Scalar>& o) const {
+  launch(divide_rows<Scalar>, {blocks_for(heads * queries * V, threads), threads}, *this, state, o);
 }
 
 template <class Scalar>
-void softmax_whole(const Attention<Scalar>& attention, const Scalar* X, Scalar* m, Scalar* E, Scalar* l,
-                   Scalar* A, const DeviceRows<Scalar>& o) {
-  const std::int64_t rows = attention.heads * attention.queries;
-  if (rows == 0) return;
-  normalise<<<blocks_for(rows * warp_size, threads), threads>>>(attention, X, m, E, l, A);
-  CHECK_CUDA(cudaGetLastError());
-  weigh<Scalar>(attention, A, nullptr, 0, o);
+void Attention<Scalar>::weigh(const Scalar* X, Scalar* m, Scalar* E, Scalar* l, Scalar* A,
+                              const DeviceRows<Scalar>& o) const {
+  launch(normalise<Scalar>, warps_of(heads * queries), *this, X, m, E, l, A);
+  launch(weigh_values<Scalar>, tiles_of(queries, V, heads), *this, A, nullptr, 0, o);
 }
 
-#define PALIMPSEST_INSTANTIATE(Scalar)                                                                     \
-  template void softmax_streams(const Attention<Scalar>&, const DeviceRows<Scalar>&,                       \
-                                const StreamTap<Scalar>&);                                                 \
-  template void softmax_start(const Attention<Scalar>&, const PartialSoftmax<Scalar>&);                    \
-  template void softmax_scores(const Attention<Scalar>&, const PartialSoftmax<Scalar>&, Scalar*);          \
-  template void softmax_merge(const Attention<Scalar>&, const Scalar*, Scalar*,                            \
-                              const PartialSoftmax<Scalar>&);                                              \
-  template void softmax_divide(const Attention<Scalar>&, const PartialSoftmax<Scalar>&,                    \
-                               const DeviceRows<Scalar>&);                                                 \
-  template void softmax_whole(const Attention<Scalar>&, const Scalar*, Scalar*, Scalar*, Scalar*, Scalar*, \
-                              const DeviceRows<Scalar>&);
-PALIMPSEST_INSTANTIATE(double)
-PALIMPSEST_INSTANTIATE(float)
-#undef PALIMPSEST_INSTANTIATE
+template struct Attention<double>;
+template struct Attention<float>;
 
 }  // namespace palimpsest

@@ -9,10 +9,10 @@
 
 #include <iostream>
 
-#include "kernels/cuda/hopper/tensor_rows.h"
+#include "kernels/cuda/tensor_rows.h"
 #include "kernels/cuda/matrices.h"
 #include "kernels/cuda/multiply_adds.h"
-#include "kernels/cuda/rounding.h"
+#include "kernels/cuda/head_matrices.h"
 #include "kernels/cuda_backend.h"
 #include "tests/core/cases.h"
 #include "tests/kernels/gpu.h"

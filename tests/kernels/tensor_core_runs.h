@@ -23,10 +23,10 @@ inline void compare_chunks(Kind kind, cuda::Rounding rounding, double allowed) {
   expected_states[1][0](0, 0) = -1;
   std::vector<Carried<float>> states = {{expected_states[0][0].cast<float>()},
                                         {expected_states[1][0].cast<float>()}};
-  const auto plain = cuda::row_engine<double>(cuda::Rounding::none);
+  const auto plain = cuda::make_engine<Program, double>(cuda::Rounding::none);
   const auto expected = plain->run({.form = Form::recurrent}, wide, expected_states).o;
   const EngineRequest chunks = {.form = Form::chunkwise, .chunk_size = 16};
-  const auto got = cuda::row_engine<float>(rounding)->run(chunks, heads, states).o;
+  const auto got = cuda::make_engine<Program, float>(rounding)->run(chunks, heads, states).o;
   // Measured by the larger head: a query and a key that are all but orthogonal leave one token next to
   // nothing.
   const double output = std::max(largest(expected[0]), largest(expected[1]));
@@ -103,8 +103,8 @@ inline void compare_softmax(const AttentionSize& size, cuda::Rounding rounding, 
   std::vector<Carried<float>> none(2);
   std::vector<Carried<double>> wide_none(2);
   const EngineRequest chunks = {.form = Form::chunkwise, .chunk_size = 64};
-  const auto got = cuda::softmax_engine<float>(rounding)->run(chunks, heads, none).o;
-  const auto plain = cuda::softmax_engine<double>(cuda::Rounding::none);
+  const auto got = cuda::make_engine<CachedQueries, float>(rounding)->run(chunks, heads, none).o;
+  const auto plain = cuda::make_engine<CachedQueries, double>(cuda::Rounding::none);
   const auto expected = plain->run({.form = Form::recurrent}, wide, wide_none).o;
   for (std::size_t head = 0; head < 2; ++head)
     CHECK(difference(got[head].cast<double>(), expected[head]) <= allowed * largest(expected[head]));

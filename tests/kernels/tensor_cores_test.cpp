@@ -5,7 +5,7 @@
 
 #if PALIMPSEST_HAS_CUDA
 
-#include "kernels/cuda/hopper/tensor_rows.h"
+#include "kernels/cuda/tensor_rows.h"
 #include "tests/kernels/gpu.h"
 #include "tests/kernels/tensor_core_runs.h"
 
@@ -45,12 +45,12 @@ namespace {
 
 template <class Scalar>
 KernelKind kernel_of_rows(Form form, const Structure& structure, Index K, cuda::Rounding rounding) {
-  return cuda::row_engine<Scalar>(rounding)->kernel({.form = form},
+  return cuda::make_engine<Program, Scalar>(rounding)->kernel({.form = form},
                                                     {.structure = structure, .k = Matrix<Scalar>(0, K)});
 }
 
 KernelKind kernel_of_softmax(Form form, Index K, Index V, bool fades) {
-  return cuda::softmax_engine<float>(cuda::Rounding::bf16)
+  return cuda::make_engine<CachedQueries, float>(cuda::Rounding::bf16)
       ->kernel({.form = form}, {.K = Matrix<float>(0, K), .V = Matrix<float>(0, V), .fades = fades});
 }
 
@@ -84,7 +84,7 @@ TEST_CASE("a run that goes to a fused kernel says so, and no other") {
 TEST_CASE("a run says what computed it, and a step is computed by plain kernels") {
   if (!has_gpu()) return;
   const Program<float> rows = random_program({.tokens = 20, .dk = 16, .dv = 16}, 1);
-  const auto engine = cuda::row_engine<float>(cuda::Rounding::bf16);
+  const auto engine = cuda::make_engine<Program, float>(cuda::Rounding::bf16);
   std::vector<Carried<float>> S = {{Matrix<float>::Zero(16, 16)}};
   for (const Form form : all_forms) {
     EngineRequest request = {.form = form, .chunk_size = 16};

@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/contract/variant.h"
 #include "core/variants/variants.h"
-#include "kernels/cuda/tensor_float/tensor_float_rows.h"
+#include "kernels/cuda/tensor_rows.h"
 #include "tests/kernels/gpu.h"
 #include "tests/kernels/tensor_core_runs.h"
 
@@ -69,8 +69,8 @@ TEST_CASE("tf32 is offered where its kernels are, and the rest says why it is no
 
 TEST_CASE("tf32 is computed by its kernels or not at all") {
   if (!can_multiply_tf32()) return;
-  const auto rows_engine = cuda::row_engine<float>(cuda::Rounding::tf32);
-  const auto softmax_engine = cuda::softmax_engine<float>(cuda::Rounding::tf32);
+  const auto rows_engine = cuda::make_engine<Program, float>(cuda::Rounding::tf32);
+  const auto softmax_engine = cuda::make_engine<CachedQueries, float>(cuda::Rounding::tf32);
   const EngineRequest chunks = {.form = Form::chunkwise, .chunk_size = 16};
   const Program<float> wide = random_program({.tokens = 3, .dk = 129, .dv = 4}, 1);
   std::vector<Carried<float>> S = {{Matrix<float>::Zero(129, 4)}};

@@ -18,9 +18,7 @@
 //
 // R, T, P and U are f16 with erase: of two bytes that errs least, and they pass through the most roundings.
 
-#include <cuda_runtime.h>
-
-#include "kernels/cuda/check.h"
+#include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/hopper/gates.cuh"
 #include "kernels/cuda/hopper/instructions.cuh"
 #include "kernels/cuda/hopper/tiles.h"
@@ -75,14 +73,10 @@ struct Shared {
 
 /// The block's place.
 struct Place {
-  int batch;
-  int head;
-  int first_value;
-
-  __device__ explicit Place(const ChunkChain& chain)
-      : batch(static_cast<int>(blockIdx.x / chain.heads)),
-        head(static_cast<int>(blockIdx.x % chain.heads)),
-        first_value(static_cast<int>(blockIdx.y) * values_per_block) {}
+  const ChunkChain& chain;
+  int batch = static_cast<int>(blockIdx.x / chain.heads);
+  int head = static_cast<int>(blockIdx.x % chain.heads);
+  int first_value = static_cast<int>(blockIdx.y) * values_per_block;
 };
 
 template <bool erases, Decays decays>
@@ -92,11 +86,7 @@ class Auxiliary {
   using Shared = palimpsest::Shared<erases, decays>;
 
   __device__ Auxiliary(const ChunkChain& chain, Shared& shared, const Place& place, int chunks)
-      : chain_(chain),
-        shared_(shared),
-        place_(place),
-        chunks_(chunks),
-        thread_(static_cast<int>(threadIdx.x) - main_threads) {}
+      : chain_(chain), shared_(shared), place_(place), chunks_(chunks) {}
 
   __device__ void run() {
     if (thread_ == 0) {
@@ -258,7 +248,7 @@ class Auxiliary {
   Shared& shared_;
   const Place& place_;
   int chunks_;
-  int thread_;
+  int thread_ = static_cast<int>(threadIdx.x) - main_threads;
   float g_[2] = {};
   float beta_ = 1;
 };
@@ -270,14 +260,7 @@ class Main {
   using Shared = palimpsest::Shared<erases, decays>;
 
   __device__ Main(const ChunkChain& chain, Shared& shared, const Place& place, int chunks)
-      : chain_(chain),
-        shared_(shared),
-        place_(place),
-        chunks_(chunks),
-        warpgroup_(static_cast<int>(threadIdx.x) / warpgroup_size),
-        thread_(static_cast<int>(threadIdx.x) % warpgroup_size),
-        lane_(static_cast<int>(threadIdx.x) % 32),
-        row_(thread_ / 32 * 16) {}
+      : chain_(chain), shared_(shared), place_(place), chunks_(chunks) {}
 
   __device__ void run() {
     for_each_element([&](float& element, std::int64_t k, std::int64_t v) {
@@ -456,10 +439,10 @@ class Main {
   Shared& shared_;
   const Place& place_;
   int chunks_;
-  int warpgroup_;
-  int thread_;
-  int lane_;
-  int row_;
+  int warpgroup_ = static_cast<int>(threadIdx.x) / warpgroup_size;
+  int thread_ = static_cast<int>(threadIdx.x) % warpgroup_size;
+  int lane_ = static_cast<int>(threadIdx.x) % 32;
+  int row_ = thread_ / 32 * 16;
   Sums<128> S_;  // transposed: [64 values, 128 keys]
 };
 
@@ -475,7 +458,7 @@ __global__ void __launch_bounds__(threads, 1) chain_chunks(const __grid_constant
     publish_barriers();
   }
   __syncthreads();
-  const Place place(chain);
+  const Place place{chain};
   const int chunks = static_cast<int>((chain.T + L - 1) / L);
   if (threadIdx.x < main_threads) {
     take_registers<decays == Decays::by_channel ? 232 : 208>();
@@ -487,24 +470,22 @@ __global__ void __launch_bounds__(threads, 1) chain_chunks(const __grid_constant
 }
 
 template <bool erases, Decays decays>
-void launch(const ChunkChain& chain) {
-  constexpr auto bytes = static_cast<int>(sizeof(Shared<erases, decays>));
-  CHECK_CUDA(
-      cudaFuncSetAttribute(chain_chunks<erases, decays>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-  const dim3 blocks(static_cast<unsigned>(chain.batches * chain.heads),
-                    static_cast<unsigned>((chain.V + values_per_block - 1) / values_per_block));
-  chain_chunks<erases, decays><<<blocks, threads, bytes>>>(chain);
-  CHECK_CUDA(cudaGetLastError());
+void go_through(const ChunkChain& chain) {
+  launch(chain_chunks<erases, decays>,
+         {{blocks_for(chain.batches * chain.heads), blocks_for(chain.V, values_per_block)},
+          threads,
+          sizeof(Shared<erases, decays>)},
+         chain);
 }
 
 }  // namespace
 
 void chain_on_tensor_cores(const ChunkChain& chain) {
-  if (chain.T == 0 || chain.V == 0 || chain.batches * chain.heads == 0) return;
+  if (chain.T == 0) return;
   const auto with = [&]<bool erases>() {
-    if (chain.decays_by_channel) return launch<erases, Decays::by_channel>(chain);
-    if (chain.g.data) return launch<erases, Decays::by_token>(chain);
-    return launch<erases, Decays::none>(chain);
+    if (chain.decays_by_channel) return go_through<erases, Decays::by_channel>(chain);
+    if (chain.g.data) return go_through<erases, Decays::by_token>(chain);
+    return go_through<erases, Decays::none>(chain);
   };
   if (chain.erases)
     with.template operator()<true>();

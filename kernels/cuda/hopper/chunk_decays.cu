@@ -23,9 +23,7 @@
 // back to the chunk's beginning, or on to its end. Loops are kept short: a block runs through this code only
 // once, and instructions have to come from somewhere too.
 
-#include <cuda_runtime.h>
-
-#include "kernels/cuda/check.h"
+#include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/hopper/gates.cuh"
 #include "kernels/cuda/hopper/instructions.cuh"
 #include "kernels/cuda/hopper/tiles.h"
@@ -81,19 +79,7 @@ class Chunk {
  public:
   using Number = std::conditional_t<erases, Half, Bfloat>;  // of the scores
 
-  __device__ Chunk(const ChunkDecays& of, Shared<erases>& shared)
-      : of_(of),
-        shared_(shared),
-        thread_(static_cast<int>(threadIdx.x)),
-        lane_(thread_ % 32),
-        block_(thread_ / 32),
-        row_(block_ * rows_per_block),
-        channel_(thread_ % (channels / 2) * 2),
-        half_(thread_ / (channels / 2)),
-        chunk_(static_cast<int>(blockIdx.x)),
-        chunks_(static_cast<int>(gridDim.x)),
-        head_(static_cast<int>(blockIdx.y % of.heads)),
-        batch_(static_cast<int>(blockIdx.y / of.heads)) {}
+  __device__ Chunk(const ChunkDecays& of, Shared<erases>& shared) : of_(of), shared_(shared) {}
 
   __device__ void run() {
     copy();
@@ -395,16 +381,16 @@ class Chunk {
 
   const ChunkDecays& of_;
   Shared<erases>& shared_;
-  int thread_;
-  int lane_;
-  int block_;    // of 16 tokens, this warp's
-  int row_;      // its first
-  int channel_;  // of two, where a thread takes channels
-  int half_;     // and of which half of the tokens
-  int chunk_;
-  int chunks_;
-  int head_;
-  int batch_;
+  int thread_ = static_cast<int>(threadIdx.x);
+  int lane_ = thread_ % 32;
+  int block_ = thread_ / 32;                    // of 16 tokens, this warp's
+  int row_ = block_ * rows_per_block;           // its first
+  int channel_ = thread_ % (channels / 2) * 2;  // of two, where a thread takes channels
+  int half_ = thread_ / (channels / 2);         // and of which half of the tokens
+  int chunk_ = static_cast<int>(blockIdx.x);
+  int chunks_ = static_cast<int>(gridDim.x);
+  int head_ = static_cast<int>(blockIdx.y % of_.heads);
+  int batch_ = static_cast<int>(blockIdx.y / of_.heads);
 };
 
 template <bool erases>
@@ -414,24 +400,15 @@ __global__ void __launch_bounds__(warpgroup_size, 3) multiply_decays(const __gri
 }
 
 template <bool erases>
-void launch(const ChunkDecays& of) {
-  constexpr auto bytes = static_cast<int>(sizeof(Shared<erases>));
+void start(const ChunkDecays& of) {
+  constexpr std::size_t bytes = sizeof(Shared<erases>);
   static_assert(bytes <= 75 * 1024, "three blocks share a multiprocessor");
-  CHECK_CUDA(
-      cudaFuncSetAttribute(multiply_decays<erases>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-  const dim3 chunks(static_cast<unsigned>((of.T + L - 1) / L), static_cast<unsigned>(of.batches * of.heads));
-  multiply_decays<erases><<<chunks, warpgroup_size, bytes>>>(of);
-  CHECK_CUDA(cudaGetLastError());
+  launch(multiply_decays<erases>,
+         {{blocks_for(of.T, L), blocks_for(of.batches * of.heads)}, warpgroup_size, bytes}, of);
 }
 
 }  // namespace
 
-void multiply_decays_in(const ChunkDecays& of) {
-  if (of.T == 0 || of.batches * of.heads == 0) return;
-  if (of.erases)
-    launch<true>(of);
-  else
-    launch<false>(of);
-}
+void multiply_decays_in(const ChunkDecays& of) { of.erases ? start<true>(of) : start<false>(of); }
 
 }  // namespace palimpsest

@@ -3,9 +3,7 @@
 //   M_ij = beta_i e^{G_i - G_j} k_i . k_j, j < i        on tensor cores
 //   T    = (I + M)^-1 diag(beta)                        unit_lower.cuh
 
-#include <cuda_runtime.h>
-
-#include "kernels/cuda/check.h"
+#include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/hopper/gates.cuh"
 #include "kernels/cuda/hopper/instructions.cuh"
 #include "kernels/cuda/hopper/tiles.h"
@@ -87,12 +85,8 @@ __global__ void __launch_bounds__(warpgroup_size) make_factors(const __grid_cons
 }  // namespace
 
 void make_chunk_factors(const ChunkFactors& of) {
-  if (of.T == 0 || of.batches * of.heads == 0) return;
-  CHECK_CUDA(
-      cudaFuncSetAttribute(make_factors, cudaFuncAttributeMaxDynamicSharedMemorySize, int{sizeof(Shared)}));
-  const dim3 blocks(static_cast<unsigned>((of.T + L - 1) / L), static_cast<unsigned>(of.batches * of.heads));
-  make_factors<<<blocks, warpgroup_size, sizeof(Shared)>>>(of);
-  CHECK_CUDA(cudaGetLastError());
+  launch(make_factors,
+         {{blocks_for(of.T, L), blocks_for(of.batches * of.heads)}, warpgroup_size, sizeof(Shared)}, of);
 }
 
 }  // namespace palimpsest

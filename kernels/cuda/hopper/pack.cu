@@ -1,8 +1,5 @@
-#include <cuda_runtime.h>
-
-#include "kernels/cuda/check.h"
 #include "kernels/cuda/grid.cuh"
-#include "kernels/cuda/hopper/pack.h"
+#include "kernels/cuda/hopper/tiles.h"
 
 namespace palimpsest {
 
@@ -63,26 +60,18 @@ __global__ void pack_each_gate(const DeviceRows<const float> gates, bool are_log
 
 void pack(const DeviceRows<const float>& rows, const Extent& extent, __nv_bfloat16* to) {
   const std::int64_t columns = padded_columns(extent.columns);
-  const std::int64_t count = cells(extent, columns);
-  if (count == 0) return;
-  pack_each<<<blocks_for(count, threads), threads>>>(rows, extent, columns, to);
-  CHECK_CUDA(cudaGetLastError());
+  launch(pack_each, {blocks_for(cells(extent, columns), threads), threads}, rows, extent, columns, to);
 }
 
 void unpack(const __nv_bfloat16* from, const Extent& extent, const DeviceRows<float>& rows) {
   const std::int64_t columns = padded_columns(extent.columns);
-  const std::int64_t count = cells(extent, columns);
-  if (count == 0) return;
-  unpack_each<<<blocks_for(count, threads), threads>>>(from, extent, columns, rows);
-  CHECK_CUDA(cudaGetLastError());
+  launch(unpack_each, {blocks_for(cells(extent, columns), threads), threads}, from, extent, columns, rows);
 }
 
 void pack_gates(const DeviceRows<const float>& gates, bool are_logs, const Extent& extent,
                 std::int64_t columns_of_copy, float* to) {
-  const std::int64_t count = cells(extent, columns_of_copy);
-  if (count == 0) return;
-  pack_each_gate<<<blocks_for(count, threads), threads>>>(gates, are_logs, extent, columns_of_copy, to);
-  CHECK_CUDA(cudaGetLastError());
+  launch(pack_each_gate, {blocks_for(cells(extent, columns_of_copy), threads), threads}, gates, are_logs,
+         extent, columns_of_copy, to);
 }
 
 }  // namespace palimpsest

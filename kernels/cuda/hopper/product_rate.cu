@@ -2,9 +2,7 @@
 // use them. The numbers are spread over their range: a chip computes zeros faster than it may compute
 // anything else.
 
-#include <cuda_runtime.h>
-
-#include "kernels/cuda/check.h"
+#include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/hopper/instructions.cuh"
 #include "kernels/cuda/multiply_adds.h"
 
@@ -57,11 +55,8 @@ __global__ void __launch_bounds__(threads) multiply_often(double* seen) {
 }  // namespace
 
 double hopper_multiply_adds(double* seen) {
-  int multiprocessors = 0;
-  CHECK_CUDA(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0));
-  const int blocks = blocks_per_multiprocessor * multiprocessors;
-  multiply_often<<<static_cast<unsigned>(blocks), threads>>>(seen);
-  CHECK_CUDA(cudaGetLastError());
+  const int blocks = blocks_per_multiprocessor * multiprocessors();
+  launch(multiply_often, {blocks_for(blocks), threads}, seen);
   constexpr double of_a_product = 2.0 * tile_rows * columns * 16;
   return of_a_product * products * rounds * warpgroups * blocks;
 }

@@ -9,11 +9,10 @@
 // multiplies. One thread more starts the copies of keys and values, a tile ahead. Blocks with the most keys
 // start first.
 
-#include <cuda_runtime.h>
-
 #include <cmath>
 
-#include "kernels/cuda/check.h"
+#include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/hopper/gates.cuh"
 #include "kernels/cuda/hopper/instructions.cuh"
 #include "kernels/cuda/hopper/tiles.h"
 
@@ -29,7 +28,6 @@ constexpr int threads = main_threads + warpgroup_size;
 constexpr int queries = main_warpgroups * tile_rows;  // of a block
 constexpr int keys = 2 * tile_rows;                   // of a step
 constexpr int stages = 2;
-constexpr float log2_e = 1.44269504F;
 
 /// 128 rows of 128 channels: the rows of the first 64 channels, then those of the others.
 struct Square {
@@ -48,18 +46,13 @@ struct Shared {
 };
 
 struct Place {
-  int batch;
-  int head;
-  int first_query;
-  int seen;   // keys before the first query's own
-  int steps;  // of 128 keys that some query of the block sees
-
-  __device__ explicit Place(const SoftmaxTiles& of)
-      : batch(static_cast<int>(blockIdx.y / of.heads)),
-        head(static_cast<int>(blockIdx.y % of.heads)),
-        first_query(static_cast<int>(gridDim.x - 1 - blockIdx.x) * queries),
-        seen(static_cast<int>(of.keys - of.T) + first_query),
-        steps((min(seen + queries, static_cast<int>(of.keys)) + keys - 1) / keys) {}
+  const SoftmaxTiles& of;
+  int batch = static_cast<int>(blockIdx.y / of.heads);
+  int head = static_cast<int>(blockIdx.y % of.heads);
+  int first_query = static_cast<int>(gridDim.x - 1 - blockIdx.x) * queries;
+  int seen = static_cast<int>(of.keys - of.T) + first_query;  // keys before the first query's own
+  // of 128 keys that some query of the block sees
+  int steps = (min(seen + queries, static_cast<int>(of.keys)) + keys - 1) / keys;
 };
 
 __device__ void load(Square& to, const CUtensorMap& from, const Place& place, int first, Barrier& copied) {
@@ -89,22 +82,10 @@ __device__ void start_copies(const SoftmaxTiles& of, Shared& shared, const Place
   }
 }
 
-/// 2^x.
-__device__ float power_of_two(float x) {
-  float y;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
-
 class Main {
  public:
   __device__ Main(const SoftmaxTiles& of, Shared& shared, const Place& place)
-      : of_(of),
-        shared_(shared),
-        place_(place),
-        warpgroup_(static_cast<int>(threadIdx.x) / warpgroup_size),
-        lane_(static_cast<int>(threadIdx.x) % 32),
-        row_(static_cast<int>(threadIdx.x) % warpgroup_size / 32 * 16) {}
+      : of_(of), shared_(shared), place_(place) {}
 
   __device__ void run() {
 #pragma unroll
@@ -147,7 +128,7 @@ class Main {
         largest = fmaxf(largest, fmaxf(Z.at[4 * n + 2 * half], Z.at[4 * n + 2 * half + 1]));
       largest = fmaxf(largest, __shfl_xor_sync(0xffffffffU, largest, 1));
       largest = fmaxf(largest, __shfl_xor_sync(0xffffffffU, largest, 2));
-      kept[half] = power_of_two((m_[half] - largest) * log2_e);
+      kept[half] = two_to((m_[half] - largest) * log2_e);
       m_[half] = largest;
       const float subtracted = largest * log2_e;
       float sum = 0;
@@ -156,7 +137,7 @@ class Main {
 #pragma unroll
         for (int e = 0; e < 2; ++e) {
           float& element = Z.at[4 * n + 2 * half + e];
-          element = power_of_two(fmaf(element, log2_e, -subtracted));
+          element = two_to(fmaf(element, log2_e, -subtracted));
           sum += element;
         }
       }
@@ -213,9 +194,9 @@ class Main {
   const SoftmaxTiles& of_;
   Shared& shared_;
   const Place& place_;
-  int warpgroup_;
-  int lane_;
-  int row_;
+  int warpgroup_ = static_cast<int>(threadIdx.x) / warpgroup_size;
+  int lane_ = static_cast<int>(threadIdx.x) % 32;
+  int row_ = static_cast<int>(threadIdx.x) % warpgroup_size / 32 * 16;
   float m_[2] = {-INFINITY, -INFINITY};  // of rows row_ + lane / 4 and eight further
   float l_[2] = {};                      // what this thread has of the sums
   Sums<128> O_;
@@ -235,7 +216,7 @@ __global__ void __launch_bounds__(threads, 1) attend(const __grid_constant__ Sof
     publish_barriers();
   }
   __syncthreads();
-  const Place place(of);
+  const Place place{of};
   if (threadIdx.x < main_threads) {
     take_registers<240>();
     Main(of, shared, place).run();
@@ -248,12 +229,9 @@ __global__ void __launch_bounds__(threads, 1) attend(const __grid_constant__ Sof
 }  // namespace
 
 void softmax_on_tensor_cores(const SoftmaxTiles& tiles) {
-  if (tiles.T == 0 || tiles.batches * tiles.heads == 0) return;
-  CHECK_CUDA(cudaFuncSetAttribute(attend, cudaFuncAttributeMaxDynamicSharedMemorySize, int{sizeof(Shared)}));
-  const dim3 blocks(static_cast<unsigned>((tiles.T + queries - 1) / queries),
-                    static_cast<unsigned>(tiles.batches * tiles.heads));
-  attend<<<blocks, threads, sizeof(Shared)>>>(tiles);
-  CHECK_CUDA(cudaGetLastError());
+  launch(attend,
+         {{blocks_for(tiles.T, queries), blocks_for(tiles.batches * tiles.heads)}, threads, sizeof(Shared)},
+         tiles);
 }
 
 }  // namespace palimpsest

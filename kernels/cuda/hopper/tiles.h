@@ -9,12 +9,33 @@
 
 namespace palimpsest {
 
+/// Rows of all heads, [B, T, H, columns].
+struct Extent {
+  std::int64_t batches = 1;
+  std::int64_t heads = 1;
+  std::int64_t T = 0;
+  std::int64_t columns = 0;
+};
+
+/// Columns of a copy whose rows begin at multiples of 16 bytes.
+constexpr std::int64_t padded_columns(std::int64_t columns) { return (columns + 7) / 8 * 8; }
+
+/// Copies rows of numbers that bf16 has, to [B, H, T, padded_columns()]; what is added is 0.
+void pack(const DeviceRows<const float>& rows, const Extent& extent, __nv_bfloat16* to);
+
+/// And back.
+void unpack(const __nv_bfloat16* from, const Extent& extent, const DeviceRows<float>& rows);
+
+/// g = log alpha, or g as given where `are_logs`, to [B, H, T, columns_of_copy]; what is added is 0.
+void pack_gates(const DeviceRows<const float>& gates, bool are_logs, const Extent& extent,
+                std::int64_t columns_of_copy, float* to);
+
 /// Keys of all heads in chunks of 64 tokens, and where their factors go.
 struct ChunkFactors {
   std::int64_t batches = 1;
   std::int64_t heads = 1;
   std::int64_t T = 0;
-  CUtensorMap k = {};                 // bf16 [B, T, H, K], K <= 128 (tensor_map.h)
+  CUtensorMap k = {};                 // bf16 [B, T, H, K], K <= 128
   DeviceRows<const float> g = {};     // [B, T, H, 1], at most 0; absent: no decay
   DeviceRows<const float> beta = {};  // [B, T, H, 1]; absent: 1
   __half* factors = nullptr;          // [B, H, chunks 64, 64]
@@ -25,7 +46,7 @@ struct ChunkFactors {
 void make_chunk_factors(const ChunkFactors& of);
 
 /// Queries and keys of all heads in chunks of 64 tokens, where every key channel decays for itself, and what
-/// becomes of them. Maps are those of tensor_map.h; K is at most 128 and what a map lacks is 0.
+/// becomes of them. K is at most 128 and what a map lacks is 0.
 struct ChunkDecays {
   std::int64_t batches = 1;
   std::int64_t heads = 1;
@@ -53,7 +74,7 @@ struct ChunkDecays {
 void multiply_decays_in(const ChunkDecays& of);
 
 /// Chunks of 64 tokens of all heads as chain_on_tensor_cores() takes them. Arrays of two-byte numbers are
-/// maps of tensor_map.h; K is at most 128, V whatever it is, and what a map lacks is 0.
+/// maps (tensor_rows.cpp); K is at most 128, V whatever it is, and what a map lacks is 0.
 ///
 /// With erase four factors of products are f16, in which 65,520 and more are infinite, less than 2^-14 =
 /// 6.1e-5 loses digits, and up to 2^-25 = 3e-8 is 0:
@@ -82,7 +103,7 @@ struct ChunkChain {
 
   CUtensorMap factors = {};  // f16 [B, chunks 64, H, 64]: row i of U = factors R; with erase
 
-  // Where every key channel decays for itself, somebody has multiplied the decays in (chunk_decays.h).
+  // Where every key channel decays for itself, somebody has multiplied the decays in (ChunkDecays).
   bool decays_by_channel = false;
   CUtensorMap k_read = {};        // bf16 [B, T, H, K]: what the erase reads the chunk's first state with
   CUtensorMap scores = {};        // bf16, f16 with erase; [B, chunks 64, H, 64]: o = scores U besides
@@ -92,8 +113,8 @@ struct ChunkChain {
 /// From chunk to chunk with the state in registers. Compute capability 9.0 only.
 void chain_on_tensor_cores(const ChunkChain& chain);
 
-/// Causal softmax attention of all heads as softmax_on_tensor_cores() takes it. Maps are those of
-/// tensor_map.h; K and V are at most 128 and what a map lacks is 0.
+/// Causal softmax attention of all heads as softmax_on_tensor_cores() takes it. K and V are at most 128 and
+/// what a map lacks is 0.
 struct SoftmaxTiles {
   std::int64_t batches = 1;
   std::int64_t heads = 1;

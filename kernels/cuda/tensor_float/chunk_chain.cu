@@ -13,9 +13,7 @@
 // The tables take turns in shared memory: while warps compute with one, the next one arrives. A phase begins
 // with a barrier, after which nobody reads the table of the phase before any more; its place is filled again.
 
-#include <cuda_runtime.h>
-
-#include "kernels/cuda/check.h"
+#include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/tensor_float/chunks.h"
 #include "kernels/cuda/tensor_float/instructions.cuh"
 
@@ -76,20 +74,7 @@ class Chain {
  public:
   __device__ Chain(const RowPrograms<float>& programs, const ChunkTables& tables,
                    Shared<channels, erases>& shared)
-      : programs_(programs),
-        tables_(tables),
-        shared_(shared),
-        thread_(static_cast<int>(threadIdx.x)),
-        g_(thread_ % 32 / 4),
-        t_(thread_ % 4),
-        chunks_(tables.chunks) {
-    const std::int64_t slices = (programs.V + columns - 1) / columns;
-    const std::int64_t block = blockIdx.x;
-    place_ = block / slices;
-    head_ = place_ % programs.heads;
-    batch_ = place_ / programs.heads;
-    column_ = block % slices * columns + thread_ / 32 * rows_of_warp + g_;
-  }
+      : programs_(programs), tables_(tables), shared_(shared) {}
 
   __device__ void run() {
     load_state();
@@ -254,14 +239,17 @@ class Chain {
   const RowPrograms<float>& programs_;
   const ChunkTables& tables_;
   Shared<channels, erases>& shared_;
-  int thread_;
-  int g_;  // lane / 4 and lane % 4: a lane's place in a fragment
-  int t_;
-  std::int64_t chunks_;
-  std::int64_t place_;  // of the head among all: [B, H]
-  std::int64_t head_;
-  std::int64_t batch_;
-  std::int64_t column_;  // this lane's first value channel
+  int thread_ = static_cast<int>(threadIdx.x);
+  int g_ = thread_ % 32 / 4;  // and t_: a lane's place in a fragment
+  int t_ = thread_ % 4;
+  std::int64_t chunks_ = tables_.chunks;
+  std::int64_t slices_ = (programs_.V + columns - 1) / columns;
+  std::int64_t block_ = blockIdx.x;
+  std::int64_t place_ = block_ / slices_;  // of the head among all: [B, H]
+  std::int64_t head_ = place_ % programs_.heads;
+  std::int64_t batch_ = place_ / programs_.heads;
+  // this lane's first value channel
+  std::int64_t column_ = block_ % slices_ * columns + thread_ / 32 * rows_of_warp + g_;
   float S_[channels / 8][4];
 };
 
@@ -274,33 +262,25 @@ __global__ void __launch_bounds__(threads, 2)
 }
 
 template <int channels, bool erases>
-void launch(const RowPrograms<float>& programs, const ChunkTables& tables) {
-  constexpr auto bytes = static_cast<int>(sizeof(Shared<channels, erases>));
+void go_through(const RowPrograms<float>& programs, const ChunkTables& tables) {
+  constexpr std::size_t bytes = sizeof(Shared<channels, erases>);
   static_assert(bytes <= 99 * 1024, "compute capability 8.6 has no more");
-  CHECK_CUDA(cudaFuncSetAttribute(chain_of_chunks<channels, erases>,
-                                  cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-  const std::int64_t slices = (programs.V + columns - 1) / columns;
-  const auto blocks = static_cast<unsigned>(programs.batches * programs.heads * slices);
-  chain_of_chunks<channels, erases><<<blocks, threads, bytes>>>(programs, tables);
-  CHECK_CUDA(cudaGetLastError());
-}
-
-template <int channels>
-void launch(const RowPrograms<float>& programs, const ChunkTables& tables) {
-  if (programs.erase)
-    launch<channels, true>(programs, tables);
-  else
-    launch<channels, false>(programs, tables);
+  launch(chain_of_chunks<channels, erases>,
+         {blocks_for(programs.batches * programs.heads * blocks_for(programs.V, columns)), threads, bytes},
+         programs, tables);
 }
 
 }  // namespace
 
 void chain(const RowPrograms<float>& programs, const ChunkTables& tables) {
-  if (programs.T == 0 || programs.V == 0 || programs.batches * programs.heads == 0) return;
-  if (padded(programs.K) == most_channels)
-    launch<most_channels>(programs, tables);
+  if (programs.T == 0) return;
+  const bool is_wide = padded(programs.K) == most_channels;
+  if (programs.erase)
+    is_wide ? go_through<most_channels, true>(programs, tables)
+            : go_through<most_channels / 2, true>(programs, tables);
   else
-    launch<most_channels / 2>(programs, tables);
+    is_wide ? go_through<most_channels, false>(programs, tables)
+            : go_through<most_channels / 2, false>(programs, tables);
 }
 
 }  // namespace palimpsest::tensor_float

@@ -15,9 +15,7 @@
 //
 // The triangle is solved by substitution in f32, a lane a column. What leaves is rounded to tf32 once.
 
-#include <cuda_runtime.h>
-
-#include "kernels/cuda/check.h"
+#include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/tensor_float/chunks.h"
 #include "kernels/cuda/tensor_float/instructions.cuh"
 
@@ -47,20 +45,7 @@ class Chunk {
  public:
   __device__ Chunk(const RowPrograms<float>& programs, const ChunkTables& tables,
                    Shared<channels, by_channel>& shared)
-      : programs_(programs),
-        tables_(tables),
-        shared_(shared),
-        thread_(static_cast<int>(threadIdx.x)),
-        warp_(thread_ / 32),
-        lane_(thread_ % 32),
-        g_(lane_ / 4),
-        t_(lane_ % 4),
-        place_(blockIdx.x),
-        first_token_(place_ % tables.chunks * L) {
-    const std::int64_t head = place_ / tables.chunks;
-    head_ = head % programs.heads;
-    batch_ = head / programs.heads;
-  }
+      : programs_(programs), tables_(tables), shared_(shared) {}
 
   __device__ void run() {
     load();
@@ -284,15 +269,15 @@ class Chunk {
   const RowPrograms<float>& programs_;
   const ChunkTables& tables_;
   Shared<channels, by_channel>& shared_;
-  int thread_;
-  int warp_;
-  int lane_;
-  int g_;  // lane / 4 and lane % 4: a lane's place in a fragment
-  int t_;
-  std::int64_t place_;  // of the chunk among all: [B, H, chunks]
-  std::int64_t first_token_;
-  std::int64_t head_;
-  std::int64_t batch_;
+  int thread_ = static_cast<int>(threadIdx.x);
+  int warp_ = thread_ / 32;
+  int lane_ = thread_ % 32;
+  int g_ = lane_ / 4;  // and t_: a lane's place in a fragment
+  int t_ = lane_ % 4;
+  std::int64_t place_ = blockIdx.x;  // of the chunk among all: [B, H, chunks]
+  std::int64_t first_token_ = place_ % tables_.chunks * L;
+  std::int64_t head_ = place_ / tables_.chunks % programs_.heads;
+  std::int64_t batch_ = place_ / tables_.chunks / programs_.heads;
 };
 
 template <int channels, bool by_channel>
@@ -305,32 +290,21 @@ __global__ void __launch_bounds__(threads)
 }
 
 template <int channels, bool by_channel>
-void launch(const RowPrograms<float>& programs, const ChunkTables& tables) {
-  constexpr auto bytes = static_cast<int>(sizeof(Shared<channels, by_channel>));
+void make(const RowPrograms<float>& programs, const ChunkTables& tables) {
+  constexpr std::size_t bytes = sizeof(Shared<channels, by_channel>);
   static_assert(bytes <= 99 * 1024, "compute capability 8.6 has no more");
-  CHECK_CUDA(cudaFuncSetAttribute(tables_of_chunks<channels, by_channel>,
-                                  cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-  const auto chunks = static_cast<unsigned>(programs.batches * programs.heads * tables.chunks);
-  tables_of_chunks<channels, by_channel><<<chunks, threads, bytes>>>(programs, tables);
-  CHECK_CUDA(cudaGetLastError());
-}
-
-template <int channels>
-void launch(const RowPrograms<float>& programs, const ChunkTables& tables) {
-  if (programs.decays_by_channel)
-    launch<channels, true>(programs, tables);
-  else
-    launch<channels, false>(programs, tables);
+  launch(tables_of_chunks<channels, by_channel>,
+         {blocks_for(programs.batches * programs.heads * tables.chunks), threads, bytes}, programs, tables);
 }
 
 }  // namespace
 
 void make_tables(const RowPrograms<float>& programs, const ChunkTables& tables) {
-  if (programs.T == 0 || programs.batches * programs.heads == 0) return;
-  if (padded(programs.K) == most_channels)
-    launch<most_channels>(programs, tables);
+  const bool is_wide = padded(programs.K) == most_channels;
+  if (programs.decays_by_channel)
+    is_wide ? make<most_channels, true>(programs, tables) : make<most_channels / 2, true>(programs, tables);
   else
-    launch<most_channels / 2>(programs, tables);
+    is_wide ? make<most_channels, false>(programs, tables) : make<most_channels / 2, false>(programs, tables);
 }
 
 }  // namespace palimpsest::tensor_float

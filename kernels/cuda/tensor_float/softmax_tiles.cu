@@ -10,9 +10,9 @@
 // Queries stay in registers as left factors; weights leave their product in registers and are the left
 // factor of the next one. l adds up the weights as they are multiplied, rounded, so that they sum to 1.
 
-#include <cuda_runtime.h>
+#include <algorithm>
 
-#include "kernels/cuda/check.h"
+#include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/tensor_float/chunks.h"
 #include "kernels/cuda/tensor_float/instructions.cuh"
 
@@ -27,10 +27,6 @@ constexpr int queries_of_warp = 16;
 constexpr int queries_of_block = warps * queries_of_warp;
 constexpr unsigned all_lanes = 0xffffffff;
 
-constexpr std::int64_t blocks_of(std::int64_t queries) {
-  return (queries + queries_of_block - 1) / queries_of_block;
-}
-
 /// Rows of four numbers more than a power of two: a warp's reads lie in all banks.
 template <int channels>
 struct Shared {
@@ -43,13 +39,7 @@ class Queries {
  public:
   __device__ Queries(const Attention<float>& of, const DeviceRows<float>& o, std::int64_t blocks,
                      Shared<channels>& shared)
-      : of_(of),
-        o_(o),
-        shared_(shared),
-        thread_(static_cast<int>(threadIdx.x)),
-        g_(thread_ % 32 / 4),
-        t_(thread_ % 4),
-        head_(blockIdx.x / blocks) {
+      : of_(of), o_(o), shared_(shared), head_(blockIdx.x / blocks) {
     const std::int64_t place = blocks - 1 - blockIdx.x % blocks;  // those that see the most keys begin
     const std::int64_t first = place * queries_of_block;
     row_ = first + thread_ / 32 * queries_of_warp + g_;
@@ -183,9 +173,9 @@ class Queries {
   const Attention<float>& of_;
   const DeviceRows<float>& o_;
   Shared<channels>& shared_;
-  int thread_;
-  int g_;  // lane / 4 and lane % 4: a lane's place in a fragment
-  int t_;
+  int thread_ = static_cast<int>(threadIdx.x);
+  int g_ = thread_ % 32 / 4;  // and t_: a lane's place in a fragment
+  int t_ = thread_ % 4;
   std::int64_t head_;
   std::int64_t row_;   // this lane's first query
   std::int64_t keys_;  // that the block's last query sees
@@ -206,14 +196,10 @@ __global__ void __launch_bounds__(threads)
 }  // namespace
 
 void softmax(const Attention<float>& attention, const DeviceRows<float>& o) {
-  if (attention.queries == 0 || attention.heads == 0) return;
-  const std::int64_t blocks = blocks_of(attention.queries);
-  const auto all = static_cast<unsigned>(attention.heads * blocks);
-  if (padded(attention.K > attention.V ? attention.K : attention.V) == most_channels)
-    softmax_of_tiles<most_channels><<<all, threads>>>(attention, o, blocks);
-  else
-    softmax_of_tiles<most_channels / 2><<<all, threads>>>(attention, o, blocks);
-  CHECK_CUDA(cudaGetLastError());
+  const std::int64_t blocks = blocks_for(attention.queries, queries_of_block);
+  const bool is_wide = padded(std::max(attention.K, attention.V)) == most_channels;
+  launch(is_wide ? softmax_of_tiles<most_channels> : softmax_of_tiles<most_channels / 2>,
+         {blocks_for(attention.heads * blocks), threads}, attention, o, blocks);
 }
 
 }  // namespace palimpsest::tensor_float

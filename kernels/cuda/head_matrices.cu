@@ -1,11 +1,10 @@
-// A plain product of two matrices, of every head: a block makes one tile of the result.
+// A plain product of two matrices, of every head: a block makes one tile of the result. And rounding.
 
-#include <algorithm>
+#include "kernels/cuda/head_matrices.h"
 
-#include "kernels/cuda/check.h"
+#include <cuda_bf16.h>
+
 #include "kernels/cuda/grid.cuh"
-#include "kernels/cuda/head_groups.h"
-#include "kernels/cuda/products.h"
 #include "kernels/cuda/tile_product.cuh"
 
 namespace palimpsest {
@@ -45,32 +44,43 @@ __global__ void __launch_bounds__(ProductTile<Scalar>::threads)
   }
 }
 
+/// bf16 is the upper half of an f32: a number is rounded to it and kept as wide as it was, so that every
+/// kernel can take it.
+__device__ float rounded(float x) { return __bfloat162float(__float2bfloat16_rn(x)); }
+__device__ double rounded(double x) { return __bfloat162float(__double2bfloat16(x)); }
+
+template <class Scalar>
+__global__ void round_each(Scalar* numbers, std::int64_t count) {
+  const std::int64_t i = thread_number();
+  if (i < count) numbers[i] = rounded(numbers[i]);
+}
+
 }  // namespace
 
 template <class Scalar>
 void multiply(std::int64_t heads, std::type_identity_t<Scalar> a, const GivenMatrices<Scalar>& A,
               const GivenMatrices<Scalar>& B, std::type_identity_t<Scalar> b, const GivenMatrices<Scalar>& C,
               const HeadMatrices<Scalar>& D) {
-  if (heads * D.rows * D.columns == 0) return;
   using Tile = ProductTile<Scalar>;
-  const dim3 grid(blocks_for(D.rows, Tile::height),
-                  static_cast<unsigned>(std::min(Tile::tiles_along(D.columns), cuda::most_grid_blocks)),
-                  static_cast<unsigned>(std::min(heads, cuda::most_grid_blocks)));
-  multiply_tiles<Scalar><<<grid, Tile::threads>>>(heads, a, A, B, b, C, D);
-  CHECK_CUDA(cudaGetLastError());
+  launch(multiply_tiles<Scalar>,
+         {{blocks_for(D.rows, Tile::height),
+           blocks_for(std::min(Tile::tiles_along(D.columns), most_grid_blocks)),
+           blocks_for(std::min(heads, most_grid_blocks))},
+          Tile::threads},
+         heads, a, A, B, b, C, D);
 }
 
 template <class Scalar>
-void multiply(const Scalar* A, const Scalar* B, Scalar* C, std::int64_t M, std::int64_t K, std::int64_t N) {
-  multiply<Scalar>(1, 1, {A, M, K, K}, {B, K, N, N}, 0, {}, {C, M, N, N});
+void cuda::round_to_bf16(Scalar* numbers, std::int64_t count) {
+  constexpr int threads = 256;
+  launch(round_each<Scalar>, {blocks_for(count, threads), threads}, numbers, count);
 }
 
 #define PALIMPSEST_INSTANTIATE(Scalar)                                                               \
   template void multiply<Scalar>(std::int64_t, Scalar, const GivenMatrices<Scalar>&,                 \
                                  const GivenMatrices<Scalar>&, Scalar, const GivenMatrices<Scalar>&, \
                                  const HeadMatrices<Scalar>&);                                       \
-  template void multiply<Scalar>(const Scalar*, const Scalar*, Scalar*, std::int64_t, std::int64_t,  \
-                                 std::int64_t);
+  template void cuda::round_to_bf16(Scalar*, std::int64_t);
 PALIMPSEST_INSTANTIATE(double)
 PALIMPSEST_INSTANTIATE(float)
 #undef PALIMPSEST_INSTANTIATE
