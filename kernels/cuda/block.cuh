@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "kernels/cuda/grid.cuh"
 
@@ -82,6 +83,95 @@ __device__ Scalar block_reduce(std::int64_t count, Scalar start, Term term, Comb
   for (int warp = 0; warp < blockDim.x / warp_size; ++warp) result = combine(result, of_warps[warp]);
   __syncthreads();
   return result;
+}
+
+/// The largest number that is no infinity, infinity, the smallest normal number, and the distance from 1 to
+/// the next number: device code cannot call what std::numeric_limits has.
+template <class Scalar>
+inline constexpr Scalar largest_number = std::numeric_limits<Scalar>::max();
+template <class Scalar>
+inline constexpr Scalar infinite = std::numeric_limits<Scalar>::infinity();
+template <class Scalar>
+inline constexpr Scalar smallest_number = std::numeric_limits<Scalar>::min();
+template <class Scalar>
+inline constexpr Scalar rounding_of = std::numeric_limits<Scalar>::epsilon();
+
+/// Room of a block for a solve.
+template <class Scalar>
+struct SolveRoom {
+  Scalar* M = nullptr;            // [K, K]
+  std::int64_t stride = 0;        // of its rows
+  std::int64_t* order = nullptr;  // [K]
+};
+
+/// x <- M^{-1} x for a symmetric positive definite M [K, K], which is used up, by all threads of a block. M =
+/// L D L^T without square roots, the rows in the order of their diagonals, largest first: it stays finite
+/// where rounding has taken the definiteness away.
+template <class Scalar>
+__device__ void solve(std::int64_t K, const SolveRoom<Scalar>& room, Scalar* x) {
+  Scalar* const M = room.M;
+  const std::int64_t stride = room.stride;
+  std::int64_t* const order = room.order;
+  each(K, [&](std::int64_t i) {
+    // A diagonal that is no number comes first, so that every row has a place of its own.
+    const auto size = [&](std::int64_t j) {
+      const Scalar diagonal = fabs(M[j * stride + j]);
+      return diagonal <= largest_number<Scalar> ? diagonal : infinite<Scalar>;
+    };
+    const Scalar own = size(i);
+    std::int64_t place = 0;
+    for (std::int64_t j = 0; j < K; ++j) {
+      const Scalar other = size(j);
+      if (other > own || (other == own && j < i)) ++place;
+    }
+    order[place] = i;
+  });
+
+  // Row a after p: M_ab -= M_ap M_bp / d_p and x_a -= M_ap x_p / d_p; what stays in M_ap is L_ap d_p.
+  const auto inverse_of = [](Scalar d) {
+    return fabs(d) > smallest_number<Scalar> ? Scalar(1) / d : Scalar(0);
+  };
+  const int size_of_system = static_cast<int>(K);
+  const int width = static_cast<int>(stride);
+  const int lane = threadIdx.x % warp_size;
+  for (int k = 0; k < size_of_system; ++k) {
+    const int p = static_cast<int>(order[k]);
+    const Scalar inverse = inverse_of(M[p * width + p]);
+    const auto factor_of = [&](int a) { return M[a * width + p] * inverse; };
+    // A lane takes one b, and with it those rows from there on that are its warp's.
+    for (int first = k + 1; first < size_of_system; first += warp_size) {
+      const int s = first + lane;
+      if (s >= size_of_system) continue;
+      const int b = static_cast<int>(order[s]);
+      const Scalar M_bp = M[b * width + p];
+      few_at_once(
+          first + static_cast<int>(threadIdx.x) / warp_size, size_of_system,
+          static_cast<int>(blockDim.x) / warp_size,
+          [&](int row) {
+            const int a = static_cast<int>(order[row]);
+            return M[a * width + b] - factor_of(a) * M_bp;
+          },
+          [&](int row, Scalar left) {
+            if (s <= row) M[order[row] * width + b] = left;
+          });
+    }
+    each(K - k - 1, [&](std::int64_t below) {
+      const int a = static_cast<int>(order[k + 1 + below]);
+      x[a] -= factor_of(a) * x[p];
+    });
+  }
+  // x_p / d_p, then x_a -= L_pa x_p for the rows a before p.
+  each(K, [&](std::int64_t i) {
+    M[i * stride + i] = inverse_of(M[i * stride + i]);
+    x[i] *= M[i * stride + i];
+  });
+  for (int k = size_of_system - 1; k > 0; --k) {
+    const int p = static_cast<int>(order[k]);
+    each(k, [&](std::int64_t r) {
+      const int a = static_cast<int>(order[r]);
+      x[a] -= M[p * width + a] * M[a * width + a] * x[p];
+    });
+  }
 }
 
 }  // namespace palimpsest

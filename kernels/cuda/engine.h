@@ -11,7 +11,7 @@
 #include "core/engines/engine.h"
 #include "kernels/cuda/engines.h"
 #include "kernels/cuda/matrices.h"
-#include "kernels/cuda/run_clock.h"
+#include "kernels/cuda/measure.h"
 
 namespace palimpsest::cuda {
 

@@ -5,6 +5,30 @@
 
 namespace palimpsest {
 
+/// One array of all heads in device memory: [batch, token, head, column]. Columns lie side by side, the other
+/// strides are in elements.
+template <class Scalar>
+struct DeviceRows {
+  Scalar* data = nullptr;
+  std::int64_t batch_stride = 0;
+  std::int64_t token_stride = 0;
+  std::int64_t head_stride = 0;
+
+  /// The same from row `row` of head `head` on; absent where this is.
+  DeviceRows from(std::int64_t head, std::int64_t row) const {
+    DeviceRows later = *this;
+    if (data) later.data += head * head_stride + row * token_stride;
+    return later;
+  }
+
+#ifdef __CUDACC__
+  /// Token 0 of one head.
+  __device__ Scalar* at(std::int64_t batch, std::int64_t head) const {
+    return data + batch * batch_stride + head * head_stride;
+  }
+#endif
+};
+
 /// A matrix of every head in device memory. Strides are in elements; those of a transposed one are swapped.
 template <class Scalar>
 struct HeadMatrices {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/cuda/row_programs.h"
+#include "kernels/cuda/head_matrices.h"
 
 namespace palimpsest {
 

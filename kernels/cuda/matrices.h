@@ -10,8 +10,7 @@
 #include "core/base/matrix.h"
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/head_matrices.h"
-#include "kernels/cuda/row_programs.h"
-#include "kernels/cuda/run_clock.h"
+#include "kernels/cuda/measure.h"
 
 namespace palimpsest {
 

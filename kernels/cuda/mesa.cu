@@ -7,8 +7,8 @@
 // directly by the whole block. The other forms form every M_i and solve it directly, a block each; the
 // recurrent one token by token, a block for each head. Such a system lies in shared memory, where it fits.
 
+#include "kernels/cuda/block.cuh"
 #include "kernels/cuda/mesa.h"
-#include "kernels/cuda/solve.cuh"
 
 namespace palimpsest {
 

@@ -4,9 +4,16 @@
 #include "core/base/parallel_for.h"
 #include "core/cases/random_case.h"
 #include "core/proof/verify.h"
-#include "kernels/device.h"
 #include "tests/catch.h"
 #include "tests/kernels/gpu.h"
+
+#if PALIMPSEST_HAS_CUDA
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "kernels/cuda/check.h"
+#endif
 
 using namespace palimpsest;
 
@@ -110,14 +117,65 @@ TEST_CASE("a long sequence is on the device what it is on the processor") {
   CHECK(compare(got, expected).error < 1e-12);
 }
 
-TEST_CASE("the CUDA backend stops when asked") {
-  if (!testing::has_gpu()) return;
-  const Variant& variant = find_variant("linear");
-  const Settings settings = standard_settings(variant);
-  const auto arrays = std::make_shared<const Arrays>(random_arrays(variant, settings, {}));
-  std::stop_source source;
-  source.request_stop();
-  CHECK_THROWS_AS(cuda_backend().run(variant, bind(variant, arrays, settings).heads.front(), Form::recurrent,
-                                     Precision::f32, 16, source.get_token()),
-                  Cancelled);
+TEST_CASE("where no kernel can run there is a reason, and without CUDA there are no devices") {
+  if (cuda_devices().empty()) CHECK_FALSE(cuda_unavailable().empty());
+  if (cuda_unavailable().empty()) CHECK_FALSE(cuda_driver_version().empty());
+  CHECK(cuda_runtime_version().empty() == !PALIMPSEST_HAS_CUDA);
+  if (!PALIMPSEST_HAS_CUDA) CHECK_THAT(cuda_unavailable(), testing::says("built without CUDA"));
 }
+
+TEST_CASE("every device has a name, memory and a compute capability") {
+  if (!testing::has_gpu()) return;
+  for (const Device& device : cuda_devices()) {
+    INFO(device.name);
+    CHECK_FALSE(device.name.empty());
+    CHECK(device.major >= 5);
+    CHECK(device.multiprocessors > 0);
+    CHECK(device.memory > (std::size_t{1} << 28));
+  }
+}
+
+#if PALIMPSEST_HAS_CUDA
+
+TEST_CASE("a call that failed leaves no error behind for the next one") {
+  if (!testing::has_gpu()) return;  // without a driver every call fails, that for the last error too
+  CHECK_THROWS_AS(CHECK_CUDA(cudaSetDevice(-1)), Error);
+  CHECK(cudaGetLastError() == cudaSuccess);
+}
+
+namespace {
+
+/// Keeps the stream that it stands in until somebody opens it; gives up after a while, so that a test that
+/// fails ends.
+struct Gate {
+  std::atomic<bool> open = false;
+  std::atomic<bool> seen_open = false;
+
+  static void wait(void* gate) {
+    auto& self = *static_cast<Gate*>(gate);
+    for (int i = 0; i < 2000 && !self.open; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    self.seen_open = self.open.load();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a run does not wait for what another thread asked of the device", "[kernels]") {
+  if (!testing::has_gpu()) return;
+  const Variant& variant = find_variant("gated_deltanet");
+  const Settings settings = random_settings(variant, {}, 1);
+  const RandomCase random = fitted(variant, settings, {.tokens = 33});
+  const SequenceBatch batch =
+      bind(variant, std::make_shared<const Arrays>(random_arrays(variant, settings, random)), settings);
+  Gate gate;
+  std::jthread other([&] {
+    CHECK_CUDA(cudaLaunchHostFunc(nullptr, Gate::wait, &gate));
+    CHECK_CUDA(cudaStreamSynchronize(nullptr));
+  });
+  cuda_backend().run(variant, batch.heads.front(), Form::chunkwise, Precision::f32, 16);
+  gate.open = true;
+  other.join();
+  CHECK(gate.seen_open);
+}
+
+#endif

@@ -161,24 +161,3 @@ TEST_CASE("in bf16 the device rounds rows as they come and outputs as they go, a
   CHECK(in_bf16_rows == in_bf16(plain.softmax.block(whole, cache, nothing)));
   CHECK_FALSE(cache.Q == Q);
 }
-
-TEST_CASE("all heads at once give what every head gives by itself") {
-  if (!testing::has_gpu()) return;
-  const std::vector<testing::Case> others = testing::all_cases({.tokens = 33, .dk = 8, .dv = 8, .seed = 7});
-  std::size_t next = 0;
-  for (const testing::Case& each : testing::all_cases({.tokens = 33, .dk = 8, .dv = 8, .seed = 6})) {
-    Sequence other = others[next++].sequence;
-    other.settings = each.settings;
-    const std::vector<Sequence> heads = {each.sequence, other, each.sequence};
-    for (const Form form : each.forms()) {
-      if (cuda_backend().missing(*each.variant, each.settings, form, Precision::f64)) continue;
-      INFO(each.words << ' ' << name(form));
-      const auto got = cuda_backend().run_heads(*each.variant, heads, form, Precision::f64, 8);
-      REQUIRE(got.size() == heads.size());
-      for (std::size_t head = 0; head < heads.size(); ++head) {
-        const Output alone = cpu_backend().run(*each.variant, heads[head], form, Precision::f64, 8);
-        CHECK(compare(got[head], alone).error <= each.allowed(1e-10));
-      }
-    }
-  }
-}

@@ -5,20 +5,125 @@
 
 #if PALIMPSEST_HAS_CUDA
 
+#include <cuda_runtime.h>
+#include <cxxabi.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <iostream>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
 
-#include "kernels/cuda/tensor_rows.h"
+#include "kernels/cuda/head_matrices.h"
 #include "kernels/cuda/matrices.h"
 #include "kernels/cuda/multiply_adds.h"
-#include "kernels/cuda/head_matrices.h"
+#include "kernels/cuda/tensor_rows.h"
 #include "kernels/cuda_backend.h"
 #include "tests/core/cases.h"
 #include "tests/kernels/gpu.h"
-#include "tests/kernels/launched_kernels.h"
 
 using namespace palimpsest;
+
+// Code that nvcc makes tells the CUDA runtime of every kernel as the program starts, and asks it for a kernel
+// when that is launched for the first time. The linker brings both calls here first (--wrap in
+// tests/CMakeLists.txt).
+
+namespace {
+
+struct Seen {
+  std::mutex mutex;
+  std::map<const void*, std::string> kernels;  // mangled names by the function that launches them
+  std::set<const void*> launched;
+};
+
+Seen& seen() {
+  static Seen all;
+  return all;
+}
+
+void remember_launch(const void* function) {
+  const std::scoped_lock lock(seen().mutex);
+  seen().launched.insert(function);
+}
+
+}  // namespace
+
+// Names that the linker makes; weak, since each version of CUDA launches by one of the two last.
+extern "C" {
+void __real___cudaRegisterFunction(void** fat, const char* function, char* device_function, const char* name,
+                                   int threads, uint3*, uint3*, dim3*, dim3*, int*);
+[[gnu::weak]] cudaError_t __real___cudaGetKernel(cudaKernel_t* kernel, const void* function);
+[[gnu::weak]] cudaError_t __real_cudaLaunchKernel_ptsz(const void* function, dim3 grid, dim3 block,
+                                                       void** arguments, std::size_t shared,
+                                                       cudaStream_t stream);
+
+void __wrap___cudaRegisterFunction(void** fat, const char* function, char* device_function, const char* name,
+                                   int threads, uint3* thread, uint3* block, dim3* blocks, dim3* grid,
+                                   int* warp) {
+  {
+    const std::scoped_lock lock(seen().mutex);
+    seen().kernels[function] = name;
+  }
+  __real___cudaRegisterFunction(fat, function, device_function, name, threads, thread, block, blocks, grid,
+                                warp);
+}
+
+cudaError_t __wrap___cudaGetKernel(cudaKernel_t* kernel, const void* function) {
+  remember_launch(function);
+  return __real___cudaGetKernel(kernel, function);
+}
+
+cudaError_t __wrap_cudaLaunchKernel_ptsz(const void* function, dim3 grid, dim3 block, void** arguments,
+                                         std::size_t shared, cudaStream_t stream) {
+  remember_launch(function);
+  return __real_cudaLaunchKernel_ptsz(function, grid, block, arguments, shared, stream);
+}
+}
+
+namespace {
+
+/// A kernel of the program.
+struct LinkedKernel {
+  std::string name;        // with its template's and its own arguments
+  bool launched = false;   // since the program began
+  bool on_device = false;  // whether it was compiled for the first device; false without one
+};
+
+/// "walk_columns<double, true>(RowPrograms<double>, Room, RecurrentTap<double>)"
+std::string readable(const std::string& mangled) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> demangled(
+      abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free);
+  std::string name = status == 0 ? demangled.get() : mangled;
+  for (const std::string said : {"void ", "(anonymous namespace)::", "palimpsest::", "cuda::"}) {
+    for (std::size_t at = name.find(said); at != std::string::npos; at = name.find(said))
+      name.erase(at, said.size());
+  }
+  return name;
+}
+
+bool is_on_device(const void* function) {
+  if (!cuda_unavailable().empty()) return false;
+  cudaFuncAttributes attributes{};
+  const bool is = cudaFuncGetAttributes(&attributes, function) == cudaSuccess;
+  cudaGetLastError();  // the next call is not to fail for this one
+  return is;
+}
+
+/// All kernels that are linked into this program, by name.
+std::vector<LinkedKernel> kernels_of_the_program() {
+  const std::scoped_lock lock(seen().mutex);
+  std::vector<LinkedKernel> all;
+  for (const auto& [function, name] : seen().kernels)
+    all.push_back({readable(name), seen().launched.contains(function), is_on_device(function)});
+  std::ranges::sort(all, {}, &LinkedKernel::name);
+  return all;
+}
+
+}  // namespace
 
 namespace {
 
@@ -135,12 +240,12 @@ void launch_the_rest() {
 }
 
 /// It is there to be loaded, which tells whether any kernel can be.
-bool is_probe(const testing::Kernel& kernel) { return kernel.name.starts_with("probe("); }
+bool is_probe(const LinkedKernel& kernel) { return kernel.name.starts_with("probe("); }
 
 }  // namespace
 
 TEST_CASE("the kernels of the program are known by name") {
-  const std::vector<testing::Kernel> kernels = testing::kernels_of_the_program();
+  const std::vector<LinkedKernel> kernels = kernels_of_the_program();
   for (const char* const name :
        {"walk_columns<double, true>(", "chain_columns<float>(", "attend(", "probe("}) {
     INFO(name);
@@ -158,7 +263,7 @@ TEST_CASE("a small run of every rule, form, precision and step launches every ke
   launch_the_rest();
   int launched = 0;
   std::string missed;
-  for (const testing::Kernel& kernel : testing::kernels_of_the_program()) {
+  for (const LinkedKernel& kernel : kernels_of_the_program()) {
     if (kernel.launched) {
       std::cout << fmt::format("{:>4} {}\n", ++launched, kernel.name);
     } else if (kernel.on_device && !is_probe(kernel)) {

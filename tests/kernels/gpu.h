@@ -2,7 +2,7 @@
 
 #include <iostream>
 
-#include "kernels/device.h"
+#include "kernels/cuda_backend.h"
 
 namespace palimpsest::testing {
 

@@ -6,7 +6,6 @@
 #include "core/contract/output.h"
 #include "core/variants/variants.h"
 #include "kernels/cuda_backend.h"
-#include "kernels/device.h"
 #include "tests/catch.h"
 #include "tests/kernels/gpu.h"
 

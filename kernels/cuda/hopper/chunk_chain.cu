@@ -19,7 +19,6 @@
 // R, T, P and U are f16 with erase: of two bytes that errs least, and they pass through the most roundings.
 
 #include "kernels/cuda/grid.cuh"
-#include "kernels/cuda/hopper/gates.cuh"
 #include "kernels/cuda/hopper/instructions.cuh"
 #include "kernels/cuda/hopper/tiles.h"
 
@@ -172,10 +171,7 @@ class Auxiliary {
     begin_products();
 #pragma unroll
     for (int step = 0; step < 8; ++step) {
-      const auto tiles = [&](const Tile* of) {
-        return further(tiles_for_product(&of[step / 4], Along::rows), Along::rows, step % 4);
-      };
-      multiply<Bfloat, Along::rows>(P, tiles(stage.q), tiles(stage.k), step > 0);
+      multiply<Bfloat, Along::rows>(P, along_rows(stage.q, step), along_rows(stage.k, step), step > 0);
     }
     end_products();
     if (!erases && thread_ < L) shared_.factors[chunk % 2].beta[thread_] = beta_;
@@ -297,13 +293,10 @@ class Main {
       begin_products();
 #pragma unroll
       for (int step = 0; step < 8; ++step) {
-        const auto tiles = [&](const Tile* of) {
-          return further(tiles_for_product(&of[step / 4], Along::rows), Along::rows, step % 4);
-        };
-        multiply<Bfloat, Along::rows>(O, S[step], tiles(stage.q), step > 0);
+        multiply<Bfloat, Along::rows>(O, S[step], along_rows(stage.q, step), step > 0);
         if constexpr (erases)
           multiply<Bfloat, Along::rows>(
-              X, S[step], tiles(decays == Decays::by_channel ? stage.k_read : stage.k), step > 0);
+              X, S[step], along_rows(decays == Decays::by_channel ? stage.k_read : stage.k, step), step > 0);
       }
       end_products();
     }
@@ -344,9 +337,7 @@ class Main {
       begin_products();
 #pragma unroll
       for (int step = 0; step < L / 16; ++step)
-        multiply<Half, Along::rows>(
-            W, R[step], further(tiles_for_product(&stage.factors[0], Along::rows), Along::rows, step),
-            step > 0);
+        multiply<Half, Along::rows>(W, R[step], along_rows(stage.factors, step), step > 0);
       end_products();
       await_products(W);
 #pragma unroll
@@ -376,8 +367,7 @@ class Main {
     begin_products();
 #pragma unroll
     for (int step = 0; step < L / 16; ++step) {
-      multiply<Number, Along::rows>(O, U[step],
-                                    further(tiles_for_product(&scores, Along::rows), Along::rows, step));
+      multiply<Number, Along::rows>(O, U[step], along_rows(&scores, step));
       multiply<Bfloat, Along::columns>(
           S_, U_out[step], further(tiles_for_product(&stage.k[0], Along::columns), Along::columns, step));
     }

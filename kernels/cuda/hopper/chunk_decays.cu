@@ -24,7 +24,6 @@
 // once, and instructions have to come from somewhere too.
 
 #include "kernels/cuda/grid.cuh"
-#include "kernels/cuda/hopper/gates.cuh"
 #include "kernels/cuda/hopper/instructions.cuh"
 #include "kernels/cuda/hopper/tiles.h"
 #include "kernels/cuda/hopper/unit_lower.cuh"

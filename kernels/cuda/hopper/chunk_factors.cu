@@ -4,7 +4,6 @@
 //   T    = (I + M)^-1 diag(beta)                        unit_lower.cuh
 
 #include "kernels/cuda/grid.cuh"
-#include "kernels/cuda/hopper/gates.cuh"
 #include "kernels/cuda/hopper/instructions.cuh"
 #include "kernels/cuda/hopper/tiles.h"
 #include "kernels/cuda/hopper/unit_lower.cuh"
@@ -59,8 +58,7 @@ __global__ void __launch_bounds__(warpgroup_size) make_factors(const __grid_cons
   begin_products();
 #pragma unroll
   for (int step = 0; step < 8; ++step) {
-    const std::uint64_t k =
-        further(tiles_for_product(&shared.k[step / 4], Along::rows), Along::rows, step % 4);
+    const std::uint64_t k = along_rows(shared.k, step);
     multiply<Bfloat, Along::rows>(M, k, k, step > 0);
   }
   end_products();

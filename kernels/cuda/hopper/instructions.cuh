@@ -153,6 +153,11 @@ __device__ inline std::uint64_t further(std::uint64_t tiles, Along along, int st
   return tiles + static_cast<std::uint64_t>(step * bytes >> 4);
 }
 
+/// Columns 16 step to 16 step + 15 of 64 rows in two tiles side by side, summed over along rows.
+__device__ inline std::uint64_t along_rows(const Tile* tiles, int step) {
+  return further(tiles_for_product(&tiles[step / 4], Along::rows), Along::rows, step % 4);
+}
+
 /// Before the first product of a group, and after registers of one were written.
 __device__ inline void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ inline void end_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
@@ -354,3 +359,37 @@ __device__ inline void store(void* tile, int row, int column, const Left& left) 
 }
 
 }  // namespace palimpsest::hopper
+
+// Gates of a chunk of 64 tokens: logarithms of decays, and sums of them, to base 2, which is what the device
+// takes powers of.
+
+namespace palimpsest {
+
+inline constexpr float log2_e = 1.44269504F;
+
+/// 2^x; what is not a normal number is 0.
+__device__ inline float two_to(float x) {
+  float power = 0;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
+  return power;
+}
+
+/// log2 alpha of g = log alpha, but at least -144: 2^-144 is 0, and running sums stay finite and exact
+/// enough.
+__device__ inline float bounded(float g) { return fmaxf(log2_e * g, -144.0F); }
+
+/// Running sums by one warp; a lane has the g of tokens 2 lane and 2 lane + 1.
+__device__ inline void add_up(float first, float second, float* G) {
+  const auto lane = static_cast<int>(threadIdx.x % 32);
+  const float both = bounded(first) + bounded(second);
+  float sum = both;
+#pragma unroll
+  for (int distance = 1; distance < 32; distance *= 2) {
+    const float before = __shfl_up_sync(0xffffffffU, sum, distance);
+    if (lane >= distance) sum += before;
+  }
+  G[2 * lane] = sum - both + bounded(first);
+  G[2 * lane + 1] = sum;
+}
+
+}  // namespace palimpsest

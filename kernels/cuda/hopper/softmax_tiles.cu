@@ -12,7 +12,6 @@
 #include <cmath>
 
 #include "kernels/cuda/grid.cuh"
-#include "kernels/cuda/hopper/gates.cuh"
 #include "kernels/cuda/hopper/instructions.cuh"
 #include "kernels/cuda/hopper/tiles.h"
 
@@ -105,7 +104,7 @@ class Main {
 #pragma unroll
     for (int i = 0; i < 8; ++i)
       multiply<Bfloat, Along::rows>(
-          Z, further(tiles_for_product(&shared_.q[warpgroup_][i / 4], Along::rows), Along::rows, i % 4),
+          Z, along_rows(shared_.q[warpgroup_], i),
           further(tiles_for_product(&shared_.k[s].tiles[i / 4], Along::rows), Along::rows, i % 4), i > 0);
     end_products();
     await_products(Z);

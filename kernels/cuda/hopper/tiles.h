@@ -5,7 +5,7 @@
 #include <cuda_fp16.h>
 #include <cstdint>
 
-#include "kernels/cuda/row_programs.h"
+#include "kernels/cuda/head_matrices.h"
 
 namespace palimpsest {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/cuda/row_programs.h"
+#include "kernels/cuda/row_kernels.h"
 #include "kernels/cuda/softmax.h"
 
 namespace palimpsest::tensor_float {
