@@ -50,7 +50,8 @@ void launch(void (*kernel)(Parameters...), const Grid& grid,
   const auto check = [&](cudaError_t status, const char* call) {
     check_cuda(status, call, grid.file, grid.line);
   };
-  if (grid.shared > 0)
+  constexpr std::size_t without_asking = 48 * 1024;
+  if (grid.shared > without_asking)
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(grid.shared)),
           "cudaFuncSetAttribute");
