@@ -13,7 +13,7 @@
 #include "app/commands/options.h"
 #include "app/session/devices.h"
 #include "core/variants/variants.h"
-#include "kernels/cuda_backend.h"
+#include "kernels/device.h"
 
 namespace palimpsest {
 

@@ -4,7 +4,7 @@
 #include "app/commands/command_line.h"
 #include "app/commands/info.h"
 #include "app/session/devices.h"
-#include "kernels/cuda_backend.h"
+#include "kernels/device.h"
 
 namespace palimpsest {
 

@@ -14,6 +14,7 @@
 #include "core/base/parallel_for.h"
 #include "core/race/report.h"
 #include "kernels/cuda_backend.h"
+#include "kernels/device.h"
 
 namespace palimpsest {
 

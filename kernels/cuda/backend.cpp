@@ -11,6 +11,7 @@
 #include "kernels/cuda/failed_run.h"
 #include "kernels/cuda/measure.h"
 #include "kernels/cuda_backend.h"
+#include "kernels/device.h"
 
 namespace palimpsest {
 

@@ -1,4 +1,4 @@
-#include "kernels/cuda_backend.h"
+#include "kernels/device.h"
 
 #include <cuda_runtime.h>
 

@@ -1,5 +1,6 @@
 #include "core/base/error.h"
 #include "kernels/cuda_backend.h"
+#include "kernels/device.h"
 
 namespace palimpsest {
 

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/session/race_file.h"
-#include "kernels/cuda_backend.h"
+#include "kernels/device.h"
 #include "tests/commands/cli.h"
 #include "tests/commands/program.h"
 

@@ -2,7 +2,7 @@
 
 #include <iostream>
 
-#include "kernels/cuda_backend.h"
+#include "kernels/device.h"
 
 namespace palimpsest::testing {
 

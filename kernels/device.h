@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace palimpsest {
+
+/// A graphics card that CUDA sees.
+struct Device {
+  int index = 0;
+  std::string name;
+  int major = 0;  // compute capability major.minor
+  int minor = 0;
+  int multiprocessors = 0;
+  std::size_t memory = 0;   // bytes
+  double clock = 0;         // the highest of its multiprocessors, in Hz
+  double memory_clock = 0;  // in Hz
+};
+
+/// Every device of this machine; none without CUDA, driver or card. Never throws.
+std::vector<Device> cuda_devices();
+
+/// Why nothing can run on a device here; empty if the first device can be used. Asked once, then remembered.
+const std::string& cuda_unavailable();
+
+/// "13.0": the CUDA runtime that the program was built with; empty if built without.
+std::string cuda_runtime_version();
+
+/// "13.0": the newest CUDA that the installed driver knows; empty without a driver.
+std::string cuda_driver_version();
+
+}  // namespace palimpsest
