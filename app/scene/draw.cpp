@@ -139,7 +139,8 @@ class Drawing {
     const float step = text_extent("x").y + px(4);
     ImVec2 at = placed.where.minimum;
     for (const std::string& line : placed.lines) {
-      draw_text(at, shown(text.ink), line);
+      const float beside = text.centred ? (placed.size().x - text_extent(line).x) / 2 : 0;
+      draw_text({text.centred ? std::round(at.x + beside) : at.x, at.y}, shown(text.ink), line);
       at.y += step;
     }
   }
@@ -149,6 +150,11 @@ class Drawing {
     const ImVec2 from = placed.where.minimum;
     draw_formula(ImGui::GetWindowDrawList(), {from.x, from.y + size.baseline}, formula.latex, placed.letters,
                  shown(formula.ink));
+    const float around = px(3);
+    for (const SymbolPlace& box : symbol_places(formula.latex, placed.letters, formula.boxed))
+      ImGui::GetWindowDrawList()->AddRect({from.x + box.from.x - around, from.y + box.from.y - around},
+                                          {from.x + box.to.x + around, from.y + box.to.y + around},
+                                          style::colours().dim, px(frame_corner), px(style::line));
   }
 
   void draw_content(const Picture& picture, const Placed& placed) const {
@@ -184,6 +190,7 @@ class Drawing {
       const float right = std::max({x(0), x(bar.value), left + 1});
       list->AddRectFilled({left, from.y}, {right, to.y}, shown(bar.ink));
     }
+    if (bar.outlined > 0) list->AddRect(from, {x(bar.outlined), to.y}, shown(bar.ink), 0, px(style::line));
     if (bar.shows_zero)
       list->AddLine({x(0), from.y - px(2)}, {x(0), to.y + px(2)}, style::colours().dim, px(style::line));
   }
@@ -257,9 +264,24 @@ class Drawing {
         return dashed_line(list, {from.x, middle.y}, {to.x, middle.y}, ink, line);
       case Mark::Kind::square:
         return list->AddRectFilled({from.x, middle.y - px(2)}, {to.x, middle.y + px(2)}, ink);
+      case Mark::Kind::box:
+        return list->AddRectFilled({from.x, middle.y - px(5)}, {from.x + px(10), middle.y + px(5)}, ink);
+      case Mark::Kind::hatch:
+        return hatch(list, {from.x, middle.y - px(5)}, {from.x + px(10), middle.y + px(5)}, ink);
+      case Mark::Kind::checked:
+      case Mark::Kind::unchecked:
+        return draw_check(list, {from.x, middle.y - px(7)}, px(14), ink, mark.kind == Mark::Kind::checked);
       case Mark::Kind::spinner:
         return style::spinner(middle, ink);
     }
+  }
+
+  static void draw_check(ImDrawList* list, ImVec2 corner, float size, ImU32 ink, bool is_on) {
+    const auto at = [&](float x, float y) { return ImVec2{corner.x + size * x, corner.y + size * y}; };
+    if (!is_on) return list->AddRect(corner, at(1, 1), ink, px(3));
+    list->AddRectFilled(corner, at(1, 1), ink, px(3));
+    const std::array<ImVec2, 3> tick = {at(0.24F, 0.52F), at(0.43F, 0.71F), at(0.77F, 0.3F)};
+    list->AddPolyline(tick.data(), 3, style::colours().panel, px(2));
   }
 
   void draw_content(const Button& button, const Placed& placed) {
@@ -313,7 +335,9 @@ class Drawing {
     const std::string id = std::string(piece_of(*placed.node));
     if (style::pill_button(fmt::format("{} ▾###{}", menu.words, id).c_str())) ImGui::OpenPopup(id.c_str());
     const Rectangle pill = last_item();
-    ImGui::SetNextWindowPos({pill.minimum.x, pill.maximum.y + px(4)});
+    const ImGuiViewport* viewport = ImGui::GetMainViewport();
+    const float end = viewport->WorkPos.x + viewport->WorkSize.x - px(menu.width) - px(style::panel_gap + 24);
+    ImGui::SetNextWindowPos({std::min(pill.minimum.x, end), pill.maximum.y + px(4)});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(12), px(12)));
     const bool is_open = ImGui::BeginPopup(id.c_str(), ImGuiWindowFlags_NoMove);
     ImGui::PopStyleVar();
@@ -325,11 +349,40 @@ class Drawing {
 
   static void draw_content(const Drawn& drawn, const Placed& placed) { drawn.draw(placed.where); }
 
-  static void draw_content(const Rule&, const Placed& placed) {
+  void draw_content(const Rule& rule, const Placed& placed) const {
     const auto& [from, to] = placed.where;
     const float y = std::round((from.y + to.y) / 2);
-    ImGui::GetWindowDrawList()->AddLine({from.x, y}, {to.x, y}, style::colours().edge, px(style::line));
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const bool is_arrow = rule.head != Rule::Head::none;
+    const ImU32 ink = rule.ink == 0 ? style::colours().edge : shown(rule.ink);
+    list->AddLine({from.x, y}, {to.x, y}, ink, px(is_arrow ? style::lit_line : style::line));
+    if (!is_arrow) return;
+    const float tip = rule.head == Rule::Head::left ? from.x : to.x;
+    const float base = tip + (rule.head == Rule::Head::left ? px(8) : -px(8));
+    list->AddTriangleFilled({tip, y}, {base, y - px(5)}, {base, y + px(5)}, ink);
   }
+
+  void draw_content(const Plotted& plotted, const Placed& placed) {
+    const PlotDone done = draw_plot(plotted.plot, placed.where);
+    if (plotted.done) acts_.emplace_back([told = plotted.done, done] { told(done); });
+  }
+
+  static void draw_content(const CellTables& tables, const Placed& placed) {
+    draw_cells(tables, placed.cells, placed.where.minimum);
+  }
+
+  void draw_content(const Sides&, const Placed& placed) {
+    const style::Palette& c = style::colours();
+    const float corner = ImGui::GetStyle().ChildRounding;
+    for (const Placed& column : placed.inside) {
+      const auto& [from, to] = column.where;
+      ImGui::GetWindowDrawList()->AddRectFilled(from, to, c.panel, corner);
+      ImGui::GetWindowDrawList()->AddRect(from, to, c.edge, corner);
+    }
+    draw_inside(placed);
+  }
+
+  void draw_content(const Over&, const Placed& placed) { draw_inside(placed); }
 
   void draw_content(const Space&, const Placed&) const {}
 
@@ -376,6 +429,8 @@ void show_in(const Node& scene, ImVec2 room) {
   ImGui::SetCursorScreenPos(from);
   ImGui::Dummy(placed.size());
 }
+
+void show_at(const Node& scene, const Rectangle& where) { draw(lay_out(scene, where, wrapping_ruler())); }
 
 void show(const Node& scene) { show_in(scene, ImGui::GetContentRegionAvail()); }
 

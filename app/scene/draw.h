@@ -14,4 +14,7 @@ void show(const Node& scene);
 /// The same in a room of one's own, for a window that is as large as what is in it.
 void show_in(const Node& scene, ImVec2 room);
 
+/// The same in a place on the screen, among what is drawn otherwise.
+void show_at(const Node& scene, const Rectangle& where);
+
 }  // namespace palimpsest::scene

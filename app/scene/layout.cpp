@@ -13,8 +13,11 @@ constexpr float between_lines = 4;
 constexpr float slider_height = 40;
 constexpr float input_height = 30;
 constexpr float choice_height = 20;
+constexpr float narrow_side = 340;  // from here on there is less room around sides, as
+constexpr float low_sides = 560;    // where they are low
 constexpr float mark_width = 12;
 constexpr float long_mark_width = 22;
+constexpr float endless_height = 200;  // of a plot in a room without end
 
 constexpr float unbounded = std::numeric_limits<float>::infinity();
 
@@ -67,7 +70,7 @@ class Layout {
   static Placed sized(ImVec2 size) { return {.where = {{0, 0}, size}}; }
 
   /// In the direction of its row or column: nothing for what shares the rest.
-  static bool shares(const Node& node) { return node.sizing.share > 0; }
+  static bool has_share(const Node& node) { return node.sizing.share > 0; }
 
   static bool is_cut(const Node& node) {
     const auto* text = std::get_if<Text>(&node.content);
@@ -85,15 +88,26 @@ class Layout {
       extent.x = ruler_.words(placed.lines.front(), text.style, -1).x;
     } else {
       placed.lines = ruler_.lines(text.words, text.style, room.x);
+      cut(placed.lines, text, room.x);
       extent.x = 0;
       for (const std::string& line : placed.lines)
         extent.x = std::max(extent.x, ruler_.words(line, text.style, -1).x);
     }
     const auto count = static_cast<float>(placed.lines.size());
     const float letters = ruler_.words("x", text.style, -1).y;
+    if (text.centred) extent.x = std::max(extent.x, room.x);
     placed.where.maximum = {std::ceil(extent.x),
                             count * letters + std::max(count - 1, 0.0F) * px(between_lines)};
     return placed;
+  }
+
+  /// Leaves as many lines as there may be; the last says that more would follow.
+  void cut(std::vector<std::string>& lines, const Text& text, float width) const {
+    if (text.most_lines == 0 || lines.size() <= text.most_lines) return;
+    std::string rest = lines[text.most_lines - 1];
+    for (std::size_t i = text.most_lines; i < lines.size(); ++i) rest += " " + lines[i];
+    lines.resize(text.most_lines);
+    lines.back() = ruler_.shortened(rest, text.style, width);
   }
 
   Placed put(const Formula& formula, ImVec2 room) const {
@@ -108,7 +122,20 @@ class Layout {
     return placed;
   }
 
-  Placed put(const Picture& picture, ImVec2 room) const { return sized({room.x, px(picture.height)}); }
+  Placed put(const Picture& picture, ImVec2 room) const {
+    return sized({room.x, picture.height > 0 ? px(picture.height) : room.y});
+  }
+
+  Placed put(const Plotted&, ImVec2 room) const {
+    return sized({room.x, std::isfinite(room.y) ? room.y : px(endless_height)});
+  }
+
+  Placed put(const CellTables& tables, ImVec2 room) const {
+    const CellPlan plan = plan_cells(tables, room, ruler_);
+    Placed placed = sized(plan.size(tables));
+    placed.cells = plan;
+    return placed;
+  }
 
   Placed put(const Bar& bar, ImVec2 room) const { return sized({room.x, px(bar.height)}); }
 
@@ -160,7 +187,7 @@ class Layout {
     for (const bool can_be_cut : {false, true}) {  // what can be cut gets what the others leave
       for (std::size_t i = 0; i < all.size(); ++i) {
         const Node& node = row.nodes[i];
-        if (shares(node) || is_cut(node) != can_be_cut) continue;
+        if (has_share(node) || is_cut(node) != can_be_cut) continue;
         const float width = node.sizing.fixed > 0 ? px(node.sizing.fixed) : left;
         all[i] = place(node, {width, room.y});
         left -= node.sizing.fixed > 0 ? width : all[i].size().x;
@@ -168,14 +195,16 @@ class Layout {
     }
     for (std::size_t i = 0; i < all.size(); ++i) {
       const Node& node = row.nodes[i];
-      if (shares(node)) all[i] = place(node, {std::floor(left * node.sizing.share / shares_of_all), room.y});
+      if (has_share(node))
+        all[i] = place(node, {std::floor(left * node.sizing.share / shares_of_all), room.y});
     }
     float height = 0;
     for (const Placed& placed : all) height = std::max(height, placed.size().y);
     float x = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
       const Node& node = row.nodes[i];
-      const float width = shares(node) ? std::max(std::floor(left * node.sizing.share / shares_of_all), 0.0F)
+      const float width = has_share(node)
+                              ? std::max(std::floor(left * node.sizing.share / shares_of_all), 0.0F)
                           : node.sizing.fixed > 0 ? px(node.sizing.fixed)
                                                   : all[i].size().x;
       const float in_it = node.to_right ? std::max(width - all[i].size().x, 0.0F) : 0;
@@ -208,34 +237,118 @@ class Layout {
     return flow;
   }
 
-  Placed put(const Column& column, ImVec2 room) const {
-    std::vector<Placed> all(column.nodes.size());
-    float left =
-        room.y - px(column.gap) * static_cast<float>(std::max<std::size_t>(column.nodes.size(), 1) - 1);
-    float shares_of_all = 0;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const Node& node = column.nodes[i];
-      shares_of_all += node.sizing.share;
-      if (shares(node)) continue;
-      all[i] = place(node, {room.x, node.sizing.fixed > 0 ? px(node.sizing.fixed) : left});
-      left -= node.sizing.fixed > 0 ? px(node.sizing.fixed) : all[i].size().y;
+  /// Columns beside each other whose nodes of one place are equally high.
+  struct Stack {
+    std::vector<std::vector<Placed>> columns;
+    std::vector<float> heights;
+  };
+
+  /// Places row `i` of a stack in rooms so high; returns the height that it takes.
+  float place_row(Stack& stack, const std::vector<const Column*>& columns, std::size_t i, ImVec2 room) const {
+    float height = 0;
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      stack.columns[c][i] = place(columns[c]->nodes[i], room);
+      height = std::max(height, stack.columns[c][i].size().y);
     }
+    return height;
+  }
+
+  Stack stacked(const std::vector<const Column*>& columns, ImVec2 room) const {
+    const Nodes& nodes = columns.front()->nodes;  // of all in the same order
+    Stack stack{.columns = {columns.size(), std::vector<Placed>(nodes.size())},
+                .heights = std::vector<float>(nodes.size())};
+    float left =
+        room.y - px(columns.front()->gap) * static_cast<float>(std::max<std::size_t>(nodes.size(), 1) - 1);
+    float shares = 0;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      shares += nodes[i].sizing.share;
+      if (has_share(nodes[i])) continue;
+      const float fixed = px(nodes[i].sizing.fixed);
+      const float taken = place_row(stack, columns, i, {room.x, fixed > 0 ? fixed : left});
+      stack.heights[i] = std::max(fixed, taken);
+      left -= fixed > 0 ? fixed : taken;
+    }
+    const auto part = [&](std::size_t i) {
+      return std::isfinite(left) ? std::max(std::floor(left * nodes[i].sizing.share / shares), 0.0F) : 0;
+    };
+    // What shrinks comes first, from below; what all of it leaves goes to the last.
+    std::vector<std::size_t> shrinking;
+    for (std::size_t i = nodes.size(); i-- > 0;) {
+      if (!nodes[i].sizing.shrinks) continue;
+      stack.heights[i] = place_row(stack, columns, i, {room.x, part(i)});
+      left -= stack.heights[i];
+      shares -= nodes[i].sizing.share;
+      shrinking.push_back(i);
+    }
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (!has_share(nodes[i]) || nodes[i].sizing.shrinks) continue;
+      stack.heights[i] = std::max(part(i), place_row(stack, columns, i, {room.x, part(i)}));
+    }
+    if (shares > 0 || !std::isfinite(left)) return stack;
+    for (const std::size_t i : shrinking) {
+      const float before = stack.heights[i];
+      if (left < 1) break;
+      stack.heights[i] = place_row(stack, columns, i, {room.x, before + left});
+      left -= stack.heights[i] - before;
+    }
+    return stack;
+  }
+
+  /// A column of a stack, one node below the other.
+  Placed column_of(const Column& column, std::vector<Placed> all, const std::vector<float>& heights,
+                   float width) const {
     ImVec2 size = {0, 0};
     for (std::size_t i = 0; i < all.size(); ++i) {
-      const Node& node = column.nodes[i];
-      float height = px(node.sizing.fixed);
-      if (shares(node)) {
-        height =
-            std::isfinite(left) ? std::max(std::floor(left * node.sizing.share / shares_of_all), 0.0F) : 0;
-        all[i] = place(node, {room.x, height});
-      }
       if (i > 0) size.y += px(column.gap);
-      shift(all[i], {node.to_right ? std::max(room.x - all[i].size().x, 0.0F) : 0, size.y});
+      const float in_it = column.nodes[i].to_right ? std::max(width - all[i].size().x, 0.0F) : 0;
+      shift(all[i], {in_it, size.y});
       size.x = std::max(size.x, all[i].where.maximum.x);
-      size.y += std::max(height, all[i].size().y);
+      size.y += std::max(heights[i], all[i].size().y);
     }
     Placed placed = sized(size);
     placed.inside = std::move(all);
+    return placed;
+  }
+
+  Placed put(const Column& column, ImVec2 room) const {
+    if (column.nodes.empty()) return {};
+    Stack stack = stacked({&column}, room);
+    return column_of(column, std::move(stack.columns.front()), stack.heights, room.x);
+  }
+
+  Placed put(const Sides& sides, ImVec2 room) const {
+    std::vector<const Column*> columns;
+    for (const Node& node : sides.columns) columns.push_back(&std::get<Column>(node.content));
+    const auto count = static_cast<float>(columns.size());
+    const float gap = px(style::panel_gap);
+    const float width = std::floor((room.x - gap * (count - 1)) / count);
+    const float around =
+        px(width < px(narrow_side) || room.y < px(low_sides) ? style::low_padding : style::panel_padding);
+    const ImVec2 inner = {width - 2 * around, room.y - 2 * around};
+    Stack stack = stacked(columns, {std::max(inner.x, 0.0F), std::max(inner.y, 0.0F)});
+    Placed placed;
+    float height = room.y;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      Placed column = column_of(*columns[i], std::move(stack.columns[i]), stack.heights, inner.x);
+      height = std::max(height, column.size().y + 2 * around);
+      const float left = static_cast<float>(i) * (width + gap);
+      for (Placed& inside : column.inside) shift(inside, {left + around, around});
+      column.where = {{left, 0}, {left + width, 0}};
+      column.node = &sides.columns[i];
+      placed.inside.push_back(std::move(column));
+    }
+    for (Placed& column : placed.inside) column.where.maximum.y = height;
+    placed.where.maximum = {room.x, height};
+    return placed;
+  }
+
+  Placed put(const Over& over, ImVec2 room) const {
+    if (over.ratio > 0) {
+      room.x = std::max(std::floor(std::min(room.x, room.y / over.ratio)), px(over.least));
+      room.y = std::floor(room.x * over.ratio);
+    }
+    Placed placed = sized(room);
+    for (const Node& node : over.nodes) placed.inside.push_back(place(node, room));
     return placed;
   }
 

@@ -21,6 +21,7 @@ struct Placed {
   Rectangle where = {};                 // screen pixels
   std::vector<std::string> lines = {};  // of text, as written: wrapped, cut
   float letters = 0;                    // of a formula, in screen pixels
+  CellPlan cells = {};                  // of tables
   std::vector<Placed> inside = {};
 
   ImVec2 size() const { return {where.maximum.x - where.minimum.x, where.maximum.y - where.minimum.y}; }

@@ -1,5 +1,8 @@
 #include "app/scene/node.h"
 
+#include <fmt/ranges.h>
+
+#include <span>
 #include <utility>
 
 namespace palimpsest::scene {
@@ -31,6 +34,11 @@ Node Node::fixed(float design_pixels) && {
 
 Node Node::filling(float share) && {
   sizing = {.share = share};
+  return std::move(*this);
+}
+
+Node Node::shrinking(float share) && {
+  sizing = {.share = share, .shrinks = true};
   return std::move(*this);
 }
 
@@ -101,6 +109,14 @@ Node rest() { return space(Gap::none).filling(); }
 
 Node row(Nodes nodes, Gap gap) { return {Row{.nodes = std::move(nodes), .gap = gap}}; }
 
+Node centred(Node node) {
+  Nodes all;
+  all.push_back(rest());
+  all.push_back(std::move(node));
+  all.push_back(rest());
+  return row(std::move(all), Gap::none);
+}
+
 Node flow(Nodes nodes, Gap gap) { return {Row{.nodes = std::move(nodes), .gap = gap, .wraps = true}}; }
 
 Node column(Nodes nodes, Gap gap) { return {Column{std::move(nodes), gap}}; }
@@ -128,6 +144,19 @@ Node scroll(std::string_view name, Node node) {
   Nodes one;
   one.push_back(std::move(node));
   return Node{Scroll{std::move(one)}}.named(name);
+}
+
+Node as_many(const std::vector<std::string>& parts, Ink ink) {
+  Nodes wishes;
+  for (std::size_t count = parts.size(); count > 0; --count) {
+    const std::string words = fmt::format("{}", fmt::join(std::span(parts).first(count), "; "));
+    wishes.push_back(text(words, style::Text::caption, ink, count > 1 ? Fit::whole : Fit::shorten));
+  }
+  return first_that_fits(std::move(wishes));
+}
+
+Node plotted(Plot plot, std::function<void(const PlotDone&)> done) {
+  return {Plotted{std::move(plot), std::move(done)}};
 }
 
 std::string_view piece_of(const Node& node) {

@@ -7,6 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "app/scene/cells.h"
+#include "app/scene/plot.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/heat_map.h"
 
@@ -38,6 +40,8 @@ struct Text {
   style::Text style = style::Text::body;
   Ink ink = 0;
   Fit fit = Fit::wrap;
+  std::size_t most_lines = 0;  // of what is wrapped: the last of them is cut; 0: any number
+  bool centred = false;        // each line in the middle of its room
 };
 
 /// Letters get smaller where there is no room, unless it is to be whole.
@@ -46,6 +50,7 @@ struct Formula {
   float size = style::formula_label;  // design pixels
   Ink ink = 0;
   Fit fit = Fit::shorten;
+  std::vector<std::string> boxed = {};  // symbols with a box around them
 };
 
 /// A heat map as wide as its room. `values` outlive the frame; `told` says what is told of a cell under the
@@ -54,8 +59,14 @@ struct Picture {
   const Matrix<double>* values = nullptr;
   std::uint64_t version = 0;
   HeatMapLook look = {};
-  float height = 13;  // design pixels
+  float height = 13;  // design pixels; 0: all of its room
   std::function<std::string(Cell)> told = nullptr;
+};
+
+/// A plot that fills its room; `done` is told what a person did there, in every frame.
+struct Plotted {
+  Plot plot = {};
+  std::function<void(const PlotDone&)> done = nullptr;
 };
 
 /// A number as a bar from zero on, between the numbers at the ends of its room.
@@ -66,6 +77,7 @@ struct Bar {
   Ink ink = 0;
   float height = 10;       // design pixels
   bool shows_zero = true;  // as a line
+  double outlined = 0;     // another number, of which it has the outline
 };
 
 /// Where a number lies between zero and an end, on a track of which one part is well and the rest is not.
@@ -91,7 +103,20 @@ struct Sparkline {
 
 /// A sign as high as a letter.
 struct Mark {
-  enum class Kind : std::uint8_t { dot, ring, tick, dash, line, dashes, square, spinner };
+  enum class Kind : std::uint8_t {
+    dot,
+    ring,
+    tick,
+    dash,
+    line,
+    dashes,
+    square,
+    box,
+    hatch,
+    checked,
+    unchecked,
+    spinner
+  };
   Kind kind = Kind::dot;
   Ink ink = 0;
   bool strong = false;
@@ -138,9 +163,12 @@ struct Drawn {
   std::function<void(const Rectangle& where)> draw = {};
 };
 
-/// A line across, in the middle of some room.
+/// A line across, in the middle of some room; it may be an arrow.
 struct Rule {
+  enum class Head : std::uint8_t { none, left, right };
   Gap room = Gap::near;
+  Head head = Head::none;
+  Ink ink = 0;
 };
 
 /// Room without anything, in the direction of the row or column that it is in.
@@ -161,6 +189,20 @@ struct Row {
 struct Column {
   Nodes nodes = {};
   Gap gap = Gap::small;
+};
+
+/// Columns of one width, each in a panel of its own with room around its nodes. Those of one place are
+/// equally high in all of them.
+struct Sides {
+  Nodes columns = {};  // each a Column
+};
+
+/// All in the same room, the later ones over the earlier: as large as there is room for at a ratio of height
+/// to width; 0: all of the room.
+struct Over {
+  Nodes nodes = {};
+  float ratio = 0;
+  float least = 0;  // how wide it is at least, in design pixels
 };
 
 /// Cells row by row: a column is as wide as its widest cell, or has a share of the rest where a cell has.
@@ -197,13 +239,15 @@ struct Scroll {
 };
 
 using Content = std::variant<Text, Formula, Picture, Bar, Track, Sparkline, Mark, Button, Slider, Input, Menu,
-                             Drawn, Rule, Space, Row, Column, Grid, FirstThatFits, Steady, Frame, Scroll>;
+                             Drawn, Rule, Space, Row, Column, Grid, FirstThatFits, Steady, Frame, Scroll,
+                             Plotted, CellTables, Sides, Over>;
 
 /// How far a node reaches in the direction of the row or column that it is in: as far as it needs, so many
-/// design pixels, or a share of what the others leave.
+/// design pixels, or a share of what the others leave; one that shrinks leaves to them what it does not need.
 struct Sizing {
   float fixed = 0;
   float share = 0;
+  bool shrinks = false;
 };
 
 struct Node {
@@ -225,6 +269,7 @@ struct Node {
   Node when_pointed(std::function<void()> happens) &&;
   Node fixed(float design_pixels) &&;
   Node filling(float share = 1) &&;
+  Node shrinking(float share = 1) &&;
   Node right() &&;
   Node enabled_if(bool can) &&;
   Node revealed_for(std::string what) &&;
@@ -257,6 +302,8 @@ Node space(Gap gap);
 /// What takes all that others leave.
 Node rest();
 Node row(Nodes nodes, Gap gap = Gap::near);
+/// One node, in the middle of the width.
+Node centred(Node node);
 /// The same, going on below where there is no room.
 Node flow(Nodes nodes, Gap gap = Gap::near);
 Node column(Nodes nodes, Gap gap = Gap::small);
@@ -264,6 +311,10 @@ Node grid(std::size_t columns, Nodes cells, Gap across = Gap::near, Gap down = G
 Node first_that_fits(Nodes nodes);
 Node steady(Nodes nodes);
 Node scroll(std::string_view name, Node node);
+
+/// As many of the parts, "one; another", as have room on a line.
+Node as_many(const std::vector<std::string>& parts, Ink ink = dim_ink);
+Node plotted(Plot plot, std::function<void(const PlotDone&)> done = nullptr);
 
 /// Its piece of the path: its name, or the words of what can be pressed; empty: none.
 std::string_view piece_of(const Node& node);

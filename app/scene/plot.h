@@ -3,8 +3,10 @@
 #include <imgui.h>
 
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,7 +19,7 @@
 
 namespace palimpsest {
 
-enum class PlotMarker { none, circle, ring, square, up, down, diamond, lozenge, cross, dash };
+enum class PlotMarker { none, circle, ring, square, up, down, diamond, lozenge, cross, dash, handle };
 
 /// How a line and its points are drawn; sizes in design pixels.
 struct PlotLook {
@@ -57,10 +59,11 @@ inline constexpr double plot_side = std::numeric_limits<double>::infinity();
 
 struct PlotMark {
   enum class Kind {
-    area,   // from (x, y) to (to_x, to_y)
-    line,   // between the two
-    point,  // at (x, y), with the look's marker
-    flag    // from x down to the foot, with its words at the top
+    area,     // from (x, y) to (to_x, to_y)
+    line,     // between the two
+    picture,  // numbers in such an area, as a heat map
+    point,    // at (x, y), with the look's marker
+    flag      // from x down to the foot, with its words at the top
   };
 
   Kind kind = Kind::point;
@@ -70,13 +73,18 @@ struct PlotMark {
   double to_x = plot_side;
   double to_y = plot_side;
   PlotLook look = {};
-  float fill = 0;   // how strong an area's colour is,
-  float hatch = 0;  // and the lines over it
+  float fill = 0;     // how strong an area's colour is,
+  float hatch = 0;    // and the lines over it,
+  float outline = 0;  // and the line around it, as around a picture
   PlotLabel label = {};
   ImVec2 wish = {};  // where the label is best: of a point in design pixels from it, of an area and of a line
                      // in parts of it, 0, 0 its upper left
   ImVec2 shift = {};     // of a point, in design pixels: so that several at one place are seen
   std::string tip = {};  // what the pointer is told
+  std::shared_ptr<const Matrix<double>> numbers = nullptr;  // of a picture, which is kept by its name
+  std::uint64_t version = 0;
+  HeatMapLook heat = {};
+  std::function<std::string(Cell)> told = nullptr;  // of a cell under the pointer
 };
 
 /// A line upright at x, level at y, or between two points.
@@ -107,6 +115,9 @@ struct PlotAxis {
   std::string row_name = {};       // of what stands below the ticks
   std::optional<double> gap = {};  // where the axis is broken: below it the numbers are no scale
   bool has_grid = true;
+  float room = 0;       // of the numbers beside it, in design pixels; 0: as much as they need
+  bool rising = false;  // words in place of numbers: below the axis x read from below. Of both axes or none
+  int lanes = 1;        // of those words, beside each other
 };
 
 /// What a kind of line or point means, above the plot.
@@ -125,6 +136,12 @@ struct PlotSpan {
   std::string tip = {};
 };
 
+/// A place in the numbers of a plot, or a way between two.
+struct PlotPlace {
+  double x = 0;
+  double y = 0;
+};
+
 struct Plot {
   enum class Labels { inside, beside };  // where series have theirs
 
@@ -139,8 +156,10 @@ struct Plot {
   Labels labels = Labels::inside;
   bool explores = false;  // the wheel zooms, a drag moves, a double click goes back to all
   bool drags = false;     // a press anywhere in it, or a drag, gives a number of the axis x
-  float beside = 0;       // how wide that is in design pixels, right of a room that is the area
-  bool is_area = false;   // the room is that of the numbers alone, and what stands around them lies outside
+  bool presses = false;   // where it is pressed, how far it is dragged and the wheel are told
+  std::function<std::string(PlotPlace)> told = {};  // of a place under the pointer
+  float beside = 0;      // how wide that is in design pixels, right of a room that is the area
+  bool is_area = false;  // the room is that of the numbers alone, and what stands around them lies outside
 };
 
 /// Where the words lie that a plot stands over: in pixels from its left side.
@@ -160,7 +179,14 @@ struct PlotDone {
   bool hovered = false;
   std::optional<double> dragged = {};  // to where on the axis x
   std::string told = {};               // what the pointer is told
-  int labels_on_curves = 0;            // as nothing else near was free
+  // Of one that presses.
+  std::optional<PlotPlace> at = {};  // the pointer, over it or while it is dragged
+  PlotPlace moved = {};              // since the last frame, while it is dragged
+  bool begins = false;               // to be dragged
+  bool ends = false;
+  bool clicked = false;  // let go where it was pressed
+  float wheel = 0;
+  int labels_on_curves = 0;  // as nothing else near was free
 };
 
 /// A point of a plot by itself, beside words that say what it means.

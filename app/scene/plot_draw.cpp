@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <imgui.h>
+#include <imgui_internal.h>  // to own the mouse wheel while it zooms
 #include <implot.h>
 
 #include <algorithm>
@@ -110,6 +111,11 @@ class PlotPainter {
     clipped([&] {
       for (const PlotMark& mark : plot_.marks) draw_area(mark);
     });
+    for (const PlotMark& mark : plot_.marks) draw_picture(mark);
+    clipped([&] {
+      for (const PlotMark& mark : plot_.marks)
+        if (mark.kind == PlotMark::Kind::area) outline(mark, area_of(mark));
+    });
     draw_plot_frame(plot_, room_, view_);
     for (const PlotMark& mark : plot_.marks) draw_line(mark);
     for (std::size_t i = 0; i < plot_.series.size(); ++i) draw_series(i);
@@ -145,6 +151,7 @@ class PlotPainter {
     done_.hovered = is_inside && ImGui::IsWindowHovered();
     ImGui::SetCursorScreenPos(view_.area.minimum);
     if (plot_.drags) answer_drag();
+    if (plot_.presses) answer_press();
     const std::array<double, 4> fitted = {view_.left, view_.right, view_.bottom, view_.top};
     std::array<double, 4>& known = own.fitted[plot_.name];
     const bool goes_back = done_.hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
@@ -181,6 +188,30 @@ class PlotPainter {
       done_.dragged = std::clamp(view_.value_at_x(ImGui::GetIO().MousePos.x), plot_.x.low, plot_.x.high);
   }
 
+  void answer_press() {
+    ImGui::InvisibleButton(plot_.name.c_str(), {view_.width(), view_.height()});
+    const ImGuiIO& io = ImGui::GetIO();
+    const bool is_hovered = ImGui::IsItemHovered();
+    done_.active = ImGui::IsItemActive();
+    done_.begins = ImGui::IsItemActivated();
+    done_.ends = ImGui::IsItemDeactivated();
+    done_.clicked = done_.ends && is_hovered && io.MouseDragMaxDistanceSqr[0] < px(16);
+    const double across = (view_.right - view_.left) / static_cast<double>(view_.width());
+    const double down = (view_.bottom - view_.top) / static_cast<double>(view_.height());
+    const auto place = [&](ImVec2 point) {
+      return PlotPlace{static_cast<double>(point.x) * across, static_cast<double>(point.y) * down};
+    };
+    if (is_hovered || done_.active || done_.ends) {
+      const PlotPlace from_corner =
+          place({io.MousePos.x - view_.area.minimum.x, io.MousePos.y - view_.area.minimum.y});
+      done_.at = PlotPlace{view_.left + from_corner.x, view_.top + from_corner.y};
+    }
+    if (done_.active) done_.moved = place(io.MouseDelta);
+    if (!is_hovered) return;
+    ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);
+    done_.wheel = io.MouseWheel;
+  }
+
   /// Draws what is cut off at the sides, but for half of a line that runs along them.
   void clipped(const auto& draw, float slack = 2) {
     const ImVec2 more = {px(slack), px(slack)};
@@ -211,6 +242,34 @@ class PlotPainter {
     if (mark.hatch > 0)
       hatch(list_, box.minimum, box.maximum, style::mix(plot_ground(plot_), colour, mark.hatch));
     note_mark(mark, box);
+  }
+
+  void outline(const PlotMark& mark, const Rectangle& box) const {
+    if (mark.outline <= 0) return;
+    const ImVec2 from = {std::round(box.minimum.x) - 1, std::round(box.minimum.y) - 1};
+    list_->AddRect(from, {std::round(box.maximum.x) + 1, std::round(box.maximum.y) + 1}, mark.look.colour, 0,
+                   px(mark.outline));
+  }
+
+  /// A part of it may lie beyond the sides.
+  void draw_picture(const PlotMark& mark) {
+    if (mark.kind != PlotMark::Kind::picture) return;
+    const Rectangle box = {{std::round(view_.x(mark.x)), std::round(view_.y(mark.y))},
+                           {std::round(view_.x(mark.to_x)), std::round(view_.y(mark.to_y))}};
+    const ImVec2 size = {box.maximum.x - box.minimum.x, box.maximum.y - box.minimum.y};
+    clipped(
+        [&] {
+          heat_map(scope_path() + "/" + mark.name, *mark.numbers, mark.version, box.minimum, size, mark.heat);
+        },
+        0);
+    outline(mark, box);
+    note_mark(mark, box);
+    if (!mark.told || !ImGui::IsWindowHovered()) return;
+    const bool turned = mark.heat.transposed;
+    const Index rows = turned ? mark.numbers->cols() : mark.numbers->rows();
+    const Index columns = turned ? mark.numbers->rows() : mark.numbers->cols();
+    const auto cell = hovered_cell(box.minimum, size, rows, columns, ImGui::GetMousePos());
+    if (cell) tell(box, mark.told(turned ? Cell{cell->column, cell->row} : *cell));
   }
 
   void draw_line(const PlotMark& mark) {
@@ -598,6 +657,7 @@ class PlotPainter {
           mouse.y < box.maximum.y + px(4))
         return tell(box, span.tip);
     }
+    if (plot_.told && done_.hovered && done_.at) return tell(view_.area, plot_.told(*done_.at));
     const auto distance = [&](const Told& each) {
       return std::hypot(each.at.x - mouse.x, each.at.y - mouse.y);
     };

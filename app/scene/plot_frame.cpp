@@ -30,6 +30,7 @@ constexpr float strip_room = 15;
 constexpr float most_beside = 200;  // for what series are called beside the plot
 constexpr float beside_part = 0.23F;
 constexpr float tick = 4;
+constexpr float beside_words = 6;  // between words and their axis
 
 ImU32 grid() { return style::mix(style::colours().panel, style::colours().edge, 0.75F); }
 
@@ -50,10 +51,16 @@ class PlotFrame {
     numbers = std::max({numbers, extent_in(style::Text::caption, plot_.strip_name).x,
                         extent_in(style::Text::caption, plot_.x.row_name).x});
     // In steps, so that plots do not move for every other number.
-    area.minimum.x += std::ceil(numbers / px(numbers_step)) * px(numbers_step) + px(beside_axis);
+    if (plot_.y.room > 0)
+      area.minimum.x += px(plot_.y.room);
+    else
+      area.minimum.x += std::ceil(numbers / px(numbers_step)) * px(numbers_step) + px(beside_axis);
     if (plot_.labels == Plot::Labels::beside) area.maximum.x -= px(to_plot_label) + ends_width();
     const bool has_ticks = plot_.x.has_round || !plot_.x.named.empty();
-    area.maximum.y -= has_ticks ? px(below_axis) + line_height(style::Text::number_small) : 0;
+    if (plot_.x.room > 0)
+      area.maximum.y -= px(plot_.x.room);
+    else
+      area.maximum.y -= has_ticks ? px(below_axis) + line_height(style::Text::number_small) : 0;
     area.maximum.y -= (plot_.strip_name.empty() ? 0 : px(strip_room)) + (has_rows() ? px(second_row) : 0);
     if (!plot_.x.title.empty()) area.maximum.y -= px(title_line * static_cast<float>(titles_x().size()) + 3);
     area.minimum = {std::round(area.minimum.x), std::round(area.minimum.y)};
@@ -62,6 +69,11 @@ class PlotFrame {
   }
 
   void draw() const {
+    if (plot_.x.rising) {
+      draw_words_x();
+      draw_words_y();
+      return;
+    }
     draw_ticks_x();
     draw_ticks_y();
     draw_legend();
@@ -141,6 +153,46 @@ class PlotFrame {
           c.good, plot_.x.row_name);
     }
     draw_titles_x(top + height, words);
+  }
+
+  /// The words of an axis, the last first, each in the first lane in which it touches none. `draw` is told
+  /// where they begin along the axis and how far from it.
+  void each_word(const PlotAxis& axis, const auto& middle_of, const auto& draw) const {
+    const style::TextStyle text(style::Text::caption);
+    const float height = text_extent("x").y;
+    const float lane = (px(axis.room) - px(beside_words)) / static_cast<float>(axis.lanes);
+    std::vector<std::vector<float>> taken(static_cast<std::size_t>(axis.lanes));
+    for (auto each = axis.named.rbegin(); each != axis.named.rend(); ++each) {
+      const float middle = middle_of(each->at);
+      for (std::size_t i = 0; i < taken.size(); ++i) {
+        const auto is_near = [&](float other) { return std::abs(other - middle) < height - 0.5F; };
+        if (std::ranges::any_of(taken[i], is_near)) continue;
+        taken[i].push_back(middle);
+        draw(*each, shortened(each->words, lane - px(4)), middle - height / 2,
+             px(beside_words) + static_cast<float>(i) * lane);
+        break;
+      }
+    }
+  }
+
+  void draw_words_x() const {
+    const auto middle = [&](double at) { return view_.x(at); };
+    each_word(plot_.x, middle, [&](const PlotTick& word, const std::string& shown, float x, float away) {
+      const ImVec2 extent = text_extent(shown);
+      const float top = view_.area.maximum.y + away;
+      draw_rising_text({x, top + extent.x}, word.colour, shown);
+      note_part(fmt::format("axis/x/{}", word.at), box_at({x, top}, {extent.y, extent.x}), shown);
+    });
+  }
+
+  void draw_words_y() const {
+    const auto middle = [&](double at) { return view_.y(at); };
+    each_word(plot_.y, middle, [&](const PlotTick& word, const std::string& shown, float y, float away) {
+      const ImVec2 extent = text_extent(shown);
+      const ImVec2 at = {view_.area.minimum.x - away - extent.x, y};
+      draw_text(at, word.colour, shown);
+      note_part(fmt::format("axis/y/{}", word.at), box_at(at, extent), shown);
+    });
   }
 
   /// What stands below a tick.
@@ -355,6 +407,18 @@ void draw_plot_marker(ImVec2 at, const PlotLook& look) {
       break;
     case PlotMarker::dash:
       list->AddLine(left, right, ink, px(style::line));
+      break;
+    case PlotMarker::handle:
+      list->AddRectFilled({at.x - 2 * size, at.y - size}, {at.x + 2 * size, at.y + size},
+                          style::colours().panel, size);
+      list->AddRect({at.x - 2 * size, at.y - size}, {at.x + 2 * size, at.y + size}, ink, size,
+                    px(style::lit_line));
+      list->AddCircleFilled(at, size / 2, ink);
+      for (const float side : {-1.0F, 1.0F}) {
+        const float tip = at.x + side * 1.4F * size;
+        const float base = tip - side * size / 2;
+        list->AddTriangleFilled({tip, at.y}, {base, at.y - size / 2}, {base, at.y + size / 2}, ink);
+      }
       break;
   }
 }

@@ -1,70 +1,90 @@
+#include "app/views/answers.h"
+
 #include <fmt/format.h>
-#include <imgui.h>
 
 #include <algorithm>
 #include <cmath>
-#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include "app/gl/context_local.h"
+#include "app/scene/draw.h"
+#include "app/session/scales.h"
 #include "app/studio/application.h"
-#include "app/views/answer_cells.h"
-#include "app/views/answers.h"
 #include "app/views/asked_choice.h"
 #include "app/views/panels.h"
 #include "app/views/underlined_words.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/heat_map.h"
+#include "app/widgets/style.h"
 #include "app/widgets/text.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 
 namespace {
 
-using style::px;
+constexpr double least_number = 0.1;  // smaller ones are colour alone
 
-constexpr float narrow_panel = 1100;  // design pixels
-constexpr float between_tables = 44;
+constexpr std::string_view stores = " → ";  // in the labels of made-up data
+
+/// The other row that changes most, where one can see that.
+std::optional<Index> noticeably_changed(const AnswerTable& table) {
+  const auto& row = table.most_changed;
+  const bool is_seen = row && !(table.change.row(*row).cwiseAbs().maxCoeff() < least_number);
+  return is_seen ? row : std::nullopt;
+}
+
+/// Whether a row stands for several words of the text.
+bool comes_again(const AskedWord& word) { return word.occurrences.size() > 1; }
+
+/// What stands beside the word that a row asks with: its number, where the text has several such, "7"; of one
+/// that asks with its query, "q of".
+std::string number_of(const AskedWord& word) {
+  if (word.by_query) return "q of";
+  return comes_again(word) || word.is_again ? std::to_string(word.token) : "";
+}
+
+/// The same above a column, which adds up the values of all: "7…43"; in less room "7…".
+std::string numbers_of(const AskedWord& word, bool briefly) {
+  if (!comes_again(word)) return word.is_again ? std::to_string(word.token) : "";
+  const Index first = word.occurrences.front();
+  return briefly ? fmt::format("{}…", first) : fmt::format("{}…{}", first, word.occurrences.back());
+}
+
+/// What the frame of a row says; empty: it has none.
+std::string mark_words(const AnswerTable& table, Index row) {
+  if (row == table.present) return fmt::format(" Thick frame: {}.", thick_frame_words(table));
+  if (row == noticeably_changed(table)) return " Thin frame: the other word whose answer changes most.";
+  return {};
+}
+
+/// What the name of a row stands for.
+std::string row_words(const AnswerTable& table, Index row) {
+  const AskedWord& word = table.words[static_cast<std::size_t>(row)];
+  const char* const asked =
+      word.by_query
+          ? "with the query of this word, as its output is: this word reads. The other rows ask with keys."
+          : "with the key stored here, which carries the words before it.";
+  std::string words =
+      fmt::format("“{}” (word {}): the memory is asked {}", visible_label(word.phrase), word.token, asked);
+  if (comes_again(word))
+    words += fmt::format(
+        " “{}” is written strongly {} times so far: this row alone asks for it, with this one key; its "
+        "column "
+        "adds up the values of all of them.",
+        visible_label(word.text), word.occurrences.size());
+  return words + mark_words(table, row);
+}
+
+using scene::Fit;
+using scene::Gap;
+using scene::Node;
+
+constexpr float words_width = 330;  // design pixels
+constexpr ImVec2 wide_cell = {36, 12};
+constexpr ImVec2 narrow_cell = {15, 8};  // smaller tables cannot be read
+constexpr ImVec2 small_cell = {15, 18};
 constexpr float between_narrow = 26;
-constexpr float least_cell = 15;  // smaller tables cannot be read
-constexpr float least_row = 8;
-constexpr float low_panel = 230;
-
-/// The sizes of the panel's parts, in screen pixels.
-struct Measures {
-  bool is_narrow = false;  // what is said stands above the tables, else beside them
-  float words = 0;         // width of what is said
-  float names = 0;         // width of the words beside the rows
-  float gap = 0;           // between the tables
-  ImVec2 cell = {};
-  float head = 0;  // height of what stands above the cells
-
-  float tables(std::size_t count) const { return names + 2 * gap + 3 * cell.x * static_cast<float>(count); }
-};
-
-Measures measures(const AnswerTable& table, ImVec2 room) {
-  Measures sizes{.is_narrow = room.x < px(narrow_panel)};
-  sizes.words = sizes.is_narrow ? room.x : std::min(px(330), room.x * 0.3F);
-  sizes.gap = px(sizes.is_narrow ? between_narrow : between_tables);
-  {
-    const style::TextStyle text(style::Text::caption);
-    sizes.names = answer_names_width(table, px(84));
-    sizes.head = 2 * text_extent("x").y + px(8);
-  }
-  const auto count = static_cast<float>(std::max<std::size_t>(table.words.size(), 1));
-  const float beside = sizes.is_narrow ? 0 : sizes.words + px(16);
-  const float above = sizes.is_narrow ? ImGui::GetTextLineHeight() + px(6) : 0;
-  const float width = room.x - beside - sizes.names - 2 * sizes.gap - px(4);
-  const float height = room.y - above - sizes.head - px(2);
-  sizes.cell.x = std::floor(std::min(px(52), width / (3 * count)));
-  sizes.cell.y = std::floor(std::min({px(34), height / count, sizes.cell.x * 0.8F}));
-  return sizes;
-}
-
-void draw_sign(const char* sign, float middle, float y) {
-  const style::TextStyle text(style::Text::title);
-  const ImVec2 extent = text_extent(sign);
-  draw_text({std::round(middle - extent.x / 2), std::round(y - extent.y / 2)}, style::colours().dim, sign);
-}
 
 constexpr const char* of_before = "Of the place before; this one is being computed.";
 
@@ -82,101 +102,164 @@ std::string how_to_read(const AnswerTable& table, const OutputAnswer& output) {
       scale_words(answer_scale(table)), output.words.empty() ? "" : " Who was read, Attend shows.");
 }
 
+/// All that is said, where only a part of it has room.
+std::string all_words(const AnswersAtPlace& answers, bool is_old) {
+  return fmt::format("{}{} {} {}", is_old ? std::string(of_before) + " " : std::string(), answers.sentence,
+                     answers.output_sentence, how_to_read(answers.table, answers.output));
+}
+
 /// In one line above the tables; the rest in its tooltip.
-void draw_line(const AnswersAtPlace& answers, bool is_old, float width) {
-  const float left = ImGui::GetCursorPosX();
-  {
-    const style::TextStyle text(style::Text::strong);
-    ImGui::TextUnformatted("What the memory answers.");
-  }
-  ImGui::SameLine(0, px(6));
-  const float room = std::max(width - (ImGui::GetCursorPosX() - left), px(20));
-  // In smaller letters where it does not fit.
-  const bool is_long = [&] {
-    const style::TextStyle text(style::Text::body);
-    return text_extent(answers.sentence).x > room;
-  }();
-  const style::TextStyle text(is_long ? style::Text::caption : style::Text::body,
-                              is_old ? style::colours().dim : style::colours().text);
-  if (is_long) ImGui::SetCursorPosY(ImGui::GetCursorPosY() + px(1));
-  ImGui::TextUnformatted(shortened(answers.sentence, room).c_str());
-  tooltip(fmt::format("{}{} {} {}", is_old ? std::string(of_before) + " " : std::string(), answers.sentence,
-                      answers.output_sentence, how_to_read(answers.table, answers.output)));
+Node line_of(const AnswersAtPlace& answers, bool is_old) {
+  const scene::Ink ink = is_old ? scene::dim_ink : 0;
+  return scene::row(
+             {scene::text("What the memory answers.", style::Text::strong, 0, Fit::whole),
+              scene::first_that_fits({scene::text(answers.sentence, style::Text::body, ink, Fit::whole),
+                                      scene::line(answers.sentence, style::Text::caption, ink)})},
+             Gap::small)
+      .named("line")
+      .told(all_words(answers, is_old));
 }
 
 /// The question, the answer in a sentence, and how to read the tables.
-void draw_words(const AnswersAtPlace& answers, bool is_old, float width) {
-  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + width);
-  {
-    const style::TextStyle text(style::Text::strong);
-    ImGui::TextUnformatted("What the memory answers");
-  }
-  ImGui::Dummy({0, px(2)});
-  {
-    const style::TextStyle text(style::Text::title);
-    ImGui::TextWrapped("%s", answers.sentence.c_str());
-  }
-  ImGui::Dummy({0, px(2)});
-  const style::TextStyle text(style::Text::caption, style::colours().dim);
-  if (is_old) ImGui::TextWrapped("%s", of_before);
-  if (!answers.output_sentence.empty()) ImGui::TextWrapped("%s", answers.output_sentence.c_str());
-  ImGui::TextWrapped("%s", how_to_read(answers.table, answers.output).c_str());
-  ImGui::PopTextWrapPos();
-}
-
-/// With the scale where there is room: all three tables have the same.
-std::string fitting_title(std::string_view title, double scale, float width) {
-  const style::TextStyle text(style::Text::caption);
-  std::string whole = title_with_scale(title, scale);
-  return text_extent(whole).x <= width ? whole : std::string(title);
+Node words_of(const AnswersAtPlace& answers, bool is_old) {
+  scene::Nodes all = {scene::heading("What the memory answers"),
+                      scene::text(answers.sentence, style::Text::title).named("sentence")};
+  if (is_old) all.push_back(scene::caption(of_before));
+  if (!answers.output_sentence.empty()) all.push_back(scene::caption(answers.output_sentence));
+  all.push_back(scene::caption(how_to_read(answers.table, answers.output)));
+  return scene::column(std::move(all), Gap::near);
 }
 
 /// Before, the change and after; where there is no room for all, what is answered after.
-void draw_tables(const AnswersAtPlace& answers, ImVec2 corner, const Measures& sizes, bool is_alone) {
+Node tables_of(const AnswersAtPlace& answers, ImVec2 least_cell, float between, bool is_alone) {
   const AnswerTable& table = answers.table;
-  const auto count = static_cast<float>(table.words.size());
-  const float width = sizes.cell.x * count;
-  draw_answer_names(table, corner, sizes.names, sizes.cell.y, sizes.head);
-  const float first = corner.x + sizes.names;
-  const float step = width + sizes.gap;
-  const float middle = corner.y + sizes.head + sizes.cell.y * count / 2;
   const double scale = answer_scale(table);
-  const std::pair<const char*, const Matrix<double>*> all[] = {
-      {"before", &table.before}, {answers.change.c_str(), &table.change}, {"after", &table.after}};
-  const auto parts = std::span(all).last(is_alone ? 1 : std::size(all));
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const auto& [title, values] = parts[i];
-    const float x = first + static_cast<float>(i) * step;
-    if (i > 0) draw_sign(i == 1 ? "+" : "=", x - sizes.gap / 2, middle);
-    const std::string_view head = is_alone ? "What the memory answers, after" : title;
-    const auto cell = draw_answer_cells(table, *values, fitting_title(head, scale, width), {x, corner.y},
-                                        sizes.cell, sizes.head, scale);
-    const float right = first + static_cast<float>(parts.size() - 1) * step + width;
-    const Rectangle pictures = {{corner.x, corner.y}, {right, corner.y + sizes.head + sizes.cell.y * count}};
-    if (cell && ImGui::IsWindowHovered()) explain_answer(table, title, *values, *cell, pictures);
+  CellTables cells = answer_cells(table, scale);
+  cells.least_cell = least_cell;
+  cells.between = between;
+  if (is_alone) cells.most_cell.y = small_cell.y;
+  const auto add = [&](const char* name, const std::string& title, const char* sign,
+                       const Matrix<double>& values) {
+    const std::string head = is_alone ? "What the memory answers, after" : title;
+    cells.tables.push_back(
+        {.name = name,
+         .titles = {title_with_scale(head, scale), head},
+         .sign = sign,
+         .values = values,
+         .told = [&table, &values, title](Cell cell) { return answer_words(table, title, values, cell); }});
+  };
+  if (!is_alone) {
+    add("before", "before", "", table.before);
+    add("change", answers.change, "+", table.change);
   }
+  add("after", "after", "=", table.after);
+  return Node{std::move(cells)};
 }
 
-/// In a small panel, or a much enlarged one: the sentence in full and one table, to be scrolled. Returns how
-/// large its cells are.
-ImVec2 draw_small(const AnswersAtPlace& answers, bool is_old, Measures sizes, float width) {
-  const auto count = static_cast<float>(answers.table.words.size());
-  sizes.cell.x = std::floor(std::min(px(52), (width - sizes.names - px(4)) / count));
-  sizes.cell.y = std::floor(std::min(px(18), sizes.cell.x * 0.8F));
-  {
-    const style::TextStyle text(style::Text::caption, is_old ? style::colours().dim : style::colours().text);
-    ImGui::TextWrapped("%s", answers.sentence.c_str());
-    tooltip(how_to_read(answers.table, answers.output));
-  }
-  const ImVec2 corner = ImGui::GetCursorScreenPos();
-  draw_tables(answers, corner, sizes, true);
-  ImGui::Dummy({sizes.names + sizes.cell.x * count, sizes.head + sizes.cell.y * count + px(2)});
-  return sizes.cell;
+/// The words beside the tables, else above them. In a small panel, or a much enlarged one, the sentence in
+/// full and one table, to be scrolled.
+Node answers_node(const AnswersAtPlace& answers, bool is_old) {
+  if (answers.table.words.empty())
+    return scene::first_that_fits({words_of(answers, is_old), line_of(answers, is_old)});
+  const CellTables usual;
+  return scene::first_that_fits(
+      {Node{scene::Row{
+           .nodes = {words_of(answers, is_old).fixed(words_width),
+                     scene::centred(tables_of(answers, wide_cell, usual.between, false)).filling()},
+           .gap = Gap::wide,
+           .on_top = true}},
+       scene::column({line_of(answers, is_old),
+                      scene::centred(tables_of(answers, narrow_cell, between_narrow, false))}),
+       scene::column({scene::text(answers.sentence, style::Text::caption, is_old ? scene::dim_ink : 0)
+                          .named("sentence")
+                          .told(how_to_read(answers.table, answers.output)),
+                      tables_of(answers, small_cell, 0, true)})});
 }
 
 }  // namespace
 
-AnswersMap& answers_map() { return context_local<AnswersMap>(); }
+std::string asked_part(const std::string& label) { return label.substr(0, label.find(stores)); }
+
+std::string answered_part(const std::string& label) {
+  const std::size_t at = label.find(stores);
+  return at == std::string::npos ? label : label.substr(at + stores.size());
+}
+
+double answer_scale(const AnswerTable& table) {
+  constexpr double most_beyond = 0.05;
+  std::vector<double> sizes;
+  for (const Matrix<double>* values : {&table.before, &table.change, &table.after}) {
+    for (Index i = 0; i < values->size(); ++i) {
+      if (std::isfinite(values->data()[i])) sizes.push_back(std::abs(values->data()[i]));
+    }
+  }
+  const auto beyond = std::ranges::count_if(sizes, [](double size) { return size > 1; });
+  const auto all = static_cast<double>(std::max<std::size_t>(sizes.size(), 1));
+  if (static_cast<double>(beyond) <= most_beyond * all) return 1;
+  return std::max(quantile(std::move(sizes), nearly_all), 1.0);
+}
+
+std::string title_with_scale(std::string_view title, double scale) {
+  return scale == 1 ? std::string(title) : fmt::format("{}, to ±{}", title, answer_number(scale));
+}
+
+std::string scale_words(double scale) {
+  if (scale == 1) return "Colours from −1 to 1.";
+  const std::string end = answer_number(scale);
+  return fmt::format(
+      "Colours from −{} to {}: a short key among long ones is answered with more than its own value.", end,
+      end);
+}
+
+std::string answer_number(double value) {
+  if (!std::isfinite(value)) return "none";
+  const double size = std::abs(value);
+  if (size < 9.995) return fmt::format("{:.2f}", value);
+  if (size < 99.95) return fmt::format("{:.1f}", value);
+  return size < 9999.5 ? fmt::format("{:.0f}", value) : fmt::format("{:.0e}", value);
+}
+
+std::string_view thick_frame_words(const AnswerTable& table) {
+  const bool again = table.present && comes_again(table.words[static_cast<std::size_t>(*table.present)]);
+  return again ? "the text at the cursor" : "the word at the cursor";
+}
+
+CellTables answer_cells(const AnswerTable& table, double scale) {
+  const style::Palette& c = style::colours();
+  CellTables cells{.scale = scale, .written = [](double value, Cell) -> std::vector<std::string> {
+                     if (std::isfinite(value) && std::abs(value) < least_number) return {};
+                     return {answer_number(value)};
+                   }};
+  for (std::size_t i = 0; i < table.words.size(); ++i) {
+    const AskedWord& word = table.words[i];
+    const std::string label = visible_label(word.text);
+    cells.rows.push_back({.words = asked_part(label),
+                          .number = number_of(word),
+                          .number_ink = word.by_query ? c.query : c.dim,
+                          .ink = word.is_present ? c.text : c.key,
+                          .tip = row_words(table, static_cast<Index>(i))});
+    cells.columns.push_back({.words = answered_part(label),
+                             .number = numbers_of(word, false),
+                             .brief_number = numbers_of(word, true),
+                             .number_ink = c.dim,
+                             .ink = c.value});
+  }
+  if (const auto changed = noticeably_changed(table)) cells.rings.push_back({*changed, c.dim, style::line});
+  if (table.present) cells.rings.push_back({*table.present, c.text, style::lit_line});
+  return cells;
+}
+
+std::string answer_words(const AnswerTable& table, std::string_view title, const Matrix<double>& values,
+                         Cell cell) {
+  const AskedWord& asked = table.words[static_cast<std::size_t>(cell.row)];
+  const AskedWord& found = table.words[static_cast<std::size_t>(cell.column)];
+  return fmt::format(
+      "{}: asked {} “{}” (word {}), the answer has {} of the value of “{}”, fitted together with "
+      "the others. After this step they explain {:.0f} % of that answer's direction.{}",
+      title, asked.by_query ? "with the query of" : "as at", visible_label(asked.phrase), asked.token,
+      fixed_number(values(cell.row, cell.column), 4), visible_label(found.text),
+      100 * std::max(table.explained_after(cell.row), 0.0), mark_words(table, cell.row));
+}
 
 bool has_answers(const Application& application) {
   const Sight& sight = application.session.sight();
@@ -185,49 +268,32 @@ bool has_answers(const Application& application) {
   return memory.none.empty() || memory.answers;  // softmax shares no state, but its cache answers
 }
 
+Known<MemoryAnswers::Value> ask_answers(Application& application) {
+  Session& session = application.session;
+  const Sight& sight = session.sight();
+  return session.questions().ask(MemoryAnswers{.of = sight.computation,
+                                               .form = sight.trace->form,
+                                               .cursor = sight.cursor,
+                                               .words = asked_choice(session).words});
+}
+
 void draw_answers(Application& application) {
-  AnswersMap& map = answers_map();
-  map = {};
-  const bool is_low = ImGui::GetContentRegionAvail().y < px(low_panel);
+  const bool is_low = ImGui::GetContentRegionAvail().y < style::px(230);
   const bool visible =
       style::begin_panel("##answers", {0, 0}, 0, is_low ? style::low_padding : style::panel_padding);
-  const Sight& sight = application.session.sight();
   if (visible && has_answers(application)) {
-    const auto answer =
-        application.session.questions().ask(MemoryAnswers{.of = sight.computation,
-                                                          .form = sight.trace->form,
-                                                          .cursor = sight.cursor,
-                                                          .words = asked_choice(application.session).words});
+    const auto answer = ask_answers(application);
     if (answer.value) {
       std::vector<Index> asked;
       for (const AskedWord& word : answer.value->table.words) asked.push_back(word.token);
       std::ranges::sort(asked);
       name_words(std::move(asked));
-      const ImVec2 corner = ImGui::GetCursorScreenPos();
-      const ImVec2 room = ImGui::GetContentRegionAvail();
-      const Measures sizes = measures(answer.value->table, room);
-      const bool has_words = !answer.value->table.words.empty();
-      const bool fits = sizes.cell.x >= px(least_cell) && sizes.cell.y >= px(least_row);
-      ImVec2 cell = sizes.cell;
-      if (has_words && !fits)
-        cell = draw_small(*answer.value, answer.stale, sizes, room.x);
-      else if (sizes.is_narrow)
-        draw_line(*answer.value, answer.stale, sizes.words);
-      else
-        draw_words(*answer.value, answer.stale, sizes.words);
-      if (has_words && fits) {
-        const float left = sizes.is_narrow ? 0 : sizes.words + px(16);
-        const float top = sizes.is_narrow ? ImGui::GetTextLineHeight() + px(6) : 0;
-        const float spare = room.x - left - sizes.tables(answer.value->table.words.size());
-        draw_tables(*answer.value, {corner.x + left + std::max(spare / 2, 0.0F), corner.y + top}, sizes,
-                    false);
-      }
-      if (has_words) map = {answer.value, cell, answer_scale(answer.value->table), answer.stale};
+      scene::show(answers_node(*answer.value, answer.stale).named("answers"));
     } else if (answer.under_way) {
-      style::caption("Asking the memory …");
+      scene::show(scene::caption("Asking the memory …"));
     } else {
-      style::caption("What the memory answers");
-      style::paragraph(answer.reason);
+      scene::show(
+          scene::column({scene::caption("What the memory answers"), scene::paragraph(answer.reason)}));
     }
   }
   style::end_panel();

@@ -1,27 +1,47 @@
 #pragma once
 
-#include <imgui.h>
+#include <string>
+#include <string_view>
 
-#include <memory>
-
+#include "app/scene/cells.h"
 #include "app/session/memory_questions.h"
+#include "core/insight/answers.h"
 
 namespace palimpsest {
 
 class Application;
 
-/// What the panel "What the memory answers" drew last: what the tests look at.
-struct AnswersMap {
-  std::shared_ptr<const AnswersAtPlace> shown;  // null: no table
-  ImVec2 cell;                                  // its size on the screen
-  double scale = 1;                             // of its colours
-  bool is_old = false;                          // of the place before
-};
-
-/// That of the current Dear ImGui context.
-AnswersMap& answers_map();
-
 /// Whether the memory can be asked in the step that is seen: token by token, where the rule has a memory.
 bool has_answers(const Application& application);
+
+/// What it answers there.
+Known<MemoryAnswers::Value> ask_answers(Application& application);
+
+/// What the thick frame is around: the word at the cursor, or the row of a text that comes again.
+std::string_view thick_frame_words(const AnswerTable& table);
+
+/// What has the strongest colour: 1, or nearly the largest of all three tables where more than a twentieth of
+/// their numbers are beyond it.
+double answer_scale(const AnswerTable& table);
+
+/// Of the label "red → key" what is stored under, "red", and what is stored, "key"; other labels whole.
+std::string asked_part(const std::string& label);
+std::string answered_part(const std::string& label);
+
+/// The title of a table, with the end of its colours where that is not 1: "before, to ±3.20".
+std::string title_with_scale(std::string_view title, double scale);
+
+/// What the colours mean, and why they end elsewhere than at 1.
+std::string scale_words(double scale);
+
+/// A number as it stands in a cell: "0.35", "-31.9", "315", "2e+04".
+std::string answer_number(double value);
+
+/// The rows and columns of the tables of `table`, which are still to be added, with colours up to `scale`.
+CellTables answer_cells(const AnswerTable& table, double scale);
+
+/// What a number of one of them says.
+std::string answer_words(const AnswerTable& table, std::string_view title, const Matrix<double>& values,
+                         Cell cell);
 
 }  // namespace palimpsest

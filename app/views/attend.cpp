@@ -1,7 +1,6 @@
 #include "app/views/attend.h"
 
 #include <fmt/format.h>
-#include <imgui_internal.h>  // to own the mouse wheel while it zooms
 
 #include <algorithm>
 #include <cmath>
@@ -12,365 +11,49 @@
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 
 namespace {
 
-using style::px;
+using scene::Fit;
+using scene::Gap;
+using scene::Node;
+using scene::Nodes;
 
-constexpr float words_beside = 92;  // room for the words of an axis
-constexpr float words_below = 84;
-constexpr float few_beside = 56;  // where only some of them stand
-constexpr float few_below = 50;
-constexpr float large_panel = 1100;  // from this width on all of them do
-constexpr float loupe_words = 44;    // those above its columns
-constexpr float between = 28;
-constexpr float least_square = 120;
-constexpr float least_word = 7;          // design pixels from one word to the next on an axis
-constexpr Index most_step_in_lanes = 3;  // of that many words one stands on the axis
-constexpr float thinned_word = 22;
-constexpr float least_chunk = 16;  // smaller ones would be a grid over everything
+constexpr double least_chunk = 16;  // pixels: smaller ones would be a grid over everything
 constexpr Index least_block = 8;
-constexpr float settings_height = 48;
-constexpr float least_word_pitch = 2;  // of closer words the numbers stand on the axis
-constexpr float numbered_word = 56;
+constexpr double least_word_pitch = 2;  // pixels: of closer words the numbers stand on the axis,
+constexpr double numbered_word = 56;    // so far apart
 
-/// Where one looks in the picture, and what was drawn last.
-struct AttendSight {
-  std::string data;
-  Index tokens = 0;
-  AttentionBlock block = {};
-  ImVec2 dragged = {};  // since the block last moved
+/// How large the squares are, and how much is said on them.
+struct SquareLook {
+  bool is_small = false;
+  float words = 84;   // room for the words of an axis, in design pixels
+  int lanes = 2;      // of these words
+  Index loupe = 9;    // cells
+  float least = 560;  // design pixels; where there is less another is taken
 };
 
-AttendSight& attend_sight(const Computation& computed) {
-  auto& sight = context_local<AttendSight>();
-  const Index tokens = computed.sequence.tokens;
-  if (sight.data != computed.data->id || sight.tokens != tokens)
-    sight = {.data = computed.data->id, .tokens = tokens, .block = {.count = tokens}};
-  return sight;
-}
+constexpr SquareLook large_square = {};
+constexpr SquareLook small_square = {.is_small = true, .words = 56, .lanes = 1, .loupe = 7, .least = 120};
 
-/// A switch in the headline, from the right; returns where the next one ends.
-float switch_from_right(float right, float y, const char* words, bool on, const char* meaning,
-                        bool& pressed) {
-  const style::TextStyle text(style::Text::caption);
-  const float box = px(14);
-  const float width = box + px(6) + text_extent(words).x;
-  const ImVec2 from = {right - width, y};
-  ImGui::SetCursorScreenPos(from);
-  pressed = ImGui::InvisibleButton(words, {width, px(20)});
-  tooltip(meaning);
-  const style::Palette& c = style::colours();
-  const ImU32 ink = ImGui::IsItemHovered() || on ? c.text : c.dim;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const ImVec2 corner = {from.x, from.y + (px(20) - box) / 2};
-  if (on) {
-    list->AddRectFilled(corner, {corner.x + box, corner.y + box}, c.text, px(3));
-    const ImVec2 tick[] = {{corner.x + box * 0.24F, corner.y + box * 0.52F},
-                           {corner.x + box * 0.43F, corner.y + box * 0.71F},
-                           {corner.x + box * 0.77F, corner.y + box * 0.3F}};
-    list->AddPolyline(tick, 3, c.panel, px(2), ImDrawFlags_None);
-  } else {
-    list->AddRect(corner, {corner.x + box, corner.y + box}, c.dim, px(3));
-  }
-  draw_text({from.x + box + px(6), from.y + (px(20) - text_extent(words).y) / 2}, ink, words);
-  return from.x - px(16);
-}
+/// A square of weights.
+struct Square {
+  Application& application;
+  const Computation& computed;
+  const AttendSight& sight;
+  const RowOfWeights* row;
+  WeighedBy by;
+  SquareLook look;
 
-/// The question, how to read the picture, and the switches.
-void draw_headline(Application& application, ImVec2 from, float right) {
-  const style::Palette& c = style::colours();
-  Session& session = application.session;
-  AttentionView view = session.state().attention;
-  const AttentionView before = view;
-  float end = right;
-  {
-    const ImVec2 size = style::segment_size("weights");
-    const ImVec2 second = style::segment_size("shares");
-    ImGui::SetCursorScreenPos({end - size.x - second.x, from.y - px(2)});
-    if (style::segment_button("weights", !view.shares, {.first = true})) view.shares = false;
-    tooltip("What an output multiplies every value with.");
-    ImGui::SameLine(0, 0);
-    if (style::segment_button("shares", view.shares, {.last = true})) view.shares = true;
-    tooltip("Every weight as a part of its row: |w| / Σ|w|, with its sign. One scale fits all rows.");
-    end -= size.x + second.x + px(18);
+  const AttentionView& view() const { return application.session.state().attention; }
+  Index token() const { return application.session.token(); }
+  std::string word(Index token) const {
+    return visible_label(computed.data->labels[static_cast<std::size_t>(token)]);
   }
-  struct Switch {
-    const char* words;
-    bool AttentionView::*field;
-    const char* meaning;
-  };
-  static constexpr Switch switches[] = {
-      {"chunks", &AttentionView::chunks,
-       "Where the chunks of a form lie: inside an outlined square a chunk computes the weights itself, all "
-       "that "
-       "stands left of it came through the state."},
-      {"gates", &AttentionView::gates,
-       "Without them the rule is computed as if every gate were 1: what it reads if nothing fades."},
-      {"mask", &AttentionView::mask,
-       "Without it every word reads what the memory answers after the last word, those that come later too."},
-      {"own word", &AttentionView::diagonal, "Show also what a word reads of its own value: often the most."},
-  };
-  for (const Switch& each : switches) {
-    if (each.field == &AttentionView::gates && !attention_facts(application).has_gates) continue;
-    bool pressed = false;
-    end = switch_from_right(end, from.y, each.words, view.*each.field, each.meaning, pressed);
-    if (pressed) view.*each.field = !(view.*each.field);
-  }
-  {
-    const style::TextStyle text(style::Text::strong);
-    draw_text(from, c.text, "Who is read?");
-    from.x += text_extent("Who is read?").x + px(14);
-  }
-  const style::TextStyle text(style::Text::caption);
-  if (end - from.x > px(80)) {
-    draw_text({from.x, from.y + px(2)}, c.dim,
-              shortened("row: the word that asks · column: the word that is read", end - from.x));
-  }
-  if (view != before) session.change_attention(view);
-}
-
-/// The words of an axis: first those that say something, then others, each where it touches none before.
-class AxisWords {
- public:
-  AxisWords(const AttendSquare& square, const RowOfWeights* row)
-      : square_(square), unit_(square.side / static_cast<float>(square.block.count)) {
-    tell(square.application.session.token());
-    if (row) {
-      for (const ReadWord& word : row->words) tell(word.token);
-      if (square.by == WeighedBy::softmax && row->softmax_most >= 0) tell(row->softmax_most);
-    }
-    step_ = std::max<Index>(static_cast<Index>(std::ceil(px(least_word) / unit_)), 1);
-    const float height = text_extent("x").y;
-    // Every word in two lanes; where most are left out anyway, fewer and less cut in one.
-    const bool is_thinned = step_ > most_step_in_lanes;
-    if (is_thinned) step_ = static_cast<Index>(std::ceil(px(thinned_word) / unit_));
-    has_numbers_ = unit_ < px(least_word_pitch);
-    if (has_numbers_)
-      step_ =
-          std::max<Index>(static_cast<Index>(round_above(static_cast<double>(px(numbered_word) / unit_))), 1);
-    const float every_other = 2 * static_cast<float>(step_) * unit_;
-    in_lanes_ = !square.is_small && !is_thinned && !has_numbers_ && every_other / 2 < height;
-    apart_ = in_lanes_ ? std::min(every_other, height) : height;
-  }
-
-  bool in_lanes() const { return in_lanes_; }
-
-  /// Calls `draw(token, middle, is_told, lane)` for every word from `first` on, `middle` along the axis.
-  template <class Draw>
-  void each(Index first, bool asks, const Draw& draw) const {
-    std::vector<float> lanes[2];
-    const auto place = [&](Index token, bool is_told, int wished) {
-      const float middle = (static_cast<float>(token - first) + 0.5F) * unit_;
-      const auto is_free = [&](int lane) {
-        return std::ranges::none_of(lanes[lane],
-                                    [&](float other) { return std::abs(other - middle) < apart_ - 0.5F; });
-      };
-      for (const int lane : {wished, in_lanes_ ? 1 - wished : wished}) {
-        if (!is_free(lane)) continue;
-        lanes[lane].push_back(middle);
-        draw(token, middle, is_told, static_cast<float>(lane));
-        return;
-      }
-    };
-    const Index count = std::min(square_.block.count, square_.computed.sequence.tokens - first);
-    const std::span<const Index> told = asks ? std::span(told_).first(1) : std::span(told_);
-    const auto is_in = [&](Index token) { return token >= first && token < first + count; };
-    for (const Index token : told) {
-      if (is_in(token)) place(token, true, 0);
-    }
-    const Index begin = has_numbers_ ? (step_ - first % step_) % step_ : 0;
-    for (Index i = begin; i < count && (has_numbers_ || !square_.is_small); i += step_) {
-      if (std::ranges::find(told, first + i) == told.end())
-        place(first + i, false, in_lanes_ ? static_cast<int>(i / step_ % 2) : 0);
-    }
-  }
-
-  std::string word(Index token, bool is_told, float room) const {
-    if (has_numbers_ && !is_told) return shortened(fmt::format("{}", token), room);
-    return shortened(visible_label(square_.computed.data->labels[static_cast<std::size_t>(token)]), room);
-  }
-
- private:
-  void tell(Index token) {
-    if (std::ranges::find(told_, token) == told_.end()) told_.push_back(token);
-  }
-
-  const AttendSquare& square_;
-  float unit_;
-  float apart_ = 0;  // the middles of two words in one lane, at least
-  Index step_ = 1;
-  bool in_lanes_ = false;
-  bool has_numbers_ = false;  // of tokens, in place of the words that nobody asks for
-  std::vector<Index> told_;   // the present word and those that it reads most, the most first
 };
-
-/// In two lanes, so that neighbours do not touch.
-void draw_row_words(const AttendSquare& square, const AxisWords& words, bool on_the_left) {
-  const style::Palette& c = style::colours();
-  const float room = px(square.is_small ? few_beside : words_beside);
-  const float lane = words.in_lanes() ? room / 2 : room;
-  words.each(square.block.first_row, true, [&](Index token, float middle, bool is_told, float at) {
-    const std::string word = words.word(token, is_told, lane - px(8));
-    const float offset = px(8) + at * lane;
-    const float x = on_the_left ? square.from.x - offset - text_extent(word).x : square.to().x + offset;
-    draw_text({x, square.from.y + middle - text_extent(word).y / 2}, is_told ? c.text : c.dim, word);
-  });
-}
-
-void draw_column_words(const AttendSquare& square, const AxisWords& words) {
-  const style::Palette& c = style::colours();
-  const float room = px(square.is_small ? few_below : words_below);
-  const float lane = words.in_lanes() ? room / 2 : room;
-  words.each(square.block.first_column, false, [&](Index token, float middle, bool is_told, float at) {
-    const std::string word = words.word(token, is_told, lane - px(4));
-    attend_map().columns.push_back({square.by, token, square.from.x + middle, word, at});
-    const float x = square.from.x + middle - text_extent(word).y / 2;
-    const float top = square.to().y + px(6) + at * lane;
-    attend_map().column_words.push_back({{x, top}, {x + text_extent(word).y, top + text_extent(word).x}});
-    draw_rising_text({square.from.x + middle - text_extent(word).y / 2,
-                      square.to().y + px(6) + at * lane + text_extent(word).x},
-                     is_told ? c.text : c.dim, word);
-  });
-}
-
-/// The name of the reader and a sentence, where no weights are: above the diagonal, at the right. Returns
-/// where it ends.
-float draw_name(const AttendSquare& square, const std::string& name, const std::string& words) {
-  const style::Palette& c = style::colours();
-  const float right = square.to().x - px(8);
-  float y = square.from.y + px(8);
-  {
-    const style::TextStyle text(style::Text::title);
-    const std::string shown = shortened(name, square.side * 0.6F);
-    draw_text({right - text_extent(shown).x, y}, c.text, shown);
-    y += text_extent(shown).y + px(4);
-  }
-  const style::TextStyle text(style::Text::caption);
-  const float width = std::min(square.side * 0.58F, px(260));
-  for (const std::string_view line : wrapped_lines(words, width)) {
-    draw_text({right - text_extent(line).x, y}, c.dim, line);
-    y += text_extent("x").y + px(2);
-  }
-  return y;
-}
-
-/// Hairlines where chunks begin, and around what a chunk computes by itself.
-void draw_chunks(const AttendSquare& square) {
-  const style::Palette& c = style::colours();
-  const Index chunk = square.computed.choice.chunk_size;
-  const float unit = square.side / static_cast<float>(square.block.count);
-  if (static_cast<float>(chunk) * unit < px(least_chunk)) return;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  list->PushClipRect(square.from, square.to(), true);
-  const auto first_after = [&](Index token) { return (token + chunk - 1) / chunk * chunk; };
-  const ImU32 faint = style::with_alpha(c.dim, 0.35F);
-  const Index row_end = square.block.first_row + square.block.count;
-  const Index column_end = square.block.first_column + square.block.count;
-  for (Index token = first_after(square.block.first_row); token < row_end; token += chunk) {
-    const float y = square.cell(token, square.block.first_column).minimum.y;
-    const float right =
-        square.application.session.state().attention.mask
-            ? std::min(square.cell(token, std::min(token + chunk, column_end) - 1).maximum.x, square.to().x)
-            : square.to().x;
-    list->AddLine({square.from.x, y}, {right, y}, faint);
-  }
-  for (Index token = first_after(square.block.first_column); token < column_end; token += chunk) {
-    const float x = square.cell(square.block.first_row, token).minimum.x;
-    const float top = square.application.session.state().attention.mask
-                          ? std::max(square.cell(token, token).minimum.y, square.from.y)
-                          : square.from.y;
-    list->AddLine({x, top}, {x, square.to().y}, faint);
-  }
-  for (Index token = square.block.first_row / chunk * chunk; token < row_end; token += chunk) {
-    const Rectangle first = square.cell(token, token);
-    const Rectangle last = square.cell(token + chunk - 1, token + chunk - 1);
-    list->AddRect(first.minimum, last.maximum, style::with_alpha(c.text, 0.55F));
-  }
-  list->PopClipRect();
-}
-
-/// The cell of the strongest weight in the present row, else the row's middle.
-Index strongest_column(const RowOfWeights* row, WeighedBy reader, Index token) {
-  if (row && reader == WeighedBy::softmax && row->softmax_most >= 0) return row->softmax_most;
-  if (row && reader == WeighedBy::rule && !row->words.empty()) return row->words.front().token;
-  return token / 2;
-}
-
-/// The last token that the present row reads: its own, or a later one of its inner batch.
-Index last_read(const RowOfWeights* row, WeighedBy reader, Index token) {
-  Index last = row && reader == WeighedBy::rule ? row->weights.size() - 1 : token;
-  while (last > token && row->weights(last) == 0) --last;
-  return std::max(last, token);
-}
-
-void explain(const AttendSquare& square, Cell at) {
-  const auto word = [&](Index token) {
-    return fmt::format("{} “{}”", token,
-                       visible_label(square.computed.data->labels[static_cast<std::size_t>(token)]));
-  };
-  tooltip_beside(square.from, square.to(),
-                 fmt::format("The output of {} reads the value of {}. Click to look at this row.",
-                             word(at.row), word(at.column)));
-}
-
-/// Pointing, clicking, dragging, zooming. Returns the cell under the pointer.
-std::optional<Cell> interact(const AttendSquare& square, AttendSight& sight) {
-  ImGui::SetCursorScreenPos(square.from);
-  ImGui::PushID(static_cast<int>(square.by));
-  ImGui::InvisibleButton("weights", {square.side, square.side});
-  ImGui::PopID();
-  const Index tokens = square.computed.sequence.tokens;
-  const ImGuiIO& io = ImGui::GetIO();
-  const double unit = static_cast<double>(square.side) / static_cast<double>(sight.block.count);
-  const auto clamp_block = [&] {
-    AttentionBlock& block = sight.block;
-    block.count = std::clamp(block.count, std::min(least_block, tokens), tokens);
-    block.first_row = std::clamp<Index>(block.first_row, 0, tokens - block.count);
-    block.first_column = std::clamp<Index>(block.first_column, 0, tokens - block.count);
-  };
-  std::optional<Cell> at;
-  if (ImGui::IsItemHovered()) {
-    const auto row =
-        sight.block.first_row + static_cast<Index>(static_cast<double>(io.MousePos.y - square.from.y) / unit);
-    const auto column = sight.block.first_column +
-                        static_cast<Index>(static_cast<double>(io.MousePos.x - square.from.x) / unit);
-    if (row >= 0 && row < tokens && column >= 0 && column < tokens) at = Cell{row, column};
-    ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);
-    if (io.MouseWheel != 0 && at) {
-      const Index before = sight.block.count;
-      sight.block.count = io.MouseWheel > 0 ? (before + 1) / 2 : before * 2;
-      clamp_block();
-      const double part = static_cast<double>(sight.block.count) / static_cast<double>(before);
-      sight.block.first_row =
-          at->row - static_cast<Index>(static_cast<double>(at->row - sight.block.first_row) * part);
-      sight.block.first_column =
-          at->column - static_cast<Index>(static_cast<double>(at->column - sight.block.first_column) * part);
-      clamp_block();
-    }
-  }
-  if (ImGui::IsItemActive()) {
-    sight.dragged = {sight.dragged.x + io.MouseDelta.x, sight.dragged.y + io.MouseDelta.y};
-    const auto rows = static_cast<Index>(static_cast<double>(sight.dragged.y) / unit);
-    const auto columns = static_cast<Index>(static_cast<double>(sight.dragged.x) / unit);
-    if ((rows != 0 || columns != 0) && ImGui::IsMouseDragging(ImGuiMouseButton_Left)) {
-      sight.block.first_row -= rows;
-      sight.block.first_column -= columns;
-      clamp_block();
-      sight.dragged = {};
-    }
-  } else {
-    sight.dragged = {};
-  }
-  const bool is_click = ImGui::IsItemDeactivated() && at && io.MouseDragMaxDistanceSqr[0] < px(16);
-  if (is_click && at->row != square.application.session.token()) {
-    square.application.playing = false;
-    square.application.session.go_to_token(at->row);
-  }
-  return at;
-}
 
 /// Names what the picture leaves out or adds, in words.
 std::string softmax_words(Application& application, bool briefly) {
@@ -394,116 +77,409 @@ std::string pixel_words(Index weights, bool briefly) {
                  : fmt::format("; a pixel is the strongest of {} weights", weights);
 }
 
-/// What lies over the weights of a square.
-void draw_marks(const AttendSquare& square, const AttendSight& sight, const RowOfWeights* row,
-                std::optional<Cell> at, const std::string& name, const std::string& words) {
+/// The cell of the strongest weight in the present row, else the row's middle.
+Index strongest_column(const RowOfWeights* row, WeighedBy reader, Index token) {
+  if (row && reader == WeighedBy::softmax && row->softmax_most >= 0) return row->softmax_most;
+  if (row && reader == WeighedBy::rule && !row->words.empty()) return row->words.front().token;
+  return token / 2;
+}
+
+/// The last token that the present row reads: its own, or a later one of its inner batch.
+Index last_read(const RowOfWeights* row, WeighedBy reader, Index token) {
+  Index last = row && reader == WeighedBy::rule ? row->weights.size() - 1 : token;
+  while (last > token && row->weights(last) == 0) --last;
+  return std::max(last, token);
+}
+
+Reading reading_of(Application& application, WeighedBy reader) {
+  const AttentionView& view = application.session.state().attention;
+  if (reader == WeighedBy::softmax) return {.by = reader, .sharpness = view.sharpness};
+  return {.gates_are_1 = !view.gates && attention_facts(application).has_gates};
+}
+
+/// A part as the view wants it.
+AttentionPart part_of(Application& application, WeighedBy by, const BandPlace& place,
+                      Index rows_per_cell = 1) {
+  const AttentionView& view = application.session.state().attention;
+  AttentionPart part;
+  part.of = application.session.computed();
+  part.reading = reading_of(application, by);
+  part.place = place;
+  part.place.channel =
+      by == WeighedBy::rule ? asked_channel(view, application.session.computed()->sequence) : 0;
+  part.place.no_diagonal = !view.diagonal;
+  part.place.no_mask = !view.mask;
+  part.rows_per_cell = rows_per_cell;
+  return part;
+}
+
+/// One part over its rows: the coarse one, or one of those that come over it.
+PlotMark part_mark(const AttentionPart& asked, const std::shared_ptr<const DrawnPart>& part, bool is_coarse,
+                   bool shares, double range) {
+  const BandPlace& place = asked.place;
+  const Matrix<double>& numbers = shares ? part->shares : part->weights;
+  const auto across = static_cast<double>(place.cells() * place.tokens_per_cell);
+  return {.kind = PlotMark::Kind::picture,
+          .name = fmt::format("{} {}", is_coarse ? "coarse" : "fine", place.first_row),
+          .x = static_cast<double>(place.first_column),
+          .y = static_cast<double>(place.first_row),
+          .to_x = static_cast<double>(place.first_column) + across,
+          .to_y = static_cast<double>(place.token(numbers.rows() * asked.rows_per_cell)),
+          .numbers = {part, &numbers},
+          .version = part->version * 2 + (shares ? 1 : 0),
+          .heat = {.range = static_cast<float>(range)}};
+}
+
+/// From a token to another, of rows and of columns.
+PlotMark frame_mark(std::string name, Index row, Index column, Index row_end, Index column_end, ImU32 colour,
+                    float width) {
+  return {.kind = PlotMark::Kind::area,
+          .name = std::move(name),
+          .x = static_cast<double>(column),
+          .y = static_cast<double>(row),
+          .to_x = static_cast<double>(column_end),
+          .to_y = static_cast<double>(row_end),
+          .look = {.colour = colour},
+          .outline = width};
+}
+
+/// Lines where chunks begin, and around what a chunk computes by itself.
+void add_chunks(Plot& plot, const Square& square) {
   const style::Palette& c = style::colours();
-  const AttentionView& view = square.application.session.state().attention;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const Index token = square.application.session.token();
-  if (view.chunks) draw_chunks(square);
-  list->AddRect({square.from.x - 1, square.from.y - 1}, {square.to().x + 1, square.to().y + 1}, c.edge);
-  if (token >= sight.block.first_row && token < sight.block.first_row + sight.block.count) {
-    const Rectangle first = square.cell(token, sight.block.first_column);
-    // Behind the mask nothing is read: there the row has no cells, and the loupe its place.
-    const Index last =
-        view.mask ? last_read(row, square.by, token) : sight.block.first_column + sight.block.count - 1;
-    const float right = std::clamp(square.cell(token, last).maximum.x, square.from.x + px(4), square.to().x);
-    list->AddRect({square.from.x - px(2), first.minimum.y - px(1)},
-                  {right + px(2), std::max(first.maximum.y, first.minimum.y + px(3)) + px(1)}, c.text, px(2),
-                  px(style::lit_line));
-    attend_map().squares.back().row_end = right;
-  }
-  const bool has_corner = view.mask && sight.block.first_row == sight.block.first_column;
-  if (!has_corner) return;
-  const float top = draw_name(square, name, words) + px(loupe_words);
-  const float side = std::floor(std::min(square.side * 0.38F, square.to().y - top));
-  const Index column = at ? at->column : strongest_column(row, square.by, token);
-  if (side < px(100)) return;
-  attend_map().squares.back().loupe_column = column;
-  draw_loupe(square, {square.to().x - px(8) - side, top}, side, at ? at->row : token, column);
-}
-
-void draw_reason(const std::string& reason, ImVec2 from, ImVec2 to, const std::string& name = {}) {
-  ImGui::SetCursorScreenPos({from.x, from.y + (to.y - from.y) * 0.3F});
-  if (!name.empty()) {
-    const style::TextStyle title(style::Text::title);
-    ImGui::TextUnformatted(shortened(name, to.x - from.x).c_str());
-    ImGui::SetCursorScreenPos({from.x, ImGui::GetItemRectMax().y + px(8)});
-  }
-  const style::TextStyle text(style::Text::body);
-  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + (to.x - from.x));
-  ImGui::TextUnformatted(reason.c_str());
-  ImGui::PopTextWrapPos();
-}
-
-/// The colours below one square, what can be set below the other: in a low window the side has no room.
-void draw_settings_below(Application& application, ImVec2 from, float side) {
-  ImGui::SetCursorScreenPos(from);
-  if (ImGui::BeginChild("attend settings", {2 * side + px(between), px(settings_height)}))
-    scene::show(attend_settings(application, between));
-  ImGui::EndChild();
-}
-
-void draw_squares(Application& application, ImVec2 from, ImVec2 to) {
-  const Computation& computed = *application.session.computed();
-  AttendSight& sight = attend_sight(computed);
-  AttendMap& map = attend_map();
-  map.block = sight.block;
-  map.reason = attention_facts(application).reason;
-  const Known<RowOfWeights> answer = ask_row(application);
-  map.row = answer.value;
-  const bool is_large = to.x - from.x >= px(large_panel);
-  const float beside = px(is_large ? words_beside : few_beside);
-  const float width = (to.x - from.x - 2 * beside - px(between)) / 2;
-  const float side = std::floor(std::min(width, to.y - from.y - px(is_large ? words_below : few_below)));
-  if (side < px(least_square)) {
-    draw_reason("There is no room here for the two pictures: make the panel larger.", from, to);
-    return;
-  }
-  const float spare = to.x - from.x - 2 * side - 2 * beside - px(between);
-  const float left = std::round(from.x + spare / 2 + beside);
-  struct Ranges {
-    std::string of;
-    double range = 1;
+  const AttentionBlock& block = square.sight.block;
+  const Index chunk = square.computed.choice.chunk_size;
+  if (static_cast<double>(chunk * square.sight.side) < least_chunk * static_cast<double>(block.count)) return;
+  const PlotLook faint = {.colour = style::with_alpha(c.dim, 0.35F), .width = style::line};
+  const bool has_mask = square.view().mask;
+  const auto add = [&](Index x, Index y, Index to_x, Index to_y) {
+    plot.marks.push_back(line_mark(static_cast<double>(x), static_cast<double>(y), static_cast<double>(to_x),
+                                   static_cast<double>(to_y), faint));
   };
-  auto& ranges = context_local<Ranges>();
-  double range = 0;
-  const std::pair<WeighedBy, std::string> readers[] = {{WeighedBy::rule, computed.variant->label},
-                                                       {WeighedBy::softmax, "Softmax"}};
-  for (const auto& [reader, name] : readers) {
-    AttendSquare square{.application = application,
-                        .computed = computed,
-                        .by = reader,
-                        .block = sight.block,
-                        .from = {reader == WeighedBy::rule ? left : left + side + px(between), from.y},
-                        .side = side,
-                        .is_small = !is_large,
-                        .range = ranges.range};
-    const std::string& reason =
-        reader == WeighedBy::rule ? map.reason : attention_facts(application).no_softmax;
-    if (!reason.empty()) {
-      draw_reason(reason, {square.from.x, square.from.y}, {square.to().x - px(20), square.to().y}, name);
-      continue;
-    }
-    ImGui::GetWindowDrawList()->AddRectFilled(square.from, square.to(), style::colours().background);
-    range = std::max(range, draw_weights(square));
-    const std::optional<Cell> at = interact(square, sight);
-    draw_marks(square, sight, answer.value.get(), at, name,
-               (reader == WeighedBy::rule ? rule_words(application, square.is_small)
-                                          : softmax_words(application, square.is_small)) +
-                   pixel_words(map.squares.back().weights_of_a_pixel, square.is_small));
-    if (at) explain(square, *at);
-    const style::TextStyle text(style::Text::caption);
-    const AxisWords words(square, answer.value.get());
-    draw_row_words(square, words, reader == WeighedBy::rule);
-    draw_column_words(square, words);
+  const auto first_after = [&](Index token) { return (token + chunk - 1) / chunk * chunk; };
+  const Index row_end = block.first_row + block.count;
+  const Index column_end = block.first_column + block.count;
+  for (Index token = first_after(block.first_row); token < row_end; token += chunk)
+    add(block.first_column, token, has_mask ? std::min(token + chunk, column_end) : column_end, token);
+  for (Index token = first_after(block.first_column); token < column_end; token += chunk)
+    add(token, has_mask ? std::max(token, block.first_row) : block.first_row, token, row_end);
+  for (Index token = block.first_row / chunk * chunk; token < row_end; token += chunk)
+    plot.marks.push_back(frame_mark("", token, token, token + chunk, token + chunk,
+                                    style::with_alpha(c.text, 0.55F), style::line));
+}
+
+/// The words of an axis, those that matter last: the present one and those that it reads most.
+std::vector<PlotTick> axis_words(const Square& square, Index first, bool asks) {
+  const style::Palette& c = style::colours();
+  std::vector<Index> told = {square.token()};
+  if (square.row && !asks) {
+    for (const ReadWord& word : square.row->words) told.push_back(word.token);
+    if (square.by == WeighedBy::softmax && square.row->softmax_most >= 0)
+      told.push_back(square.row->softmax_most);
   }
-  ranges.range = round_above(range);
-  map.range = ranges.range;
-  const float below = from.y + side + px((is_large ? words_below : few_below) + 8);
-  map.has_settings = !is_large && to.y - below >= px(settings_height);
-  if (map.has_settings) draw_settings_below(application, {left, below}, side);
+  const Index end = std::min(first + square.sight.block.count, square.computed.sequence.tokens);
+  std::vector<PlotTick> words;
+  const auto add = [&](Index token, std::string written, ImU32 ink) {
+    words.push_back({.at = static_cast<double>(token) + 0.5, .words = std::move(written), .colour = ink});
+  };
+  const double pitch = static_cast<double>(square.sight.side) / static_cast<double>(square.sight.block.count);
+  const bool has_numbers = pitch < least_word_pitch;
+  const Index step = has_numbers && pitch > 0 ? static_cast<Index>(round_above(numbered_word / pitch)) : 1;
+  if (pitch > 0 && (has_numbers || !square.look.is_small)) {
+    for (Index token = (first + step - 1) / step * step; token < end; token += step)
+      if (std::ranges::find(told, token) == told.end())
+        add(token, has_numbers ? std::to_string(token) : square.word(token), c.dim);
+  }
+  for (auto token = told.rbegin(); token != told.rend(); ++token)
+    if (*token >= first && *token < end) add(*token, square.word(*token), c.text);
+  return words;
+}
+
+/// What lies over the weights: the row of the present token, and what the loupe shows.
+void add_frames(Plot& plot, const Square& square, const BandPlace* loupe) {
+  const style::Palette& c = style::colours();
+  const AttentionBlock& block = square.sight.block;
+  const Index token = square.token();
+  const Index end = block.first_column + block.count;
+  if (token >= block.first_row && token < block.first_row + block.count) {
+    // Behind the mask nothing is read: there the row has no cells, and the loupe its place.
+    const Index last = square.view().mask ? last_read(square.row, square.by, token) + 1 : end;
+    plot.marks.push_back(frame_mark("present", token, block.first_column, token + 1,
+                                    std::clamp(last, block.first_column, end), c.text, style::lit_line));
+  }
+  if (loupe)
+    plot.marks.push_back(frame_mark("loupe", loupe->first_row, loupe->first_column,
+                                    loupe->first_row + loupe->rows, loupe->first_column + loupe->columns,
+                                    c.faint, style::line));
+}
+
+/// The cells around the one under the pointer, else around the strongest of the present row.
+BandPlace loupe_place(const Square& square) {
+  const Index tokens = square.computed.sequence.tokens;
+  const Index count = std::min(square.look.loupe, tokens);
+  const bool is_pointed = square.sight.pointed && square.sight.pointed_by == square.by;
+  const Cell at = is_pointed ? *square.sight.pointed
+                             : Cell{square.token(), strongest_column(square.row, square.by, square.token())};
+  return {.first_row = std::clamp<Index>(at.row - count / 2, 0, tokens - count),
+          .rows = count,
+          .first_column = std::clamp<Index>(at.column - count / 2, 0, tokens - count),
+          .columns = count};
+}
+
+/// A number of the loupe: a long one as a power of ten.
+std::vector<std::string> loupe_numbers(double value, bool is_share) {
+  return {is_share ? fixed_number(100 * value, 0) : fmt::format("{:.1g}", value),
+          fmt::format("{:.0e}", is_share ? 100 * value : value)};
+}
+
+/// Some cells, large, with their numbers.
+Node loupe_node(const Square& square, const BandPlace& place, const DrawnPart& part) {
+  const style::Palette& c = style::colours();
+  const bool shares = square.view().shares;
+  const bool has_diagonal = square.view().diagonal;
+  CellTables cells{.scale = square.sight.range,
+                   .least_cell = {13, 13},
+                   .most_cell = {30, 30},
+                   .flat = 1,
+                   .names = 60,
+                   .between = 0,
+                   .rising = true,
+                   .ground = c.panel};
+  cells.written = [shares, has_diagonal, offset = place.first_column - place.first_row](
+                      double value, Cell cell) -> std::vector<std::string> {
+    const bool is_masked = value == 0 && offset + cell.column > cell.row;
+    const bool is_aside = !has_diagonal && offset + cell.column == cell.row;
+    return is_masked || is_aside ? std::vector<std::string>() : loupe_numbers(value, shares);
+  };
+  for (Index i = 0; i < place.rows; ++i) {
+    const Index row = place.first_row + i;
+    cells.rows.push_back({.words = square.word(row), .ink = row == square.token() ? c.text : c.dim});
+    if (row == square.token()) cells.rings.push_back({i, c.text, style::lit_line});
+    cells.columns.push_back({.words = square.word(place.first_column + i), .ink = c.dim});
+  }
+  cells.tables.push_back({.name = "numbers", .values = shares ? part.shares : part.weights});
+  return Node{std::move(cells)};
+}
+
+/// Pointing, clicking, dragging, zooming.
+void look_around(Application& application, WeighedBy by, const PlotDone& done) {
+  AttendSight& sight = attend_sight(*application.session.computed());
+  sight.side = static_cast<Index>(done.area.maximum.x - done.area.minimum.x);
+  if (sight.pointed_by == by) sight.pointed.reset();
+  const Index tokens = sight.tokens;
+  AttentionBlock& block = sight.block;
+  const auto clamp_block = [&] {
+    block.count = std::clamp(block.count, std::min(least_block, tokens), tokens);
+    block.first_row = std::clamp<Index>(block.first_row, 0, tokens - block.count);
+    block.first_column = std::clamp<Index>(block.first_column, 0, tokens - block.count);
+  };
+  if (done.at && (done.hovered || done.ends)) {
+    const Cell at = {static_cast<Index>(done.at->y), static_cast<Index>(done.at->x)};
+    if (at.row >= 0 && at.row < tokens && at.column >= 0 && at.column < tokens) {
+      sight.pointed = at;
+      sight.pointed_by = by;
+    }
+  }
+  if (done.wheel != 0 && sight.pointed) {
+    const auto before = static_cast<double>(block.count);
+    block.count = done.wheel > 0 ? (block.count + 1) / 2 : block.count * 2;
+    clamp_block();
+    const double part = static_cast<double>(block.count) / before;
+    const auto nearer = [&](Index first, Index at) {
+      return at - static_cast<Index>(static_cast<double>(at - first) * part);
+    };
+    block.first_row = nearer(block.first_row, sight.pointed->row);
+    block.first_column = nearer(block.first_column, sight.pointed->column);
+    clamp_block();
+  }
+  if (done.active) {
+    sight.dragged = {sight.dragged.x + done.moved.x, sight.dragged.y + done.moved.y};
+    const auto rows = static_cast<Index>(sight.dragged.y);
+    const auto columns = static_cast<Index>(sight.dragged.x);
+    block.first_row -= rows;
+    block.first_column -= columns;
+    clamp_block();
+    sight.dragged.x -= static_cast<double>(columns);
+    sight.dragged.y -= static_cast<double>(rows);
+  } else if (done.ends) {
+    sight.dragged = {};
+  }
+  if (!done.clicked || !sight.pointed || sight.pointed->row == application.session.token()) return;
+  application.playing = false;
+  application.session.go_to_token(sight.pointed->row);
+}
+
+/// The weights of a reader with what lies over them and stands around them.
+Plot square_plot(const Square& square, const BandPlace* loupe) {
+  const AttentionBlock& block = square.sight.block;
+  const auto end = [&](Index first) { return static_cast<double>(first + block.count); };
+  Plot plot{.name = square.by == WeighedBy::rule ? "rule" : "softmax",
+            .x = {.low = static_cast<double>(block.first_column),
+                  .high = end(block.first_column),
+                  .named = axis_words(square, block.first_column, false),
+                  .has_round = false,
+                  .room = square.look.words,
+                  .rising = true,
+                  .lanes = square.look.lanes},
+            .y = {.low = end(block.first_row),
+                  .high = static_cast<double>(block.first_row),
+                  .named = axis_words(square, block.first_row, true),
+                  .has_round = false,
+                  .room = square.look.words,
+                  .lanes = square.look.lanes}};
+  plot.presses = true;
+  plot.told = [&computed = square.computed](PlotPlace at) {
+    const auto word = [&](double place) {
+      const auto token = std::clamp<Index>(static_cast<Index>(place), 0, computed.sequence.tokens - 1);
+      return fmt::format("{} “{}”", token,
+                         visible_label(computed.data->labels[static_cast<std::size_t>(token)]));
+    };
+    return fmt::format("The output of {} reads the value of {}. Click to look at this row.", word(at.y),
+                       word(at.x));
+  };
+  seen_weights(square.application, square.by, &plot.marks);
+  if (square.view().chunks) add_chunks(plot, square);
+  add_frames(plot, square, loupe);
+  return plot;
+}
+
+/// The name of the reader, a sentence and the loupe, where no weights are: above the diagonal, at the right.
+Node corner_of(const Square& square, const std::string& name, const std::string& words,
+               const BandPlace& place) {
+  const Known<DrawnPart> part =
+      square.application.session.questions().ask(part_of(square.application, square.by, place));
+  const auto corner = [&](bool has_loupe) {
+    Nodes all = {scene::line(name, style::Text::title).named("name").right(), scene::caption(words).right()};
+    if (has_loupe) all.push_back(loupe_node(square, place, *part.value).named("loupe").right());
+    return scene::row({scene::rest(), scene::column(std::move(all), Gap::small).filling(0.9F)});
+  };
+  Nodes wishes;
+  if (part.value) wishes.push_back(corner(true));
+  wishes.push_back(corner(false));
+  return scene::framed(scene::first_that_fits(std::move(wishes)), Gap::near, Gap::near);
+}
+
+/// A square, or why there is none.
+Node square_node(const Square& square, const std::string& name, const std::string& words,
+                 const std::string& reason) {
+  if (!reason.empty())
+    return scene::column({scene::line(name, style::Text::title), scene::text(reason).named("reason")})
+        .named(square.by == WeighedBy::rule ? "no rule" : "no softmax");
+  const BandPlace loupe = loupe_place(square);
+  const AttentionBlock& block = square.sight.block;
+  const bool has_corner = square.view().mask && block.first_row == block.first_column;
+  const auto look = [&application = square.application, by = square.by](const PlotDone& done) {
+    look_around(application, by, done);
+  };
+  scene::Over over{{scene::plotted(square_plot(square, has_corner ? &loupe : nullptr), look)}, 1};
+  over.least = square.look.least;
+  if (has_corner)
+    over.nodes.push_back(corner_of(square, name, words, loupe)
+                             .named(square.by == WeighedBy::rule ? "rule corner" : "softmax corner"));
+  return {std::move(over)};
+}
+
+Node squares(Application& application, const SquareLook& look) {
+  const Computation& computed = *application.session.computed();
+  const AttendSight& sight = attend_sight(computed);
+  const Known<RowOfWeights> answer = ask_row(application);
+  const AttentionFacts& facts = attention_facts(application);
+  Nodes both;
+  for (const auto& [by, name, reason] :
+       {std::tuple(WeighedBy::rule, computed.variant->label, facts.reason),
+        std::tuple(WeighedBy::softmax, std::string("Softmax"), facts.no_softmax)}) {
+    const Square square{application, computed, sight, answer.value.get(), by, look};
+    const std::string words = (by == WeighedBy::rule ? rule_words(application, look.is_small)
+                                                     : softmax_words(application, look.is_small)) +
+                              pixel_words(seen_weights(application, by).weights_of_a_pixel, look.is_small);
+    both.push_back(square_node(square, name, words, reason).filling());
+  }
+  return scene::row(std::move(both), Gap::far);
+}
+
+/// A switch of the headline.
+Node switch_node(Application& application, const char* words, bool AttentionView::*field,
+                 const char* meaning) {
+  const bool is_on = application.session.state().attention.*field;
+  return scene::row({scene::mark(is_on ? scene::Mark::Kind::checked : scene::Mark::Kind::unchecked,
+                                 is_on ? 0 : scene::dim_ink),
+                     scene::text(words, style::Text::caption, is_on ? 0 : scene::dim_ink, Fit::whole)},
+                    Gap::small)
+      .named(words)
+      .told(meaning)
+      .on([&application, field] {
+        AttentionView view = application.session.state().attention;
+        view.*field = !(view.*field);
+        application.session.change_attention(view);
+      });
+}
+
+/// The question, how to read the picture, and the switches.
+Node attend_headline(Application& application) {
+  Nodes all = {scene::text("Who is read?", style::Text::strong, 0, Fit::whole),
+               scene::line("row: the word that asks · column: the word that is read", style::Text::caption,
+                           scene::dim_ink)
+                   .filling()};
+  all.push_back(switch_node(application, "own word", &AttentionView::diagonal,
+                            "Show also what a word reads of its own value: often the most."));
+  all.push_back(switch_node(
+      application, "mask", &AttentionView::mask,
+      "Without it every word reads what the memory answers after the last word, those that come later too."));
+  if (attention_facts(application).has_gates)
+    all.push_back(switch_node(
+        application, "gates", &AttentionView::gates,
+        "Without them the rule is computed as if every gate were 1: what it reads if nothing fades."));
+  all.push_back(switch_node(application, "chunks", &AttentionView::chunks,
+                            "Where the chunks of a form lie: inside an outlined square a chunk computes the "
+                            "weights itself, all that "
+                            "stands left of it came through the state."));
+  all.push_back(scene::segments(
+      {"weights", "shares"}, application.session.state().attention.shares ? 1 : 0,
+      [&application](std::size_t chosen) {
+        AttentionView view = application.session.state().attention;
+        view.shares = chosen == 1;
+        application.session.change_attention(view);
+      },
+      "Weights: what an output multiplies every value with. Shares: every weight as a part of its row: |w| / "
+      "Σ|w|, with its sign. One scale fits all rows."));
+  return scene::row(std::move(all), Gap::wide);
+}
+
+/// The end of the colours: the same for both readers, of what was seen of them last.
+void update_range(Application& application) {
+  double range = 0;
+  const AttentionFacts& facts = attention_facts(application);
+  if (facts.reason.empty()) range = seen_weights(application, WeighedBy::rule).range;
+  if (facts.no_softmax.empty()) range = std::max(range, seen_weights(application, WeighedBy::softmax).range);
+  attend_sight(*application.session.computed()).range = round_above(range);
+}
+
+/// Large squares; in a low window smaller ones with what can be set below them: the side has no room.
+Node attend_node(Application& application) {
+  return scene::column(
+      {attend_headline(application),
+       scene::first_that_fits(
+           {squares(application, large_square),
+            scene::column({squares(application, small_square).filling(), attend_settings(application, 28)}),
+            squares(application, small_square),
+            scene::text("There is no room here for the two pictures: make the panel larger.")})
+           .filling()},
+      Gap::near);
+}
+
+void draw_attend(Application& application) {
+  if (style::begin_panel("##who is read", {0, 0},
+                         ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
+    const auto computed = application.session.computed();
+    if (computed && computed->sequence.tokens > 0) {
+      update_range(application);
+      scene::show(attend_node(application));
+    } else {
+      style::paragraph(computed ? "This sequence has no tokens, so nobody reads."
+                                : "Nothing is open yet. Drop a file here or press Ctrl+O; D lists captures "
+                                  "and presets.");
+    }
+  }
+  style::end_panel();
 }
 
 }  // namespace
@@ -517,7 +493,44 @@ std::span<const Panel> attend_panels() {
   return list;
 }
 
-AttendMap& attend_map() { return context_local<AttendMap>(); }
+AttendSight& attend_sight(const Computation& computed) {
+  auto& sight = context_local<AttendSight>();
+  const Index tokens = computed.sequence.tokens;
+  if (sight.data != computed.data->id || sight.tokens != tokens)
+    sight = {.data = computed.data->id,
+             .tokens = tokens,
+             .block = {.count = tokens},
+             .side = sight.side,
+             .range = sight.range};
+  return sight;
+}
+
+SeenWeights seen_weights(Application& application, WeighedBy by, std::vector<PlotMark>* marks) {
+  const Computation& computed = *application.session.computed();
+  AttendSight& sight = attend_sight(computed);
+  const bool shares = application.session.state().attention.shares;
+  SeenWeights seen;
+  if (sight.side < 1) return seen;
+  const auto add = [&](const AttentionPart& asked, bool is_coarse, Urgency urgency) {
+    const Known<DrawnPart> part = application.session.questions().ask(asked, urgency);
+    if (!part.value) return false;
+    if (marks) marks->push_back(part_mark(asked, part.value, is_coarse, shares, sight.range));
+    seen.range = std::max(seen.range, shares ? part.value->share_range : part.value->weight_range);
+    return true;
+  };
+  // The newest wish is answered first: the rows around the present token are asked for last.
+  const AttentionParts parts =
+      attention_parts(sight.block, sight.tokens, sight.side, application.session.token());
+  if (parts.coarse) seen.is_covered = add(part_of(application, by, *parts.coarse), true, Urgency::now);
+  for (const BandPlace& place : parts.fine) {
+    const AttentionPart part = part_of(application, by, place, parts.rows_per_cell);
+    seen.parts += add(part, false, parts.coarse ? Urgency::later : Urgency::now) ? 1 : 0;
+    ++seen.wanted;
+    seen.weights_of_a_pixel = parts.rows_per_cell * place.tokens_per_cell;
+  }
+  seen.is_covered = seen.is_covered || seen.parts == seen.wanted;
+  return seen;
+}
 
 const AttentionFacts& attention_facts(Application& application) {
   FactsOfAttention key;
@@ -539,25 +552,24 @@ Known<RowOfWeights> ask_row(Application& application) {
   return application.session.questions().ask(key);
 }
 
-void draw_attend(Application& application) {
-  attend_map() = {};
-  if (style::begin_panel("##who is read", {0, 0},
-                         ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
-    const auto computed = application.session.computed();
-    if (!computed || computed->sequence.tokens == 0) {
-      style::paragraph(computed ? "This sequence has no tokens, so nobody reads."
-                                : "Nothing is open yet. Drop a file here or press Ctrl+O; D lists captures "
-                                  "and presets.");
-    } else {
-      const ImVec2 from = ImGui::GetCursorScreenPos();
-      const ImVec2 room = ImGui::GetContentRegionAvail();
-      draw_headline(application, from, from.x + room.x);
-      draw_squares(application, {from.x, from.y + px(34)}, {from.x + room.x, from.y + room.y});
-      ImGui::SetCursorScreenPos(from);
-      ImGui::Dummy({1, 1});  // pictures are no items
-    }
+ImU32 bar_colour(double number, double most) {
+  constexpr double least_ink = 0.4;
+  constexpr double hardly_any = 0.05;  // what is less fades into the paper
+  const double size = most > 0 ? std::min(std::abs(number) / most, 1.0) : 0;
+  const double part = size < hardly_any ? size / hardly_any * least_ink : std::max(size, least_ink);
+  return style::colour(colour(style::colours().map, static_cast<float>(std::copysign(part, number)), 1));
+}
+
+std::string weight_words(double number, bool is_share) {
+  if (!std::isfinite(number)) return "none";
+  if (is_share) {
+    const double percent = 100 * number;
+    const double size = std::abs(percent);
+    if (size >= 0.95 || size == 0) return fmt::format("{:.0f} %", percent == 0 ? 0 : percent);
+    if (size >= 0.0095) return fmt::format("{:.1g} %", percent);
+    return number > 0 ? "<0.01 %" : ">-0.01 %";
   }
-  style::end_panel();
+  return fmt::format("{:.2g}", number);
 }
 
 }  // namespace palimpsest

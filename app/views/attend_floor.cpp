@@ -1,9 +1,9 @@
 #include <fmt/format.h>
-#include <imgui.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "app/scene/draw.h"
 #include "app/views/attend.h"
 #include "app/views/floor.h"
 #include "app/widgets/text.h"
@@ -12,10 +12,8 @@ namespace palimpsest {
 
 namespace {
 
-using style::px;
-
 constexpr float zero_among_signs = 0.34F;  // where bars begin in a row of which some hang
-constexpr double least_number = 0.08;      // of the largest bar: smaller ones carry no number
+constexpr double least_share = 0.08;       // of the largest bar: smaller ones carry no number
 
 /// One reader's weights of the present row, as shares of `total`.
 struct ReaderRow {
@@ -53,7 +51,7 @@ FloorRow row_of(const ReaderRow& reader, double most) {
   };
   row.number = [reader, most](Index token) {
     const double share = reader.share(token);
-    if (std::abs(share) < least_number * most) return std::string();
+    if (std::abs(share) < least_share * most) return std::string();
     const std::string number = fmt::format("{:.0f}", 100 * share);
     return number == "0" || number == "-0" ? std::string() : number;
   };
@@ -65,21 +63,19 @@ void point_to(const FloorColumns& columns, const Session& session, const ReaderR
   const Part* row = floor_part(reader.name);
   if (!row || reader.most_read < 0 || columns.shows(reader.most_read)) return;
   for (Index t = columns.begin(); t < columns.end(); ++t) {
-    if (t != session.token() && std::abs(reader.share(t)) >= least_number * most) return;
+    if (t != session.token() && std::abs(reader.share(t)) >= least_share * most) return;
   }
-  const style::TextStyle text(style::Text::caption);
   const std::string words =
       fmt::format("read most: {} “{}”, {}", reader.most_read,
                   visible_label(session.data().labels[static_cast<std::size_t>(reader.most_read)]),
                   weight_words(reader.share(reader.most_read), true));
   const bool is_before = reader.most_read < columns.begin();
-  const std::string shown = shortened(is_before ? "← " + words : words + " →", columns.size.x - px(16));
-  const ImVec2 extent = text_extent(shown);
-  const ImVec2 at = {
-      is_before ? columns.position.x + px(8) : columns.position.x + columns.size.x - px(8) - extent.x,
-      row->where.minimum.y};
-  draw_text(at, style::colours().dim, shown);
-  note_part(fmt::format("floor/{}/pointed", reader.name), {at, {at.x + extent.x, at.y + extent.y}}, shown);
+  const scene::Node line =
+      scene::line(is_before ? "← " + words : words + " →", style::Text::caption, scene::dim_ink)
+          .named(fmt::format("floor/{}/pointed", reader.name));
+  const float left = columns.position.x;
+  scene::show_at(is_before ? scene::row({line}) : scene::row({scene::rest(), line}, scene::Gap::none),
+                 {{left, row->where.minimum.y}, {left + columns.size.x, row->where.maximum.y}});
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/scene/draw.h"
+#include "app/scene/parts.h"
 #include "app/views/attend.h"
 #include "app/views/learn.h"
 #include "app/widgets/text.h"
@@ -145,7 +146,7 @@ namespace {
 Node colour_scale(const Application& application) {
   static const Matrix<double> ramp = Vector<double>::LinSpaced(64, -1, 1).transpose();
   const bool shares = application.session.state().attention.shares;
-  const double range = attend_map().range > 0 ? attend_map().range : 1;
+  const double range = attend_sight(*application.session.computed()).range;
   return scene::column(
       {Node{scene::Picture{.values = &ramp, .version = 1, .look = {.grid = false}, .height = 8}}.named(
            "colours"),
@@ -210,7 +211,7 @@ Node side(Application& application, const Computation& computed, const Known<Row
   } else if (!answer.reason.empty()) {
     all.push_back(scene::paragraph(answer.reason));
   }
-  if (!attend_map().has_settings) {
+  if (!parts().find("attend/settings")) {
     all.push_back(colour_scale(application));
     all.push_back(sliders(application));
   }

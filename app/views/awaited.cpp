@@ -10,7 +10,7 @@ namespace palimpsest {
 
 namespace {
 
-constexpr double noticed = 0.3;  // seconds
+constexpr double noticed_after = 0.3;  // seconds
 
 std::string progress_words(std::string_view words, double progress) {
   return fmt::format("{}{}", words, progress > 0 ? fmt::format(" · {:.0f} %", 100 * progress) : "");
@@ -20,7 +20,7 @@ std::string progress_words(std::string_view words, double progress) {
 
 scene::Node awaiting(std::string_view words, bool under_way, double seconds, double progress,
                      std::function<void()> stop) {
-  if (!under_way || seconds < noticed) return scene::column({});
+  if (!under_way || seconds < noticed_after) return scene::column({});
   const scene::Ink ink = style::colours().dim;
   return scene::row(
       {scene::mark(scene::Mark::Kind::spinner, ink),
@@ -30,7 +30,7 @@ scene::Node awaiting(std::string_view words, bool under_way, double seconds, dou
 
 bool awaited(std::string_view words, bool under_way, double seconds, double progress) {
   constexpr float height = 18;
-  if (!under_way || seconds < noticed) return false;
+  if (!under_way || seconds < noticed_after) return false;
   const style::TextStyle text(style::Text::caption, style::colours().dim);
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float room = ImGui::GetContentRegionAvail().x - style::px(68);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "app/gl/context_local.h"
+#include "app/scene/draw.h"
 #include "app/session/compared_sides.h"
 #include "app/views/asked_choice.h"
 #include "app/views/line_looks.h"
@@ -18,9 +19,7 @@ namespace palimpsest {
 
 namespace {
 
-using style::px;
-
-constexpr float rail_height = 88;
+constexpr float rail_height = 96;  // design pixels
 
 /// The keys of the sides, kept while nothing that they depend on changes.
 struct SideKeys {
@@ -84,16 +83,6 @@ void ask_moment(Application& application, ComparedSide& side, const std::shared_
 
 }  // namespace
 
-std::span<const Panel> compare_panels() {
-  static constexpr Panel list[] = {
-      {"Side by side", PanelPlace::center, draw_compare},
-      {"What each side misses", PanelPlace::bottom, draw_compare_floor},
-  };
-  return list;
-}
-
-CompareMap& compare_map() { return context_local<CompareMap>(); }
-
 ImU32 side_colour(std::size_t index) { return compared_colour(index); }
 
 std::string side_name(const Side& side) {
@@ -142,22 +131,39 @@ ComparedSides compared(Application& application) {
   return all;
 }
 
+namespace {
+
+/// The rail above the sides.
+scene::Node side_by_side(Application& application, const ComparedSides& all) {
+  scene::Sides rail;
+  rail.columns.push_back(scene::column({rail_node(application, all)}));
+  return scene::column({scene::Node{std::move(rail)}.named("rail").fixed(rail_height),
+                        side_columns(application, all).named("sides").filling()});
+}
+
 void draw_compare(Application& application) {
-  compare_map() = {};
   const auto computed = application.session.computed();
-  if (!computed || computed->sequence.tokens == 0) {
-    if (style::begin_panel("##side by side")) {
-      style::paragraph(computed ? "This sequence has no tokens: there is nothing to compare."
-                                : "Nothing is open yet. Drop a file here or press Ctrl+O; D lists captures "
-                                  "and presets.");
-    }
-    style::end_panel();
+  if (computed && computed->sequence.tokens > 0) {
+    const ComparedSides all = compared(application);
+    scene::show(side_by_side(application, all));
     return;
   }
-  const ComparedSides all = compared(application);
-  compare_map().range = all.range;
-  draw_rail(application, all, px(rail_height));
-  draw_columns(application, all);
+  if (style::begin_panel("##side by side")) {
+    style::paragraph(computed ? "This sequence has no tokens: there is nothing to compare."
+                              : "Nothing is open yet. Drop a file here or press Ctrl+O; D lists captures "
+                                "and presets.");
+  }
+  style::end_panel();
+}
+
+}  // namespace
+
+std::span<const Panel> compare_panels() {
+  static constexpr Panel list[] = {
+      {"Side by side", PanelPlace::center, draw_compare},
+      {"What each side misses", PanelPlace::bottom, draw_compare_floor},
+  };
+  return list;
 }
 
 }  // namespace palimpsest

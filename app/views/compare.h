@@ -1,21 +1,16 @@
 #pragma once
 
-#include <imgui.h>
-
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "app/scene/plot.h"
+#include "app/scene/node.h"
 #include "app/session/compare_questions.h"
 #include "app/session/computation.h"
 #include "app/studio/application.h"
 #include "app/studio/workspaces.h"
-#include "app/views/floor_rows.h"
-#include "app/widgets/heat_map.h"
 
 // What the panels of Compare share.
 
@@ -24,7 +19,6 @@ namespace palimpsest {
 /// The panels of Compare.
 std::span<const Panel> compare_panels();
 
-void draw_compare(Application& application);
 void draw_compare_floor(Application& application);
 
 /// A side as it is known by now.
@@ -56,45 +50,17 @@ ImU32 side_colour(std::size_t index);
 /// What a side is called: by its stop on the rail, else by its rule; with what is otherwise about it.
 std::string side_name(const Side& side);
 
-/// What Compare drew last: what the tests look at.
-struct CompareMap {
-  struct Column {
-    std::size_t index = 0;
-    Rectangle place = {};
-    std::vector<std::pair<std::string, Rectangle>> parts;  // from top to bottom
-    std::shared_ptr<const SideMoment> moment;
-    std::string formula;             // its LaTeX
-    std::vector<std::string> boxed;  // its symbols that the side on its left lacks
-    std::string reason;
-    std::string sentence;               // in full
-    std::vector<std::string> captions;  // above its pictures
-    double answer_scale = 0;            // of the colours of what it answers; 0: nothing is
-  };
-  std::vector<Column> columns;
-  std::vector<ImVec2> stops;  // of the rail
-  std::vector<Rectangle> stop_words;
-  ImVec2 handle = {};
-  double range = 0;
-};
+/// The symbols in the equation of the side at a place that the side on its left lacks.
+const std::vector<std::string>& boxed_symbols(const ComparedSides& all, std::size_t place);
 
-/// That of the current Dear ImGui context.
-CompareMap& compare_map();
+/// The rail.
+scene::Node rail_node(Application& application, const ComparedSides& all);
 
-/// The scale of what is left of errors on all sides, kept while they stay the same.
-LengthScale compared_scale(const ComparedSides& all);
+/// The sides beside each other.
+scene::Node side_columns(Application& application, const ComparedSides& all);
 
-/// What is left of the error after each word on every side, each with its name where it ends.
-Plot compared_errors_plot(const ComparedSides& all, const LengthScale& scale, const WordPlaces& places,
-                          Index present);
-
-/// The rail, in a panel of this height.
-void draw_rail(Application& application, const ComparedSides& all, float height);
-
-/// The sides beside each other in what is left of the window.
-void draw_columns(Application& application, const ComparedSides& all);
-
-/// What one can do with a side: another rule, form, precision or option. To be called where the popup
-/// "another side" was opened.
-void draw_side_menu(Application& application, const ComparedSide& side);
+/// What one can do with a side: another rule, form, precision or option.
+scene::Node side_menu(Application& application, const ComparedSide& side);
+inline constexpr float side_menu_width = 460;  // design pixels
 
 }  // namespace palimpsest

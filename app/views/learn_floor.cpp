@@ -1,9 +1,9 @@
 #include <fmt/format.h>
-#include <imgui.h>
 
 #include <algorithm>
 
 #include "app/gl/context_local.h"
+#include "app/scene/draw.h"
 #include "app/session/edits.h"
 #include "app/session/memory_questions.h"
 #include "app/views/asked_choice.h"
@@ -11,10 +11,7 @@
 #include "app/views/floor_rows.h"
 #include "app/views/learn.h"
 #include "app/views/learn_rows.h"
-#include "app/views/recalled_words.h"
 #include "app/views/underlined_words.h"
-#include "app/widgets/chart.h"
-#include "app/widgets/controls.h"
 #include "app/widgets/text.h"
 #include "core/insight/answers.h"
 
@@ -22,7 +19,10 @@ namespace palimpsest {
 
 namespace {
 
-using style::px;
+using scene::Gap;
+using scene::Mark;
+using scene::Node;
+using scene::Nodes;
 
 constexpr Index most_words = WordChoice{}.most;  // more are pinned: they share the room
 constexpr Index window_step = 64;  // tokens: a window moves by so many, so that scrolling asks seldom
@@ -38,35 +38,11 @@ constexpr float low_lower_rows = 106;
 constexpr float growth_height = 46;
 constexpr float lowest_lane = 6;
 constexpr float highest_lane = 24;
-constexpr float channel_line = 14;
-constexpr float widest_reason = 640;
-
-/// Which channel of the gate is looked at; -1: all.
-struct LookedAtChannel {
-  Index channel = -1;
-  std::string data;
-};
 
 /// What was there before a stroke: a ramp is drawn anew on it.
 struct EditsBefore {
   Edits edits;
 };
-
-/// A mark of the legend, from the right; returns where the next one ends.
-float legend_from_right(float right, float y, ImU32 colour, bool hatched, std::string_view words) {
-  const style::Palette& c = style::colours();
-  const style::TextStyle text(style::Text::caption);
-  const float width = text_extent(words).x;
-  learn_text({right - width, y}, c.dim, words);
-  const float size = px(10);
-  const ImVec2 from = {right - width - px(6) - size, y + (text_extent("x").y - size) / 2};
-  const ImVec2 to = {from.x + size, from.y + size};
-  if (hatched)
-    hatch(ImGui::GetWindowDrawList(), from, to, colour);
-  else
-    ImGui::GetWindowDrawList()->AddRectFilled(from, to, colour);
-  return from.x - px(16);
-}
 
 /// Which of the words so far have a row.
 std::string which_words(const Session& session) {
@@ -81,48 +57,36 @@ std::string which_words(const Session& session) {
   return fmt::format("the words written most strongly so far, of {}", session.token() + 1);
 }
 
-void draw_lanes_headline(const Session& session, bool is_alignment, ImVec2 from, float right) {
+/// What the lanes measure, of which words, and what their colours mean where there is room for it.
+Node lanes_headline(const Session& session, bool is_alignment) {
   const style::Palette& c = style::colours();
   const RecalledLegend& legend = recalled_legend(is_alignment);
-  float x = from.x;
-  ImGui::SetCursorScreenPos(from);
-  ImGui::InvisibleButton("what is measured", {std::max(right - from.x, 1.0F), px(headline - 4)});
-  tooltip(recalled_measure(is_alignment, *session.computed()->variant));
-  {
-    const style::TextStyle text(style::Text::strong);
-    learn_text(from, c.text, legend.title);
-    x += text_extent(legend.title).x + px(14);
-  }
-  const float y = from.y + px(2);
-  float end = right;
-  if (right - from.x > px(760)) {
-    end = legend_from_right(end, y, c.faint, true, "not yet there");
-    end = legend_from_right(end, y, c.gate, false, "repaired");
-    end = legend_from_right(end, y, c.alarm, false, "damaged by this word");
-    end = legend_from_right(end, y, c.alarm, true, legend.excess);
-    end = legend_from_right(end, y, c.good, false, legend.right);
-  }
-  const style::TextStyle text(style::Text::caption);
-  if (end - x > px(120)) learn_text({x, y}, c.dim, shortened(which_words(session), end - x));
+  const auto entry = [](Mark::Kind kind, ImU32 colour, std::string_view words) {
+    return scene::row({scene::mark(kind, colour), scene::text(std::string(words), style::Text::caption,
+                                                              scene::dim_ink, scene::Fit::whole)},
+                      Gap::tight);
+  };
+  Nodes words = {
+      scene::text(std::string(legend.title), style::Text::strong, 0, scene::Fit::whole).named("title"),
+      scene::line(which_words(session), style::Text::caption, scene::dim_ink).filling()};
+  Nodes all = words;
+  all.push_back(scene::row(
+      {entry(Mark::Kind::box, c.good, legend.right), entry(Mark::Kind::hatch, c.alarm, legend.excess),
+       entry(Mark::Kind::box, c.alarm, "damaged by this word"), entry(Mark::Kind::box, c.gate, "repaired"),
+       entry(Mark::Kind::hatch, c.faint, "not yet there")},
+      Gap::wide));
+  return scene::first_that_fits(
+             {scene::row(std::move(all), Gap::wide), scene::row(std::move(words), Gap::wide)})
+      .named("headline")
+      .told(recalled_measure(is_alignment, *session.computed()->variant));
 }
 
-/// A reason in the place of rows.
-void draw_lanes_reason(const std::string& reason, const Rectangle& place) {
-  const style::TextStyle text(style::Text::body);
-  const float width = std::min(place.maximum.x - place.minimum.x, px(widest_reason));
-  const ImVec2 extent = ImGui::CalcTextSize(reason.c_str(), nullptr, false, width);
-  const ImVec2 from = {(place.minimum.x + place.maximum.x - extent.x) / 2,
-                       std::max((place.minimum.y + place.maximum.y - extent.y) / 2, place.minimum.y)};
-  const float around = px(6);  // no edge of a chunk crosses the words
-  ImGui::GetWindowDrawList()->AddRectFilled({from.x - around, from.y - around},
-                                            {from.x + extent.x + around, from.y + extent.y + around},
-                                            style::colours().panel);
-  ImGui::SetCursorScreenPos(from);
-  ImGui::PushStyleColor(ImGuiCol_Text, style::colours().dim);
-  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + extent.x + 1);
-  ImGui::TextUnformatted(reason.c_str());
-  ImGui::PopTextWrapPos();
-  ImGui::PopStyleColor();
+/// A reason in the place of rows; no edge of a chunk crosses the words.
+Node lanes_reason(const std::string& reason) {
+  Node words = scene::framed(scene::paragraph(reason), Gap::small, Gap::small, 0, style::colours().panel);
+  return scene::column({scene::rest(),
+                        scene::row({scene::rest(), std::move(words).filling(2), scene::rest()}),
+                        scene::rest()});
 }
 
 /// The memory after every visible token, or some of them.
@@ -138,7 +102,7 @@ std::vector<Index> moments_of(const FloorColumns& columns) {
 
 /// What each of the words asked still answers, the same words as in Step's table; or why that is not known.
 Known<Remembered> ask_remembered(Application& application, const TokenCourses& courses,
-                                  const FloorColumns& columns) {
+                                 const FloorColumns& columns) {
   Session& session = application.session;
   Known<Remembered> answer;
   answer.reason = courses.no_strengths;
@@ -202,24 +166,24 @@ void let_paint(FloorRow& row, Application& application, const std::string& array
 }
 
 /// Which channel is looked at, below the name of the gate's row.
-void choose_channel(const Keeping& keeping, Index& channel, float gutter) {
+void choose_channel(const Keeping& keeping, float gutter) {
   const Part* row = floor_part("gate");
   if (!row || keeping.channels < 2) return;
-  ImGui::SetCursorScreenPos({gutter, row->where.maximum.y - px(channel_line)});
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(px(6), 0));
+  const Index channel = learn_look().channel;
   const std::string words = channel < 0             ? fmt::format("all {}", keeping.channels)
                             : keeping.array == "mu" ? fmt::format("col {}", channel)
                                                     : fmt::format("row {}", channel);
-  Index chosen = channel;
-  if (style::word_button("<##channel", channel_line))
-    chosen = channel < 0 ? keeping.channels - 1 : channel - 1;
-  ImGui::SameLine();
-  style::word_button((words + "##which channel").c_str(), channel_line);
-  ImGui::SameLine();
-  if (style::word_button(">##channel", channel_line))
-    chosen = channel + 1 < keeping.channels ? channel + 1 : -1;
-  ImGui::PopStyleVar();
-  channel = chosen;
+  const auto button = [](const char* sign, Index next) {
+    return scene::word_button(sign).on([next] { learn_look().channel = next; });
+  };
+  scene::show_at(
+      scene::column({scene::rest(),
+                     scene::row({button("<", channel < 0 ? keeping.channels - 1 : channel - 1),
+                                 scene::text(words, style::Text::caption, scene::dim_ink, scene::Fit::whole),
+                                 button(">", channel + 1 < keeping.channels ? channel + 1 : -1)},
+                                Gap::small)})
+          .named("channel"),
+      {{gutter, row->where.minimum.y}, {row->where.minimum.x, row->where.maximum.y}});
 }
 
 /// Whether these are of so many tokens.
@@ -254,7 +218,7 @@ void add_lanes(Floor& floor, Application& application, const Known<Remembered>& 
   if (left <= 0.5F) return;
   floor.rows.push_back({.name = "free", .kind = FloorRow::Kind::own, .height = left});
   floor.rows.back().draw = [reason = answer.reason](const FloorColumns&, const Rectangle& place) {
-    if (!reason.empty()) draw_lanes_reason(reason, place);
+    if (!reason.empty()) scene::show_at(lanes_reason(reason), place);
   };
 }
 
@@ -303,12 +267,11 @@ void add_errors(Floor& floor, const Computation& computed, const FloorColumns& c
 void draw_learn_rows(Application& application, ImVec2 from, ImVec2 to) {
   const Session& session = application.session;
   const Computation& computed = *session.computed();
-  const auto columns = columns_between(session, {from.x, from.y + px(headline)}, to, {60, 120});
+  const auto columns = columns_between(session, {from.x, from.y + style::px(headline)}, to, {60, 120});
   if (!columns) return;
-  auto& looked = context_local<LookedAtChannel>();
-  if (looked.data != session.data().id) looked = {.data = session.data().id};
-  const Known<TokenCourses> answer = ask_courses(application, looked.channel);
-  if (!answer.reason.empty() && looked.channel >= 0) looked.channel = -1;  // the rule has fewer
+  Index& channel = learn_look().channel;
+  const Known<TokenCourses> answer = ask_courses(application, channel);
+  if (!answer.reason.empty() && channel >= 0) channel = -1;  // the rule has fewer
   const bool fits = answer.value && is_of(*answer.value, columns->tokens);
   const TokenCourses none;
   const TokenCourses& courses = fits ? *answer.value : none;
@@ -331,21 +294,20 @@ void draw_learn_rows(Application& application, ImVec2 from, ImVec2 to) {
     add_strengths(floor, application, *courses.strengths, *columns);
   else
     floor.rows.push_back({.name = "strength", .share = 56});
-  add_gates(floor, application, courses.keeping, looked.channel);
+  add_gates(floor, application, courses.keeping, channel);
   add_errors(floor, computed, *columns);
   if (grows) floor.rows.push_back(growth_row(computed, *columns));
-  draw_lanes_headline(session, remembered.value && remembered.value->is_alignment, from, to.x);
+  scene::show_at(lanes_headline(session, remembered.value && remembered.value->is_alignment),
+                 {from, {to.x, columns->position.y}});
   show_floor(application, floor, *columns);
-  if (courses.keeping) choose_channel(*courses.keeping, looked.channel, from.x);
+  if (courses.keeping) choose_channel(*courses.keeping, from.x);
 }
 
 }  // namespace
 
 void draw_learn_floor(Application& application) {
-  draw_floor_panel(application, "##learn floor", 12, 6, RowsAbove::own, [&](ImVec2 from, ImVec2 to) {
-    begin_learn_piece();
-    draw_learn_rows(application, from, to);
-  });
+  draw_floor_panel(application, "##learn floor", 12, 6, RowsAbove::own,
+                   [&](ImVec2 from, ImVec2 to) { draw_learn_rows(application, from, to); });
 }
 
 }  // namespace palimpsest

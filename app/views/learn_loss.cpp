@@ -236,6 +236,39 @@ void add_dot(Plot& plot, const LearningMoment& moment, double at, bool is_dragge
                   {.words = {words}, .symbol = symbol, .colour = is_beyond ? c.alarm : c.text}, {14, -30}));
 }
 
+/// The loss along the step that is `at` long, with that of the word that it harms most; `is_dragged`: what it
+/// really comes to is still to be computed.
+Plot loss_plot(const LearnScene& scene, double at, const HarmAlong* harm, bool is_dragged) {
+  const style::Palette& c = style::colours();
+  const LearningMoment& moment = scene.moment;
+  const LearningStep& step = moment.step;
+  const double unit = per_rate(moment);
+  Plot plot{.name = "loss",
+            .x = {.title = axis_titles(moment), .has_grid = false},
+            .y = {.title = {is_error_of_token(moment) ? "error" : "loss"}}};
+  set_ranges(plot, moment);
+  const double edge = moment.edge * unit;
+  if (moment.edge != moment.parabola_edge) {
+    std::vector<double> parabola;
+    for (const double rate : moment.rates)
+      parabola.push_back(step.along.value + step.along.slope * rate + step.along.curvature * rate * rate / 2);
+    plot.series.push_back(loss_series("parabola", moment.rates, unit, std::move(parabola),
+                                      {.colour = c.dim, .width = 1.5F, .dash = 5}));
+  }
+  const ImU32 ink = scene.is_old ? style::mix(c.panel, c.strength, 0.5F) : c.strength;
+  plot.series.push_back(
+      loss_series("loss", moment.rates, unit, moment.losses, {.colour = ink, .width = 2.5F}));
+  add_edge(plot, moment, edge);
+  if (harm) add_harm(plot, scene, *harm, at);
+  plot.marks.push_back(closer_mark(moment, edge, plot.x.high));
+  plot.marks.push_back(named_point("before", 0, step.along.value,
+                                   {.colour = c.text, .marker = PlotMarker::circle, .size = dot_size},
+                                   {.words = {fmt::format("before {:.4g}", step.along.value)}}, {14, -18}));
+  add_dot(plot, moment, at, is_dragged);
+  plot.drags = moment.strength.has_value();
+  return plot;
+}
+
 void set_strength(const LearnScene& scene, double value) {
   Session& session = scene.application.session;
   const LearningMoment& moment = scene.moment;
@@ -268,38 +301,7 @@ void drag_dot(const LearnScene& scene, const PlotDone& done, double present, dou
 
 }  // namespace
 
-Plot loss_plot(const LearnScene& scene, double at, const HarmAlong* harm, bool is_dragged) {
-  const style::Palette& c = style::colours();
-  const LearningMoment& moment = scene.moment;
-  const LearningStep& step = moment.step;
-  const double unit = per_rate(moment);
-  Plot plot{.name = "loss",
-            .x = {.title = axis_titles(moment), .has_grid = false},
-            .y = {.title = {is_error_of_token(moment) ? "error" : "loss"}}};
-  set_ranges(plot, moment);
-  const double edge = moment.edge * unit;
-  if (moment.edge != moment.parabola_edge) {
-    std::vector<double> parabola;
-    for (const double rate : moment.rates)
-      parabola.push_back(step.along.value + step.along.slope * rate + step.along.curvature * rate * rate / 2);
-    plot.series.push_back(loss_series("parabola", moment.rates, unit, std::move(parabola),
-                                      {.colour = c.dim, .width = 1.5F, .dash = 5}));
-  }
-  const ImU32 ink = scene.is_old ? style::mix(c.panel, c.strength, 0.5F) : c.strength;
-  plot.series.push_back(
-      loss_series("loss", moment.rates, unit, moment.losses, {.colour = ink, .width = 2.5F}));
-  add_edge(plot, moment, edge);
-  if (harm) add_harm(plot, scene, *harm, at);
-  plot.marks.push_back(closer_mark(moment, edge, plot.x.high));
-  plot.marks.push_back(named_point("before", 0, step.along.value,
-                                   {.colour = c.text, .marker = PlotMarker::circle, .size = dot_size},
-                                   {.words = {fmt::format("before {:.4g}", step.along.value)}}, {14, -18}));
-  add_dot(plot, moment, at, is_dragged);
-  plot.drags = moment.strength.has_value();
-  return plot;
-}
-
-void draw_loss(const LearnScene& scene, const LearnRoom& room) {
+scene::Node loss_picture(const LearnScene& scene) {
   const LearningMoment& moment = scene.moment;
   const auto& dragged = context_local<DraggedDot>();
   const double present = moment.strength ? moment.step.problem.rate * per_rate(moment) : moment.step.taken;
@@ -307,10 +309,10 @@ void draw_loss(const LearnScene& scene, const LearnRoom& room) {
   Plot plot =
       loss_plot(scene, dragged.active ? dragged.wanted : present, harm ? &**harm : nullptr, dragged.active);
   if (dragged.active) plot.x.high = dragged.right;
-  const PlotDone done = draw_plot(plot, {room.from, room.to});
-  learn_map().loss = done.area;
-  learn_map().labels_on_curves = done.labels_on_curves;
-  drag_dot(scene, done, present, plot.x.high);
+  const double right = plot.x.high;
+  return scene::plotted(std::move(plot), [scene, present, right](const PlotDone& done) {
+    drag_dot(scene, done, present, right);
+  });
 }
 
 }  // namespace palimpsest

@@ -1,13 +1,12 @@
 #include <fmt/format.h>
-#include <imgui.h>
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "app/gl/context_local.h"
 #include "app/session/scales.h"
 #include "app/views/learn.h"
-#include "app/widgets/controls.h"
 #include "app/widgets/text.h"
 #include "core/insight/learning.h"
 
@@ -15,29 +14,32 @@ namespace palimpsest {
 
 namespace {
 
-using style::px;
+using scene::Node;
+using scene::Nodes;
 
-constexpr float margin_size = 10;  // of a vector beside its matrix
-constexpr float margin_gap = 5;
-constexpr float below_matrix = 44;  // its symbol, words and what was measured
-constexpr float smallest_side = 40;
+constexpr double margin = 0.03;  // how thick a vector beside a matrix is, of its side
+constexpr double margin_gap = 0.02;
 constexpr double shown_part = 0.95;  // of the numbers have colours of their own
+
+/// Numbers to be drawn, and what their colours end at.
+struct ScaledNumbers {
+  std::shared_ptr<const Matrix<double>> numbers = nullptr;
+  double range = 0;
+  double beyond = 0;  // the share of them beyond it
+};
 
 /// The vectors that a matrix is the product of.
 struct Margins {
-  Matrix<double> key = {};    // [K, 1]; empty: there are none
-  Matrix<double> error = {};  // [1, V]
-  double key_range = 0;
-  double error_range = 0;
+  ScaledNumbers key = {};    // [K, 1]; empty: there are none
+  ScaledNumbers error = {};  // [1, V]
   bool along_key = true;
 };
 
-/// The colour scales of a moment, and how much lies beyond them.
+/// What is drawn of a moment, made once.
 struct MatrixScales {
   std::uint64_t version = 0;
   std::string ids = {};  // of the matrices
-  std::vector<double> ranges = {};
-  std::vector<double> beyond = {};
+  std::vector<ScaledNumbers> matrices = {};
   Margins gradient = {};
   Margins step = {};
 };
@@ -56,24 +58,17 @@ struct ShownMatrix {
   Margins MatrixScales::*margins = nullptr;
 };
 
-double range_of(const Matrix<double>& values) {
-  const std::vector<double> numbers(values.data(), values.data() + values.size());
+ScaledNumbers scaled(const Matrix<double>& values) {
   std::vector<double> sizes;
-  for (const double number : numbers) sizes.push_back(std::abs(number));
-  return quantile(std::move(sizes), shown_part);
+  for (const double number : values.reshaped()) sizes.push_back(std::abs(number));
+  const double range = quantile(std::move(sizes), shown_part);
+  const auto beyond = static_cast<double>((values.array().abs() > range).count());
+  return {std::make_shared<const Matrix<double>>(values), range,
+          beyond / static_cast<double>(std::max<Index>(values.size(), 1))};
 }
 
 Margins margins(const Vector<double>& key, const Vector<double>& error, bool along_key) {
-  Margins beside{.key = key, .error = error.transpose(), .along_key = along_key};
-  beside.key_range = range_of(beside.key);
-  beside.error_range = range_of(beside.error);
-  return beside;
-}
-
-double part_beyond(const Matrix<double>& values, double range) {
-  if (values.size() == 0) return 0;
-  const Index count = (values.array().abs() > range).count();
-  return static_cast<double>(count) / static_cast<double>(values.size());
+  return {scaled(key), scaled(error.transpose()), along_key};
 }
 
 const MatrixScales& updated_scales(const LearnScene& scene, const std::vector<ShownMatrix>& shown) {
@@ -82,10 +77,7 @@ const MatrixScales& updated_scales(const LearnScene& scene, const std::vector<Sh
   for (const ShownMatrix& matrix : shown) ids += matrix.id + "\n";
   if (scales.version == scene.version && scales.ids == ids) return scales;
   scales = {.version = scene.version, .ids = ids};
-  for (const ShownMatrix& matrix : shown) {
-    scales.ranges.push_back(range_of(*matrix.values));
-    scales.beyond.push_back(part_beyond(*matrix.values, scales.ranges.back()));
-  }
+  for (const ShownMatrix& matrix : shown) scales.matrices.push_back(scaled(*matrix.values));
   const LearningMoment& moment = scene.moment;
   if (moment.outer) scales.gradient = margins(moment.outer->key, moment.outer->error, true);
   const bool is_plain = moment.step.problem.moving.empty();
@@ -150,78 +142,98 @@ ErrorWords error_words(bool is_difference, bool is_step) {
                  : ErrorWords{"what is there − what should be there", "is − should be"};
 }
 
-/// Draws one matrix in a square of `side` and what stands below it.
-void draw_matrix(const LearnScene& scene, const ShownMatrix& shown, const MatrixScales& scales,
-                 std::size_t index, ImVec2 corner, ImVec2 size, float words_width) {
-  const style::Palette& c = style::colours();
-  const auto look = [](double range) {
-    return HeatMapLook{.range = static_cast<float>(range > 0 ? range : 1)};
-  };
-  const std::uint64_t version = scene.version;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  heat_map(fmt::format("learn {}", shown.id), *shown.values, version, corner, size,
-           look(scales.ranges[index]));
-  list->AddRect({corner.x - 1, corner.y - 1}, {corner.x + size.x + 1, corner.y + size.y + 1}, c.edge);
-  const bool is_step = shown.margins == &MatrixScales::step;
-  std::string measured = shown.measured;
-  if (shown.margins && (scales.*shown.margins).key.size() > 0) {
-    const Margins& beside = scales.*shown.margins;
-    if (is_step) measured = beside.along_key ? "one key × one error" : "one direction × one error";
-    const float thick = px(margin_size);
-    const float gap = px(margin_gap);
-    heat_map(fmt::format("learn {} k", shown.id), beside.key, version, {corner.x - gap - thick, corner.y},
-             {thick, size.y}, look(beside.key_range));
-    heat_map(fmt::format("learn {} e", shown.id), beside.error, version, {corner.x, corner.y - gap - thick},
-             {size.x, thick}, look(beside.error_range));
-    if (beside.along_key) learn_formula({corner.x - gap - thick, corner.y - gap - px(1)}, "k", px(15), c.key);
-    const style::TextStyle text(style::Text::caption);
-    const ErrorWords words = error_words(scene.moment.outer->is_difference, is_step);
-    const std::string error = text_extent(words.in_full).x <= size.x ? words.in_full : words.briefly;
-    learn_text_right({corner.x + size.x, corner.y - gap - thick - text_extent(error).y - px(2)}, c.dim,
-                     error);
+/// Numbers between two corners, 0, 0 the upper left one of the matrix and 1, 1 its lower right one.
+PlotMark numbers_mark(std::string name, const ScaledNumbers& scaled, std::uint64_t version, PlotPlace from,
+                      PlotPlace to) {
+  return {.kind = PlotMark::Kind::picture,
+          .name = std::move(name),
+          .x = from.x,
+          .y = from.y,
+          .to_x = to.x,
+          .to_y = to.y,
+          .look = {.colour = style::colours().edge},
+          .outline = style::line,
+          .numbers = scaled.numbers,
+          .version = version,
+          .heat = {.range = static_cast<float>(scaled.range > 0 ? scaled.range : 1)}};
+}
+
+/// A matrix, and left of it and above it the vectors that it is the product of.
+Node picture_of(const LearnScene& scene, const ShownMatrix& shown, const ScaledNumbers& scaled,
+                const Margins* beside) {
+  const Matrix<double>& values = *shown.values;
+  const double ratio = std::clamp(
+      static_cast<double>(values.rows()) / static_cast<double>(std::max<Index>(values.cols(), 1)), 0.25, 4.0);
+  const double across = margin + margin_gap;
+  const double down = across / ratio;
+  Plot plot{.name = shown.id,
+            .x = {.low = -across, .high = 1, .has_round = false, .has_grid = false},
+            .y = {.low = 1, .high = -down, .has_round = false, .has_grid = false},
+            .is_area = true};
+  plot.marks.push_back(numbers_mark("matrix", scaled, scene.version, {0, 0}, {1, 1}));
+  if (beside && beside->key.numbers) {
+    plot.marks.push_back(numbers_mark("key", beside->key, scene.version, {-across, 0}, {-margin_gap, 1}));
+    plot.marks.push_back(
+        numbers_mark("error", beside->error, scene.version, {0, -down}, {1, -margin_gap / ratio}));
   }
-  const style::TextStyle text(style::Text::caption);
-  const float top = corner.y + size.y + px(6);
-  const float baseline = top + ImGui::GetFontBaked()->Ascent;
-  const float symbol = learn_formula({corner.x, baseline}, shown.latex, px(15), c.text) + px(8);
-  const bool is_brief = !shown.words_briefly.empty() && text_extent(shown.words).x > words_width - symbol;
-  learn_text({corner.x + symbol, top}, c.text,
-             shortened(is_brief ? shown.words_briefly : shown.words, words_width - symbol));
-  const std::string brief = shown.measured_briefly.empty() ? measured : shown.measured_briefly;
-  const std::string least = shown.measured_least.empty() ? brief : shown.measured_least;
-  const std::string alone = measured;
-  if (scales.beyond[index] > 0)
-    measured += fmt::format("{}±{:.2g}, {:.0f} % beyond", measured.empty() ? "" : "; ", scales.ranges[index],
-                            100 * scales.beyond[index]);
-  const auto fits = [&](const std::string& words) { return text_extent(words).x <= words_width; };
-  const std::string& fitting = fits(measured) ? measured : fits(alone) ? alone : fits(brief) ? brief : least;
-  learn_text({corner.x, top + text_extent("x").y + px(3)}, shown.is_good ? c.good : c.dim,
-             shortened(fitting, words_width));
+  return {scene::Over{{scene::plotted(std::move(plot))}, static_cast<float>(ratio)}};
+}
+
+/// What stands above a matrix: which vectors lie beside it.
+Node head_of(const LearnScene& scene, const ShownMatrix& shown, const Margins* beside) {
+  const style::Palette& c = style::colours();
+  if (!beside || !beside->key.numbers) return scene::caption(" ");
+  const ErrorWords words =
+      error_words(scene.moment.outer->is_difference, shown.margins == &MatrixScales::step);
+  const auto caption = [&](const char* error, scene::Fit fit) {
+    return scene::text(error, style::Text::caption, scene::dim_ink, fit);
+  };
+  Nodes all;
+  if (beside->along_key) all.push_back(scene::formula("k", style::formula_label, c.key));
+  all.push_back(scene::first_that_fits(
+      {caption(words.in_full, scene::Fit::whole), caption(words.briefly, scene::Fit::shorten)}));
+  return scene::row(std::move(all));
+}
+
+/// A matrix with what stands above and below it.
+Node matrix_node(const LearnScene& scene, const ShownMatrix& shown, const MatrixScales& scales,
+                 const ScaledNumbers& scaled) {
+  const style::Palette& c = style::colours();
+  const Margins* beside = shown.margins ? &(scales.*shown.margins) : nullptr;
+  const auto caption = [](const std::string& words, scene::Ink ink, bool is_last) {
+    return scene::text(words, style::Text::caption, ink, is_last ? scene::Fit::shorten : scene::Fit::whole);
+  };
+  std::string measured = shown.measured;
+  if (beside && beside->key.numbers && shown.margins == &MatrixScales::step)
+    measured = beside->along_key ? "one key × one error" : "one direction × one error";
+  std::vector<std::string> ways = {measured};
+  if (scaled.beyond > 0)
+    ways.insert(ways.begin(),
+                fmt::format("{}±{:.2g}, {:.0f} % beyond", measured.empty() ? "" : measured + "; ",
+                            scaled.range, 100 * scaled.beyond));
+  for (const std::string& brief : {shown.measured_briefly, shown.measured_least})
+    if (!brief.empty()) ways.push_back(brief);
+  Nodes wishes;
+  for (const std::string& way : ways)
+    wishes.push_back(caption(way, shown.is_good ? c.good : scene::dim_ink, &way == &ways.back()));
+  const bool has_brief = !shown.words_briefly.empty();
+  Nodes names = {caption(shown.words, c.text, !has_brief)};
+  if (has_brief) names.push_back(caption(shown.words_briefly, c.text, true));
+  return scene::column({head_of(scene, shown, beside), picture_of(scene, shown, scaled, beside).shrinking(),
+                        scene::row({scene::formula(shown.latex), scene::first_that_fits(std::move(names))}),
+                        scene::first_that_fits(std::move(wishes))},
+                       scene::Gap::tight);
 }
 
 }  // namespace
 
-void draw_step_matrices(const LearnScene& scene, const LearnRoom& room) {
+scene::Node step_matrices(const LearnScene& scene) {
   const std::vector<ShownMatrix> shown = matrices_of(scene.moment);
   const MatrixScales& scales = updated_scales(scene, shown);
-  const auto count = static_cast<float>(shown.size());
-  const float left = px(margin_size + margin_gap);
-  const float top = px(margin_size + margin_gap + 18);
-  const float gap = px(room.compact ? 20 : 36);
-  const float column = (room.width() - gap * (count - 1)) / count;
-  const float height = room.height() - top - px(below_matrix);
-  const Matrix<double>& first = *shown.front().values;
-  const float wanted = std::min(column - left, px(340));
-  const float ratio = static_cast<float>(first.rows()) / static_cast<float>(std::max<Index>(first.cols(), 1));
-  ImVec2 size = {wanted, wanted * std::clamp(ratio, 0.25F, 4.0F)};
-  if (size.y > height) size = {size.x * height / size.y, height};
-  size = {std::round(size.x), std::round(size.y)};
-  if (size.x < px(smallest_side) || size.y < px(8)) return;
-  for (std::size_t i = 0; i < shown.size(); ++i) {
-    const ImVec2 corner = {std::round(room.from.x + static_cast<float>(i) * (column + gap) + left),
-                           std::round(room.from.y + top)};
-    draw_matrix(scene, shown[i], scales, i, corner, size, column - left);
-  }
+  Nodes all;
+  for (std::size_t i = 0; i < shown.size(); ++i)
+    all.push_back(matrix_node(scene, shown[i], scales, scales.matrices[i]).filling());
+  return Node{scene::Row{.nodes = std::move(all), .gap = scene::Gap::far, .on_top = true}};
 }
 
 }  // namespace palimpsest

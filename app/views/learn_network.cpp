@@ -1,28 +1,23 @@
 // A memory that is a little network: the word on its way through, the gradient on its way back, and the step.
 
 #include <fmt/format.h>
-#include <imgui.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <memory>
 
-#include "app/gl/context_local.h"
 #include "app/session/scales.h"
 #include "app/views/learn.h"
-#include "app/widgets/controls.h"
-#include "app/widgets/formula.h"
-#include "app/widgets/text.h"
 
 namespace palimpsest {
 
 namespace {
 
-using style::px;
+using scene::Node;
+using scene::Nodes;
 
-constexpr float strip_width = 14;
-constexpr float head_height = 58;   // the choice of the side and the symbols above the strips
-constexpr float below_strips = 46;  // what happens in each layer
+constexpr double strip_width = 0.03;  // of the picture
+constexpr double narrow_part = 0.11;  // of each column on the right
 
 double size_of(const Vector<double>& numbers) {
   std::vector<double> sizes;
@@ -45,62 +40,39 @@ struct Strip {
   std::string symbol;
   ImU32 colour = 0;
   ImU32 frame = 0;
-  float x = 0;
-  float top = 0;
-  float bottom = 0;
+  double left = 0;  // in the picture
 
-  float y(Index unit) const {
-    return top + (bottom - top) * (static_cast<float>(unit) + 0.5F) / static_cast<float>(values.size());
+  double y(Index unit) const {
+    return 1 - (static_cast<double>(unit) + 0.5) / static_cast<double>(values.size());
   }
 };
 
-void draw_strip(const LearnScene& scene, const Strip& strip) {
-  const ImVec2 from = {strip.x, strip.top};
-  const ImVec2 size = {px(strip_width), strip.bottom - strip.top};
-  heat_map("learn network " + strip.id, Matrix<double>(strip.values), scene.version, from, size,
-           {.range = static_cast<float>(strip.range)});
-  ImGui::GetWindowDrawList()->AddRect({from.x - 1, from.y - 1}, {from.x + size.x + 1, from.y + size.y + 1},
-                                      strip.frame);
-  const float width = measure_formula(strip.symbol, px(16)).width;
-  learn_formula({strip.x + (px(strip_width) - width) / 2, strip.top - px(8)}, strip.symbol, px(16),
-                strip.colour);
-  if (!ImGui::IsWindowHovered()) return;
-  if (const auto cell = hovered_cell(from, size, strip.values.size(), 1, ImGui::GetMousePos()))
-    tooltip_beside(from, {from.x + size.x, from.y + size.y},
-                   fmt::format("{} {}: {:.4g}", strip.words, cell->row, strip.values[cell->row]));
+PlotMark strip_mark(const Strip& strip, std::uint64_t version) {
+  return {.kind = PlotMark::Kind::picture,
+          .name = strip.id,
+          .x = strip.left,
+          .y = 1,
+          .to_x = strip.left + strip_width,
+          .to_y = 0,
+          .look = {.colour = strip.frame},
+          .outline = style::line,
+          .numbers = std::make_shared<const Matrix<double>>(strip.values),
+          .version = version,
+          .heat = {.range = static_cast<float>(strip.range)},
+          .told = [words = strip.words, values = strip.values](Cell cell) {
+            return fmt::format("{} {}: {:.4g}", words, cell.row, values[cell.row]);
+          }};
 }
 
-void draw_paths(const std::vector<StrongLink>& paths, const Strip& from, const Strip& to) {
+void add_paths(Plot& plot, const std::vector<StrongLink>& paths, const Strip& from, const Strip& to) {
   if (paths.empty()) return;
   const double most = std::max(std::abs(paths.back().amount), 1e-30);
   for (const StrongLink& path : paths) {
     const double part = path.amount / most;
-    ImGui::GetWindowDrawList()->AddLine({from.x + px(strip_width), from.y(path.from)}, {to.x, to.y(path.to)},
-                                        path_ink(part), px(static_cast<float>(0.6 + 1.8 * std::abs(part))));
+    plot.marks.push_back(
+        line_mark(from.left + strip_width, from.y(path.from), to.left, to.y(path.to),
+                  {.colour = path_ink(part), .width = static_cast<float>(0.6 + 1.8 * std::abs(part))}));
   }
-}
-
-/// What happens between two strips: an arrow, back where `is_back`, with a formula and words below it.
-void draw_layer(float left, float right, float y, bool is_back, const std::string& latex,
-                const std::string& words) {
-  const style::Palette& c = style::colours();
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const ImU32 ink = is_back ? c.error : c.dim;
-  const float tip = is_back ? left : right;
-  const float inward = is_back ? px(8) : -px(8);
-  list->AddLine({left, y}, {right, y}, ink, px(2));
-  list->AddTriangleFilled({tip, y}, {tip + inward, y - px(5)}, {tip + inward, y + px(5)}, ink);
-  const style::TextStyle text(style::Text::caption);
-  constexpr float smallest = 11;
-  float size = 15;
-  while (measure_formula(latex, px(size)).width > right - left && size > smallest) --size;
-  const float formula = measure_formula(latex, px(size)).width;
-  const float gap = px(6);
-  const bool has_words = !words.empty() && formula + gap + text_extent(words).x <= right - left;
-  const float width = formula + (has_words ? gap + text_extent(words).x : 0);
-  const float from = left + std::max((right - left - width) / 2, 0.0F);
-  learn_formula({from, y + px(22)}, latex, px(size), c.text);
-  if (has_words) learn_text({from + formula + gap, y + px(22) - ImGui::GetFontBaked()->Ascent}, c.dim, words);
 }
 
 double half_square(const Vector<double>& error) { return error.squaredNorm() / 2; }
@@ -161,70 +133,83 @@ std::vector<Strip> strips_of(const LearningMoment& moment, NetworkSide side) {
   strips.push_back({"v", "value", pass.value, range, "v", c.value, c.edge});
   strips.push_back(
       {"e", "error" + after, pass.error, range, fmt::format("{}{}-v", answer, prime), c.text, c.error});
-  for (Strip& strip : strips) strip.id = fmt::format("{} {}", static_cast<int>(side), strip.id);
   return strips;
 }
 
-void draw_layers(const LearningMoment& moment, NetworkSide side, const std::vector<Strip>& strips, float y) {
-  const float key = strips[0].x;
-  const float hidden = strips[1].x;
-  const float output = strips[2].x;
-  const float end = strips.back().x + px(strip_width);
+/// What happens between two strips: an arrow, back where `is_back`, with a formula and words below it.
+Node layer(double part, bool is_back, const std::string& latex, const std::string& words) {
+  const scene::Ink ink = is_back ? style::colours().error : scene::dim_ink;
+  const auto written = [&](scene::Fit fit) {
+    return Node{scene::Formula{.latex = latex, .size = 15, .fit = fit}};
+  };
+  Nodes wishes;
+  if (!words.empty())
+    wishes.push_back(scene::row({written(scene::Fit::whole),
+                                 scene::text(words, style::Text::caption, scene::dim_ink, scene::Fit::whole)},
+                                scene::Gap::small));
+  wishes.push_back(written(scene::Fit::shorten));
+  const auto head = is_back ? scene::Rule::Head::left : scene::Rule::Head::right;
+  return scene::column({Node{scene::Rule{.room = scene::Gap::near, .head = head, .ink = ink}},
+                        scene::centred(scene::first_that_fits(std::move(wishes)))},
+                       scene::Gap::tight)
+      .filling(static_cast<float>(part));
+}
+
+/// What leads from strip to strip, below them.
+Node layers(const LearningMoment& moment, NetworkSide side, const std::vector<Strip>& strips) {
+  const double half = strips[1].left;
+  const double rest = 1 - strips[2].left;
   if (side == NetworkSide::forward) {
-    draw_layer(key, hidden, y, false, "h=\\mathrm{gelu}(W_1^{\\top}k+b_1)", "");
-    draw_layer(hidden + px(strip_width + 4), output, y, false, "y=W_2^{\\top}h+b_2", "");
-    if (moment.network->is_normalised())
-      draw_layer(output + px(strip_width + 4), end, y, false, "f=k+\\mathrm{LN}(y)", "");
-    return;
+    Nodes all = {layer(half, false, "h=\\mathrm{gelu}(W_1^{\\top}k+b_1)", ""),
+                 layer(half, false, "y=W_2^{\\top}h+b_2", "")};
+    all.push_back(moment.network->is_normalised() ? layer(rest, false, "f=k+\\mathrm{LN}(y)", "")
+                                                  : scene::rest().filling(static_cast<float>(rest)));
+    return scene::row(std::move(all), scene::Gap::small);
   }
   const bool is_step = side == NetworkSide::step;
   const Weights<double>& changes = is_step ? moment.written : moment.network->weight_gradients;
   const auto length = [&](std::size_t weights) {
     return fmt::format("length {:.3g}", norm({changes[weights]}));
   };
-  draw_layer(key, hidden, y, true, is_step ? "\\Delta W_1" : "\\nabla W_1=k\\,g_1^{\\top}", length(0));
-  draw_layer(hidden + px(strip_width + 4), end, y, true,
-             is_step ? "\\Delta W_2" : "\\nabla W_2=h\\,g_2^{\\top}", length(2));
+  return scene::row(
+      {layer(half, true, is_step ? "\\Delta W_1" : "\\nabla W_1=k\\,g_1^{\\top}", length(0)),
+       layer(half + rest, true, is_step ? "\\Delta W_2" : "\\nabla W_2=h\\,g_2^{\\top}", length(2))},
+      scene::Gap::small);
+}
+
+/// The three columns that paths lead through, and beside them those that are compared.
+Plot network_plot(const LearnScene& scene, NetworkSide side, const std::vector<Strip>& strips) {
+  Plot plot{.name = "network",
+            .x = {.has_round = false, .has_grid = false},
+            .y = {.has_round = false, .has_grid = false}};
+  for (const Strip& strip : strips) {
+    plot.x.named.push_back(
+        {.at = strip.left + strip_width / 2, .latex = strip.symbol, .colour = strip.colour});
+    plot.marks.push_back(strip_mark(strip, scene.version));
+  }
+  const NetworkPaths& paths = paths_of(scene.moment, side);
+  add_paths(plot, paths.in, strips[0], strips[1]);
+  add_paths(plot, paths.out, strips[1], strips[2]);
+  return plot;
 }
 
 }  // namespace
 
-NetworkSide& network_side() {
-  struct Shown {
-    NetworkSide side = NetworkSide::forward;
-  };
-  return context_local<Shown>().side;
-}
-
-void draw_network(const LearnScene& scene, const LearnRoom& room) {
-  static constexpr std::array sides = {"forward", "backward", "step"};
-  const auto chosen = learn_choice(room.from, sides, static_cast<std::size_t>(network_side()));
-  network_side() = static_cast<NetworkSide>(chosen.index);
-  const NetworkSide side = network_side();
-  {
-    const style::TextStyle text(style::Text::caption);
-    const float left = chosen.right + px(12);
-    learn_text({left, room.from.y + px(6)}, style::colours().dim,
-               joined_to_fit(side_words(scene.moment, side), room.to.x - left));
-  }
-  const float top = room.from.y + px(head_height);
-  const float bottom = room.to.y - px(below_strips);
-  if (bottom - top < px(40)) return;
+scene::Node network_picture(const LearnScene& scene) {
+  const NetworkSide side = learn_look().network;
   std::vector<Strip> strips = strips_of(scene.moment, side);
-  const float between = strips.size() > 5 ? 0.12F : 0.1F;  // the narrow columns on the right
-  const float narrow = between * static_cast<float>(strips.size() - 3);
-  for (std::size_t i = 0; i < strips.size(); ++i) {
-    const float part = i < 3 ? (1 - narrow) * static_cast<float>(i) / 2
-                             : 1 - between * static_cast<float>(strips.size() - 1 - i);
-    strips[i].x = std::round(room.from.x + (room.width() - px(strip_width)) * part);
-    strips[i].top = top;
-    strips[i].bottom = bottom;
-  }
-  const NetworkPaths& paths = paths_of(scene.moment, side);
-  draw_paths(paths.in, strips[0], strips[1]);
-  draw_paths(paths.out, strips[1], strips[2]);
-  for (const Strip& strip : strips) draw_strip(scene, strip);
-  draw_layers(scene.moment, side, strips, bottom + px(14));
+  const double narrow = narrow_part * static_cast<double>(strips.size() - 3);
+  for (std::size_t i = 0; i < strips.size(); ++i)
+    strips[i].left =
+        (1 - strip_width) * (i < 3 ? (1 - narrow) * static_cast<double>(i) / 2
+                                   : 1 - narrow_part * static_cast<double>(strips.size() - 1 - i));
+  return scene::column(
+      {scene::row({scene::segments(
+                       {"forward", "backward", "step"}, static_cast<std::size_t>(side),
+                       [](std::size_t chosen) { learn_look().network = static_cast<NetworkSide>(chosen); }),
+                   scene::as_many(side_words(scene.moment, side))}),
+       scene::plotted(network_plot(scene, side, strips)).filling(), layers(scene.moment, side, strips)},
+      scene::Gap::tight);
 }
 
 }  // namespace palimpsest

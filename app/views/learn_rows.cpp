@@ -6,9 +6,8 @@
 #include <cmath>
 #include <utility>
 
-#include "app/views/answer_cells.h"
+#include "app/views/answers.h"
 #include "app/views/floor_rows.h"
-#include "app/views/recalled_words.h"
 #include "app/widgets/text.h"
 #include "core/base/text.h"
 #include "core/formula/notation.h"
@@ -19,7 +18,21 @@ namespace palimpsest {
 
 namespace {
 
-using Kind = FloorPiece::Kind;
+constexpr double seen = 0.005;  // of a share: what two digits show
+
+std::string found(double share, bool is_alignment) {
+  if (!std::isfinite(share)) return "The answer is no number any more.";
+  if (is_alignment) {
+    const char* way = share < -seen ? ": it points the other way" : "";
+    return fmt::format("The answer to its key points along its value by {:.0f} %{}.", 100 * share, way);
+  }
+  std::string off;
+  if (share > 1 + seen) off = fmt::format(", {} too much", fixed_number(share - 1, 2));
+  if (share < -seen) off = ": it points the other way";
+  return fmt::format("Its key finds {} of its value{}.", fixed_number(share, 2), off);
+}
+
+using PieceKind = FloorPiece::Kind;
 
 constexpr double reach_top = 2.4;      // the axis of beta |k|^2: a little beyond its edge
 constexpr double longest_life = 3000;  // words
@@ -27,7 +40,7 @@ constexpr double shortest_life = 0.5;
 constexpr double seen_change = 0.02;  // of a share: less is no damage that one could see
 
 // In design pixels.
-constexpr float channel_line = 14;  // on which one chooses the channel
+constexpr float channel_line = 20;  // on which one chooses the channel
 constexpr float low_lane = 15;
 constexpr float row_above = 2;
 constexpr float row_below = 4;
@@ -89,6 +102,40 @@ FloorRow symbol_row(std::string name, float share, std::string symbol, ImU32 col
 
 }  // namespace
 
+std::string recalled_words(const RecalledAt& at) {
+  if (!at.is_there) return fmt::format("{} is not in the memory yet.", at.word);
+  std::string words =
+      fmt::format("{} after {}.\n{}\n", at.word, at.present, found(at.after, at.is_alignment));
+  if (at.beside > 0) words += fmt::format("Fitted together with the other {} shown here.\n", at.beside);
+  const double change = recalled_part(at.after).right - recalled_part(at.before).right;
+  const char* verb = at.is_own ? "writes it" : change < 0 ? "damages it" : "repairs it";
+  if (!(std::abs(at.after - at.before) > seen))
+    return words + fmt::format("{} leaves it as it is.", at.present);
+  return words + fmt::format("{} {}: {} before, {} now.", at.present, verb, fixed_number(at.before, 2),
+                             fixed_number(at.after, 2));
+}
+
+const RecalledLegend& recalled_legend(bool is_alignment) {
+  static constexpr RecalledLegend shares = {
+      "What each stored word still answers", "recalled, 0 to 100 %", "too much",
+      "Asked with the key of a stored word, how much of that word's own value is in the answer, beside the "
+      "values of the other words shown. Step and Compare fit the answer to all words asked about at their "
+      "token: beside other words a share comes out a little different. 100 % is the value itself; what is "
+      "beyond it is as wrong as what is missing."};
+  static constexpr RecalledLegend directions = {
+      "Which way each stored word's answer points", "along its value, 0 to 100 %", "the other way",
+      "Asked with the key of a stored word, the cosine between the answer and that word's value: 100 % "
+      "where it points the same way, however short it is. Step measures how much of the value is in the "
+      "answer, which can be little where the direction is right."};
+  return is_alignment ? directions : shares;
+}
+
+std::string recalled_measure(bool is_alignment, const Variant& variant) {
+  std::string words(recalled_legend(is_alignment).measure);
+  if (is_alignment) words += " " + compared_by_direction(variant);
+  return words;
+}
+
 LaneState lane_state(const Remembered& remembered, Index word, Index first, Index end, Index batch) {
   const Index token = remembered.tokens[static_cast<std::size_t>(word)];
   const auto share_after = [&](Index count) {
@@ -108,7 +155,7 @@ FloorMark lane_mark(const LaneState& state) {
   const style::Palette& c = style::colours();
   FloorMark mark;
   if (!state.is_there) {
-    mark.add({.kind = Kind::hatch, .to = 1, .colour = style::mix(c.panel, c.edge, 0.8F)});
+    mark.add({.kind = PieceKind::hatch, .to = 1, .colour = style::mix(c.panel, c.edge, 0.8F)});
     return mark;
   }
   const auto [right, excess] = recalled_part(state.now);
@@ -117,17 +164,17 @@ FloorMark lane_mark(const LaneState& state) {
   if (excess > 0) {
     const auto beyond = static_cast<float>(std::min(right + excess, 1.0));
     mark.add({.from = share, .to = beyond, .colour = style::mix(c.panel, c.alarm, 0.15F)});
-    mark.add({.kind = Kind::hatch, .from = share, .to = beyond, .colour = c.alarm});
+    mark.add({.kind = PieceKind::hatch, .from = share, .to = beyond, .colour = c.alarm});
   }
   mark.bar(share, style::mix(c.panel, c.good, 0.5F));
   const bool has_changed = !state.is_own && std::abs(static_cast<double>(before - share)) > seen_change;
   if (has_changed)
-    mark.add({.kind = Kind::inset,
+    mark.add({.kind = PieceKind::inset,
               .from = std::min(share, before),
               .to = std::max(share, before),
               .colour = before > share ? c.alarm : c.gate});
-  mark.add({.kind = Kind::edge, .to = share, .colour = c.good});
-  if (state.is_own) mark.add({.kind = Kind::side, .to = 1, .colour = c.good});
+  mark.add({.kind = PieceKind::edge, .to = share, .colour = c.good});
+  if (state.is_own) mark.add({.kind = PieceKind::side, .to = 1, .colour = c.good});
   return mark;
 }
 
@@ -187,10 +234,10 @@ FloorRow strength_row(const Computation& computed, const StepReach& strengths, c
     FloorMark mark;
     mark.bar(std::min(part, edge), c.strength);
     if (part > edge) {
-      mark.add({.kind = Kind::hatch, .from = edge, .to = part, .colour = c.alarm});
-      mark.add({.kind = Kind::outline, .from = edge, .to = part, .colour = c.alarm});
+      mark.add({.kind = PieceKind::hatch, .from = edge, .to = part, .colour = c.alarm});
+      mark.add({.kind = PieceKind::outline, .from = edge, .to = part, .colour = c.alarm});
     }
-    if (reach > scale.top) mark.add({.kind = Kind::cut, .colour = c.panel});
+    if (reach > scale.top) mark.add({.kind = PieceKind::cut, .colour = c.panel});
     return mark;
   };
   if (strengths.has_edge) {
@@ -240,7 +287,7 @@ FloorRow half_life_row(const Computation& computed, const Keeping& keeping, Inde
     FloorMark mark;
     mark.bar(part(smallest(keeping.mean, first, end)), is_mean ? style::mix(c.panel, c.gate, 0.75F) : c.gate);
     if (is_mean)
-      mark.add({.kind = Kind::whisker,
+      mark.add({.kind = PieceKind::whisker,
                 .from = part(smallest(keeping.least, first, end)),
                 .to = part(keeping.most.segment(first, end - first).maxCoeff()),
                 .colour = c.text});

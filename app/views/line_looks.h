@@ -1,7 +1,5 @@
 #pragma once
 
-#include <imgui.h>
-
 #include <cstddef>
 #include <string>
 #include <vector>

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <imgui.h>
 
 #include "app/session/learn_questions.h"
 #include "app/studio/application.h"

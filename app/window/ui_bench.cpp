@@ -332,8 +332,10 @@ void drag_to_picture(Person& person, int changes, UiTimes& times) {
 std::optional<PictureTimes> weights_to_picture(Person& person, const UiBench& bench) {
   open_sequence(person, sequence(bench.tokens, bench.channels));
   person.settle();
-  const auto squares = [](auto is_good) {
-    return !attend_map().squares.empty() && std::ranges::all_of(attend_map().squares, is_good);
+  const auto has_squares = [&] { return attend_sight(*person.application().session.computed()).side > 0; };
+  const auto squares = [&](auto is_good) {
+    return has_squares() && is_good(seen_weights(person.application(), WeighedBy::rule)) &&
+           is_good(seen_weights(person.application(), WeighedBy::softmax));
   };
   PictureTimes times;
   double driver = 0;
@@ -345,10 +347,10 @@ std::optional<PictureTimes> weights_to_picture(Person& person, const UiBench& be
   for (int frame = 0; times.fine == 0; ++frame) {
     if (frame == most_frames) throw Error(late);
     driver += person.frame([] {}, false).driver;
-    if (times.coarse == 0 && squares(&AttendMap::Square::is_covered)) times.coarse = now();
-    if (squares([](const AttendMap::Square& square) { return square.parts == square.wanted; }))
-      times.fine = now();
-    if (frame == settling_frames && attend_map().squares.empty()) return std::nullopt;
+    if (times.coarse == 0 && squares([](const SeenWeights& seen) { return seen.is_covered; }))
+      times.coarse = now();
+    if (squares([](const SeenWeights& seen) { return seen.parts == seen.wanted; })) times.fine = now();
+    if (frame == settling_frames && !has_squares()) return std::nullopt;
     person.rest();
   }
   return times;

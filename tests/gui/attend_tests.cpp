@@ -2,9 +2,13 @@
 #include <imgui_te_context.h>
 #include <imgui_te_engine.h>
 
+#include <algorithm>
+
+#include "app/scene/parts.h"
 #include "app/studio/application.h"
 #include "app/views/attend.h"
 #include "tests/gui/tests.h"
+#include "tests/offscreen/plots.h"
 
 // Attend: a person looks at a row, zooms in, and changes what is shown.
 
@@ -26,10 +30,11 @@ Session& enter_attend(ImGuiTestContext* context) {
 void reads_a_row(ImGuiTestContext* context) {
   Session& session = enter_attend(context);
   IM_CHECK_STR_EQ(program().workspace().id, "attend");
-  IM_CHECK_EQ(attend_map().squares.size(), std::size_t{2});
-  IM_CHECK(attend_map().has_loupe);
-  IM_CHECK_EQ(attend_map().numberless, 0);
-  const Rectangle square = attend_map().squares.front().place;
+  IM_CHECK(parts().find("attend/softmax/area") != nullptr);
+  const Part* const loupe = parts().find("attend/rule corner/loupe/numbers");
+  IM_CHECK(loupe != nullptr);
+  IM_CHECK_EQ(std::ranges::count(loupe->words, ' ') + 1, 7 * 7);  // every cell has its number
+  const Rectangle square = testing::place_of("attend/rule/area");
   const float unit = (square.maximum.x - square.minimum.x) / static_cast<float>(session.data().tokens);
   context->MouseMoveToPos({square.minimum.x + 6.5F * unit, square.minimum.y + 80.5F * unit});
   context->MouseClick(0);
@@ -40,21 +45,22 @@ void reads_a_row(ImGuiTestContext* context) {
 void zooms_into_the_weights(ImGuiTestContext* context) {
   Session& session = enter_attend(context);
   const Index tokens = session.data().tokens;
-  IM_CHECK_EQ(attend_map().block.count, tokens);
-  const Rectangle square = attend_map().squares.front().place;
+  const Rectangle square = testing::place_of("attend/rule/area");
+  const auto block = [&] { return attend_sight(*session.computed()).block; };
+  IM_CHECK_EQ(block().count, tokens);
   context->MouseMoveToPos(
       {(square.minimum.x + square.maximum.x) / 2, (square.minimum.y + square.maximum.y) / 2});
   context->MouseWheelY(1);
   context->Yield(3);
-  IM_CHECK_EQ(attend_map().block.count, (tokens + 1) / 2);
-  IM_CHECK_GT(attend_map().block.first_row, 0);
+  IM_CHECK_EQ(block().count, (tokens + 1) / 2);
+  IM_CHECK_GT(block().first_row, 0);
   for (int i = 0; i < 12; ++i) context->MouseWheelY(1);
   context->Yield(3);
-  IM_CHECK_EQ(attend_map().block.count, 8);
+  IM_CHECK_EQ(block().count, 8);
   for (int i = 0; i < 12; ++i) context->MouseWheelY(-1);
   context->Yield(3);
-  IM_CHECK_EQ(attend_map().block.count, tokens);
-  IM_CHECK_EQ(attend_map().block.first_row, 0);
+  IM_CHECK_EQ(block().count, tokens);
+  IM_CHECK_EQ(block().first_row, 0);
 }
 
 void switches_what_is_shown(ImGuiTestContext* context) {
@@ -66,7 +72,7 @@ void switches_what_is_shown(ImGuiTestContext* context) {
   context->Yield(2);
   IM_CHECK(!session.state().attention.mask);
   settle(context);
-  IM_CHECK(!attend_map().has_loupe);
+  IM_CHECK(parts().find("attend/rule corner/loupe") == nullptr);
   IM_CHECK(!session.can_undo());  // how one looks is no entry of the history
   context->ItemClick("//Who is read?/**/mask");
   settle(context);
@@ -82,8 +88,9 @@ void says_why_there_are_no_weights(ImGuiTestContext* context) {
   settle(context);
   session.questions().wait();
   settle(context);
-  IM_CHECK(!attend_map().reason.empty());
-  IM_CHECK_EQ(attend_map().squares.size(), std::size_t{1});
+  IM_CHECK(parts().find("attend/no rule/reason") != nullptr);
+  IM_CHECK(parts().find("attend/rule/area") == nullptr);
+  IM_CHECK(parts().find("attend/softmax/area") != nullptr);
 }
 
 }  // namespace

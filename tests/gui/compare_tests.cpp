@@ -1,12 +1,15 @@
+#include <fmt/format.h>
 #include <imgui.h>
 #include <imgui_internal.h>  // the popup that is open
 #include <imgui_te_context.h>
 #include <imgui_te_engine.h>
 
+#include "app/scene/parts.h"
 #include "app/session/compared_sides.h"
 #include "app/studio/application.h"
 #include "app/views/compare.h"
 #include "tests/gui/tests.h"
+#include "tests/offscreen/plots.h"
 
 // Compare: a person drags the rail's handle, adds a side, takes one out, makes one the reference.
 
@@ -18,6 +21,13 @@ void finish(ImGuiTestContext* context, Session& session) {
   settle(context);
   session.questions().wait();
   settle(context);
+}
+
+/// How many sides stand beside each other.
+std::size_t columns() {
+  std::size_t count = 0;
+  while (parts().find(fmt::format("compare/sides/{}", count))) ++count;
+  return count;
 }
 
 Session& enter_compare(ImGuiTestContext* context) {
@@ -32,17 +42,18 @@ Session& enter_compare(ImGuiTestContext* context) {
 void opens_with_four_sides(ImGuiTestContext* context) {
   Session& session = enter_compare(context);
   IM_CHECK_STR_EQ(program().workspace().id, "compare");
-  IM_CHECK_EQ(compare_map().columns.size(), std::size_t{4});
-  for (const CompareMap::Column& column : compare_map().columns) IM_CHECK(column.moment != nullptr);
+  IM_CHECK_EQ(columns(), std::size_t{4});
+  for (const ComparedSide& side : compared(program()).sides) IM_CHECK(side.moment != nullptr);
   IM_CHECK_EQ(session.state().sides.size(), std::size_t{1});  // looking changes nothing
   IM_CHECK(!session.can_undo());
 }
 
 void drags_the_handle(ImGuiTestContext* context) {
   Session& session = enter_compare(context);
-  const ImVec2 handle = compare_map().handle;
-  const std::vector<ImVec2> stops = compare_map().stops;
-  IM_CHECK_EQ(stops.size(), std::size_t{9});
+  const ImVec2 handle = testing::middle_of(testing::place_of("compare/rail/track/mark/handle"));
+  std::vector<ImVec2> stops;
+  for (int i = 0; i < 9; ++i)
+    stops.push_back(testing::middle_of(testing::place_of(fmt::format("compare/rail/track/mark/stop {}", i))));
   const float half = (stops[3].x + stops[4].x) / 2;
   context->MouseMoveToPos(handle);
   context->MouseDown(0);
@@ -71,16 +82,16 @@ void changes_the_sides(ImGuiTestContext* context) {
   context->Yield(2);
   IM_CHECK(!program().refusal.empty());
   IM_CHECK(!session.can_undo());
-  context->ItemClick("//Side by side/**/take out 1");
+  context->ItemClick("//Side by side/**/###take out 1");
   finish(context, session);
   IM_CHECK_EQ(session.state().sides.size(), std::size_t{3});
-  IM_CHECK_EQ(compare_map().columns.size(), std::size_t{3});
-  context->ItemClick("//Side by side/**/reference##2");
+  IM_CHECK_EQ(columns(), std::size_t{3});
+  context->ItemClick("//Side by side/**/###reference 2");
   finish(context, session);
   IM_CHECK_EQ(session.state().compare.reference, std::size_t{2});
   context->KeyPress(ImGuiKey_A);
   finish(context, session);
-  IM_CHECK_EQ(compare_map().columns.size(), std::size_t{4});
+  IM_CHECK_EQ(columns(), std::size_t{4});
   for (int i = 0; i < 3; ++i) IM_CHECK(session.undo());
   IM_CHECK(!session.can_undo());
   finish(context, session);
@@ -89,7 +100,7 @@ void changes_the_sides(ImGuiTestContext* context) {
 
 /// Opens the menu of side 1, chooses a line of it, and closes it.
 void choose_in_menu(ImGuiTestContext* context, const char* line) {
-  context->ItemClick("//Side by side/**/another 1");
+  context->ItemClick("//Side by side/**/###another 1");
   context->Yield(3);
   const auto& popups = ImGui::GetCurrentContext()->OpenPopupStack;
   IM_CHECK_EQ(popups.Size, 1);
@@ -108,7 +119,7 @@ void chooses_another_way_to_compute_a_side(ImGuiTestContext* context) {
   IM_CHECK(session.state().sides[1].form == Form::chunkwise);
   finish(context, session);
   IM_CHECK(program().undrawn().empty());
-  for (const CompareMap::Column& column : compare_map().columns) {
+  for (const ComparedSide& column : compared(program()).sides) {
     if (column.index == 1) IM_CHECK(column.moment && column.moment->no_memory.empty());
   }
 }

@@ -59,8 +59,8 @@ void drag(ImGuiTestContext* context, ImVec2 from, ImVec2 to) {
 void opens_with_its_key(ImGuiTestContext* context) {
   const Session& session = enter_learn(context);
   IM_CHECK_STR_EQ(program().workspace().id, "learn");
-  IM_CHECK_EQ(learn_map().reason, std::string());
-  IM_CHECK_GT(learn_map().loss.maximum.x, learn_map().loss.minimum.x);
+  IM_CHECK(parts().find("learn/reason") == nullptr);
+  IM_CHECK(parts().find("learn/loss/area") != nullptr);
   IM_CHECK_EQ(session.token(), word);
   context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_1);
   context->Yield(2);
@@ -70,7 +70,8 @@ void opens_with_its_key(ImGuiTestContext* context) {
 void the_dot_changes_the_strength(ImGuiTestContext* context) {
   Session& session = enter_learn(context);
   const ImVec2 dot = testing::middle_of(testing::place_of("learn/loss/mark/dot"));
-  const float width = learn_map().loss.maximum.x - learn_map().loss.minimum.x;
+  const Rectangle loss = testing::place_of("learn/loss/area");
+  const float width = loss.maximum.x - loss.minimum.x;
   drag(context, dot, {dot.x + width / 4, dot.y});
   settle(context);
   const std::vector<Edit> painted = edits_of(session, "paint_gate");
@@ -163,12 +164,10 @@ void choose_variant(ImGuiTestContext* context, Session& session, const char* var
   settle(context);
 }
 
-void click_choice(ImGuiTestContext* context, std::string_view words) {
-  const auto& choices = learn_map().choices;
-  const auto found = std::ranges::find(choices, words, &std::pair<std::string, Rectangle>::first);
-  IM_CHECK(found != choices.end());
-  const auto [from, to] = found->second;
-  context->MouseMoveToPos({(from.x + to.x) / 2, (from.y + to.y) / 2});
+void click_choice(ImGuiTestContext* context, const std::string& words) {
+  const Part* const choice = parts().find("learn/" + words);
+  IM_CHECK(choice != nullptr);
+  context->MouseMoveToPos(testing::middle_of(choice->where));
   context->MouseClick(0);
   context->Yield(2);
 }
@@ -176,12 +175,12 @@ void click_choice(ImGuiTestContext* context, std::string_view words) {
 void a_network_runs_both_ways(ImGuiTestContext* context) {
   Session& session = enter_learn(context);
   choose_variant(context, session, "ttt_mlp");
-  IM_CHECK(network_side() == NetworkSide::forward);
+  IM_CHECK(learn_look().network == NetworkSide::forward);
   click_choice(context, "backward");
-  IM_CHECK(network_side() == NetworkSide::backward);
+  IM_CHECK(learn_look().network == NetworkSide::backward);
   click_choice(context, "step");
-  IM_CHECK(network_side() == NetworkSide::step);
-  IM_CHECK(learn_map().beyond.empty());
+  IM_CHECK(learn_look().network == NetworkSide::step);
+  IM_CHECK(testing::words_beyond("learn").empty());
   click_choice(context, "forward");
   IM_CHECK(session.choice().edits.empty());
 }
@@ -189,18 +188,18 @@ void a_network_runs_both_ways(ImGuiTestContext* context) {
 void a_solve_is_seen_instead_of_the_step(ImGuiTestContext* context) {
   Session& session = enter_learn(context);
   choose_variant(context, session, "mesanet");
-  IM_CHECK(shows_solve());
+  IM_CHECK(learn_look().shows_solve);
   click_choice(context, "the step");
-  IM_CHECK(!shows_solve());
+  IM_CHECK(!learn_look().shows_solve);
   click_choice(context, "the solve");
-  IM_CHECK(shows_solve());
-  IM_CHECK(learn_map().beyond.empty());
+  IM_CHECK(learn_look().shows_solve);
+  IM_CHECK(testing::words_beyond("learn").empty());
 }
 
 void fewer_flattening_steps_are_looked_at(ImGuiTestContext* context) {
   Session& session = enter_learn(context);
   choose_variant(context, session, "lact");
-  const Rectangle chart = learn_map().iterates;
+  const Rectangle chart = testing::place_of("learn/flattening/area");
   IM_CHECK_GT(chart.maximum.x, chart.minimum.x);
   IM_CHECK_EQ(shown_iterate(6), std::size_t{5});
   const float y = (chart.minimum.y + chart.maximum.y) / 2;

@@ -1,7 +1,6 @@
 // The panel "What the memory answers".
 
 #include "app/views/answers.h"
-#include "app/views/answer_cells.h"
 
 #include <imgui_internal.h>  // to find windows
 
@@ -14,6 +13,7 @@
 #include "core/insight/answers.h"
 #include "core/variants/variants.h"
 #include "tests/catch.h"
+#include "tests/offscreen/plots.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -48,19 +48,33 @@ struct Asked {
     draw();
   }
 
+  /// What the panel shows, which is of the present place.
+  std::shared_ptr<const AnswersAtPlace> answers() {
+    const auto known = ask_answers(application);
+    REQUIRE(known.value);
+    CHECK_FALSE(known.stale);
+    REQUIRE(parts().find("step/answers/after"));
+    return known.value;
+  }
+
   Application application;
   Offscreen offscreen;
 };
+
+/// How large a cell is on the screen.
+ImVec2 cell_size(const AnswerTable& table) {
+  const Rectangle cells = place_of("step/answers/after");
+  const auto count = static_cast<float>(table.words.size());
+  return {(cells.maximum.x - cells.minimum.x) / count, (cells.maximum.y - cells.minimum.y) / count};
+}
 
 }  // namespace
 
 TEST_CASE("the memory is asked under the stage, and the floor underlines the words", "[answers]") {
   Asked asked;
-  const AnswersMap& map = answers_map();
-  REQUIRE(map.shown);
-  CHECK_FALSE(map.is_old);
-  const AnswerTable& table = map.shown->table;
-  CHECK(map.shown->sentence == "Asked as at “The red jar holds a key”, it now answers “drum”.");
+  const auto shown = asked.answers();
+  const AnswerTable& table = shown->table;
+  CHECK(shown->sentence == "Asked as at “The red jar holds a key”, it now answers “drum”.");
   CHECK(table.words.size() == 6);
   CHECK((table.before + table.change - table.after).cwiseAbs().maxCoeff() < 1e-12);
   std::vector<Index> tokens;
@@ -69,16 +83,14 @@ TEST_CASE("the memory is asked under the stage, and the floor underlines the wor
   CHECK(underlined_words(asked.application.session) == tokens);
 
   // Cells have room for their numbers at both sizes of the design.
-  CHECK(map.cell.x >= 36);
+  CHECK(cell_size(table).x >= 36);
   asked.application.session.go_to_token(6);
   asked.draw();
-  REQUIRE(answers_map().shown);
-  CHECK(answers_map().shown->token == 6);
+  CHECK(asked.answers()->token == 6);
 
-  Asked small(1280, 800);
-  REQUIRE(answers_map().shown);
-  CHECK(answers_map().cell.x >= 30);
-  CHECK(answers_map().cell.y >= 18);
+  const Asked small(1280, 800);
+  CHECK(cell_size(table).x >= 30);
+  CHECK(cell_size(table).y >= 18);
 }
 
 TEST_CASE("a person chooses the words that the memory is asked about", "[answers]") {
@@ -89,8 +101,7 @@ TEST_CASE("a person chooses the words that the memory is asked about", "[answers
   state.words = {6, 20};
   session.change(state);
   asked.draw();
-  REQUIRE(answers_map().shown);
-  CHECK(answers_map().shown->table.words.size() == 2);
+  CHECK(asked.answers()->table.words.size() == 2);
   CHECK(underlined_words(session) == std::vector<Index>{6, 20});
   asked.application.undo();
   asked.draw();
@@ -134,18 +145,17 @@ TEST_CASE("where nobody can ask a memory, the stage has its room", "[answers]") 
     if (!asked.application.session.message().empty()) continue;  // it cannot take these data
     CHECK(has_answers(asked.application) == (variant.memory.none.empty() || variant.memory.answers));
     CHECK(asked.application.undrawn() == "");
-    if (has_answers(asked.application)) CHECK(answers_map().shown);
+    if (has_answers(asked.application)) CHECK(ask_answers(asked.application).value);
   }
 }
 
 TEST_CASE("numbers beyond 1 have colours of their own, and say so", "[answers]") {
   Asked asked(1280, 800);
-  REQUIRE(answers_map().shown);
-  CHECK(answers_map().scale == 1);
+  CHECK(answer_scale(asked.answers()->table) == 1);
   asked.choose("hgrn2", Form::recurrent);
-  REQUIRE(answers_map().shown);
-  const AnswerTable& table = answers_map().shown->table;
-  const double scale = answers_map().scale;
+  const auto shown = asked.answers();
+  const AnswerTable& table = shown->table;
+  const double scale = answer_scale(table);
   CHECK(scale > 1);
   CHECK(scale <= table.after.cwiseAbs().maxCoeff() + table.before.cwiseAbs().maxCoeff());
   Index beyond = 0;

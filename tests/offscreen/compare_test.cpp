@@ -1,11 +1,11 @@
 #include "app/views/compare.h"
 
+#include <fmt/format.h>
 #include <imgui.h>
 
 #include "app/scene/parts.h"
 #include "app/session/compared_sides.h"
 #include "app/studio/application.h"
-#include "app/views/answer_cells.h"
 #include "app/window/offscreen.h"
 #include "core/variants/rail.h"
 #include "core/variants/variants.h"
@@ -17,12 +17,6 @@ using namespace palimpsest;
 using namespace palimpsest::testing;
 
 namespace {
-
-void open(Application& application, const char* data) {
-  REQUIRE(application.session.open_named(data));
-  application.session.wait();
-  application.enter("compare");
-}
 
 void show(Application& application, std::vector<Side> sides) {
   SessionState next = application.session.state();
@@ -37,33 +31,55 @@ bool contains(const Rectangle& outer, const Rectangle& inner) {
          inner.maximum.x <= outer.maximum.x + 0.5F && inner.maximum.y <= outer.maximum.y + 0.5F;
 }
 
+constexpr const char* column_parts[] = {"name",    "sentence", "equation", "memory",
+                                        "answers", "answer",   "others",   "error"};
+
+std::string part_path(std::size_t index, const char* part) {
+  return fmt::format("compare/sides/{}{}{}", index, *part ? "/" : "", part);
+}
+
+/// The sides as they stand from left to right.
+std::vector<std::size_t> columns_of(Application& application) {
+  std::vector<std::size_t> order;
+  for (const ComparedSide& side : compared(application).sides) order.push_back(side.index);
+  return order;
+}
+
+/// What a column says somewhere.
+std::string said(std::size_t index, const char* part) {
+  const Part* const found = parts().find(part_path(index, part));
+  return found ? found->words : std::string();
+}
+
 /// Nothing is cut or lies over something else, and what belongs together has one height.
-void check_layout(int width, int height, std::size_t columns) {
-  const CompareMap& map = compare_map();
+void check_layout(Application& application, int width, int height, std::size_t columns) {
   const Rectangle window = {{0, 0}, {static_cast<float>(width), static_cast<float>(height)}};
-  REQUIRE(map.columns.size() == columns);
-  for (const CompareMap::Column& column : map.columns) {
-    CHECK(contains(window, column.place));
-    CHECK(column.place.maximum.x - column.place.minimum.x ==
-          map.columns[0].place.maximum.x - map.columns[0].place.minimum.x);
-    REQUIRE(column.parts.size() == map.columns[0].parts.size());
-    for (std::size_t i = 0; i < column.parts.size(); ++i) {
-      const auto& [name, place] = column.parts[i];
-      INFO(name << " of side " << column.index);
-      CHECK(contains(column.place, place));
-      CHECK(place.minimum.y == map.columns[0].parts[i].second.minimum.y);
-      for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(overlap(place, column.parts[j].second, 0.5F));
+  const std::vector<std::size_t> order = columns_of(application);
+  REQUIRE(order.size() == columns);
+  const Rectangle first = place_of(part_path(order.front(), ""));
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const Rectangle column = place_of(part_path(order[i], ""));
+    CHECK(contains(window, column));
+    CHECK(column.maximum.x - column.minimum.x == first.maximum.x - first.minimum.x);
+    for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(overlap(column, place_of(part_path(order[j], "")), 0.5F));
+    float above = column.minimum.y;
+    for (const char* part : column_parts) {
+      INFO(part << " of side " << order[i]);
+      const Rectangle place = place_of(part_path(order[i], part));
+      CHECK(contains(column, place));
+      CHECK(place.minimum.y >= above - 0.5F);
+      CHECK(place.minimum.y == place_of(part_path(order.front(), part)).minimum.y);
+      above = place.maximum.y;
     }
   }
-  for (std::size_t i = 0; i < map.columns.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j)
-      CHECK_FALSE(overlap(map.columns[i].place, map.columns[j].place, 0.5F));
-  }
-  REQUIRE(map.stop_words.size() == rail().size());
-  for (std::size_t i = 0; i < map.stop_words.size(); ++i) {
-    CHECK(contains(window, map.stop_words[i]));
-    CHECK(map.stop_words[i].maximum.y <= map.columns[0].place.minimum.y);
-    if (i > 0) CHECK_FALSE(overlap(map.stop_words[i], map.stop_words[i - 1], 0.5F));
+  Rectangle before = {};
+  for (const RailStop& stop : rail()) {
+    const Rectangle words = place_of(fmt::format("compare/rail/{} words", stop.variant));
+    CHECK(words.maximum.x > words.minimum.x);
+    CHECK(contains(window, words));
+    CHECK(words.maximum.y <= first.minimum.y);
+    CHECK_FALSE(overlap(words, before, 0.5F));
+    before = words;
   }
   const std::vector<Rectangle> labels = places_below("compare/floor/errors/label");
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -77,7 +93,7 @@ void check_layout(int width, int height, std::size_t columns) {
 TEST_CASE("Compare shows every place of the rail in both themes and sizes, nothing cut or over another",
           "[compare]") {
   Application application;
-  open(application, "preset:overwrite?T=24&K=6&V=5");
+  open_in(application, "compare", "preset:overwrite?T=24&K=6&V=5");
   for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1920, 1080)}) {
     Offscreen offscreen(width, height);
     for (const Theme theme : all_themes) {
@@ -90,16 +106,16 @@ TEST_CASE("Compare shows every place of the rail in both themes and sizes, nothi
              {own, moved_on_rail({}, place < 4 ? 5 : 1), {.variant = "deltaproduct"}, {.variant = "gla"}});
         application.session.go_to_token(15);
         draw_fully(application, offscreen);
-        check_layout(width, height, 4);
-        const CompareMap& map = compare_map();
-        const auto column = std::ranges::find(map.columns, std::size_t{0}, &CompareMap::Column::index);
-        REQUIRE(column != map.columns.end());
+        check_layout(application, width, height, 4);
+        const ComparedSides all = compared(application);
+        const auto column = std::ranges::find(all.sides, std::size_t{0}, &ComparedSide::index);
+        REQUIRE(column != all.sides.end());
         REQUIRE(column->moment);
         CHECK(column->reason.empty());
-        CHECK_FALSE(column->formula.empty());
+        CHECK_FALSE(said(0, "equation/formula").empty());
         CHECK(column->moment->no_memory.empty());
         CHECK(column->moment->after.apart.isZero(0));
-        CHECK(map.range > 0);
+        CHECK(all.range > 0);
         CHECK(parts().below("compare/floor/errors/label").size() == 4);
       }
     }
@@ -108,15 +124,15 @@ TEST_CASE("Compare shows every place of the rail in both themes and sizes, nothi
 
 TEST_CASE("Compare shows every rule beside another, or says why not", "[compare]") {
   Application application;
-  open(application, "preset:overwrite?T=24&K=6&V=6");
+  open_in(application, "compare", "preset:overwrite?T=24&K=6&V=6");
   Offscreen offscreen(1280, 800);
   for (const Variant& variant : variants()) {
     CAPTURE(variant.id);
     show(application, {{.variant = "deltanet"}, {.variant = variant.id}});
     application.session.go_to_token(15);
     draw_fully(application, offscreen);
-    check_layout(1280, 800, 2);
-    for (const CompareMap::Column& column : compare_map().columns) {
+    check_layout(application, 1280, 800, 2);
+    for (const ComparedSide& column : compared(application).sides) {
       REQUIRE(column.moment);
       CHECK(column.moment->no_memory == (column.index == 1 ? variant.memory.none : ""));
     }
@@ -125,59 +141,58 @@ TEST_CASE("Compare shows every rule beside another, or says why not", "[compare]
 
 TEST_CASE("Compare boxes the symbol that the side on the left lacks", "[compare]") {
   Application application;
-  open(application, "capture:gated_deltanet_overwrite_l1");
+  open_in(application, "compare", "capture:gated_deltanet_overwrite_l1");
   Offscreen offscreen(1920, 1080);
   application.session.go_to_token(42);
   draw_fully(application, offscreen);
-  const CompareMap& map = compare_map();
-  REQUIRE(map.columns.size() == 4);  // linear, RetNet, DeltaNet, Gated DeltaNet
-  CHECK(map.columns[0].boxed.empty());
-  CHECK(map.columns[1].boxed == std::vector<std::string>{"\\gamma"});
-  CHECK(map.columns[2].boxed == std::vector<std::string>{"\\beta_t", "\\hat v_t"});
-  CHECK(map.columns[3].boxed == std::vector<std::string>{"\\alpha_t"});
-  show(application, {{.variant = "gated_deltanet"}, {.variant = "kda"}});
-  draw_fully(application, offscreen);
-  CHECK(compare_map().columns[1].boxed == std::vector<std::string>{"\\alpha_t"});  // Diag(alpha)
-  show(application,
-       {{.variant = "gated_deltanet"}, {.variant = "gated_deltanet", .precision = Precision::f32}});
-  draw_fully(application, offscreen);
-  CHECK(compare_map().columns[1].boxed.empty());
+  using Symbols = std::vector<std::string>;
+  ComparedSides all = compared(application);
+  REQUIRE(all.sides.size() == 4);  // linear, RetNet, DeltaNet, Gated DeltaNet
+  CHECK(boxed_symbols(all, 0).empty());
+  CHECK(boxed_symbols(all, 1) == Symbols{"\\gamma"});
+  CHECK(boxed_symbols(all, 2) == Symbols{"\\beta_t", "\\hat v_t"});
+  CHECK(boxed_symbols(all, 3) == Symbols{"\\alpha_t"});
+  const auto boxed_beside = [&](const Side& other) {
+    show(application, {{.variant = "gated_deltanet"}, other});
+    draw_fully(application, offscreen);
+    return boxed_symbols(compared(application), 1);
+  };
+  CHECK(boxed_beside({.variant = "kda"}) == Symbols{"\\alpha_t"});  // Diag(alpha)
+  CHECK(boxed_beside({.variant = "gated_deltanet", .precision = Precision::f32}).empty());
 }
 
 TEST_CASE("Compare says of a side that is the same as another that it is, and boxes nothing", "[compare]") {
   Application application;
-  open(application, "preset:overwrite?T=24&K=6&V=5");
+  open_in(application, "compare", "preset:overwrite?T=24&K=6&V=5");
   Offscreen offscreen(1280, 800);
   show(application, {{.variant = "retnet"}, {.variant = "linear"}, {.variant = "deltanet"}});
   application.session.go_to_token(15);
   draw_fully(application, offscreen);
-  const ImVec2 first = compare_map().columns[1].place.minimum;
-  REQUIRE(compare_map().columns[1].index == 0);
+  const float first = place_of(part_path(0, "")).minimum.x;
+  REQUIRE(columns_of(application)[1] == 0);
   for (const double place : {1.4, 4.0, 6.0}) {  // past the side on its right, and onto it
     const SessionState state = application.session.state();
     application.session.change(with_side_as(state, 0, moved_on_rail(state.sides[0], place)), "rail");
     draw_fully(application, offscreen);
-    CHECK(compare_map().columns[1].index == 0);
-    CHECK(compare_map().columns[1].place.minimum.x == first.x);
-    const CompareMap::Column& last = compare_map().columns[2];
-    CHECK(last.index == 2);
-    CHECK((last.sentence.find("The same rule with the same settings as in column 2") == 0) == (place == 4));
-    CHECK(last.boxed.empty() == (place != 1.4));
+    CHECK(columns_of(application)[1] == 0);
+    CHECK(place_of(part_path(0, "")).minimum.x == first);
+    CHECK(columns_of(application)[2] == 2);
+    CHECK((said(2, "sentence").find("The same rule with the same settings as in column 2") == 0) ==
+          (place == 4));
+    CHECK(boxed_symbols(compared(application), 2).empty() == (place != 1.4));
   }
 }
 
 TEST_CASE("Compare's captions are short enough for its columns, and its axis says how far the lines go",
           "[compare]") {
   Application application;
-  open(application, "capture:gated_deltanet_overwrite_l1");
+  open_in(application, "compare", "capture:gated_deltanet_overwrite_l1");
   for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1920, 1080)}) {
     Offscreen offscreen(width, height);
     application.session.go_to_token(42);
     draw_fully(application, offscreen);
-    for (const CompareMap::Column& column : compare_map().columns) {
-      CHECK(column.captions.size() == 2);
-      for (const std::string& caption : column.captions) CHECK_THAT(caption, !says("…"));
-    }
+    for (const std::size_t index : columns_of(application))
+      CHECK_THAT(said(index, "memory/picture words"), says("length ") && !says("…"));
     std::vector<std::string> axis;
     for (const Part* part : parts().below("compare/floor/errors/name")) axis.push_back(part->words);
     CHECK(axis == std::vector<std::string>{"error left", "axis to 20.2", "largest 28.6", "0"});
@@ -186,49 +201,43 @@ TEST_CASE("Compare's captions are short enough for its columns, and its axis say
 
 TEST_CASE("what the data lack is told in one sentence", "[compare]") {
   Application application;
-  open(application, "capture:gated_deltanet_overwrite_l1");
+  open_in(application, "compare", "capture:gated_deltanet_overwrite_l1");
   Offscreen offscreen(1280, 800);
   show(application, {{.variant = "gated_deltanet"}, {.variant = "titans"}});
   draw_fully(application, offscreen);
-  REQUIRE(compare_map().columns.size() == 2);
-  CHECK_THAT(compare_map().columns[1].sentence,
-             says("These data lack forget (0.02), eta (0.5) and theta (0.5)."));
+  CHECK_THAT(said(1, "sentence"), says("These data lack forget (0.02), eta (0.5) and theta (0.5)."));
 }
 
 TEST_CASE("a table of answers in Compare has the scale that it has in Step", "[compare]") {
   Application application;
-  open(application, "capture:gated_deltanet_overwrite_l1");
+  open_in(application, "compare", "capture:gated_deltanet_overwrite_l1");
   Offscreen offscreen(1280, 800);
   show(application, {{.variant = "gated_deltanet"}, {.variant = "hgrn2"}});
   application.session.go_to_token(42);
   draw_fully(application, offscreen);
-  REQUIRE(compare_map().columns.size() == 2);
-  for (const CompareMap::Column& column : compare_map().columns) {
-    REQUIRE(column.moment);
-    CHECK(column.answer_scale == answer_scale(column.moment->table));
-    CHECK((column.answer_scale > 1) == (column.index == 1));
-  }
+  for (const std::size_t index : {std::size_t{0}, std::size_t{1}})
+    CHECK((said(index, "answers/head").find("What the memory answers, to ±") == 0) == (index == 1));
 }
 
 TEST_CASE("a memory in Compare that the common scale would not show takes its own and says so", "[compare]") {
   Application application;
   // What fades has faded here, what only adds has not.
-  open(application, "preset:random?T=300&K=8&V=8&seed=1");
+  open_in(application, "compare", "preset:random?T=300&K=8&V=8&seed=1");
   Offscreen offscreen(1920, 1080);
   application.session.go_to_token(299);
   draw_fully(application, offscreen);
-  const CompareMap& map = compare_map();
+  const ComparedSides all = compared(application);
   int own = 0;
-  for (const CompareMap::Column& column : map.columns) {
+  for (const ComparedSide& column : all.sides) {
     REQUIRE(column.moment);
     const Matrix<double>& S = column.moment->after.S;
     const bool is_beyond =
-        static_cast<double>((S.array().abs() > map.range).count()) > 0.25 * static_cast<double>(S.size());
-    const bool is_blank = S.cwiseAbs().maxCoeff() < 0.05 * map.range;
-    REQUIRE_FALSE(column.captions.empty());
-    INFO(column.captions.front());
-    CHECK_THAT(column.captions.front(), !says("e+"));
-    CHECK((column.captions.front().find("own scale") != std::string::npos) == (is_beyond || is_blank));
+        static_cast<double>((S.array().abs() > all.range).count()) > 0.25 * static_cast<double>(S.size());
+    const bool is_blank = S.cwiseAbs().maxCoeff() < 0.05 * all.range;
+    const std::string caption = said(column.index, "memory/picture words");
+    INFO(caption);
+    CHECK_THAT(caption, !says("e+"));
+    CHECK((caption.find("own scale") != std::string::npos) == (is_beyond || is_blank));
     own += is_beyond || is_blank ? 1 : 0;
   }
   CHECK(own > 0);
@@ -236,21 +245,22 @@ TEST_CASE("a memory in Compare that the common scale would not show takes its ow
 
 TEST_CASE("Compare keeps what it shows until a moved side is there", "[compare]") {
   Application application;
-  open(application, "preset:overwrite?T=24&K=6&V=5");
+  open_in(application, "compare", "preset:overwrite?T=24&K=6&V=5");
   Offscreen offscreen(1280, 800);
   show(application, {{.variant = "gated_deltanet"}, {.variant = "linear"}});
   application.session.go_to_token(15);
   draw_fully(application, offscreen);
-  const auto before = compare_map().columns[0].moment;
+  const auto before = compared(application).sides[0].moment;
   REQUIRE(before);
   const SessionState state = application.session.state();
   application.session.change(with_side_as(state, 1, moved_on_rail(state.sides[1], 4)));
   offscreen.pass([&] { application.draw(offscreen.scale()); });
-  CHECK(compare_map().columns[0].moment);
+  CHECK(compared(application).sides[0].moment);
   draw_fully(application, offscreen);
-  REQUIRE(compare_map().columns[0].moment);
-  CHECK(compare_map().columns[0].moment != before);
-  CHECK_FALSE(compare_map().columns[0].moment->after.S.isApprox(before->after.S));
+  const auto after = compared(application).sides[0].moment;
+  REQUIRE(after);
+  CHECK(after != before);
+  CHECK_FALSE(after->after.S.isApprox(before->after.S));
 }
 
 TEST_CASE("Compare with nothing open, with one token, and with too little room", "[compare]") {
@@ -259,10 +269,10 @@ TEST_CASE("Compare with nothing open, with one token, and with too little room",
   Offscreen offscreen(1280, 800);
   offscreen.pass([&] { application.draw(1); });
   CHECK(application.undrawn() == "");
-  CHECK(compare_map().columns.empty());
-  open(application, "preset:random?T=1&K=1&V=1&seed=1");
+  CHECK(parts().below("compare/sides").empty());
+  open_in(application, "compare", "preset:random?T=1&K=1&V=1&seed=1");
   draw_fully(application, offscreen);
-  check_layout(1280, 800, 4);
+  check_layout(application, 1280, 800, 4);
   Offscreen small(420, 300);
   draw_fully(application, small);
 }

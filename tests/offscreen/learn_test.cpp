@@ -12,7 +12,6 @@
 #include "app/views/answers.h"
 #include "app/views/learn_rows.h"
 #include "app/views/pickers.h"
-#include "app/views/recalled_words.h"
 #include "app/views/underlined_words.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
@@ -30,13 +29,8 @@ namespace {
 
 /// The capture that greets a newcomer, at "drum", which overwrites "key".
 void open_overwrite(Application& application, const char* variant) {
-  application.open_first_capture();
-  application.session.wait();
-  application.enter("learn");
-  Choice choice = application.session.choice();
-  choice.variant = variant;
-  application.session.choose(std::move(choice));
-  application.session.wait();
+  open_in(application, "learn");
+  choose(application, variant);
   application.session.go_to_token(42);
 }
 
@@ -52,11 +46,8 @@ void click(Application& application, Offscreen& offscreen, const Rectangle& plac
   frame();
 }
 
-/// The link whose words begin so.
+/// The link of the floor whose words begin so.
 Rectangle link_to(std::string_view words) {
-  for (const auto& [link, place] : learn_map().links) {
-    if (link.starts_with(words)) return place;
-  }
   for (const Part* link : parts().below("learn/floor/edges")) {
     if (link->words.starts_with(words)) return link->where;
   }
@@ -64,35 +55,21 @@ Rectangle link_to(std::string_view words) {
   return {};
 }
 
-std::string words_of(const std::vector<Rectangle>& pieces) {
-  std::string words;
-  for (const Rectangle& piece : pieces)
-    words += fmt::format("[{:.0f}, {:.0f}] to [{:.0f}, {:.0f}]\n", piece.minimum.x, piece.minimum.y,
-                         piece.maximum.x, piece.maximum.y);
-  return words;
-}
-
 }  // namespace
 
 TEST_CASE("Learn shows every variant at every size, or says why not", "[learn]") {
   Application application;
-  REQUIRE(application.session.open_named("preset:overwrite?T=24&K=6&V=5"));
-  application.session.wait();
-  application.enter("learn");
+  open_in(application, "learn", "preset:overwrite?T=24&K=6&V=5");
   for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1920, 1080)}) {
     Offscreen offscreen(width, height);
     for (const Variant& variant : variants()) {
       CAPTURE(variant.id, width);
-      Choice choice = application.session.choice();
-      choice.variant = variant.id;
-      application.session.choose(std::move(choice));
-      application.session.wait();
+      choose(application, variant.id);
       application.session.go_to_token(15);
       draw_fully(application, offscreen);
-      CHECK(words_of(learn_map().beyond) == "");
-      const bool is_empty = learn_map().reason.empty() == variant.loss.problems.operator bool();
+      CHECK(words_beyond("learn") == "");
+      const bool is_empty = !parts().find("learn/reason") == variant.loss.problems.operator bool();
       CHECK(is_empty);
-      CHECK(learn_map().words.size() > 5);
     }
   }
 }
@@ -105,18 +82,14 @@ TEST_CASE("a loss that the step changes by rounding only is drawn as a flat line
       data_of({{"q", ones}, {"k", ones}, {"v", Array({2, 1}, std::vector<double>{1e10, 5e-6})}})));
   application.session.wait();
   application.enter("learn");
-  Choice choice = application.session.choice();
-  choice.variant = "linear";
-  application.session.choose(std::move(choice));
-  application.session.wait();
+  choose(application, "linear");
   application.session.go_to_token(1);
   Offscreen offscreen(1280, 800);
   draw_fully(application, offscreen);
-  const LearnMap& map = learn_map();
-  REQUIRE(map.loss.maximum.y > map.loss.minimum.y);
+  const Rectangle loss = place_of("learn/loss/area");
   const ImVec2 dot = middle_of(place_of("learn/loss/mark/dot"));
-  CHECK(dot.y > map.loss.minimum.y);  // in the chart, not cut off at its side
-  CHECK(dot.y < map.loss.maximum.y);
+  CHECK(dot.y > loss.minimum.y);  // in the chart, not cut off at its side
+  CHECK(dot.y < loss.maximum.y);
 }
 
 TEST_CASE("Learn follows the words that Step asks", "[learn]") {
@@ -127,16 +100,14 @@ TEST_CASE("Learn follows the words that Step asks", "[learn]") {
   for (const char* variant : {"gated_deltanet", "titans", "ttt_linear", "lact"}) {
     for (const Index token : {42, 51, 52}) {
       CAPTURE(variant, token);
-      Choice choice = application.session.choice();
-      choice.variant = variant;
-      application.session.choose(std::move(choice));
-      application.session.wait();
+      choose(application, variant);
       application.session.go_to_token(token);
       application.enter("step");
       draw_fully(application, offscreen);
-      REQUIRE(answers_map().shown);
+      const auto answers = ask_answers(application).value;
+      REQUIRE(answers);
       std::vector<Index> asked;
-      for (const AskedWord& word : answers_map().shown->table.words) asked.push_back(word.token);
+      for (const AskedWord& word : answers->table.words) asked.push_back(word.token);
       application.enter("learn");
       draw_fully(application, offscreen);
       std::vector<Index> lanes;
@@ -151,20 +122,17 @@ TEST_CASE("Learn follows the words that Step asks", "[learn]") {
 
 TEST_CASE("a step that is too long is beyond the edge, and says which token runs away", "[learn]") {
   Application application;
-  REQUIRE(application.session.open_named("preset:overwrite?T=24&K=6&V=5"));
-  application.session.wait();
-  application.enter("learn");
-  Choice choice = application.session.choice();
-  choice.variant = "deltanet";
-  paint(choice.edits, "beta", 0, 23, 6);
-  application.session.choose(std::move(choice));
-  application.session.wait();
+  open_in(application, "learn", "preset:overwrite?T=24&K=6&V=5");
+  choose(application, [&](Choice& choice) {
+    choice.variant = "deltanet";
+    paint(choice.edits, "beta", 0, 23, 6);
+  });
   application.session.go_to_token(20);
   Offscreen offscreen(1920, 1080);
   draw_fully(application, offscreen);
-  CHECK(words_of(learn_map().beyond) == "");
+  CHECK(words_beyond("learn") == "");
   CHECK(application.session.computed()->divergence.has_value());
-  const Rectangle& loss = learn_map().loss;
+  const Rectangle loss = place_of("learn/loss/area");
   const float dot = middle_of(place_of("learn/loss/mark/dot")).x;
   CHECK(dot > loss.minimum.x + 0.8F * (loss.maximum.x - loss.minimum.x));
 }
@@ -175,14 +143,12 @@ TEST_CASE("Learn with nothing open says what to do", "[learn]") {
   Offscreen offscreen(1280, 800);
   offscreen.pass([&] { application.draw(1); });
   CHECK(application.undrawn() == "");
-  CHECK_FALSE(learn_map().reason.empty());
+  CHECK(parts().find("learn/reason"));
 }
 
 TEST_CASE("the pages about keys and about capacity are drawn, or say why not", "[learn]") {
   Application application;
-  REQUIRE(application.session.open_named("preset:overwrite?T=24&K=6&V=5"));
-  application.session.wait();
-  application.enter("learn");
+  open_in(application, "learn", "preset:overwrite?T=24&K=6&V=5");
   for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1920, 1080)}) {
     Offscreen offscreen(width, height);
     for (const LearnPage page : {LearnPage::keys, LearnPage::capacity}) {
@@ -192,11 +158,11 @@ TEST_CASE("the pages about keys and about capacity are drawn, or say why not", "
         choice.variant = variant;
         application.session.choose(std::move(choice));
         offscreen.pass([&] {
-          learn_page() = page;
+          learn_look().page = page;
           application.draw(offscreen.scale());
         });
         draw_fully(application, offscreen);
-        CHECK(words_of(learn_map().beyond) == "");
+        CHECK(words_beyond("learn") == "");
       }
     }
   }
@@ -204,16 +170,14 @@ TEST_CASE("the pages about keys and about capacity are drawn, or say why not", "
 
 TEST_CASE("Learn is drawn at every size, however small", "[learn]") {
   Application application;
-  REQUIRE(application.session.open_named("preset:overwrite?T=24&K=6&V=5"));
-  application.session.wait();
-  application.enter("learn");
+  open_in(application, "learn", "preset:overwrite?T=24&K=6&V=5");
   for (const auto& [width, height] : {std::pair(16, 16), std::pair(320, 200), std::pair(640, 300),
                                       std::pair(300, 1000), std::pair(1900, 320)}) {
     CAPTURE(width, height);
     Offscreen offscreen(width, height);
     for (const LearnPage page : {LearnPage::step, LearnPage::keys, LearnPage::capacity}) {
       offscreen.pass([&] {
-        learn_page() = page;
+        learn_look().page = page;
         application.draw(offscreen.scale());
       });
       draw_fully(application, offscreen);
@@ -246,10 +210,7 @@ TEST_CASE("an answer that overshoots is not green", "[learn]") {
 
   Application application;
   open_overwrite(application, "gated_deltanet");
-  Choice choice = application.session.choice();
-  paint(choice.edits, "beta", 42, 42, 2.26);
-  application.session.choose(std::move(choice));
-  application.session.wait();
+  choose(application, [&](Choice& choice) { paint(choice.edits, "beta", 42, 42, 2.26); });
   const Computation& computed = *application.session.computed();
   const std::vector<Index> tokens = {6, 42};
   const std::vector<Index> moments = {0, 20, 42, 43};
@@ -286,26 +247,22 @@ TEST_CASE("a lane says in words what it measures", "[learn]") {
 TEST_CASE("the first words beyond the edges are named, and a click goes there", "[learn]") {
   Application application;
   open_overwrite(application, "gated_deltanet");
-  Choice choice = application.session.choice();
-  paint(choice.edits, "beta", 0, application.session.computed()->sequence.tokens - 1, 0.5);
-  paint(choice.edits, "beta", 12, 12, 1.5);
-  paint(choice.edits, "beta", 42, 42, 2.26);
-  application.session.choose(std::move(choice));
-  application.session.wait();
+  choose(application, [&](Choice& choice) {
+    paint(choice.edits, "beta", 0, application.session.computed()->sequence.tokens - 1, 0.5);
+    paint(choice.edits, "beta", 12, 12, 1.5);
+    paint(choice.edits, "beta", 42, 42, 2.26);
+  });
   application.session.go_to_token(20);
   for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1920, 1080)}) {
     Offscreen offscreen(width, height);
     draw_fully(application, offscreen);
-    CHECK(words_of(learn_map().beyond) == "");
+    CHECK(words_beyond("learn") == "");
     click(application, offscreen, link_to("diverges from 42 “drum”"));
     CHECK(application.session.token() == 42);
     click(application, offscreen, link_to("overshoots from 12"));
     CHECK(application.session.token() == 12);
   }
-  choice = application.session.choice();
-  choice.edits.clear();
-  application.session.choose(std::move(choice));
-  application.session.wait();
+  choose(application, [&](Choice& choice) { choice.edits.clear(); });
   Offscreen offscreen(1280, 800);
   draw_fully(application, offscreen);
   CHECK(parts().below("learn/floor/edges").empty());
@@ -319,10 +276,10 @@ TEST_CASE("from inside a batch a click goes to the word after which it is writte
   REQUIRE(last != 42);
   Offscreen offscreen(1280, 800);
   draw_fully(application, offscreen);
-  click(application, offscreen, link_to(fmt::format("words {} to {} make one", 42 / size * size, last)));
+  click(application, offscreen, place_of("learn/made after"));
   CHECK(application.session.token() == last);
   draw_fully(application, offscreen);
-  CHECK(learn_map().links.empty());
+  CHECK_FALSE(parts().find("learn/made after"));
 }
 
 TEST_CASE("words beside points of the loss keep apart", "[learn]") {
@@ -333,16 +290,14 @@ TEST_CASE("words beside points of the loss keep apart", "[learn]") {
     for (const char* variant : {"gated_deltanet", "deltanet", "titans", "linear", "longhorn", "kda"}) {
       for (const double beta : {0.02, 0.3, 0.95, 1.9, 2.26}) {
         CAPTURE(width, variant, beta);
-        Choice choice = application.session.choice();
-        choice.variant = variant;
-        choice.edits.clear();
-        if (std::string_view(variant) == "gated_deltanet") paint(choice.edits, "beta", 42, 42, beta);
-        application.session.choose(std::move(choice));
-        application.session.wait();
+        choose(application, [&](Choice& choice) {
+          choice.variant = variant;
+          choice.edits.clear();
+          if (std::string_view(variant) == "gated_deltanet") paint(choice.edits, "beta", 42, 42, beta);
+        });
         draw_fully(application, offscreen);
         const std::vector<Rectangle> tags = places_below("learn/loss/label");
         CHECK(tags.size() >= 2);
-        CHECK(learn_map().labels_on_curves == 0);
         for (std::size_t i = 0; i < tags.size(); ++i) {
           for (std::size_t j = 0; j < i; ++j) {
             const bool is_apart =
@@ -378,11 +333,10 @@ TEST_CASE("the sliders of Learn stand still whatever the sentence above them say
     Offscreen offscreen(width, height);
     std::vector<float> tops;
     for (const double beta : {0.02, 0.5, 1.0, 1.75, 2.26, 30.0}) {
-      Choice choice = application.session.choice();
-      choice.edits.clear();
-      paint(choice.edits, "beta", 42, 42, beta);
-      application.session.choose(std::move(choice));
-      application.session.wait();
+      choose(application, [&](Choice& choice) {
+        choice.edits.clear();
+        paint(choice.edits, "beta", 42, 42, beta);
+      });
       draw_fully(application, offscreen);
       tops.push_back(parts().find("learn/side/numbers")->where.minimum.y);
     }
@@ -461,20 +415,15 @@ TEST_CASE("the name of every rule has room in the top bar", "[learn]") {
 
 TEST_CASE("no sentence of Learn is cut", "[learn]") {
   Application application;
-  application.open_first_capture();
-  application.session.wait();
-  application.enter("learn");
+  open_in(application, "learn");
   for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1920, 1080)}) {
     Offscreen offscreen(width, height);
     for (const LearnPage page : {LearnPage::step, LearnPage::keys, LearnPage::capacity}) {
       for (const Variant& variant : variants()) {
-        Choice choice = application.session.choice();
-        choice.variant = variant.id;
-        application.session.choose(std::move(choice));
-        application.session.wait();
+        choose(application, variant.id);
         application.session.go_to_token(42);
         offscreen.pass([&] {
-          learn_page() = page;
+          learn_look().page = page;
           application.draw(offscreen.scale());
         });
         draw_fully(application, offscreen);

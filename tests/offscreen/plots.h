@@ -23,6 +23,21 @@ inline std::vector<std::string> words_below(std::string_view path) {
   return words;
 }
 
+/// The words below a path that leave their panel, each with its place; those of lists that scroll are left
+/// out.
+inline std::string words_beyond(std::string_view path) {
+  constexpr float slack = 1.5F;  // formulas lie between pixels
+  std::string beyond;
+  for (const Part* part : parts().below(path)) {
+    const bool scrolls = part->path.find("/side/") != std::string::npos;
+    const auto& [from, to] = part->where;
+    const bool is_inside = from.x >= part->seen.minimum.x - slack && from.y >= part->seen.minimum.y - slack &&
+                           to.x <= part->seen.maximum.x + slack && to.y <= part->seen.maximum.y + slack;
+    if (!scrolls && !is_inside && !part->words.empty()) beyond += part->path + ": " + part->words + "\n";
+  }
+  return beyond;
+}
+
 /// Where a part lies; empty: it is not shown.
 inline Rectangle place_of(std::string_view path) {
   const Part* part = parts().find(path);

@@ -15,6 +15,7 @@
 #include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/offscreen/glyphs.h"
+#include "tests/offscreen/plots.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -137,8 +138,9 @@ TEST_CASE("a much enlarged window still shows what the memory answers, and names
   open_at_drum(application);
   Offscreen offscreen(1280, 800, 1.5F);
   settle(application, offscreen);
-  REQUIRE(answers_map().shown);
-  CHECK(answers_map().cell.x >= 15 * 1.5F);  // where numbers of two digits have room
+  const Rectangle table = place_of("step/answers/after");
+  const auto words = static_cast<float>(ask_answers(application).value->table.words.size());
+  CHECK((table.maximum.x - table.minimum.x) / words >= 15 * 1.5F);  // where numbers of two digits have room
   CHECK(parts().find("step/forms/costs shown")->where.maximum.x + 4 <
         parts().find("step/forms/precisions")->where.minimum.x);
 }

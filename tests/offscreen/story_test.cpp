@@ -100,17 +100,17 @@ TEST_CASE("a word of a story leads to the step that shows what happens there", "
     application.session.questions().wait();
     offscreen.pass([&] { application.draw(1); });
   }
-  REQUIRE(answers_map().shown);
+  const auto answers = ask_answers(application).value;
+  REQUIRE(answers);
   std::vector<std::string> rows;
-  for (const AskedWord& word : answers_map().shown->table.words) rows.push_back(word.text);
+  for (const AskedWord& word : answers->table.words) rows.push_back(word.text);
   CHECK(rows == std::vector<std::string>{"key", "drum", "a"});
   // It is the query that asks for it, and the answer stands in its row.
-  const AnswerTable& table = answers_map().shown->table;
+  const AnswerTable& table = answers->table;
   REQUIRE(table.words[2].by_query);
   CHECK(table.after(2, 1) > 2 * table.after(2, 0));
   CHECK(table.after(2, 1) > 2 * table.after(2, 2));
-  CHECK(answers_map().shown->sentence.starts_with(
-      "Asked with the query of “The red jar holds a”, it answers “drum”: "));
+  CHECK(answers->sentence.starts_with("Asked with the query of “The red jar holds a”, it answers “drum”: "));
   // At any other word those written most strongly are asked about.
   application.session.go_to_token(62);
   CHECK(asked_choice(application.session).by == AskedBy::strength);

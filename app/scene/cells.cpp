@@ -1,0 +1,235 @@
+#include "app/scene/cells.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/scene/parts.h"
+#include "app/widgets/style.h"
+#include "app/widgets/text.h"
+
+namespace palimpsest {
+
+namespace {
+
+using style::px;
+
+// In design pixels.
+constexpr float around_names = 10;
+constexpr float after_number = 5;
+constexpr float below_head = 4;
+constexpr float most_rising = 40;
+constexpr float least_title = 60;
+constexpr float names_part = 0.22F;    // of the room, at most
+constexpr float small_number = 0.84F;  // of the usual size, where a number would not fit
+
+float width_of_number(const std::string& number) {
+  if (number.empty()) return 0;
+  const style::TextStyle text(style::Text::number_small);
+  return text_extent(number).x + px(after_number);
+}
+
+class CellPainter {
+ public:
+  CellPainter(const CellTables& tables, const CellPlan& plan, ImVec2 corner)
+      : tables_(tables), plan_(plan), corner_(corner) {}
+
+  void draw() {
+    draw_row_names();
+    for (std::size_t i = 0; i < tables_.tables.size(); ++i) {
+      const float step = width() + plan_.between;
+      const float left = corner_.x + plan_.names + static_cast<float>(i) * step;
+      draw_table(tables_.tables[i], left);
+      draw_column_names(left, i == 0);
+      if (i > 0) draw_sign(tables_.tables[i].sign, left - plan_.between / 2);
+    }
+  }
+
+ private:
+  float width() const { return plan_.cell.x * static_cast<float>(tables_.columns.size()); }
+  float height() const { return plan_.cell.y * static_cast<float>(tables_.rows.size()); }
+  float top() const { return corner_.y + plan_.head; }
+
+  void draw_row_names() {
+    const style::TextStyle text(style::Text::caption);
+    for (std::size_t i = 0; i < tables_.rows.size(); ++i) {
+      const CellName& name = tables_.rows[i];
+      const float row = top() + static_cast<float>(i) * plan_.cell.y;
+      const float number = width_of_number(name.number);
+      const std::string shown = shortened(name.words, plan_.names - number - px(around_names));
+      const ImVec2 extent = text_extent(shown);
+      const ImVec2 at = {std::round(corner_.x + plan_.names - extent.x - px(8)),
+                         std::round(row + (plan_.cell.y - extent.y) / 2)};
+      if (tables_.ground)
+        list_->AddRectFilled({at.x - px(3), at.y}, {at.x + extent.x + px(3), at.y + extent.y},
+                             tables_.ground);
+      draw_text(at, name.ink, shown);
+      const Rectangle where = {{corner_.x, row}, {corner_.x + plan_.names, row + plan_.cell.y}};
+      note_part(fmt::format("row/{}", i), where, name.number.empty() ? shown : name.number + " " + shown);
+      if (number > 0) draw_number(name.number, {at.x - number, row}, plan_.cell.y, name.number_ink);
+      if (!name.tip.empty() && ImGui::IsWindowHovered() &&
+          ImGui::IsMouseHoveringRect(where.minimum, where.maximum))
+        tooltip_beside(where.minimum, where.maximum, name.tip);
+    }
+  }
+
+  static void draw_number(const std::string& number, ImVec2 at, float height, ImU32 ink) {
+    const style::TextStyle small(style::Text::number_small);
+    draw_text({at.x, std::round(at.y + (height - text_extent("0").y) / 2)}, ink, number);
+  }
+
+  void draw_column_names(float left, bool is_noted) {
+    const style::TextStyle text(style::Text::caption);
+    const float line = text_extent("x").y;
+    for (std::size_t i = 0; i < tables_.columns.size(); ++i) {
+      const CellName& name = tables_.columns[i];
+      const ImVec2 from = {left + static_cast<float>(i) * plan_.cell.x, corner_.y + plan_.titles};
+      const std::string shown = tables_.rising ? draw_rising_name(name, from, line)
+                                               : draw_column_name(name, from, plan_.cell.x - px(2));
+      if (is_noted) note_part(fmt::format("column/{}", i), {from, {from.x + plan_.cell.x, top()}}, shown);
+    }
+  }
+
+  std::string draw_rising_name(const CellName& name, ImVec2 from, float line) const {
+    const std::string shown = shortened(name.words, px(most_rising));
+    draw_rising_text({std::round(from.x + (plan_.cell.x - line) / 2), top() - px(below_head)}, name.ink,
+                     shown);
+    return shown;
+  }
+
+  /// The words with the number before them, as far as there is room for both.
+  static std::string draw_column_name(const CellName& name, ImVec2 from, float width) {
+    const ImVec2 extent = text_extent(name.words);
+    std::string number = name.number;
+    if (width_of_number(number) + extent.x > width) number = name.brief_number;
+    const float number_width = width_of_number(number);
+    const float left = std::round(from.x + (width - number_width - extent.x) / 2);
+    if (number.empty() || left < from.x) {
+      draw_centred(from, width, name.ink, name.words);
+      return name.words;
+    }
+    draw_text({left + number_width, from.y}, name.ink, name.words);
+    draw_number(number, {left, from.y}, extent.y, name.number_ink);
+    return number + " " + name.words;
+  }
+
+  void draw_sign(const std::string& sign, float middle) const {
+    const style::TextStyle text(style::Text::title);
+    const ImVec2 extent = text_extent(sign);
+    draw_text({std::round(middle - extent.x / 2), std::round(top() + (height() - extent.y) / 2)},
+              style::colours().dim, sign);
+  }
+
+  void draw_title(const CellValues& table, float left) const {
+    if (table.titles.empty()) return;
+    const style::TextStyle text(style::Text::caption);
+    const float room = std::max(width(), px(least_title));
+    const auto fitting = std::ranges::find_if(
+        table.titles, [&](const std::string& title) { return text_extent(title).x <= room; });
+    const std::string shown = shortened(fitting == table.titles.end() ? table.titles.back() : *fitting, room);
+    draw_text({std::round(left + (width() - text_extent(shown).x) / 2), corner_.y}, style::colours().text,
+              shown);
+  }
+
+  void draw_table(const CellValues& table, float left) {
+    draw_title(table, left);
+    std::string numbers;
+    for (Index row = 0; row < table.values.rows(); ++row) {
+      for (Index column = 0; column < table.values.cols(); ++column) {
+        const ImVec2 from = {left + static_cast<float>(column) * plan_.cell.x,
+                             top() + static_cast<float>(row) * plan_.cell.y};
+        const std::string number = draw_cell(from, table.values(row, column), {row, column});
+        if (!number.empty()) numbers += (numbers.empty() ? "" : " ") + number;
+      }
+    }
+    for (const CellRing& ring : tables_.rings) {
+      const float y = top() + static_cast<float>(ring.row) * plan_.cell.y;
+      list_->AddRect({left - px(2), y - px(2)}, {left + width() + px(1), y + plan_.cell.y + px(1)}, ring.ink,
+                     px(3), px(ring.width));
+    }
+    note_part(table.name, {{left, top()}, {left + width(), top() + height()}}, numbers);
+    if (!table.told || !ImGui::IsWindowHovered()) return;
+    const auto cell = hovered_cell({left, top()}, {width(), height()}, table.values.rows(),
+                                   table.values.cols(), ImGui::GetMousePos());
+    const ImVec2 size = plan_.size(tables_);
+    if (cell) tooltip_beside(corner_, {corner_.x + size.x, corner_.y + size.y}, table.told(*cell));
+  }
+
+  /// Its colour on the scale, and its number where it says something. Returns the number if it has room.
+  std::string draw_cell(ImVec2 from, double value, Cell cell) {
+    const Rgb8 paper =
+        colour(style::colours().map, static_cast<float>(value), static_cast<float>(tables_.scale));
+    const ImVec2 size = plan_.cell;
+    list_->AddRectFilled(from, {from.x + size.x - px(1), from.y + size.y - px(1)}, style::colour(paper));
+    const float usual = style::font_size(style::Text::number_small);
+    for (const std::string& number : tables_.written(value, cell)) {
+      for (const float letters : {usual, usual * small_number}) {
+        ImGui::PushFont(style::font(style::Text::number_small), letters);
+        const ImVec2 extent = text_extent(number);
+        const bool fits = extent.x <= size.x - (letters == usual ? px(2) : 0) && extent.y <= size.y;
+        if (fits)
+          draw_text({std::round(from.x + (size.x - px(1) - extent.x) / 2),
+                     std::round(from.y + (size.y - extent.y) / 2)},
+                    style::legible_on(paper), number);
+        ImGui::PopFont();
+        if (fits) return number;
+      }
+    }
+    return {};
+  }
+
+  const CellTables& tables_;
+  const CellPlan& plan_;
+  const ImVec2 corner_;
+  ImDrawList* const list_ = ImGui::GetWindowDrawList();
+};
+
+}  // namespace
+
+ImVec2 CellPlan::size(const CellTables& tables) const {
+  const auto count = static_cast<float>(tables.tables.size());
+  const float width = cell.x * static_cast<float>(tables.columns.size());
+  return {names + count * width + (count - 1) * between + 2,
+          head + cell.y * static_cast<float>(tables.rows.size()) + 2};
+}
+
+CellPlan plan_cells(const CellTables& tables, ImVec2 room, const Ruler& ruler) {
+  CellPlan plan;
+  const auto width_in = [&](style::Text style, const std::string& words) {
+    return words.empty() ? 0 : ruler.words(words, style, -1).x;
+  };
+  for (const CellName& row : tables.rows) {
+    const float number = width_in(style::Text::number_small, row.number);
+    plan.names = std::max(plan.names, width_in(style::Text::caption, row.words) + ruler.px(around_names) +
+                                          (number > 0 ? number + ruler.px(after_number) : 0));
+  }
+  plan.names = std::floor(std::min({plan.names, ruler.px(tables.names), names_part * room.x}));
+  const float line = ruler.words("x", style::Text::caption, -1).y;
+  const auto has_title = [](const CellValues& table) { return !table.titles.empty(); };
+  if (std::ranges::any_of(tables.tables, has_title)) plan.titles = line + ruler.px(below_head);
+  plan.head = line;
+  for (const CellName& column : tables.columns) {
+    const float wide = std::min(width_in(style::Text::caption, column.words), ruler.px(most_rising));
+    if (tables.rising) plan.head = std::max(plan.head, wide);
+  }
+  plan.head += plan.titles + ruler.px(below_head);
+  const auto count = static_cast<float>(tables.tables.size());
+  plan.between = ruler.px(tables.between);
+  const float width = room.x - plan.names - (count - 1) * plan.between - 2;
+  const auto in_a_row = count * static_cast<float>(std::max<std::size_t>(tables.columns.size(), 1));
+  const auto rows = static_cast<float>(std::max<std::size_t>(tables.rows.size(), 1));
+  const auto within = [&](float wanted, float least, float most) {
+    return std::floor(std::max(std::min(wanted, ruler.px(most)), ruler.px(least)));
+  };
+  plan.cell.x = within(width / in_a_row, tables.least_cell.x, tables.most_cell.x);
+  plan.cell.y = within(std::min((room.y - plan.head - 2) / rows, tables.flat * plan.cell.x),
+                       tables.least_cell.y, tables.most_cell.y);
+  return plan;
+}
+
+void draw_cells(const CellTables& tables, const CellPlan& plan, ImVec2 corner) {
+  CellPainter(tables, plan, corner).draw();
+}
+
+}  // namespace palimpsest

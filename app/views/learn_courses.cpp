@@ -1,0 +1,239 @@
+// What comes nearer step by step: the singular values of a gathered step on their way through Newton–Schulz,
+// and the solution that a query finds by conjugate gradients.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "app/scene/plot.h"
+#include "app/views/learn.h"
+#include "app/widgets/chart.h"
+#include "app/widgets/style.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr double alike_from = 0.68;  // where the usual coefficients bring all that is not tiny
+constexpr double alike_to = 1.2;
+constexpr double lowest = 1e-5;  // of the axis
+constexpr double highest = 6;
+constexpr Index most_lines = 64;  // of directions, or of channels
+constexpr double rounding = std::numeric_limits<double>::epsilon();
+
+Index count_alike(const Matrix<double>& values, Index step) {
+  return (values.col(step).array() >= alike_from && values.col(step).array() <= alike_to).count();
+}
+
+/// The ticks of the steps: the symbol of each, and how many directions are alike by then.
+std::vector<PlotTick> step_ticks(const Matrix<double>& values, std::size_t shown) {
+  std::vector<PlotTick> ticks;
+  for (Index i = 0; i < values.cols(); ++i) {
+    const Index alike = count_alike(values, i);
+    ticks.push_back(
+        {.at = static_cast<double>(i),
+         .latex = fmt::format("X_{}", i),
+         .below = fmt::format("{} of {}", alike, values.rows()),
+         .colour = i == static_cast<Index>(shown) ? style::colours().strength : style::colours().text});
+  }
+  return ticks;
+}
+
+/// The strongest and the weakest direction, and between them as many as can be told apart.
+void add_directions(Plot& plot, const Matrix<double>& values, bool is_old) {
+  const style::Palette& c = style::colours();
+  const auto add = [&](Index direction, const PlotLook& look, const std::string& words) {
+    PlotSeries course{.name = words, .look = look};
+    if (!words.empty()) course.label.words = {words};
+    if (!is_old) course.look.marker = PlotMarker::circle;
+    course.look.size = look.width + 0.8F;
+    for (Index i = 0; i < values.cols(); ++i) {
+      course.x.push_back(static_cast<double>(i));
+      course.y.push_back(std::max(values(direction, i), plot.y.low));
+    }
+    plot.series.push_back(std::move(course));
+  };
+  const Index stride = std::max<Index>(values.rows() / most_lines, 1);
+  for (Index direction = 0; direction < values.rows(); direction += stride)
+    add(direction, {.colour = style::with_alpha(c.dim, 0.55F), .width = 1}, "");
+  add(0, {.colour = c.text}, "the strongest direction");
+  add(values.rows() - 1, {.colour = c.text}, fmt::format("the weakest of {} directions", values.rows()));
+}
+
+/// A line at the step that is looked at, which can be dragged.
+void add_knob(Plot& plot, std::size_t shown) {
+  const PlotLook look = {.colour = style::colours().strength, .marker = PlotMarker::circle, .size = 5};
+  const auto at = static_cast<double>(shown);
+  plot.marks.push_back(upright_mark("shown", at, look));
+  plot.marks.push_back(point_mark("knob", at, plot.y.low, look));
+  plot.drags = true;
+}
+
+/// The courses of singular values [directions, steps] as they are made alike; the step `shown` is looked at.
+Plot flattening_plot(const Matrix<double>& values, std::size_t shown, bool is_old) {
+  const style::Palette& c = style::colours();
+  Plot plot{.name = "flattening",
+            .x = {.low = -0.15,
+                  .high = static_cast<double>(values.cols()) - 0.85,
+                  .named = step_ticks(values, shown),
+                  .has_round = false,
+                  .row_name = "alike"},
+            .y = {.title = {"singular values"},
+                  .scale = PlotAxis::Scale::log10,
+                  .low = std::clamp(values.minCoeff() / 2, lowest, 0.1),
+                  .high = highest}};
+  plot.marks.push_back({.kind = PlotMark::Kind::area,
+                        .name = "alike",
+                        .y = alike_from,
+                        .to_y = alike_to,
+                        .look = {.colour = c.good},
+                        .fill = 0.3F,
+                        .label = {.words = {fmt::format("all alike: {:g} to {:g}", alike_from, alike_to)}},
+                        .wish = {1, 0}});
+  add_directions(plot, values, is_old);
+  add_knob(plot, shown);
+  return plot;
+}
+
+std::vector<double> step_numbers(const ConvergingSolve& solve) {
+  std::vector<double> steps;
+  for (Index i = 0; i <= solve.steps(); ++i) steps.push_back(static_cast<double>(i));
+  return steps;
+}
+
+PlotAxis steps_axis(const ConvergingSolve& solve) {
+  PlotAxis axis{
+      .title = {"steps"}, .low = 0, .high = std::max<double>(static_cast<double>(solve.steps()), 1)};
+  axis.has_round = false;
+  for (const double step : round_numbers(axis.low, axis.high, 6)) {
+    if (step == std::round(step)) axis.named.push_back({.at = step, .words = fmt::format("{:.0f}", step)});
+  }
+  return axis;
+}
+
+ImU32 faded(ImU32 colour, bool is_old) {
+  return is_old ? style::mix(style::colours().panel, colour, 0.5F) : colour;
+}
+
+/// What is left of the query after each step, how far the solution is, and where the engine stops.
+Plot rests_plot(const ConvergingSolve& solve, bool is_old) {
+  const style::Palette& c = style::colours();
+  Plot plot{.name = "solve/rests",
+            .x = steps_axis(solve),
+            .y = {.title = {"what is left after each step"},
+                  .scale = PlotAxis::Scale::log10,
+                  .low = rounding / 30,
+                  .high = 30}};
+  PlotMark stop = level_mark("rounding", rounding, {.colour = c.good, .width = style::line, .dash = 5});
+  stop.label = {.words = {"rounding: it stops"}};
+  plot.marks.push_back(stop);
+  const auto add = [&](std::vector<double> values, ImU32 colour, const std::string& words) {
+    for (double& value : values) value = std::max(value, plot.y.low);
+    plot.series.push_back({.name = words,
+                           .x = step_numbers(solve),
+                           .y = std::move(values),
+                           .look = {.colour = faded(colour, is_old),
+                                    .marker = is_old ? PlotMarker::none : PlotMarker::circle,
+                                    .size = 2.5F},
+                           .label = {.words = {words}, .colour = colour}});
+  };
+  add(solve.differences, c.dim, "to the exact solution");
+  add(solve.course.rests, c.strength, "of the query");
+  return plot;
+}
+
+/// Every channel of the solution on its way to where it must be.
+Plot solution_plot(const ConvergingSolve& solve, bool is_old) {
+  const style::Palette& c = style::colours();
+  double least = std::min(solve.exact.minCoeff(), 0.0);
+  double most = std::max(solve.exact.maxCoeff(), 0.0);
+  for (const Vector<double>& x : solve.course.solutions) {
+    least = std::min(least, x.minCoeff());
+    most = std::max(most, x.maxCoeff());
+  }
+  const double margin = most > least ? 0.1 * (most - least) : 1;
+  Plot plot{.name = "solve/solution",
+            .x = steps_axis(solve),
+            .y = {.title = {fmt::format("the solution, {} channels", solve.exact.size())},
+                  .low = least - margin,
+                  .high = most + margin}};
+  Index largest = 0;
+  solve.exact.cwiseAbs().maxCoeff(&largest);
+  PlotMark exact =
+      level_mark("exact", solve.exact[largest], {.colour = c.good, .width = style::line, .dash = 5});
+  exact.label = {.words = {fmt::format("exact: {:.3g}", solve.exact[largest])}};
+  exact.wish = {1, 0};
+  plot.marks.push_back(exact);
+  PlotSeries wanted{.look = {.colour = c.good, .width = 0, .marker = PlotMarker::dash, .size = 5}};
+  const auto add = [&](Index channel, const std::string& name, PlotLook look) {
+    PlotSeries course{.name = name, .x = step_numbers(solve), .look = look};
+    for (const Vector<double>& x : solve.course.solutions) course.y.push_back(x[channel]);
+    plot.series.push_back(std::move(course));
+    wanted.x.push_back(plot.x.high);
+    wanted.y.push_back(solve.exact[channel]);
+  };
+  const Index stride = std::max<Index>(solve.exact.size() / most_lines, 1);
+  for (Index i = 0; i < solve.exact.size(); i += stride)
+    add(i, "", {.colour = faded(style::with_alpha(c.dim, 0.55F), is_old), .width = 1});
+  add(largest, "largest", {.colour = faded(c.text, is_old)});
+  plot.series.push_back(std::move(wanted));
+  return plot;
+}
+
+/// Who is solved with it, and how the other forms come to the same.
+std::vector<std::string> solve_words(const ConvergingSolve& solve) {
+  if (solve.course.is_direct)
+    return {fmt::format("{} steps were not enough: the engine solved it by Cholesky", solve.steps())};
+  std::vector<std::string> words = {fmt::format("{} steps, chunk by chunk", solve.steps()),
+                                    "green: by Cholesky, as in the other forms"};
+  if (solve.token_count > 1)
+    words.push_back(fmt::format("the {} words of a chunk side by side", solve.token_count));
+  return words;
+}
+
+}  // namespace
+
+Index count_used(const Matrix<double>& singular_values) {
+  constexpr double rounding = 1e-12;  // of the largest
+  if (singular_values.size() == 0) return 0;
+  return (singular_values.col(0).array() > rounding * singular_values(0, 0)).count();
+}
+
+scene::Node flattening_picture(const LearnScene& scene) {
+  // [directions, steps], largest first
+  const Matrix<double> values =
+      scene.moment.step.singular_values.topRows(count_used(scene.moment.step.singular_values));
+  if (values.size() == 0) return scene::column({});
+  const std::size_t shown = shown_iterate(static_cast<std::size_t>(values.cols()));
+  const double growth = values(values.rows() - 1, 1) / values(values.rows() - 1, 0);
+  const auto look_at = [last = static_cast<double>(values.cols() - 1)](const PlotDone& done) {
+    if (done.dragged)
+      learn_look().iterate = static_cast<std::size_t>(std::lround(std::clamp(*done.dragged, 0.0, last)));
+  };
+  return scene::column(
+      {scene::plotted(flattening_plot(values, shown, scene.is_old), look_at).filling(),
+       scene::centred(scene::as_many(
+           {fmt::format("the rule always takes {} steps: drag to see fewer", values.cols() - 1),
+            fmt::format("the smallest grow {:.3g} times in the first", growth)}))});
+}
+
+scene::Node solve_picture(const LearnScene& scene) {
+  Session& session = scene.application.session;
+  SolveNow key;
+  key.of = session.computed();
+  key.token = scene.moment.token;
+  key.chunk_size = session.choice().chunk_size;
+  const Known<SolveNow::Value> answer = session.questions().ask(key);
+  if (!answer.value || !*answer.value) return scene::column({});
+  const ConvergingSolve& solve = **answer.value;
+  const bool is_old = scene.is_old || answer.stale;
+  return scene::column({scene::row({scene::plotted(rests_plot(solve, is_old)).filling(),
+                                    scene::plotted(solution_plot(solve, is_old)).filling()},
+                                   scene::Gap::wide)
+                            .filling(),
+                        scene::centred(scene::as_many(solve_words(solve)))});
+}
+
+}  // namespace palimpsest

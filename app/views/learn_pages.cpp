@@ -1,0 +1,311 @@
+// The other questions of Learn: which keys collide, and how much fits into the memory.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "app/gl/context_local.h"
+#include "app/views/learn.h"
+#include "app/widgets/text.h"
+
+namespace palimpsest {
+
+namespace {
+
+using scene::Node;
+using scene::Nodes;
+
+constexpr Index most_keys = 256;
+constexpr Index window_step_of_keys = 64;
+constexpr float words_beside = 76;  // the rows, in design pixels
+constexpr std::size_t most_named = 7;
+constexpr double steepest = 1.5;
+constexpr double past_the_sphere = 1.08;
+constexpr Index most_channels = 32;  // more take long and say the same
+
+std::string label_of(const Computation& computed, Index token) {
+  return visible_label(computed.data->labels[static_cast<std::size_t>(token)]);
+}
+
+/// The cosines of some keys, kept for the graphics card.
+struct KeptCosines {
+  std::shared_ptr<const KeyPicture> of;
+  std::uint64_t version = 0;
+};
+
+/// How much one word answers for another.
+Node cosines(const Computation& computed, const std::shared_ptr<const KeyPicture>& picture, Index token) {
+  auto& kept = context_local<KeptCosines>();
+  if (kept.of != picture) kept = {picture, kept.version + 1};
+  const style::Palette& c = style::colours();
+  const Index count = picture->cosines.rows();
+  const auto end = static_cast<double>(count);
+  Plot plot{.name = "cosines",
+            .x = {.high = end, .has_round = false, .has_grid = false, .room = words_beside, .rising = true},
+            .y = {.low = end, .high = 0, .has_round = false, .has_grid = false, .room = words_beside}};
+  const Index present = token - picture->first;
+  const auto name_row = [&](Index i, ImU32 ink) {
+    plot.y.named.push_back(
+        {.at = static_cast<double>(i) + 0.5, .words = label_of(computed, picture->first + i), .colour = ink});
+  };
+  for (Index i = count; i-- > 0;) name_row(i, c.dim);
+  plot.x.named = plot.y.named;
+  plot.marks.push_back({.kind = PlotMark::Kind::picture,
+                        .name = "numbers",
+                        .x = 0,
+                        .y = 0,
+                        .to_x = end,
+                        .to_y = end,
+                        .look = {.colour = c.edge},
+                        .outline = style::line,
+                        .numbers = {picture, &picture->cosines},
+                        .version = kept.version,
+                        .heat = {.range = 1},
+                        .told = [&computed, picture](Cell cell) {
+                          return fmt::format("{} {} and {} {}: {:+.3f}", picture->first + cell.row,
+                                             quoted_word(computed, picture->first + cell.row),
+                                             picture->first + cell.column,
+                                             quoted_word(computed, picture->first + cell.column),
+                                             picture->cosines(cell.row, cell.column));
+                        }});
+  if (present >= 0 && present < count) {
+    name_row(present, c.text);
+    plot.marks.push_back({.name = "present",
+                          .x = 0,
+                          .y = static_cast<double>(present),
+                          .to_x = end,
+                          .to_y = static_cast<double>(present + 1),
+                          .look = {.colour = c.text},
+                          .outline = style::lit_line});
+    plot.marks.back().kind = PlotMark::Kind::area;
+  }
+  return scene::column({Node{scene::Over{{scene::plotted(std::move(plot))}, 1}}.shrinking(),
+                        scene::line("cosines of the keys: how much one word answers for another",
+                                    style::Text::caption, scene::dim_ink)});
+}
+
+/// The keys most like that of `token`.
+std::vector<Index> nearest(const KeyPicture& picture, Index token) {
+  const Index present = token - picture.first;
+  std::vector<Index> order;
+  if (present < 0 || present >= picture.cosines.rows()) return order;
+  for (Index i = 0; i < picture.cosines.rows(); ++i) order.push_back(i);
+  const auto size = [&](Index i) { return std::abs(picture.cosines(present, i)); };
+  const auto kept = std::min(order.size(), most_named);
+  std::ranges::partial_sort(order, order.begin() + static_cast<std::ptrdiff_t>(kept), std::greater(), size);
+  order.resize(kept);
+  return order;
+}
+
+/// A place on the sphere as it is turned: to the right, upwards, towards the eye.
+struct TurnedPlace {
+  double right;
+  double up;
+  double depth;
+};
+
+TurnedPlace turned(double x, double y, double z) {
+  const double sa = std::sin(learn_look().around);
+  const double ca = std::cos(learn_look().around);
+  const double st = std::sin(learn_look().tilt);
+  const double ct = std::cos(learn_look().tilt);
+  const double into = -sa * x + ca * z;
+  return {ca * x + sa * z, ct * y - st * into, st * y + ct * into};
+}
+
+/// Three great circles; what lies behind is fainter.
+void add_rings(Plot& plot) {
+  constexpr int pieces = 72;
+  constexpr double nowhere = std::numeric_limits<double>::quiet_NaN();
+  const style::Palette& c = style::colours();
+  for (int ring = 0; ring < 4; ++ring) {
+    PlotSeries front{.look = {.colour = style::with_alpha(c.faint, 0.5F), .width = style::line}};
+    PlotSeries behind{.look = {.colour = style::with_alpha(c.faint, 0.2F), .width = style::line}};
+    for (int i = 0; i <= pieces; ++i) {
+      const double angle = 2 * 3.14159265358979 * i / pieces;
+      const double u = std::cos(angle);
+      const double v = std::sin(angle);
+      const TurnedPlace at = ring == 0   ? turned(u, 0, v)
+                             : ring == 1 ? turned(u, v, 0)
+                             : ring == 2 ? turned(0, u, v)
+                                         : TurnedPlace{u, v, 1};
+      for (PlotSeries* const part : {&front, &behind}) {
+        part->x.push_back(at.right);
+        part->y.push_back((part == &front) == (at.depth > 0) ? at.up : nowhere);
+      }
+    }
+    plot.series.push_back(std::move(behind));
+    plot.series.push_back(std::move(front));
+  }
+}
+
+/// How the keys lie on a sphere, which can be turned.
+Node sphere(const Computation& computed, const KeyPicture& picture, Index token) {
+  const style::Palette& c = style::colours();
+  Plot plot{.name = "sphere",
+            .x = {.low = -past_the_sphere, .high = past_the_sphere, .has_round = false, .has_grid = false},
+            .y = {.low = -past_the_sphere, .high = past_the_sphere, .has_round = false, .has_grid = false},
+            .is_area = true};
+  plot.presses = true;
+  add_rings(plot);
+  const std::vector<Index> named = nearest(picture, token);
+  std::vector<std::pair<double, PlotMark>> keys;  // by depth
+  for (Index i = 0; i < picture.directions.points.rows(); ++i) {
+    const auto point = picture.directions.points.row(i);
+    const TurnedPlace at = turned(point[0], point[1], point[2]);
+    const bool is_here = picture.first + i == token;
+    const auto strength = static_cast<float>(0.4 + 0.6 * std::clamp((at.depth + 1) / 2, 0.0, 1.0));
+    PlotMark key = point_mark(fmt::format("{}", picture.first + i), at.right, at.up,
+                              {.colour = is_here ? c.text : style::with_alpha(c.key, strength),
+                               .marker = PlotMarker::circle,
+                               .size = is_here ? 6.0F : 3.5F});
+    if (std::ranges::find(named, i) != named.end())
+      key.label = {.words = {label_of(computed, picture.first + i)},
+                   .colour = is_here ? c.text : c.dim,
+                   .is_needed = false};
+    key.wish = {8, -6};
+    if (is_here) {
+      PlotMark ray = line_mark(0, 0, at.right, at.up, {.colour = c.text, .width = style::lit_line});
+      plot.marks.push_back(std::move(ray));
+    }
+    keys.emplace_back(at.depth, std::move(key));
+  }
+  std::ranges::stable_sort(keys, {}, &std::pair<double, PlotMark>::first);
+  for (auto& [depth, key] : keys) plot.marks.push_back(std::move(key));
+  const auto turn = [](const PlotDone& done) {
+    learn_look().around += done.moved.x;
+    learn_look().tilt = std::clamp(learn_look().tilt - done.moved.y, -steepest, steepest);
+  };
+  return scene::column(
+      {scene::row(
+           {scene::rest(), Node{scene::Over{{scene::plotted(std::move(plot), turn)}, 1}}, scene::rest()})
+           .filling(),
+       scene::centred(
+           scene::line(fmt::format("keys in their three main directions, {:.0f} % of them; drag to turn",
+                                   100 * picture.directions.explained.sum()),
+                       style::Text::caption, scene::dim_ink))});
+}
+
+struct NamedKeys {
+  const char* words;
+  Keys keys;
+};
+
+constexpr std::array<NamedKeys, 3> kinds = {{{"random keys", Keys::random},
+                                             {"keys at right angles", Keys::orthonormal},
+                                             {"keys alike, cosine 0.5", Keys::correlated}}};
+
+ImU32 ink_of(std::size_t kind) {
+  const style::Palette& c = style::colours();
+  return std::array{c.key, c.good, c.error}[kind];
+}
+
+Plot empty_plot(Index channels) {
+  const auto pairs = static_cast<double>(channels);
+  Plot plot{
+      .name = "capacity",
+      .x = {.title = {"pairs stored"}, .scale = PlotAxis::Scale::octaves, .low = 0.93, .high = 4.3 * pairs},
+      .y = {.title = {"error of recall, |answer − v| / |v|: mean of all pairs", "dashed the worst"},
+            .low = 0,
+            .high = 1.6}};
+  PlotMark full = upright_mark("as many as channels", pairs,
+                               {.colour = style::colours().faint, .width = style::line, .dash = 5});
+  full.label = {.words = {full.name}, .colour = style::colours().dim};
+  full.wish = {0, 0.85F};
+  plot.marks.push_back(full);
+  return plot;
+}
+
+/// How well pairs of a kind are recalled, and how badly the worst of them.
+void add_points(Plot& plot, const std::vector<CapacityPoint>& points, ImU32 ink, const std::string& words) {
+  PlotSeries mean{.name = words,
+                  .look = {.colour = ink, .width = 2.5F, .marker = PlotMarker::circle},
+                  .label = {.words = {words}}};
+  PlotSeries worst{.look = {.colour = style::with_alpha(ink, 0.5F), .width = 1.2F, .dash = 5}};
+  for (const CapacityPoint& point : points) {
+    mean.x.push_back(static_cast<double>(point.pairs));
+    mean.y.push_back(point.mean);
+    worst.y.push_back(point.worst);
+  }
+  worst.x = mean.x;
+  plot.series.push_back(std::move(worst));
+  plot.series.push_back(std::move(mean));
+}
+
+/// A line over which so much of the way is bright.
+Node progress_bar(double progress) {
+  const style::Palette& c = style::colours();
+  return Node{
+      scene::Track{.value = progress, .limit = progress, .ink = c.good, .below = c.good, .beyond = c.edge}};
+}
+
+}  // namespace
+
+scene::Node keys_page(Application& application) {
+  const auto computed = application.session.computed();
+  const Index tokens = computed->sequence.tokens;
+  StoredKeys key;
+  key.of = computed;
+  key.count = std::min(tokens, most_keys);
+  key.first = std::clamp<Index>(
+      (application.session.token() - most_keys / 2) / window_step_of_keys * window_step_of_keys, 0,
+      tokens - key.count);
+  const Known<KeyPicture> answer = application.session.questions().ask(key);
+  if (!answer.value || answer.value->first + answer.value->cosines.rows() > tokens ||
+      answer.value->cosines.size() == 0)
+    return scene::paragraph(answer.reason.empty() ? "The keys are being compared." : answer.reason)
+        .named("reason");
+  const Index token = application.session.token();
+  return scene::row({cosines(*computed, answer.value, token).filling(0.55F),
+                     sphere(*computed, *answer.value, token).filling(0.45F)},
+                    scene::Gap::far);
+}
+
+scene::Node capacity_page(Application& application) {
+  Session& session = application.session;
+  const Computation& computed = *session.computed();
+  const CapacitySweep present{
+      .variant = computed.variant->id,
+      .channels = std::min({computed.sequence.dk, computed.sequence.dv, most_channels}),
+      .settings = session.choice().settings};
+  if (learn_look().measured != present)
+    return scene::column(
+        {scene::paragraph(fmt::format(
+             "{} to {} pairs of {} channels go into an empty memory of {} that keeps everything and learns "
+             "with a full step; then every one is asked for. Four draws for each kind of keys.",
+             1, 4 * present.channels, present.channels, computed.variant->label)),
+         scene::pill("measure").on([present] { learn_look().measured = present; })});
+  Plot plot = empty_plot(present.channels);
+  double progress = 0;
+  bool under_way = false;
+  std::string reason;
+  std::vector<CapacitySweep> sweeps;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    sweeps.push_back(present);
+    sweeps.back().keys = kinds[i].keys;
+    const Known<CapacitySweep::Value> answer = session.questions().ask(sweeps.back(), Urgency::later);
+    under_way = under_way || answer.under_way;
+    progress += (answer.value ? 1 : answer.progress) / static_cast<double>(kinds.size());
+    if (answer.value) add_points(plot, *answer.value, ink_of(i), kinds[i].words);
+    if (!answer.reason.empty()) reason = answer.reason;
+  }
+  Nodes head;
+  if (under_way) {
+    head = {scene::pill("stop").on([&session, sweeps] {
+              for (const CapacitySweep& sweep : sweeps) session.questions().give_up(sweep);
+            }),
+            progress_bar(progress).fixed(220)};
+  } else {
+    head = {scene::pill("again").on([&session, sweeps] {
+              for (const CapacitySweep& sweep : sweeps) session.questions().forget(sweep);
+            }),
+            scene::paragraph(reason)};
+  }
+  return scene::column({scene::row(std::move(head)), scene::plotted(std::move(plot)).filling()});
+}
+
+}  // namespace palimpsest
