@@ -39,8 +39,9 @@ Rectangle last_item() { return {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()
 
 /// Whether Dear ImGui has it: it is an item by itself.
 bool is_control(const Node& node) {
-  return std::holds_alternative<Button>(node.content) || std::holds_alternative<Slider>(node.content) ||
-         std::holds_alternative<Input>(node.content) || std::holds_alternative<Menu>(node.content);
+  return std::holds_alternative<Button>(node.content) || std::holds_alternative<IconButton>(node.content) ||
+         std::holds_alternative<Slider>(node.content) || std::holds_alternative<Input>(node.content) ||
+         std::holds_alternative<Filter>(node.content) || std::holds_alternative<Menu>(node.content);
 }
 
 class Drawing {
@@ -81,8 +82,10 @@ class Drawing {
     if (last == node.revealed) return;
     last = node.revealed;
     const float top = ImGui::GetWindowPos().y;
-    if (placed.where.maximum.y > top + ImGui::GetWindowHeight())
-      ImGui::SetScrollFromPosY(placed.where.maximum.y + px(8) - top, 1);
+    const bool is_below = placed.where.maximum.y > top + ImGui::GetWindowHeight();
+    if (is_below) ImGui::SetScrollFromPosY(placed.where.maximum.y + px(8) - top, 1);
+    if (!is_below && placed.where.minimum.y < top)
+      ImGui::SetScrollFromPosY(placed.where.minimum.y - px(8) - top, 0);
   }
 
   void draw_others(const Placed& placed) {
@@ -263,17 +266,20 @@ class Drawing {
   }
 
   void draw_content(const Button& button, const Placed& placed) {
-    const std::string& words = button.words;
+    const bool is_cut = !placed.lines.empty();
+    const std::string words = is_cut ? placed.lines.front() : button.words + button.tail;
     const Node& node = *placed.node;
-    const std::string label = node.name.empty() ? words : words + "###" + node.name;
+    const std::string label = !node.name.empty() ? words + "###" + node.name
+                              : is_cut           ? words + "###" + button.words
+                                                 : words;
     const auto pressed = [&] {
       switch (button.look) {
         case Button::Look::pill:
-          return style::pill_button(label.c_str(), button.chosen, button.ink);
+          return style::pill_button(label.c_str(), button.chosen, button.ink, placed.size().x);
         case Button::Look::word:
-          return style::word_button(label.c_str(), 20);
+          return style::word_button(label.c_str(), 20, button.ink);
         case Button::Look::link:
-          return style::link_button(label.c_str(), 20);
+          return style::link_button(label.c_str(), 20, button.ink);
         case Button::Look::tab:
           return style::tab_button(label.c_str(), button.chosen);
         case Button::Look::segment:
@@ -287,6 +293,12 @@ class Drawing {
                                placed.size());
     }();
     if (pressed && node.act) acts_.push_back(node.act);
+  }
+
+  void draw_content(const IconButton& button, const Placed& placed) {
+    const Node& node = *placed.node;
+    if (palimpsest::icon_button(node.name.c_str(), button.icon, button.size) && node.act)
+      acts_.push_back(node.act);
   }
 
   void draw_content(const Slider& slider, const Placed& placed) {
@@ -303,17 +315,41 @@ class Drawing {
   void draw_content(const Input& input, const Placed& placed) {
     std::string text = input.text;
     ImGui::SetNextItemWidth(placed.size().x);
+    if (input.takes_keyboard) ImGui::SetKeyboardFocusHere();
     const std::string label = "##" + placed.node->name;
-    const ImGuiInputTextFlags flags = input.on_enter ? ImGuiInputTextFlags_EnterReturnsTrue : 0;
-    if (ImGui::InputText(label.c_str(), &text, flags) && input.set)
-      acts_.emplace_back([set = input.set, text] { set(text); });
+    const bool awaits_enter = input.on_enter || input.entered;
+    const auto complete = [](ImGuiInputTextCallbackData* data) {
+      const auto& completed = static_cast<const Input*>(data->UserData)->completed;
+      const std::string so_far(data->Buf, static_cast<std::size_t>(data->BufTextLen));
+      const std::string further = completed(so_far);
+      if (further == so_far) return 0;
+      data->DeleteChars(0, data->BufTextLen);
+      data->InsertChars(0, further.c_str());
+      return 0;
+    };
+    ImGuiInputTextFlags flags = awaits_enter ? ImGuiInputTextFlags_EnterReturnsTrue : 0;
+    if (input.completed) flags |= ImGuiInputTextFlags_AutoSelectAll | ImGuiInputTextFlags_CallbackCompletion;
+    Input own = input;  // Dear ImGui wants to be able to change it
+    const bool is_done =
+        ImGui::InputText(label.c_str(), &text, flags, input.completed ? +complete : nullptr, &own);
+    const bool is_set = input.on_enter ? is_done : text != input.text;
+    if (is_set && input.set) acts_.emplace_back([set = input.set, text] { set(text); });
+    if (is_done && input.entered) acts_.push_back(input.entered);
+  }
+
+  void draw_content(const Filter& filter, const Placed& placed) {
+    if (filter.box->draw(filter.hint, placed.size().x, filter.keeps_keyboard) && filter.entered)
+      acts_.push_back(filter.entered);
   }
 
   static void draw_content(const Menu& menu, const Placed& placed) {
     const std::string id = std::string(piece_of(*placed.node));
-    if (style::pill_button(fmt::format("{} ▾###{}", menu.words, id).c_str())) ImGui::OpenPopup(id.c_str());
+    const std::string label = fmt::format("{}###{}", placed.lines.front(), id);
+    if (style::pill_button(label.c_str(), false, 0, placed.size().x)) ImGui::OpenPopup(id.c_str());
     const Rectangle pill = last_item();
-    ImGui::SetNextWindowPos({pill.minimum.x, pill.maximum.y + px(4)});
+    const ImGuiViewport* viewport = ImGui::GetMainViewport();
+    const float end = viewport->WorkPos.x + viewport->WorkSize.x - px(style::panel_gap);
+    ImGui::SetNextWindowPos({std::min(pill.minimum.x, end - px(menu.width + 24)), pill.maximum.y + px(4)});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(12), px(12)));
     const bool is_open = ImGui::BeginPopup(id.c_str(), ImGuiWindowFlags_NoMove);
     ImGui::PopStyleVar();
@@ -327,8 +363,11 @@ class Drawing {
 
   static void draw_content(const Rule&, const Placed& placed) {
     const auto& [from, to] = placed.where;
-    const float y = std::round((from.y + to.y) / 2);
-    ImGui::GetWindowDrawList()->AddLine({from.x, y}, {to.x, y}, style::colours().edge, px(style::line));
+    const bool is_upright = placed.node && std::get<Rule>(placed.node->content).height > 0;
+    const ImVec2 middle = {std::round((from.x + to.x) / 2), std::round((from.y + to.y) / 2)};
+    const ImVec2 begin = is_upright ? ImVec2{middle.x, from.y} : ImVec2{from.x, middle.y};
+    const ImVec2 end = is_upright ? ImVec2{middle.x, to.y} : ImVec2{to.x, middle.y};
+    ImGui::GetWindowDrawList()->AddLine(begin, end, style::colours().edge, px(style::line));
   }
 
   void draw_content(const Space&, const Placed&) const {}
@@ -336,8 +375,9 @@ class Drawing {
   void draw_content(const Frame& frame, const Placed& placed) {
     const auto& [from, to] = placed.where;
     ImDrawList* list = ImGui::GetWindowDrawList();
-    if (frame.ground != 0) list->AddRectFilled(from, to, frame.ground, px(frame_corner));
-    if (frame.outline != 0) list->AddRect(from, to, shown(frame.outline), px(frame_corner), px(style::line));
+    const float corner = frame.is_round ? (to.y - from.y) / 2 : px(frame_corner);
+    if (frame.ground != 0) list->AddRectFilled(from, to, frame.ground, corner);
+    if (frame.outline != 0) list->AddRect(from, to, shown(frame.outline), corner, px(style::line));
     draw(placed.inside.front());
   }
 

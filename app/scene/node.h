@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "app/widgets/controls.h"
+#include "app/widgets/filter_box.h"
 #include "app/widgets/heat_map.h"
+#include "app/widgets/icon_button.h"
 
 /// A view as a value: what is shown, by name, without places. lay_out() decides where it lies and what is
 /// cut, draw() alone knows Dear ImGui.
@@ -106,6 +108,14 @@ struct Button {
   Ink ink = 0;
   bool first = true;  // of a row of segments
   bool last = true;
+  Fit fit = Fit::whole;   // of a pill's words, which may be cut,
+  std::string tail = {};  // before what follows them in any case
+};
+
+/// A picture that can be pressed; its name is its identity.
+struct IconButton {
+  Icon icon = Icon::close;
+  float size = 28;  // design pixels
 };
 
 struct Slider {
@@ -123,6 +133,17 @@ struct Input {
   std::string text = {};
   std::function<void(const std::string&)> set = nullptr;
   bool on_enter = false;  // told on Enter, not at every letter
+  std::function<void()> entered = nullptr;
+  std::function<std::string(const std::string&)> completed = nullptr;  // what Tab makes of what stands there
+  bool takes_keyboard = false;  // in this frame; all that stands there is then selected
+};
+
+/// A line to type in above a list; `entered`: on Enter.
+struct Filter {
+  FilterBox* box = nullptr;
+  const char* hint = "";
+  std::function<void()> entered = nullptr;
+  bool keeps_keyboard = false;  // takes it where nothing else has it
 };
 
 /// A pill that opens a list below it, so many design pixels wide. `content` is asked for while that is open.
@@ -130,6 +151,7 @@ struct Menu {
   std::string words = {};
   std::function<Node()> content = {};
   float width = 240;
+  bool fills = false;  // the pill is as wide as its room, its words are cut
 };
 
 /// What is drawn by hand: its size in screen pixels in a room so wide and high, and how it is drawn there.
@@ -138,9 +160,10 @@ struct Drawn {
   std::function<void(const Rectangle& where)> draw = {};
 };
 
-/// A line across, in the middle of some room.
+/// A line across, in the middle of some room; or an upright one, as high as there is room up to `height`.
 struct Rule {
   Gap room = Gap::near;
+  float height = 0;  // design pixels; 0: it lies
 };
 
 /// Room without anything, in the direction of the row or column that it is in.
@@ -188,6 +211,7 @@ struct Frame {
   Gap down = Gap::near;
   Ink outline = 0;
   Ink ground = 0;
+  bool is_round = false;  // as a pill
 };
 
 /// One node, which scrolls where it is higher than the room. Give it a name: that keeps how far it is
@@ -196,14 +220,17 @@ struct Scroll {
   Nodes node = {};
 };
 
-using Content = std::variant<Text, Formula, Picture, Bar, Track, Sparkline, Mark, Button, Slider, Input, Menu,
-                             Drawn, Rule, Space, Row, Column, Grid, FirstThatFits, Steady, Frame, Scroll>;
+using Content =
+    std::variant<Text, Formula, Picture, Bar, Track, Sparkline, Mark, Button, IconButton, Slider, Input,
+                 Filter, Menu, Drawn, Rule, Space, Row, Column, Grid, FirstThatFits, Steady, Frame, Scroll>;
 
 /// How far a node reaches in the direction of the row or column that it is in: as far as it needs, so many
 /// design pixels, or a share of what the others leave.
 struct Sizing {
   float fixed = 0;
   float share = 0;
+  float least = 0;  // of a row's width for what shares it or can be cut, in design pixels,
+  float most = 0;   // and at most; 0: any
 };
 
 struct Node {
@@ -225,6 +252,10 @@ struct Node {
   Node when_pointed(std::function<void()> happens) &&;
   Node fixed(float design_pixels) &&;
   Node filling(float share = 1) &&;
+  /// A share of a row's width, of at least and at most so many design pixels; 0: any number.
+  Node filling_between(float least, float most) &&;
+  /// What can be cut takes no more and is left no less of a row.
+  Node cut_between(float least, float most) &&;
   Node right() &&;
   Node enabled_if(bool can) &&;
   Node revealed_for(std::string what) &&;
@@ -243,6 +274,7 @@ Node number(std::string digits, Ink ink = 0);
 Node formula(std::string latex, float size = style::formula_label, Ink ink = 0);
 Node pill(std::string words, bool chosen = false);
 Node word_button(std::string words);
+Node icon_button(std::string_view name, Icon icon, float size = 28);
 Node link(std::string words);
 Node choice(std::string words, bool chosen);
 /// Words in a common outline, of which one is chosen; `choose` is told which was pressed.

@@ -4,7 +4,9 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <iterator>
 #include <stdexcept>
+#include <utility>
 
 #include "app/scene/node.h"
 #include "app/studio/application.h"
@@ -38,34 +40,13 @@ std::string key_name(int chord) {
   if ((chord & ImGuiMod_Ctrl) != 0) name += "Ctrl+";
   if (key == ImGuiKey_Slash && (chord & ImGuiMod_Shift) != 0) return name + "?";
   if ((chord & ImGuiMod_Shift) != 0) name += "Shift+";
-  switch (key) {
-    case ImGuiKey_None:
-      return name;
-    case ImGuiKey_LeftArrow:
-      return name + "←";
-    case ImGuiKey_RightArrow:
-      return name + "→";
-    case ImGuiKey_UpArrow:
-      return name + "↑";
-    case ImGuiKey_DownArrow:
-      return name + "↓";
-    case ImGuiKey_LeftBracket:
-      return name + "[";
-    case ImGuiKey_RightBracket:
-      return name + "]";
-    case ImGuiKey_Equal:
-      return name + "=";
-    case ImGuiKey_Minus:
-      return name + "-";
-    case ImGuiKey_Comma:
-      return name + ",";
-    case ImGuiKey_Period:
-      return name + ".";
-    case ImGuiKey_Escape:
-      return name + "Esc";
-    default:
-      return name + ImGui::GetKeyName(key);
-  }
+  static constexpr std::pair<ImGuiKey, const char*> signs[] = {
+      {ImGuiKey_None, ""},          {ImGuiKey_LeftArrow, "←"}, {ImGuiKey_RightArrow, "→"},
+      {ImGuiKey_UpArrow, "↑"},      {ImGuiKey_DownArrow, "↓"}, {ImGuiKey_LeftBracket, "["},
+      {ImGuiKey_RightBracket, "]"}, {ImGuiKey_Equal, "="},     {ImGuiKey_Minus, "-"},
+      {ImGuiKey_Comma, ","},        {ImGuiKey_Period, "."},    {ImGuiKey_Escape, "Esc"}};
+  const auto sign = std::ranges::find(signs, key, &std::pair<ImGuiKey, const char*>::first);
+  return name + (sign == std::end(signs) ? ImGui::GetKeyName(key) : sign->second);
 }
 
 void handle_keys(Application& application) {

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "app/studio/application.h"
-#include "app/studio/own_folder.h"
 #include "app/views/data_entries.h"
 #include "tests/catch.h"
 #include "tests/core/io/files.h"
@@ -29,7 +28,7 @@ TEST_CASE("a place is saved at home, then where the last one was, and is found a
   const std::filesystem::path file = elsewhere / "mine.json";
   REQUIRE(application.save_to(file) == "");
   CHECK(application.recent_files == std::vector<std::string>{file.string()});
-  CHECK(own_folder(application) == elsewhere.path());
+  CHECK(application.own_folder() == elsewhere.path());
   const std::vector<DataEntry> entries = data_entries(application.recent_files);
   CHECK(entries.front().id == file.string());
   application.session.go_to_token(3);
@@ -38,7 +37,7 @@ TEST_CASE("a place is saved at home, then where the last one was, and is found a
   CHECK(application.session.token() == 19);
   CHECK(application.recent_files.size() == 1);
   application.recent_files = {"/no/such/folder/x.npz"};  // one that is gone is passed over
-  CHECK(own_folder(application) != "/no/such/folder");
+  CHECK(application.own_folder() != "/no/such/folder");
 
   Application next;
   next.recent_files = {file.string()};
