@@ -416,41 +416,41 @@ void add_zoom(const GroupOfCommands& view, const char* id, const char* words, in
 }
 
 void add_view(Table& table) {
-  const GroupOfCommands view(table, "View");
-  view.add("view.theme", "dark or light", ImGuiKey_L, showing([](ViewOptions& view) {
-             view.theme = view.theme == Theme::dark ? Theme::light : Theme::dark;
-           }),
-           nullptr, "Switches between dark and light");
-  view.add("view.theme.dark", "dark theme", 0, showing([](ViewOptions& view) { view.theme = Theme::dark; }));
-  view.add("view.theme.light", "light theme", 0,
-           showing([](ViewOptions& view) { view.theme = Theme::light; }));
-  view.add("view.shared_scale", "one colour scale, or one per matrix", ImGuiKey_C,
-           showing([](ViewOptions& view) { view.shared_scale = !view.shared_scale; }));
-  view.add("view.turn", "S as key x value, or value x key", ImGuiKey_T, &Application::turn_states);
-  view.add("view.numbers", "numbers in large cells", ImGuiKey_N,
-           showing([](ViewOptions& view) { view.numbers = !view.numbers; }));
-  view.add("view.enlarge", "the picture that is pointed at alone, or the step again", ImGuiKey_E, enlarge,
-           nothing_to_enlarge);
-  view.add("view.growth", "results grow out of their operands, or are there at once",
-           ImGuiMod_Shift | ImGuiKey_N, showing([](ViewOptions& view) { view.growth = !view.growth; }));
-  add_zoom(view, "view.larger", "everything larger", ImGuiMod_Ctrl | ImGuiKey_Equal, 1);
-  add_zoom(view, "view.smaller", "everything smaller", ImGuiMod_Ctrl | ImGuiKey_Minus, -1);
-  add_zoom(view, "view.larger_too", "everything larger, by another key",
+  const GroupOfCommands group(table, "View");
+  group.add("view.theme", "dark or light", ImGuiKey_L, showing([](ViewOptions& view) {
+              view.theme = view.theme == Theme::dark ? Theme::light : Theme::dark;
+            }),
+            nullptr, "Switches between dark and light");
+  group.add("view.theme.dark", "dark theme", 0, showing([](ViewOptions& view) { view.theme = Theme::dark; }));
+  group.add("view.theme.light", "light theme", 0,
+            showing([](ViewOptions& view) { view.theme = Theme::light; }));
+  group.add("view.shared_scale", "one colour scale, or one per matrix", ImGuiKey_C,
+            showing([](ViewOptions& view) { view.shared_scale = !view.shared_scale; }));
+  group.add("view.turn", "S as key x value, or value x key", ImGuiKey_T, &Application::turn_states);
+  group.add("view.numbers", "numbers in large cells", ImGuiKey_N,
+            showing([](ViewOptions& view) { view.numbers = !view.numbers; }));
+  group.add("view.enlarge", "the picture that is pointed at alone, or the step again", ImGuiKey_E, enlarge,
+            nothing_to_enlarge);
+  group.add("view.growth", "results grow out of their operands, or are there at once",
+            ImGuiMod_Shift | ImGuiKey_N, showing([](ViewOptions& view) { view.growth = !view.growth; }));
+  add_zoom(group, "view.larger", "everything larger", ImGuiMod_Ctrl | ImGuiKey_Equal, 1);
+  add_zoom(group, "view.smaller", "everything smaller", ImGuiMod_Ctrl | ImGuiKey_Minus, -1);
+  add_zoom(group, "view.larger_too", "everything larger, by another key",
            ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Equal, 1);
-  view.add("view.present", "present: stage and words alone, larger", ImGuiKey_F, present, nullptr,
-           "For an audience; the same key or Esc leaves it");
-  view.add("view.usual_size", "everything in its usual size", ImGuiMod_Ctrl | ImGuiKey_0,
-           [](Application& a) { a.zoom = 1; });
-  view.add("view.tabs", "tabs to drag the panels by", ImGuiKey_M,
-           [](Application& a) { a.panel_layout().show_tabs(!a.panel_layout().shows_tabs()); });
-  view.add(
+  group.add("view.present", "present: stage and words alone, larger", ImGuiKey_F, present, nullptr,
+            "For an audience; the same key or Esc leaves it");
+  group.add("view.usual_size", "everything in its usual size", ImGuiMod_Ctrl | ImGuiKey_0,
+            [](Application& a) { a.zoom = 1; });
+  group.add("view.tabs", "tabs to drag the panels by", ImGuiKey_M,
+            [](Application& a) { a.panel_layout().show_tabs(!a.panel_layout().shows_tabs()); });
+  group.add(
       "view.reset_layout", "panels back to where they were", 0,
       [](Application& a) { a.panel_layout().reset(a.workspace()); },
       [](const Application& a) {
         return unless(a.panel_layout().is_own(a.workspace()), "nobody has moved one");
       },
       "Undoes what was docked and resized here");
-  view.add("view.release", "let go of the number, or stop presenting", ImGuiKey_Escape, release);
+  group.add("view.release", "let go of the number, or stop presenting", ImGuiKey_Escape, release);
 }
 
 std::string no_place(const Application& application) {

@@ -33,9 +33,9 @@ constexpr float narrow = 1280;           // design pixels; in narrower windows t
 constexpr float one_below_other = 1240;  // and all that is told of data stands one below the other
 
 struct DataPage {
-  std::vector<DataEntry> entries;
-  FoundList list;      // by the keys of entries
-  std::string chosen;  // id, for a preset with its sizes
+  std::vector<DataEntry> entries = {};
+  FoundList list = {};      // by the keys of entries
+  std::string chosen = {};  // id, for a preset with its sizes
 
   void choose(const std::string& id) {
     chosen = id;
