@@ -24,7 +24,10 @@ namespace {
 
 using style::px;
 
-constexpr float frame_corner = 4;  // design pixels
+// In design pixels.
+constexpr float frame_corner = 4;
+constexpr float row_words_width = 64;
+constexpr float least_row_of_words = 11;  // in lower rows words stand where they do not touch
 
 /// That of the current Dear ImGui context.
 WrappingRuler wrapping_ruler() {
@@ -154,9 +157,46 @@ class Drawing {
                  shown(formula.ink));
   }
 
+  /// The words of the rows of a picture, those of the ringed one in a colour of their own.
+  static void draw_row_words(const Picture& picture, ImVec2 from, float height) {
+    const style::Palette& c = style::colours();
+    const style::TextStyle letters(style::Text::caption);
+    const float row_height = height / static_cast<float>(picture.row_words.size());
+    const float line = text_extent("x").y;
+    const bool is_roomy = row_height >= px(least_row_of_words);
+    const auto middle_of = [&](Index row) { return from.y + (static_cast<float>(row) + 0.5F) * row_height; };
+    const float clear = is_roomy ? row_height * 0.9F : line;  // of the ringed one
+    float end = from.y - line;
+    for (Index row = 0; row < std::ssize(picture.row_words); ++row) {
+      const std::string& words = picture.row_words[static_cast<std::size_t>(row)];
+      const bool is_ringed = row == picture.ringed_row;
+      const float middle = middle_of(row);
+      const bool has_room = is_roomy || middle - line / 2 >= end + px(2);
+      const bool is_near = std::abs(middle - middle_of(picture.ringed_row)) < clear;
+      if (words.empty() || (!is_ringed && (!has_room || is_near))) continue;
+      end = middle + line / 2;
+      const std::string shown = shortened(words, px(row_words_width - 6));
+      draw_text({from.x + px(row_words_width - 6) - text_extent(shown).x, middle - line / 2},
+                is_ringed ? picture.ring : c.dim, shown);
+    }
+  }
+
+  static void draw_ring(const Picture& picture, ImVec2 from, ImVec2 size) {
+    const Matrix<double>& all = *picture.values;
+    const Index rows = picture.look.transposed ? all.cols() : all.rows();
+    if (picture.ringed_row < 0 || picture.ringed_row >= rows) return;
+    const Rectangle row = cell_rectangle(from, size, rows, 1, {picture.ringed_row, 0});
+    ImGui::GetWindowDrawList()->AddRect({row.minimum.x - px(2), row.minimum.y - px(2)},
+                                        {row.maximum.x + px(2), row.maximum.y + px(2)}, picture.ring, px(2),
+                                        px(2));
+  }
+
   void draw_content(const Picture& picture, const Placed& placed) const {
-    const ImVec2 from = placed.where.minimum;
-    const ImVec2 size = placed.size();
+    const float gutter = picture.row_words.empty() ? 0 : px(row_words_width);
+    const ImVec2 from = {placed.where.minimum.x + gutter, placed.where.minimum.y};
+    const ImVec2 size = {placed.size().x - gutter, placed.size().y};
+    if (gutter > 0) draw_row_words(picture, placed.where.minimum, size.y);
+    if (size.x < 1 || size.y < 1) return;
     if (picture.values) {
       heat_map(scope_path(), *picture.values, picture.version, from, size, picture.look);
       ImGui::Dummy(size);
@@ -173,6 +213,7 @@ class Drawing {
     // The outline shows where numbers lie that are all near zero.
     ImGui::GetWindowDrawList()->AddRect(from, placed.where.maximum, style::colours().edge, 0,
                                         px(style::line));
+    if (picture.values) draw_ring(picture, from, size);
   }
 
   void draw_content(const Bar& bar, const Placed& placed) const {
@@ -236,6 +277,75 @@ class Drawing {
     list->AddLine({x, from.y}, {x, to.y}, shown(line.mark_ink), px(style::lit_line));
   }
 
+  /// The names of the columns of squares, under those of their groups.
+  static void draw_column_names(const Squares& squares, const Placed& placed) {
+    const style::Palette& c = style::colours();
+    const Ruler ruler = screen_ruler(false);
+    const auto& [from, to] = placed.where;
+    const float width = placed.size().x;
+    const auto places = columns_of(squares, width, ruler);
+    const bool in_full = has_names(squares, width, ruler);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const Squares::Column& column = squares.columns[i];
+      const float left = from.x + places[i].first;
+      {
+        const style::TextStyle letters(style::Text::number_small);
+        draw_text({left, from.y}, c.dim, column.title);
+        draw_text({left, from.y + px(15)}, c.dim, column.subtitle);
+      }
+      const style::TextStyle letters(style::Text::caption);
+      if (column.name.empty()) continue;
+      const std::string words = in_full ? column.name : column.name.substr(0, 1);
+      const ImVec2 extent = text_extent(words);
+      const ImVec2 size = in_full ? ImVec2{extent.y, extent.x} : extent;
+      const float middle = left + (places[i].second - places[i].first - px(2)) / 2;
+      const Rectangle where = {{middle - size.x / 2, to.y - px(4) - size.y},
+                               {middle + size.x / 2, to.y - px(4)}};
+      if (in_full)
+        draw_rising_text({where.minimum.x, where.maximum.y}, c.dim, words);
+      else
+        draw_text(where.minimum, c.dim, words);
+      note_part(fmt::format("{}/{}", i, column.name), where, words);
+    }
+  }
+
+  void draw_content(const Squares& squares, const Placed& placed) {
+    if (squares.squares.empty()) return draw_column_names(squares, placed);
+    const auto places = columns_of(squares, placed.size().x, screen_ruler(false));
+    const auto& [from, to] = placed.where;
+    const bool pressed =
+        ImGui::InvisibleButton("squares", {std::max(places.back().second, 1.0F), placed.size().y});
+    const bool is_hovered = ImGui::IsItemHovered();
+    const float pointer = ImGui::GetIO().MousePos.x - from.x;
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const auto& [left, right] = places[i];
+      const Squares::Square& square = squares.squares[i];
+      const ImVec2 corner = {from.x + left, from.y};
+      const ImVec2 end = {from.x + right - px(right - left < px(8) ? 1 : 2), to.y - px(2)};
+      if (square.kind == Mark::Kind::hatched)
+        hatch(list, corner, end, square.ink);
+      else if (square.kind == Mark::Kind::outline)
+        list->AddRect(corner, end, square.ink, px(2));
+      else
+        list->AddRectFilled(corner, end, square.ink, px(2));
+      if (!is_hovered || pointer < left || pointer >= right) continue;
+      list->AddRect({corner.x - px(1), corner.y - px(1)}, {end.x + px(1), end.y + px(1)},
+                    style::colours().text, px(2));
+      if (pressed && squares.press) acts_.emplace_back([press = squares.press, i] { press(i); });
+      if (squares.told) tell_narrowly(squares.told(i));
+    }
+  }
+
+  /// In lines that leave other panels in sight.
+  static void tell_narrowly(const std::string& words) {
+    if (!ImGui::BeginTooltip()) return;
+    ImGui::PushTextWrapPos(px(380));
+    ImGui::TextUnformatted(words.c_str());
+    ImGui::PopTextWrapPos();
+    ImGui::EndTooltip();
+  }
+
   void draw_content(const Mark& mark, const Placed& placed) const {
     const auto& [from, to] = placed.where;
     const ImVec2 middle = {from.x + px(5), std::round((from.y + to.y) / 2)};
@@ -260,6 +370,16 @@ class Drawing {
         return dashed_line(list, {from.x, middle.y}, {to.x, middle.y}, ink, line);
       case Mark::Kind::square:
         return list->AddRectFilled({from.x, middle.y - px(2)}, {to.x, middle.y + px(2)}, ink);
+      case Mark::Kind::box:
+        return list->AddRectFilled({from.x, middle.y - px(5)}, {from.x + px(10), middle.y + px(5)}, ink,
+                                   px(1));
+      case Mark::Kind::outline:
+        return list->AddRect({from.x, middle.y - px(5)}, {from.x + px(10), middle.y + px(5)}, ink, px(1),
+                             px(1));
+      case Mark::Kind::hatched:
+        return hatch(list, {from.x, middle.y - px(5)}, {from.x + px(10), middle.y + px(5)}, ink);
+      case Mark::Kind::point:
+        return draw_plot_marker(middle, mark.look);
       case Mark::Kind::spinner:
         return style::spinner(middle, ink);
     }
@@ -359,6 +479,11 @@ class Drawing {
     ImGui::EndPopup();
   }
 
+  void draw_content(const Plotted& plotted, const Placed& placed) {
+    const PlotDone done = draw_plot(plotted.plot, placed.where);
+    if (plotted.done) acts_.emplace_back([told = plotted.done, done] { told(done); });
+  }
+
   static void draw_content(const Drawn& drawn, const Placed& placed) { drawn.draw(placed.where); }
 
   static void draw_content(const Rule&, const Placed& placed) {
@@ -415,6 +540,11 @@ void show_in(const Node& scene, ImVec2 room) {
   draw(placed);
   ImGui::SetCursorScreenPos(from);
   ImGui::Dummy(placed.size());
+}
+
+void show_at(const Node& scene, const Rectangle& room) {
+  ImGui::SetCursorScreenPos(room.minimum);
+  show_in(scene, {room.maximum.x - room.minimum.x, room.maximum.y - room.minimum.y});
 }
 
 void show(const Node& scene) { show_in(scene, ImGui::GetContentRegionAvail()); }

@@ -15,6 +15,13 @@ constexpr float input_height = 30;
 constexpr float choice_height = 20;
 constexpr float mark_width = 12;
 constexpr float long_mark_width = 22;
+constexpr float endless_height = 200;  // of a plot in a room without end
+
+constexpr float least_square = 5;
+constexpr float square_height = 15;
+constexpr float between_squares = 5;      // that do not belong together
+constexpr float least_named_square = 12;  // wide
+constexpr float square_titles = 29;       // the two lines above the names
 
 constexpr float unbounded = std::numeric_limits<float>::infinity();
 
@@ -116,6 +123,7 @@ class Layout {
       extent.x = ruler_.words(placed.lines.front(), text.style, -1).x;
     } else {
       placed.lines = ruler_.lines(text.words, text.style, room.x);
+      cut(placed.lines, text, room.x);
       extent.x = 0;
       for (const std::string& line : placed.lines)
         extent.x = std::max(extent.x, ruler_.words(line, text.style, -1).x);
@@ -125,6 +133,15 @@ class Layout {
     placed.where.maximum = {std::ceil(extent.x),
                             count * letters + std::max(count - 1, 0.0F) * px(between_lines)};
     return placed;
+  }
+
+  /// Leaves as many lines as there may be; the last says that more would follow.
+  void cut(std::vector<std::string>& lines, const Text& text, float width) const {
+    if (text.most_lines == 0 || lines.size() <= text.most_lines) return;
+    std::string rest = lines[text.most_lines - 1];
+    for (std::size_t i = text.most_lines; i < lines.size(); ++i) rest += " " + lines[i];
+    lines.resize(text.most_lines);
+    lines.back() = ruler_.shortened(rest, text.style, width);
   }
 
   Placed put(const Formula& formula, ImVec2 room) const {
@@ -139,7 +156,13 @@ class Layout {
     return placed;
   }
 
-  Placed put(const Picture& picture, ImVec2 room) const { return sized({room.x, px(picture.height)}); }
+  Placed put(const Picture& picture, ImVec2 room) const {
+    return sized({room.x, picture.height > 0 ? px(picture.height) : room.y});
+  }
+
+  Placed put(const Plotted&, ImVec2 room) const {
+    return sized({room.x, std::isfinite(room.y) ? room.y : px(endless_height)});
+  }
 
   Placed put(const Bar& bar, ImVec2 room) const { return sized({room.x, px(bar.height)}); }
 
@@ -191,6 +214,16 @@ class Layout {
     return placed;
   }
 
+  Placed put(const Squares& squares, ImVec2 room) const {
+    if (!squares.squares.empty()) return sized({room.x, px(square_height)});
+    float names = ruler_.words("x", style::Text::caption, -1).y;
+    if (has_names(squares, room.x, ruler_)) {
+      for (const Squares::Column& column : squares.columns)
+        names = std::max(names, ruler_.words(column.name, style::Text::caption, -1).x);
+    }
+    return sized({room.x, px(square_titles) + std::ceil(names) + px(Gap::small)});
+  }
+
   Placed put(const Drawn& drawn, ImVec2 room) const { return sized(drawn.size(room)); }
 
   Placed put(const Rule& rule, ImVec2 room) const {
@@ -206,7 +239,7 @@ class Layout {
     std::vector<Placed> all(row.nodes.size());
     float left = room.x - gaps;
     float reserved = 0;
-    for (const Node& node : row.nodes) reserved += shares(node) ? 0 : px(node.sizing.least);
+    for (const Node& node : row.nodes) reserved += px(node.sizing.least);
     for (const bool can_be_cut : {false, true}) {  // what can be cut gets what the others leave
       for (std::size_t i = 0; i < all.size(); ++i) {
         const Node& node = row.nodes[i];
@@ -390,6 +423,35 @@ Placed lay_out(const Node& scene, const Rectangle& room, const WrappingRuler& ru
   return placed;
 }
 
+std::vector<std::pair<float, float>> columns_of(const Squares& squares, float width, const Ruler& ruler) {
+  float fixed = 0;
+  float count = 0;
+  for (const Squares::Column& column : squares.columns) {
+    fixed += ruler.px(column.width) + (column.begins ? ruler.px(between_squares) : 0);
+    count += column.width > 0 ? 0 : 1;
+  }
+  const float usual = std::floor(
+      std::clamp((width - fixed) / std::max(count, 1.0F), ruler.px(least_square), ruler.px(square_height)));
+  std::vector<std::pair<float, float>> places;
+  float x = 0;
+  for (const Squares::Column& column : squares.columns) {
+    if (column.begins) x += ruler.px(between_squares);
+    const float wide = column.width > 0 ? ruler.px(column.width) : usual;
+    places.emplace_back(x, x + wide);
+    x += wide;
+  }
+  return places;
+}
+
+bool has_names(const Squares& squares, float width, const Ruler& ruler) {
+  const auto places = columns_of(squares, width, ruler);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (!squares.columns[i].name.empty() && places[i].second - places[i].first < ruler.px(least_named_square))
+      return false;
+  }
+  return true;
+}
+
 std::string words_of(const Placed& placed) {
   const Content& content = placed.node->content;
   if (const auto* text = std::get_if<Text>(&content))
@@ -402,6 +464,10 @@ std::string words_of(const Placed& placed) {
   if (const auto* filter = std::get_if<Filter>(&content)) return filter->box->typed;
   if (const auto* menu = std::get_if<Menu>(&content)) return menu->words;
   std::string words;
+  if (const auto* squares = std::get_if<Squares>(&content)) {
+    for (const Squares::Square& square : squares->squares)
+      words += (words.empty() ? "" : ", ") + std::string(square.words);
+  }
   for (const Placed& inside : placed.inside) {
     const std::string own = piece_of(*inside.node).empty() ? words_of(inside) : std::string();
     if (!own.empty()) words += (words.empty() ? "" : " ") + own;

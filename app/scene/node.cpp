@@ -144,6 +144,10 @@ Node scroll(std::string_view name, Node node) {
   return Node{Scroll{std::move(one)}}.named(name);
 }
 
+Node plotted(Plot plot, std::function<void(const PlotDone&)> done) {
+  return {Plotted{std::move(plot), std::move(done)}};
+}
+
 std::string_view piece_of(const Node& node) {
   if (!node.name.empty()) return node.name;
   if (const auto* button = std::get_if<Button>(&node.content)) return button->words;

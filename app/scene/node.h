@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "app/scene/plot.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/filter_box.h"
 #include "app/widgets/heat_map.h"
@@ -40,6 +41,7 @@ struct Text {
   style::Text style = style::Text::body;
   Ink ink = 0;
   Fit fit = Fit::wrap;
+  std::size_t most_lines = 0;  // of what is wrapped: the last of them is cut; 0: any number
 };
 
 /// Letters get smaller where there is no room, unless it is to be whole.
@@ -51,13 +53,23 @@ struct Formula {
 };
 
 /// A heat map as wide as its room. `values` outlive the frame; `told` says what is told of a cell under the
-/// pointer (as drawn), and may look at it.
+/// pointer (as drawn), and may look at it. Words of rows stand left of them, as far as there is room; those
+/// of the ringed one in any case.
 struct Picture {
   const Matrix<double>* values = nullptr;
   std::uint64_t version = 0;
   HeatMapLook look = {};
-  float height = 13;  // design pixels
+  float height = 13;  // design pixels; 0: all of its room
   std::function<std::string(Cell)> told = nullptr;
+  Index ringed_row = -1;  // that has a frame, of those that are drawn; -1: none
+  Ink ring = 0;
+  std::vector<std::string> row_words = {};
+};
+
+/// A plot that fills its room; `done` is told what a person did there, in every frame.
+struct Plotted {
+  Plot plot = {};
+  std::function<void(const PlotDone&)> done = nullptr;
 };
 
 /// A number as a bar from zero on, between the numbers at the ends of its room.
@@ -93,10 +105,45 @@ struct Sparkline {
 
 /// A sign as high as a letter.
 struct Mark {
-  enum class Kind : std::uint8_t { dot, ring, tick, dash, line, dashes, square, spinner };
+  enum class Kind : std::uint8_t {
+    dot,
+    ring,
+    tick,
+    dash,
+    line,
+    dashes,
+    square,
+    box,
+    outline,
+    hatched,
+    point,
+    spinner
+  };
   Kind kind = Kind::dot;
   Ink ink = 0;
   bool strong = false;
+  PlotLook look = {};  // of a point of a plot
+};
+
+/// A row of small squares, or the names of their columns where it has none: in every row of a grid they lie
+/// at the same places. Their words are said to tests and readers alone.
+struct Squares {
+  struct Column {
+    std::string title = {};     // above all columns from here on,
+    std::string subtitle = {};  // and below that
+    std::string name = {};      // read from below; its first letter where the column is narrow
+    bool begins = false;        // there is room before it
+    float width = 0;            // design pixels; 0: as all that have none
+  };
+  struct Square {
+    Mark::Kind kind = Mark::Kind::box;
+    Ink ink = 0;
+    const char* words = "";
+  };
+  std::vector<Column> columns = {};
+  std::vector<Square> squares = {};
+  std::function<std::string(std::size_t)> told = nullptr;  // of the square that the pointer is on
+  std::function<void(std::size_t)> press = nullptr;
 };
 
 /// Something that can be pressed. Its words (or its name) are its identity.
@@ -220,9 +267,9 @@ struct Scroll {
   Nodes node = {};
 };
 
-using Content =
-    std::variant<Text, Formula, Picture, Bar, Track, Sparkline, Mark, Button, IconButton, Slider, Input,
-                 Filter, Menu, Drawn, Rule, Space, Row, Column, Grid, FirstThatFits, Steady, Frame, Scroll>;
+using Content = std::variant<Text, Formula, Picture, Bar, Track, Sparkline, Mark, Button, IconButton, Slider,
+                             Input, Filter, Menu, Squares, Drawn, Rule, Space, Row, Column, Grid,
+                             FirstThatFits, Steady, Frame, Scroll, Plotted>;
 
 /// How far a node reaches in the direction of the row or column that it is in: as far as it needs, so many
 /// design pixels, or a share of what the others leave.
@@ -296,6 +343,8 @@ Node grid(std::size_t columns, Nodes cells, Gap across = Gap::near, Gap down = G
 Node first_that_fits(Nodes nodes);
 Node steady(Nodes nodes);
 Node scroll(std::string_view name, Node node);
+
+Node plotted(Plot plot, std::function<void(const PlotDone&)> done = nullptr);
 
 /// Its piece of the path: its name, or the words of what can be pressed; empty: none.
 std::string_view piece_of(const Node& node);

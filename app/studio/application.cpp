@@ -417,6 +417,7 @@ void Application::draw(float usual_scale) {
   const std::string problem = guarded([this] {
     session.update();
     races.keep_racing(session);
+    checks.keep_checking(session);
     remember_open_file();
     handle_keys(*this);
     require_workspace();

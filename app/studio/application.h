@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/session/kept.h"
+#include "app/session/checked_grid.h"
 #include "app/session/races.h"
 #include "app/session/session.h"
 #include "app/stage/cell_focus.h"
@@ -137,6 +138,9 @@ class Application {
 
   /// What Measure shows.
   Races races;
+
+  /// What Prove has checked of everything; it goes on while one looks at something else.
+  CheckedGrid checks;
 
   /// Pins the present place, named by its word, rule and step.
   void pin_place();

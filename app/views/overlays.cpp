@@ -1,13 +1,11 @@
 #include "app/views/overlays.h"
 
 #include "app/studio/workspaces.h"
-#include "app/views/prove.h"
 #include "app/views/symbol_tip.h"
 
 namespace palimpsest {
 
 void draw_overlays(Application& application) {
-  keep_checking(application);
   draw_data_page(application);
   draw_keys_help(application);
   draw_open_dialog(application);
