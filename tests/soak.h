@@ -21,7 +21,7 @@
 #include "app/views/prove.h"
 #include "app/widgets/font_face.h"
 #include "app/widgets/formula.h"
-#include "app/window/free_memory.h"
+#include "app/window/pace.h"
 
 namespace palimpsest::testing {
 

@@ -313,7 +313,7 @@ void draw_data_page(Application& application) {
   scene::show_card(card, application.show_data, [&](bool is_new) {
     auto& page = context_local<DataPage>();
     if (is_new) begin_page(page, application);
-    return content(application, page);
+    return content(application, page).named("all data");
   });
 }
 

@@ -6,7 +6,6 @@
 #include "app/scene/window.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
-#include "app/studio/command_search.h"
 #include "app/views/commands_here.h"
 #include "app/views/found_list.h"
 #include "app/views/overlays.h"

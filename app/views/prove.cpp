@@ -259,7 +259,7 @@ Node wrong(Application& application, const std::string& reason, const std::strin
                           tensor_pictures(*application.session.computed(), place).filling(),
                           arithmetic(application, place)},
                          Gap::near)
-        .named(place.tensor.departure.operation);
+        .named("wrong/" + place.tensor.departure.operation);
   }
   if (!message.empty()) return scene::paragraph("Its equations cannot be carried out: " + message);
   if (!answer.reason.empty()) return scene::paragraph(answer.reason);
@@ -301,8 +301,7 @@ Node faulty(Application& application) {
           : headline(application, fault.label),
        wrong(application, "No step is off here: on these data the fault changes no number.",
              figures.value->message)
-           .filling()
-           .named("wrong")},
+           .filling()},
       Gap::near);
 }
 
@@ -320,8 +319,7 @@ Node parting_device(Application& application) {
              "No single step is off by more than the whole form may be: its differences add up, or it is run "
              "by another kernel than the one that keeps its steps.",
              {})
-           .filling()
-           .named("wrong")},
+           .filling()},
       Gap::near);
 }
 

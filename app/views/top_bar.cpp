@@ -10,7 +10,6 @@
 #include "app/session/prove_questions.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
-#include "app/studio/command_search.h"
 #include "app/studio/workspaces.h"
 #include "app/views/form_words.h"
 #include "app/views/found_list.h"

@@ -9,7 +9,6 @@
 
 #include "app/session/presets.h"
 #include "app/studio/application.h"
-#include "app/studio/command_search.h"
 #include "app/window/offscreen.h"
 #include "core/variants/variants.h"
 #include "tests/catch.h"
@@ -125,7 +124,7 @@ TEST_CASE("commands are found by the beginnings of their words, then by what was
       named("c.bend", "View", "bend"), named("d.cafe", "Data", "CAFÉ Ωmega Жар"),
       named("e.other", "Data", "other")};
   const auto find = [&](std::string_view typed, std::vector<std::string> recent = {}) {
-    return ids(search(table, typed, recent));
+    return ids(search({table}, typed, recent));
   };
   using Ids = std::vector<std::string>;
   CHECK(find("") == Ids{"a.rewind", "b.window", "c.bend", "d.cafe", "e.other"});
@@ -140,9 +139,9 @@ TEST_CASE("commands are found by the beginnings of their words, then by what was
   CHECK(find("\xA9") == Ids{});  // nor is the other half
   CHECK(find("end nothing") == Ids{});
   // As docs/using.md tells it.
-  CHECK(search(commands(), "retn", {}).front()->id == "variant.retnet");
-  CHECK(search(commands(), "chunks 16", {}).front()->id == "chunk.16");
-  CHECK(search(commands(), "over pres", {}).front()->id == "preset.overwrite");
+  CHECK(search({commands()}, "retn", {}).front()->id == "variant.retnet");
+  CHECK(search({commands()}, "chunks 16", {}).front()->id == "chunk.16");
+  CHECK(search({commands()}, "over pres", {}).front()->id == "preset.overwrite");
 }
 
 // A command that only this test knows is there by key, by name and in the palette.

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "app/studio/application.h"
-#include "app/studio/command_search.h"
+#include "app/studio/command.h"
 #include "app/window/offscreen.h"
 #include "tests/catch.h"
 

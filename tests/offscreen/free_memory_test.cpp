@@ -1,7 +1,7 @@
 #include <thread>
 #include <vector>
 
-#include "app/window/free_memory.h"
+#include "app/window/pace.h"
 #include "tests/catch.h"
 #include "tests/soak.h"
 
