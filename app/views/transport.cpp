@@ -245,7 +245,7 @@ void draw_transport(Application& application, RowsAbove rows) {
                                                scene::first_that_fits({figures, scene::column({})}), keys}),
                       row(0, {keys}), row(0, {})})
                      .named("transport"),
-                 {ImGui::GetContentRegionAvail().x, style::px(28)});
+                 {ImGui::GetContentRegionAvail().x, style::px(32)});
 }
 
 }  // namespace palimpsest
