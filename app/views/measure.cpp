@@ -73,7 +73,7 @@ std::string question(const MeasuredNow& now) {
   return fmt::format("Which is faster on {}?", machine_words(*now.lead().report));
 }
 
-Node centre(Application& application) {
+Node times_of_races(Application& application) {
   const MeasuredNow& now = measured(application);
   return scene::column({scene::row({scene::heading(question(now)).named("question"), scene::rest(),
                                     chart_switches(application, now)}),
@@ -202,7 +202,7 @@ std::string with_capital(std::string words) {
 }
 
 void draw_measure(Application& application) {
-  scene::show_panel("##measure", false, [&] { return centre(application); });
+  scene::show_panel("##measure", false, [&] { return times_of_races(application); });
 }
 
 void draw_measure_floor(Application& application) {

@@ -12,7 +12,7 @@ namespace palimpsest {
 
 namespace {
 
-constexpr float headline = 30;
+constexpr float headline_height = 30;
 constexpr float errors_height = 50;
 constexpr float least_chart = 120;
 constexpr float below_chart = 8;
@@ -78,8 +78,8 @@ void draw_proved_rows(Application& application, ImVec2 from, ImVec2 to) {
   // While other data come, what is shown may be of other words than the lines.
   std::erase_if(all.lines,
                 [&](const ProofCurve& line) { return line.errors->size() != computed.tokens.size(); });
-  scene::show_at(headline_of(application, all), {from, {to.x, from.y + style::px(headline)}});
-  const auto columns = columns_between(session, {from.x, from.y + style::px(headline)}, to, {60, 80});
+  scene::show_at(headline_of(application, all), {from, {to.x, from.y + style::px(headline_height)}});
+  const auto columns = columns_between(session, {from.x, from.y + style::px(headline_height)}, to, {60, 80});
   if (!columns) return;
   Floor floor = floor_of(session, "proved words");
   floor.groups.through = false;
