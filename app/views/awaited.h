@@ -9,8 +9,8 @@
 
 namespace palimpsest {
 
-/// Where an answer is waited for since a moment that is noticed: `words`, how far it is, and a way out; `stop`
-/// gives it up. Empty before that, or when it is there.
+/// Where an answer is waited for since a moment that is noticed: `words`, how far it is, and a way out;
+/// `stop` gives it up. Empty before that, or when it is there.
 scene::Node awaiting(std::string_view words, bool under_way, double seconds, double progress,
                      std::function<void()> stop);
 
