@@ -138,7 +138,7 @@ std::vector<Index> moments_of(const FloorColumns& columns) {
 
 /// What each of the words asked still answers, the same words as in Step's table; or why that is not known.
 Known<Remembered> ask_remembered(Application& application, const TokenCourses& courses,
-                                 const FloorColumns& columns) {
+                                  const FloorColumns& columns) {
   Session& session = application.session;
   Known<Remembered> answer;
   answer.reason = courses.no_strengths;
