@@ -21,7 +21,7 @@
 #include "app/views/prove.h"
 #include "app/widgets/font_face.h"
 #include "app/widgets/formula.h"
-#include "app/window/free_memory.h"
+#include "app/window/pace.h"
 
 namespace palimpsest::testing {
 
@@ -151,7 +151,7 @@ class Player {
   /// window that sleeps.
   void rest() {
     leave();
-    stop_checking();  // else this would wait for minutes
+    application_.checks.stop();  // else this would wait for minutes
     application_.races.cancel(application_.session);
     application_.playing = false;
     application_.steps_per_second = 2;

@@ -24,7 +24,10 @@ namespace {
 
 using style::px;
 
-constexpr float frame_corner = 4;  // design pixels
+// In design pixels.
+constexpr float frame_corner = 4;
+constexpr float row_words_width = 64;
+constexpr float least_row_of_words = 11;  // in lower rows words stand where they do not touch
 
 /// That of the current Dear ImGui context.
 WrappingRuler wrapping_ruler() {
@@ -39,8 +42,9 @@ Rectangle last_item() { return {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()
 
 /// Whether Dear ImGui has it: it is an item by itself.
 bool is_control(const Node& node) {
-  return std::holds_alternative<Button>(node.content) || std::holds_alternative<Slider>(node.content) ||
-         std::holds_alternative<Input>(node.content) || std::holds_alternative<Menu>(node.content);
+  return std::holds_alternative<Button>(node.content) || std::holds_alternative<IconButton>(node.content) ||
+         std::holds_alternative<Slider>(node.content) || std::holds_alternative<Input>(node.content) ||
+         std::holds_alternative<Filter>(node.content) || std::holds_alternative<Menu>(node.content);
 }
 
 class Drawing {
@@ -81,8 +85,10 @@ class Drawing {
     if (last == node.revealed) return;
     last = node.revealed;
     const float top = ImGui::GetWindowPos().y;
-    if (placed.where.maximum.y > top + ImGui::GetWindowHeight())
-      ImGui::SetScrollFromPosY(placed.where.maximum.y + px(8) - top, 1);
+    const bool is_below = placed.where.maximum.y > top + ImGui::GetWindowHeight();
+    if (is_below) ImGui::SetScrollFromPosY(placed.where.maximum.y + px(8) - top, 1);
+    if (!is_below && placed.where.minimum.y < top)
+      ImGui::SetScrollFromPosY(placed.where.minimum.y - px(8) - top, 0);
   }
 
   void draw_others(const Placed& placed) {
@@ -157,9 +163,46 @@ class Drawing {
                                           style::colours().dim, px(frame_corner), px(style::line));
   }
 
+  /// The words of the rows of a picture, those of the ringed one in a colour of their own.
+  static void draw_row_words(const Picture& picture, ImVec2 from, float height) {
+    const style::Palette& c = style::colours();
+    const style::TextStyle letters(style::Text::caption);
+    const float row_height = height / static_cast<float>(picture.row_words.size());
+    const float line = text_extent("x").y;
+    const bool is_roomy = row_height >= px(least_row_of_words);
+    const auto middle_of = [&](Index row) { return from.y + (static_cast<float>(row) + 0.5F) * row_height; };
+    const float clear = is_roomy ? row_height * 0.9F : line;  // of the ringed one
+    float end = from.y - line;
+    for (Index row = 0; row < std::ssize(picture.row_words); ++row) {
+      const std::string& words = picture.row_words[static_cast<std::size_t>(row)];
+      const bool is_ringed = row == picture.ringed_row;
+      const float middle = middle_of(row);
+      const bool has_room = is_roomy || middle - line / 2 >= end + px(2);
+      const bool is_near = std::abs(middle - middle_of(picture.ringed_row)) < clear;
+      if (words.empty() || (!is_ringed && (!has_room || is_near))) continue;
+      end = middle + line / 2;
+      const std::string shown = shortened(words, px(row_words_width - 6));
+      draw_text({from.x + px(row_words_width - 6) - text_extent(shown).x, middle - line / 2},
+                is_ringed ? picture.ring : c.dim, shown);
+    }
+  }
+
+  static void draw_ring(const Picture& picture, ImVec2 from, ImVec2 size) {
+    const Matrix<double>& all = *picture.values;
+    const Index rows = picture.look.transposed ? all.cols() : all.rows();
+    if (picture.ringed_row < 0 || picture.ringed_row >= rows) return;
+    const Rectangle row = cell_rectangle(from, size, rows, 1, {picture.ringed_row, 0});
+    ImGui::GetWindowDrawList()->AddRect({row.minimum.x - px(2), row.minimum.y - px(2)},
+                                        {row.maximum.x + px(2), row.maximum.y + px(2)}, picture.ring, px(2),
+                                        px(2));
+  }
+
   void draw_content(const Picture& picture, const Placed& placed) const {
-    const ImVec2 from = placed.where.minimum;
-    const ImVec2 size = placed.size();
+    const float gutter = picture.row_words.empty() ? 0 : px(row_words_width);
+    const ImVec2 from = {placed.where.minimum.x + gutter, placed.where.minimum.y};
+    const ImVec2 size = {placed.size().x - gutter, placed.size().y};
+    if (gutter > 0) draw_row_words(picture, placed.where.minimum, size.y);
+    if (size.x < 1 || size.y < 1) return;
     if (picture.values) {
       heat_map(scope_path(), *picture.values, picture.version, from, size, picture.look);
       ImGui::Dummy(size);
@@ -176,6 +219,7 @@ class Drawing {
     // The outline shows where numbers lie that are all near zero.
     ImGui::GetWindowDrawList()->AddRect(from, placed.where.maximum, style::colours().edge, 0,
                                         px(style::line));
+    if (picture.values) draw_ring(picture, from, size);
   }
 
   void draw_content(const Bar& bar, const Placed& placed) const {
@@ -240,6 +284,75 @@ class Drawing {
     list->AddLine({x, from.y}, {x, to.y}, shown(line.mark_ink), px(style::lit_line));
   }
 
+  /// The names of the columns of squares, under those of their groups.
+  static void draw_column_names(const Squares& squares, const Placed& placed) {
+    const style::Palette& c = style::colours();
+    const Ruler ruler = screen_ruler(false);
+    const auto& [from, to] = placed.where;
+    const float width = placed.size().x;
+    const auto places = columns_of(squares, width, ruler);
+    const bool in_full = has_names(squares, width, ruler);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const Squares::Column& column = squares.columns[i];
+      const float left = from.x + places[i].first;
+      {
+        const style::TextStyle letters(style::Text::number_small);
+        draw_text({left, from.y}, c.dim, column.title);
+        draw_text({left, from.y + px(15)}, c.dim, column.subtitle);
+      }
+      const style::TextStyle letters(style::Text::caption);
+      if (column.name.empty()) continue;
+      const std::string words = in_full ? column.name : column.name.substr(0, 1);
+      const ImVec2 extent = text_extent(words);
+      const ImVec2 size = in_full ? ImVec2{extent.y, extent.x} : extent;
+      const float middle = left + (places[i].second - places[i].first - px(2)) / 2;
+      const Rectangle where = {{middle - size.x / 2, to.y - px(4) - size.y},
+                               {middle + size.x / 2, to.y - px(4)}};
+      if (in_full)
+        draw_rising_text({where.minimum.x, where.maximum.y}, c.dim, words);
+      else
+        draw_text(where.minimum, c.dim, words);
+      note_part(fmt::format("{}/{}", i, column.name), where, words);
+    }
+  }
+
+  void draw_content(const Squares& squares, const Placed& placed) {
+    if (squares.squares.empty()) return draw_column_names(squares, placed);
+    const auto places = columns_of(squares, placed.size().x, screen_ruler(false));
+    const auto& [from, to] = placed.where;
+    const bool pressed =
+        ImGui::InvisibleButton("squares", {std::max(places.back().second, 1.0F), placed.size().y});
+    const bool is_hovered = ImGui::IsItemHovered();
+    const float pointer = ImGui::GetIO().MousePos.x - from.x;
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const auto& [left, right] = places[i];
+      const Squares::Square& square = squares.squares[i];
+      const ImVec2 corner = {from.x + left, from.y};
+      const ImVec2 end = {from.x + right - px(right - left < px(8) ? 1 : 2), to.y - px(2)};
+      if (square.kind == Mark::Kind::hatched)
+        hatch(list, corner, end, square.ink);
+      else if (square.kind == Mark::Kind::outline)
+        list->AddRect(corner, end, square.ink, px(2));
+      else
+        list->AddRectFilled(corner, end, square.ink, px(2));
+      if (!is_hovered || pointer < left || pointer >= right) continue;
+      list->AddRect({corner.x - px(1), corner.y - px(1)}, {end.x + px(1), end.y + px(1)},
+                    style::colours().text, px(2));
+      if (pressed && squares.press) acts_.emplace_back([press = squares.press, i] { press(i); });
+      if (squares.told) tell_narrowly(squares.told(i));
+    }
+  }
+
+  /// In lines that leave other panels in sight.
+  static void tell_narrowly(const std::string& words) {
+    if (!ImGui::BeginTooltip()) return;
+    ImGui::PushTextWrapPos(px(380));
+    ImGui::TextUnformatted(words.c_str());
+    ImGui::PopTextWrapPos();
+    ImGui::EndTooltip();
+  }
+
   void draw_content(const Mark& mark, const Placed& placed) const {
     const auto& [from, to] = placed.where;
     const ImVec2 middle = {from.x + px(5), std::round((from.y + to.y) / 2)};
@@ -265,9 +378,15 @@ class Drawing {
       case Mark::Kind::square:
         return list->AddRectFilled({from.x, middle.y - px(2)}, {to.x, middle.y + px(2)}, ink);
       case Mark::Kind::box:
-        return list->AddRectFilled({from.x, middle.y - px(5)}, {from.x + px(10), middle.y + px(5)}, ink);
-      case Mark::Kind::hatch:
+        return list->AddRectFilled({from.x, middle.y - px(5)}, {from.x + px(10), middle.y + px(5)}, ink,
+                                   px(1));
+      case Mark::Kind::outline:
+        return list->AddRect({from.x, middle.y - px(5)}, {from.x + px(10), middle.y + px(5)}, ink, px(1),
+                             px(1));
+      case Mark::Kind::hatched:
         return hatch(list, {from.x, middle.y - px(5)}, {from.x + px(10), middle.y + px(5)}, ink);
+      case Mark::Kind::point:
+        return draw_plot_marker(middle, mark.look);
       case Mark::Kind::checked:
       case Mark::Kind::unchecked:
         return draw_check(list, {from.x, middle.y - px(7)}, px(14), ink, mark.kind == Mark::Kind::checked);
@@ -285,17 +404,20 @@ class Drawing {
   }
 
   void draw_content(const Button& button, const Placed& placed) {
-    const std::string& words = button.words;
+    const bool is_cut = !placed.lines.empty();
+    const std::string words = is_cut ? placed.lines.front() : button.words + button.tail;
     const Node& node = *placed.node;
-    const std::string label = node.name.empty() ? words : words + "###" + node.name;
+    const std::string label = !node.name.empty() ? words + "###" + node.name
+                              : is_cut           ? words + "###" + button.words
+                                                 : words;
     const auto pressed = [&] {
       switch (button.look) {
         case Button::Look::pill:
-          return style::pill_button(label.c_str(), button.chosen, button.ink);
+          return style::pill_button(label.c_str(), button.chosen, button.ink, placed.size().x);
         case Button::Look::word:
-          return style::word_button(label.c_str(), 20);
+          return style::word_button(label.c_str(), 20, button.ink);
         case Button::Look::link:
-          return style::link_button(label.c_str(), 20);
+          return style::link_button(label.c_str(), 20, button.ink);
         case Button::Look::tab:
           return style::tab_button(label.c_str(), button.chosen);
         case Button::Look::segment:
@@ -309,6 +431,12 @@ class Drawing {
                                placed.size());
     }();
     if (pressed && node.act) acts_.push_back(node.act);
+  }
+
+  void draw_content(const IconButton& button, const Placed& placed) {
+    const Node& node = *placed.node;
+    if (palimpsest::icon_button(node.name.c_str(), button.icon, button.size) && node.act)
+      acts_.push_back(node.act);
   }
 
   void draw_content(const Slider& slider, const Placed& placed) {
@@ -325,19 +453,41 @@ class Drawing {
   void draw_content(const Input& input, const Placed& placed) {
     std::string text = input.text;
     ImGui::SetNextItemWidth(placed.size().x);
+    if (input.takes_keyboard) ImGui::SetKeyboardFocusHere();
     const std::string label = "##" + placed.node->name;
-    const ImGuiInputTextFlags flags = input.on_enter ? ImGuiInputTextFlags_EnterReturnsTrue : 0;
-    if (ImGui::InputText(label.c_str(), &text, flags) && input.set)
-      acts_.emplace_back([set = input.set, text] { set(text); });
+    const bool awaits_enter = input.on_enter || input.entered;
+    const auto complete = [](ImGuiInputTextCallbackData* data) {
+      const auto& completed = static_cast<const Input*>(data->UserData)->completed;
+      const std::string so_far(data->Buf, static_cast<std::size_t>(data->BufTextLen));
+      const std::string further = completed(so_far);
+      if (further == so_far) return 0;
+      data->DeleteChars(0, data->BufTextLen);
+      data->InsertChars(0, further.c_str());
+      return 0;
+    };
+    ImGuiInputTextFlags flags = awaits_enter ? ImGuiInputTextFlags_EnterReturnsTrue : 0;
+    if (input.completed) flags |= ImGuiInputTextFlags_AutoSelectAll | ImGuiInputTextFlags_CallbackCompletion;
+    Input own = input;  // Dear ImGui wants to be able to change it
+    const bool is_done =
+        ImGui::InputText(label.c_str(), &text, flags, input.completed ? +complete : nullptr, &own);
+    const bool is_set = input.on_enter ? is_done : text != input.text;
+    if (is_set && input.set) acts_.emplace_back([set = input.set, text] { set(text); });
+    if (is_done && input.entered) acts_.push_back(input.entered);
+  }
+
+  void draw_content(const Filter& filter, const Placed& placed) {
+    if (filter.box->draw(filter.hint, placed.size().x, filter.keeps_keyboard) && filter.entered)
+      acts_.push_back(filter.entered);
   }
 
   static void draw_content(const Menu& menu, const Placed& placed) {
     const std::string id = std::string(piece_of(*placed.node));
-    if (style::pill_button(fmt::format("{} ▾###{}", menu.words, id).c_str())) ImGui::OpenPopup(id.c_str());
+    const std::string label = fmt::format("{}###{}", placed.lines.front(), id);
+    if (style::pill_button(label.c_str(), false, 0, placed.size().x)) ImGui::OpenPopup(id.c_str());
     const Rectangle pill = last_item();
     const ImGuiViewport* viewport = ImGui::GetMainViewport();
-    const float end = viewport->WorkPos.x + viewport->WorkSize.x - px(menu.width) - px(style::panel_gap + 24);
-    ImGui::SetNextWindowPos({std::min(pill.minimum.x, end), pill.maximum.y + px(4)});
+    const float end = viewport->WorkPos.x + viewport->WorkSize.x - px(style::panel_gap);
+    ImGui::SetNextWindowPos({std::min(pill.minimum.x, end - px(menu.width + 24)), pill.maximum.y + px(4)});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(12), px(12)));
     const bool is_open = ImGui::BeginPopup(id.c_str(), ImGuiWindowFlags_NoMove);
     ImGui::PopStyleVar();
@@ -347,24 +497,27 @@ class Drawing {
     ImGui::EndPopup();
   }
 
+  void draw_content(const Plotted& plotted, const Placed& placed) {
+    const PlotDone done = draw_plot(plotted.plot, placed.where);
+    if (plotted.done) acts_.emplace_back([told = plotted.done, done] { told(done); });
+  }
+
   static void draw_content(const Drawn& drawn, const Placed& placed) { drawn.draw(placed.where); }
 
   void draw_content(const Rule& rule, const Placed& placed) const {
     const auto& [from, to] = placed.where;
-    const float y = std::round((from.y + to.y) / 2);
-    ImDrawList* list = ImGui::GetWindowDrawList();
-    const bool is_arrow = rule.head != Rule::Head::none;
     const ImU32 ink = rule.ink == 0 ? style::colours().edge : shown(rule.ink);
-    list->AddLine({from.x, y}, {to.x, y}, ink, px(is_arrow ? style::lit_line : style::line));
+    const bool is_arrow = rule.head != Rule::Head::none;
+    const ImVec2 middle = {std::round((from.x + to.x) / 2), std::round((from.y + to.y) / 2)};
+    const bool is_upright = rule.height > 0;
+    const ImVec2 begin = is_upright ? ImVec2{middle.x, from.y} : ImVec2{from.x, middle.y};
+    const ImVec2 end = is_upright ? ImVec2{middle.x, to.y} : ImVec2{to.x, middle.y};
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    list->AddLine(begin, end, ink, px(is_arrow ? style::lit_line : style::line));
     if (!is_arrow) return;
     const float tip = rule.head == Rule::Head::left ? from.x : to.x;
     const float base = tip + (rule.head == Rule::Head::left ? px(8) : -px(8));
-    list->AddTriangleFilled({tip, y}, {base, y - px(5)}, {base, y + px(5)}, ink);
-  }
-
-  void draw_content(const Plotted& plotted, const Placed& placed) {
-    const PlotDone done = draw_plot(plotted.plot, placed.where);
-    if (plotted.done) acts_.emplace_back([told = plotted.done, done] { told(done); });
+    list->AddTriangleFilled({tip, middle.y}, {base, middle.y - px(5)}, {base, middle.y + px(5)}, ink);
   }
 
   static void draw_content(const CellTables& tables, const Placed& placed) {
@@ -389,8 +542,9 @@ class Drawing {
   void draw_content(const Frame& frame, const Placed& placed) {
     const auto& [from, to] = placed.where;
     ImDrawList* list = ImGui::GetWindowDrawList();
-    if (frame.ground != 0) list->AddRectFilled(from, to, frame.ground, px(frame_corner));
-    if (frame.outline != 0) list->AddRect(from, to, shown(frame.outline), px(frame_corner), px(style::line));
+    const float corner = frame.is_round ? (to.y - from.y) / 2 : px(frame_corner);
+    if (frame.ground != 0) list->AddRectFilled(from, to, frame.ground, corner);
+    if (frame.outline != 0) list->AddRect(from, to, shown(frame.outline), corner, px(style::line));
     draw(placed.inside.front());
   }
 

@@ -19,6 +19,12 @@ constexpr float mark_width = 12;
 constexpr float long_mark_width = 22;
 constexpr float endless_height = 200;  // of a plot in a room without end
 
+constexpr float least_square = 5;
+constexpr float square_height = 15;
+constexpr float between_squares = 5;      // that do not belong together
+constexpr float least_named_square = 12;  // wide
+constexpr float square_titles = 29;       // the two lines above the names
+
 constexpr float unbounded = std::numeric_limits<float>::infinity();
 
 /// How a button takes room: its letters, what is beside its words, its height.
@@ -73,8 +79,39 @@ class Layout {
   static bool has_share(const Node& node) { return node.sizing.share > 0; }
 
   static bool is_cut(const Node& node) {
-    const auto* text = std::get_if<Text>(&node.content);
-    return text && text->fit == Fit::shorten;
+    if (const auto* text = std::get_if<Text>(&node.content)) return text->fit == Fit::shorten;
+    if (const auto* button = std::get_if<Button>(&node.content)) return button->fit == Fit::shorten;
+    return std::holds_alternative<FirstThatFits>(node.content);
+  }
+
+  /// What each of the nodes of a row that share gets of `left`; the others nothing.
+  std::vector<float> shares_of(const Nodes& nodes, float left) const {
+    std::vector<float> widths(nodes.size());
+    std::vector<std::size_t> open;
+    float all = 0;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (!has_share(nodes[i])) continue;
+      open.push_back(i);
+      all += nodes[i].sizing.share;
+    }
+    const auto part = [&](std::size_t i) {
+      return std::max(std::floor(left * nodes[i].sizing.share / all), 0.0F);
+    };
+    const auto bounded = [&](std::size_t i) {
+      const Sizing& sizing = nodes[i].sizing;
+      const float most = sizing.most > 0 ? std::min(part(i), px(sizing.most)) : part(i);
+      return std::max(most, px(sizing.least));
+    };
+    while (true) {  // those that get no more or no less than they may leave another rest to the others
+      const auto found = std::ranges::find_if(open, [&](std::size_t i) { return bounded(i) != part(i); });
+      if (found == open.end()) break;
+      widths[*found] = bounded(*found);
+      left -= widths[*found];
+      all -= nodes[*found].sizing.share;
+      open.erase(found);
+    }
+    for (const std::size_t i : open) widths[i] = part(i);
+    return widths;
   }
 
   Placed put(const Text& text, ImVec2 room) const {
@@ -150,10 +187,18 @@ class Layout {
 
   Placed put(const Button& button, ImVec2 room) const {
     const ButtonSize size = size_of(button.look);
-    const float words = std::ceil(ruler_.words(button.words, size.style, -1).x);
-    return sized({button.look == Button::Look::line ? std::max(room.x, words) : words + 2 * px(size.padding),
-                  px(size.height)});
+    const float words = std::ceil(ruler_.words(button.words + button.tail, size.style, -1).x);
+    const float around = 2 * px(size.padding);
+    if (button.look == Button::Look::line) return sized({std::max(room.x, words), px(size.height)});
+    if (button.fit != Fit::shorten || words + around <= room.x)
+      return sized({words + around, px(size.height)});
+    Placed placed = sized({std::max(room.x, around), px(size.height)});
+    const float room_of_words = placed.size().x - around - ruler_.words(button.tail, size.style, -1).x;
+    placed.lines = {ruler_.shortened(button.words, size.style, room_of_words) + button.tail};
+    return placed;
   }
+
+  Placed put(const IconButton& button, ImVec2) const { return sized({px(button.size), px(button.size)}); }
 
   Placed put(const Slider& slider, ImVec2 room) const {
     float needed = 0;
@@ -169,11 +214,32 @@ class Layout {
 
   Placed put(const Input&, ImVec2 room) const { return sized({room.x, px(input_height)}); }
 
-  Placed put(const Menu& menu, ImVec2 room) const { return put(Button{.words = menu.words + " ▾"}, room); }
+  Placed put(const Filter&, ImVec2 room) const { return sized({room.x, px(input_height)}); }
+
+  Placed put(const Menu& menu, ImVec2 room) const {
+    Placed placed =
+        put(Button{.words = menu.words, .fit = menu.fills ? Fit::shorten : Fit::whole, .tail = " ▾"}, room);
+    if (placed.lines.empty()) placed.lines = {menu.words + " ▾"};
+    if (menu.fills) placed.where.maximum.x = room.x;
+    return placed;
+  }
+
+  Placed put(const Squares& squares, ImVec2 room) const {
+    if (!squares.squares.empty()) return sized({room.x, px(square_height)});
+    float names = ruler_.words("x", style::Text::caption, -1).y;
+    if (has_names(squares, room.x, ruler_)) {
+      for (const Squares::Column& column : squares.columns)
+        names = std::max(names, ruler_.words(column.name, style::Text::caption, -1).x);
+    }
+    return sized({room.x, px(square_titles) + std::ceil(names) + px(Gap::small)});
+  }
 
   Placed put(const Drawn& drawn, ImVec2 room) const { return sized(drawn.size(room)); }
 
-  Placed put(const Rule& rule, ImVec2 room) const { return sized({room.x, px(rule.room) + px(style::line)}); }
+  Placed put(const Rule& rule, ImVec2 room) const {
+    const float across = px(rule.room) + px(style::line);
+    return rule.height > 0 ? sized({across, std::min(px(rule.height), room.y)}) : sized({room.x, across});
+  }
 
   Placed put(const Space& space, ImVec2) const { return sized({px(space.gap), px(space.gap)}); }
 
@@ -182,29 +248,29 @@ class Layout {
     const float gaps = px(row.gap) * static_cast<float>(std::max<std::size_t>(row.nodes.size(), 1) - 1);
     std::vector<Placed> all(row.nodes.size());
     float left = room.x - gaps;
-    float shares_of_all = 0;
-    for (const Node& node : row.nodes) shares_of_all += node.sizing.share;
+    float reserved = 0;
+    for (const Node& node : row.nodes) reserved += px(node.sizing.least);
     for (const bool can_be_cut : {false, true}) {  // what can be cut gets what the others leave
       for (std::size_t i = 0; i < all.size(); ++i) {
         const Node& node = row.nodes[i];
         if (has_share(node) || is_cut(node) != can_be_cut) continue;
-        const float width = node.sizing.fixed > 0 ? px(node.sizing.fixed) : left;
-        all[i] = place(node, {width, room.y});
+        reserved -= px(node.sizing.least);
+        const float most = node.sizing.most > 0 ? std::min(px(node.sizing.most), left) : left;
+        const float width = node.sizing.fixed > 0 ? px(node.sizing.fixed) : most;
+        all[i] = place(node, {can_be_cut ? std::min(width, left - reserved) : width, room.y});
         left -= node.sizing.fixed > 0 ? width : all[i].size().x;
       }
     }
+    const std::vector<float> widths = shares_of(row.nodes, left);
     for (std::size_t i = 0; i < all.size(); ++i) {
-      const Node& node = row.nodes[i];
-      if (has_share(node))
-        all[i] = place(node, {std::floor(left * node.sizing.share / shares_of_all), room.y});
+      if (has_share(row.nodes[i])) all[i] = place(row.nodes[i], {widths[i], room.y});
     }
     float height = 0;
     for (const Placed& placed : all) height = std::max(height, placed.size().y);
     float x = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
       const Node& node = row.nodes[i];
-      const float width = has_share(node)
-                              ? std::max(std::floor(left * node.sizing.share / shares_of_all), 0.0F)
+      const float width = has_share(node)            ? widths[i]
                           : node.sizing.fixed > 0 ? px(node.sizing.fixed)
                                                   : all[i].size().x;
       const float in_it = node.to_right ? std::max(width - all[i].size().x, 0.0F) : 0;
@@ -451,16 +517,51 @@ Placed lay_out(const Node& scene, const Rectangle& room, const WrappingRuler& ru
   return placed;
 }
 
+std::vector<std::pair<float, float>> columns_of(const Squares& squares, float width, const Ruler& ruler) {
+  float fixed = 0;
+  float count = 0;
+  for (const Squares::Column& column : squares.columns) {
+    fixed += ruler.px(column.width) + (column.begins ? ruler.px(between_squares) : 0);
+    count += column.width > 0 ? 0 : 1;
+  }
+  const float usual = std::floor(
+      std::clamp((width - fixed) / std::max(count, 1.0F), ruler.px(least_square), ruler.px(square_height)));
+  std::vector<std::pair<float, float>> places;
+  float x = 0;
+  for (const Squares::Column& column : squares.columns) {
+    if (column.begins) x += ruler.px(between_squares);
+    const float wide = column.width > 0 ? ruler.px(column.width) : usual;
+    places.emplace_back(x, x + wide);
+    x += wide;
+  }
+  return places;
+}
+
+bool has_names(const Squares& squares, float width, const Ruler& ruler) {
+  const auto places = columns_of(squares, width, ruler);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (!squares.columns[i].name.empty() && places[i].second - places[i].first < ruler.px(least_named_square))
+      return false;
+  }
+  return true;
+}
+
 std::string words_of(const Placed& placed) {
   const Content& content = placed.node->content;
   if (const auto* text = std::get_if<Text>(&content))
     return text->fit == Fit::shorten ? placed.lines.front() : text->words;
   if (const auto* formula = std::get_if<Formula>(&content)) return formula->latex;
-  if (const auto* button = std::get_if<Button>(&content)) return button->words;
+  if (const auto* button = std::get_if<Button>(&content))
+    return placed.lines.empty() ? button->words + button->tail : placed.lines.front();
   if (const auto* slider = std::get_if<Slider>(&content)) return slider->words;
   if (const auto* input = std::get_if<Input>(&content)) return input->text;
+  if (const auto* filter = std::get_if<Filter>(&content)) return filter->box->typed;
   if (const auto* menu = std::get_if<Menu>(&content)) return menu->words;
   std::string words;
+  if (const auto* squares = std::get_if<Squares>(&content)) {
+    for (const Squares::Square& square : squares->squares)
+      words += (words.empty() ? "" : ", ") + std::string(square.words);
+  }
   for (const Placed& inside : placed.inside) {
     const std::string own = piece_of(*inside.node).empty() ? words_of(inside) : std::string();
     if (!own.empty()) words += (words.empty() ? "" : " ") + own;

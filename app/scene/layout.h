@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/scene/node.h"
@@ -30,6 +31,12 @@ struct Placed {
 /// Puts a scene into the upper left corner of `room`: what a node may take goes down, what it takes comes up.
 /// Nothing overlaps; where all is higher than the room, it ends below.
 Placed lay_out(const Node& scene, const Rectangle& room, const WrappingRuler& ruler);
+
+/// From where to where every column of squares reaches in a room so wide, from its left side on.
+std::vector<std::pair<float, float>> columns_of(const Squares& squares, float width, const Ruler& ruler);
+
+/// Whether the columns are wide enough for names that are read from below.
+bool has_names(const Squares& squares, float width, const Ruler& ruler);
 
 /// What a person reads there, and in what is there without a name of its own.
 std::string words_of(const Placed& placed);

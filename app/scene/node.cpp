@@ -42,6 +42,16 @@ Node Node::shrinking(float share) && {
   return std::move(*this);
 }
 
+Node Node::filling_between(float least, float most) && {
+  sizing = {.share = 1, .least = least, .most = most};
+  return std::move(*this);
+}
+
+Node Node::cut_between(float least, float most) && {
+  sizing = {.least = least, .most = most};
+  return std::move(*this);
+}
+
 Node Node::right() && {
   to_right = true;
   return std::move(*this);
@@ -80,6 +90,10 @@ Node formula(std::string latex, float size, Ink ink) { return {Formula{std::move
 Node pill(std::string words, bool chosen) { return {Button{.words = std::move(words), .chosen = chosen}}; }
 
 Node word_button(std::string words) { return {Button{std::move(words), Button::Look::word}}; }
+
+Node icon_button(std::string_view name, Icon icon, float size) {
+  return Node{IconButton{icon, size}}.named(name);
+}
 
 Node link(std::string words) { return {Button{std::move(words), Button::Look::link}}; }
 

@@ -10,6 +10,7 @@
 #include "app/scene/cells.h"
 #include "app/scene/plot.h"
 #include "app/widgets/controls.h"
+#include "app/widgets/filter_box.h"
 #include "app/widgets/heat_map.h"
 
 /// A view as a value: what is shown, by name, without places. lay_out() decides where it lies and what is
@@ -54,13 +55,17 @@ struct Formula {
 };
 
 /// A heat map as wide as its room. `values` outlive the frame; `told` says what is told of a cell under the
-/// pointer (as drawn), and may look at it.
+/// pointer (as drawn), and may look at it. Words of rows stand left of them, as far as there is room; those
+/// of the ringed one in any case.
 struct Picture {
   const Matrix<double>* values = nullptr;
   std::uint64_t version = 0;
   HeatMapLook look = {};
   float height = 13;  // design pixels; 0: all of its room
   std::function<std::string(Cell)> told = nullptr;
+  Index ringed_row = -1;  // that has a frame, of those that are drawn; -1: none
+  Ink ring = 0;
+  std::vector<std::string> row_words = {};
 };
 
 /// A plot that fills its room; `done` is told what a person did there, in every frame.
@@ -112,14 +117,38 @@ struct Mark {
     dashes,
     square,
     box,
-    hatch,
     checked,
     unchecked,
+    outline,
+    hatched,
+    point,
     spinner
   };
   Kind kind = Kind::dot;
   Ink ink = 0;
   bool strong = false;
+  PlotLook look = {};  // of a point of a plot
+};
+
+/// A row of small squares, or the names of their columns where it has none: in every row of a grid they lie
+/// at the same places. Their words are said to tests and readers alone.
+struct Squares {
+  struct Column {
+    std::string title = {};     // above all columns from here on,
+    std::string subtitle = {};  // and below that
+    std::string name = {};      // read from below; its first letter where the column is narrow
+    bool begins = false;        // there is room before it
+    float width = 0;            // design pixels; 0: as all that have none
+  };
+  struct Square {
+    Mark::Kind kind = Mark::Kind::box;
+    Ink ink = 0;
+    const char* words = "";
+  };
+  std::vector<Column> columns = {};
+  std::vector<Square> squares = {};
+  std::function<std::string(std::size_t)> told = nullptr;  // of the square that the pointer is on
+  std::function<void(std::size_t)> press = nullptr;
 };
 
 /// Something that can be pressed. Its words (or its name) are its identity.
@@ -131,6 +160,14 @@ struct Button {
   Ink ink = 0;
   bool first = true;  // of a row of segments
   bool last = true;
+  Fit fit = Fit::whole;   // of a pill's words, which may be cut,
+  std::string tail = {};  // before what follows them in any case
+};
+
+/// A picture that can be pressed; its name is its identity.
+struct IconButton {
+  Icon icon = Icon::close;
+  float size = 28;  // design pixels
 };
 
 struct Slider {
@@ -148,6 +185,17 @@ struct Input {
   std::string text = {};
   std::function<void(const std::string&)> set = nullptr;
   bool on_enter = false;  // told on Enter, not at every letter
+  std::function<void()> entered = nullptr;
+  std::function<std::string(const std::string&)> completed = nullptr;  // what Tab makes of what stands there
+  bool takes_keyboard = false;  // in this frame; all that stands there is then selected
+};
+
+/// A line to type in above a list; `entered`: on Enter.
+struct Filter {
+  FilterBox* box = nullptr;
+  const char* hint = "";
+  std::function<void()> entered = nullptr;
+  bool keeps_keyboard = false;  // takes it where nothing else has it
 };
 
 /// A pill that opens a list below it, so many design pixels wide. `content` is asked for while that is open.
@@ -155,6 +203,7 @@ struct Menu {
   std::string words = {};
   std::function<Node()> content = {};
   float width = 240;
+  bool fills = false;  // the pill is as wide as its room, its words are cut
 };
 
 /// What is drawn by hand: its size in screen pixels in a room so wide and high, and how it is drawn there.
@@ -163,12 +212,14 @@ struct Drawn {
   std::function<void(const Rectangle& where)> draw = {};
 };
 
-/// A line across, in the middle of some room; it may be an arrow.
+/// A line across, in the middle of some room; it may be an arrow. Or an upright one, as high as there is room up
+/// to `height`.
 struct Rule {
   enum class Head : std::uint8_t { none, left, right };
   Gap room = Gap::near;
   Head head = Head::none;
   Ink ink = 0;
+  float height = 0;  // design pixels; 0: it lies
 };
 
 /// Room without anything, in the direction of the row or column that it is in.
@@ -230,6 +281,7 @@ struct Frame {
   Gap down = Gap::near;
   Ink outline = 0;
   Ink ground = 0;
+  bool is_round = false;  // as a pill
 };
 
 /// One node, which scrolls where it is higher than the room. Give it a name: that keeps how far it is
@@ -238,9 +290,9 @@ struct Scroll {
   Nodes node = {};
 };
 
-using Content = std::variant<Text, Formula, Picture, Bar, Track, Sparkline, Mark, Button, Slider, Input, Menu,
-                             Drawn, Rule, Space, Row, Column, Grid, FirstThatFits, Steady, Frame, Scroll,
-                             Plotted, CellTables, Sides, Over>;
+using Content = std::variant<Text, Formula, Picture, Bar, Track, Sparkline, Mark, Button, IconButton, Slider,
+                             Input, Filter, Menu, Squares, Drawn, Rule, Space, Row, Column, Grid,
+                             FirstThatFits, Steady, Frame, Scroll, Plotted, CellTables, Sides, Over>;
 
 /// How far a node reaches in the direction of the row or column that it is in: as far as it needs, so many
 /// design pixels, or a share of what the others leave; one that shrinks leaves to them what it does not need.
@@ -248,6 +300,8 @@ struct Sizing {
   float fixed = 0;
   float share = 0;
   bool shrinks = false;
+  float least = 0;  // of a row's width for what shares it or can be cut, in design pixels,
+  float most = 0;   // and at most; 0: any
 };
 
 struct Node {
@@ -270,6 +324,10 @@ struct Node {
   Node fixed(float design_pixels) &&;
   Node filling(float share = 1) &&;
   Node shrinking(float share = 1) &&;
+  /// A share of a row's width, of at least and at most so many design pixels; 0: any number.
+  Node filling_between(float least, float most) &&;
+  /// What can be cut takes no more and is left no less of a row.
+  Node cut_between(float least, float most) &&;
   Node right() &&;
   Node enabled_if(bool can) &&;
   Node revealed_for(std::string what) &&;
@@ -288,6 +346,7 @@ Node number(std::string digits, Ink ink = 0);
 Node formula(std::string latex, float size = style::formula_label, Ink ink = 0);
 Node pill(std::string words, bool chosen = false);
 Node word_button(std::string words);
+Node icon_button(std::string_view name, Icon icon, float size = 28);
 Node link(std::string words);
 Node choice(std::string words, bool chosen);
 /// Words in a common outline, of which one is chosen; `choose` is told which was pressed.

@@ -5,6 +5,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <span>
 
 #include "app/scene/parts.h"
@@ -14,9 +15,7 @@
 #include "app/session/state.h"
 #include "app/session/words.h"
 #include "app/stage/cell_words.h"
-#include "app/studio/bars.h"
 #include "app/studio/guarded.h"
-#include "app/studio/own_folder.h"
 #include "app/widgets/text.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -109,7 +108,7 @@ bool Application::open(const std::filesystem::path& path) {
     return true;
   }
   if (!session.open_saved(path)) return false;
-  palimpsest::remember_file(*this, path);
+  remember_file(path);
   return true;
 }
 
@@ -173,7 +172,7 @@ void Application::ask_where_to_save_text(const std::string& name, std::string te
 /// The first file of this name that is not there yet.
 void Application::propose_file(const std::string& name, const std::string& ending) {
   const std::filesystem::path folder =
-      save_path.empty() ? own_folder(*this) : std::filesystem::path(save_path).parent_path();
+      save_path.empty() ? own_folder() : std::filesystem::path(save_path).parent_path();
   std::filesystem::path path;
   std::error_code absent;
   for (int number = 1; path.empty() || std::filesystem::exists(path, absent); ++number)
@@ -191,7 +190,7 @@ std::string Application::save_to(const std::filesystem::path& path) {
   } catch (const InputError& error) {
     return error.what();
   }
-  if (!saves_pins && !is_text) palimpsest::remember_file(*this, path);
+  if (!saves_pins && !is_text) remember_file(path);
   notice = fmt::format("{} saved in {}",
                        is_text      ? "The " + text_name + " is"
                        : saves_pins ? "These places are"
@@ -223,13 +222,34 @@ void Application::go_to_place(Index index) {
   notice = fmt::format("{} of {}: {}", index + 1, places.all().size(), place.name);
 }
 
-/// Puts a file that was opened first among the recent ones.
-void Application::remember_file() {
+std::filesystem::path Application::own_folder() const {
+  std::error_code gone;
+  for (const std::string& file : recent_files) {
+    std::filesystem::path folder = std::filesystem::path(file).parent_path();
+    if (std::filesystem::is_directory(folder, gone)) return folder;
+  }
+  const char* home = std::getenv("HOME");
+  if (home && std::filesystem::path(home).is_absolute() && std::filesystem::is_directory(home, gone))
+    return home;
+  return std::filesystem::current_path(gone);
+}
+
+/// Puts a file first among the recent ones.
+void Application::remember_file(const std::filesystem::path& file) {
+  std::error_code unknown;
+  const std::string path = std::filesystem::absolute(file, unknown).string();
+  std::erase(recent_files, path);
+  recent_files.insert(recent_files.begin(), path);
+  if (recent_files.size() > most_recent_files) recent_files.pop_back();
+}
+
+/// The same for a file that was opened.
+void Application::remember_open_file() {
   const std::string& id = session.data().id;
   if (id == remembered_) return;
   remembered_ = id;
   if (!std::filesystem::path(id).is_absolute()) return;
-  palimpsest::remember_file(*this, id);
+  remember_file(id);
 }
 
 void Application::step(Session::Grain by, int direction) {
@@ -256,10 +276,6 @@ void Application::change_view(const std::function<void(ViewOptions&)>& edit) {
 void Application::turn_states() {
   change_view([](ViewOptions& changed) { changed.state_value_by_key = !changed.state_value_by_key; });
 }
-
-void Application::undo() { session.undo(); }
-
-void Application::redo() { session.redo(); }
 
 void Application::copy_state() {
   ImGui::SetClipboardText(session.to_string().c_str());
@@ -400,7 +416,8 @@ void Application::draw(float usual_scale) {
   const std::string problem = guarded([this] {
     session.update();
     races.keep_racing(session);
-    remember_file();
+    checks.keep_checking(session);
+    remember_open_file();
     handle_keys(*this);
     require_workspace();
     play();

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "app/session/checked_grid.h"
 #include "app/session/kept.h"
 #include "app/session/races.h"
 #include "app/session/session.h"
@@ -65,10 +66,6 @@ class Application {
   /// Shows states value x key instead of key x value, or back.
   void turn_states();
 
-  /// Takes the last change back, or makes it again.
-  void undo();
-  void redo();
-
   /// What the mouse points at in this frame, on any panel; the other panels answer to it.
   std::optional<CellFocus> hovered;
   /// A cell that was clicked stays in focus until another click or Escape.
@@ -122,6 +119,10 @@ class Application {
   /// reports.
   void drop(const std::vector<std::filesystem::path>& paths);
 
+  /// The folder in which a person's files are looked for and saved at first: that of the last own file, else
+  /// the person's home, else the working folder.
+  std::filesystem::path own_folder() const;
+
   /// Asks where the present place is to be saved, to be opened again or given to `render --session`; or, with
   /// `pins`, all pinned ones.
   void ask_where_to_save(bool pins);
@@ -137,6 +138,9 @@ class Application {
 
   /// What Measure shows.
   Races races;
+
+  /// What Prove has checked of everything; it goes on while one looks at something else.
+  CheckedGrid checks;
 
   /// Pins the present place, named by its word, rule and step.
   void pin_place();
@@ -167,7 +171,8 @@ class Application {
   double since_step() const;
 
  private:
-  void remember_file();
+  void remember_file(const std::filesystem::path& file);
+  void remember_open_file();
   void propose_file(const std::string& name, const std::string& ending = ".json");
   void keeping_pinned(const std::function<void()>& change);
   void play();
@@ -191,7 +196,7 @@ class Application {
   double play_debt_ = 0;
   std::vector<Presented> presented_;  // what is drawn instead of the panels, while presenting
   Sight seen_;
-  std::string remembered_;  // the data that remember_file() saw last
+  std::string remembered_;  // the data that remember_open_file() saw last
   float layout_width_ = 0;
   float layout_height_ = 0;
   float applied_scale_ = 0;

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "app/session/compared_sides.h"
 #include "app/session/kept.h"
 #include "app/session/memory_questions.h"
 #include "app/session/paths.h"
@@ -12,7 +14,6 @@
 #include "app/session/scales.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
-#include "app/studio/compare_commands.h"
 #include "app/widgets/text.h"
 #include "core/base/error.h"
 #include "core/io/capture.h"
@@ -24,6 +25,24 @@ namespace {
 
 using Grain = Session::Grain;
 using Table = std::vector<Command>;
+using Perform = std::function<void(Application&)>;
+using WhyNot = std::function<std::string(const Application&)>;
+
+/// Where the rows of one group are added.
+class GroupOfCommands {
+ public:
+  GroupOfCommands(Table& table, std::string name) : table_(table), name_(std::move(name)) {}
+
+  Command& add(std::string id, std::string words, int key, Perform perform, WhyNot why_not = nullptr,
+               std::string explained = {}) const {
+    return table_.emplace_back(Command{std::move(id), name_, std::move(words), key, std::move(perform),
+                                       std::move(why_not), std::move(explained)});
+  }
+
+ private:
+  Table& table_;
+  std::string name_;
+};
 
 // Steps per second.
 constexpr float fastest = 64;
@@ -188,473 +207,9 @@ std::optional<double> next_zoom(const Application& application, int direction) {
 
 // The rows.
 
-Command stepping(const char* id, const char* words, int key, Grain grain, int direction) {
-  return {.id = id,
-          .group = "Time",
-          .words = words,
-          .key = key,
-          .perform = [=](Application& a) { a.step(grain, direction); },
-          .why_not = [=](const Application& a) { return no_step(a, grain, direction); },
-          .repeats = grain != Grain::end};
-}
-
-void add_time(Table& table) {
-  table.push_back({.id = "time.play",
-                   .group = "Time",
-                   .words = "play or pause",
-                   .key = ImGuiKey_Space,
-                   .perform = play_or_pause,
-                   .why_not = no_steps});
-  table.push_back(
-      stepping("operation.forward", "one operation on", ImGuiKey_RightArrow, Grain::operation, 1));
-  table.push_back(stepping("operation.back", "one operation back", ImGuiKey_LeftArrow, Grain::operation, -1));
-  table.push_back(
-      stepping("token.forward", "one token on", ImGuiMod_Shift | ImGuiKey_RightArrow, Grain::token, 1));
-  table.push_back(
-      stepping("token.back", "one token back", ImGuiMod_Shift | ImGuiKey_LeftArrow, Grain::token, -1));
-  table.push_back(
-      stepping("chunk.forward", "one chunk on", ImGuiMod_Ctrl | ImGuiKey_RightArrow, Grain::chunk, 1));
-  table.push_back(
-      stepping("chunk.back", "one chunk back", ImGuiMod_Ctrl | ImGuiKey_LeftArrow, Grain::chunk, -1));
-  table.push_back(stepping("time.end", "to the end", ImGuiKey_End, Grain::end, 1));
-  table.push_back(stepping("time.start", "to the start", ImGuiKey_Home, Grain::end, -1));
-  table.push_back(
-      {.id = "time.repeat",
-       .group = "Time",
-       .words = "repeat from here, up to here, no more",
-       .key = ImGuiMod_Shift | ImGuiKey_Space,
-       .perform = mark_repeated,
-       .why_not = no_steps,
-       .explained = "Marks the first, then the last word that playing goes through again and again"});
-  for (const int direction : {1, -1}) {
-    table.push_back({.id = direction > 0 ? "mark.forward" : "mark.back",
-                     .group = "Time",
-                     .words = direction > 0 ? "to the next event" : "to the event before",
-                     .key = direction > 0 ? ImGuiKey_J : ImGuiMod_Shift | ImGuiKey_J,
-                     .perform = [direction](Application& a) { go_to_mark(a, direction); },
-                     .why_not = no_steps,
-                     .explained = events_in_words(),
-                     .repeats = true});
-  }
-  table.push_back({.id = "time.grain",
-                   .group = "Time",
-                   .words = "play by operation, token or chunk",
-                   .key = ImGuiKey_G,
-                   .perform = change_grain});
-  table.push_back(
-      {.id = "time.faster",
-       .group = "Time",
-       .words = "play faster",
-       .key = ImGuiKey_UpArrow,
-       .perform = [](Application& a) { a.steps_per_second = std::min(a.steps_per_second * 2, fastest); },
-       .why_not =
-           [](const Application& a) {
-             return unless(a.steps_per_second < fastest, "this is as fast as it plays");
-           },
-       .repeats = true});
-  table.push_back(
-      {.id = "time.slower",
-       .group = "Time",
-       .words = "play slower",
-       .key = ImGuiKey_DownArrow,
-       .perform = [](Application& a) { a.steps_per_second = std::max(a.steps_per_second / 2, slowest); },
-       .why_not =
-           [](const Application& a) {
-             return unless(a.steps_per_second > slowest, "this is as slow as it plays");
-           },
-       .repeats = true});
-}
-
-void add_forms(Table& table) {
-  int key = ImGuiKey_1;
-  for (const Form form : all_forms) {
-    table.push_back({.id = fmt::format("form.{}", name(form)),
-                     .group = "Form",
-                     .words = name(form),
-                     .key = key++,
-                     .perform = choosing([form](Choice& choice) { choice.form = form; }),
-                     .why_not = [form](const Application& a) { return form_missing(a, form); },
-                     .explained = fmt::format("Step through the {} form", name(form))});
-  }
-  table.push_back(
-      {.id = "chunk.larger",
-       .group = "Form",
-       .words = "larger chunks",
-       .key = ImGuiKey_RightBracket,
-       .perform = choosing([](Choice& choice) { choice.chunk_size *= 2; }),
-       .why_not = [](const Application& a) { return no_chunk_of(a, a.session.choice().chunk_size + 1); },
-       .repeats = true});
-  table.push_back({.id = "chunk.smaller",
-                   .group = "Form",
-                   .words = "smaller chunks",
-                   .key = ImGuiKey_LeftBracket,
-                   .perform = choosing([](Choice& choice) { choice.chunk_size /= 2; }),
-                   .why_not =
-                       [](const Application& a) {
-                         return unless(a.session.choice().chunk_size > 1, "a chunk holds one token already");
-                       },
-                   .repeats = true});
-  table.push_back({.id = "precision.other",
-                   .group = "Form",
-                   .words = "the next precision: f64, f32, tf32, bf16",
-                   .key = ImGuiKey_P,
-                   .perform = choose_next_precision});
-  for (const Precision precision : all_precisions) {
-    table.push_back({.id = fmt::format("precision.{}", name(precision)),
-                     .group = "Form",
-                     .words = fmt::format("compute in {}", name(precision)),
-                     .perform = choosing([precision](Choice& choice) { choice.precision = precision; }),
-                     .why_not = [precision](const Application& a) { return no_precision(a, precision); },
-                     .explained = fmt::format(
-                         "Compute all forms in {}; they are compared with {}", name(precision),
-                         precision == Precision::f64
-                             ? "the f64 recurrence"
-                             : fmt::format("the f64 recurrence on {} inputs", name(given_in(precision))))});
-  }
-  for (const Backend* backend : backends()) {
-    const std::string device = backend->name();
-    table.push_back(
-        {.id = "device." + device,
-         .group = "Form",
-         .words = "compute on " + device,
-         .perform = choosing([device](Choice& choice) { choice.device = device; }),
-         .why_not = [device](const Application& a) { return no_device(a, device); },
-         .explained = fmt::format("Compute all forms on {}; they are compared with the CPU's f64 recurrence",
-                                  device)});
-  }
-  for (Index size = 1; size <= largest_listed_chunk; size *= 2) {
-    table.push_back({.id = fmt::format("chunk.{}", size),
-                     .group = "Form",
-                     .words = size == 1 ? "chunks of 1 token" : fmt::format("chunks of {} tokens", size),
-                     .perform = choosing([size](Choice& choice) { choice.chunk_size = size; }),
-                     .why_not = [size](const Application& a) { return no_chunk_of(a, size); }});
-  }
-  table.push_back({.id = "form.read",
-                   .group = "Form",
-                   .words = "o reads S after its own write, or before it",
-                   .perform =
-                       [](Application& a) {
-                         const Settings& settings = a.session.computed()->sequence.settings;
-                         choose_read(a.session, !is_read_before(settings));
-                       },
-                   .why_not = [](const Application& a) -> std::string {
-                     const auto computed = a.session.computed();
-                     if (!computed) return "nothing is open yet";
-                     return no_read_choice(*computed);
-                   }});
-}
-
-void add_changes(Table& table) {
-  table.push_back(
-      {.id = "change.undo",
-       .group = "Change",
-       .words = "undo (where and how one looks stays)",
-       .key = ImGuiMod_Ctrl | ImGuiKey_Z,
-       .perform = [](Application& a) { a.undo(); },
-       .why_not =
-           [](const Application& a) { return unless(a.session.can_undo(), "nothing has been changed yet"); },
-       .explained = "Data, rule, form, device, precision, sliders, words asked; not where and how one looks",
-       .repeats = true});
-  for (const bool usual : {true, false}) {
-    const int shift_z = ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Z;
-    table.push_back(
-        {.id = usual ? "change.redo" : "change.redo_too",
-         .group = "Change",
-         .words = usual ? "redo" : "redo, by another key",
-         .key = usual ? shift_z : ImGuiMod_Ctrl | ImGuiKey_Y,
-         .perform = [](Application& a) { a.redo(); },
-         .why_not =
-             [](const Application& a) { return unless(a.session.can_redo(), "nothing has been undone"); },
-         .repeats = true});
-  }
-  table.push_back({.id = "change.copy",
-                   .group = "Change",
-                   .words = "copy this place",
-                   .key = ImGuiMod_Ctrl | ImGuiKey_C,
-                   .perform = [](Application& a) { a.copy_state(); },
-                   .why_not = nothing_open,
-                   .explained = "As one short string, for --state or another window"});
-  table.push_back({.id = "change.paste",
-                   .group = "Change",
-                   .words = "go to a copied place",
-                   .key = ImGuiMod_Ctrl | ImGuiKey_V,
-                   .perform = [](Application& a) { a.paste_state(); }});
-}
-
-void add_data(Table& table) {
-  table.push_back({.id = "data.list",
-                   .group = "Data",
-                   .words = "all data: captures, presets, own files",
-                   .key = ImGuiKey_D,
-                   .perform = [](Application& a) { a.show_data = true; },
-                   .explained = "What goes in: captures, presets, your own files"});
-  table.push_back({.id = "data.save",
-                   .group = "Data",
-                   .words = "save this place",
-                   .key = ImGuiMod_Ctrl | ImGuiKey_S,
-                   .perform = [](Application& a) { a.ask_where_to_save(false); },
-                   .why_not = nothing_open,
-                   .explained = "Asks where; a saved place is opened again by the same as data"});
-  for (const int direction : {1, -1}) {
-    const bool on = direction > 0;
-    const int shift = on ? 0 : static_cast<int>(ImGuiMod_Shift);
-    table.push_back({.id = on ? "variant.next" : "variant.previous",
-                     .group = "Data",
-                     .words = on ? "next variant" : "previous variant",
-                     .key = shift | ImGuiKey_V,
-                     .perform = choosing([=](Choice& choice) { change_variant(choice, direction); }),
-                     .repeats = true});
-  }
-  for (const int direction : {1, -1}) {
-    const bool on = direction > 0;
-    const int shift = on ? 0 : static_cast<int>(ImGuiMod_Shift);
-    table.push_back({.id = on ? "head.next" : "head.previous",
-                     .group = "Data",
-                     .words = on ? "next head" : "previous head",
-                     .key = shift | ImGuiKey_H,
-                     .perform = choosing([=](Choice& choice) { choice.head += direction; }),
-                     .why_not = [=](const Application& a) { return no_head(a, direction); },
-                     .repeats = true});
-  }
-  table.push_back({.id = "data.open",
-                   .group = "Data",
-                   .words = "open a file",
-                   .key = ImGuiMod_Ctrl | ImGuiKey_O,
-                   .perform = [](Application& a) { a.show_open = true; }});
-}
-
-void add_view(Table& table) {
-  table.push_back({.id = "view.theme",
-                   .group = "View",
-                   .words = "dark or light",
-                   .key = ImGuiKey_L,
-                   .perform = showing([](ViewOptions& view) {
-                     const bool dark = view.theme == Theme::dark;
-                     view.theme = dark ? Theme::light : Theme::dark;
-                   }),
-                   .explained = "Switches between dark and light"});
-  table.push_back({.id = "view.theme.dark",
-                   .group = "View",
-                   .words = "dark theme",
-                   .perform = showing([](ViewOptions& view) { view.theme = Theme::dark; })});
-  table.push_back({.id = "view.theme.light",
-                   .group = "View",
-                   .words = "light theme",
-                   .perform = showing([](ViewOptions& view) { view.theme = Theme::light; })});
-  table.push_back({.id = "view.shared_scale",
-                   .group = "View",
-                   .words = "one colour scale, or one per matrix",
-                   .key = ImGuiKey_C,
-                   .perform = showing([](ViewOptions& view) { view.shared_scale = !view.shared_scale; })});
-  table.push_back({.id = "view.turn",
-                   .group = "View",
-                   .words = "S as key x value, or value x key",
-                   .key = ImGuiKey_T,
-                   .perform = [](Application& a) { a.turn_states(); }});
-  table.push_back({.id = "view.numbers",
-                   .group = "View",
-                   .words = "numbers in large cells",
-                   .key = ImGuiKey_N,
-                   .perform = showing([](ViewOptions& view) { view.numbers = !view.numbers; })});
-  table.push_back(
-      {.id = "view.enlarge",
-       .group = "View",
-       .words = "the picture that is pointed at alone, or the step again",
-       .key = ImGuiKey_E,
-       .perform =
-           [](Application& a) {
-             if (a.enlarged)
-               a.enlarged.reset();
-             else
-               a.enlarged = a.focus()->tensor;
-           },
-       .why_not =
-           [](const Application& a) { return a.enlarged || a.focus() ? "" : "nothing is pointed at"; }});
-  table.push_back({.id = "view.growth",
-                   .group = "View",
-                   .words = "results grow out of their operands, or are there at once",
-                   .key = ImGuiMod_Shift | ImGuiKey_N,
-                   .perform = showing([](ViewOptions& view) { view.growth = !view.growth; })});
-  for (const int direction : {1, -1}) {
-    const bool grows = direction > 0;
-    table.push_back({.id = grows ? "view.larger" : "view.smaller",
-                     .group = "View",
-                     .words = grows ? "everything larger" : "everything smaller",
-                     .key = ImGuiMod_Ctrl | (grows ? ImGuiKey_Equal : ImGuiKey_Minus),
-                     .perform = [=](Application& a) { a.zoom = *next_zoom(a, direction); },
-                     .why_not =
-                         [=](const Application& a) {
-                           return unless(next_zoom(a, direction).has_value(),
-                                         grows ? "this is the largest size" : "this is the smallest size");
-                         },
-                     .repeats = true});
-  }
-  table.push_back({.id = "view.larger_too",
-                   .group = "View",
-                   .words = "everything larger, by another key",
-                   .key = ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Equal,
-                   .perform = [](Application& a) { a.zoom = *next_zoom(a, 1); },
-                   .why_not =
-                       [](const Application& a) {
-                         return unless(next_zoom(a, 1).has_value(), "this is the largest size");
-                       },
-                   .repeats = true});
-  table.push_back({.id = "view.present",
-                   .group = "View",
-                   .words = "present: stage and words alone, larger",
-                   .key = ImGuiKey_F,
-                   .perform =
-                       [](Application& a) {
-                         a.presenting = !a.presenting;
-                         if (a.presenting) a.notice = "F or Esc leaves the presentation";
-                       },
-                   .explained = "For an audience; the same key or Esc leaves it"});
-  table.push_back({.id = "view.usual_size",
-                   .group = "View",
-                   .words = "everything in its usual size",
-                   .key = ImGuiMod_Ctrl | ImGuiKey_0,
-                   .perform = [](Application& a) { a.zoom = 1; }});
-  table.push_back(
-      {.id = "view.tabs",
-       .group = "View",
-       .words = "tabs to drag the panels by",
-       .key = ImGuiKey_M,
-       .perform = [](Application& a) { a.panel_layout().show_tabs(!a.panel_layout().shows_tabs()); }});
-  table.push_back({.id = "view.reset_layout",
-                   .group = "View",
-                   .words = "panels back to where they were",
-                   .perform = [](Application& a) { a.panel_layout().reset(a.workspace()); },
-                   .why_not =
-                       [](const Application& a) {
-                         return unless(a.panel_layout().is_own(a.workspace()), "nobody has moved one");
-                       },
-                   .explained = "Undoes what was docked and resized here"});
-  table.push_back({.id = "view.release",
-                   .group = "View",
-                   .words = "let go of the number, or stop presenting",
-                   .key = ImGuiKey_Escape,
-                   .perform = [](Application& a) {
-                     if (a.pinned || a.enlarged) {
-                       a.pinned.reset();
-                       a.enlarged.reset();
-                     } else {
-                       a.presenting = false;
-                     }
-                   }});
-}
-
-std::string no_place(const Application& application, int direction) {
-  if (application.places.all().empty()) return "no place is pinned yet";
-  return unless(application.places.after(direction) != nullptr,
-                direction > 0 ? "this is the last place" : "this is the first place");
-}
-
-void add_places(Table& table) {
-  table.push_back({.id = "places.add",
-                   .group = "Places",
-                   .words = "pin this place",
-                   .key = ImGuiKey_B,
-                   .perform = [](Application& a) { a.pin_place(); },
-                   .why_not = nothing_open,
-                   .explained = "Data, rule, form and cursor, to be walked through as in a lecture"});
-  for (const int direction : {1, -1}) {
-    const bool on = direction > 0;
-    table.push_back({.id = on ? "places.next" : "places.previous",
-                     .group = "Places",
-                     .words = on ? "next pinned place" : "pinned place before",
-                     .key = on ? ImGuiKey_PageDown : ImGuiKey_PageUp,
-                     .perform = [=](Application& a) { a.go_to_place(a.places.present() + direction); },
-                     .why_not = [=](const Application& a) { return no_place(a, direction); }});
-  }
-  table.push_back({.id = "places.remove",
-                   .group = "Places",
-                   .words = "take out the present place",
-                   .perform = [](Application& a) { a.places.remove(a.places.present()); },
-                   .why_not =
-                       [](const Application& a) {
-                         return unless(a.places.present() >= 0, "no pinned place is the present one");
-                       }});
-  table.push_back(
-      {.id = "places.clear",
-       .group = "Places",
-       .words = "take out all pinned places",
-       .perform = [](Application& a) { a.places = {}; },
-       .why_not =
-           [](const Application& a) { return unless(!a.places.all().empty(), "no place is pinned yet"); },
-       .explained = "Those saved in a file stay there"});
-  table.push_back({.id = "places.list",
-                   .group = "Places",
-                   .words = "all pinned places",
-                   .key = ImGuiMod_Shift | ImGuiKey_B,
-                   .perform = [](Application& a) { a.show_places = true; },
-                   .explained = "Their names and their order"});
-  table.push_back(
-      {.id = "places.save",
-       .group = "Places",
-       .words = "save the pinned places",
-       .perform = [](Application& a) { a.ask_where_to_save(true); },
-       .why_not =
-           [](const Application& a) { return unless(!a.places.all().empty(), "no place is pinned yet"); },
-       .explained = "In one file, which opens as data do"});
-}
-
-void add_words(Table& table) {
-  table.push_back({.id = "words.strongest",
-                   .group = "Words",
-                   .words = "ask about the words written most strongly",
-                   .perform =
-                       [](Application& a) {
-                         SessionState next = a.session.state();
-                         next.words.clear();
-                         a.session.change(std::move(next));
-                       },
-                   .why_not =
-                       [](const Application& a) {
-                         return unless(!a.session.state().words.empty(), "it is asked about them already");
-                       },
-                   .explained = "In the place of those chosen by Ctrl+click in the text"});
-}
-
-void add_help(Table& table) {
-  table.push_back({.id = "help.commands",
-                   .group = "Help",
-                   .words = "all commands",
-                   .key = ImGuiMod_Ctrl | ImGuiKey_P,
-                   .perform = [](Application& a) { a.show_palette = true; },
-                   .explained = "Everything that can be done here, found by its words"});
-  table.push_back({.id = "help.keys",
-                   .group = "Help",
-                   .words = "these keys",
-                   .key = ImGuiMod_Shift | ImGuiKey_Slash,
-                   .perform = [](Application& a) { a.show_keys = true; }});
-  table.push_back({.id = "help.quit",
-                   .group = "Help",
-                   .words = "quit",
-                   .key = ImGuiMod_Ctrl | ImGuiKey_Q,
-                   .perform = [](Application& a) { a.quit(); }});
-}
-
-std::string no_fault_in(const Application& application) {
-  return unless(!application.session.state().prove.fault.id.empty(), "nothing is wrong on purpose");
-}
-
-void add_faults(Table& table) {
-  table.push_back({.id = "fault.out",
-                   .group = "Prove",
-                   .words = "take the fault out",
-                   .perform = choosing([](Choice& choice) { choice.fault.id.clear(); }),
-                   .why_not = no_fault_in,
-                   .explained = "The equations are right again."});
-}
-
-void add_variants(Table& table) {
-  for (const Variant& variant : variants()) {
-    table.push_back({.id = "variant." + variant.id,
-                     .group = "Variant",
-                     .words = variant.label,
-                     .perform = choosing([id = variant.id](Choice& choice) { choice.variant = id; }),
-                     .explained = variant.words});
-  }
+/// What a command does that opens something over the window.
+auto opening(bool Application::*shown) {
+  return [shown](Application& application) { application.*shown = true; };
 }
 
 /// What opens the data that `id` names.
@@ -662,28 +217,400 @@ auto opening(std::string id) {
   return [id = std::move(id)](Application& application) { application.session.open_named(id); };
 }
 
+/// A change of the state, as a command performs it.
+template <class Change>
+auto changing(Change change) {
+  return
+      [change](Application& application) { application.session.change(change(application.session.state())); };
+}
+
+void add_step(const GroupOfCommands& time, const char* id, const char* words, int key, Grain grain,
+              int direction) {
+  time.add(
+          id, words, key, [=](Application& a) { a.step(grain, direction); },
+          [=](const Application& a) { return no_step(a, grain, direction); })
+      .repeats = grain != Grain::end;
+}
+
+void add_mark(const GroupOfCommands& time, const char* id, const char* words, int key, int direction) {
+  time.add(
+          id, words, key, [=](Application& a) { go_to_mark(a, direction); }, no_steps, events_in_words())
+      .repeats = true;
+}
+
+void add_time(Table& table) {
+  const GroupOfCommands time(table, "Time");
+  time.add("time.play", "play or pause", ImGuiKey_Space, play_or_pause, no_steps);
+  add_step(time, "operation.forward", "one operation on", ImGuiKey_RightArrow, Grain::operation, 1);
+  add_step(time, "operation.back", "one operation back", ImGuiKey_LeftArrow, Grain::operation, -1);
+  add_step(time, "token.forward", "one token on", ImGuiMod_Shift | ImGuiKey_RightArrow, Grain::token, 1);
+  add_step(time, "token.back", "one token back", ImGuiMod_Shift | ImGuiKey_LeftArrow, Grain::token, -1);
+  add_step(time, "chunk.forward", "one chunk on", ImGuiMod_Ctrl | ImGuiKey_RightArrow, Grain::chunk, 1);
+  add_step(time, "chunk.back", "one chunk back", ImGuiMod_Ctrl | ImGuiKey_LeftArrow, Grain::chunk, -1);
+  add_step(time, "time.end", "to the end", ImGuiKey_End, Grain::end, 1);
+  add_step(time, "time.start", "to the start", ImGuiKey_Home, Grain::end, -1);
+  time.add("time.repeat", "repeat from here, up to here, no more", ImGuiMod_Shift | ImGuiKey_Space,
+           mark_repeated, no_steps,
+           "Marks the first, then the last word that playing goes through again and again");
+  add_mark(time, "mark.forward", "to the next event", ImGuiKey_J, 1);
+  add_mark(time, "mark.back", "to the event before", ImGuiMod_Shift | ImGuiKey_J, -1);
+  time.add("time.grain", "play by operation, token or chunk", ImGuiKey_G, change_grain);
+  time.add(
+          "time.faster", "play faster", ImGuiKey_UpArrow,
+          [](Application& a) { a.steps_per_second = std::min(a.steps_per_second * 2, fastest); },
+          [](const Application& a) {
+            return unless(a.steps_per_second < fastest, "this is as fast as it plays");
+          })
+      .repeats = true;
+  time.add(
+          "time.slower", "play slower", ImGuiKey_DownArrow,
+          [](Application& a) { a.steps_per_second = std::max(a.steps_per_second / 2, slowest); },
+          [](const Application& a) {
+            return unless(a.steps_per_second > slowest, "this is as slow as it plays");
+          })
+      .repeats = true;
+}
+
+std::string no_smaller_chunk(const Application& application) {
+  return unless(application.session.choice().chunk_size > 1, "a chunk holds one token already");
+}
+
+std::string compared_with(Precision precision) {
+  return precision == Precision::f64
+             ? "the f64 recurrence"
+             : fmt::format("the f64 recurrence on {} inputs", name(given_in(precision)));
+}
+
+void read_the_other_way(Application& application) {
+  choose_read(application.session, !is_read_before(application.session.computed()->sequence.settings));
+}
+
+std::string no_other_read(const Application& application) {
+  const auto computed = application.session.computed();
+  return computed ? no_read_choice(*computed) : "nothing is open yet";
+}
+
+void add_forms(Table& table) {
+  const GroupOfCommands forms(table, "Form");
+  int key = ImGuiKey_1;
+  for (const Form form : all_forms)
+    forms.add(
+        fmt::format("form.{}", name(form)), name(form), key++,
+        choosing([form](Choice& choice) { choice.form = form; }),
+        [form](const Application& a) { return form_missing(a, form); },
+        fmt::format("Step through the {} form", name(form)));
+  forms
+      .add("chunk.larger", "larger chunks", ImGuiKey_RightBracket,
+           choosing([](Choice& choice) { choice.chunk_size *= 2; }),
+           [](const Application& a) { return no_chunk_of(a, a.session.choice().chunk_size + 1); })
+      .repeats = true;
+  forms
+      .add("chunk.smaller", "smaller chunks", ImGuiKey_LeftBracket,
+           choosing([](Choice& choice) { choice.chunk_size /= 2; }), no_smaller_chunk)
+      .repeats = true;
+  forms.add("precision.other", "the next precision: f64, f32, tf32, bf16", ImGuiKey_P, choose_next_precision);
+  for (const Precision precision : all_precisions)
+    forms.add(
+        fmt::format("precision.{}", name(precision)), fmt::format("compute in {}", name(precision)), 0,
+        choosing([precision](Choice& choice) { choice.precision = precision; }),
+        [precision](const Application& a) { return no_precision(a, precision); },
+        fmt::format("Compute all forms in {}; they are compared with {}", name(precision),
+                    compared_with(precision)));
+  for (const Backend* backend : backends()) {
+    const std::string device = backend->name();
+    forms.add(
+        "device." + device, "compute on " + device, 0,
+        choosing([device](Choice& choice) { choice.device = device; }),
+        [device](const Application& a) { return no_device(a, device); },
+        fmt::format("Compute all forms on {}; they are compared with the CPU's f64 recurrence", device));
+  }
+  for (Index size = 1; size <= largest_listed_chunk; size *= 2)
+    forms.add(fmt::format("chunk.{}", size),
+              size == 1 ? "chunks of 1 token" : fmt::format("chunks of {} tokens", size), 0,
+              choosing([size](Choice& choice) { choice.chunk_size = size; }),
+              [size](const Application& a) { return no_chunk_of(a, size); });
+  forms.add("form.read", "o reads S after its own write, or before it", 0, read_the_other_way, no_other_read);
+}
+
+std::string no_undo(const Application& application) {
+  return unless(application.session.can_undo(), "nothing has been changed yet");
+}
+
+std::string no_redo(const Application& application) {
+  return unless(application.session.can_redo(), "nothing has been undone");
+}
+
+void add_changes(Table& table) {
+  const GroupOfCommands changes(table, "Change");
+  changes
+      .add(
+          "change.undo", "undo (where and how one looks stays)", ImGuiMod_Ctrl | ImGuiKey_Z,
+          [](Application& a) { a.session.undo(); }, no_undo,
+          "Data, rule, form, device, precision, sliders, words asked; not where and how one looks")
+      .repeats = true;
+  const auto redo = [](Application& a) { a.session.redo(); };
+  changes.add("change.redo", "redo", ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Z, redo, no_redo).repeats =
+      true;
+  changes.add("change.redo_too", "redo, by another key", ImGuiMod_Ctrl | ImGuiKey_Y, redo, no_redo).repeats =
+      true;
+  changes.add("change.copy", "copy this place", ImGuiMod_Ctrl | ImGuiKey_C, &Application::copy_state,
+              nothing_open, "As one short string, for --state or another window");
+  changes.add("change.paste", "go to a copied place", ImGuiMod_Ctrl | ImGuiKey_V, &Application::paste_state);
+}
+
+void add_head(const GroupOfCommands& data, const char* id, const char* words, int key, int direction) {
+  data.add(id, words, key, choosing([=](Choice& choice) { choice.head += direction; }),
+           [=](const Application& a) { return no_head(a, direction); })
+      .repeats = true;
+}
+
+void add_data(Table& table) {
+  const GroupOfCommands data(table, "Data");
+  data.add("data.list", "all data: captures, presets, own files", ImGuiKey_D,
+           opening(&Application::show_data), nullptr, "What goes in: captures, presets, your own files");
+  data.add(
+      "data.save", "save this place", ImGuiMod_Ctrl | ImGuiKey_S,
+      [](Application& a) { a.ask_where_to_save(false); }, nothing_open,
+      "Asks where; a saved place is opened again by the same as data");
+  data.add("variant.next", "next variant", ImGuiKey_V,
+           choosing([](Choice& choice) { change_variant(choice, 1); }))
+      .repeats = true;
+  data.add("variant.previous", "previous variant", ImGuiMod_Shift | ImGuiKey_V,
+           choosing([](Choice& choice) { change_variant(choice, -1); }))
+      .repeats = true;
+  add_head(data, "head.next", "next head", ImGuiKey_H, 1);
+  add_head(data, "head.previous", "previous head", ImGuiMod_Shift | ImGuiKey_H, -1);
+  data.add("data.open", "open a file", ImGuiMod_Ctrl | ImGuiKey_O, opening(&Application::show_open));
+}
+
+void enlarge(Application& application) {
+  if (application.enlarged)
+    application.enlarged.reset();
+  else
+    application.enlarged = application.focus()->tensor;
+}
+
+std::string nothing_to_enlarge(const Application& application) {
+  return unless(application.enlarged || application.focus(), "nothing is pointed at");
+}
+
+void present(Application& application) {
+  application.presenting = !application.presenting;
+  if (application.presenting) application.notice = "F or Esc leaves the presentation";
+}
+
+void release(Application& application) {
+  if (!application.pinned && !application.enlarged) application.presenting = false;
+  application.pinned.reset();
+  application.enlarged.reset();
+}
+
+void add_zoom(const GroupOfCommands& view, const char* id, const char* words, int key, int direction) {
+  view.add(
+          id, words, key, [=](Application& a) { a.zoom = *next_zoom(a, direction); },
+          [=](const Application& a) {
+            return unless(next_zoom(a, direction).has_value(),
+                          direction > 0 ? "this is the largest size" : "this is the smallest size");
+          })
+      .repeats = true;
+}
+
+void add_view(Table& table) {
+  const GroupOfCommands group(table, "View");
+  group.add("view.theme", "dark or light", ImGuiKey_L, showing([](ViewOptions& view) {
+              view.theme = view.theme == Theme::dark ? Theme::light : Theme::dark;
+            }),
+            nullptr, "Switches between dark and light");
+  group.add("view.theme.dark", "dark theme", 0, showing([](ViewOptions& view) { view.theme = Theme::dark; }));
+  group.add("view.theme.light", "light theme", 0,
+            showing([](ViewOptions& view) { view.theme = Theme::light; }));
+  group.add("view.shared_scale", "one colour scale, or one per matrix", ImGuiKey_C,
+            showing([](ViewOptions& view) { view.shared_scale = !view.shared_scale; }));
+  group.add("view.turn", "S as key x value, or value x key", ImGuiKey_T, &Application::turn_states);
+  group.add("view.numbers", "numbers in large cells", ImGuiKey_N,
+            showing([](ViewOptions& view) { view.numbers = !view.numbers; }));
+  group.add("view.enlarge", "the picture that is pointed at alone, or the step again", ImGuiKey_E, enlarge,
+            nothing_to_enlarge);
+  group.add("view.growth", "results grow out of their operands, or are there at once",
+            ImGuiMod_Shift | ImGuiKey_N, showing([](ViewOptions& view) { view.growth = !view.growth; }));
+  add_zoom(group, "view.larger", "everything larger", ImGuiMod_Ctrl | ImGuiKey_Equal, 1);
+  add_zoom(group, "view.smaller", "everything smaller", ImGuiMod_Ctrl | ImGuiKey_Minus, -1);
+  add_zoom(group, "view.larger_too", "everything larger, by another key",
+           ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Equal, 1);
+  group.add("view.present", "present: stage and words alone, larger", ImGuiKey_F, present, nullptr,
+            "For an audience; the same key or Esc leaves it");
+  group.add("view.usual_size", "everything in its usual size", ImGuiMod_Ctrl | ImGuiKey_0,
+            [](Application& a) { a.zoom = 1; });
+  group.add("view.tabs", "tabs to drag the panels by", ImGuiKey_M,
+            [](Application& a) { a.panel_layout().show_tabs(!a.panel_layout().shows_tabs()); });
+  group.add(
+      "view.reset_layout", "panels back to where they were", 0,
+      [](Application& a) { a.panel_layout().reset(a.workspace()); },
+      [](const Application& a) {
+        return unless(a.panel_layout().is_own(a.workspace()), "nobody has moved one");
+      },
+      "Undoes what was docked and resized here");
+  group.add("view.release", "let go of the number, or stop presenting", ImGuiKey_Escape, release);
+}
+
+std::string no_place(const Application& application) {
+  return unless(!application.places.all().empty(), "no place is pinned yet");
+}
+
+std::string no_present_place(const Application& application) {
+  return unless(application.places.present() >= 0, "no pinned place is the present one");
+}
+
+void add_place(const GroupOfCommands& places, const char* id, const char* words, int key, int direction) {
+  places.add(
+      id, words, key, [=](Application& a) { a.go_to_place(a.places.present() + direction); },
+      [=](const Application& a) {
+        if (std::string reason = no_place(a); !reason.empty()) return reason;
+        return unless(a.places.after(direction) != nullptr,
+                      direction > 0 ? "this is the last place" : "this is the first place");
+      });
+}
+
+void add_places(Table& table) {
+  const GroupOfCommands places(table, "Places");
+  places.add("places.add", "pin this place", ImGuiKey_B, &Application::pin_place, nothing_open,
+             "Data, rule, form and cursor, to be walked through as in a lecture");
+  add_place(places, "places.next", "next pinned place", ImGuiKey_PageDown, 1);
+  add_place(places, "places.previous", "pinned place before", ImGuiKey_PageUp, -1);
+  places.add(
+      "places.remove", "take out the present place", 0,
+      [](Application& a) { a.places.remove(a.places.present()); }, no_present_place);
+  places.add(
+      "places.clear", "take out all pinned places", 0, [](Application& a) { a.places = {}; }, no_place,
+      "Those saved in a file stay there");
+  places.add("places.list", "all pinned places", ImGuiMod_Shift | ImGuiKey_B,
+             opening(&Application::show_places), nullptr, "Their names and their order");
+  places.add(
+      "places.save", "save the pinned places", 0, [](Application& a) { a.ask_where_to_save(true); }, no_place,
+      "In one file, which opens as data do");
+}
+
+void add_words(Table& table) {
+  GroupOfCommands(table, "Words")
+      .add(
+          "words.strongest", "ask about the words written most strongly", 0, changing([](SessionState state) {
+            state.words.clear();
+            return state;
+          }),
+          [](const Application& a) {
+            return unless(!a.session.state().words.empty(), "it is asked about them already");
+          },
+          "In the place of those chosen by Ctrl+click in the text");
+}
+
+// What one does with the sides of Compare.
+
+std::string not_here(const Application& application) {
+  if (!application.session.computed()) return "nothing is open yet";
+  return application.workspace().id == std::string_view("compare") ? "" : "the sides are in Compare";
+}
+
+Side side_with_handle(const Application& application) {
+  const SessionState& state = application.session.state();
+  return compared_sides(state)[handle_side(state)];
+}
+
+void move_handle(Application& application, int direction) {
+  const SessionState& state = application.session.state();
+  Side moved = further_on_rail(side_with_handle(application), direction);
+  application.session.change(with_side_as(state, handle_side(state), std::move(moved)), "rail keys");
+}
+
+std::string no_way(const Application& application, int direction) {
+  if (std::string reason = not_here(application); !reason.empty()) return reason;
+  const Side side = side_with_handle(application);
+  if (!place_on_rail(side)) return "the side with the handle does not stand on the rail";
+  return further_on_rail(side, direction) == side ? "this is the end of the rail" : "";
+}
+
+std::string no_more_sides(const Application& application) {
+  if (std::string reason = not_here(application); !reason.empty()) return reason;
+  return unless(compared_sides(application.session.state()).size() < most_sides,
+                "four sides are compared at most");
+}
+
+std::string side_stays(const Application& application) {
+  if (std::string reason = not_here(application); !reason.empty()) return reason;
+  return why_it_stays(application.session.state(), handle_side(application.session.state()));
+}
+
+SessionState with_handle_on(SessionState state) {
+  state.compare.handle = (handle_side(state) + 1) % compared_sides(state).size();
+  return state;
+}
+
+void add_way_on_rail(const GroupOfCommands& compare, const char* id, const char* words, int key,
+                     int direction) {
+  compare
+      .add(
+          id, words, key, [=](Application& a) { move_handle(a, direction); },
+          [=](const Application& a) { return no_way(a, direction); })
+      .repeats = true;
+}
+
+void add_compare(Table& table) {
+  const GroupOfCommands compare(table, "Compare");
+  compare.add("compare.add", "add a side", ImGuiKey_A,
+              changing([](const SessionState& state) { return with_side(state, next_side(state)); }),
+              no_more_sides, "The nearest rule on the rail that is not shown yet");
+  compare.add("compare.remove", "take this side out", ImGuiKey_X,
+              changing([](const SessionState& state) { return without_side(state, handle_side(state)); }),
+              side_stays, "The side with the rail's handle");
+  compare.add("compare.reference", "take differences to this side", ImGuiKey_R,
+              changing([](const SessionState& state) { return with_reference(state, handle_side(state)); }),
+              not_here, "The side with the rail's handle becomes the reference");
+  compare.add("compare.handle", "give the handle to the next side", 0, changing(with_handle_on), not_here);
+  add_way_on_rail(compare, "compare.further", "move the handle along the rail", ImGuiKey_Period, 1);
+  add_way_on_rail(compare, "compare.back", "move the handle back", ImGuiKey_Comma, -1);
+}
+
+void add_help(Table& table) {
+  const GroupOfCommands help(table, "Help");
+  help.add("help.commands", "all commands", ImGuiMod_Ctrl | ImGuiKey_P, opening(&Application::show_palette),
+           nullptr, "Everything that can be done here, found by its words");
+  help.add("help.keys", "these keys", ImGuiMod_Shift | ImGuiKey_Slash, opening(&Application::show_keys));
+  help.add("help.quit", "quit", ImGuiMod_Ctrl | ImGuiKey_Q, [](Application& a) { a.quit(); });
+}
+
+std::string no_fault_in(const Application& application) {
+  return unless(!application.session.state().prove.fault.id.empty(), "nothing is wrong on purpose");
+}
+
+void add_faults(Table& table) {
+  GroupOfCommands(table, "Prove")
+      .add("fault.out", "take the fault out", 0, choosing([](Choice& choice) { choice.fault.id.clear(); }),
+           no_fault_in, "The equations are right again.");
+}
+
+void add_variants(Table& table) {
+  const GroupOfCommands group(table, "Variant");
+  for (const Variant& variant : variants())
+    group.add("variant." + variant.id, variant.label, 0,
+              choosing([id = variant.id](Choice& choice) { choice.variant = id; }), nullptr, variant.words);
+}
+
 /// Those that lie there when the program starts.
 void add_captures(Table& table) try {
+  const GroupOfCommands group(table, "Capture");
   for (const CaptureSummary& capture : list_captures(asset("captures"))) {
     const std::string stem = capture.file.stem().string();
-    table.push_back({.id = "capture." + stem,
-                     .group = "Capture",
-                     .words = capture.name,
-                     .perform = opening("capture:" + stem),
-                     .why_not = [reason = capture.error](const Application&) { return reason; }});
+    group.add("capture." + stem, capture.name, 0, opening("capture:" + stem),
+              [reason = capture.error](const Application&) { return reason; });
   }
 } catch (const Error&) {
   // The list of data says why there are none.
 }
 
 void add_presets(Table& table) {
-  for (const Preset& preset : presets()) {
-    table.push_back({.id = "preset." + preset.id,
-                     .group = "Preset",
-                     .words = preset.label,
-                     .perform = opening(usual_preset_id(preset)),
-                     .explained = preset.words});
-  }
+  const GroupOfCommands group(table, "Preset");
+  for (const Preset& preset : presets())
+    group.add("preset." + preset.id, preset.label, 0, opening(usual_preset_id(preset)), nullptr,
+              preset.words);
 }
 
 }  // namespace

@@ -7,10 +7,9 @@
 #include <array>
 #include <utility>
 
+#include "app/scene/draw.h"
 #include "app/session/words.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/style.h"
-#include "app/widgets/text.h"
 
 namespace palimpsest {
 namespace {
@@ -26,32 +25,6 @@ void put_back(const ImGuiErrorRecoveryState& before) {
   for (std::size_t i = 0; i < usual.size(); ++i) usual[i] = std::exchange(*complaints[i], false);
   ImGui::ErrorRecoveryTryToRecoverState(&before);
   for (std::size_t i = 0; i < usual.size(); ++i) *complaints[i] = usual[i];
-}
-
-void draw_line(const std::string& words, ImVec2 size) {
-  ImGui::PushStyleColor(ImGuiCol_ChildBg, style::colours().panel);
-  ImGui::BeginChild("##problem", size);
-  ImGui::PopStyleColor();
-  {
-    const style::TextStyle text(style::Text::caption, style::colours().alarm);
-    const float indent = style::px(style::panel_gap + style::panel_padding);
-    ImGui::SetCursorPos({indent, (size.y - ImGui::GetTextLineHeight()) / 2});
-    ImGui::TextUnformatted(shortened(words, size.x - 2 * indent).c_str());
-    tooltip(words);
-  }
-  ImGui::EndChild();
-}
-
-void draw_words(const std::string& headline, const std::string& problem, ImVec2 size) {
-  if (style::begin_panel("##problem", size)) {
-    {
-      const style::TextStyle text(style::Text::strong, style::colours().alarm);
-      ImGui::TextUnformatted(headline.c_str());
-    }
-    style::paragraph(problem);
-    style::caption("The rest of the window works. This part comes back as soon as it can be drawn.");
-  }
-  style::end_panel();
 }
 
 }  // namespace
@@ -72,11 +45,22 @@ void draw_problem(const char* title, const std::string& problem) {
   ImGui::Begin(title);
   ImGui::SetCursorPos({0, 0});
   const ImVec2 size = ImGui::GetWindowSize();
+  const style::Palette& c = style::colours();
+  const bool is_low = size.y < style::px(room_for_words);
   ImGui::PushID("problem");
-  if (size.y < style::px(room_for_words))
-    draw_line(fmt::format("{} cannot be drawn: {}", title, problem), size);
-  else
-    draw_words(fmt::format("{}: this part cannot be drawn", title), problem, size);
+  if (style::begin_panel("##problem", size, 0, is_low ? 4 : style::panel_padding)) {
+    if (is_low)
+      scene::show(
+          scene::line(fmt::format("{} cannot be drawn: {}", title, problem), style::Text::caption, c.alarm)
+              .told(problem));
+    else
+      scene::show(scene::column(
+          {scene::text(fmt::format("{}: this part cannot be drawn", title), style::Text::strong, c.alarm),
+           scene::paragraph(problem),
+           scene::caption(
+               "The rest of the window works. This part comes back as soon as it can be drawn.")}));
+  }
+  style::end_panel();
   ImGui::PopID();
   ImGui::End();
 }

@@ -32,4 +32,9 @@ struct Workspace {
 /// The one list of workspaces, in app/views; the program starts in the first.
 std::span<const Workspace> workspaces();
 
+// The parts of the window that are always there; they stand in app/views, too.
+void draw_top_bar(Application& application, float height);
+void draw_status(Application& application);
+void draw_overlays(Application& application);
+
 }  // namespace palimpsest

@@ -11,8 +11,7 @@
 #include <utility>
 
 #include "app/studio/application.h"
-#include "app/studio/command_search.h"
-#include "app/widgets/controls.h"
+#include "app/studio/command.h"
 #include "app/widgets/text.h"
 #include "core/contract/variant.h"
 #include "core/insight/answers.h"

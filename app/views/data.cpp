@@ -1,76 +1,24 @@
 #include <fmt/format.h>
-#include <imgui.h>
 
 #include <algorithm>
+#include <cstdlib>
 
-#include "app/scene/draw.h"
+#include "app/scene/window.h"
 #include "app/studio/application.h"
 #include "app/views/adjusting.h"
 #include "app/views/head_tables.h"
 #include "app/views/knob.h"
 #include "app/views/panels.h"
-#include "app/widgets/controls.h"
-#include "app/widgets/text.h"
 
 namespace palimpsest {
 
 namespace {
 
+using scene::Gap;
+using scene::Node;
+using scene::Nodes;
+
 constexpr Index most_segments = 64;  // more heads than this are typed
-constexpr float segments_height = 30;
-constexpr float title_gap = 10;     // between the panel's title and the heads beside it
-constexpr float tight_padding = 6;  // of a segment where there is little room
-
-std::string segment_label(Index i) { return std::to_string(i); }
-
-/// How wide `words` and the segments 0 .. count-1 are on one line.
-float picker_width(std::string_view words, Index count, float padding = style::segment_padding) {
-  float width = 0;
-  if (!words.empty()) {
-    const style::TextStyle style(style::Text::caption);
-    width = text_extent(words).x + style::px(8);
-  }
-  for (Index i = 0; i < count; ++i) width += style::segment_size(segment_label(i).c_str(), padding).x;
-  return width;
-}
-
-/// One of some as segments that wrap, after `words`, and end at `end` on the screen; or of very many as a
-/// number. Returns the chosen one.
-Index pick(const char* id, std::string_view words, Index present, Index count, float end,
-           float padding = style::segment_padding) {
-  Index chosen = present;
-  ImGui::PushID(id);
-  if (count > most_segments) {
-    int value = static_cast<int>(present);
-    style::caption(words);
-    ImGui::SameLine(0, style::px(8));
-    ImGui::SetNextItemWidth(-FLT_MIN);
-    if (ImGui::InputInt("##number", &value)) chosen = std::clamp<Index>(value, 0, count - 1);
-    ImGui::PopID();
-    return chosen;
-  }
-  const ImVec2 from = ImGui::GetCursorScreenPos();
-  const float left = std::max(end - picker_width(words, count, padding), from.x);
-  const style::TextStyle caption(style::Text::caption);
-  draw_text({left, from.y + style::px(6)}, style::colours().dim, words);
-  const float begin = left + picker_width(words, 0);
-  ImVec2 at = {begin, from.y};
-  for (Index i = 0; i < count; ++i) {
-    const std::string label = segment_label(i);
-    const float width = style::segment_size(label.c_str(), padding).x;
-    const bool is_last_of_row =
-        i + 1 == count ||
-        at.x + width + style::segment_size(segment_label(i + 1).c_str(), padding).x > end + 1;
-    ImGui::SetCursorScreenPos(at);
-    if (style::segment_button(label.c_str(), i == present,
-                              {.first = at.x == begin, .last = is_last_of_row, .padding = padding}))
-      chosen = i;
-    tooltip(fmt::format("{} {} of 0–{}", id, i, count - 1));
-    at = is_last_of_row ? ImVec2{begin, at.y + style::px(segments_height)} : ImVec2{at.x + width, at.y};
-  }
-  ImGui::PopID();
-  return chosen;
-}
 
 void choose_head(Session& session, Index head) {
   Choice choice = session.choice();
@@ -78,41 +26,57 @@ void choose_head(Session& session, Index head) {
   session.choose(std::move(choice));
 }
 
-constexpr const char* usual_title = "What goes in";
-
-float title_width() {
-  const style::TextStyle text(style::Text::caption);
-  return text_extent(usual_title).x;
+/// One of some as segments that wrap; or of very many as a number.
+Node pick(const std::string& what, Index present, Index count, std::function<void(Index)> choose) {
+  if (count > most_segments) {
+    Node line = {scene::Input{.text = std::to_string(present),
+                              .set =
+                                  [choose, count](const std::string& typed) {
+                                    const Index wanted = std::strtol(typed.c_str(), nullptr, 10);
+                                    choose(std::clamp<Index>(wanted, 0, count - 1));
+                                  },
+                              .on_enter = true}};
+    return scene::row({scene::caption(what), std::move(line).named("number").filling()}).named(what);
+  }
+  Nodes all;
+  for (Index i = 0; i < count; ++i) {
+    Node segment = {scene::Button{.words = std::to_string(i),
+                                  .look = scene::Button::Look::segment,
+                                  .chosen = i == present,
+                                  .first = i == 0,
+                                  .last = i + 1 == count}};
+    all.push_back(std::move(segment).told(fmt::format("{} {} of 0–{}", what, i, count - 1)).on([choose, i] {
+      choose(i);
+    }));
+  }
+  return scene::flow(std::move(all), Gap::none).named(what);
 }
 
-void head_choice(Application& application) {
-  if (has_head_tables(application.session)) {
-    if (const auto head = head_tables(application)) choose_head(application.session, *head);
-    return;
-  }
+/// What the panel is called, with the heads beside it where they have room.
+Node title_and_heads(Application& application) {
+  const Node title = scene::text("What goes in", style::Text::caption, scene::dim_ink, scene::Fit::whole);
+  if (has_head_tables(application.session))
+    return scene::column({title, scene::by_hand("heads", [&application] {
+                            if (const auto head = head_tables(application))
+                              choose_head(application.session, *head);
+                          })});
   const DataSet& data = application.session.data();
   const Index present = application.session.choice().head;
-  Index batch = present / data.heads;
-  Index head = present % data.heads;
-  const ImVec2 below = ImGui::GetCursorScreenPos();
-  const float title = ImGui::GetWindowPos().y - ImGui::GetScrollY() + style::px(style::panel_padding);
-  // As if there were no scroll bar: with this line saved, there is none, and if there is, it leaves room.
-  const float end = ImGui::GetWindowPos().x + ImGui::GetWindowWidth() - style::px(style::panel_padding);
-  const float inner = below.x + ImGui::GetContentRegionAvail().x;
-  const float room = end - below.x - title_width() - style::px(title_gap);
-  const bool can_be_beside = data.heads > 1 && data.batches == 1 && data.heads <= most_segments;
-  const float padding = picker_width("", data.heads) <= room ? style::segment_padding : tight_padding;
-  const bool is_beside_title = can_be_beside && picker_width("", data.heads, padding) <= room;
-  if (data.batches > 1) batch = pick("batch", "batch", batch, data.batches, inner);
-  if (is_beside_title) {
-    ImGui::SetCursorScreenPos({below.x, title - style::px(6)});
-    head = pick("head", "", head, data.heads, end, padding);
-  } else if (data.heads > 1) {
-    head = pick("head", "head", head, data.heads, inner);
-  }
-  if (is_beside_title) ImGui::SetCursorScreenPos(below);
-  if (batch * data.heads + head == present) return;
-  choose_head(application.session, batch * data.heads + head);
+  const Index batch = present / data.heads;
+  const Index head = present % data.heads;
+  Session& session = application.session;
+  const Node heads = pick("head", head, data.heads, [&session, batch, count = data.heads](Index chosen) {
+    choose_head(session, batch * count + chosen);
+  });
+  if (data.batches == 1)
+    return data.heads == 1 ? title
+                           : scene::first_that_fits(
+                                 {scene::row({title, scene::rest(), heads}), scene::column({title, heads})});
+  Nodes all = {title, pick("batch", batch, data.batches, [&session, head, count = data.heads](Index chosen) {
+                 choose_head(session, chosen * count + head);
+               })};
+  if (data.heads > 1) all.push_back(heads);
+  return scene::column(std::move(all));
 }
 
 /// Gates that are in the data and that the rule has no use for.
@@ -128,8 +92,8 @@ std::string unused(const Computation& computed) {
 }
 
 /// What was made of the data, so that the rule can take them.
-scene::Node notes(const Session& session) {
-  scene::Nodes all;
+Node notes(const Session& session) {
+  Nodes all;
   for (const std::string& note : session.computed()->inputs.notes) all.push_back(scene::caption(note));
   if (const std::string words = unused(*session.computed()); !words.empty())
     all.push_back(scene::caption(words));
@@ -146,21 +110,18 @@ bool has_knob(const Session& session) {
 
 void draw_data(Application& application) {
   const Session& session = application.session;
-  const bool knob = session.computed() && has_knob(session);
-  const std::string title = fmt::format("{}###goes in", knob ? "The knob: words in a chunk" : usual_title);
-  if (style::begin_panel(title.c_str()) && session.computed()) {
-    if (knob) {
-      draw_knob(application);
-    } else {
-      ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), style::px(3)));
-      head_choice(application);
-      scene::show(
-          scene::column({adjusting_numbers(application), adjusting_options(application), notes(session)})
-              .named("data"));
-      ImGui::PopStyleVar();
-    }
+  if (session.computed() && has_knob(session)) {
+    if (style::begin_panel("The knob: words in a chunk###knob")) draw_knob(application);
+    style::end_panel();
+    return;
   }
-  style::end_panel();
+  scene::show_panel("##goes in", true, [&] {
+    if (!session.computed()) return scene::column({});
+    return scene::column(
+        {title_and_heads(application),
+         scene::column({adjusting_numbers(application), adjusting_options(application), notes(session)})
+             .named("data")});
+  });
 }
 
 }  // namespace palimpsest

@@ -7,7 +7,7 @@
 
 #include "app/session/paths.h"
 #include "app/session/presets.h"
-#include "app/studio/command_search.h"
+#include "app/studio/command.h"
 #include "core/base/error.h"
 #include "core/io/capture.h"
 #include "core/variants/variants.h"

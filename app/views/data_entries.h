@@ -7,6 +7,9 @@
 
 namespace palimpsest {
 
+/// Of an id, what is the same for a preset at all its sizes.
+inline std::string_view data_key(std::string_view id) { return id.substr(0, id.find('?')); }
+
 /// Data that can be opened: one row of a list.
 struct DataEntry {
   std::string id;            // as Session::open_named takes it
@@ -15,8 +18,7 @@ struct DataEntry {
   std::string words;         // a line below: how its text begins, or what it shows
   std::string problem = {};  // why it cannot be opened; empty if that is not known
 
-  /// What is the same for a preset at all its sizes.
-  std::string_view key() const { return std::string_view(id).substr(0, id.find('?')); }
+  std::string_view key() const { return data_key(id); }
 };
 
 /// All presets, captures by their rule, and `recent` paths of files. Reads what lies in the folder of

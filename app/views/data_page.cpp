@@ -1,170 +1,319 @@
-#include "app/views/overlays.h"
-
 #include <fmt/format.h>
-#include <imgui.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "app/gl/context_local.h"
+#include "app/scene/window.h"
 #include "app/session/inputs.h"
 #include "app/studio/application.h"
-#include "app/views/data_details.h"
-#include "app/widgets/controls.h"
-#include "app/widgets/filter_box.h"
-#include "app/widgets/text.h"
+#include "app/views/cell_table.h"
+#include "app/views/data_entries.h"
+#include "app/views/found_list.h"
+#include "app/views/head_tables.h"
+#include "app/views/overlays.h"
+#include "app/views/preset_sliders.h"
+#include "app/views/story_line.h"
+#include "app/views/what_to_look_at.h"
 
 namespace palimpsest {
 
 namespace {
 
-// In design pixels.
-constexpr float widest = 1560;
-constexpr float highest = 1000;
-constexpr float margin = 56;  // between the page and the window's edges, all together
-constexpr float list_width = 320;
-constexpr float narrow_list_width = 264;
-constexpr float narrow = 1280;
+using scene::Gap;
+using scene::Node;
+using scene::Nodes;
+
+constexpr float narrow = 1280;           // design pixels; in narrower windows the list has less room,
+constexpr float one_below_other = 1240;  // and all that is told of data stands one below the other
 
 struct DataPage {
-  std::vector<DataEntry> entries;
-  FilterBox filter;
-  std::string chosen;     // id, for a preset with its sizes
-  bool scrolls = false;   // the chosen row is to be brought into sight
-  bool is_empty = false;  // nothing has the words of the filter
-  std::string previewed = {};
-};
+  std::vector<DataEntry> entries = {};
+  FoundList list = {};      // by the keys of entries
+  std::string chosen = {};  // id, for a preset with its sizes
 
-std::string_view key_of(std::string_view id) { return id.substr(0, id.find('?')); }
+  void choose(const std::string& id) {
+    chosen = id;
+    list.go_to(std::string(data_key(id)));
+  }
+};
 
 void begin_page(DataPage& page, Application& application) {
   for (const std::string& file : application.recent_files)  // somebody may have written it anew
     application.session.questions().forget(DataPreview{file});
-  page.entries = data_entries(application.recent_files);
-  page.filter = {};
-  page.chosen = application.session.data().id;
-  page.scrolls = true;
+  page = {.entries = data_entries(application.recent_files)};
+  const std::string& open = application.session.data().id;
   const bool is_listed = std::ranges::any_of(
-      page.entries, [&](const DataEntry& entry) { return entry.key() == key_of(page.chosen); });
-  if (!is_listed && !page.entries.empty()) page.chosen = page.entries.front().id;
+      page.entries, [&](const DataEntry& entry) { return entry.key() == data_key(open); });
+  if (is_listed || !page.entries.empty()) page.choose(is_listed ? open : page.entries.front().id);
 }
 
-void choose(DataPage& page, const std::string& id) {
-  page.chosen = id;
-  page.scrolls = true;
-}
-
-/// The arrow keys go through the rows that are left; what is typed chooses the first unless the chosen one is
-/// among them.
-void move(DataPage& page, const std::vector<const DataEntry*>& left) {
-  if (left.empty()) return;
-  const auto present = std::ranges::find(left, key_of(page.chosen), &DataEntry::key);
-  const bool is_left = present != left.end();
-  if (page.filter.changed && !is_left) choose(page, left.front()->id);
-  if (page.filter.moved == 0) return;
-  const auto last = static_cast<std::ptrdiff_t>(left.size()) - 1;
-  const std::ptrdiff_t at = is_left ? present - left.begin() + page.filter.moved : 0;
-  choose(page, left[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(at, 0, last))]->id);
-}
-
-/// The rows; true when one was clicked twice.
-bool rows(DataPage& page, const std::vector<const DataEntry*>& left) {
-  bool opens = false;
-  const float width = ImGui::GetContentRegionAvail().x - style::px(4);
-  std::string_view group;
+/// Takes what the keys have chosen.
+void follow(DataPage& page, const std::vector<const DataEntry*>& left) {
+  std::vector<std::string> keys;
+  for (const DataEntry* entry : left) keys.emplace_back(entry->key());
+  page.list.follow(keys, true);
+  if (page.list.at == data_key(page.chosen)) return;
   for (const DataEntry* entry : left) {
-    if (entry->group != group) {
-      ImGui::Dummy({0, style::px(group.empty() ? 0 : 6)});
-      ImGui::SetCursorPosX(ImGui::GetCursorPosX() + style::px(12));
-      style::caption(entry->group);
-      group = entry->group;
-    }
-    const bool selected = entry->key() == key_of(page.chosen);
-    const std::string words = [&] {
-      const style::TextStyle text(style::Text::caption);
-      return shortened(entry->problem.empty() ? entry->words : entry->problem, width - style::px(24));
-    }();
-    const std::string label = entry->name + "###" + std::string(entry->key());
-    if (choice_row(label.c_str(), words, selected, width)) {
-      if (!selected) page.chosen = entry->id;
-      opens = ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
-    }
-    if (selected && page.scrolls) ImGui::SetScrollHereY();
+    if (entry->key() == page.list.at) page.chosen = entry->id;
   }
-  page.scrolls = false;
-  return opens;
 }
 
-void open_a_file(Application& application) {
-  command_button(application, "data.open", [&] {
-    const bool pressed = style::pill_button("Open a file…");
-    if (pressed) application.show_data = false;
-    return pressed;
-  });
-  ImGui::SameLine();
-  style::key_hint(key_name(find_command(application, "data.open").key).c_str());
+/// "94 tokens · 4 heads · keys 64 · values 64 · q k v g beta o".
+std::string sizes_in_words(const PreviewedData& preview) {
+  const DataSet& data = *preview.data;
+  const auto channels = [&](const char* name) { return data.arrays.find(name)->second.shape.back(); };
+  std::vector<std::string> arrays;
+  for (const auto& [name, array] : data.arrays) {
+    if (array.rank() > 0) arrays.push_back(name);
+  }
+  const Index heads = data.heads * data.batches;
+  return fmt::format("{} tokens · {} · keys of {}, values of {} numbers · {}", data.tokens,
+                     heads == 1 ? "one head" : fmt::format("{} heads", heads), channels("k"), channels("v"),
+                     fmt::join(arrays, " "));
 }
 
-/// The list on the left; true when the chosen data are to be opened.
-bool list(DataPage& page, Application& application, ImVec2 size) {
-  ImGui::BeginGroup();
-  const bool entered = page.filter.draw("Find data", size.x);
-  const std::vector<const DataEntry*> left = filtered(page.entries, page.filter.typed);
-  move(page, left);
-  page.is_empty = left.empty();
-  const float below = style::px(40);
-  ImGui::BeginChild("entries", {size.x, size.y - ImGui::GetItemRectSize().y - below - style::px(8)});
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(8), style::px(4)));
-  const bool opens = rows(page, left);
-  ImGui::PopStyleVar();
-  ImGui::EndChild();
-  open_a_file(application);
-  ImGui::EndGroup();
-  return opens || (entered && !left.empty());
+/// The chosen data, as far as it is known what they are like: pictures are made in other threads.
+class DataDetails {
+ public:
+  DataDetails(Application& application, DataPage& page)
+      : application_(application),
+        page_(page),
+        answer_(application.session.questions().ask(DataPreview{id()})) {}
+
+  /// Opens them, unless they cannot be.
+  void open() const {
+    if (!answer_.reason.empty()) return;
+    if (!is_open()) application_.session.open_named(id());
+    application_.show_data = false;
+  }
+
+  Node content() const {
+    Nodes all = {title_line()};
+    if (is_shown()) all.push_back(scene::caption(sizes_in_words(*answer_.value)));
+    Node words = scene::column(told(), Gap::near);
+    Node seen = scene::column(pictures(), Gap::near);
+    if (scene::window_width() > one_below_other)
+      all.push_back({scene::Row{.nodes = {std::move(words).filling(0.42F), std::move(seen).filling(0.58F)},
+                                .gap = Gap::far,
+                                .on_top = true}});
+    else
+      all.push_back(scene::column({std::move(words), std::move(seen)}, Gap::near));
+    return scene::column(std::move(all), Gap::near);
+  }
+
+ private:
+  const std::string& id() const { return page_.chosen; }
+  bool is_open() const { return application_.session.data().id == id(); }
+  bool is_shown() const { return answer_.value && (answer_.value->data->id == id() || answer_.stale); }
+
+  /// Opens the data at a head and a word of one's choice; of those that are open, the word stays.
+  void open_at(Index head, std::optional<Index> token = std::nullopt) const {
+    Session& session = application_.session;
+    SessionState next = session.state();
+    next.head = head;
+    if (!is_open()) {
+      next.data = id();
+      next.edits = {};
+      next.place = {};
+      if (!answer_.value->data->rule.empty()) next.sides.front().variant = answer_.value->variant->id;
+      next.sides.front().settings = {};
+    }
+    if (token) next.place = {.token = *token};
+    session.change(std::move(next));
+    application_.show_data = false;
+  }
+
+  /// The name and what opens it.
+  Node title_line() const {
+    std::string title = id();
+    for (const DataEntry& entry : page_.entries) {
+      if (entry.key() == data_key(id())) title = entry.name;
+    }
+    if (is_shown()) title = answer_.value->data->title;
+    const std::string& problem = answer_.reason;
+    Node button = scene::pill("Open ⏎", true)
+                      .named("open data")
+                      .enabled_if(problem.empty())
+                      .told(!problem.empty() ? problem
+                            : is_open()      ? "These are open; Enter goes back to them"
+                                             : "Opens these data and closes the page")
+                      .on([details = *this] { details.open(); });
+    if (problem.empty()) button.key = "Enter";
+    return scene::row(
+        {scene::line(title, style::Text::title).named("title"), scene::rest(), std::move(button)}, Gap::far);
+  }
+
+  void change_sizes(const Preset& preset) const {
+    PresetSize size = preset_size(id());
+    if (!preset_sliders(preset, size)) return;
+    page_.list.filter.typed.clear();
+    page_.choose(preset_id(preset, size));
+  }
+
+  /// How large they are, where to look, what is said of them.
+  Nodes told() const {
+    Nodes all;
+    if (const Preset* preset = preset_of(id())) {
+      all.push_back(scene::heading("How large, and which random numbers"));
+      all.push_back(scene::by_hand("sizes of " + preset->id,
+                                   [details = *this, preset] { details.change_sizes(*preset); }));
+    }
+    if (!is_shown()) return all;
+    if (const FirstLook* look = first_look(id()); look && !look->words.empty()) {
+      all.push_back(scene::caption("Where to look"));
+      all.push_back(word_links(*look, [details = *this](const WordToSee& word) {
+        Application& application = details.application_;
+        details.open_at(details.is_open() ? application.session.choice().head : 0, word.token);
+        bring_story_back(application);
+      }));
+    }
+    const DataSet& data = *answer_.value->data;
+    all.push_back(scene::by_hand("notes", [details = *this] {
+      const auto linked =
+          what_to_look_at(*details.answer_.value->data, capture_names(details.page_.entries), true);
+      if (!linked) return;
+      details.page_.list.filter.typed.clear();
+      details.page_.choose("capture:" + *linked);
+    }));
+    for (const auto& [title, words] :
+         {std::pair("The text", &data.text), {"Where it is from", &data.source}}) {
+      if (words->empty()) continue;
+      all.push_back(scene::caption(title));
+      all.push_back(scene::paragraph(*words));
+    }
+    return all;
+  }
+
+  /// Pictures of the heads, then the numbers where the data are open.
+  Nodes pictures() const {
+    if (!is_shown()) {
+      if (answer_.reason.empty()) return {scene::caption("being looked at…")};
+      return {scene::text(answer_.reason, style::Text::body, style::colours().alarm).named("problem")};
+    }
+    Nodes all;
+    const Session& session = application_.session;
+    if (is_open() && has_head_tables(session)) {
+      all.push_back(scene::heading("What its heads remember: a click opens one"));
+      all.push_back(scene::by_hand("head tables", [details = *this] {
+        if (const auto head = head_tables(details.application_)) details.open_at(*head);
+      }));
+    }
+    all.push_back(scene::heading(answer_.value->heads.size() == 1
+                                     ? "What its keys are like"
+                                     : "What their keys are like: a click opens one"));
+    const Index present = is_open() ? session.choice().head : -1;
+    all.push_back(scene::by_hand("head pictures", [details = *this, present] {
+      if (const auto head = head_pictures(*details.answer_.value, present)) details.open_at(*head);
+    }));
+    if (!is_open()) return all;
+    all.push_back(scene::heading("The word at the cursor"));
+    all.push_back(scene::by_hand("numbers", [details = *this] { cell_table(details.application_); }));
+    return all;
+  }
+
+  Application& application_;
+  DataPage& page_;
+  Known<PreviewedData> answer_;
+};
+
+/// A saved place is opened, and says itself which data it belongs to.
+Node saved_place(Application& application, const std::string& id) {
+  Nodes all = {
+      scene::row({scene::line(std::filesystem::path(id).filename().string(), style::Text::title),
+                  scene::rest(), scene::pill("Open ⏎", true).named("open data").on([&application, id] {
+                    if (application.open(id)) application.show_data = false;
+                  })}),
+      scene::caption("A saved place: it goes back to its data, its rule and its word.")};
+  if (const std::string& problem = application.session.message(); !problem.empty())
+    all.push_back(scene::text(problem, style::Text::body, style::colours().alarm).named("problem"));
+  return scene::column(std::move(all), Gap::near);
 }
 
 /// In the place of a preview, where nothing is left to preview.
-void nothing_matches(DataPage& page) {
-  style::paragraph(fmt::format("Nothing matches “{}”.", page.filter.typed));
-  style::caption("The filter looks for every word that is typed in the names, groups and texts of the data.");
-  ImGui::Dummy({0, style::px(4)});
-  if (style::pill_button("Show all data")) {
-    page.filter.typed.clear();
-    page.scrolls = true;
+Node nothing_matches(DataPage& page) {
+  return scene::column(
+      {scene::paragraph(fmt::format("Nothing matches “{}”.", page.list.filter.typed)),
+       scene::caption(
+           "The filter looks for every word that is typed in the names, groups and texts of the data."),
+       scene::row({scene::pill("Show all data").on([&page] {
+         page.list.filter.typed.clear();
+         ++page.list.moves;
+       })})},
+      Gap::near);
+}
+
+void open_chosen(Application& application, DataPage& page) {
+  if (!page.chosen.ends_with(".json"))
+    DataDetails(application, page).open();
+  else if (application.open(page.chosen))
+    application.show_data = false;
+}
+
+/// The rows; a second click opens what the first one chose.
+Node rows(Application& application, DataPage& page, const std::vector<const DataEntry*>& left) {
+  Nodes all;
+  std::string_view group;
+  for (const DataEntry* entry : left) {
+    if (entry->group != group)
+      all.push_back(scene::framed(scene::caption(entry->group), Gap::near, Gap::tight));
+    group = entry->group;
+    const std::string key(entry->key());
+    Node content = scene::column(
+        {scene::row({scene::line(entry->name, key == page.list.at ? style::Text::strong : style::Text::body),
+                     scene::rest()}),
+         scene::line(entry->problem.empty() ? entry->words : entry->problem, style::Text::caption,
+                     scene::dim_ink)},
+        Gap::tight);
+    all.push_back(page.list.row(key, std::move(content), [&application, &page, key, id = entry->id] {
+      if (key != data_key(page.chosen)) page.chosen = id;
+      page.list.at = key;
+      if (scene::is_second_click()) open_chosen(application, page);
+    }));
   }
+  return scene::scroll("entries", scene::column(std::move(all), Gap::hair));
+}
+
+Node content(Application& application, DataPage& page) {
+  const std::vector<const DataEntry*> left = filtered(page.entries, page.list.filter.typed);
+  follow(page, left);
+  Node line = {
+      scene::Filter{.box = &page.list.filter, .hint = "Find data", .entered = [&application, &page, left] {
+                      if (!left.empty()) open_chosen(application, page);
+                    }}};
+  Node own = with_command(application, "data.open", scene::pill("Open a file…"));
+  own.act = [&application, open = own.act] {
+    application.show_data = false;
+    open();
+  };
+  Node key = scene::key(own.key);
+  Node list = scene::column({std::move(line).named("typed"), rows(application, page, left).filling(),
+                             scene::row({std::move(own), std::move(key)})},
+                            Gap::near);
+  Node details = left.empty()                     ? nothing_matches(page)
+                 : page.chosen.empty()            ? scene::column({})
+                 : page.chosen.ends_with(".json") ? saved_place(application, page.chosen)
+                                                  : DataDetails(application, page).content();
+  return {scene::Row{.nodes = {std::move(list).fixed(scene::window_width() > narrow ? 320 : 264),
+                               {scene::Rule{.room = Gap::near, .height = 4000}},
+                               scene::scroll("details", std::move(details)).filling()},
+                     .gap = Gap::near,
+                     .on_top = true}};
 }
 
 }  // namespace
 
-const std::string& previewed_data() { return context_local<DataPage>().previewed; }
-
 void draw_data_page(Application& application) {
-  if (!begin_card("All data", application.show_data)) return;
-  auto& page = context_local<DataPage>();
-  if (ImGui::IsWindowAppearing()) begin_page(page, application);
-  const ImVec2 window = ImGui::GetMainViewport()->WorkSize;
-  const ImVec2 padding = ImGui::GetStyle().WindowPadding;
-  const ImVec2 size = {std::min(window.x - style::px(margin), style::px(widest)) - 2 * padding.x,
-                       std::min(window.y - style::px(margin), style::px(highest)) - 2 * padding.y};
-  const float column = style::px(window.x > style::px(narrow) ? list_width : narrow_list_width);
-  const bool asked = list(page, application, {column, size.y});
-  ImGui::SameLine(0, style::px(24));
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  ImGui::GetWindowDrawList()->AddLine({at.x - style::px(12), at.y}, {at.x - style::px(12), at.y + size.y},
-                                      style::colours().edge, style::px(style::line));
-  ImGui::BeginChild("details", {size.x - column - style::px(24), size.y});
-  page.previewed = page.is_empty ? "" : page.chosen;
-  if (page.is_empty) {
-    nothing_matches(page);
-  } else if (!page.chosen.empty()) {
-    const DataWish wish = data_details(application, page.chosen, page.entries, asked);
-    if (wish.choose) {
-      page.filter.typed.clear();
-      choose(page, *wish.choose);
-    }
-    if (wish.opened) application.show_data = false;
-  }
-  ImGui::EndChild();
-  end_card();
+  const scene::Card card = {.name = "All data", .widest = 1504, .highest = 952, .beside = 112};
+  scene::show_card(card, application.show_data, [&](bool is_new) {
+    auto& page = context_local<DataPage>();
+    if (is_new) begin_page(page, application);
+    return content(application, page).named("all data");
+  });
 }
 
 }  // namespace palimpsest

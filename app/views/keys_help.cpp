@@ -1,13 +1,11 @@
 #include "app/views/overlays.h"
 
-#include <imgui.h>
-
 #include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "app/scene/draw.h"
+#include "app/scene/window.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
 
@@ -134,18 +132,16 @@ scene::Node column_of(const std::vector<Group>& groups) {
 }  // namespace
 
 void draw_keys_help(Application& application) {
-  if (!begin_card("Keys", application.show_keys)) return;
-  if (!ImGui::IsWindowAppearing() && ImGui::IsKeyChordPressed(ImGuiMod_Shift | ImGuiKey_Slash))
-    application.show_keys = false;
-  scene::Nodes all;
-  for (const std::vector<Group>& column : columns(groups(application))) all.push_back(column_of(column));
-  scene::show_in(
-      scene::column({scene::line("Keys and mouse", style::Text::title),
-                     {scene::Row{.nodes = std::move(all), .gap = scene::Gap::far, .on_top = true}}},
-                    scene::Gap::near)
-          .named("keys"),
-      ImGui::GetMainViewport()->WorkSize);
-  end_card();
+  scene::show_card({.name = "Keys"}, application.show_keys, [&](bool is_new) {
+    if (!is_new && scene::is_pressed(find_command(application, "help.keys").key))
+      application.show_keys = false;
+    scene::Nodes all;
+    for (const std::vector<Group>& column : columns(groups(application))) all.push_back(column_of(column));
+    return scene::column({scene::line("Keys and mouse", style::Text::title),
+                          {scene::Row{.nodes = std::move(all), .gap = scene::Gap::far, .on_top = true}}},
+                         scene::Gap::near)
+        .named("keys");
+  });
 }
 
 }  // namespace palimpsest

@@ -71,9 +71,9 @@ Node lanes_headline(const Session& session, bool is_alignment) {
       scene::line(which_words(session), style::Text::caption, scene::dim_ink).filling()};
   Nodes all = words;
   all.push_back(scene::row(
-      {entry(Mark::Kind::box, c.good, legend.right), entry(Mark::Kind::hatch, c.alarm, legend.excess),
+      {entry(Mark::Kind::box, c.good, legend.right), entry(Mark::Kind::hatched, c.alarm, legend.excess),
        entry(Mark::Kind::box, c.alarm, "damaged by this word"), entry(Mark::Kind::box, c.gate, "repaired"),
-       entry(Mark::Kind::hatch, c.faint, "not yet there")},
+       entry(Mark::Kind::hatched, c.faint, "not yet there")},
       Gap::wide));
   return scene::first_that_fits(
              {scene::row(std::move(all), Gap::wide), scene::row(std::move(words), Gap::wide)})

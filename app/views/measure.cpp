@@ -7,8 +7,8 @@
 
 #include "app/gl/context_local.h"
 #include "app/scene/draw.h"
+#include "app/scene/window.h"
 #include "app/views/floor.h"
-#include "app/widgets/controls.h"
 #include "app/widgets/text.h"
 #include "core/variants/variants.h"
 
@@ -16,14 +16,10 @@ namespace palimpsest {
 
 namespace {
 
-using style::px;
+using scene::Fit;
+using scene::Node;
+using scene::Nodes;
 
-constexpr float headline_size = 19;
-constexpr float sentences_top = 25;
-constexpr float controls_top = 78;
-constexpr float detail_line = 16;  // that every line of the detail but the first takes
-constexpr int most_lines = 3;
-constexpr float controls_height = 38;
 constexpr float words_top = 9;  // in the floor
 constexpr float words_height = 33;
 
@@ -34,73 +30,41 @@ std::string cannot_say(const MeasuredNow& now, const Application& application) {
   return "None of the reports has these curves: “measure” races them here, or choose others.";
 }
 
-/// Where the first line of a text ends, at a space or at the end of all.
-std::size_t line_end(const std::string& words, float width) {
-  if (text_extent(words).x <= width) return words.size();
-  std::size_t end = words.size();
-  for (std::size_t at = words.find(' '); at != std::string::npos; at = words.find(' ', at + 1)) {
-    if (end != words.size() && text_extent(words.substr(0, at)).x > width) break;
-    end = at;
-  }
-  return end;
-}
-
-/// As many clauses of a sentence as there is room for, and the others as a sentence of their own.
-std::pair<std::string, std::string> whole_clauses(const std::string& sentence, float width) {
-  if (text_extent(sentence).x <= width) return {sentence, {}};
+/// A headline with as many of its clauses as there is room for; the others stand first in what is said below.
+Node headline(const std::string& sentence, const std::string& detail) {
+  Nodes wishes;
+  const auto add = [&](const std::string& shown, const std::string& below, Fit fit) {
+    wishes.push_back(scene::column(
+        {scene::text(shown, style::Text::title, 0, fit).named("headline"),
+         Node{scene::Text{
+                  .words = below, .style = style::Text::caption, .ink = scene::dim_ink, .most_lines = 3}}
+             .named("detail")},
+        scene::Gap::small));
+  };
+  add(sentence, detail, Fit::whole);
   for (std::size_t cut = sentence.rfind("; "); cut != std::string::npos && cut > 0;
-       cut = sentence.rfind("; ", cut - 1)) {
-    const std::string shown = sentence.substr(0, cut) + ".";
-    if (text_extent(shown).x > width) continue;
-    std::string rest = sentence.substr(cut + 2);
-    if (rest.front() >= 'a' && rest.front() <= 'z')
-      rest.front() = static_cast<char>(rest.front() - 'a' + 'A');
-    return {shown, rest + " "};
-  }
-  return {shortened(sentence, width), {}};
+       cut = sentence.rfind("; ", cut - 1))
+    add(sentence.substr(0, cut) + ".", with_capital(sentence.substr(cut + 2)) + " " + detail, Fit::whole);
+  add(sentence, detail, Fit::shorten);
+  return scene::first_that_fits(std::move(wishes));
 }
 
-/// Returns how many lines stand below the headline.
-int draw_sentences(const MeasuredNow& now, const Application& application, ImVec2 from, float width) {
-  const style::Palette& c = style::colours();
-  const bool has_answer = now.has_leading() && !now.figures->headline.empty();
-  std::string headline = has_answer ? now.figures->headline : cannot_say(now, application);
-  if (now.has_leading() && !has_answer)
-    headline = application.races.runs() ? "More lengths are needed for an answer; they are being measured …"
-                                        : "One curve alone has nothing to be compared with.";
-  measure_map().headline = headline;
-  measure_map().shown_detail.clear();
-  measure_map().detail = now.has_leading() ? now.figures->detail : std::string();
-  ImGui::PushFont(style::font(style::Text::strong),
-                  headline_size / 14 * style::font_size(style::Text::strong));
-  const auto [shown, rest] = whole_clauses(headline, width);
-  draw_text(from, c.text, shown);
-  const ImVec2 end = {from.x + text_extent(shown).x, from.y + text_extent(shown).y};
-  ImGui::PopFont();
-  measure_map().shown_headline = shown;
-  offer_whole(from, end, shown);
-  const style::TextStyle text(style::Text::caption);
-  std::string below = rest + measure_map().detail;
-  if (now.has_leading()) {
-    const SeenReport& lead = now.lead();
-    const std::vector<RaceStart>& starts = lead.report->starts;
-    const std::string date = starts.empty() ? "" : " " + starts.back().date.substr(0, 10);
-    below += fmt::format("{}Measured{}.", below.empty() ? "" : " ",
-                         lead.from == SeenReport::From::own_race ? " here and now" : date + ", not here");
-  }
-  const float line = text_extent("x").y;
-  int lines = 0;
-  while (true) {
-    const ImVec2 at = {from.x, from.y + px(27) + static_cast<float>(lines) * line};
-    const bool is_last = ++lines == most_lines;
-    const std::size_t until = is_last ? below.size() : line_end(below, width);
-    const std::string shown_line = shortened(below.substr(0, until), width);
-    draw_text(at, c.dim, shown_line);
-    measure_map().shown_detail += (lines > 1 ? " " : "") + shown_line;
-    offer_whole(at, {at.x + text_extent(shown_line).x, at.y + line}, shown_line);
-    if (until == below.size()) return lines;
-    below.erase(0, until + 1);
-  }
+std::string answer(const MeasuredNow& now, const Application& application) {
+  if (!now.has_leading()) return cannot_say(now, application);
+  if (!now.figures->headline.empty()) return now.figures->headline;
+  return application.races.runs() ? "More lengths are needed for an answer; they are being measured …"
+                                  : "One curve alone has nothing to be compared with.";
+}
+
+/// What more there is to say, and where it was measured.
+std::string detail(const MeasuredNow& now) {
+  if (!now.has_leading()) return {};
+  const SeenReport& lead = now.lead();
+  const std::vector<RaceStart>& starts = lead.report->starts;
+  const std::string date = starts.empty() ? "" : " " + starts.back().date.substr(0, 10);
+  const std::string& figures = now.figures->detail;
+  return fmt::format("{}{}Measured{}.", figures, figures.empty() ? "" : " ",
+                     lead.from == SeenReport::From::own_race ? " here and now" : date + ", not here");
 }
 
 /// "Which is faster here?", or on the machine that the report in front was made on.
@@ -109,18 +73,13 @@ std::string question(const MeasuredNow& now) {
   return fmt::format("Which is faster on {}?", machine_words(*now.lead().report));
 }
 
-void draw_centre(Application& application, ImVec2 from, ImVec2 to) {
+Node times_of_races(Application& application) {
   const MeasuredNow& now = measured(application);
-  measure_map().question = question(now);
-  ImGui::SetCursorScreenPos({from.x, from.y - px(6)});
-  scene::show_in(
-      scene::row({scene::heading(measure_map().question), scene::rest(), chart_switches(application, now)}),
-      {to.x - from.x, to.y - from.y});
-  const int lines = draw_sentences(now, application, {from.x, from.y + px(sentences_top)}, to.x - from.x);
-  const float top = from.y + px(controls_top + static_cast<float>(lines - 1) * detail_line);
-  ImGui::SetCursorScreenPos({from.x, top});
-  scene::show_in(race_controls(application), {to.x - from.x, to.y - top});
-  draw_plot(race_plot(application, now), {{from.x, top + px(controls_height)}, to});
+  return scene::column({scene::row({scene::heading(question(now)).named("question"), scene::rest(),
+                                    chart_switches(application, now)}),
+                        headline(answer(now, application), detail(now)), race_controls(application),
+                        scene::plotted(race_plot(application, now)).filling()},
+                       scene::Gap::near);
 }
 
 }  // namespace
@@ -138,8 +97,6 @@ std::span<const Panel> measure_panels() {
 bool is_reading(const MeasuredNow& now, const Races& races) {
   return now.reports.empty() && (races.reads() || !races.seen().empty());
 }
-
-MeasureMap& measure_map() { return context_local<MeasureMap>(); }
 
 const MeasuredNow& measured(Application& application) {
   struct KeptFigures {
@@ -238,16 +195,14 @@ std::string point_words(const RacePoint& point, const SeenReport& of) {
   return words;
 }
 
+std::string with_capital(std::string words) {
+  if (!words.empty() && words.front() >= 'a' && words.front() <= 'z')
+    words.front() = static_cast<char>(words.front() - 'a' + 'A');
+  return words;
+}
+
 void draw_measure(Application& application) {
-  if (style::begin_panel("##measure", {0, 0},
-                         ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
-    const ImVec2 from = ImGui::GetCursorScreenPos();
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    draw_centre(application, from, {from.x + room.x, from.y + room.y});
-    ImGui::SetCursorScreenPos(from);
-    ImGui::Dummy({1, 1});  // pictures are no items
-  }
-  style::end_panel();
+  scene::show_panel("##measure", false, [&] { return times_of_races(application); });
 }
 
 void draw_measure_floor(Application& application) {
@@ -261,11 +216,11 @@ void draw_measure_floor(Application& application) {
     floor.rows.back().label.lines = {
         {.words = fmt::format("the text: n = {}", session.computed()->sequence.tokens), .colour = c.dim}};
     show_floor(application, floor, *columns);
-    const style::TextStyle text(style::Text::caption);
-    if (to.y - from.y >= px(words_height + 24)) {
-      draw_text({columns->position.x, from.y + px(words_height + 6)}, c.dim,
-                shortened("times are of random data of length n, not of this text", columns->size.x));
-    }
+    const float below = from.y + style::px(words_height + 6);
+    if (to.y - below >= style::px(18))
+      scene::show_at(scene::line("times are of random data of length n, not of this text",
+                                 style::Text::caption, scene::dim_ink),
+                     {{columns->position.x, below}, to});
   });
 }
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <imgui.h>
-
 #include <memory>
 #include <set>
 #include <span>
@@ -13,7 +11,6 @@
 #include "app/session/races.h"
 #include "app/studio/application.h"
 #include "app/studio/workspaces.h"
-#include "app/widgets/heat_map.h"
 
 // What the panels of Measure share.
 
@@ -73,17 +70,7 @@ Plot race_plot(Application& application, const MeasuredNow& now);
 /// "chunkwise, cuda" of "chunkwise, C = 64, cuda".
 std::string without_chunk(const std::string& curve);
 
-/// What Measure drew last: what the tests look at.
-struct MeasureMap {
-  std::string question;
-  std::string headline;
-  std::string shown_headline;  // as much of it as there is room for
-  std::string detail;
-  std::string shown_detail;  // below the headline, with what of that has no room
-  std::string roof_sentence;
-};
-
-/// That of the current Dear ImGui context.
-MeasureMap& measure_map();
+/// A sentence's beginning.
+std::string with_capital(std::string words);
 
 }  // namespace palimpsest

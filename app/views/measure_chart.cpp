@@ -274,8 +274,7 @@ class RacePlot {
   Application& application_;
   const MeasuredNow& now_;
   const MeasureState& state_;
-  Plot plot_ = {
-      .name = "times", .strip_name = "fastest", .labels = Plot::Labels::beside, .explores = true};
+  Plot plot_ = {.name = "times", .strip_name = "fastest", .labels = Plot::Labels::beside, .explores = true};
 };
 
 }  // namespace

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <imgui.h>
 
 #include <algorithm>
 #include <cmath>
@@ -7,19 +6,15 @@
 #include <utility>
 #include <vector>
 
-#include "app/scene/plot.h"
+#include "app/scene/window.h"
 #include "app/views/line_looks.h"
 #include "app/views/measure.h"
-#include "app/widgets/controls.h"
-#include "app/widgets/text.h"
 
 // The roofline of the leading report: what its machine can do, and what each curve makes of it at its end.
 
 namespace palimpsest {
 
 namespace {
-
-using style::px;
 
 constexpr std::size_t most_told = 2;  // shares in the sentence
 
@@ -169,49 +164,33 @@ std::string shares_sentence(std::vector<UnderRoof> points) {
     words +=
         fmt::format("{}{} {} {}", i > 0 ? ", " : "", name, i > 0 ? "" : "uses", share_words(points[i].share));
   }
-  if (!words.empty() && words.front() >= 'a' && words.front() <= 'z')
-    words.front() = static_cast<char>(words.front() - 'a' + 'A');
+  words = with_capital(std::move(words));
   for (std::size_t at = words.find("  "); at != std::string::npos; at = words.find("  ")) words.erase(at, 1);
   return words + " of the roof.";
+}
+
+scene::Node roof(Application& application) {
+  const MeasuredNow& now = measured(application);
+  scene::Node title = scene::heading("How much of the machine is used");
+  if (!now.has_leading())
+    return scene::column({std::move(title), scene::caption("Nothing is measured yet.")});
+  const std::vector<UnderRoof> points = points_under(now);
+  std::string sentence = shares_sentence(points);
+  if (sentence.empty()) {
+    const bool comes = application.races.runs() && now.lead().from == SeenReport::From::own_race;
+    sentence =
+        comes ? "What the machine can do is measured next …" : "What the machine can do was not measured.";
+  }
+  return scene::column({std::move(title),
+                        scene::line("each at its longest n", style::Text::caption, scene::dim_ink),
+                        scene::plotted(roof_plot(now, points)).filling(),
+                        scene::text(sentence, style::Text::caption).named("used")});
 }
 
 }  // namespace
 
 void draw_measure_roof(Application& application) {
-  if (style::begin_panel("##measure roof", {0, 0},
-                         ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
-    const style::Palette& c = style::colours();
-    const MeasuredNow& now = measured(application);
-    const ImVec2 from = ImGui::GetCursorScreenPos();
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    {
-      const style::TextStyle text(style::Text::strong);
-      draw_text(from, c.text, shortened("How much of the machine is used", room.x));
-    }
-    const style::TextStyle text(style::Text::caption);
-    const ImVec2 below = {from.x, from.y + px(21)};
-    if (!now.has_leading()) {
-      draw_text(below, c.dim, shortened("Nothing is measured yet.", room.x));
-    } else {
-      const std::vector<UnderRoof> points = points_under(now);
-      std::string sentence = shares_sentence(points);
-      if (sentence.empty()) {
-        const bool comes = application.races.runs() && now.lead().from == SeenReport::From::own_race;
-        sentence = comes ? "What the machine can do is measured next …"
-                         : "What the machine can do was not measured.";
-      }
-      measure_map().roof_sentence = sentence;
-      const float height = ImGui::CalcTextSize(sentence.c_str(), nullptr, false, room.x).y;
-      draw_text(below, c.dim, shortened("each at its longest n", room.x));
-      draw_plot(roof_plot(now, points),
-                {{from.x, below.y + px(20)}, {from.x + room.x, from.y + room.y - height - px(9)}});
-      ImGui::GetWindowDrawList()->AddText(ImGui::GetFont(), ImGui::GetFontSize(),
-                                          {from.x, from.y + room.y - height}, c.text, sentence.c_str(),
-                                          nullptr, room.x);
-    }
-    ImGui::Dummy({1, 1});  // pictures are no items
-  }
-  style::end_panel();
+  scene::show_panel("##measure roof", false, [&] { return roof(application); });
 }
 
 }  // namespace palimpsest

@@ -1,140 +1,45 @@
-#include "app/views/overlays.h"
-
-#include <imgui.h>
-#include <imgui_internal.h>  // to scroll no further than needed
-
 #include <algorithm>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "app/gl/context_local.h"
+#include "app/scene/window.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
-#include "app/studio/command_search.h"
 #include "app/views/commands_here.h"
-#include "app/widgets/controls.h"
-#include "app/widgets/filter_box.h"
-#include "app/widgets/text.h"
+#include "app/views/found_list.h"
+#include "app/views/overlays.h"
 
 namespace palimpsest {
 
 namespace {
 
-// In design pixels.
-constexpr float widest = 680;
-constexpr float row_height = 30;
-constexpr float most_rows = 12;
-constexpr float row_padding = 12;
-constexpr float group_width = 72;
-constexpr float key_room = 96;
-constexpr float explanation_height = 36;  // two lines
-constexpr float above_and_below = 330;    // of the window's height: all but the rows
+using scene::Node;
 
 constexpr std::size_t most_remembered = 8;
 
 struct PaletteState {
-  FilterBox line;
-  int chosen = 0;
-  bool scrolls = false;            // the chosen row is to be brought into sight
+  FoundList list;
   std::vector<Command> here = {};  // what is found in what is open
   std::string looked_for = {};     // and by which words
 };
 
-/// The line to type in; true on Enter. The arrow keys go through the rows meanwhile.
-bool typed_words(PaletteState& palette, float width) {
-  const bool entered = palette.line.draw("What is to be done, or found?", width, true);
-  palette.chosen += palette.line.moved;
-  if (palette.line.changed) palette.chosen = 0;
-  if (palette.line.changed || palette.line.moved != 0) palette.scrolls = true;
-  return entered;
-}
-
-void draw_line(ImVec2 from, ImU32 colour, std::string_view text) {
-  draw_text({from.x, from.y + (style::px(row_height) - text_extent(text).y) / 2}, colour, text);
-}
-
-void draw_words(const Command& command, const std::string& reason, ImVec2 from, float width) {
-  const style::Palette& c = style::colours();
-  const float padding = style::px(row_padding);
-  const float end = from.x + width - padding - style::px(key_room);
-  {
-    const style::TextStyle style(style::Text::caption);
-    draw_line({from.x + padding, from.y}, c.dim, command.group);
-  }
-  const float x = from.x + padding + style::px(group_width);
-  float reached = x;
-  {
-    const style::TextStyle style(style::Text::body);
-    const std::string words = shortened(command.words, end - x);
-    draw_line({x, from.y}, reason.empty() ? c.text : c.dim, words);
-    reached += text_extent(words).x + padding;
-  }
-  if (!reason.empty()) {
-    const style::TextStyle style(style::Text::caption);
-    draw_line({reached, from.y}, c.dim, shortened(reason, end - reached));
-  }
-}
-
-/// One command; true when it was clicked.
-bool row(const Command& command, const Application& application, bool chosen, float width) {
-  const bool clicked = ImGui::InvisibleButton(command.id.c_str(), {width, style::px(row_height)});
-  if (!ImGui::IsItemVisible()) return clicked;
-  const style::Palette& c = style::colours();
-  const ImVec2 from = ImGui::GetItemRectMin();
-  if (chosen) {
-    ImGui::GetWindowDrawList()->AddRectFilled(from, ImGui::GetItemRectMax(), c.lit_ground(), style::px(6));
-  }
-  draw_words(command, why_not(command, application), from, width);
-  if (command.key != 0) {
-    const std::string key = key_name(command.key);
-    const style::TextStyle style(style::Text::caption);
-    draw_line({from.x + width - style::px(row_padding) - text_extent(key).x, from.y}, c.dim, key);
-  }
-  return clicked;
-}
-
-/// Whether the pointer moves over the last item: at rest it leaves the choice to the keys.
-bool is_pointed_at() {
-  const ImVec2 moved = ImGui::GetIO().MouseDelta;
-  return ImGui::IsItemHovered() && (moved.x != 0 || moved.y != 0);
-}
-
-/// The commands found; the one that was clicked, if any.
-const Command* rows(const std::vector<const Command*>& found, const Application& application,
-                    PaletteState& palette, ImVec2 size) {
-  const Command* clicked = nullptr;
-  ImGui::BeginChild("list", size);
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
-  const float width = ImGui::GetContentRegionAvail().x;
-  for (int i = 0; i < std::ssize(found); ++i) {
-    const Command* command = found[static_cast<std::size_t>(i)];
-    if (row(*command, application, palette.chosen == i, width)) clicked = command;
-    if (is_pointed_at()) palette.chosen = i;
-    if (palette.chosen == i && std::exchange(palette.scrolls, false))
-      ImGui::ScrollToItem(ImGuiScrollFlags_KeepVisibleEdgeY);
-  }
-  if (found.empty()) {
-    ImGui::SetCursorPos({style::px(row_padding), style::px(6)});
-    style::caption("Nothing has these words.");
-  }
-  ImGui::PopStyleVar();
-  ImGui::EndChild();
-  return clicked;
+/// Its group, its words, why it cannot be done now, its key.
+Node words_of(const Command& command, const std::string& reason) {
+  return scene::row(
+      {scene::caption(command.group).fixed(72),
+       scene::line(command.words, style::Text::body, reason.empty() ? 0 : scene::dim_ink),
+       scene::line(reason, style::Text::caption, scene::dim_ink).filling(),
+       scene::text(key_name(command.key), style::Text::caption, scene::dim_ink, scene::Fit::whole)});
 }
 
 /// Why the chosen command cannot be done, or what it does; else how to choose another.
-void explain(const Command* command, const Application& application, ImVec2 size) {
-  ImGui::BeginChild("explanation", size, ImGuiChildFlags_None, ImGuiWindowFlags_NoScrollbar);
-  ImGui::Indent(style::px(row_padding));
-  const std::string reason = command ? why_not(*command, application) : "";
-  if (!reason.empty())
-    style::caption(reason);
-  else if (command && !command->explained.empty())
-    style::caption(command->explained);
-  else
-    style::caption("↑ and ↓ choose, Enter does it, Esc closes.");
-  ImGui::EndChild();
+std::string explained(const Command* command, const Application& application) {
+  if (command) {
+    if (std::string reason = why_not(*command, application); !reason.empty()) return reason;
+    if (!command->explained.empty()) return command->explained;
+  }
+  return "↑ and ↓ choose, Enter does it, Esc closes.";
 }
 
 void remember(std::vector<std::string>& recent, const std::string& id) {
@@ -143,41 +48,64 @@ void remember(std::vector<std::string>& recent, const std::string& id) {
   recent.resize(std::min(recent.size(), most_remembered));
 }
 
+/// The line to type in, the commands that have these words, what is said of the chosen one. `wanted` becomes
+/// what is to be done.
+Node content(Application& application, PaletteState& palette, const Command*& wanted) {
+  FoundList& list = palette.list;
+  if (palette.looked_for != list.filter.typed) {
+    palette.here = commands_here(application, list.filter.typed);
+    palette.looked_for = list.filter.typed;
+  }
+  const auto found = search({application.commands(), palette.here}, list.filter.typed,
+                            application.recent_commands, more_words);
+  std::vector<std::string> ids;
+  for (const Command* command : found) ids.push_back(command->id);
+  list.follow(ids, false);
+  const auto want = [&wanted, &application](const Command& command) {
+    if (!why_not(command, application).empty()) return;  // its reason is in sight
+    wanted = &command;
+    application.show_palette = false;
+  };
+  scene::Nodes rows;
+  const Command* chosen = nullptr;
+  for (const Command* command : found) {
+    if (command->id == list.at) chosen = command;
+    rows.push_back(list.row(command->id, words_of(*command, why_not(*command, application)),
+                            [want, command] { want(*command); })
+                       .when_pointed([&list, id = command->id] {
+                         if (scene::pointer_moves()) list.at = id;
+                       }));
+  }
+  if (found.empty()) rows.push_back(scene::caption("Nothing has these words."));
+  return scene::column({Node{scene::Filter{.box = &list.filter,
+                                           .hint = "What is to be done, or found?",
+                                           .entered =
+                                               [want, chosen] {
+                                                 if (chosen) want(*chosen);
+                                               },
+                                           .keeps_keyboard = true}}
+                            .named("typed"),
+                        scene::scroll("list", scene::column(std::move(rows), scene::Gap::none)).filling(),
+                        scene::framed(scene::caption(explained(chosen, application)), scene::Gap::near,
+                                      scene::Gap::none)
+                            .fixed(36)},
+                       scene::Gap::near)
+      .named("commands");
+}
+
 }  // namespace
 
-const std::string& palette_words() { return context_local<PaletteState>().line.typed; }
-
 void draw_palette(Application& application) {
-  if (!begin_card("Commands", application.show_palette, CardPlace::top)) return;
   auto& palette = context_local<PaletteState>();
-  if (ImGui::IsWindowAppearing())
-    palette = {};
-  else if (ImGui::IsKeyChordPressed(find_command(application, "help.commands").key))
-    application.show_palette = false;
-  const ImVec2 window = ImGui::GetMainViewport()->WorkSize;
-  const float width = std::max(std::min(style::px(widest), window.x - style::px(96)), style::px(80));
-  const float height = std::clamp(std::floor((window.y - style::px(above_and_below)) / style::px(row_height)),
-                                  1.0F, most_rows) *
-                       style::px(row_height);
-
-  const bool entered = typed_words(palette, width);
-  if (palette.looked_for != palette.line.typed) {
-    palette.here = commands_here(application, palette.line.typed);
-    palette.looked_for = palette.line.typed;
-  }
-  const auto found = search({application.commands(), palette.here}, palette.line.typed,
-                            application.recent_commands, more_words);
-  palette.chosen = std::clamp(palette.chosen, 0, std::max(static_cast<int>(found.size()) - 1, 0));
-  const Command* wanted = rows(found, application, palette, {width, height});
-  const Command* chosen = found.empty() ? nullptr : found[static_cast<std::size_t>(palette.chosen)];
-  explain(chosen, application, {width, style::px(explanation_height)});
-  if (entered) wanted = chosen;
-  if (wanted && !why_not(*wanted, application).empty()) wanted = nullptr;  // its reason is in sight
-  if (wanted) {
-    application.show_palette = false;
-    ImGui::CloseCurrentPopup();
-  }
-  end_card();
+  const Command* wanted = nullptr;
+  scene::show_card({.name = "Commands", .widest = 680, .highest = 446, .beside = 96, .on_top = true},
+                   application.show_palette, [&](bool is_new) {
+                     if (is_new)
+                       palette = {};
+                     else if (scene::is_pressed(find_command(application, "help.commands").key))
+                       application.show_palette = false;
+                     return content(application, palette, wanted);
+                   });
   if (!wanted) return;
   remember(application.recent_commands, wanted->id);
   perform(*wanted, application);

@@ -1,23 +1,12 @@
 #include "app/views/overlays.h"
 
 #include <fmt/format.h>
-#include <imgui.h>
-
-#include "app/scene/draw.h"
+#include "app/scene/window.h"
 #include "app/studio/application.h"
 
 namespace palimpsest {
 
 namespace {
-
-// In design pixels.
-constexpr float widest_card = 900;  // names tell the data, the rule and the word
-constexpr float beside_card = 120;  // of the window
-constexpr float most_card_height = 560;
-
-float card_width() {
-  return std::min(style::px(widest_card), ImGui::GetMainViewport()->WorkSize.x - style::px(beside_card));
-}
 
 /// One place: its number, its name to be typed over, and what can be done with it.
 scene::Node row(Application& application, Index index) {
@@ -56,25 +45,26 @@ scene::Node button(Application& application, const char* command, const char* wo
 }  // namespace
 
 void draw_places_card(Application& application) {
-  if (!begin_card("Places", application.show_places)) return;
-  scene::Nodes rows;
-  for (Index i = 0; i < std::ssize(application.places.all()); ++i) rows.push_back(row(application, i));
-  if (rows.empty())
-    rows.push_back(
-        scene::paragraph("None yet: data, rule, form and the word at the cursor are pinned together."));
-  scene::show_in(
-      scene::column({scene::line("Pinned places", style::Text::title),
-                     scene::caption(fmt::format("{} goes to the next one, {} to the one before.",
-                                                key_name(find_command(application, "places.next").key),
-                                                key_name(find_command(application, "places.previous").key))),
-                     scene::scroll("places", scene::column(std::move(rows))),
-                     scene::row({button(application, "places.add", "Pin this place", false),
-                                 button(application, "places.save", "Save them…", true),
-                                 button(application, "data.open", "Open a file…", true)})},
-                    scene::Gap::near)
-          .named("pinned"),
-      {card_width(), style::px(most_card_height)});
-  end_card();
+  // Names tell the data, the rule and the word.
+  const scene::Card card = {.name = "Places", .widest = 900, .highest = 560, .beside = 120};
+  scene::show_card(card, application.show_places, [&](bool) {
+    scene::Nodes rows;
+    for (Index i = 0; i < std::ssize(application.places.all()); ++i) rows.push_back(row(application, i));
+    if (rows.empty())
+      rows.push_back(
+          scene::paragraph("None yet: data, rule, form and the word at the cursor are pinned together."));
+    return scene::column(
+               {scene::line("Pinned places", style::Text::title),
+                scene::caption(fmt::format("{} goes to the next one, {} to the one before.",
+                                           key_name(find_command(application, "places.next").key),
+                                           key_name(find_command(application, "places.previous").key))),
+                scene::scroll("places", scene::column(std::move(rows))),
+                scene::row({button(application, "places.add", "Pin this place", false),
+                            button(application, "places.save", "Save them…", true),
+                            button(application, "data.open", "Open a file…", true)})},
+               scene::Gap::near)
+        .named("pinned");
+  });
 }
 
 }  // namespace palimpsest

@@ -3,17 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
-#include "app/gl/context_local.h"
-#include "app/scene/draw.h"
+#include "app/scene/window.h"
 #include "app/stage/cell_words.h"
 #include "app/views/awaited.h"
 #include "app/views/device_departure.h"
 #include "app/views/form_words.h"
-#include "app/widgets/controls.h"
-#include "app/widgets/formula.h"
 #include "app/widgets/text.h"
 #include "core/base/text.h"
 
@@ -21,17 +17,9 @@ namespace palimpsest {
 
 namespace {
 
-using style::px;
-
-constexpr float headline_height = 34;
-constexpr float words_beside = 64;  // of the rows
-constexpr float between = 18;
-constexpr float least_word_row = 11;
-constexpr float title_height = 22;
-constexpr float caption_height = 16;
-constexpr float arithmetic_height = 40;
-constexpr float strip_share = 0.6F;  // of the room, for a tensor that is one column: it is wide, not high
-constexpr float largest_formula = 24;
+using scene::Gap;
+using scene::Node;
+using scene::Nodes;
 
 LatexStyle boxed_style(const FormulaChange& change) {
   return {.colour = [](Role role, bool) { return style::hex(style::colours().role(role)); },
@@ -42,28 +30,24 @@ LatexStyle boxed_style(const FormulaChange& change) {
           .boxes_sign = change.is_sign};
 }
 
-std::string sign_of(const Expression& sum) { return sum.kind() == Expression::Kind::sum ? "+" : "−"; }
-
-/// The forms of the rule, those that do not exist disabled. Returns where the row begins.
-float draw_form_segments(Application& application, float right, float y) {
+/// The forms of the rule, those that do not exist disabled.
+Node form_choice(Application& application) {
   const Computation& computed = *application.session.computed();
-  float width = 0;
-  for (const Form form : all_forms) width += style::segment_size(name(form)).x;
-  float x = right - width;
-  const Form present = proof_form(application);
-  for (const Form form : all_forms) {
-    ImGui::SetCursorScreenPos({x, y});
-    const std::string& missing = computed.form(form).missing;
-    const bool exists = missing.empty();
-    ImGui::BeginDisabled(!exists);
-    const bool pressed = style::segment_button(
-        name(form), form == present, {.first = form == all_forms[0], .last = form == Form::parallel});
-    ImGui::EndDisabled();
-    tooltip(exists ? fmt::format("Look at the {} form; a fault goes with it.", name(form)) : missing);
-    if (pressed) choose_proof_form(application, form);
-    x += style::segment_size(name(form)).x;
+  std::vector<std::string> words;
+  for (const Form form : all_forms) words.emplace_back(name(form));
+  const auto present = std::ranges::find(all_forms, proof_form(application)) - std::begin(all_forms);
+  Node all = scene::segments(words, static_cast<std::size_t>(present), [&application](std::size_t chosen) {
+    choose_proof_form(application, all_forms[chosen]);
+  });
+  Nodes& segments = std::get<scene::Row>(all.content).nodes;
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const std::string& missing = computed.form(all_forms[i]).missing;
+    segments[i].enabled = missing.empty();
+    segments[i].tip = missing.empty()
+                          ? fmt::format("Look at the {} form; a fault goes with it.", name(all_forms[i]))
+                          : missing;
   }
-  return right - width;
+  return all;
 }
 
 /// "chunkwise, chunk 0, what will be written: first at 1 “The”"; `briefly` without the form, which is lit
@@ -80,361 +64,281 @@ std::string place_words(const Application& application, const Departure& at, boo
                      at.phase.empty() ? title : at.phase + ", " + title, numbered_word(computed, at.token));
 }
 
-/// `brief` stands where there is no room for `words`.
-void draw_headline(Application& application, const std::string& words, ImVec2 from, float right,
-                   const std::string& brief = {}) {
-  const style::Palette& c = style::colours();
-  prove_map().headline = words;
-  const float end = draw_form_segments(application, right, from.y - px(2));
-  {
-    const style::TextStyle text(style::Text::strong);
-    draw_text(from, c.text, "Where do they part?");
-    from.x += text_extent("Where do they part?").x + px(14);
-  }
-  const style::TextStyle text(style::Text::caption);
-  const float room = end - from.x - px(14);
-  if (room > px(76))
-    draw_text({from.x, from.y + px(2)}, c.dim,
-              shortened(brief.empty() || text_extent(words).x <= room ? words : brief, room));
+/// `brief` stands where there is no room for `words`, which are its part all the same.
+Node headline(Application& application, const std::string& words, const std::string& brief = {}) {
+  Nodes wishes = {scene::text(words, style::Text::caption, scene::dim_ink, scene::Fit::whole)};
+  if (!brief.empty())
+    wishes.push_back(scene::text(brief, style::Text::caption, scene::dim_ink, scene::Fit::whole));
+  wishes.push_back(scene::line(brief.empty() ? words : brief, style::Text::caption, scene::dim_ink));
+  return scene::row({scene::text("Where do they part?", style::Text::strong, 0, scene::Fit::whole),
+                     scene::first_that_fits(std::move(wishes)).filling().named("headline").told(words),
+                     form_choice(application)},
+                    Gap::wide);
 }
 
-/// A formula in the middle, as large as there is room; returns where it ends.
-float draw_centred_formula(const std::string& latex, ImVec2 from, float width) {
-  float size = px(largest_formula);
-  FormulaSize extent = measure_formula(latex, size);
-  if (extent.width > width) {
-    size *= width / extent.width;
-    extent = measure_formula(latex, size);
-  }
-  draw_formula(ImGui::GetWindowDrawList(), {from.x + (width - extent.width) / 2, from.y + extent.baseline},
-               latex, size, style::colours().text);
-  return from.y + extent.height;
+Node centred(Nodes nodes) {
+  nodes.insert(nodes.begin(), scene::rest());
+  nodes.push_back(scene::rest());
+  return scene::row(std::move(nodes), Gap::small);
 }
 
-/// What should stand in the box: words and a formula in a line; returns where it ends.
-float draw_should_be(const FormulaChange& change, const Symbols& symbols, ImVec2 from, float width) {
-  const style::Palette& c = style::colours();
-  const style::TextStyle text(style::Text::caption);
-  const bool is_carried = !change.carried.empty();
-  if (!change.should_be && !is_carried) return from.y;
-  const std::string words = is_carried       ? change.carried
-                            : change.is_sign ? "should be " + sign_of(*change.should_be)
-                                             : std::string("should be ");
-  std::string latex;
-  if (!is_carried && !change.is_sign)
-    latex = palimpsest::latex(*change.should_be, symbols, boxed_style(change));
-  float size = px(15);
-  FormulaSize extent = latex.empty() ? FormulaSize() : measure_formula(latex, size);
-  const float words_width = text_extent(words).x;
-  if (extent.width > width - words_width) {
-    size *= (width - words_width) / extent.width;
-    extent = measure_formula(latex, size);
-  }
-  const float x = from.x + (width - words_width - extent.width) / 2;
-  const float height = std::max(extent.height, text_extent("x").y);
-  draw_text({x, from.y + (height - text_extent("x").y) / 2}, c.alarm, words);
-  if (!latex.empty())
-    draw_formula(ImGui::GetWindowDrawList(),
-                 {x + words_width, from.y + (height - extent.height) / 2 + extent.baseline}, latex, size,
-                 c.text);
-  return from.y + height;
+/// What should stand in the box: words and a formula in a line.
+Node should_be(const FormulaChange& change, const Symbols& symbols) {
+  const auto said = [](const std::string& words) {
+    return scene::line(words, style::Text::caption, style::colours().alarm);
+  };
+  if (!change.carried.empty()) return centred({said(change.carried)});
+  if (!change.should_be) return scene::column({});
+  if (change.is_sign)
+    return centred({said(change.should_be->kind() == Expression::Kind::sum ? "should be +" : "should be −")});
+  return centred(
+      {said("should be"), scene::formula(latex(*change.should_be, symbols, boxed_style(change)), 15)});
 }
 
-/// One of the three pictures: its title, its cells, the first wrong row framed.
+/// One of the three pictures.
 struct TensorPicture {
-  const char* key;
+  const char* name;
   std::vector<std::string> words;  // the first for which there is room
   const Matrix<double>& values;
-  ImVec2 from;
-  ImVec2 size;
   double range = 1;
   bool is_difference = false;
+  std::vector<std::string> row_words = {};
 };
 
-/// The first of `words` that has room, else as much as has of the last.
-std::string fitting(const std::vector<std::string>& words, float room) {
-  const auto fits = [&](const std::string& each) { return text_extent(each).x <= room; };
-  const auto found = std::ranges::find_if(words, fits);
-  return found == words.end() ? shortened(words.back(), room) : *found;
-}
-
-void draw_tensor(const WrongPlace& place, const TensorPicture& picture) {
+/// Its title, its cells, the first wrong row framed.
+Node tensor_picture(const WrongPlace& place, const TensorPicture& picture) {
   const style::Palette& c = style::colours();
   const Departure& at = place.tensor.departure;
-  const auto symbol = place.symbols.find(at.tensor);
-  float x = picture.from.x;
-  const float middle = picture.from.y - px(title_height / 2);
-  if (symbol != place.symbols.end()) {
-    const std::string latex = symbol->second.latex;
-    const FormulaSize extent = measure_formula(latex, px(15));
-    draw_formula(ImGui::GetWindowDrawList(), {x, middle - extent.height / 2 + extent.baseline}, latex, px(15),
-                 picture.is_difference ? c.alarm : c.role(symbol->second.role));
-    x += extent.width + px(7);
-  }
-  {
-    const style::TextStyle text(style::Text::caption);
-    draw_text({x, middle - text_extent("x").y / 2}, picture.is_difference ? c.alarm : c.dim,
-              fitting(picture.words, picture.from.x + picture.size.x - x));
-  }
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const ImVec2 to = {picture.from.x + picture.size.x, picture.from.y + picture.size.y};
-  if (picture.values.size() == 0) {
-    list->AddRect(picture.from, to, c.edge);
-    const style::TextStyle text(style::Text::caption);
-    draw_centred({picture.from.x, (picture.from.y + to.y) / 2}, picture.size.x, c.dim, "cannot be made");
-    return;
-  }
+  const scene::Ink ink = picture.is_difference ? c.alarm : c.dim;
+  Nodes title;
+  if (const auto symbol = place.symbols.find(at.tensor); symbol != place.symbols.end())
+    title.push_back(scene::formula(symbol->second.latex, 15,
+                                   picture.is_difference ? c.alarm : c.role(symbol->second.role)));
+  Nodes wishes;
+  for (const std::string& words : picture.words)
+    wishes.push_back(scene::text(words, style::Text::caption, ink, scene::Fit::whole));
+  wishes.push_back(scene::line(picture.words.back(), style::Text::caption, ink));
+  title.push_back(scene::first_that_fits(std::move(wishes)));
   const bool is_column = picture.values.cols() == 1 && picture.values.rows() > 1;
-  heat_map(picture.key, picture.values, place.version, picture.from, picture.size,
-           {.range = static_cast<float>(picture.range), .transposed = is_column});
-  list->AddRect(picture.from, to, c.edge);
-  prove_map().tensors.push_back({picture.from, to});
-  const Index rows = is_column ? 1 : picture.values.rows();
-  const Index row = is_column ? 0 : at.row - place.first_row;
-  if (row < 0 || row >= rows) return;
-  const Rectangle frame = cell_rectangle(picture.from, picture.size, rows, 1, {row, 0});
-  list->AddRect({frame.minimum.x - px(2), frame.minimum.y - px(2)},
-                {frame.maximum.x + px(2), frame.maximum.y + px(2)}, c.alarm, px(2), px(2));
+  Node cells =
+      picture.values.size() == 0
+          ? scene::framed(
+                scene::column({scene::rest(), centred({scene::caption("cannot be made")}), scene::rest()}),
+                Gap::none, Gap::none, scene::edge_ink)
+          : Node{scene::Picture{.values = &picture.values,
+                                .version = place.version,
+                                .look = {.range = static_cast<float>(picture.range), .transposed = is_column},
+                                .height = 0,
+                                .ringed_row = is_column ? 0 : at.row - place.first_row,
+                                .ring = c.alarm,
+                                .row_words = picture.row_words}};
+  // A tensor that is one column is wide, not high.
+  Nodes all = {scene::row(std::move(title)),
+               std::move(cells).named(picture.name).filling(is_column ? 0.6F : 1)};
+  if (is_column) all.push_back(scene::rest().filling(0.4F));
+  return scene::column(std::move(all), Gap::tight);
 }
 
-/// The words of the rows, as far as there is room for them; the first wrong one in any case.
-void draw_row_words(const Computation& computed, const WrongPlace& place, ImVec2 from, float height) {
+/// The words of the rows, of the first wrong one in any case.
+std::vector<std::string> words_of_rows(const Computation& computed, const WrongPlace& place) {
   const Departure& at = place.tensor.departure;
-  const Index rows = place.tensor.should_be.rows();
-  if (at.rows_per_token <= 0 || rows == 0) return;
-  const style::Palette& c = style::colours();
-  const style::TextStyle text(style::Text::caption);
-  const float row_height = height / static_cast<float>(rows);
-  const float line = text_extent("x").y;
-  const float wrong_middle = from.y + (static_cast<float>(at.row - place.first_row) + 0.5F) * row_height;
-  const float clear = row_height >= px(least_word_row) ? row_height * 0.9F : line;  // of the wrong one
-  float end = from.y - line;
-  for (Index row = 0; row < rows; ++row) {
+  std::vector<std::string> words;
+  if (at.rows_per_token <= 0) return words;
+  for (Index row = 0; row < place.tensor.should_be.rows(); ++row) {
     const Index token = place.tensor.first_token + (place.first_row + row) / at.rows_per_token;
-    if ((place.first_row + row) % at.rows_per_token != 0) continue;
-    if (token >= computed.sequence.tokens) break;
-    const float middle = from.y + (static_cast<float>(row) + 0.5F) * row_height;
-    const bool is_wrong = token == at.token;
-    const bool has_room = row_height >= px(least_word_row) || middle - line / 2 >= end + px(2);
-    if (!is_wrong && (!has_room || std::abs(middle - wrong_middle) < clear)) continue;
-    end = middle + line / 2;
-    const std::string word = shortened(visible_label(computed.data->labels[static_cast<std::size_t>(token)]),
-                                       px(words_beside - 12));
-    draw_text({from.x - px(8) - text_extent(word).x, middle - line / 2}, is_wrong ? c.alarm : c.dim, word);
+    const bool is_first = (place.first_row + row) % at.rows_per_token == 0;
+    words.push_back(is_first && token < computed.sequence.tokens
+                        ? visible_label(computed.data->labels[static_cast<std::size_t>(token)])
+                        : std::string());
   }
+  return words;
+}
+
+/// As it should be, as it is, and the difference, with what the colours mean.
+Node tensor_pictures(const Computation& computed, const WrongPlace& place) {
+  const auto symbol = place.symbols.find(place.tensor.departure.tensor);
+  const bool is_called = symbol != place.symbols.end() && !symbol->second.words.empty();
+  const std::string called = is_called ? ": " + symbol->second.words : std::string();
+  const bool has_own_scale = place.should_range != place.range;
+  const std::string own =
+      has_own_scale ? fmt::format(", own scale ±{}", plain_number(place.should_range, 1)) : std::string();
+  const bool is_column = place.tensor.should_be.cols() == 1 && place.tensor.should_be.rows() > 1;
+  const std::string range = plain_number(place.range, 2);
+  const std::string cut =
+      place.first_row > 0 || place.first_column > 0 ? " around the first that is off" : "";
+  Node pictures = {scene::Row{
+      .nodes =
+          {tensor_picture(
+               place, {.name = "should be",
+                       .words = {"as it should be" + own + called, "as it should be" + own, "should be"},
+                       .values = place.tensor.should_be,
+                       .range = place.should_range,
+                       .row_words = is_column ? std::vector<std::string>() : words_of_rows(computed, place)})
+               .filling(1.12F),
+           tensor_picture(
+               place,
+               {.name = "is", .words = {"as it is", "is"}, .values = place.tensor.is, .range = place.range})
+               .filling(),
+           tensor_picture(place, {.name = "apart",
+                                  .words = {"is − should be"},
+                                  .values = place.apart,
+                                  .range = place.range,
+                                  .is_difference = true})
+               .filling()},
+      .gap = Gap::wide,
+      .on_top = true}};
+  Node meaning =
+      scene::row({scene::line(fmt::format("{} × {} numbers{}", place.tensor.should_be.rows(),
+                                          place.tensor.should_be.cols(), cut),
+                              style::Text::caption, scene::dim_ink),
+                  scene::rest(),
+                  scene::first_that_fits(
+                      {scene::text(fmt::format("{}±{}; {:.0f} % of the difference beyond it",
+                                               has_own_scale ? "" : "one scale, ", range, 100 * place.beyond),
+                                   style::Text::caption, scene::dim_ink, scene::Fit::whole),
+                       scene::line(fmt::format("±{}; {:.0f} % beyond", range, 100 * place.beyond),
+                                   style::Text::caption, scene::dim_ink)})});
+  return scene::column({std::move(pictures).filling(), std::move(meaning)}, Gap::tight);
 }
 
 /// The arithmetic of the cell that is furthest off, both ways.
-void draw_arithmetic(Application& application, const WrongPlace& place, ImVec2 from, float width) {
+Node arithmetic(Application& application, const WrongPlace& place) {
   const style::Palette& c = style::colours();
   const Departure& at = place.tensor.departure;
-  const float button = style::pill_size("to the Stage  →").x;
-  ImGui::SetCursorScreenPos({from.x + width - button, from.y + px(4)});
-  if (style::pill_button("to the Stage  →")) {
-    go_to_departure(application, proof_form(application), at);
-  }
-  const bool has_fault = !application.session.state().prove.fault.id.empty();
-  tooltip(has_fault ? "Opens this step, with the fault still in." : "Opens this step as the device has it.");
-  const std::string cell = cell_indices(place.tensor.should_be, {at.tensor, at.row, at.column});
-  struct Way {
-    const char* words;
-    const std::optional<Explanation>& why;
-    double value;
-    ImU32 colour;
+  const auto sum = [](const std::optional<Explanation>& why, double value, scene::Ink ink) {
+    return scene::row({scene::line(why ? why->numbers : std::string(), style::Text::number_small),
+                       scene::number(fmt::format("= {:.4g}", value), ink)})
+        .filling()
+        .told(why ? why->formula + "\n" + why->numbers : std::string());
   };
-  const Way ways[] = {{"should be", place.tensor.why_should_be, at.expected, c.good},
-                      {"is", place.tensor.why_is, at.got, c.alarm}};
-  float y = from.y;
-  const float room = width - button - px(20);
-  for (const Way& way : ways) {
-    float x = from.x;
-    const bool is_first = &way == &ways[0];
-    {
-      const style::TextStyle text(style::Text::caption);
-      if (is_first) draw_text({x, y}, c.dim, "Why this number?");
-      if (!is_first) {
-        const auto symbol = place.symbols.find(at.tensor);
-        float cell_at = x;
-        if (symbol == place.symbols.end()) {
-          draw_text({x, y}, c.dim, at.tensor);
-          cell_at += text_extent(at.tensor).x;
-        } else {
-          const FormulaSize extent = measure_formula(symbol->second.latex, px(14));
-          draw_formula(ImGui::GetWindowDrawList(), {x, y + text_extent("x").y * 0.8F}, symbol->second.latex,
-                       px(14), c.dim);
-          cell_at += extent.width + px(3);
-        }
-        draw_text({cell_at, y}, c.dim, shortened(cell, x + px(112) - cell_at));
-      }
-      x += px(118);
-      draw_text({x, y}, c.dim, way.words);
-      x += px(66);
-    }
-    const style::TextStyle digits(style::Text::number_small);
-    const std::string value = fmt::format("= {:.4g}", way.value);
-    const float end = from.x + room - text_extent(value).x - px(8);
-    const std::string sum = way.why ? shortened(way.why->numbers, end - x) : std::string();
-    draw_text({x, y}, c.text, sum);
-    const float value_at = x + text_extent(sum).x + px(8);
-    draw_text({value_at, y}, way.colour, value);
-    ImGui::SetCursorScreenPos({from.x, y});
-    ImGui::InvisibleButton(way.words, {std::max(room, 1.0F), px(18)});
-    if (way.why) tooltip(way.why->formula + "\n" + way.why->numbers);
-    y += px(19);
-  }
+  const auto symbol = place.symbols.find(at.tensor);
+  Node cell = scene::row({symbol == place.symbols.end() ? scene::caption(at.tensor)
+                                                        : scene::formula(symbol->second.latex, 14, c.dim),
+                          scene::line(cell_indices(place.tensor.should_be, {at.tensor, at.row, at.column}),
+                                      style::Text::caption, scene::dim_ink)},
+                         Gap::tight);
+  const bool has_fault = !application.session.state().prove.fault.id.empty();
+  Node button = scene::pill("to the Stage  →")
+                    .told(has_fault ? "Opens this step, with the fault still in."
+                                    : "Opens this step as the device has it.")
+                    .on([&application, at] { go_to_departure(application, proof_form(application), at); });
+  Nodes lines = {scene::caption("Why this number?"),
+                 scene::caption("should be"),
+                 sum(place.tensor.why_should_be, at.expected, c.good),
+                 std::move(cell).fixed(112),
+                 scene::caption("is"),
+                 sum(place.tensor.why_is, at.got, c.alarm)};
+  return scene::row({scene::grid(3, std::move(lines)).filling(), std::move(button)}, Gap::wide);
 }
 
-/// The first tensor that the fault that is in makes wrong, or a device.
-Known<WrongHere::Value> ask_wrong(Application& application) {
+/// The question for the first tensor that the fault that is in makes wrong.
+WrongHere wrong_by_fault(const Application& application) {
   const InjectedFault& fault = application.session.state().prove.fault;
-  if (fault.id.empty()) return ask_device_departure(application, proof_form(application));
   auto key = about_proof<WrongHere>(application);
   key.form = fault.form;
   key.fault = fault.id;
-  return application.session.questions().ask(key);
+  return key;
+}
+
+/// That tensor, or the one that a device makes wrong.
+Known<WrongHere::Value> ask_wrong(Application& application) {
+  if (application.session.state().prove.fault.id.empty())
+    return ask_device_departure(application, proof_form(application));
+  return application.session.questions().ask(wrong_by_fault(application));
 }
 
 /// What is wrong: formula, tensors, arithmetic. `reason`: why no step may be off, in a sentence; `message`:
 /// why equations cannot be carried out, mostly empty.
-void draw_wrong(Application& application, const std::string& reason, const std::string& message, ImVec2 from,
-                ImVec2 to) {
-  const Computation& computed = *application.session.computed();
-  const style::Palette& c = style::colours();
+Node wrong(Application& application, const std::string& reason, const std::string& message) {
   const Known<WrongHere::Value> answer = ask_wrong(application);
-  const float width = to.x - from.x;
-  if (!answer.value || answer.stale || !*answer.value) {
-    ImGui::SetCursorScreenPos(from);
-    if (!message.empty()) {
-      style::paragraph("Its equations cannot be carried out: " + message);
-    } else if (!answer.reason.empty()) {
-      style::paragraph(answer.reason);
-    } else if (answer.value && !answer.stale) {
-      style::paragraph(reason);
-    } else {
-      awaited("looking for the first step that is off", answer);
-    }
-    return;
+  if (answer.value && !answer.stale && *answer.value) {
+    const WrongPlace& place = **answer.value;
+    const FormulaChange& change = place.tensor.change;
+    return scene::column({centred({scene::formula(latex(change.is, place.symbols, boxed_style(change)), 24)}),
+                          should_be(change, place.symbols),
+                          tensor_pictures(*application.session.computed(), place).filling(),
+                          arithmetic(application, place)},
+                         Gap::near)
+        .named("wrong/" + place.tensor.departure.operation);
   }
-  const WrongPlace& place = **answer.value;
-  const FormulaChange& change = place.tensor.change;
-  prove_map().operation = place.tensor.departure.operation;
-  float y =
-      draw_centred_formula(palimpsest::latex(change.is, place.symbols, boxed_style(change)), from, width);
-  y = draw_should_be(change, place.symbols, {from.x, y + px(2)}, width) + px(6);
-  const bool has_words = place.tensor.departure.rows_per_token > 0;
-  const float gutter = has_words ? px(words_beside) : 0;
-  const float picture = std::floor((width - gutter - 2 * px(between)) / 3);
-  const bool is_column = place.tensor.should_be.cols() == 1 && place.tensor.should_be.rows() > 1;
-  const float top = y + px(title_height);
-  const float bottom = to.y - px(arithmetic_height + caption_height + 8);
-  const float height = is_column ? std::floor((bottom - top) * strip_share) : bottom - top;
-  if (height < px(16) || picture < px(40)) return;
-  const float x[] = {from.x + gutter, from.x + gutter + picture + px(between),
-                     from.x + gutter + 2 * (picture + px(between))};
-  const auto symbol = place.symbols.find(place.tensor.departure.tensor);
-  const std::string called = symbol == place.symbols.end() || symbol->second.words.empty()
-                                 ? std::string()
-                                 : ": " + symbol->second.words;
-  const bool has_own_scale = place.should_range != place.range;
-  const std::string own =
-      has_own_scale ? fmt::format(", own scale ±{}", plain_number(place.should_range, 1)) : std::string();
-  draw_tensor(place, {.key = "prove should",
-                      .words = {"as it should be" + own + called, "as it should be" + own, "should be"},
-                      .values = place.tensor.should_be,
-                      .from = {x[0], top},
-                      .size = {picture, height},
-                      .range = place.should_range});
-  draw_tensor(place, {.key = "prove is",
-                      .words = {"as it is", "is"},
-                      .values = place.tensor.is,
-                      .from = {x[1], top},
-                      .size = {picture, height},
-                      .range = place.range});
-  draw_tensor(place, {.key = "prove apart",
-                      .words = {"is − should be"},
-                      .values = place.apart,
-                      .from = {x[2], top},
-                      .size = {picture, height},
-                      .range = place.range,
-                      .is_difference = true});
-  if (!is_column) draw_row_words(computed, place, {x[0], top}, height);
-  {
-    const style::TextStyle text(style::Text::caption);
-    const float below = top + height + px(3);
-    draw_text(
-        {x[0], below}, c.dim,
-        shortened(
-            fmt::format("{} × {} numbers{}", place.tensor.should_be.rows(), place.tensor.should_be.cols(),
-                        place.first_row > 0 || place.first_column > 0 ? " around the first that is off" : ""),
-            picture));
-    const std::string range = plain_number(place.range, 2);
-    std::string scale = fmt::format("{}±{}; {:.0f} % of the difference beyond it",
-                                    has_own_scale ? "" : "one scale, ", range, 100 * place.beyond);
-    if (text_extent(scale).x > picture)
-      scale = shortened(fmt::format("±{}; {:.0f} % beyond", range, 100 * place.beyond), picture);
-    draw_text({x[2] + picture - text_extent(scale).x, below}, c.dim, scale);
-  }
-  draw_arithmetic(application, place,
-                  {from.x, is_column ? (top + height + px(caption_height) + to.y - px(arithmetic_height)) / 2
-                                     : std::max(to.y - px(arithmetic_height), top + height + px(22))},
-                  width);
+  if (!message.empty()) return scene::paragraph("Its equations cannot be carried out: " + message);
+  if (!answer.reason.empty()) return scene::paragraph(answer.reason);
+  if (answer.value && !answer.stale) return scene::paragraph(reason);
+  return awaiting("looking for the first step that is off", answer,
+                  [&application] { application.session.questions().give_up(wrong_by_fault(application)); });
 }
 
-void draw_centre(Application& application, ImVec2 from, ImVec2 to) {
+/// The question for what the fault does that is in.
+FaultHere present_fault(const Application& application) {
+  const InjectedFault& fault = application.session.state().prove.fault;
+  auto key = about_proof<FaultHere>(application);
+  key.form = fault.form;
+  key.fault = fault.id;
+  return key;
+}
+
+/// The first step that a fault makes wrong.
+Node faulty(Application& application) {
+  const Fault& fault = find_fault(application.session.state().prove.fault.id);
+  const Known<FaultFigures> figures = ask_present_fault(application);
+  if (!figures.value || figures.stale)
+    return scene::column(
+        {headline(application, fault.label),
+         awaiting("carrying out the faulty equations", figures,
+                  [&application] { application.session.questions().give_up(present_fault(application)); })},
+        Gap::wide);
+  if (!figures.value->without.empty()) {
+    const std::string& refused = application.session.computed()->no_fault;
+    return scene::column(
+        {headline(application, fault.label),
+         scene::paragraph(fmt::format("“{}” is not in. {}", fault.label,
+                                      refused.empty() ? "It " + figures.value->without + "." : refused))},
+        Gap::wide);
+  }
+  const std::optional<Departure>& at = figures.value->departure;
+  return scene::column(
+      {at ? headline(application, place_words(application, *at), place_words(application, *at, true))
+          : headline(application, fault.label),
+       wrong(application, "No step is off here: on these data the fault changes no number.",
+             figures.value->message)
+           .filling()},
+      Gap::near);
+}
+
+/// The first step that a device makes otherwise than the CPU.
+Node parting_device(Application& application) {
+  const std::string& device = application.session.computed()->choice.device;
+  const Known<WrongHere::Value> found = ask_wrong(application);
+  const bool is_found = found.value && !found.stale && *found.value;
+  return scene::column(
+      {headline(application, is_found
+                                 ? fmt::format("on {}: {}", device,
+                                               place_words(application, (*found.value)->tensor.departure))
+                                 : fmt::format("{} and the CPU part", device)),
+       wrong(application,
+             "No single step is off by more than the whole form may be: its differences add up, or it is run "
+             "by another kernel than the one that keeps its steps.",
+             {})
+           .filling()},
+      Gap::near);
+}
+
+Node centre(Application& application) {
+  const auto computed = application.session.computed();
+  if (!computed)
+    return scene::paragraph(
+        "Nothing is open yet. Drop a file here or press Ctrl+O; D lists captures and presets.");
+  if (computed->sequence.tokens == 0)
+    return scene::paragraph("This sequence has no tokens, so nothing can part.");
   const ProveState& state = application.session.state().prove;
-  const Computation& computed = *application.session.computed();
-  const ImVec2 below = {from.x, from.y + px(headline_height)};
-  if (!state.fault.id.empty()) {
-    const Known<FaultFigures> figures = ask_present_fault(application);
-    const Fault& fault = find_fault(state.fault.id);
-    const bool is_known = figures.value && !figures.stale;
-    const bool lacks = is_known && !figures.value->without.empty();
-    draw_headline(application,
-                  lacks                                  ? fault.label
-                  : is_known && figures.value->departure ? place_words(application, *figures.value->departure)
-                                                         : fault.label,
-                  from, to.x,
-                  is_known && !lacks && figures.value->departure
-                      ? place_words(application, *figures.value->departure, true)
-                      : std::string());
-    ImGui::SetCursorScreenPos(below);
-    if (lacks)
-      style::paragraph(
-          fmt::format("“{}” is not in. {}", fault.label,
-                      computed.no_fault.empty() ? "It " + figures.value->without + "." : computed.no_fault));
-    else if (is_known)
-      draw_wrong(application, "No step is off here: on these data the fault changes no number.",
-                 figures.value->message, below, to);
-    else
-      awaited("carrying out the faulty equations", figures);
-    return;
-  }
-  if (!state.fragile.empty()) {
-    draw_headline(application, "right on paper, not always in numbers", from, to.x);
-    ImGui::SetCursorScreenPos(below);
-    scene::show(fragile_form(application));
-    return;
-  }
-  if (parts_on_device(computed, proof_form(application))) {
-    const Known<WrongHere::Value> wrong = ask_wrong(application);
-    const bool is_found = wrong.value && !wrong.stale && *wrong.value;
-    const std::string& device = computed.choice.device;
-    draw_headline(application,
-                  is_found ? fmt::format("on {}: {}", device,
-                                         place_words(application, (*wrong.value)->tensor.departure))
-                           : fmt::format("{} and the CPU part", device),
-                  from, to.x);
-    ImGui::SetCursorScreenPos(below);
-    draw_wrong(
-        application,
-        "No single step is off by more than the whole form may be: its differences add up, or it is run "
-        "by another kernel than the one that keeps its steps.",
-        {}, below, to);
-    return;
-  }
-  draw_headline(application, "nothing is wrong on purpose", from, to.x);
-  ImGui::SetCursorScreenPos(below);
-  scene::show(proof(application));
+  if (!state.fault.id.empty()) return faulty(application);
+  if (!state.fragile.empty())
+    return scene::column(
+        {headline(application, "right on paper, not always in numbers"), fragile_form(application).filling()},
+        Gap::wide);
+  if (parts_on_device(*computed, proof_form(application))) return parting_device(application);
+  return scene::column({headline(application, "nothing is wrong on purpose"), proof(application).filling()},
+                       Gap::wide);
 }
 
 }  // namespace
@@ -448,8 +352,6 @@ std::span<const Panel> prove_panels() {
   };
   return list;
 }
-
-ProveMap& prove_map() { return context_local<ProveMap>(); }
 
 Form proof_form(const Application& application) {
   const InjectedFault& fault = application.session.state().prove.fault;
@@ -471,12 +373,8 @@ void inject(Application& application, const std::string& fault) {
 }
 
 Known<FaultFigures> ask_present_fault(Application& application) {
-  const InjectedFault& fault = application.session.state().prove.fault;
-  if (fault.id.empty()) return {};
-  auto key = about_proof<FaultHere>(application);
-  key.form = fault.form;
-  key.fault = fault.id;
-  return application.session.questions().ask(key);
+  if (application.session.state().prove.fault.id.empty()) return {};
+  return application.session.questions().ask(present_fault(application));
 }
 
 Known<FragileFigures> ask_present_fragile(Application& application) {
@@ -495,23 +393,7 @@ std::string numbered_word(const Computation& computed, Index token) {
 }
 
 void draw_prove(Application& application) {
-  prove_map() = {};
-  if (style::begin_panel("##where do they part", {0, 0},
-                         ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
-    const auto computed = application.session.computed();
-    if (!computed || computed->sequence.tokens == 0) {
-      style::paragraph(computed ? "This sequence has no tokens, so nothing can part."
-                                : "Nothing is open yet. Drop a file here or press Ctrl+O; D lists captures "
-                                  "and presets.");
-    } else {
-      const ImVec2 from = ImGui::GetCursorScreenPos();
-      const ImVec2 room = ImGui::GetContentRegionAvail();
-      draw_centre(application, from, {from.x + room.x, from.y + room.y});
-      ImGui::SetCursorScreenPos(from);
-      ImGui::Dummy({1, 1});  // pictures are no items
-    }
-  }
-  style::end_panel();
+  scene::show_panel("##where do they part", false, [&] { return centre(application).named("where"); });
 }
 
 }  // namespace palimpsest

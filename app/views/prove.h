@@ -1,7 +1,5 @@
 #pragma once
 
-#include <imgui.h>
-
 #include <span>
 #include <string>
 #include <vector>
@@ -11,7 +9,6 @@
 #include "app/session/prove_questions.h"
 #include "app/studio/application.h"
 #include "app/studio/workspaces.h"
-#include "app/widgets/heat_map.h"
 
 // What the panels of Prove share.
 
@@ -24,36 +21,6 @@ void draw_prove(Application& application);
 void draw_prove_faults(Application& application);
 void draw_prove_grid(Application& application);
 void draw_prove_floor(Application& application);
-
-/// What Prove drew last: what the tests look at.
-struct ProveMap {
-  struct Cells {
-    int agree = 0;
-    int part = 0;
-    int no_form = 0;
-    int no_device = 0;
-    int waiting = 0;
-  };
-  Index flag = -1;                    // the token at the flag
-  std::string headline;               // beside the question
-  std::string operation;              // the first that is off
-  std::vector<Rectangle> tensors;     // should be, is, the difference
-  Cells cells;                        // of the grid
-  std::vector<Rectangle> form_names;  // above its columns
-  float heads_top = 0;                // below the names of precisions, which stand over them
-  Rectangle cancel = {};              // the button that ends the check; empty while none runs
-  std::size_t checked = 0;            // rules of which it is known whether they agree
-  std::string marks_legend;           // what the marks of lost numbers mean
-};
-
-/// That of the current Dear ImGui context.
-ProveMap& prove_map();
-
-/// Goes on with a check of everything that was begun in Prove, wherever one looks: once in every frame.
-void keep_checking(Application& application);
-
-/// Ends it, as *cancel* does: what is known stays.
-void stop_checking();
 
 /// The form that Prove looks at: the one with the fault, else the one that is stepped through.
 Form proof_form(const Application& application);

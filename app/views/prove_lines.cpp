@@ -241,9 +241,8 @@ Plot difference_plot(Application& application, const ProofLines& all, const Word
     plot.series.push_back(std::move(series));
   }
   add_lost(plot, application, all, places);
-  prove_map().flag = first_wrong(application, all, allowed);
-  if (prove_map().flag < 0) return plot;
-  const Index flag = prove_map().flag;
+  const Index flag = first_wrong(application, all, allowed);
+  if (flag < 0) return plot;
   const bool is_in_view = flag >= places.begin && flag < places.end;
   const double x = is_in_view ? places.middle(flag) : flag < places.begin ? -1 : places.width + 1;
   plot.marks.push_back(

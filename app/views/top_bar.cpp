@@ -1,181 +1,203 @@
 #include <fmt/format.h>
-#include <imgui.h>
 
 #include <algorithm>
-#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "app/gl/context_local.h"
+#include "app/scene/window.h"
 #include "app/session/prove_questions.h"
 #include "app/studio/application.h"
-#include "app/studio/bars.h"
 #include "app/studio/command.h"
+#include "app/studio/workspaces.h"
 #include "app/views/form_words.h"
-#include "app/views/pickers.h"
+#include "app/views/found_list.h"
 #include "app/views/story_line.h"
-#include "app/widgets/controls.h"
-#include "app/widgets/text.h"
 #include "core/variants/variants.h"
 
 namespace palimpsest {
 
 namespace {
 
-constexpr float widest_data_pill = 420;
-constexpr float least_data_pill = 132;  // beside what the text tells
-constexpr float palette_width = 36;
-constexpr float around_story = 16;
-constexpr float tab_gap = 12;
-constexpr float small_bar = 1000;  // narrower ones have no room for all
+using scene::Button;
+using scene::Gap;
+using scene::Node;
+using scene::Nodes;
 
-/// The bar's window across the top of the viewport, with its rounded surface drawn.
-void begin_bar(float height) {
-  const ImGuiViewport* viewport = ImGui::GetMainViewport();
-  ImGui::SetNextWindowPos(viewport->WorkPos);
-  ImGui::SetNextWindowSize({viewport->WorkSize.x, height});
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
-  ImGui::Begin("Top bar", nullptr,
-               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoMove |
-                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus |
-                   ImGuiWindowFlags_NoScrollWithMouse);
-  ImGui::PopStyleVar();
-  const float gap = style::px(style::panel_gap);
-  const ImVec2 from = {viewport->WorkPos.x + gap,
-                       viewport->WorkPos.y + std::min(gap, std::round(height / 8))};
-  const ImVec2 to = {viewport->WorkPos.x + viewport->WorkSize.x - gap, viewport->WorkPos.y + height - gap};
+// In design pixels.
+constexpr float narrow_bar = 1400;  // narrower ones say less: their tabs need the room
+constexpr float small_bar = 1000;   // and these have no room for all
+constexpr float list_width = 380;
+
+Node tabs(Application& application) {
+  Nodes all;
+  if (application.workspaces().size() < 2) return scene::column({});
+  for (const Workspace& workspace : application.workspaces())
+    all.push_back(
+        with_command(application, std::string("workspace.") + workspace.id,
+                     {Button{workspace.name, Button::Look::tab, &workspace == &application.workspace()}}));
+  return scene::row(std::move(all), Gap::wide);
+}
+
+/// Whether all forms agree; in little room without the number, which the tooltip tells.
+Node agreement_badge(Application& application, const Computation& computed, bool is_small) {
   const style::Palette& c = style::colours();
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  list->AddRectFilled(from, to, c.panel, style::px(style::corner));
-  list->AddRect(from, to, c.edge, style::px(style::corner), style::px(style::line));
-  ImGui::SetCursorScreenPos(
-      {from.x + style::px(style::panel_padding), std::round((from.y + to.y - style::px(28)) / 2)});
-}
-
-void program_name() {
-  const style::TextStyle style(style::Text::strong);
-  const ImVec2 extent = text_extent("Palimpsest");
-  const ImVec2 from = ImGui::GetCursorScreenPos();
-  draw_text({from.x, from.y + (style::px(28) - extent.y) / 2}, style::colours().text, "Palimpsest");
-  ImGui::Dummy({extent.x, style::px(28)});
-  ImGui::SameLine(0, style::px(16));
-  const ImVec2 line = ImGui::GetCursorScreenPos();
-  ImGui::GetWindowDrawList()->AddLine({line.x, line.y + style::px(6)}, {line.x, line.y + style::px(22)},
-                                      style::colours().faint, style::px(1));
-  ImGui::Dummy({style::px(1), style::px(28)});
-  ImGui::SameLine(0, style::px(tab_gap));
-}
-
-void workspace_tabs(Application& application) {
-  if (application.workspaces().size() < 2) return;
-  for (const Workspace& workspace : application.workspaces()) {
-    if (&workspace != &application.workspaces().front()) ImGui::SameLine(0, style::px(tab_gap));
-    const bool present = &workspace == &application.workspace();
-    command_button(application, std::string("workspace.") + workspace.id,
-                   [&] { return style::tab_button(workspace.name, present); });
+  std::string words = agreement_words(computed);
+  if (is_small) words = words.substr(0, words.find(" · "));
+  const Node usual = scene::pill(is_small ? "3 forms agree" : "3 forms agree · 8.8e-16");
+  if (application.session.computing()) {  // as wide, so that nothing jumps
+    return scene::steady(
+        {{scene::Frame{.node = {scene::row({scene::mark(scene::Mark::Kind::spinner, c.dim),
+                                            scene::line("computing…", style::Text::body, c.dim)})},
+                       .across = Gap::near,
+                       .down = Gap::small,
+                       .outline = scene::edge_ink,
+                       .is_round = true}},
+         scene::pill(words),
+         usual});
   }
-}
-
-/// In place of the badge, as wide as it, so that nothing jumps.
-void computing(ImVec2 size) {
-  const style::Palette& c = style::colours();
-  const ImVec2 from = ImGui::GetCursorScreenPos();
-  ImGui::Dummy(size);
-  ImGui::GetWindowDrawList()->AddRect(from, {from.x + size.x, from.y + size.y}, c.edge, size.y / 2,
-                                      style::px(1));
-  style::spinner({from.x + style::px(16), from.y + size.y / 2}, c.dim);
-  const float height = text_extent("computing…").y;
-  draw_text({from.x + style::px(28), from.y + (size.y - height) / 2}, c.dim, "computing…");
-}
-
-bool is_small_bar() { return ImGui::GetWindowWidth() < style::px(small_bar); }
-
-/// In little room without the number, which the tooltip tells.
-std::string badge_words(const Computation& computed) {
-  const std::string words = agreement_words(computed);
-  return is_small_bar() ? words.substr(0, words.find(" · ")) : words;
-}
-
-void agreement_badge(Application& application, const Computation& computed) {
-  const std::string label = badge_words(computed) + "###agreement";
-  if (application.session.computing()) {
-    computing(style::pill_size(label.c_str()));
-    return;
-  }
-  const style::Palette& c = style::colours();
   const Index bad = computed.agree ? -1 : first_bad_token(computed);
-  if (style::pill_button(label.c_str(), false, is_in_order(computed) ? c.good : c.alarm) && bad >= 0) {
-    application.playing = false;
-    application.show_welcome = false;
-    application.session.go_to_token(bad);
-  }
-  if (!wants_tooltip()) return;
-  tooltip(agreement_explained(computed) +
-          (bad >= 0 ? "\nA click goes to the first token at which they differ." : ""));
+  Node badge = {Button{.words = words, .ink = is_in_order(computed) ? c.good : c.alarm}};
+  return scene::steady({std::move(badge)
+                            .named("agreement")
+                            .told(agreement_explained(computed) +
+                                  (bad >= 0 ? "\nA click goes to the first token at which they differ." : ""))
+                            .on([&application, bad] {
+                              if (bad < 0) return;
+                              application.playing = false;
+                              application.show_welcome = false;
+                              application.session.go_to_token(bad);
+                            }),
+                        usual});
 }
 
-/// What is wrong on purpose, in every workspace, and the way out. Its bare name may take `most`, its whole
-/// sentence `room`. Returns whether a fault is in.
-bool fault_pill(Application& application, float room, float most) {
+/// What is wrong on purpose, in every workspace, and the way out.
+Node fault_pill(Application& application) {
   const InjectedFault& fault = application.session.state().prove.fault;
-  if (fault.id.empty()) return false;
-  const style::Palette& c = style::colours();
-  const std::string in_full = fmt::format("{}, {}", find_fault(fault.id).label, name(fault.form));
-  const float beside = style::pill_size("").x + text_extent("wrong on purpose:   ×").x;
-  std::string words =
-      shortened("wrong on purpose: " + in_full, std::max(room, style::px(120)) - style::pill_size("  ×").x);
-  if (room < beside + style::px(60))
-    words = shortened(find_fault(fault.id).label,
-                      std::max({room, most, style::px(120)}) - style::pill_size("  ×").x);
-  const bool pressed = style::pill_button((words + "  ×###fault").c_str(), false, c.alarm);
-  tooltip(fault_explained(fault));
-  if (pressed) perform(find_command(application, "fault.out"), application);
-  return true;
+  const auto pill = [&](std::string words, scene::Fit fit) {
+    Node node = {Button{.words = std::move(words), .ink = style::colours().alarm, .fit = fit, .tail = "  ×"}};
+    return std::move(node).named("fault").told(fault_explained(fault)).on([&application] {
+      perform(find_command(application, "fault.out"), application);
+    });
+  };
+  const std::string& label = find_fault(fault.id).label;
+  return scene::first_that_fits(
+      {pill(fmt::format("wrong on purpose: {}, {}", label, name(fault.form)), scene::Fit::whole),
+       pill(label, scene::Fit::shorten)});
+}
+
+void choose_variant(Application& application, const std::string& variant) {
+  Choice choice = application.session.choice();
+  choice.variant = variant;
+  application.session.choose(std::move(choice));
+  scene::close();
+}
+
+/// A line to type in above the rules that have what is typed in their names or sentences. It opens at the
+/// present one.
+Node list_of_rules(Application& application) {
+  struct Rules {
+    FoundList list;
+  };
+  FoundList& list = context_local<Rules>().list;
+  const std::string present = application.session.choice().variant;
+  if (scene::appears()) list = {.at = present};
+  std::vector<std::string> left;
+  Nodes rows;
+  for (const Variant& variant : variants()) {
+    if (has_words(variant.label + ' ' + variant.words + ' ' + variant.id, list.filter.typed))
+      left.push_back(variant.id);
+  }
+  list.follow(left, true);
+  for (const std::string& id : left) {
+    const Variant& variant = find_variant(id);
+    rows.push_back(list.row(id,
+                            named_choice(variant.label + (id == present ? " · the present one" : ""),
+                                         variant.words, id == list.at),
+                            [&application, id] { choose_variant(application, id); }));
+  }
+  if (left.empty()) rows.push_back(scene::caption("No rule has these words."));
+  Node line = {
+      scene::Filter{.box = &list.filter, .hint = "Find a rule", .entered = [&application, &list, left] {
+                      if (!left.empty()) choose_variant(application, list.at);
+                    }}};
+  return scene::column({std::move(line).named("typed"),
+                        scene::scroll("rules", scene::column(std::move(rows), Gap::hair)).fixed(520)},
+                       Gap::near);
+}
+
+Node variant_menu(Application& application, bool is_narrow) {
+  const Variant& present = find_variant(application.session.choice().variant);
+  Node menu = {scene::Menu{.words = present.label,
+                           .content = [&application] { return list_of_rules(application); },
+                           .width = list_width,
+                           .fills = true}};
+  menu = std::move(menu).named("variant").told("The rule by which the memory is rewritten");
+  menu.key = key_name(find_command(application, "variant.next").key);
+  return std::move(menu).fixed(is_narrow ? 176 : 240);
+}
+
+/// What the title leaves open: which head, and whether something was changed.
+std::string data_state(const Session& session) {
+  std::string words;
+  if (session.data().heads * session.data().batches > 1)
+    words += fmt::format(" · head {}", session.choice().head);
+  if (!session.choice().edits.empty()) words += " · changed";
+  return words;
+}
+
+/// As many parts of "overwriting a fact · Gated DeltaNet · layer 1 · head 0" as have room; what the title
+/// leaves open only beside its first part, and a piece of that where it has none.
+Node data_pill(Application& application) {
+  const Session& session = application.session;
+  const std::string title = session.data().title.empty() ? "Open…" : session.data().title;
+  const std::string state = data_state(session);
+  Nodes wishes;
+  const auto add = [&](const std::string& words, scene::Fit fit) {
+    Node pill = {Button{.words = words, .fit = fit, .tail = " ▾"}};
+    wishes.push_back(with_command(application, "data.list", std::move(pill).named("data")));
+  };
+  for (std::size_t end = title.size(); end != std::string::npos && end > 0; end = title.rfind(" · ", end - 1))
+    add(title.substr(0, end) + state, scene::Fit::whole);
+  add(title.substr(0, title.find(" · ")), scene::Fit::shorten);
+  return scene::first_that_fits(std::move(wishes));
 }
 
 /// "Ctrl P": a newcomer's way to everything else.
-void palette_button(Application& application) {
-  const char* command = "help.commands";
-  std::string key = key_name(find_command(application, command).key);
+Node palette_button(Application& application) {
+  std::string key = key_name(find_command(application, "help.commands").key);
   std::ranges::replace(key, '+', ' ');
-  command_button(application, command, [&] { return style::word_button(key.c_str(), 28); });
+  return with_command(application, "help.commands", scene::word_button(std::move(key)));
+}
+
+Node bar(Application& application) {
+  const float width = scene::window_width();
+  const bool is_narrow = width < narrow_bar;
+  Nodes all;
+  if (!is_narrow) {
+    all.push_back(scene::text("Palimpsest", style::Text::strong, 0, scene::Fit::whole));
+    all.push_back({scene::Rule{.room = Gap::wide, .height = 16}});
+  }
+  all.push_back(tabs(application));
+  all.push_back(scene::space(Gap::small));
+  const bool is_faulty = !application.session.state().prove.fault.id.empty();
+  all.push_back(is_faulty ? fault_pill(application)
+                          : scene::first_that_fits({story_line(application), scene::column({})}));
+  // From the right edge, so that nothing there moves when the names on the left change.
+  all.push_back(scene::rest());
+  all.push_back(variant_menu(application, is_narrow));
+  all.push_back(data_pill(application).cut_between(132, 420));
+  if (const auto computed = application.session.computed())
+    all.push_back(agreement_badge(application, *computed, width < small_bar));
+  all.push_back(palette_button(application));
+  return scene::row(std::move(all));
 }
 
 }  // namespace
 
 void draw_top_bar(Application& application, float height) {
-  begin_bar(height);
-  if (ImGui::GetWindowWidth() >= style::px(narrow_bar)) program_name();
-  workspace_tabs(application);
-  const auto computed = application.session.computed();
-  const float gap = ImGui::GetStyle().ItemSpacing.x;
-  const float badge =
-      computed ? std::max(style::pill_size((badge_words(*computed) + "###agreement").c_str()).x,
-                          style::pill_size(is_small_bar() ? "3 forms agree" : "3 forms agree · 8.8e-16").x)
-               : 0;
-  // From the right edge, so that nothing there moves when the names on the left change.
-  const float palette =
-      ImGui::GetWindowWidth() - style::px(style::panel_gap + style::panel_padding) - style::px(palette_width);
-  const float agreement = palette - style::px(16) - badge;
-  ImGui::SameLine(0, style::px(around_story));
-  const float variant_width = variant_picker_width(find_variant(application.session.choice().variant));
-  const float pickers = variant_width + style::px(least_data_pill) + 2 * gap + style::px(around_story);
-  const float between = agreement - ImGui::GetCursorPosX() - pickers;
-  const float beside_data =
-      std::max(between - style::px(96), style::px(160));  // whose name is to be read too
-  if (!fault_pill(application, beside_data, between)) draw_story_line(application, between, style::px(28));
-  ImGui::SameLine(0, style::px(around_story));
-  const float room = agreement - ImGui::GetCursorPosX() - variant_width - 2 * gap;
-  const float most = std::min(std::max(room, style::px(80)), style::px(widest_data_pill));
-  const float data_width = data_picker_width(application, most);
-  ImGui::SetCursorPosX(std::max(agreement - 2 * gap - data_width - variant_width, ImGui::GetCursorPosX()));
-  variant_picker(application);
-  ImGui::SameLine();
-  data_picker(application, most);
-  ImGui::SameLine();
-  ImGui::SetCursorPosX(std::max(agreement, ImGui::GetCursorPosX()));
-  if (computed) agreement_badge(application, *computed);
-  ImGui::SameLine();
-  ImGui::SetCursorPosX(std::max(palette, ImGui::GetCursorPosX()));
-  palette_button(application);
-  ImGui::End();
+  scene::show_bar("Top bar", height, bar(application));
 }
 
 }  // namespace palimpsest

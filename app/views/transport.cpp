@@ -1,36 +1,34 @@
 #include "app/views/transport.h"
 
 #include <fmt/format.h>
-#include <imgui.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <string>
+#include <utility>
 
-#include "app/gl/context_local.h"
+#include "app/scene/draw.h"
 #include "app/session/words.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
 #include "app/views/form_words.h"
-#include "app/widgets/controls.h"
-#include "app/widgets/formula.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {
 
 namespace {
 
+using scene::Fit;
+using scene::Gap;
+using scene::Mark;
+using scene::Node;
+using scene::Nodes;
 using Grain = Session::Grain;
 
 // In design pixels.
-constexpr float height = 28;
-constexpr float gap = 16;
 constexpr float narrowest_position = 216;
-constexpr float comfortable_position = 360;  // the figures and the speed leave it so much
+constexpr float comfortable_position = 360;  // where all else has room
 constexpr float widest_position = 520;
-constexpr float speed_width = 136;
-constexpr float narrowest_label = 48;  // of a word, with the dot before it: less says nothing of it
 
 struct NamedGrain {
   const char* name;  // in the commands
@@ -38,44 +36,25 @@ struct NamedGrain {
   Grain grain;
 };
 
-constexpr std::array<NamedGrain, 3> grains = {{{"operation", "operation", Grain::operation},
-                                               {"token", "word", Grain::token},
-                                               {"chunk", "chunk", Grain::chunk}}};
+constexpr NamedGrain grains[] = {{"operation", "operation", Grain::operation},
+                                 {"token", "word", Grain::token},
+                                 {"chunk", "chunk", Grain::chunk}};
 
-const char* grain_name(Grain grain) { return std::ranges::find(grains, grain, &NamedGrain::grain)->name; }
-
-void button(Application& application, const char* label, Icon icon, const std::string& command) {
-  command_button(application, command, [&] { return icon_button(label, icon); });
+Node button(Application& application, const char* name, Icon icon, const std::string& command) {
+  return with_command(application, command, scene::icon_button(name, icon));
 }
 
-void buttons(Application& application) {
-  const std::string grain = grain_name(application.grain);
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(style::px(4), style::px(8)));
-  button(application, "to the start", Icon::to_start, "time.start");
-  ImGui::SameLine();
-  button(application, "back", Icon::back, grain + ".back");
-  ImGui::SameLine();
-  button(application, "play", application.playing ? Icon::pause : Icon::play, "time.play");
-  ImGui::SameLine();
-  button(application, "forwards", Icon::forwards, grain + ".forward");
-  ImGui::SameLine();
-  button(application, "to the end", Icon::to_end, "time.end");
-  ImGui::SameLine();
-  button(application, "to the event before", Icon::mark_back, "mark.back");
-  ImGui::SameLine();
-  button(application, "to the next event", Icon::mark_forward, "mark.forward");
-  ImGui::PopStyleVar();
-}
-
-/// A word of the row, on its middle line.
-void word(std::string_view text, style::Text font, ImU32 colour) {
-  const style::TextStyle style(font, colour);
-  const float letters = text_extent(text).y;
-  const float row = style::px(height);
-  const ImVec2 from = ImGui::GetCursorScreenPos();
-  draw_text({from.x, from.y + (row - letters) / 2}, colour, text);
-  ImGui::Dummy({text_extent(text).x, row});
-  ImGui::SameLine(0, 0);
+Node buttons(Application& application) {
+  const std::string grain = std::ranges::find(grains, application.grain, &NamedGrain::grain)->name;
+  const Icon play = application.playing ? Icon::pause : Icon::play;
+  return scene::row({button(application, "to the start", Icon::to_start, "time.start"),
+                     button(application, "back", Icon::back, grain + ".back"),
+                     button(application, "play", play, "time.play"),
+                     button(application, "forwards", Icon::forwards, grain + ".forward"),
+                     button(application, "to the end", Icon::to_end, "time.end"),
+                     button(application, "to the event before", Icon::mark_back, "mark.back"),
+                     button(application, "to the next event", Icon::mark_forward, "mark.forward")},
+                    Gap::small);
 }
 
 /// "chunk 5 of 11 · ", where the form takes words together.
@@ -100,216 +79,106 @@ std::string step_words(const Trace& trace, const Cursor& cursor) {
   return words;
 }
 
-/// What is said of the step, as much as has so much room: with its title, without, or nothing.
-std::string step_words_within(const Trace& trace, const Cursor& cursor, float room) {
-  const std::string words = step_words(trace, cursor);
-  if (text_extent(words).x <= room) return words;
-  const std::string place = words.substr(0, words.find(':'));
-  return text_extent(place).x <= room ? place : std::string();
+Node piece(const std::string& words, style::Text letters = style::Text::body, Fit fit = Fit::whole) {
+  return scene::text(words, letters, letters == style::Text::body ? scene::dim_ink : 0, fit);
 }
 
-/// "word 42 of 93 · drum · step 4 of 6: what is written".
-void position(Application& application, float width) {
-  const Session& session = application.session;
-  const Trace* trace = application.session.trace();
-  if (!trace || trace->block_count() == 0) return;
-  const style::Palette& c = style::colours();
-  const float start = ImGui::GetCursorPosX();
-  const auto rest = [&] { return start + width - ImGui::GetCursorPosX(); };
-  const auto part = [&](const std::string& text, style::Text font, ImU32 colour) {
-    const style::TextStyle style(font);
-    const std::string shown = shortened(text, std::max(rest(), 0.0F));
-    transport_map().position += shown;
-    word(shown, font, colour);
-  };
+/// "word 42 of 93 · drum · step 4 of 6: what is written", or as much of it as has room.
+Node position(const Session& session, const Trace& trace) {
   const std::string label = visible_label(session.data().labels[static_cast<std::size_t>(session.token())]);
   const std::string number = std::to_string(session.token());
-  transport_map().position.clear();
-  part(group_words(*trace, session.token()) + "word ", style::Text::body, c.dim);
-  part(number, style::Text::strong, c.text);
-  part(fmt::format(" of {}", trace->tokens - 1), style::Text::body, c.dim);
-  const float named = [&] {
-    const style::TextStyle style(style::Text::strong);
-    return std::min(text_extent(" · " + label).x, style::px(narrowest_label));
-  }();
-  if (label != number && rest() >= named) {
-    part(" · ", style::Text::body, c.dim);
-    part(label, style::Text::strong, c.text);
-  }
-  const auto step = [&] {
-    const style::TextStyle style(style::Text::body);
-    return step_words_within(*trace, session.cursor(), rest());
+  const std::string group = group_words(trace, session.token());
+  const std::string step = step_words(trace, session.cursor());
+  const std::string all = fmt::format("of {}", trace.tokens - 1);
+  const bool has_label = label != number;
+  const auto wish = [&](bool is_named, const std::string& below) {
+    Nodes pieces = {piece(group + "word"), piece(number, style::Text::strong)};
+    pieces.push_back(piece(all + (is_named ? " ·" : "")));
+    if (is_named) pieces.push_back(piece(label, style::Text::strong, Fit::shorten));
+    if (!below.empty()) pieces.push_back(piece(below, style::Text::body, Fit::whole));
+    return scene::row(std::move(pieces), Gap::small);
   };
-  part(step(), style::Text::body, c.dim);
-  const ImVec2 end = ImGui::GetCursorScreenPos();
-  ImGui::SetCursorScreenPos({end.x - (ImGui::GetCursorPosX() - start), end.y});
-  ImGui::Dummy({width, style::px(height)});
-  tooltip(group_words(*trace, session.token()) + "word " + number +
-          fmt::format(" of 0–{} · {}", trace->tokens - 1, label) + step_words(*trace, session.cursor()));
-  ImGui::SameLine(0, 0);
-}
-
-constexpr const char* welcome_words = "Press → for the next step, Space to play, ? for all keys.";
-
-float welcome_width() {
-  const style::TextStyle style(style::Text::strong);
-  return text_extent(welcome_words).x + style::px(32);
+  // A word of which only a dot has room says nothing.
+  return scene::first_that_fits({wish(has_label, step.substr(1)),
+                                 wish(has_label, step.substr(1, step.find(':') - 1)), wish(has_label, ""),
+                                 wish(false, ""),
+                                 scene::line(group + "word " + number, style::Text::body, scene::dim_ink)})
+      .named("position")
+      .told(fmt::format("{}word {} of 0–{} · {}{}", group, number, trace.tokens - 1, label, step));
 }
 
 /// The first line that a newcomer reads: what to press. It does what it says, and is the only filled shape in
 /// the row.
-void welcome(Application& application) {
-  const style::Palette& c = style::colours();
-  command_button(application, "operation.forward", [&] {
-    const style::TextStyle style(style::Text::strong);
-    const ImVec2 extent = text_extent(welcome_words);
-    const ImVec2 from = ImGui::GetCursorScreenPos();
-    const ImVec2 size = {welcome_width(), style::px(height)};
-    const bool pressed = ImGui::InvisibleButton("welcome", size);
-    const ImU32 surface = ImGui::IsItemHovered() ? style::mix(c.panel, c.text, 0.88F) : c.text;
-    ImGui::GetWindowDrawList()->AddRectFilled(from, {from.x + size.x, from.y + size.y}, surface, size.y / 2);
-    draw_text({from.x + style::px(16), from.y + (size.y - extent.y) / 2}, c.panel, welcome_words);
-    return pressed;
-  });
-  ImGui::SameLine(0, 0);
+Node welcome(Application& application) {
+  Node pill = scene::pill("Press → for the next step, Space to play, ? for all keys.", true);
+  return with_command(application, "operation.forward", std::move(pill).named("welcome"));
 }
 
-std::string grain_label(const NamedGrain& row) { return fmt::format("{}##{}", row.word, row.name); }
-
-void grain_choice(Application& application) {
-  const float top = ImGui::GetCursorScreenPos().y + style::px(1);
+Node grain_choice(Application& application) {
+  std::vector<std::string> words;
+  std::size_t chosen = 0;
   for (const NamedGrain& row : grains) {
-    if (&row != &grains.front()) ImGui::SameLine(0, 0);
-    ImGui::SetCursorScreenPos({ImGui::GetCursorScreenPos().x, top});
-    const style::SegmentPlace place = {.first = &row == &grains.front(), .last = &row == &grains.back()};
-    if (style::segment_button(grain_label(row).c_str(), application.grain == row.grain, place))
-      application.grain = row.grain;
-    tooltip(fmt::format("Buttons and playing move by one {}.", row.word));
+    if (row.grain == application.grain) chosen = words.size();
+    words.emplace_back(row.word);
   }
+  Node all =
+      scene::segments(words, chosen, [&application](std::size_t i) { application.grain = grains[i].grain; });
+  for (Node& segment : std::get<scene::Row>(all.content).nodes)
+    segment.tip =
+        fmt::format("Buttons and playing move by one {}.", std::get<scene::Button>(segment.content).words);
+  return all;
 }
 
-float grain_width() {
-  float width = 0;
-  for (const NamedGrain& row : grains) width += style::segment_size(grain_label(row).c_str()).x;
-  return width;
-}
-
-void speed(Application& application) {
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, style::px(8)));
-  button(application, "slower", Icon::minus, "time.slower");
-  ImGui::SameLine();
-  const style::Palette& c = style::colours();
+Node speed(Application& application) {
   const std::string words = fmt::format("{:g} steps/s", static_cast<double>(application.steps_per_second));
-  const style::TextStyle style(style::Text::caption);
-  const float width = std::max(text_extent(words).x, text_extent("0.25 steps/s").x);
-  const ImVec2 from = ImGui::GetCursorScreenPos();
-  draw_text(
-      {from.x + (width - text_extent(words).x) / 2, from.y + (style::px(28) - text_extent(words).y) / 2},
-      c.dim, words);
-  ImGui::Dummy({width, style::px(28)});
-  ImGui::SameLine();
-  button(application, "faster", Icon::plus, "time.faster");
-  ImGui::PopStyleVar();
+  return scene::row({button(application, "slower", Icon::minus, "time.slower"),
+                     scene::steady({scene::caption(words), scene::caption("0.25 steps/s")}),
+                     button(application, "faster", Icon::plus, "time.faster")},
+                    Gap::none);
 }
 
-/// How an entry of the legend is drawn.
-enum class Mark { outline, filled, hatched, lane, underline };
+Node entry(Node sample, Node words) { return scene::row({std::move(sample), std::move(words)}, Gap::small); }
 
-struct LegendEntry {
-  Mark mark;
-  ImU32 colour;
-  std::string words;  // LaTeX where it begins with a backslash
-};
-
-/// What the rows mean, for the rows that there are; the last ones are left out first.
-std::vector<LegendEntry> legend_entries(const Computation& computed, RowsAbove rows) {
+/// What the rows mean, for the rows that there are.
+Nodes legend_entries(const Computation& computed, RowsAbove rows) {
   const style::Palette& c = style::colours();
   const TokenFacts facts = computed.tokens.empty() ? TokenFacts() : computed.tokens.front();
-  std::vector<LegendEntry> entries;
+  const auto named = [](Mark::Kind kind, scene::Ink ink, const std::string& words) {
+    return entry(scene::mark(kind, ink), scene::caption(words));
+  };
+  Nodes all;
+  if (rows == RowsAbove::none) return all;
   if (computed.recall(0)) {
-    entries.push_back(
-        {Mark::outline, c.error, computed.edited ? "correct run: error before" : "error before"});
-    entries.push_back({Mark::filled, c.error, "after"});
-    entries.push_back({Mark::hatched, c.error, "overshoot"});
+    all.push_back(
+        named(Mark::Kind::outline, c.error, computed.edited ? "correct run: error before" : "error before"));
+    all.push_back(named(Mark::Kind::box, c.error, "after"));
+    all.push_back(named(Mark::Kind::hatched, c.error, "overshoot"));
   }
-  if (facts.alpha) entries.push_back({Mark::lane, c.gate, "half-life, log"});
+  if (facts.alpha) all.push_back(named(Mark::Kind::square, c.gate, "half-life, log"));
   if (facts.written && rows == RowsAbove::facts) {
     const std::string& rate = computed.written_by;
     const std::string words =
         rate.empty() ? "\\lVert k\\rVert\\lVert v\\rVert" : fmt::format("\\{}\\lVert k\\rVert^2", rate);
-    entries.push_back({Mark::lane, c.strength, words});
+    all.push_back(entry(scene::mark(Mark::Kind::square, c.strength),
+                        scene::formula(words, 14, c.dim).named("written")));
   }
-  if (facts.written) entries.push_back({Mark::underline, c.text, "asked"});
-  return entries;
+  if (facts.written)
+    all.push_back(
+        entry(scene::column({scene::line("word", style::Text::caption),
+                             {scene::Bar{.value = 1, .ink = c.text, .height = 2, .shows_zero = false}}},
+                            Gap::hair)
+                  .fixed(28),
+              scene::caption("asked")));
+  return all;
 }
 
-constexpr float formula_letters = 14;
-
-float width_of(const LegendEntry& entry) {
-  const style::TextStyle style(style::Text::caption);
-  const float words = entry.words.starts_with('\\')
-                          ? measure_formula(entry.words, style::px(formula_letters)).width
-                          : text_extent(entry.words).x;
-  const float mark = entry.mark == Mark::underline ? text_extent("word").x : style::px(10);
-  return mark + style::px(5) + std::ceil(words);
-}
-
-void draw_legend_entry(const LegendEntry& entry, ImVec2 from) {
-  const style::Palette& c = style::colours();
-  const style::TextStyle style(style::Text::caption);
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const float middle = std::round(from.y + style::px(height) / 2);
-  const float half = style::px(5);
-  const ImVec2 upper = {from.x, middle - half};
-  const ImVec2 lower = {from.x + 2 * half, middle + half};
-  float x = lower.x + style::px(5);
-  const float top = middle - text_extent("x").y / 2;
-  switch (entry.mark) {
-    case Mark::outline:
-      list->AddRect(upper, lower, entry.colour, 0, style::px(1));
-      break;
-    case Mark::filled:
-      list->AddRectFilled(upper, lower, entry.colour);
-      break;
-    case Mark::hatched:
-      list->PushClipRect(upper, lower, true);
-      for (int i = -1; i < 3; ++i) {
-        const float left = upper.x + static_cast<float>(i) * style::px(4);
-        list->AddLine({left, lower.y}, {left + 2 * half, upper.y}, entry.colour, style::px(1.5F));
-      }
-      list->PopClipRect();
-      break;
-    case Mark::lane:
-      list->AddRectFilled({upper.x, middle - style::px(2)}, {lower.x, middle + style::px(2)}, entry.colour);
-      break;
-    case Mark::underline:
-      draw_text({from.x, top}, entry.colour, "word");
-      list->AddRectFilled({from.x, middle + style::px(8)},
-                          {from.x + text_extent("word").x, middle + style::px(10)}, entry.colour);
-      x = from.x + text_extent("word").x + style::px(5);
-      break;
-  }
-  if (entry.words.starts_with('\\'))
-    draw_formula(list, {x, middle + style::px(4)}, entry.words, style::px(formula_letters), c.dim);
-  else
-    draw_text({x, top}, c.dim, entry.words);
-}
-
-/// Draws as many entries as fit before `right`, ending there. Returns where they begin.
-float legend(const std::vector<LegendEntry>& entries, float left, float right) {
-  std::size_t count = 0;
-  float width = 0;
-  for (; count < entries.size(); ++count) {
-    const float more = width_of(entries[count]) + (count > 0 ? style::px(gap - 2) : 0);
-    if (left + width + more > right) break;
-    width += more;
-  }
-  ImVec2 from = {right - width, ImGui::GetCursorScreenPos().y};
-  for (std::size_t i = 0; i < count; ++i) {
-    draw_legend_entry(entries[i], from);
-    from.x += width_of(entries[i]) + style::px(gap - 2);
-  }
-  return right - width;
+/// As many of the entries as have room.
+Node legend(const Nodes& entries) {
+  Nodes wishes;
+  for (std::size_t count = entries.size() + 1; count-- > 0;)
+    wishes.push_back(
+        scene::row({entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(count)}, Gap::wide));
+  return scene::first_that_fits(std::move(wishes)).named("legend");
 }
 
 /// "94 words · 64 × 64 · worst 1.0e-15", or how far the comparison is.
@@ -338,95 +207,45 @@ std::string figures_explained(const Session& session, const Computation& compute
   return words;
 }
 
-/// Ends at `right`. Returns where it begins.
-float draw_figures(const Session& session, const Computation& computed, float right) {
-  const style::TextStyle style(style::Text::number_small);
-  const std::string words = figures(session, computed);
-  const ImVec2 extent = text_extent(words);
-  const float y = ImGui::GetCursorScreenPos().y;
-  const ImVec2 from = {right - std::ceil(extent.x), y};
-  draw_text({from.x, y + (style::px(height) - extent.y) / 2},
-            computed.agree ? style::colours().dim : style::colours().alarm, words);
-  ImGui::SetCursorScreenPos(from);
-  ImGui::Dummy({extent.x, style::px(height)});
-  const style::TextStyle usual(style::Text::body);
-  tooltip(figures_explained(session, computed));
-  ImGui::SetCursorScreenPos(from);
-  return from.x;
-}
-
-/// Ends at `right`. Returns where it begins.
-float keys_button(Application& application, float right) {
-  const float width = [] {
-    const style::TextStyle style(style::Text::caption);
-    return text_extent("? keys").x;
-  }();
-  const ImVec2 from = {right - std::ceil(width), ImGui::GetCursorScreenPos().y};
-  ImGui::SetCursorScreenPos(from);
-  command_button(application, "help.keys", [] { return style::word_button("? keys", height); });
-  ImGui::SetCursorScreenPos(from);
-  return from.x;
+Node figures_node(const Session& session, const Computation& computed) {
+  return scene::text(figures(session, computed), style::Text::number_small,
+                     computed.agree ? scene::dim_ink : style::colours().alarm, Fit::whole)
+      .named("figures")
+      .told(figures_explained(session, computed));
 }
 
 }  // namespace
 
-TransportMap& transport_map() { return context_local<TransportMap>(); }
-
 void draw_transport(Application& application, RowsAbove rows) {
   const auto computed = application.session.computed();
   if (!computed) return;
-  const ImVec2 start = ImGui::GetCursorScreenPos();
-  const float end = start.x + ImGui::GetContentRegionAvail().x;
-  const float figures_width = [&] {
-    const style::TextStyle style(style::Text::number_small);
-    return std::ceil(text_extent(figures(application.session, *computed)).x);
-  }();
-  const std::vector<LegendEntry> entries =
-      rows == RowsAbove::none ? std::vector<LegendEntry>() : legend_entries(*computed, rows);
-  transport_map().legend.clear();
-  for (const LegendEntry& entry : entries) transport_map().legend.push_back(entry.words);
-  float legend_width = 0;
-  for (const LegendEntry& entry : entries) legend_width += width_of(entry) + style::px(gap - 2);
-
-  buttons(application);
-  ImGui::SameLine(0, style::px(gap));
-  // Where we are takes what is left beside the legend; the figures and the speed stand where there is room.
-  const float room = end - ImGui::GetCursorScreenPos().x - grain_width() - style::px(2 * gap + 60);
   const Trace* trace = application.session.trace();
-  const bool welcomes = application.show_welcome && trace && trace->block_count() > 0;
-  const float wanted = welcomes ? welcome_width() : style::px(narrowest_position);
-  const float comfortable = std::max(wanted, style::px(comfortable_position));
-  const bool has_figures = room > comfortable + legend_width + figures_width + style::px(gap);
-  const bool has_speed = has_figures && room > comfortable + legend_width + figures_width +
-                                                   style::px(speed_width + 2 * gap + 60);
-  const float beside = legend_width + (has_figures ? figures_width + style::px(gap) : 0) +
-                       (has_speed ? style::px(speed_width + gap) : 0);
-  const float width = std::clamp(room - beside, std::min(wanted, room), style::px(widest_position));
-  if (welcomes) {
-    welcome(application);
-  } else if (width > 0) {
-    const float before = ImGui::GetCursorPosX();
-    position(application, width);
-    ImGui::SetCursorPosX(before + width);  // whatever the words: what follows stays where it is
-  }
-  ImGui::SameLine(0, style::px(gap));
-  grain_choice(application);
-  float left = ImGui::GetItemRectMax().x + style::px(gap);
-  if (has_speed) {
-    ImGui::SetCursorScreenPos({left, start.y});
-    speed(application);
-    left = ImGui::GetItemRectMax().x + style::px(gap);
-  }
-  ImGui::SetCursorScreenPos({left, start.y});
-  if (left > end - style::px(60)) {
-    ImGui::Dummy({1, style::px(height)});
-    return;
-  }
-  float right = keys_button(application, end) - style::px(gap);
-  if (has_figures) right = draw_figures(application.session, *computed, right) - style::px(gap);
-  ImGui::SetCursorScreenPos({left, start.y});
-  legend(entries, left, right);
-  ImGui::Dummy({1, style::px(height)});
+  const bool has_steps = trace && trace->block_count() > 0;
+  const bool welcomes = application.show_welcome && has_steps;
+  const Node keys = with_command(application, "help.keys", scene::word_button("? keys"));
+  const Node figures = figures_node(application.session, *computed);
+  const Nodes entries = legend_entries(*computed, rows);
+  // Whatever the words: what follows them stays where it is.
+  const auto row = [&](float least, Nodes after) {
+    Nodes all = {buttons(application), scene::space(Gap::small)};
+    if (welcomes)
+      all.push_back(welcome(application));
+    else
+      all.push_back((has_steps ? position(application.session, *trace) : scene::column({}))
+                        .filling_between(least, widest_position));
+    all.push_back(grain_choice(application));
+    std::ranges::move(after, std::back_inserter(all));
+    return scene::row(std::move(all));
+  };
+  Node whole_legend = scene::row(entries, Gap::wide).named("legend");
+  scene::show_in(scene::first_that_fits(
+                     {row(comfortable_position,
+                          {speed(application), scene::rest(), std::move(whole_legend), figures, keys}),
+                      row(narrowest_position, {scene::rest(), legend(entries),
+                                               scene::first_that_fits({figures, scene::column({})}), keys}),
+                      row(0, {keys}), row(0, {})})
+                     .named("transport"),
+                 {ImGui::GetContentRegionAvail().x, style::px(32)});
 }
 
 }  // namespace palimpsest

@@ -160,7 +160,7 @@ bool tab_button(const char* label, bool selected) {
   return state.pressed;
 }
 
-bool word_button(const char* label, float design_height) {
+bool word_button(const char* label, float design_height, ImU32 colour) {
   const Palette& c = colours();
   const TextStyle style(Text::caption);
   const std::string_view words = shown_part(label);
@@ -169,19 +169,20 @@ bool word_button(const char* label, float design_height) {
   const bool pressed = ImGui::InvisibleButton(label, size);
   const ImVec2 from = ImGui::GetItemRectMin();
   const bool is_disabled = (ImGui::GetCurrentContext()->CurrentItemFlags & ImGuiItemFlags_Disabled) != 0;
-  const ImU32 ink = is_disabled ? c.faint : ImGui::IsItemHovered() ? c.text : c.dim;
+  const ImU32 usual = colour != 0 ? colour : c.dim;
+  const ImU32 ink = is_disabled ? c.faint : ImGui::IsItemHovered() ? c.text : usual;
   draw_text({from.x, from.y + (size.y - extent.y) / 2}, ink, words);
   return pressed;
 }
 
-bool link_button(const char* label, float design_height) {
-  const bool pressed = word_button(label, design_height);
+bool link_button(const char* label, float design_height, ImU32 colour) {
+  const bool pressed = word_button(label, design_height, colour);
   const Palette& c = colours();
   const ImVec2 from = ImGui::GetItemRectMin();
   const ImVec2 to = ImGui::GetItemRectMax();
   const float y = std::round((from.y + to.y + text_extent("x").y) / 2) - px(1);
   const bool is_disabled = (ImGui::GetCurrentContext()->CurrentItemFlags & ImGuiItemFlags_Disabled) != 0;
-  ImGui::GetWindowDrawList()->AddLine({from.x, y}, {to.x, y}, is_disabled ? c.edge : c.faint, px(1));
+  ImGui::GetWindowDrawList()->AddLine({from.x, y}, {to.x, y}, is_disabled ? c.edge : colour != 0 ? colour : c.faint, px(1));
   return pressed;
 }
 

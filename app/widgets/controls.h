@@ -37,11 +37,11 @@ void spinner(ImVec2 middle, ImU32 colour);
 /// A word without outline; bright and underlined when selected (the workspaces); true when pressed.
 bool tab_button(const char* label, bool selected);
 
-/// A small word that can be pressed, in the middle of `design_height`; true when pressed.
-bool word_button(const char* label, float design_height);
+/// A small word that can be pressed, in the middle of `design_height`; true when pressed. `colour` 0: dimmed.
+bool word_button(const char* label, float design_height, ImU32 colour = 0);
 
 /// The same underlined: what can be done where nothing else looks like a button.
-bool link_button(const char* label, float design_height);
+bool link_button(const char* label, float design_height, ImU32 colour = 0);
 
 /// How a slider behaves.
 template <class Number>

@@ -212,11 +212,6 @@ void draw_centred(ImVec2 position, float width, ImU32 colour, std::string_view t
   draw_text({position.x + (width - text_extent(shown).x) / 2, position.y}, colour, shown);
 }
 
-void align_right(float width) {
-  ImGui::SameLine(0, 0);
-  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - width);
-}
-
 bool wants_tooltip() {
   if (keys_are_in_use()) return false;
   // Not for what only has the keyboard's focus: the words belong to the pointer.

@@ -37,9 +37,6 @@ void draw_rising_text(ImVec2 position, ImU32 colour, std::string_view text);
 /// The same as draw_text, cut to `width` screen pixels and centred in them.
 void draw_centred(ImVec2 position, float width, ImU32 colour, std::string_view text);
 
-/// Moves to the right, on the same line, so that something `width` wide ends at the panel's edge.
-void align_right(float width);
-
 /// Whether a tooltip about the last item would be shown now: asked first where its words take long to write.
 bool wants_tooltip();
 

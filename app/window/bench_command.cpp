@@ -1,5 +1,3 @@
-#include "app/window/bench_command.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -15,7 +13,7 @@
 #include "app/session/devices.h"
 #include "app/session/presets.h"
 #include "app/studio/workspaces.h"
-#include "app/window/ui_bench.h"
+#include "app/window/window_commands.h"
 #include "core/base/error.h"
 #include "core/base/parallel_for.h"
 #include "core/base/text.h"

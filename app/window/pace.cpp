@@ -3,6 +3,12 @@
 #include <imgui.h>
 #include <imgui_internal.h>  // for the time that the pointer has rested
 
+#include <cstdlib>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 namespace palimpsest {
 
 namespace {
@@ -26,6 +32,21 @@ void Pace::change() { frames_ = frames_after_a_change; }
 void Pace::drawn() {
   if (frames_ > 0) --frames_;
   if (awaits_tooltip()) change();
+}
+
+void keep_little_free_memory() {
+#ifdef __GLIBC__
+  // Larger blocks are the system's; a matrix of a short text is not.
+  constexpr int most = 4 << 20;
+  mallopt(M_TRIM_THRESHOLD, most);
+  mallopt(M_MMAP_THRESHOLD, most);
+#endif
+}
+
+void give_back_free_memory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
 }
 
 }  // namespace palimpsest

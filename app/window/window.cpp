@@ -16,7 +16,6 @@
 #include <utility>
 
 #include "app/gl/canvas.h"
-#include "app/window/free_memory.h"
 #include "app/window/pace.h"
 #include "core/base/error.h"
 
@@ -202,13 +201,6 @@ std::pair<int, int> Window::size() const {
   glfwGetWindowSize(state_->window.get(), &width, &height);
   return {width, height};
 }
-
-void Window::set_scale(float scale) {
-  state_->chosen_scale = scale;
-  request_redraw();
-}
-
-void Window::set_title(const std::string& title) { glfwSetWindowTitle(state_->window.get(), title.c_str()); }
 
 void Window::set_dropped(std::function<void(const std::vector<std::filesystem::path>&)> dropped) {
   state_->dropped = std::move(dropped);

@@ -57,12 +57,6 @@ class Window {
   /// Its width and height in screen coordinates.
   std::pair<int, int> size() const;
 
-  /// Overrides the scale; 0 goes back to the monitor's own.
-  void set_scale(float scale);
-
-  /// Changes the title.
-  void set_title(const std::string& title);
-
   /// Called before the next frame with the paths of files that are dropped on the window; what it throws,
   /// draw_frame() does.
   void set_dropped(std::function<void(const std::vector<std::filesystem::path>&)> dropped);

@@ -18,7 +18,6 @@
 #include "app/session/prove_questions.h"
 #include "app/session/race_file.h"
 #include "app/studio/application.h"
-#include "app/window/bench_command.h"
 #include "app/window/offscreen.h"
 #include "app/window/window.h"
 #include "core/base/error.h"

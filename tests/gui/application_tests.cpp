@@ -188,21 +188,18 @@ void changes_the_variant(ImGuiTestContext* context) {
   context->ItemClick("//Top bar/###variant");
   context->KeyChars("retain");  // no rule has that
   context->Yield(2);
-  IM_CHECK_EQ(context->ItemInfo("//$FOCUSED/**/###retnet", ImGuiTestOpFlags_NoError).ID, 0u);
-  context->KeyPress(ImGuiKey_Enter);
-  context->Yield(2);
+  IM_CHECK_EQ(context->ItemInfo("//$FOCUSED/**/retnet", ImGuiTestOpFlags_NoError).ID, 0u);
+  press(context, ImGuiKey_Enter);
   IM_CHECK_EQ(session.choice().variant, std::string("gated_deltanet"));
   context->KeyCharsReplace("retn");
-  context->KeyPress(ImGuiKey_Enter);
-  settle(context);
+  press(context, ImGuiKey_Enter);
   IM_CHECK_EQ(session.choice().variant, std::string("retnet"));
   IM_CHECK_EQ(session.computed()->variant->id, std::string("retnet"));
   IM_CHECK_EQ(session.token(), 19);
   IM_CHECK(session.computed()->agree);
   IM_CHECK(!session.computed()->inputs.notes.empty());  // beta is not used, the decay is averaged: it says so
   for (std::size_t i = 0; i < variants().size(); ++i) {
-    context->KeyPress(ImGuiKey_V);
-    settle(context);
+    press(context, ImGuiKey_V);
     IM_CHECK(session.message().empty());
     IM_CHECK(session.computed()->agree);
     IM_CHECK_EQ(session.computed()->variant->id, session.choice().variant);
@@ -217,8 +214,7 @@ void changes_form_and_chunk_size(ImGuiTestContext* context) {
   IM_CHECK(session.choice().form == Form::chunkwise);
   IM_CHECK_EQ(session.token(), 19);
   IM_CHECK_EQ(session.trace()->block(session.cursor().block).first_token, 16);
-  context->KeyPress(ImGuiKey_RightBracket);
-  settle(context);
+  press(context, ImGuiKey_RightBracket);
   IM_CHECK_EQ(session.choice().chunk_size, 16);
   IM_CHECK_EQ(session.trace()->block(session.cursor().block).count, 16);
   context->ItemInputValue("//Data/**/###chunk size", 7);
@@ -226,8 +222,7 @@ void changes_form_and_chunk_size(ImGuiTestContext* context) {
   IM_CHECK_EQ(session.choice().chunk_size, 7);
   IM_CHECK_EQ(session.trace()->block(session.cursor().block).first_token, 14);
   IM_CHECK_EQ(session.token(), 19);
-  for (int i = 0; i < 12; ++i) context->KeyPress(ImGuiKey_RightBracket);  // never beyond the sequence
-  settle(context);
+  for (int i = 0; i < 12; ++i) press(context, ImGuiKey_RightBracket);  // never beyond the sequence
   IM_CHECK_EQ(session.choice().chunk_size, session.data().tokens);
   IM_CHECK(session.computed()->agree);
   context->KeyPress(ImGuiKey_3);
@@ -264,8 +259,7 @@ void walks_every_operation(ImGuiTestContext* context) {
 
 /// Types a path into the open dialog.
 void open_by_keyboard(ImGuiTestContext* context, const std::string& path) {
-  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_O);
-  context->Yield(3);
+  press(context, ImGuiMod_Ctrl | ImGuiKey_O);
   context->KeyCharsReplaceEnter(path.c_str());
   settle(context);
 }
@@ -279,13 +273,11 @@ void opens_files(ImGuiTestContext* context) {
   IM_CHECK(session.message().find("not_an_archive.npz") != std::string::npos);
   IM_CHECK_EQ(session.to_json(), before);  // nothing that was open is lost
   IM_CHECK(session.computed()->agree);
-  context->KeyPress(ImGuiKey_Escape);
-  context->Yield(2);
+  press(context, ImGuiKey_Escape);
   open_by_keyboard(context, folder + "/gui/does_not_exist.npz");
   IM_CHECK(session.message().find("does_not_exist.npz") != std::string::npos);
   IM_CHECK_EQ(session.to_json(), before);
-  context->KeyPress(ImGuiKey_Escape);
-  context->Yield(2);
+  press(context, ImGuiKey_Escape);
 
   application->drop({folder + "/gui/not_an_archive.npz", folder});
   IM_CHECK(session.message().find("2 files") != std::string::npos);
@@ -366,20 +358,16 @@ void opens_other_kinds_of_files(ImGuiTestContext* context) {
 void goes_from_event_to_event(ImGuiTestContext* context) {
   Session& session = start(context);
   session.go_to_token(0);
-  context->KeyPress(ImGuiKey_J);
-  context->Yield(2);
+  press(context, ImGuiKey_J);
   const Index first = session.token();
   IM_CHECK_GT(first, 0);
   IM_CHECK(application->notice.starts_with(fmt::format("Word {} “", first)));
-  context->ItemClick("//Timeline/**/to the next event");
-  context->Yield(2);
+  click(context, "//Timeline/**/to the next event");
   IM_CHECK_GT(session.token(), first);
-  context->KeyPress(ImGuiMod_Shift | ImGuiKey_J);
-  context->Yield(2);
+  press(context, ImGuiMod_Shift | ImGuiKey_J);
   IM_CHECK_EQ(session.token(), first);
   session.go_to_token(session.data().tokens - 1);
-  context->KeyPress(ImGuiKey_J);
-  context->Yield(2);
+  press(context, ImGuiKey_J);
   IM_CHECK_EQ(session.token(), session.data().tokens - 1);
   IM_CHECK(application->refusal.starts_with("No event after word"));
 }
@@ -387,15 +375,13 @@ void goes_from_event_to_event(ImGuiTestContext* context) {
 void saves_a_place(ImGuiTestContext* context) {
   Session& session = start(context);
   context->KeyPress(ImGuiKey_2);
-  context->KeyPress(ImGuiKey_P);
-  settle(context);
+  press(context, ImGuiKey_P);
   session.go_to_token(19);
   const std::string place = session.to_json();
   const std::filesystem::path folder = std::filesystem::temp_directory_path() / "palimpsest gui";
   std::filesystem::create_directories(folder);
   const std::string file = (folder / "a place.json").string();
-  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_S);
-  context->Yield(3);
+  press(context, ImGuiMod_Ctrl | ImGuiKey_S);
   context->KeyCharsReplaceEnter((folder / "nowhere" / "a place").string().c_str());  // no such folder
   context->Yield(2);
   IM_CHECK(application->show_save);
@@ -409,8 +395,7 @@ void saves_a_place(ImGuiTestContext* context) {
   IM_CHECK(!application->show_save);
   IM_CHECK_EQ(application->notice, "This place is saved in " + file);
   context->KeyPress(ImGuiKey_V);
-  context->KeyPress(ImGuiKey_Home);
-  settle(context);
+  press(context, ImGuiKey_Home);
   IM_CHECK_NE(session.to_json(), place);
   open_by_keyboard(context, file);
   settle(context);
@@ -421,8 +406,7 @@ void saves_a_place(ImGuiTestContext* context) {
 void takes_changes_back(ImGuiTestContext* context) {
   Session& session = start(context);
   const SessionState first = session.state();
-  context->KeyPress(ImGuiKey_V);
-  settle(context);
+  press(context, ImGuiKey_V);
   const std::string next = session.choice().variant;
   context->KeyPress(ImGuiKey_L);
   const ImGuiTestItemInfo slider = context->ItemInfo("//Data/**/###scale_keys");
@@ -440,22 +424,18 @@ void takes_changes_back(ImGuiTestContext* context) {
   const SessionState last = session.state();
   context->KeyPress(ImGuiKey_End);
   const Index token = session.token();
-  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);  // the whole drag
-  settle(context);
+  press(context, ImGuiMod_Ctrl | ImGuiKey_Z);  // the whole drag
   IM_CHECK(session.state().edits.empty());
   IM_CHECK(session.computed()->choice.edits.empty());
   IM_CHECK_EQ(session.token(), token);
   IM_CHECK_EQ(session.choice().variant, next);
-  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_2);  // where and how one looks is nothing to take back
-  context->Yield(2);
-  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
-  settle(context);
+  press(context, ImGuiMod_Ctrl | ImGuiKey_2);  // where and how one looks is nothing to take back
+  press(context, ImGuiMod_Ctrl | ImGuiKey_Z);
   IM_CHECK(same_but_place(session.state(), first));
   IM_CHECK(application->view.theme == Theme::light);
   IM_CHECK_EQ(session.state().workspace, std::string("learn"));
   context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Y);
-  context->KeyPress(ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Z);
-  settle(context);
+  press(context, ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Z);
   IM_CHECK(same_but_place(session.state(), last));
 }
 
@@ -466,50 +446,41 @@ void copies_a_place(ImGuiTestContext* context) {
   const std::string place = session.to_json();
   context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_C);
   context->KeyPress(ImGuiKey_V);
-  context->KeyPress(ImGuiKey_Home);
-  settle(context);
+  press(context, ImGuiKey_Home);
   IM_CHECK_NE(session.to_json(), place);
-  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_V);
-  settle(context);
+  press(context, ImGuiMod_Ctrl | ImGuiKey_V);
   IM_CHECK_EQ(session.to_json(), place);
   ImGui::SetClipboardText("not a place");
-  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_V);
-  settle(context);
+  press(context, ImGuiMod_Ctrl | ImGuiKey_V);
   IM_CHECK(session.message().starts_with("this state cannot be opened: "));
   IM_CHECK_EQ(session.to_json(), place);
 }
 
 void picks_data_and_heads(ImGuiTestContext* context) {
   Session& session = start(context);
-  context->KeyPress(ImGuiKey_H);
-  settle(context);
+  press(context, ImGuiKey_H);
   IM_CHECK_EQ(session.choice().head, 1);
   context->ItemClick("//Top bar/###data");
-  context->ItemClick("//All data/**/###capture:kda_overwrite_l1");
-  context->ItemClick("//All data/**/###open data");
-  settle(context);
+  context->ItemClick("//All data/**/capture:kda_overwrite_l1");
+  click(context, "//All data/**/###open data");
   IM_CHECK_EQ(session.data().id, std::string("capture:kda_overwrite_l1"));
   IM_CHECK_EQ(session.choice().variant, std::string("kda"));
   IM_CHECK(session.computed()->agree);
   context->ItemClick("//Top bar/###data");
   context->KeyChars("preset:overwrite");  // chooses what is left
   context->Yield(2);
-  context->ItemClick("//All data/**/###open data");
-  settle(context);
+  click(context, "//All data/**/###open data");
   IM_CHECK(session.data().id.starts_with("preset:overwrite"));
   IM_CHECK(session.computed()->agree);
 }
 
 void shows_and_hides_help(ImGuiTestContext* context) {
   start(context);
-  context->KeyPress(ImGuiMod_Shift | ImGuiKey_Slash);
-  context->Yield(2);
+  press(context, ImGuiMod_Shift | ImGuiKey_Slash);
   IM_CHECK(application->show_keys);
-  context->KeyPress(ImGuiKey_Escape);
-  context->Yield(2);
+  press(context, ImGuiKey_Escape);
   IM_CHECK(!application->show_keys);
-  context->KeyPress(ImGuiKey_L);
-  context->Yield(2);
+  press(context, ImGuiKey_L);
   IM_CHECK(application->view.theme == style::Theme::light);
 }
 
@@ -521,8 +492,7 @@ void keeps_keys_for_the_list(ImGuiTestContext* context) {
     IM_CHECK(is_open());
     context->KeyPress(ImGuiKey_RightArrow);  // nothing moves behind it
     IM_CHECK(session.cursor() == Cursor{});
-    context->KeyPress(ImGuiKey_Escape);
-    context->Yield(3);
+    press(context, ImGuiKey_Escape);
     IM_CHECK(!is_open());
   };
   context->KeyPress(ImGuiKey_D);
@@ -624,6 +594,22 @@ void settle(ImGuiTestContext* context) {
   context->Yield(2);
   application->session.wait();
   context->Yield(2);
+}
+
+void settle_questions(ImGuiTestContext* context) {
+  settle(context);
+  application->session.questions().wait();
+  settle(context);
+}
+
+void press(ImGuiTestContext* context, int key) {
+  context->KeyPress(key);
+  settle(context);
+}
+
+void click(ImGuiTestContext* context, const char* item) {
+  context->ItemClick(item);
+  settle(context);
 }
 
 void register_application_tests(ImGuiTestEngine* engine) {

@@ -10,6 +10,7 @@
 #include "app/studio/command.h"
 #include "app/views/cell_table.h"
 #include "tests/gui/tests.h"
+#include "tests/offscreen/plots.h"
 
 // The page of all data: found by words, looked at, opened, its numbers typed over.
 
@@ -31,22 +32,19 @@ void finds_data_by_words(ImGuiTestContext* context) {
   IM_CHECK(program().show_data);
   context->KeyChars("kda prose");
   context->Yield(2);
-  IM_CHECK_EQ(context->ItemInfo("//All data/**/###capture:kda_recall_l1", ImGuiTestOpFlags_NoError).ID, 0u);
-  context->KeyPress(ImGuiKey_Enter);
-  settle(context);
+  IM_CHECK_EQ(context->ItemInfo("//All data/**/capture:kda_recall_l1", ImGuiTestOpFlags_NoError).ID, 0u);
+  press(context, ImGuiKey_Enter);
   IM_CHECK_EQ(session.data().id, std::string("capture:kda_prose_l1"));
   IM_CHECK(!program().show_data);
 
   open_page(context);  // nothing has these words: Enter does nothing
   context->KeyChars("no such data");
-  context->KeyPress(ImGuiKey_Enter);
-  settle(context);
+  press(context, ImGuiKey_Enter);
   IM_CHECK(program().show_data);
   IM_CHECK_EQ(session.data().id, std::string("capture:kda_prose_l1"));
   context->KeyCharsReplace("gla");
   context->KeyPress(ImGuiKey_DownArrow);
-  context->KeyPress(ImGuiKey_Escape);
-  context->Yield(2);
+  press(context, ImGuiKey_Escape);
   IM_CHECK(!program().show_data);
   IM_CHECK_EQ(session.data().id, std::string("capture:kda_prose_l1"));
 }
@@ -56,28 +54,25 @@ void opens_at_the_present_entry(ImGuiTestContext* context) {
   session.open_named("capture:kda_recall_l1");  // the last of a long list
   settle(context);
   open_page(context);
-  const ImGuiTestItemInfo row = context->ItemInfo("//All data/**/###capture:kda_recall_l1");
-  const ImGuiTestItemInfo list = context->WindowInfo("//All data/entries");
+  const ImGuiTestItemInfo row = context->ItemInfo("//All data/**/capture:kda_recall_l1");
   IM_CHECK_NE(row.ID, 0u);
-  IM_CHECK(list.RectFull.Contains(row.RectFull.GetCenter()));
+  const Rectangle list = testing::place_of("all data/entries");
+  IM_CHECK(ImRect(list.minimum, list.maximum).Contains(row.RectFull.GetCenter()));
   context->KeyPress(ImGuiKey_Escape);
 }
 
 void follows_a_link_and_opens_a_head(ImGuiTestContext* context) {
   Session& session = start_program(context);
   open_page(context);
-  context->ItemClick("//All data/**/retnet_overwrite_l2");  // in what to look at
-  settle(context);
+  click(context, "//All data/**/retnet_overwrite_l2");                                 // in what to look at
   IM_CHECK_EQ(session.data().id, std::string("capture:gated_deltanet_overwrite_l1"));  // only looked at
-  context->ItemClick("//All data/**/head 1");
-  settle(context);
+  click(context, "//All data/**/head 1");
   IM_CHECK_EQ(session.data().id, std::string("capture:retnet_overwrite_l2"));
   IM_CHECK_EQ(session.choice().head, 1);
   IM_CHECK_EQ(session.choice().variant, std::string("retnet"));
   IM_CHECK(!program().show_data);
   open_page(context);  // another head of what is open
-  context->ItemClick("//All data/**/head 2");
-  settle(context);
+  click(context, "//All data/**/head 2");
   IM_CHECK_EQ(session.choice().head, 2);
   IM_CHECK(session.message().empty());
 }
@@ -87,8 +82,7 @@ void makes_a_preset_of_ones_own(ImGuiTestContext* context) {
   open_page(context);
   context->KeyChars("preset correlated");
   settle(context);
-  context->ItemClick("//All data/**/another seed");
-  settle(context);
+  click(context, "//All data/**/another seed");
   const ImGuiTestItemInfo slider = context->ItemInfo("//All data/**/cosine between any two keys");
   const ImRect area = slider.RectFull;
   context->MouseMoveToPos({area.Min.x + area.GetWidth() * 0.75F, area.Max.y - 8});
@@ -96,8 +90,7 @@ void makes_a_preset_of_ones_own(ImGuiTestContext* context) {
   context->MouseMoveToPos({area.Min.x + area.GetWidth() * 0.31F, area.Max.y - 8});
   context->MouseUp();
   settle(context);
-  context->ItemClick(open_button);
-  settle(context);
+  click(context, open_button);
   IM_CHECK(session.data().id.starts_with("preset:correlated?"));
   const PresetSize size = preset_size(session.data().id);
   IM_CHECK_EQ(size.seed, 2u);
@@ -137,10 +130,8 @@ void types_numbers(ImGuiTestContext* context) {
   IM_CHECK(cell_refusal().empty());
   IM_CHECK(session.message().find("expected a number in") != std::string::npos);
   IM_CHECK_EQ(session.state().edits.size(), 2u);
-  context->KeyPress(ImGuiKey_Escape);
-  context->Yield(2);
-  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
-  settle(context);
+  press(context, ImGuiKey_Escape);
+  press(context, ImGuiMod_Ctrl | ImGuiKey_Z);
   IM_CHECK_EQ(session.state().edits.size(), 1u);
 }
 
@@ -155,16 +146,14 @@ void remembers_own_files(ImGuiTestContext* context) {
   settle(context);
   open_page(context);
   context->KeyChars(file.c_str());
-  context->KeyPress(ImGuiKey_Enter);
-  settle(context);
+  press(context, ImGuiKey_Enter);
   IM_CHECK_EQ(session.data().id, file);
 
   program().recent_files.emplace_back("/no/such/file.npz");
   open_page(context);
   context->KeyChars("no such file.npz");
   settle(context);
-  context->KeyPress(ImGuiKey_Enter);  // it is not there: the page stays and says so
-  settle(context);
+  press(context, ImGuiKey_Enter);  // it is not there: the page stays and says so
   IM_CHECK(program().show_data);
   IM_CHECK_EQ(session.data().id, file);
   context->KeyPress(ImGuiKey_Escape);

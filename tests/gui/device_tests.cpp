@@ -6,6 +6,7 @@
 #include "app/views/form_words.h"
 #include "app/views/prove.h"
 #include "tests/gui/tests.h"
+#include "tests/offscreen/plots.h"
 #include "tests/other_device.h"
 
 // Another device beside form and precision: a person chooses it, sees it proved, and is told when it is gone.
@@ -28,18 +29,15 @@ Session& start_with_device(ImGuiTestContext* context) {
 
 void computes_on_the_device(ImGuiTestContext* context) {
   Session& session = start_with_device(context);
-  context->ItemClick("//Forms/**/cuda");
-  settle(context);
+  click(context, "//Forms/**/cuda");
   IM_CHECK_STR_EQ(session.choice().device.c_str(), "cuda");
   IM_CHECK(session.computed()->device == &other_device());
   IM_CHECK(session.computed()->agree);
   IM_CHECK(agreement_words(*session.computed()).starts_with("4 forms agree on cuda"));
-  context->KeyPress(ImGuiMod_Shift | ImGuiKey_RightArrow);  // its tensors are stepped through
-  settle(context);
+  press(context, ImGuiMod_Shift | ImGuiKey_RightArrow);  // its tensors are stepped through
   IM_CHECK_EQ(session.token(), 1);
   IM_CHECK(session.sight().trace == session.computed()->trace(Form::recurrent));
-  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
-  settle(context);
+  press(context, ImGuiMod_Ctrl | ImGuiKey_Z);
   IM_CHECK_STR_EQ(session.choice().device.c_str(), "cpu");
 }
 
@@ -58,42 +56,32 @@ void cannot_choose_what_is_not_there(ImGuiTestContext* context) {
 
 void goes_on_where_the_device_is_lost(ImGuiTestContext* context) {
   Session& session = start_with_device(context);
-  context->ItemClick("//Forms/**/cuda");
-  settle(context);
+  click(context, "//Forms/**/cuda");
   session.go_to_token(9);
   settle(context);
   other_device().trouble.is_lost = true;
-  context->KeyPress(ImGuiKey_P);
-  settle(context);
+  press(context, ImGuiKey_P);
   IM_CHECK_STR_EQ(session.choice().device.c_str(), "cpu");
   IM_CHECK(session.choice().precision == Precision::f32);
   IM_CHECK_EQ(session.token(), 9);
   IM_CHECK(session.left_device().find("the device was lost") != std::string::npos);
-  context->ItemClick("//Status/close message");
-  context->Yield(2);
+  click(context, "//Status/close message");
   IM_CHECK(session.left_device().empty());
 }
 
 void sees_where_a_wrong_kernel_departs(ImGuiTestContext* context) {
   Session& session = start_with_device(context);
-  context->KeyPress(ImGuiKey_2);
-  settle(context);
+  press(context, ImGuiKey_2);
   other_device().trouble.is_wrong = true;
-  context->ItemClick("//Forms/**/cuda");
-  settle(context);
-  session.questions().wait();
-  settle(context);
+  click(context, "//Forms/**/cuda");
+  settle_questions(context);
   IM_CHECK(!session.computed()->agree);
-  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_5);
-  context->Yield(2);
-  session.questions().wait();
-  settle(context);
-  IM_CHECK_EQ(prove_map().flag, testing::wrong_row);
-  IM_CHECK_STR_EQ(prove_map().operation.c_str(), "solve");
-  IM_CHECK_EQ(prove_map().tensors.size(), std::size_t{3});
-  IM_CHECK(prove_map().headline.starts_with("on cuda: chunkwise, chunk 0"));
-  context->ItemClick("//Where do they part?/**/to the Stage  →");
-  settle(context);
+  press(context, ImGuiMod_Ctrl | ImGuiKey_5);
+  settle_questions(context);
+  IM_CHECK_EQ(testing::flagged_token(), testing::wrong_row);
+  IM_CHECK_EQ(testing::wrong_pictures("solve").size(), std::size_t{3});
+  IM_CHECK(testing::words_at("prove/where/headline").starts_with("on cuda: chunkwise, chunk 0"));
+  click(context, "//Where do they part?/**/to the Stage  →");
   IM_CHECK_STR_EQ(program().workspace().id, "step");
   IM_CHECK_EQ(session.token(), testing::wrong_row);
   IM_CHECK_STR_EQ(session.trace()->operation(session.cursor()).id.c_str(), "solve");

@@ -65,8 +65,7 @@ void presents(ImGuiTestContext* context) {
   const float letters = ImGui::GetFontSize();
   const ImRect before = settled_place(context, "//Stage");
   const OwnLayout own = program().panel_layout().own(program().workspaces());
-  context->KeyPress(ImGuiKey_F);
-  context->Yield(3);
+  press(context, ImGuiKey_F);
   IM_CHECK(program().presenting);
   IM_CHECK(!is_active(context, "//Data"));
   IM_CHECK(!is_active(context, "//Top bar"));
@@ -79,11 +78,9 @@ void presents(ImGuiTestContext* context) {
   IM_CHECK(program().undrawn().empty());
 
   program().pinned = CellFocus();  // Esc lets go of a number first
-  context->KeyPress(ImGuiKey_Escape);
-  context->Yield(2);
+  press(context, ImGuiKey_Escape);
   IM_CHECK(program().presenting);
-  context->KeyPress(ImGuiKey_Escape);
-  context->Yield(3);
+  press(context, ImGuiKey_Escape);
   IM_CHECK(!program().presenting);
   IM_CHECK(is_active(context, "//Data"));
   IM_CHECK(!is_active(context, "//Stage##presented"));
@@ -109,15 +106,12 @@ void walks_through_places(ImGuiTestContext* context) {
   IM_CHECK(program().places.all()[1].name.starts_with("drum · Gated DeltaNet"));
   context->KeyPress(key("places.next"));
   IM_CHECK_EQ(program().refusal, "next pinned place: this is the last place");
-  context->KeyPress(ImGuiKey_V);  // somewhere else
-  settle(context);
-  context->KeyPress(key("places.previous"));
-  settle(context);
+  press(context, ImGuiKey_V);  // somewhere else
+  press(context, key("places.previous"));
   IM_CHECK_EQ(session.token(), 6);
   IM_CHECK(session.choice().form == Form::recurrent);
   IM_CHECK_EQ(session.choice().variant, std::string("gated_deltanet"));
-  context->KeyPress(key("places.next"));
-  settle(context);
+  press(context, key("places.next"));
   IM_CHECK_EQ(session.token(), 42);
   IM_CHECK(session.choice().form == Form::chunkwise);
 }
@@ -130,24 +124,19 @@ void keeps_places_in_a_file(ImGuiTestContext* context) {
     context->KeyPress(key("places.add"));
   }
   const std::vector<PinnedPlace> pinned = program().places.all();
-  context->KeyPress(key("places.list"));
-  context->Yield(2);
-  context->ItemClick("//Places/**/Save them…");
-  context->Yield(3);
+  press(context, key("places.list"));
+  click(context, "//Places/**/Save them…");
   context->KeyCharsReplaceEnter((folder / "lecture").c_str());
   context->Yield(3);
   IM_CHECK_EQ(program().notice, "These places are saved in " + (folder / "lecture.json"));
   perform(find_command(program(), "places.remove"), program());
   IM_CHECK_EQ(program().places.all().size(), 2u);
 
-  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_O);
-  context->Yield(3);
+  press(context, ImGuiMod_Ctrl | ImGuiKey_O);
   context->KeyCharsReplace((folder / "lec").c_str());
-  context->KeyPress(ImGuiKey_Tab);  // completes it
-  context->Yield(2);
+  press(context, ImGuiKey_Tab);  // completes it
   IM_CHECK_EQ(program().open_path, folder / "lecture.json");
-  context->KeyPress(ImGuiKey_Enter);
-  settle(context);
+  press(context, ImGuiKey_Enter);
   IM_CHECK(!program().show_open);
   IM_CHECK(program().places.all() == pinned);
   IM_CHECK_EQ(session.token(), 6);

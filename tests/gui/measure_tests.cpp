@@ -89,12 +89,12 @@ void shows_what_ships(ImGuiTestContext* context) {
   IM_CHECK_STR_EQ(program().workspace().id, "measure");
   IM_CHECK_GE(reports().size(), std::size_t{1});
   IM_CHECK_GE(testing::places_below(leading_points).size(), std::size_t{6});
-  IM_CHECK(!measure_map().headline.empty());
+  IM_CHECK(!testing::words_at("measure/headline").empty());
   IM_CHECK(!parts().below("measure/times/strip").empty());
   IM_CHECK(parts().find(unmeasured) == nullptr);  // a report lacks nothing
   IM_CHECK_STR_EQ(parts().find("measure/controls/race")->words.c_str(),
                   "measure here");  // and is not gone on with
-  IM_CHECK(!measure_map().question.ends_with("here?"));
+  IM_CHECK(!testing::words_at("measure/question").ends_with("here?"));
   // A point under the pointer says its figures.
   context->MouseMoveToPos(testing::middle_of(testing::places_below(leading_points)[2]));
   context->Yield(3);
@@ -106,8 +106,7 @@ void shows_what_ships(ImGuiTestContext* context) {
   const std::vector<NamedCrossing>& crossings = measured(program()).figures->crossings;
   IM_CHECK(told().starts_with(crossings.back().sentence));
   IM_CHECK_NE(crossings.back().crossing.faster, crossings.back().crossing.slower);
-  context->ItemClick("//Which is faster here?/**/per token");
-  context->Yield(2);
+  click(context, "//Which is faster here?/**/per token");
   IM_CHECK(session.state().measure.per_token);
   IM_CHECK(!session.can_undo());  // how one looks is no change
 }
@@ -125,11 +124,9 @@ void races_until_it_is_cancelled(ImGuiTestContext* context) {
   context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_1);  // it goes on while one looks at something else
   for (int i = 0; i < 2000 && points() < 4; ++i) context->SleepNoSkip(0.02F, 0.02F);
   IM_CHECK_GE(points(), std::size_t{4});
-  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_6);
-  context->Yield(4);
+  press(context, ImGuiMod_Ctrl | ImGuiKey_6);
   IM_CHECK(races.runs());
-  context->ItemClick("//Which is faster here?/**/###race");
-  context->Yield(2);
+  click(context, "//Which is faster here?/**/###race");
   IM_CHECK(!races.runs());
   session.questions().wait();
   settle(context);
@@ -147,14 +144,11 @@ void races_until_it_is_cancelled(ImGuiTestContext* context) {
   settle(context);
   IM_CHECK_EQ(points(), std::size_t{6});
   IM_CHECK(parts().find(unmeasured) == nullptr);
-  context->ItemClick("//Which is faster here?/**/###save report");
-  context->Yield(2);
-  context->ItemClick("//$FOCUSED/report as JSON…");
-  context->Yield(2);
+  click(context, "//Which is faster here?/**/###save report");
+  click(context, "//$FOCUSED/report as JSON…");
   IM_CHECK(program().show_save);
   IM_CHECK(parse_race(program().text_to_save) == *races.own());
-  context->KeyPress(ImGuiKey_Escape);
-  context->Yield(2);
+  press(context, ImGuiKey_Escape);
 }
 
 void overlays_reports_and_refuses_broken_ones(ImGuiTestContext* context) {

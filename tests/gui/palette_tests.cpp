@@ -23,8 +23,7 @@ void finds_commands(ImGuiTestContext* context) {
   Session& session = start_program(context);
   open_palette(context, "retn");
   IM_CHECK(program().show_palette);
-  context->KeyPress(ImGuiKey_Enter);
-  settle(context);
+  press(context, ImGuiKey_Enter);
   IM_CHECK(!program().show_palette);
   IM_CHECK_EQ(session.computed()->variant->id, std::string("retnet"));
   context->KeyPress(ImGuiKey_RightArrow);  // the keys are the program's again
@@ -37,15 +36,13 @@ void finds_commands(ImGuiTestContext* context) {
   context->KeyPress(ImGuiKey_DownArrow);
   context->KeyPress(ImGuiKey_DownArrow);
   context->KeyPress(ImGuiKey_UpArrow);
-  context->KeyPress(ImGuiKey_Enter);
-  settle(context);
+  press(context, ImGuiKey_Enter);
   IM_CHECK_EQ(program().recent_commands.front(), std::string("variant.retnet"));
   IM_CHECK(program().view.theme == style::Theme::light);
 
   // A click does the same, and a preset opens.
   open_palette(context, "overwri pres");
-  context->ItemClick("//Commands/**/preset.overwrite");
-  settle(context);
+  click(context, "//Commands/**/preset.overwrite");
   IM_CHECK(session.data().id.starts_with("preset:overwrite"));
   IM_CHECK(!program().show_palette);
 }
@@ -53,35 +50,27 @@ void finds_commands(ImGuiTestContext* context) {
 void refuses_with_a_reason(ImGuiTestContext* context) {
   Session& session = start_program(context);
   open_palette(context, "rwkv");
-  context->KeyPress(ImGuiKey_Escape);
-  context->Yield(2);
+  press(context, ImGuiKey_Escape);
   IM_CHECK(!program().show_palette);
   IM_CHECK_EQ(session.choice().variant, std::string("gated_deltanet"));
-  context->ItemClick("//Top bar/Ctrl P");
-  context->Yield(2);
+  click(context, "//Top bar/Ctrl P");
   IM_CHECK(program().show_palette);
-  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_P);
-  context->Yield(2);
+  press(context, ImGuiMod_Ctrl | ImGuiKey_P);
   IM_CHECK(!program().show_palette);
 
   open_palette(context, "one token back");
-  context->KeyPress(ImGuiKey_Enter);
-  context->Yield(2);
+  press(context, ImGuiKey_Enter);
   IM_CHECK(program().show_palette);  // it stays, and says why
   IM_CHECK(program().recent_commands.empty());
-  context->ItemClick("//Commands/**/token.back");
-  context->Yield(2);
+  click(context, "//Commands/**/token.back");
   IM_CHECK(program().show_palette);
   context->KeyCharsReplace("one token on");  // the line has the keyboard again
-  context->KeyPress(ImGuiKey_Enter);
-  context->Yield(2);
+  press(context, ImGuiKey_Enter);
   IM_CHECK_EQ(session.token(), 1);
   open_palette(context, "no such words");
-  context->KeyPress(ImGuiKey_Enter);
-  context->Yield(2);
+  press(context, ImGuiKey_Enter);
   IM_CHECK(program().show_palette);
-  context->KeyPress(ImGuiKey_Escape);
-  context->Yield(2);
+  press(context, ImGuiKey_Escape);
   context->KeyPress(ImGuiMod_Shift | ImGuiKey_LeftArrow);
   IM_CHECK_EQ(session.token(), 0);
   context->KeyPress(ImGuiMod_Shift | ImGuiKey_LeftArrow);
@@ -92,26 +81,20 @@ void refuses_with_a_reason(ImGuiTestContext* context) {
 void opens_other_cards(ImGuiTestContext* context) {
   start_program(context);
   open_palette(context, "these keys");
-  context->KeyPress(ImGuiKey_Enter);
-  context->Yield(3);
+  press(context, ImGuiKey_Enter);
   IM_CHECK(program().show_keys);
-  context->KeyPress(ImGuiKey_Escape);
-  context->Yield(2);
+  press(context, ImGuiKey_Escape);
   IM_CHECK(!program().show_keys);
   open_palette(context, "open a file");
-  context->KeyPress(ImGuiKey_Enter);
-  context->Yield(3);
+  press(context, ImGuiKey_Enter);
   IM_CHECK(program().show_open);
   IM_CHECK(ImGui::GetIO().WantTextInput);
-  context->KeyPress(ImGuiKey_Escape);
-  context->Yield(2);
+  press(context, ImGuiKey_Escape);
   IM_CHECK(!program().show_open);
   open_palette(context, "data.list");
-  context->KeyPress(ImGuiKey_Enter);
-  context->Yield(3);
+  press(context, ImGuiKey_Enter);
   IM_CHECK(ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup));
-  context->KeyPress(ImGuiKey_Escape);
-  context->Yield(2);
+  press(context, ImGuiKey_Escape);
   IM_CHECK(!ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup));
 }
 

@@ -129,7 +129,7 @@ void zooms_the_floor(ImGuiTestContext* context) {
   for (int i = 0; i < 40; ++i) context->MouseWheelY(1);
   context->Yield(2);
   IM_CHECK_EQ(session.token(), token);
-  context->ItemClick("//Timeline/**/word##token");
+  context->ItemClick("//Timeline/**/word");
   IM_CHECK(program().grain == Session::Grain::token);
   IM_CHECK_EQ(program().undrawn(), std::string());
 }
@@ -147,10 +147,10 @@ void steps_by_the_welcome(ImGuiTestContext* context) {
 
 void follows_the_story(ImGuiTestContext* context) {
   Session& session = start_program(context);
-  context->ItemClick("//Top bar/word 42");
+  context->ItemClick("//Top bar/story/words/word 42");
   settle(context);
   IM_CHECK_EQ(session.token(), 42);
-  context->ItemClick("//Top bar/close story");
+  context->ItemClick("//Top bar/story/close");
   settle(context);
   IM_CHECK(parts().find("story") == nullptr);
   perform(find_command(program(), "data.list"), program());

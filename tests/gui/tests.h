@@ -32,8 +32,13 @@ Session& start_program(ImGuiTestContext* context, Devices devices = backends());
 /// What was started last.
 Application& program();
 
-/// Lets what was asked for be computed and drawn.
+/// Lets what was asked for be computed and drawn; with what panels ask in the background, too.
 void settle(ImGuiTestContext* context);
+void settle_questions(ImGuiTestContext* context);
+
+/// Presses a key, or clicks on an item, and lets what follows settle.
+void press(ImGuiTestContext* context, int key);
+void click(ImGuiTestContext* context, const char* item);
 
 /// Plays with the program in a window for so many minutes, printing what the process holds. False when that
 /// grew after the first tenth by more than 20 MB, when something could not be drawn, or when a frame took

@@ -5,9 +5,9 @@
 #include <imgui.h>
 
 #include "app/studio/application.h"
-#include "app/views/overlays.h"
 #include "app/window/offscreen.h"
 #include "tests/catch.h"
+#include "tests/offscreen/plots.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -94,10 +94,10 @@ TEST_CASE("what is typed at once after the key of the palette stands in it", "[c
     for (int i = 0; i < 12; ++i) frame();
     CHECK(application.show_palette);
     CHECK_FALSE(application.show_data);
-    CHECK(palette_words() == "retn");
+    CHECK(words_at("commands/typed") == "retn");
     type('e');  // it goes on behind them
     for (int i = 0; i < 4; ++i) frame();
-    CHECK(palette_words() == "retne");
+    CHECK(words_at("commands/typed") == "retne");
   }
 }
 
@@ -113,14 +113,14 @@ TEST_CASE("the filter of the data takes what follows its key, and where nothing 
   frame();
   REQUIRE(application.show_data);
   for (int i = 0; i < 6; ++i) frame();
-  CHECK(previewed_data() == application.session.data().id);  // its own letter filters nothing
+  CHECK(words_at("all data/title") == application.session.data().title);  // its own letter filters nothing
   for (const char letter : {'z', 'z', 'q'}) type(letter);
   for (int i = 0; i < 12; ++i) frame();
-  CHECK(previewed_data().empty());
+  CHECK(words_at("all data/title").empty());
   for (int i = 0; i < 3; ++i) {
     ImGui::GetIO().AddKeyEvent(ImGuiKey_Backspace, true);
     ImGui::GetIO().AddKeyEvent(ImGuiKey_Backspace, false);
     for (int j = 0; j < 3; ++j) frame();
   }
-  CHECK(previewed_data() == application.session.data().id);
+  CHECK(words_at("all data/title") == application.session.data().title);
 }

@@ -2,14 +2,17 @@
 
 #include "app/studio/command.h"
 
-#include <fmt/format.h>
 #include <imgui.h>
+#include <imgui_internal.h>
 
+#include <fmt/format.h>
+#include <algorithm>
 #include <set>
+#include <string_view>
 
 #include "app/session/presets.h"
 #include "app/studio/application.h"
-#include "app/studio/command_search.h"
+#include "app/views/commands_here.h"
 #include "app/window/offscreen.h"
 #include "core/variants/variants.h"
 #include "tests/catch.h"
@@ -125,7 +128,7 @@ TEST_CASE("commands are found by the beginnings of their words, then by what was
       named("c.bend", "View", "bend"), named("d.cafe", "Data", "CAFÉ Ωmega Жар"),
       named("e.other", "Data", "other")};
   const auto find = [&](std::string_view typed, std::vector<std::string> recent = {}) {
-    return ids(search(table, typed, recent));
+    return ids(search({table}, typed, recent));
   };
   using Ids = std::vector<std::string>;
   CHECK(find("") == Ids{"a.rewind", "b.window", "c.bend", "d.cafe", "e.other"});
@@ -140,9 +143,9 @@ TEST_CASE("commands are found by the beginnings of their words, then by what was
   CHECK(find("\xA9") == Ids{});  // nor is the other half
   CHECK(find("end nothing") == Ids{});
   // As docs/using.md tells it.
-  CHECK(search(commands(), "retn", {}).front()->id == "variant.retnet");
-  CHECK(search(commands(), "chunks 16", {}).front()->id == "chunk.16");
-  CHECK(search(commands(), "over pres", {}).front()->id == "preset.overwrite");
+  CHECK(search({commands()}, "retn", {}).front()->id == "variant.retnet");
+  CHECK(search({commands()}, "chunks 16", {}).front()->id == "chunk.16");
+  CHECK(search({commands()}, "over pres", {}).front()->id == "preset.overwrite");
 }
 
 // A command that only this test knows is there by key, by name and in the palette.
@@ -177,4 +180,109 @@ TEST_CASE("a command is one row", "[commands]") {
   CHECK(done == 2);
   CHECK(application.refusal == "count one more: two is the limit");
   CHECK(application.undrawn() == "");
+}
+
+TEST_CASE("keys that switch act once, however long they are held", "[keys]") {
+  Application application;
+  application.open_first_capture();
+  application.session.wait();
+  application.session.set_cursor({});
+  Offscreen offscreen(640, 480);
+  int switched = 0;
+  style::Theme theme = application.view.theme;
+  const auto hold = [&](ImGuiKey key) {
+    ImGui::GetIO().AddKeyEvent(key, true);
+    for (int frame = 0; frame < 90; ++frame) {  // a second and a half
+      offscreen.pass([&] { application.draw(1); });
+      if (application.view.theme != theme) ++switched;
+      theme = application.view.theme;
+    }
+    ImGui::GetIO().AddKeyEvent(key, false);
+    offscreen.pass([&] { application.draw(1); });
+  };
+  offscreen.render([&] { application.draw(1); });
+  hold(ImGuiKey_L);
+  CHECK(switched == 1);
+  hold(ImGuiKey_RightArrow);
+  CHECK(application.session.token() > 1);  // steps go on
+}
+
+TEST_CASE("all keys and all that the mouse does fit into the smallest window", "[keys]") {
+  Application application;
+  application.show_keys = true;
+  Offscreen offscreen(1280, 800);
+  for (const Workspace& workspace : application.workspaces()) {  // each has keys of its own
+    CAPTURE(workspace.id);
+    application.enter(workspace.id);
+    for (int frame = 0; frame < 6; ++frame) offscreen.pass([&] { application.draw(1); });
+    int cards = 0;
+    for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows) {
+      if (!window->WasActive || std::string_view(window->Name).find("Keys") == std::string_view::npos)
+        continue;
+      ++cards;
+      CHECK(window->ScrollMax.x == 0);
+      CHECK(window->ScrollMax.y == 0);
+      CHECK(window->Pos.x >= 0);
+      CHECK(window->Pos.y >= 0);
+      CHECK(window->Pos.x + window->ContentSize.x + 2 * window->WindowPadding.x <= 1280);
+      CHECK(window->Pos.y + window->ContentSize.y + 2 * window->WindowPadding.y <= 800);
+    }
+    CHECK(cards >= 1);
+  }
+}
+
+TEST_CASE("what is open is found by its words", "[commands]") {
+  Application application;
+  application.open_first_capture();
+  application.session.wait();
+  application.session.go_to_token(40);
+  Offscreen offscreen(1280, 800);
+  const auto frame = [&] { offscreen.pass([&] { application.draw(1); }); };
+  for (int i = 0; i < 3; ++i) frame();
+  const auto find = [&](std::string_view typed) {
+    static std::vector<Command> here;
+    here = commands_here(application, typed);
+    return search({application.commands(), here}, typed, {}, more_words);
+  };
+  const auto words = [&](std::string_view typed) {
+    std::vector<std::string> all;
+    for (const Command* command : find(typed)) all.push_back(command->group + ": " + command->words);
+    return all;
+  };
+  const auto has = [&](std::string_view typed, const char* wanted) {
+    const std::vector<std::string> all = words(typed);
+    return std::ranges::find(all, wanted) != all.end();
+  };
+  CHECK(words("drum") == std::vector<std::string>{"Word: go to 42 “drum”", "Word: go to 64 “drum”"});
+  CHECK(words("go to 42").front() == "Word: go to 42 “drum”");
+  CHECK(words("42").front() == "Word: go to 42 “drum”");
+  CHECK(words("go to DRUM").size() == 2);
+  find("drum").front()->perform(application);
+  CHECK(application.session.token() == 42);
+
+  // What rules, sliders, steps and panels are called leads somewhere.
+  CHECK(has("erase", "Variant: Gated DeltaNet-2"));
+  CHECK(has("muon", "Variant: LaCT"));
+  CHECK(has("newton", "Variant: LaCT"));
+  CHECK(has("cost", "Panel: Step: Forms"));
+  CHECK(has("loss gradient", "Panel: Learn: How far may it step?"));
+  CHECK(words("chunk 16").front() == "Form: chunks of 16 tokens");
+  find("memory answers").front()->perform(application);
+  CHECK(application.workspace().id == std::string("step"));
+  CHECK(find("").size() == application.commands().size());
+
+  // A slider is brought into sight, its number ready to be typed over.
+  const auto sliders = find("beta");
+  REQUIRE(!sliders.empty());
+  CHECK(sliders.front()->group == "Slider");
+  sliders.front()->perform(application);
+  for (int i = 0; i < 4; ++i) frame();
+  CHECK(ImGui::GetIO().WantTextInput);
+  ImGui::GetIO().AddInputCharactersUTF8("2");
+  frame();
+  for (const bool down : {true, false}) {
+    ImGui::GetIO().AddKeyEvent(ImGuiKey_Enter, down);
+    frame();
+  }
+  CHECK(slider_value(application.session.state().edits, "scale_strength") == 2);
 }

@@ -11,7 +11,6 @@
 #include "app/studio/application.h"
 #include "app/views/answers.h"
 #include "app/views/learn_rows.h"
-#include "app/views/pickers.h"
 #include "app/views/underlined_words.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"

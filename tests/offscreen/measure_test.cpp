@@ -64,9 +64,7 @@ RaceReport made_report(const std::string& processor, std::initializer_list<const
 /// Shows Measure beside a small text, with the reports of `races` alone.
 void enter_measure(Application& application, Races races = Races("")) {
   application.races = std::move(races);
-  REQUIRE(application.session.open_named("preset:overwrite?T=24&K=6&V=6"));
-  application.session.wait();
-  application.enter("measure");
+  open_in(application, "measure", "preset:overwrite?T=24&K=6&V=6");
 }
 
 /// Draws Measure fully with this report as what was measured here.
@@ -159,7 +157,7 @@ TEST_CASE("Measure shows nothing, one report, several and many curves at both si
       application.session.change(none);
       draw_fully(application, offscreen);
       CHECK(places_below(leading).empty());
-      CHECK_THAT(measure_map().headline, says("Nothing is measured yet"));
+      CHECK_THAT(words_at("measure/headline"), says("Nothing is measured yet"));
       check_places(width);
 
       draw_own(application, offscreen, made_report("Xeon", {"gated_deltanet", "softmax"}, 1e-6));
@@ -187,12 +185,12 @@ TEST_CASE("Measure shows nothing, one report, several and many curves at both si
       CHECK(ends().size() > 20);
       check_places(width);
       // A headline that is too long ends with a clause; the others stand below it.
-      const std::string& headline = measure_map().headline;
-      const std::string& shown = measure_map().shown_headline;
+      const std::string& headline = measured(application).figures->headline;
+      const std::string shown = words_at("measure/headline");
       if (shown != headline) {
         REQUIRE(shown.ends_with("."));
         CHECK(headline.starts_with(shown.substr(0, shown.size() - 1) + ";"));
-        CHECK_THAT(measure_map().shown_detail, says(headline.substr(headline.rfind(' ') + 1)));
+        CHECK_THAT(words_at("measure/detail"), says(headline.substr(headline.rfind(' ') + 1)));
       }
       CHECK((shown != headline) == (width == 1280));
     }
@@ -209,8 +207,8 @@ TEST_CASE("under the roofs of two devices a curve says on which it is", "[measur
   both.roofs.insert(both.roofs.end(), gpu.roofs.begin(), gpu.roofs.end());
   std::erase_if(both.points, [](const RacePoint& point) { return point.entry.form != Form::chunkwise; });
   draw_own(application, offscreen, both);
-  CHECK_THAT(measure_map().roof_sentence, says("hunkwise, cuda uses"));
-  CHECK_THAT(measure_map().roof_sentence, says("chunkwise, cpu "));
+  CHECK_THAT(words_at("measure/used"), says("hunkwise, cuda uses"));
+  CHECK_THAT(words_at("measure/used"), says("chunkwise, cpu "));
 }
 
 TEST_CASE("the roofline leaves out what no machine can do", "[measure]") {
@@ -237,7 +235,7 @@ TEST_CASE("the roofline leaves out what no machine can do", "[measure]") {
     report.points.back().work.bytes = broken.bytes;
     report.points.back().compute.median = broken.seconds;
     draw_own(application, offscreen, report);
-    CHECK((measure_map().roof_sentence == "What the machine can do was not measured.") != broken.is_told);
+    CHECK((words_at("measure/used") == "What the machine can do was not measured.") != broken.is_told);
   }
 }
 
@@ -288,8 +286,7 @@ TEST_CASE("where a curve that begins takes the lead, or ends, is said and not ri
   for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1920, 1080)}) {
     Offscreen offscreen(width, height);
     draw_own(application, offscreen, report);
-    const MeasureMap& map = measure_map();
-    CHECK_THAT(map.shown_detail, says("on tensor cores.") && !says("…"));
+    CHECK_THAT(words_at("measure/detail"), says("on tensor cores.") && !says("…"));
     CHECK(words_below("measure/times/label/break") ==
           std::vector<std::string>{"n = 256 tokens chunkwise, C = 64, bf16 is measured from here"});
     for (const char* const words : {"f32", "bf16", "not measured"}) {
@@ -340,7 +337,7 @@ TEST_CASE("a report of another machine is not continued here: nothing of it is h
   more.measure.wish.lengths.push_back(8192);
   application.session.change(more);
   draw_fully(application, offscreen);
-  CHECK(measure_map().question == "Which is faster here?");
+  CHECK(words_at("measure/question") == "Which is faster here?");
   CHECK(parts().find("measure/controls/race")->words == "go on");
   CHECK(parts().find(unmeasured));
   application.races.open(application.session, folder / "other.json");
@@ -349,7 +346,7 @@ TEST_CASE("a report of another machine is not continued here: nothing of it is h
   application.session.change(other);
   draw_fully(application, offscreen);
   REQUIRE(measured(application).lead().report->machine.processor == "AMD EPYC");
-  CHECK(measure_map().question == "Which is faster on AMD EPYC, 2 threads?");
+  CHECK(words_at("measure/question") == "Which is faster on AMD EPYC, 2 threads?");
   CHECK(parts().find("measure/controls/race")->words == "measure here");
   CHECK_FALSE(parts().find(unmeasured));
   CHECK(std::abs(points_below(leading).back().x - place_of("measure/times/area").maximum.x) <
@@ -378,9 +375,9 @@ TEST_CASE("while reports are being read, Measure says so in every frame", "[meas
   Offscreen offscreen(1280, 800);
   const auto pass = [&] { offscreen.pass([&] { application.draw(offscreen.scale()); }); };
   pass();
-  CHECK_THAT(measure_map().headline, says("being read"));
+  CHECK_THAT(words_at("measure/headline"), says("being read"));
   for (int frames = 0; frames < 20 && places_below(leading).empty(); ++frames) {
-    CHECK_THAT(measure_map().headline, !says("Nothing is measured"));
+    CHECK_THAT(words_at("measure/headline"), !says("Nothing is measured"));
     application.session.questions().wait();
     pass();
   }
@@ -400,6 +397,6 @@ TEST_CASE("a curve of a GPU says with what kernels it was measured", "[measure]"
   }
   // The recurrence, chunk by chunk, in two passes, all at once.
   CHECK(kernels == std::vector<std::string>{"in registers", "plain kernel", "plain kernel", "plain kernel"});
-  CHECK_THAT(measure_map().headline, says("chunkwise by plain kernels"));
+  CHECK_THAT(words_at("measure/headline"), says("chunkwise by plain kernels"));
   for (const std::string& fault : letter_faults()) FAIL_CHECK(fault);
 }

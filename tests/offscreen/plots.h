@@ -44,6 +44,28 @@ inline Rectangle place_of(std::string_view path) {
   return part ? part->where : Rectangle();
 }
 
+/// What a part says; empty: it is not shown.
+inline std::string words_at(std::string_view path) {
+  const Part* part = parts().find(path);
+  return part ? part->words : std::string();
+}
+
+/// The token at the flag of Prove; -1: there is none.
+inline Index flagged_token() {
+  const std::string words = words_at("prove/floor/difference/label/first wrong word");
+  return words.empty() ? -1 : std::stol(words.substr(words.rfind(' ')));
+}
+
+/// The pictures of the first step that is off in Prove.
+inline std::vector<Rectangle> wrong_pictures(const std::string& operation) {
+  std::vector<Rectangle> pictures;
+  for (const char* name : {"should be", "is", "apart"}) {
+    if (const Part* part = parts().find("prove/where/wrong/" + operation + "/" + name))
+      pictures.push_back(part->where);
+  }
+  return pictures;
+}
+
 inline ImVec2 middle_of(const Rectangle& place) {
   return {(place.minimum.x + place.maximum.x) / 2, (place.minimum.y + place.maximum.y) / 2};
 }

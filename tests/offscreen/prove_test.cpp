@@ -22,10 +22,7 @@ constexpr std::string_view line_labels = "prove/floor/difference/label";
 constexpr std::string_view lost_marks = "prove/floor/difference/mark/lost";
 
 /// Why no fault has a number beside it.
-std::string untried() {
-  const Part* const found = parts().find("prove/side/faults/untried");
-  return found ? found->words : std::string();
-}
+std::string untried() { return words_at("prove/side/faults/untried"); }
 
 void choose(Application& application, const std::string& variant, Form form) {
   Choice choice = application.session.choice();
@@ -37,7 +34,6 @@ void choose(Application& application, const std::string& variant, Form form) {
 
 /// Nothing of what was drawn is cut or lies over another thing.
 void check_places(int width, int height) {
-  const ProveMap& map = prove_map();
   const Part* words = parts().find("prove/floor/words");
   REQUIRE(words);
   const Rectangle chart = place_of("prove/floor/difference/area");
@@ -50,15 +46,17 @@ void check_places(int width, int height) {
     for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(overlap(labels[i]->where, labels[j]->where));
   }
   CHECK(words->where.maximum.y < static_cast<float>(height));
-  CHECK_FALSE(map.form_names.empty());
-  for (const Rectangle& name : map.form_names) {
-    CHECK(name.minimum.y >= map.heads_top);  // f64 and f32 stand above it
+  const Rectangle heads = place_of("prove/grid/cells/heads");
+  const std::vector<Rectangle> names = places_below("prove/grid/cells/heads");
+  CHECK(names.size() > 1);
+  for (const Rectangle& name : names) {
+    CHECK(name.minimum.y >= heads.minimum.y);
     CHECK(name.maximum.x < static_cast<float>(width));
   }
-  for (const Rectangle& tensor : map.tensors) {
-    CHECK(tensor.minimum.x > 0);
-    CHECK(tensor.maximum.x < static_cast<float>(width));
-    CHECK(tensor.maximum.y < chart.minimum.y);
+  for (const Part* part : parts().below("prove/where/wrong")) {
+    CHECK(part->where.minimum.x > 0);
+    CHECK(part->where.maximum.x < static_cast<float>(width));
+    CHECK(part->where.maximum.y < chart.minimum.y);
   }
 }
 
@@ -66,9 +64,7 @@ void check_places(int width, int height) {
 
 TEST_CASE("Prove shows every variant with and without a fault, at every size, in both themes", "[prove]") {
   Application application;
-  REQUIRE(application.session.open_named("preset:overwrite?T=24&K=6&V=6"));
-  application.session.wait();
-  application.enter("prove");
+  open_in(application, "prove", "preset:overwrite?T=24&K=6&V=6");
   for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1920, 1080)}) {
     Offscreen offscreen(width, height);
     for (const char* variant : {"softmax", "linear", "gated_deltanet", "kda", "mesanet", "ttt_mlp", "lact"}) {
@@ -79,7 +75,7 @@ TEST_CASE("Prove shows every variant with and without a fault, at every size, in
         inject(application, "");
         choose(application, variant, Form::chunkwise);
         draw_fully(application, offscreen);
-        CHECK(prove_map().flag == -1);
+        CHECK(flagged_token() == -1);
         CHECK(parts().below(line_labels).size() >= 2);
         CHECK_FALSE(parts().words("prove", "said").empty());
         check_places(width, height);
@@ -89,9 +85,8 @@ TEST_CASE("Prove shows every variant with and without a fault, at every size, in
         const auto figures = ask_present_fault(application);
         REQUIRE(figures.value);
         if (!figures.value->departure) continue;
-        CHECK(prove_map().flag == figures.value->departure->token);
-        CHECK(prove_map().operation == figures.value->departure->operation);
-        CHECK(prove_map().tensors.size() == 3);
+        CHECK(flagged_token() == figures.value->departure->token);
+        CHECK(wrong_pictures(figures.value->departure->operation).size() == 3);
       }
     }
   }
@@ -99,9 +94,7 @@ TEST_CASE("Prove shows every variant with and without a fault, at every size, in
 
 TEST_CASE("labels of Prove's lines keep clear of the marks of lost numbers", "[prove]") {
   Application application;
-  application.open_first_capture();
-  application.session.wait();
-  application.enter("prove");
+  open_in(application, "prove");
   for (const auto& [width, height] : {std::pair(700, 600), std::pair(1920, 1080)}) {
     Offscreen offscreen(width, height);
     for (const Index token : {0, 10}) {
@@ -125,27 +118,22 @@ TEST_CASE("labels of Prove's lines keep clear of the marks of lost numbers", "[p
 
 TEST_CASE("the flag of Prove tells the first wrong word from wherever one looks", "[prove]") {
   Application application;
-  application.open_first_capture();
-  application.session.wait();
-  application.enter("prove");
+  open_in(application, "prove");
   choose(application, "gated_deltanet", Form::chunkwise);
   inject(application, "solve-sign");
   Offscreen offscreen(1280, 800);
   for (const Index token : {1, 90}) {
     application.session.go_to_token(token);
     draw_fully(application, offscreen);
-    CHECK(prove_map().flag == 1);
-    REQUIRE(parts().find("prove/floor/difference/label/first wrong word"));
-    CHECK(parts().find("prove/floor/difference/label/first wrong word")->words ==
+    CHECK(flagged_token() == 1);
+    CHECK(words_at("prove/floor/difference/label/first wrong word") ==
           std::string(token == 90 ? "← " : "") + "first wrong word: “The”, token 1");
   }
 }
 
 TEST_CASE("Prove calls tensors and arrays by words, and cuts no fault's name", "[prove]") {
   Application application;
-  application.open_first_capture();
-  application.session.wait();
-  application.enter("prove");
+  open_in(application, "prove");
   choose(application, "gated_deltanet", Form::chunkwise);
   Offscreen offscreen(1280, 800);
   draw_fully(application, offscreen);
@@ -160,9 +148,7 @@ TEST_CASE("Prove calls tensors and arrays by words, and cuts no fault's name", "
 
 TEST_CASE("what should be has its own scale where a fault is so large that it would be blank", "[prove]") {
   Application application;
-  REQUIRE(application.session.open_named("preset:random?T=128&K=4&V=4&seed=1"));
-  application.session.wait();
-  application.enter("prove");
+  open_in(application, "prove", "preset:random?T=128&K=4&V=4&seed=1");
   for (const bool explodes : {true, false}) {
     Choice choice = application.session.choice();
     choice.variant = "deltanet";
@@ -218,26 +204,26 @@ TEST_CASE("Prove's axis reaches the largest error; what is beyond all axes says 
 
 TEST_CASE("a vector that a fault makes wrong takes the room that a matrix would", "[prove]") {
   Application application;
-  application.open_first_capture();  // its scale is not 1
-  application.session.wait();
-  application.enter("prove");
+  open_in(application, "prove");  // its scale is not 1
   choose(application, "gated_deltanet", Form::recurrent);
   Offscreen offscreen(1920, 1080);
   float heights[2] = {};
   for (const bool is_vector : {false, true}) {
     inject(application, is_vector ? "scale-twice" : "write-sign");
     draw_fully(application, offscreen);
-    REQUIRE(prove_map().tensors.size() == 3);
-    heights[is_vector] = prove_map().tensors[0].maximum.y - prove_map().tensors[0].minimum.y;
+    const auto figures = ask_present_fault(application);
+    REQUIRE(figures.value);
+    REQUIRE(figures.value->departure);
+    const std::vector<Rectangle> pictures = wrong_pictures(figures.value->departure->operation);
+    REQUIRE(pictures.size() == 3);
+    heights[is_vector] = pictures[0].maximum.y - pictures[0].minimum.y;
   }
   CHECK(heights[1] > 0.5F * heights[0]);
 }
 
 TEST_CASE("Prove says why no fault of a long text has a number yet", "[prove]") {
   Application application;
-  REQUIRE(application.session.open_named("preset:random?T=1025&K=2&V=2&seed=1"));
-  application.session.wait();
-  application.enter("prove");
+  open_in(application, "prove", "preset:random?T=1025&K=2&V=2&seed=1");
   Offscreen offscreen(1280, 800);
   draw_fully(application, offscreen);
   CHECK_THAT(untried(), says("1025 words"));
@@ -282,9 +268,7 @@ TEST_CASE("every fault can be drawn in Prove and stepped through in Step, in eve
 
 TEST_CASE("Prove shows every fragile form on data that break it and data that do not", "[prove]") {
   Application application;
-  REQUIRE(application.session.open_named("preset:random?T=70&K=16&V=5&seed=2"));
-  application.session.wait();
-  application.enter("prove");
+  open_in(application, "prove", "preset:random?T=70&K=16&V=5&seed=2");
   choose(application, "gated_deltanet", Form::chunkwise);
   Offscreen offscreen(1280, 800);
   for (const FragileForm& fragile : fragile_forms()) {
@@ -296,7 +280,7 @@ TEST_CASE("Prove shows every fragile form on data that break it and data that do
       application.session.change_prove(prove);
       draw_fully(application, offscreen);
       REQUIRE(parts().below("prove/floor/difference/series").size() == 2);
-      CHECK((prove_map().flag >= 0) == (breaks || fragile.always_wrong));
+      CHECK((flagged_token() >= 0) == (breaks || fragile.always_wrong));
       check_places(1280, 800);
     }
   }
@@ -321,21 +305,19 @@ TEST_CASE("Prove with nothing open, with one token and with many", "[prove]") {
 
 TEST_CASE("Prove marks the gates that underflow in a precision", "[prove]") {
   Application application;
-  REQUIRE(application.session.open_named("preset:overwrite?T=24&K=6&V=6"));
-  application.session.wait();
-  application.enter("prove");
+  open_in(application, "prove", "preset:overwrite?T=24&K=6&V=6");
   choose(application, "gated_deltanet", Form::chunkwise);
   Offscreen offscreen(1920, 1080);
   draw_fully(application, offscreen);
   CHECK(parts().below(lost_marks).empty());
-  CHECK(prove_map().marks_legend.empty());
+  CHECK(words_at("prove/headline/lost").empty());
   Choice choice = application.session.choice();
   choice.edits.push_back({.kind = "paint_gate", .array = "alpha", .numbers = {3, 7, 1e-9}});
   application.session.choose(std::move(choice));
   draw_fully(application, offscreen);
   REQUIRE(application.session.message().empty());
   CHECK_FALSE(parts().below(lost_marks).empty());
-  CHECK(prove_map().marks_legend == "underflows to 0");
+  CHECK(words_at("prove/headline/lost") == "underflows to 0");
   CHECK(std::ranges::any_of(parts().words("prove", "said"), [](const std::string& words) {
     return words.starts_with("f16: the gate") &&
            words.find("underflows to 0 at token 3") != std::string::npos;
@@ -345,9 +327,7 @@ TEST_CASE("Prove marks the gates that underflow in a precision", "[prove]") {
 TEST_CASE("while other data come, Prove draws no line over words that it is not of", "[prove]") {
   Application application;
   Offscreen offscreen(1280, 800);
-  application.open_first_capture();
-  application.session.wait();
-  application.enter("prove");
+  open_in(application, "prove");
   draw_fully(application, offscreen);
   const char* data[] = {"preset:random?T=300&K=4&V=4", "preset:copy?T=12&K=4&V=4",
                         "preset:recall?T=150&K=6&V=6"};

@@ -1,14 +1,19 @@
 // Ten thousand steps: nothing that lives from frame to frame may grow.
 
 #include "tests/soak.h"
+
+#include <thread>
+
 #include "app/session/presets.h"
 #include "app/window/offscreen.h"
 #include "core/contract/variant.h"
 #include "core/variants/variants.h"
 #include "tests/catch.h"
+#include "tests/frame_watch.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -106,4 +111,25 @@ TEST_CASE("ten thousand steps leave no more behind than a thousand", "[soak]") {
     if (!is_sanitized) REQUIRE(now.mappings <= first.mappings + shown_by_chance);
     REQUIRE(now.heap <= first.heap + 4);
   }
+}
+
+// The soak test fails where a frame takes more than a second: what waits counts, and so does what computes.
+TEST_CASE("the longest frames are named with the act that they came from", "[soak]") {
+  FrameWatch watch;
+  watch.built("nothing");
+  watch.begin();
+  std::this_thread::sleep_for(20ms);
+  watch.built("waiting");
+  watch.begin();
+  std::this_thread::sleep_for(20ms);
+  watch.begin();  // not a person's doing
+  watch.built("afterwards");
+  REQUIRE(watch.count() == 3);
+  REQUIRE(watch.longest().size() == 3);
+  CHECK(watch.longest().front().act == "waiting");
+  CHECK(watch.longest().front().seconds > 0.01);
+  CHECK(watch.longest().front().seconds <= watch.longest().front().by_clock);
+  for (int i = 0; i < 100; ++i) watch.built("more");
+  CHECK(watch.longest().size() == 5);
+  CHECK(watch.longest().front().act == "waiting");
 }

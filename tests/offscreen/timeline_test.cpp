@@ -8,7 +8,6 @@
 #include "app/studio/application.h"
 #include "app/views/floor.h"
 #include "app/views/floor_rows.h"
-#include "app/views/transport.h"
 #include "app/views/underlined_words.h"
 #include "app/window/offscreen.h"
 #include "tests/catch.h"
@@ -89,9 +88,11 @@ TEST_CASE("the frame around a word crosses no caption of a chunk, and its name i
     drawn.application.session.wait();
     drawn.application.session.go_to_token(42);
     drawn.offscreen.render([&] { drawn.application.draw(1); });
-    CAPTURE(transport_map().position);
-    CHECK(transport_map().position.starts_with("chunk 5 of 11 · word 42"));
-    CHECK_FALSE(transport_map().position.ends_with("· "));
+    REQUIRE(parts().find("step/transport/position"));
+    const std::string position = parts().find("step/transport/position")->words;
+    CAPTURE(position);
+    CHECK(position.starts_with("chunk 5 of 11 · word 42"));
+    CHECK_FALSE(position.ends_with("·"));
   }
 }
 
@@ -390,14 +391,11 @@ TEST_CASE("numbers beside the bars of errors stay in their columns", "[timeline]
 
 TEST_CASE("the legend does not say otherwise than a row that names itself", "[timeline]") {
   Drawn drawn;
-  const auto formulas = [] {
-    return std::ranges::count_if(transport_map().legend,
-                                 [](const std::string& words) { return words.starts_with('\\'); });
-  };
   drawn.choose("titans", Form::recurrent);
-  CHECK(formulas() == 1);
+  CHECK(parts().find("step/transport/legend/written"));
   drawn.application.enter("learn");
   for (int turn = 0; turn < 3; ++turn) drawn.offscreen.render([&] { drawn.application.draw(1); });
-  CHECK_FALSE(transport_map().legend.empty());
-  CHECK(formulas() == 0);
+  REQUIRE(parts().find("learn/transport/legend"));
+  CHECK_THAT(parts().find("learn/transport/legend")->words, says("error before"));
+  CHECK_FALSE(parts().find("learn/transport/legend/written"));
 }

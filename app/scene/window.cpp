@@ -1,0 +1,142 @@
+#include "app/scene/window.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "app/gl/context_local.h"
+#include "app/scene/draw.h"
+
+namespace palimpsest::scene {
+
+namespace {
+
+using style::px;
+
+constexpr float note_part = 0.56F;  // of the window's width, at most
+constexpr ImGuiWindowFlags bar_flags = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoDocking |
+                                       ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
+                                       ImGuiWindowFlags_NoScrollWithMouse;
+
+/// What lies in a card may take so much.
+ImVec2 room_of(const Card& card) {
+  const ImVec2 window = ImGui::GetMainViewport()->WorkSize;
+  const auto within = [&](float most, float there) {
+    const float left = std::max(there - px(card.beside), px(80));
+    return most > 0 ? std::min(px(most), left) : left;
+  };
+  return {within(card.widest, window.x), within(card.highest, window.y)};
+}
+
+/// Whether it is there; then it is to be ended.
+bool begin_card(const Card& card, bool& open) {
+  if (open && !ImGui::IsPopupOpen(card.name)) ImGui::OpenPopup(card.name);
+  const ImGuiViewport* viewport = ImGui::GetMainViewport();
+  const float y = card.on_top ? std::round(viewport->WorkSize.y * 0.12F) : viewport->WorkSize.y / 2;
+  ImGui::SetNextWindowPos({viewport->WorkPos.x + viewport->WorkSize.x / 2, viewport->WorkPos.y + y},
+                          ImGuiCond_Always, {0.5F, card.on_top ? 0 : 0.5F});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(28), px(24)));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, px(style::corner));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, px(style::line));
+  const bool begun =
+      ImGui::BeginPopupModal(card.name, nullptr,
+                             ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                                 ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoSavedSettings);
+  ImGui::PopStyleVar(3);
+  if (!begun) return false;
+  const bool beside = ImGui::IsMouseClicked(ImGuiMouseButton_Left) && !ImGui::IsWindowAppearing() &&
+                      !ImGui::IsWindowHovered(ImGuiHoveredFlags_RootAndChildWindows |
+                                              ImGuiHoveredFlags_AllowWhenBlockedByActiveItem);
+  if (beside || ImGui::IsKeyPressed(ImGuiKey_Escape, false)) open = false;
+  return true;
+}
+
+}  // namespace
+
+void show_card(const Card& card, bool& open, const std::function<Node(bool is_new)>& content) {
+  if (!begin_card(card, open)) return;
+  show_in(content(ImGui::IsWindowAppearing()), room_of(card));
+  if (!open) ImGui::CloseCurrentPopup();
+  ImGui::EndPopup();
+}
+
+void show_panel(const char* name, bool scrolls, const std::function<Node()>& content) {
+  const ImGuiWindowFlags still = ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse;
+  if (style::begin_panel(name, {0, 0}, scrolls ? 0 : still)) show(content());
+  style::end_panel();
+}
+
+void show_bar(const char* name, float height, const Node& content) {
+  const ImGuiViewport* viewport = ImGui::GetMainViewport();
+  ImGui::SetNextWindowPos(viewport->WorkPos);
+  ImGui::SetNextWindowSize({viewport->WorkSize.x, height});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  ImGui::Begin(name, nullptr, bar_flags | ImGuiWindowFlags_NoBringToFrontOnFocus);
+  ImGui::PopStyleVar();
+  const float gap = px(style::panel_gap);
+  const ImVec2 from = {viewport->WorkPos.x + gap,
+                       viewport->WorkPos.y + std::min(gap, std::round(height / 8))};
+  const ImVec2 to = {viewport->WorkPos.x + viewport->WorkSize.x - gap, viewport->WorkPos.y + height - gap};
+  const style::Palette& c = style::colours();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddRectFilled(from, to, c.panel, px(style::corner));
+  list->AddRect(from, to, c.edge, px(style::corner), px(style::line));
+  const float padding = px(style::panel_padding);
+  ImGui::SetCursorScreenPos({from.x + padding, from.y});
+  show_in(column({rest(), content, rest()}, Gap::none), {to.x - from.x - 2 * padding, to.y - from.y});
+  ImGui::End();
+}
+
+float window_width() { return ImGui::GetMainViewport()->WorkSize.x / style::scale(); }
+
+Node by_hand(const std::string& name, std::function<void()> draw) {
+  struct KeptHeights {
+    std::map<std::string, float> all;
+  };
+  const auto size = [name](ImVec2 room) { return ImVec2{room.x, context_local<KeptHeights>().all[name]}; };
+  return {Drawn{
+      .size = size, .draw = [name, draw = std::move(draw)](const Rectangle& where) {
+        ImGui::BeginChild(name.c_str(), {where.maximum.x - where.minimum.x, 0}, ImGuiChildFlags_AutoResizeY);
+        draw();
+        ImGui::EndChild();
+        context_local<KeptHeights>().all[name] = ImGui::GetItemRectSize().y;
+      }}};
+}
+
+bool pointer_moves() {
+  const ImVec2 moved = ImGui::GetIO().MouseDelta;
+  return moved.x != 0 || moved.y != 0;
+}
+
+bool is_second_click() { return ImGui::GetIO().MouseClickedLastCount[ImGuiMouseButton_Left] == 2; }
+
+bool appears() { return ImGui::IsWindowAppearing(); }
+
+void close() { ImGui::CloseCurrentPopup(); }
+
+bool is_pressed(int key) { return ImGui::IsKeyChordPressed(key); }
+
+void show_note(const char* name, Ink frame, const Node& content) {
+  const ImGuiViewport* viewport = ImGui::GetMainViewport();
+  ImGui::SetNextWindowPos({viewport->WorkPos.x + viewport->WorkSize.x - px(style::panel_gap + 8),
+                           viewport->WorkPos.y + viewport->WorkSize.y - px(style::panel_gap + 7)},
+                          ImGuiCond_Always, {1, 1});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(12), px(5)));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, px(6));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, px(style::line));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowMinSize, ImVec2(1, 1));
+  ImGui::PushStyleColor(ImGuiCol_WindowBg, style::colours().panel);
+  ImGui::PushStyleColor(ImGuiCol_Border, frame);
+  ImGui::Begin(name, nullptr,
+               bar_flags | ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoFocusOnAppearing);
+  ImGui::PopStyleColor(2);
+  ImGui::PopStyleVar(4);
+  show_in(content, {viewport->WorkSize.x * note_part, std::numeric_limits<float>::infinity()});
+  ImGui::End();
+}
+
+}  // namespace palimpsest::scene

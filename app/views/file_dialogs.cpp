@@ -1,0 +1,306 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/gl/context_local.h"
+#include "app/scene/window.h"
+#include "app/studio/application.h"
+#include "app/views/overlays.h"
+
+// The cards that ask which file is to be opened, and where something is to be saved.
+
+namespace palimpsest {
+
+namespace {
+
+namespace fs = std::filesystem;
+using scene::Gap;
+using scene::Node;
+using scene::Nodes;
+
+constexpr float card_width = 600;  // design pixels
+
+constexpr std::string_view data_endings[] = {".npz", ".npy", ".safetensors", ".csv", ".json"};
+
+/// A path as somebody types it: "~" is home.
+fs::path typed_path(const std::string& typed) {
+  const char* home = std::getenv("HOME");
+  if (home && typed.starts_with('~')) return fs::path(home + typed.substr(1));
+  return typed;
+}
+
+bool is_folder(const fs::path& path) {
+  std::error_code error;
+  return fs::is_directory(path.empty() ? "." : path, error);
+}
+
+bool is_file(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+/// The folder to list: the typed one, or the one that what is typed begins with.
+fs::path folder_of(const std::string& typed) {
+  const fs::path path = typed_path(typed);
+  const fs::path folder = is_folder(path) ? path : path.parent_path();
+  return folder.empty() ? fs::path(".") : folder;
+}
+
+/// The last name of what is typed, which may be only begun; none where a folder is typed.
+std::string begun_name(const std::string& typed) {
+  const fs::path path = typed_path(typed);
+  return is_folder(path) ? std::string() : path.filename().string();
+}
+
+/// What a folder offers: its folders, with a slash, and its files with some endings. Hidden ones are left
+/// out.
+struct FolderList {
+  fs::path path = {};
+  bool known = false;
+  std::vector<std::string> names = {};
+
+  /// Reads `wanted`, unless it is known already.
+  void look_up(const fs::path& wanted, std::span<const std::string_view> endings);
+
+  /// Those that go on as typed.
+  std::vector<std::string> going_on(const std::string& typed) const {
+    std::vector<std::string> fitting = names;
+    std::erase_if(fitting,
+                  [begin = begun_name(typed)](const auto& name) { return !name.starts_with(begin); });
+    return fitting;
+  }
+
+  /// What was typed so far, gone on as far as only one name goes on.
+  std::string completed(const std::string& typed) const;
+};
+
+void FolderList::look_up(const fs::path& wanted, std::span<const std::string_view> endings) {
+  if (known && path == wanted) return;
+  path = wanted;
+  known = true;
+  names.clear();
+  std::vector<std::string> files;
+  std::error_code error;
+  const auto options = fs::directory_options::skip_permission_denied;
+  for (auto entry = fs::directory_iterator(path, options, error); !error && entry != fs::directory_iterator();
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    const std::string ending = entry->path().extension().string();
+    std::error_code unknown;
+    if (name.starts_with('.')) continue;
+    if (entry->is_directory(unknown))
+      names.push_back(name + "/");
+    else if (std::ranges::find(endings, ending) != endings.end())
+      files.push_back(name);
+  }
+  std::ranges::sort(names);
+  std::ranges::sort(files);
+  names.insert(names.end(), files.begin(), files.end());
+}
+
+std::string FolderList::completed(const std::string& typed) const {
+  const std::vector<std::string> fitting = going_on(typed);
+  if (fitting.empty()) return typed;
+  const std::string begin = begun_name(typed);
+  std::string common = fitting.front();
+  for (const std::string& name : fitting)
+    common.resize(static_cast<std::size_t>(std::ranges::mismatch(common, name).in1 - common.begin()));
+  const bool needs_slash = begin.empty() && !typed.empty() && !typed.ends_with('/');
+  return typed.substr(0, typed.size() - begin.size()) + (needs_slash ? "/" : "") + common;
+}
+
+/// A card that asks for a path.
+struct FileDialog {
+  FolderList folder = {};
+  std::string problem = {};       // of the last try
+  bool asks = false;              // the typed path is to be selected, so that typing replaces it
+  const DataSet* left = nullptr;  // what was open when other data were asked for; null: none are
+};
+
+struct OpenDialog : FileDialog {};
+struct SaveDialog : FileDialog {};
+
+/// What is asked of a card, and what it does.
+struct Asked {
+  std::string title = {};
+  std::string& typed;
+  std::span<const std::string_view> endings = {};
+  std::function<Node()> verdict = {};                    // a sentence on what is typed
+  std::function<void()> edited = {};                     // what is typed was changed
+  std::function<void(const std::string&)> pressed = {};  // a file of the list
+  std::function<void()> entered = {};
+  Node button;
+};
+
+/// What lies in the folder: a press goes into a folder, or takes a file.
+Nodes rows(const FolderList& folder, const Asked& asked) {
+  Nodes all;
+  const auto add = [&](const std::string& name, const std::string& path) {
+    all.push_back(scene::choice(name, false).on([&typed = asked.typed, path, pressed = asked.pressed] {
+      typed = path;
+      pressed(path);
+    }));
+  };
+  if (folder.path.has_relative_path()) {
+    std::error_code gone;  // the current folder may have been removed
+    fs::path up = fs::absolute(folder.path, gone).lexically_normal();
+    if (!up.has_filename()) up = up.parent_path();  // it ends with a slash
+    add("../", (up.parent_path() / "").string());
+  }
+  for (const std::string& name : folder.going_on(asked.typed)) add(name, (folder.path / name).string());
+  return all;
+}
+
+Node file_card(FileDialog& dialog, bool& shown, const Asked& asked) {
+  dialog.folder.look_up(folder_of(asked.typed), asked.endings);
+  Node line = {scene::Input{
+      .text = asked.typed,
+      .set =
+          [&typed = asked.typed, edited = asked.edited](const std::string& text) {
+            typed = text;
+            edited();
+          },
+      .entered = asked.entered,
+      .completed = [&folder = dialog.folder](const std::string& typed) { return folder.completed(typed); },
+      .takes_keyboard = std::exchange(dialog.asks, false)}};
+  return scene::column(
+      {scene::text(asked.title, style::Text::title), std::move(line).named("path"), asked.verdict(),
+       scene::scroll("files", scene::column(rows(dialog.folder, asked))).fixed(230),
+       scene::row({asked.button, scene::pill("Cancel").on([&shown] { shown = false; })})},
+      Gap::near);
+}
+
+Node sentence(const std::string& words, scene::Ink ink) {
+  return scene::text(words, style::Text::caption, ink).named("verdict");
+}
+
+void open(Application& application, FileDialog& dialog, const fs::path& path) {
+  dialog.left = &application.session.data();
+  application.open(path);
+}
+
+/// Closes the card when the data that were asked for are there; asks again when they cannot be opened.
+void follow_opening(Application& application, FileDialog& dialog) {
+  if (!dialog.left) return;
+  const bool failed = !application.session.message().empty();
+  const bool is_open = dialog.left != &application.session.data();
+  if (!failed && !is_open) return;
+  dialog.left = nullptr;
+  dialog.asks = failed;
+  application.show_open = failed;
+}
+
+Node opening_verdict(const Application& application, const FolderList& folder) {
+  const style::Palette& c = style::colours();
+  const fs::path path = typed_path(application.open_path);
+  if (!application.session.message().empty()) return sentence(application.session.message(), c.alarm);
+  if (is_file(path)) return sentence("This file is there: Enter opens it.", c.good);
+  if (!is_folder(folder.path)) return sentence("There is no such folder.", c.dim);
+  if (is_folder(path) && std::ranges::find(folder.names, "q.npy") != folder.names.end())
+    return sentence("This folder holds q.npy: Enter opens its .npy files together.", c.dim);
+  if (application.open_path.empty() || is_folder(path))
+    return sentence(
+        "Type the path of a file, or choose one below. Of .npy files any one stands for its folder.", c.dim);
+  return sentence("There is no such file.", c.dim);
+}
+
+void begin_opening(Application& application, FileDialog& dialog) {
+  application.session.clear_message();
+  dialog = {.asks = true};
+  const fs::path last = folder_of(application.open_path);
+  const bool goes_on = !application.open_path.empty() && is_folder(last);
+  application.open_path = ((goes_on ? last : application.own_folder()) / "").string();
+}
+
+/// Where it will be written: a name without an ending gets that of what is saved.
+fs::path target(const Application& application) {
+  fs::path path = typed_path(application.save_path);
+  if (!is_folder(path) && !path.has_extension()) path += application.text_ending;
+  return path;
+}
+
+/// Why nothing can be written there; empty if that is not known.
+std::string refusal(const Application& application) {
+  const std::string& ending = application.text_ending;
+  const fs::path path = target(application);
+  if (application.save_path.empty() || is_folder(path) || !path.has_filename())
+    return "Type a name in this folder.";
+  if (path.extension() != ending)
+    return fmt::format("The name ends with \"{}\"; what is saved is {} by \"{}\".", path.extension().string(),
+                       ending == ".json" ? "opened again" : "known", ending);
+  if (!is_folder(path.parent_path()))
+    return fmt::format("There is no folder {}.", path.parent_path().string());
+  return {};
+}
+
+Node saving_verdict(const Application& application, const FileDialog& dialog) {
+  const style::Palette& c = style::colours();
+  if (!dialog.problem.empty()) return sentence(dialog.problem, c.alarm);
+  if (const std::string wrong = refusal(application); !wrong.empty()) return sentence(wrong, c.dim);
+  const fs::path path = target(application);
+  if (is_file(path)) return sentence("This file is there: saving replaces it.", c.alarm);
+  return sentence(fmt::format("Enter writes {}", path.filename().string()), c.dim);
+}
+
+/// Writes it and closes the card, or says why not and asks again.
+void save(Application& application, FileDialog& dialog) {
+  dialog.problem = refusal(application);
+  if (dialog.problem.empty()) dialog.problem = application.save_to(target(application));
+  dialog.asks = application.show_save = !dialog.problem.empty();
+}
+
+}  // namespace
+
+void draw_open_dialog(Application& application) {
+  scene::show_card({.name = "Open", .widest = card_width}, application.show_open, [&](bool is_new) {
+    FileDialog& dialog = context_local<OpenDialog>();
+    if (is_new) begin_opening(application, dialog);
+    follow_opening(application, dialog);
+    const auto enter = [&application, &dialog] {
+      open(application, dialog, typed_path(application.open_path));
+    };
+    return file_card(dialog, application.show_open,
+                     {.title = "Open data with q, k and v (.npz, .npy, .safetensors, .csv), saved places or "
+                               "reports of bench (.json)",
+                      .typed = application.open_path,
+                      .endings = data_endings,
+                      .verdict = [&] { return opening_verdict(application, dialog.folder); },
+                      .edited = [&application] { application.session.clear_message(); },
+                      .pressed =
+                          [&application, &dialog](const std::string& path) {
+                            if (!path.ends_with('/')) open(application, dialog, path);
+                          },
+                      .entered = enter,
+                      .button = scene::pill("Open").on(enter)});
+  });
+}
+
+void draw_save_dialog(Application& application) {
+  scene::show_card({.name = "Save", .widest = card_width}, application.show_save, [&](bool is_new) {
+    FileDialog& dialog = context_local<SaveDialog>();
+    if (is_new) dialog = {.asks = true};
+    const std::string_view endings[] = {application.text_ending};
+    const auto enter = [&application, &dialog] { save(application, dialog); };
+    const auto forget = [&dialog] { dialog.problem.clear(); };
+    return file_card(
+        dialog, application.show_save,
+        {.title = !application.text_name.empty() ? "Save the " + application.text_name
+                  : application.saves_pins       ? std::string("Save the pinned places")
+                                                 : std::string("Save this place"),
+         .typed = application.save_path,
+         .endings = endings,
+         .verdict = [&] { return saving_verdict(application, dialog); },
+         .edited = forget,
+         .pressed = [forget](const std::string&) { forget(); },
+         .entered = enter,
+         .button = scene::pill(is_file(target(application)) ? "Replace" : "Save").named("save").on(enter)});
+  });
+}
+
+}  // namespace palimpsest
