@@ -285,30 +285,6 @@ void Session::choose(Choice choice, std::string_view merge_key) {
   change(std::move(next), merge_key);
 }
 
-void Session::change_view(const ViewOptions& view) {
-  SessionState next = state_;
-  next.view = view;
-  change(std::move(next));
-}
-
-void Session::repeat(std::vector<Index> tokens) {
-  SessionState next = state_;
-  next.repeated = std::move(tokens);
-  change(std::move(next));
-}
-
-void Session::change_prove(const ProveState& prove) {
-  SessionState next = state_;
-  next.prove = prove;
-  change(std::move(next));
-}
-
-void Session::change_attention(const AttentionView& attention) {
-  SessionState next = state_;
-  next.attention = attention;
-  change(std::move(next));
-}
-
 /// Takes over a state of the data that are open, and computes what is new in it.
 void Session::adopt(SessionState next, bool always_compute) {
   const bool recompute = always_compute || !same_numbers(next.choice(), choice());
