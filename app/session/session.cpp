@@ -21,7 +21,7 @@ namespace palimpsest {
 namespace {
 
 constexpr std::size_t most_kept = 8;  // data sets made in memory
-constexpr double noticed = 0.3;       // seconds: what takes longer is said
+constexpr double noticed_wait = 0.3;  // seconds: what takes longer is said
 
 constexpr Index usual_chunk(Index tokens) { return tokens > 1024 ? 64 : 8; }
 
@@ -418,12 +418,12 @@ void Session::leave_failed_device() {
 }
 
 std::optional<Session::Waiting> Session::waiting() const {
-  if (asked_ && asked_seconds_ > noticed) {
+  if (asked_ && asked_seconds_ > noticed_wait) {
     const bool opens = asked_->opens_data;
     return Waiting{opens ? "opening data" : "computing " + choice().variant, asked_seconds_, asked_progress_};
   }
   const Known<Record>& record = lookout_.awaited();
-  if (!lookout_.is_stale() || record.seconds < noticed) return std::nullopt;
+  if (!lookout_.is_stale() || record.seconds < noticed_wait) return std::nullopt;
   return Waiting{"computing this step", record.seconds, record.progress};
 }
 
