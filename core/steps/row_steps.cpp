@@ -356,14 +356,17 @@ Phase chunk_phase(std::string title, const ChunkSteps& chunk, std::vector<Carry>
   PhaseBuilder steps(std::move(title));
   steps.add_all(chunk.notation.rows_before);
   chunk.decays(steps);
-  const std::vector<Operation> prepared = steps.operations();
+  std::vector<Operation> droppable = steps.operations();
+  // What a rule prepares may be a state of its own: a whole pass keeps all of it.
+  if (chunk.reads && chunk.writes)
+    droppable.erase(droppable.begin(), droppable.begin() + std::ssize(chunk.notation.rows_before));
   if (chunk.reads) chunk.who_reads_whom(steps);
   if (chunk.writes) chunk.solve(steps);
   if (chunk.reads) chunk.outputs(steps);
   if (chunk.writes) chunk.carry(steps);
   steps.carry(std::move(carries));
   Phase phase = steps.take();
-  drop_unread(phase, prepared);
+  drop_unread(phase, droppable);
   return phase;
 }
 
