@@ -15,11 +15,11 @@
 
 #include "app/commands/columns.h"
 #include "app/commands/command_line.h"
-#include "app/commands/console.h"
 #include "app/commands/options.h"
 #include "app/commands/values.h"
 #include "app/session/devices.h"
 #include "app/session/race_file.h"
+#include "app/session/words.h"
 #include "core/base/error.h"
 #include "core/io/file.h"
 #include "core/race/figures.h"
@@ -29,8 +29,6 @@
 namespace palimpsest {
 
 namespace {
-
-using Rows = std::vector<std::vector<std::string>>;
 
 std::string form_text(const RaceEntry& entry) {
   if (entry.chunk_size == 0) return name(entry.form);
@@ -45,30 +43,32 @@ std::string shape_text(const RaceEntry& entry) {
 /// The measured points of a shape, a row for each curve.
 std::string times_text(const RaceReport& report, const std::string& shape) {
   std::set<Index> lengths;
-  std::vector<RaceEntry> curves;
-  std::map<Index, std::vector<const RacePoint*>> of_curve;  // by its place in `curves`
+  std::vector<std::vector<const RacePoint*>> curves;  // the points of each
   bool transfers = false;
   for (const RacePoint& point : report.points) {
     if (!point.measured() || shape_text(point.entry) != shape) continue;
-    RaceEntry curve = point.entry;
-    curve.tokens = 0;
-    auto found = std::ranges::find(curves, curve);
-    if (found == curves.end()) found = curves.insert(curves.end(), curve);
-    of_curve[found - curves.begin()].push_back(&point);
+    const auto is_of = [&](const std::vector<const RacePoint*>& curve) {
+      RaceEntry entry = curve.front()->entry;
+      entry.tokens = point.entry.tokens;
+      return entry == point.entry;
+    };
+    auto found = std::ranges::find_if(curves, is_of);
+    if (found == curves.end()) found = curves.emplace(found);
+    found->push_back(&point);
     lengths.insert(point.entry.tokens);
     transfers = transfers || point.transfers.median > 0;
   }
-  Rows rows = {{"variant", "form", "device", ""}};
+  TextRows rows = {{"variant", "form", "device", ""}};
   for (const Index tokens : lengths) rows.front().push_back(fmt::format("T {}", tokens));
   for (const char* title : {"middle half", "GFLOP/s", "roof"}) rows.front().emplace_back(title);
   if (transfers) rows.front().insert(rows.front().end() - 2, "with transfers");
-  for (auto& [place, points] : of_curve) {
-    const RaceEntry& curve = curves[static_cast<std::size_t>(place)];
-    rows.push_back({curve.variant, form_text(curve), curve.device, name(curve.precision)});
+  for (const auto& points : curves) {
+    const RaceEntry& entry = points.front()->entry;
+    rows.push_back({entry.variant, form_text(entry), entry.device, name(entry.precision)});
     const RacePoint* longest = points.front();
     for (const Index tokens : lengths) {
-      const auto at = [&](const RacePoint* point) { return point->entry.tokens == tokens; };
-      const auto found = std::ranges::find_if(points, at);
+      const auto found =
+          std::ranges::find(points, tokens, [](const RacePoint* point) { return point->entry.tokens; });
       rows.back().push_back(found == points.end() ? "-" : duration((*found)->compute.median));
       if (found != points.end()) longest = *found;
     }
@@ -78,13 +78,13 @@ std::string times_text(const RaceReport& report, const std::string& shape) {
     const double seconds = longest->compute.median;
     rows.back().push_back(seconds > 0 ? fmt::format("{:.3g}", longest->work.flops / seconds / 1e9) : "-");
     rows.back().push_back(
-        report.roof_of(curve) ? fmt::format("{:.2g}%", 100 * roof_fraction(*longest, report)) : "-");
+        report.roof_of(entry) ? fmt::format("{:.2g}%", 100 * roof_fraction(*longest, report)) : "-");
   }
   return columns(rows);
 }
 
 /// One line for every reason, with all that it concerns.
-Rows missing_rows(const RaceReport& report) {
+TextRows missing_rows(const RaceReport& report) {
   std::vector<std::string> reasons;
   std::map<std::string, std::vector<std::string>> concerned;
   for (const RacePoint& point : report.points) {
@@ -95,7 +95,7 @@ Rows missing_rows(const RaceReport& report) {
                                          point.entry.device, name(point.entry.precision));
     if (std::ranges::find(all, what) == all.end()) all.push_back(what);
   }
-  Rows rows;
+  TextRows rows;
   for (const std::string& reason : reasons)
     rows.push_back({fmt::format("{}: {}", fmt::join(concerned[reason], ", "), reason)});
   return rows;
@@ -111,8 +111,8 @@ std::string in_words(const RaceEntry& entry) {
 /// do, where curves cross.
 std::string race_text(const RaceReport& report) {
   const RaceMachine& machine = report.machine;
-  std::string text = fmt::format("{}\n{}, {} {}\n", machine.program, machine.processor, machine.threads,
-                                 machine.threads == 1 ? "thread" : "threads");
+  std::string text = fmt::format("{}\n{}, {}\n", machine.program, machine.processor,
+                                 counted(machine.threads, "thread", "threads"));
   if (!machine.gpu.empty()) {
     text += fmt::format("{}, driver for CUDA {}, clocks {}\n", machine.gpu, machine.driver, machine.clocks);
   }
@@ -126,9 +126,9 @@ std::string race_text(const RaceReport& report) {
         fmt::format("\n{}: median of computing alone; from \"middle half\" on at the longest T\n", shape) +
         times_text(report, shape);
   }
-  if (const Rows rows = missing_rows(report); !rows.empty())
+  if (const TextRows rows = missing_rows(report); !rows.empty())
     text += "\nWhat was not measured, and why\n" + columns(rows);
-  Rows notes;
+  TextRows notes;
   for (const RaceTiming& timing : report.timing) notes.push_back({timing.device, timing.words});
   for (const RaceRoof& roof : report.roofs) {
     notes.push_back(
@@ -137,7 +137,7 @@ std::string race_text(const RaceReport& report) {
                      roof.roof.copy, roof.roof.flops_per_second / 1e9, roof.roof.product)});
   }
   if (!notes.empty()) text += "\nWhat is timed, and what the machine does at most\n" + columns(notes);
-  Rows crossovers;
+  TextRows crossovers;
   for (const RaceCrossover& crossover : race_crossovers(report))
     crossovers.push_back({crossover.where, crossover.sentence});
   if (!crossovers.empty()) text += "\nWhere curves cross\n" + columns(crossovers);
@@ -167,14 +167,6 @@ struct RaceOptions {
   std::string command;  // as it was given
 };
 
-/// What `parse` makes of every text; what there was where there is none.
-template <class Value, class Parse>
-void read_list(const std::vector<std::string>& texts, std::vector<Value>& values, Parse parse) {
-  if (texts.empty()) return;
-  values.clear();
-  for (const std::string& text : texts) values.push_back(parse(text));
-}
-
 void read_counts(const std::vector<std::string>& texts, const char* what, Index most,
                  std::vector<Index>& counts) {
   if (!texts.empty()) counts = parse_counts(texts, what, 1, most);
@@ -188,8 +180,8 @@ double parse_seconds(const std::string& text, const char* what) {
 
 /// Those that are asked for, or all that can be used; `unused` gets a line for each other.
 std::vector<const Backend*> raced_devices(const RaceOptions& options, std::string& unused) {
-  std::vector<const Backend*> devices;
-  read_list(options.devices, devices, [](const std::string& text) { return &find_backend(text); });
+  std::vector<const Backend*> devices = parsed<const Backend*>(
+      options.devices, {}, [](const std::string& text) { return &find_backend(text); });
   if (!devices.empty()) return devices;
   for (const Backend* const backend : backends()) {
     const std::string reason = unavailable(*backend);
@@ -204,8 +196,8 @@ RacePlan plan_of(const RaceOptions& options, std::string& unused) {
   plan.variants = options.variants;
   for (const std::string& id : plan.variants) find_variant(id);
   plan.peer = !options.alone;
-  read_list(options.forms, plan.forms, parse_form);
-  read_list(options.precisions, plan.precisions, parse_precision);
+  plan.forms = parsed(options.forms, plan.forms, parse_form);
+  plan.precisions = parsed(options.precisions, plan.precisions, parse_precision);
   read_counts(options.tokens, "--tokens", most_raced_tokens, plan.lengths);
   std::ranges::sort(plan.lengths);
   read_counts(options.batches, "--batch", most_raced_heads, plan.batches);
@@ -221,10 +213,6 @@ RacePlan plan_of(const RaceOptions& options, std::string& unused) {
   plan.roofs = !options.no_roofs;
   plan.backends = raced_devices(options, unused);
   return plan;
-}
-
-void write_text(const std::string& file, const std::string& text) {
-  replace_file(file, std::as_bytes(std::span(text)));
 }
 
 /// A report to go on with: that of --continue, or an empty one of this machine.
@@ -268,10 +256,9 @@ RaceReport run_plan(const RacePlan& plan, RaceReport begun, const std::optional<
   return race(plan, std::move(begun), measured, std::move(stop));
 }
 
-using DrawRace = std::function<void(const RaceReport& report, const std::string& file)>;
-
-int run_race(RaceOptions options, const DrawRace& draw, const Console& console) {
-  if (options.picture && !draw) throw InputError("--picture needs the program with a window (palimpsest)");
+int run_race(RaceOptions options, const WindowCommands& window, const Console& console) {
+  if (options.picture && !window.picture_of_race)
+    throw InputError("--picture needs the program with a window (palimpsest)");
   const Interrupt interrupt;  // before a device starts threads of its own, which would take the signal
   std::string unused;
   const RacePlan plan = plan_of(options, unused);
@@ -286,7 +273,7 @@ int run_race(RaceOptions options, const DrawRace& draw, const Console& console) 
   if (!is_nothing) console.out << race_text(report) << unused;  // also where a file cannot be written
   if (options.json) write_text(*options.json, race_json(report));
   if (options.csv) write_text(*options.csv, race_csv(report));
-  if (options.picture) draw(report, *options.picture);
+  if (options.picture) window.picture_of_race(report, *options.picture);
   if (is_nothing)
     throw Unsupported(fmt::format("there is nothing to measure: {}", report.points.front().missing));
   if (report.complete()) return exit_done;
@@ -336,10 +323,10 @@ Task add_bench(CommandOptions command, Console console, const WindowCommands& wi
                  "Go on with this report of the same machine and program: what it holds is not measured "
                  "again; without --json it is written there");
   const Task of_window = window.bench ? window.bench(command, console) : without_window(command);
-  return [options, console, of_window, picture = window.picture_of_race, command]() -> int {
+  return [options, console, of_window, window, command]() -> int {
     if (command.gave_subcommand()) return of_window();
     options->command = "palimpsest " + command.as_given();
-    return run_race(*options, picture, console);
+    return run_race(*options, window, console);
   };
 }
 

@@ -1,9 +1,11 @@
 #include "app/commands/columns.h"
 
 #include <algorithm>
+#include <span>
 #include <string_view>
 
 #include "core/base/text.h"
+#include "core/io/file.h"
 
 namespace palimpsest {
 
@@ -35,7 +37,7 @@ void append_wrapped(std::string& lines, std::string_view text, std::size_t used)
 
 }  // namespace
 
-std::string columns(std::vector<std::vector<std::string>> rows, std::size_t indent) {
+std::string columns(TextRows rows, std::size_t indent) {
   for (auto& row : rows) std::ranges::transform(row, row.begin(), one_line);
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
@@ -58,5 +60,9 @@ std::string columns(std::vector<std::vector<std::string>> rows, std::size_t inde
 }
 
 std::string paragraph(const std::string& text, std::size_t indent) { return columns({{text}}, indent); }
+
+void write_text(const std::string& file, const std::string& text) {
+  replace_file(file, std::as_bytes(std::span(text)));
+}
 
 }  // namespace palimpsest

@@ -1,31 +1,321 @@
+#include "app/commands/run.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
 #include <algorithm>
 #include <atomic>
+#include <cmath>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "app/commands/command_line.h"
-#include "app/commands/console.h"
 #include "app/commands/options.h"
-#include "app/commands/run_batch.h"
 #include "app/commands/values.h"
 #include "app/session/devices.h"
+#include "app/session/words.h"
 #include "core/base/error.h"
 #include "core/base/stop.h"
 #include "core/base/text.h"
 #include "core/cases/random_case.h"
+#include "core/contract/output.h"
 #include "core/contract/variant.h"
 #include "core/io/array_file.h"
 #include "core/io/file.h"
 #include "core/rules/backend.h"
+#include "core/rules/inner_problem.h"
 #include "core/variants/variants.h"
 
 namespace palimpsest {
 
+std::string describe_progress(const SequenceBatch& batch, const std::string& device, Index done) {
+  const auto count = static_cast<Index>(batch.heads.size());
+  const std::string tokens =
+      batch.heads.empty() ? "" : counted(batch.heads.front().tokens, "token", "tokens");
+  const std::string heads = counted(count, "head", "heads");
+  if (done == 0) return fmt::format("{} of {} on {}", heads, tokens, device);
+  return fmt::format("{} of {} of {} done on {}", done, heads, tokens, device);
+}
+
 namespace {
+
+/// One array of every head, joined.
+struct Joined {
+  const SequenceBatch& batch;
+  std::vector<const Matrix<double>*> heads;
+  bool has_tokens = false;  // rows are tokens: the axis H stands behind them, not in front
+  bool is_vector = false;   // [D, 1] stands for [D]
+
+  Index rows() const { return heads.front()->rows(); }
+  Index columns() const { return heads.front()->cols(); }
+
+  std::vector<Index> shape() const {
+    std::vector<Index> axes;
+    if (batch.rank == 4) axes.push_back(batch.batch_count);
+    if (has_tokens) axes.push_back(rows());
+    if (batch.rank >= 3) axes.push_back(batch.head_count);
+    if (!has_tokens) axes.push_back(rows());
+    if (!is_vector) axes.push_back(columns());
+    return axes;
+  }
+
+  /// Where row `row` of head `head` of batch `b` lies among the rows of all.
+  Index target(Index b, Index head, Index row) const {
+    return has_tokens ? (b * rows() + row) * batch.head_count + head
+                      : (b * batch.head_count + head) * rows() + row;
+  }
+
+  template <class Scalar>
+  Array array() const {
+    std::vector<Scalar> values(heads.size() * static_cast<std::size_t>(rows() * columns()));
+    for (Index i = 0; i < static_cast<Index>(heads.size()); ++i) {
+      for (Index row = 0; row < rows(); ++row) {
+        const Index first = target(i / batch.head_count, i % batch.head_count, row) * columns();
+        Eigen::Map<RowVector<Scalar>>(values.data() + first, columns()) =
+            heads[static_cast<std::size_t>(i)]->row(row).template cast<Scalar>();
+      }
+    }
+    return {shape(), std::move(values)};
+  }
+
+  Array array(Precision precision) const {
+    return precision == Precision::f64 ? array<double>() : array<float>();
+  }
+};
+
+/// Whether a state is a vector: its initial value is an input with one axis (under the state's own name where
+/// a rule starts from given weights).
+bool is_vector(const Variant& variant, const Settings& settings, const std::string& state) {
+  return std::ranges::any_of(inputs_of(variant, settings), [&](const Input& input) {
+    return input.name == initial_name(variant, settings, state) && input.shape.size() == 1;
+  });
+}
+
+/// What a run that goes on must be given besides the states: vectors.
+void add_handed_over(const Variant& variant, const SequenceBatch& batch, Precision precision,
+                     Arrays& arrays) {
+  std::map<std::string, std::vector<Matrix<double>>> handed;
+  for (const Sequence& head : batch.heads) {
+    Arrays more;
+    variant.hand_over(head, more);
+    for (const auto& [name, array] : more) {
+      Matrix<double> vector(array.size(), 1);
+      for (Index i = 0; i < array.size(); ++i) vector(i, 0) = array[i];
+      handed[name].push_back(std::move(vector));
+    }
+  }
+  for (const auto& [name, vectors] : handed) {
+    std::vector<const Matrix<double>*> heads;
+    for (const Matrix<double>& vector : vectors) heads.push_back(&vector);
+    arrays[name] = Joined{batch, heads, false, true}.array(precision);
+  }
+}
+
+/// Runs every head of every batch: `o` and the final states under their contract names, with the axes of
+/// heads and batches that q has, as double for f64 and as float for f32. The CPU takes a head per thread, as
+/// far as memory goes; results do not depend on their number. Throws InputError if there is no head at all,
+/// or if the results would fill the memory, Cancelled when asked to stop. `head_done` as in the backend's
+/// own.
+Arrays run_heads(const Backend& backend, const Variant& variant, const SequenceBatch& batch, Form form,
+                 Precision precision, Index chunk_size, std::stop_token stop, const HeadDone& head_done) {
+  if (batch.heads.empty()) {
+    throw InputError(fmt::format("there is nothing to compute: {} batches of {} heads", batch.batch_count,
+                                 batch.head_count));
+  }
+  // They are held as they are computed, joined, and as the bytes of the file.
+  constexpr double largest_results = byte_limit / 3;
+  const Footprint footprint = variant.rule->footprint(batch.heads.front(), form, precision, chunk_size);
+  const double results = footprint.kept * static_cast<double>(batch.heads.size());
+  if (results > largest_results) {
+    throw InputError(
+        fmt::format("the outputs and final states of {} heads, {} tokens, {} key and {} value channels "
+                    "take {:.1f} GB; the limit is {:.0f} GB",
+                    batch.heads.size(), batch.heads.front().tokens, batch.heads.front().dk,
+                    batch.heads.front().dv, results / 1e9, largest_results / 1e9));
+  }
+  const std::vector<Output> outputs =
+      backend.run_heads(variant, batch.heads, form, precision, chunk_size, std::move(stop), head_done);
+
+  const auto of_every_head = [&](auto part) {
+    std::vector<const Matrix<double>*> heads;
+    for (const Output& output : outputs) heads.push_back(&part(output));
+    return heads;
+  };
+  Arrays arrays;
+  const auto o = of_every_head([](const Output& output) -> const auto& { return output.o; });
+  arrays["o"] = Joined{batch, o, true, false}.array(precision);
+  for (std::size_t i = 0; i < outputs.front().states.size(); ++i) {
+    const std::string& state = outputs.front().states[i].first;
+    const auto values =
+        of_every_head([i](const Output& output) -> const auto& { return output.states[i].second; });
+    arrays[final_name(outputs.front().states.size(), state)] =
+        Joined{batch, values, false, is_vector(variant, batch.heads.front().settings, state)}.array(
+            precision);
+  }
+  if (variant.hand_over && !outputs.front().states.empty())
+    add_handed_over(variant, batch, precision, arrays);
+  return arrays;
+}
+
+bool is_too_large(double value) { return std::isfinite(value) && !std::isfinite(static_cast<float>(value)); }
+
+std::vector<Index> index_of(const std::vector<Index>& shape, Index flat) {
+  std::vector<Index> index(shape.size());
+  for (std::size_t axis = shape.size(); axis-- > 0; flat /= shape[axis]) index[axis] = flat % shape[axis];
+  return index;
+}
+
+/// Whether the result `name` may hold `value`: a log-sum over nothing is -inf.
+bool may_hold(const Variant& variant, const std::string& name, double value) {
+  if (std::isfinite(value)) return true;
+  return std::ranges::any_of(variant.inputs, [&](const Input& input) {  // initial_log_z, final_log_z
+    const std::string final = "final" + input.name.substr(std::min(input.name.find('_'), input.name.size()));
+    return final == name && contains(input.range, value);
+  });
+}
+
+/// Whether f32 makes 0 of it.
+bool vanishes(double value) { return value != 0 && static_cast<float>(value) == 0; }
+
+/// The first number in the order of tokens that should not be there; -1 if there is none.
+Index first_not_finite(const Variant& variant, const std::string& name, const Array& array) {
+  for (Index flat = 0; flat < array.size(); ++flat) {
+    if (!may_hold(variant, name, array[flat])) return flat;
+  }
+  return -1;
+}
+
+/// Whether every final state is finite.
+bool states_are_finite(const Variant& variant, const Arrays& results) {
+  return std::ranges::all_of(results, [&](const auto& entry) {
+    return entry.first == "o" || first_not_finite(variant, entry.first, entry.second) < 0;
+  });
+}
+
+/// Why: a rule that divides by the sum of its weights may have none left; else numbers outgrew their type.
+std::string reason(const Variant& variant, const Arrays& results, const std::string& array,
+                   Precision precision) {
+  const bool divides = std::ranges::find(variant.states, "z", &State::name) != variant.states.end();
+  if (array == "o" && divides && states_are_finite(variant, results))
+    return "the weights there add up to 0, and eps does not keep the division from it";
+  return fmt::format("numbers grow beyond what {} holds", name(precision));
+}
+
+/// Throws InputError naming the array and the index, or the parameter, that f32 cannot hold: finite numbers
+/// that become infinite, and parameters that become 0.
+void require_fits_f32(const Variant& variant, const Arrays& arrays, const SequenceBatch& batch) {
+  for (const std::string& name : array_names(variant)) {
+    const auto found = arrays.find(name);
+    if (found == arrays.end() || found->second.is_f32()) continue;
+    const Array& array = found->second;
+    for (Index flat = 0; flat < array.size(); ++flat) {
+      if (!is_too_large(array[flat])) continue;
+      throw InputError(fmt::format("array \"{}\": index {} is {}, which f32 cannot hold", name,
+                                   to_string(index_of(array.shape, flat)), array[flat]));
+    }
+  }
+  for (const Sequence& head : batch.heads) {
+    for (const auto& [name, value] : head.settings.parameters) {
+      if (is_too_large(value) || vanishes(value))
+        throw InputError(fmt::format("parameter {} is {}, which f32 cannot hold", name, value));
+    }
+    for (const Input& input : inputs_of(variant, head.settings)) {
+      if (input.range != Range::positive_definite || !head.has(input.name)) continue;
+      const Matrix<double> matrix = square(head.at(input.name));
+      for (const double value : matrix.diagonal()) {
+        if (vanishes(value))
+          throw InputError(
+              fmt::format("array \"{}\": {} on its diagonal, which is 0 in f32", input.name, value));
+      }
+    }
+  }
+}
+
+/// For every array of `results` that holds NaN or an infinity: a line that names it, the head and the first
+/// token, and the reason where it can be told.
+std::vector<std::string> not_finite(const Variant& variant, const SequenceBatch& batch, const Arrays& results,
+                                    Precision precision) {
+  std::vector<std::string> lines;
+  for (const auto& [name, array] : results) {
+    const Index flat = first_not_finite(variant, name, array);
+    if (flat < 0) continue;
+    const std::vector<Index> index = index_of(array.shape, flat);
+    const bool has_tokens = name == "o";
+    const auto batch_axes = static_cast<std::size_t>(batch.rank == 4 ? 1 : 0);
+    std::string place;
+    if (has_tokens) place += fmt::format(" from token {}", index[batch_axes]);
+    if (batch.rank >= 3) place += fmt::format(" in head {}", index[batch_axes + (has_tokens ? 1 : 0)]);
+    if (batch.rank == 4) place += fmt::format(" of batch {}", index[0]);
+    lines.push_back(fmt::format("the result \"{}\" is not finite{} (index {} is {}): {}", name, place,
+                                to_string(index), array[flat], reason(variant, results, name, precision)));
+  }
+  return lines;
+}
+
+/// The scale of every head, if it is one.
+std::string scale_of(const SequenceBatch& batch) {
+  const double scale = batch.heads.front().parameter("scale");
+  const bool is_one = std::ranges::all_of(
+      batch.heads, [&](const Sequence& head) { return head.parameter("scale") == scale; });
+  return is_one ? fmt::format("scale {:.6g}", scale) : "a scale for every head";
+}
+
+/// The numbers of an array in one column, times a factor.
+Matrix<double> column_of(const Array& array, double factor = 1) {
+  Matrix<double> column(array.size(), 1);
+  for (Index i = 0; i < array.size(); ++i) column(i, 0) = factor * array[i];
+  return column;
+}
+
+/// The factor with the least squared difference.
+double best_factor(const Array& x, const Array& y) {
+  double products = 0;
+  double squares = 0;
+  for (Index i = 0; i < y.size(); ++i) {
+    products += x[i] * y[i];
+    squares += x[i] * x[i];
+  }
+  return squares > 0 ? products / squares : 0;
+}
+
+/// "4 heads of 1024 tokens, K 32, V 48, scale 1": what a run took the arrays for.
+std::string describe_batch(const SequenceBatch& batch) {
+  const Sequence& head = batch.heads.front();
+  std::string words = batch.batch_count == 1 ? "" : counted(batch.batch_count, "batch", "batches") + " of ";
+  words += fmt::format("{} of {}, K {}, V {}, ", counted(batch.head_count, "head", "heads"),
+                       counted(head.tokens, "token", "tokens"), head.dk, head.dv);
+  words += scale_of(batch);
+  return words;
+}
+
+/// "; no run can go on from its states: ..." where they lie within an inner batch; else nothing.
+std::string describe_states(const SequenceBatch& batch) {
+  const Sequence& head = batch.heads.front();
+  const Index batch_size = inner_batch(head.settings);
+  if (head.tokens % batch_size == 0) return {};
+  return fmt::format("; no run can go on from its states: they lie within an inner batch of {}", batch_size);
+}
+
+/// How far the output `o` of a run is from the one in its input, `given`, which whoever made the file has
+/// computed; and whether a single factor would make them equal, as a forgotten scale does.
+std::string compare_with_given(const Array& o, const Array& given) {
+  if (o.shape != given.shape) {
+    return fmt::format("the input's own o has the shape {}, not {}, and was not compared",
+                       to_string(given.shape), to_string(o.shape));
+  }
+  const Matrix<double> expected = column_of(given);
+  if (!expected.allFinite()) return "the input's own o is not finite, and was not compared";
+  const double error = compare("o", column_of(o), expected).error;
+  std::string words = fmt::format("{:.1e} from the input's own o, as a share of its largest number", error);
+  constexpr double far = 1e-2;   // no rounding, not even of bf16
+  constexpr double near = 1e-2;  // of what remains after the factor
+  const double factor = best_factor(o, given);
+  const double left = compare("o", column_of(o, factor), expected).error;
+  if (std::isfinite(error) && error > far && factor != 0 && left < near * error)
+    words += fmt::format("; {:.6g} times this output is {:.1e} from it: another scale?", factor, left);
+  return words;
+}
 
 struct RunOptions {
   std::string variant;

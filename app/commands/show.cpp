@@ -1,14 +1,12 @@
-#include "app/commands/show_views.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
 #include <memory>
 
+#include "app/commands/columns.h"
 #include "app/commands/command_line.h"
-#include "app/commands/console.h"
-#include "app/commands/options.h"
+#include "app/commands/show_views.h"
 #include "app/commands/values.h"
 #include "app/session/memory_questions.h"
 #include "app/session/presets.h"
@@ -23,14 +21,29 @@ namespace palimpsest {
 
 namespace {
 
+/// What `show` is told on the command line, as it stands there.
+struct ShowOptions {
+  std::string view;
+  std::string data;
+  std::optional<std::string> variant = {};
+  std::string form = "recurrent";
+  std::string device = "cpu";
+  std::optional<std::string> chunk = {};
+  std::optional<std::string> at = {};
+  std::optional<std::string> head = {};
+  std::vector<std::string> words = {};
+  std::optional<std::string> cell = {};
+  std::vector<std::string> beside = {};
+  std::vector<std::string> settings = {};
+  std::optional<std::string> json = {};
+};
+
 /// The rule that was asked for, else that of the data.
 Choice choice_of(const ShowOptions& options, const DataSet& data, const std::stop_token& stop) {
   Choice choice;
-  if (!data.rule.empty()) choice.variant = data.rule;
-  if (data.rule.empty() && !data.fits.empty()) choice.variant = data.fits;
+  if (!data.rule.empty() || !data.fits.empty()) choice.variant = data.rule.empty() ? data.fits : data.rule;
   if (options.variant) choice.variant = *options.variant;
-  const Variant& variant = find_variant(choice.variant);
-  choice.settings = parse_settings(variant, options.settings);
+  choice.settings = parse_settings(find_variant(choice.variant), options.settings);
   choice.form = parse_form(options.form);
   choice.device = usable_backend(options.device).name();
   if (options.chunk)
@@ -41,21 +54,15 @@ Choice choice_of(const ShowOptions& options, const DataSet& data, const std::sto
   return choice;
 }
 
-/// The id of the memory's write in a form; empty where it has none.
-std::string write_of(const Trace& trace) {
-  for (const Phase& phase : trace.phases) {
-    const auto write = std::ranges::find(phase.operations, Purpose::write, &Operation::purpose);
-    if (write != phase.operations.end()) return write->id;
-  }
-  return {};
-}
-
 /// What --at says; without an operation the memory's write, or else the first one.
 Cursor cursor_of(const std::string& at, const Trace& trace) {
   const PlaceOption place = parse_place(at, trace.tokens);
   if (place.operation) return cursor_at(place.token, *place.operation, trace);
-  const std::string write = write_of(trace);
-  return write.empty() ? trace.at_token({}, place.token) : cursor_at(place.token, write, trace);
+  for (const Phase& phase : trace.phases) {
+    const auto write = std::ranges::find(phase.operations, Purpose::write, &Operation::purpose);
+    if (write != phase.operations.end()) return cursor_at(place.token, write->id, trace);
+  }
+  return trace.at_token({}, place.token);
 }
 
 /// A token by its number, or the first with this text.
@@ -63,9 +70,8 @@ Index word_of(const std::string& word, const DataSet& data) {
   const bool is_number =
       !word.empty() && std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
   if (is_number) return parse_count(word, "a token of --words", 0, data.tokens - 1);
-  for (std::size_t token = 0; token < data.labels.size(); ++token) {
-    if (word_text(data.labels[token]) == word) return static_cast<Index>(token);
-  }
+  const auto found = std::ranges::find(data.labels, word, word_text);
+  if (found != data.labels.end()) return found - data.labels.begin();
   throw InputError(
       fmt::format("--words: there is no word \"{}\" in these data; give a text that they have, or the "
                   "number of a token from 0 to {}",
@@ -93,16 +99,8 @@ Side side_of(const std::string& words, const Choice& choice) {
   return side;
 }
 
-}  // namespace
-
-std::string ShownPlace::text(Index of_token) const {
-  return std::string(word_text(computation->data->labels[static_cast<std::size_t>(of_token)]));
-}
-
-std::string ShownPlace::numbered(Index of_token) const {
-  return fmt::format("{} {}", of_token, text(of_token));
-}
-
+/// Opens and computes what is asked for. Throws InputError naming the option and what there is, Unsupported
+/// where the form does not exist, Cancelled.
 ShownPlace shown_place(const ShowOptions& options, std::stop_token stop) {
   const auto data = std::make_shared<const DataSet>(open_data(options.data));
   if (data->tokens == 0)
@@ -125,11 +123,33 @@ ShownPlace shown_place(const ShowOptions& options, std::stop_token stop) {
   return place;
 }
 
-namespace {
+/// A view that `show` writes.
+struct ShownView {
+  const char* id;
+  const char* words;
+  ShownNumbers (*show)(const ShownPlace&);
+};
+
+constexpr ShownView views[] = {
+    {"answers", "what the memory answers for its words before and after, and what the output resembles",
+     show_answers},
+    {"learning", "the step of learning: loss, gradient, edges, and the pair that it harms most",
+     show_learning},
+    {"provenance", "who wrote a cell of the memory, and what became of it", show_provenance},
+    {"recall", "what is left of the words, token by token", show_recall},
+    {"gates", "how much every token keeps, for how long, and how far it steps", show_gates},
+    {"attention", "what an output is made of, beside softmax, and what is left of the words it reads",
+     show_attention},
+    {"compare", "the memories and answers of several rules side by side, and what each misses", show_compare},
+    {"lens", "how far every form and precision is from the recurrence, word by word, and what is lost",
+     show_lens},
+    {"faults", "what every mistake does to the form, and the token and step where it is first seen",
+     show_faults},
+};
 
 const ShownView& find_view(const std::string& id) {
   std::vector<std::string_view> known;
-  for (const ShownView& view : shown_views()) {
+  for (const ShownView& view : views) {
     if (view.id == id) return view;
     known.emplace_back(view.id);
   }
@@ -137,7 +157,11 @@ const ShownView& find_view(const std::string& id) {
       fmt::format("there is no view \"{}\"; expected one of: {}", shown(id), fmt::join(known, ", ")));
 }
 
-nlohmann::ordered_json place_json(const ShownView& view, const ShownPlace& place) {
+const std::string& operation_at(const ShownPlace& place) {
+  return place.computation->trace(place.form)->operation(place.cursor).id;
+}
+
+Json place_json(const ShownView& view, const ShownPlace& place) {
   const Choice& choice = place.computation->choice;
   return {{"view", view.id},
           {"data", place.computation->data->id},
@@ -148,30 +172,31 @@ nlohmann::ordered_json place_json(const ShownView& view, const ShownPlace& place
           {"head", choice.head},
           {"token", place.token},
           {"text", place.text(place.token)},
-          {"operation", place.computation->trace(place.form)->operation(place.cursor).id}};
+          {"operation", operation_at(place)}};
 }
 
 std::string place_words(const ShownPlace& place) {
-  const Choice& choice = place.computation->choice;
-  const std::string where = fmt::format(
-      "{}, head {}, {}, {} form{}: token {}, at {}", place.computation->data->id, choice.head,
-      place.computation->variant->label, name(place.form),
-      is_cpu(*place.computation->device) ? "" : " on " + choice.device, place.numbered(place.token),
-      place.computation->trace(place.form)->operation(place.cursor).id);
-  std::string words = one_line(where) + '\n';
-  for (const std::string& note : place.computation->inputs.notes) words += one_line(note) + '\n';
+  const Computation& computation = *place.computation;
+  const Choice& choice = computation.choice;
+  std::string words =
+      one_line(fmt::format("{}, head {}, {}, {} form{}: token {}, at {}", computation.data->id, choice.head,
+                           computation.variant->label, name(place.form),
+                           is_cpu(*computation.device) ? "" : " on " + choice.device,
+                           place.numbered(place.token), operation_at(place))) +
+      '\n';
+  for (const std::string& note : computation.inputs.notes) words += one_line(note) + '\n';
   return words;
 }
 
 /// How many of the numbers are infinite or none, and the place of the first, such as /before/0/1.
 struct NotFinite {
   Index count = 0;
-  std::string first;
+  std::string first = {};
 };
 
-NotFinite not_finite(const nlohmann::ordered_json& json) {
-  if (json.is_number_float() && !std::isfinite(json.get<double>())) return {.count = 1, .first = {}};
-  NotFinite found{.count = 0, .first = {}};
+NotFinite not_finite(const Json& json) {
+  if (json.is_number_float() && !std::isfinite(json.get<double>())) return {.count = 1};
+  NotFinite found;
   if (!json.is_structured()) return found;
   for (const auto& entry : json.items()) {
     const NotFinite below = not_finite(entry.value());
@@ -203,56 +228,51 @@ int show(const ShowOptions& options, const Console& console) {
     console.out << place_words(place) << numbers.text;
     return exit_done;
   }
-  nlohmann::ordered_json json = place_json(view, place);
+  Json json = place_json(view, place);
   json.update(numbers.json);
-  // A path need not be valid UTF-8.
-  const std::string written =
-      json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
-  replace_file(*options.json, std::as_bytes(std::span(written)));
+  write_text(*options.json, dumped(json, 1) + '\n');
   return exit_done;
 }
 
 }  // namespace
 
-std::span<const ShownView> shown_views() {
-  static constexpr ShownView table[] = {
-      {"answers", "what the memory answers for its words before and after, and what the output resembles",
-       show_answers},
-      {"learning", "the step of learning: loss, gradient, edges, and the pair that it harms most",
-       show_learning},
-      {"provenance", "who wrote a cell of the memory, and what became of it", show_provenance},
-      {"recall", "what is left of the words, token by token", show_recall},
-      {"gates", "how much every token keeps, for how long, and how far it steps", show_gates},
-      {"attention", "what an output is made of, beside softmax, and what is left of the words it reads",
-       show_attention},
-      {"compare", "the memories and answers of several rules side by side, and what each misses",
-       show_compare},
-      {"lens", "how far every form and precision is from the recurrence, word by word, and what is lost",
-       show_lens},
-      {"faults", "what every mistake does to the form, and the token and step where it is first seen",
-       show_faults},
-  };
-  return table;
+std::string ShownPlace::text(Index of_token) const {
+  return std::string(word_text(computation->data->labels[static_cast<std::size_t>(of_token)]));
 }
 
-nlohmann::ordered_json json_of(const Matrix<double>& rows) {
-  auto json = nlohmann::ordered_json::array();
-  for (Index row = 0; row < rows.rows(); ++row)
-    json.push_back(json_of(Vector<double>(rows.row(row).transpose())));
-  return json;
+std::string ShownPlace::numbered(Index of_token) const {
+  return fmt::format("{} {}", of_token, text(of_token));
 }
 
-nlohmann::ordered_json json_of(const Vector<double>& numbers) {
-  auto json = nlohmann::ordered_json::array();
-  for (const double number : numbers) json.push_back(number);
-  return json;
+Json list_of(const Vector<double>& numbers) {
+  return list_of(numbers, [](double number) { return number; });
 }
+
+Json list_of(const Matrix<double>& rows) {
+  return list_of(rows.rowwise(), [](const auto& row) { return list_of(Vector<double>(row.transpose())); });
+}
+
+Json tokens_json(const ShownPlace& place, const std::vector<Index>& tokens) {
+  return list_of(tokens, [&](Index token) -> Json {
+    return {{"token", token}, {"text", place.text(token)}};
+  });
+}
+
+std::vector<Index> tokens_of(const std::vector<AskedWord>& words) {
+  std::vector<Index> tokens;
+  for (const AskedWord& word : words) tokens.push_back(word.token);
+  return tokens;
+}
+
+Json finite_json(double number) { return std::isfinite(number) ? Json(number) : Json(nullptr); }
+
+std::string short_number(double number) { return fmt::format("{:.4g}", number); }
 
 Task add_show(CommandOptions command, Console console) {
   const auto options = std::make_shared<ShowOptions>();
-  std::string views;
-  for (const ShownView& view : shown_views()) views += fmt::format("\n{}: {}", view.id, view.words);
-  command.option("VIEW", options->view, "What to show:" + views).required();
+  std::string ids;
+  for (const ShownView& view : views) ids += fmt::format("\n{}: {}", view.id, view.words);
+  command.option("VIEW", options->view, "What to show:" + ids).required();
   command.option("--capture,--data", options->data, "A file with q, k and v; or capture:NAME, preset:NAME")
       .required();
   command.option("--variant", options->variant, "Compute this variant instead of the data's own");

@@ -1,14 +1,14 @@
-#include "app/commands/show_views.h"
-
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "app/commands/columns.h"
+#include "app/commands/show_views.h"
+#include "app/session/attention_questions.h"
 #include "app/session/learn_questions.h"
 #include "app/session/memory_questions.h"
 #include "app/session/step_questions.h"
+#include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/insight/memory_change.h"
 #include "core/insight/provenance.h"
@@ -18,18 +18,16 @@ namespace palimpsest {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+std::string four_places(double number) { return fmt::format("{:.4f}", number); }
 
 Json words_json(const std::vector<AskedWord>& words) {
-  Json json = Json::array();
-  for (const AskedWord& word : words) {
-    json.push_back({{"token", word.token},
-                    {"text", word.text},
-                    {"phrase", word.phrase},
-                    {"occurrences", word.occurrences},
-                    {"present", word.is_present}});
-  }
-  return json;
+  return list_of(words, [](const AskedWord& word) -> Json {
+    return {{"token", word.token},
+            {"text", word.text},
+            {"phrase", word.phrase},
+            {"occurrences", word.occurrences},
+            {"present", word.is_present}};
+  });
 }
 
 Json row_json(const std::optional<Index>& row) { return row ? Json(*row) : Json(nullptr); }
@@ -37,15 +35,14 @@ Json row_json(const std::optional<Index>& row) { return row ? Json(*row) : Json(
 /// A table with its words beside the rows and above the columns; the rest says what of each row.
 std::string table_text(const AnswerTable& table, const Matrix<double>& numbers,
                        const Vector<double>* explained) {
-  std::vector<std::vector<std::string>> rows = {{""}};
+  TextRows rows = {{""}};
   for (const AskedWord& word : table.words) rows.front().push_back(word.text);
   rows.front().insert(rows.front().end(), {explained ? "explained" : "", ""});
   for (Index i = 0; i < numbers.rows(); ++i) {
     const AskedWord& word = table.words[static_cast<std::size_t>(i)];
-    rows.push_back({fmt::format("{} {}", word.token, word.text)});
-    for (Index j = 0; j < numbers.cols(); ++j) rows.back().push_back(fmt::format("{:.2f}", numbers(i, j)));
-    rows.back().insert(rows.back().end(),
-                       {explained ? fmt::format("{:.0f} %", 100 * (*explained)(i)) : "", ""});
+    std::vector<std::string>& row = rows.emplace_back(1, fmt::format("{} {}", word.token, word.text));
+    for (const double number : numbers.row(i)) row.push_back(fmt::format("{:.2f}", number));
+    row.insert(row.end(), {explained ? fmt::format("{:.0f} %", 100 * (*explained)(i)) : "", ""});
   }
   return columns(rows);
 }
@@ -53,27 +50,27 @@ std::string table_text(const AnswerTable& table, const Matrix<double>& numbers,
 }  // namespace
 
 ShownNumbers show_answers(const ShownPlace& place) {
-  const MemoryAnswers key{place.computation, place.form, place.cursor, {.pinned = place.words}};
-  const auto answers = find_out(key, {.stop = place.stop, .progress = {}});
+  const auto answers =
+      place.find(MemoryAnswers{.form = place.form, .cursor = place.cursor, .words = {.pinned = place.words}});
   const AnswerTable& table = answers->table;
-  ShownNumbers shown;
-  shown.json = {{"words", words_json(table.words)},
-                {"linear", table.is_linear},
-                {"before", json_of(table.before)},
-                {"change", json_of(table.change)},
-                {"after", json_of(table.after)},
-                {"explained_before", json_of(table.explained_before)},
-                {"explained_after", json_of(table.explained_after)},
-                {"present", row_json(table.present)},
-                {"most_changed", row_json(table.most_changed)},
-                {"legibility", answers->legibility},
-                {"sentence", answers->sentence},
-                {"changed_by", answers->change},
-                {"output",
-                 {{"words", words_json(answers->output.words)},
-                  {"amounts", json_of(answers->output.amounts)},
-                  {"explained", answers->output.explained},
-                  {"sentence", answers->output_sentence}}}};
+  const OutputAnswer& output = answers->output;
+  ShownNumbers shown = {{{"words", words_json(table.words)},
+                         {"linear", table.is_linear},
+                         {"before", list_of(table.before)},
+                         {"change", list_of(table.change)},
+                         {"after", list_of(table.after)},
+                         {"explained_before", list_of(table.explained_before)},
+                         {"explained_after", list_of(table.explained_after)},
+                         {"present", row_json(table.present)},
+                         {"most_changed", row_json(table.most_changed)},
+                         {"legibility", answers->legibility},
+                         {"sentence", answers->sentence},
+                         {"changed_by", answers->change},
+                         {"output",
+                          {{"words", words_json(output.words)},
+                           {"amounts", list_of(output.amounts)},
+                           {"explained", output.explained},
+                           {"sentence", answers->output_sentence}}}}};
   shown.text = one_line(answers->sentence) + '\n';
   if (table.words.empty()) return shown;
   shown.text += "\nbefore\n" + table_text(table, table.before, &table.explained_before);
@@ -81,63 +78,44 @@ ShownNumbers show_answers(const ShownPlace& place) {
   shown.text += "\nafter\n" + table_text(table, table.after, &table.explained_after);
   shown.text +=
       fmt::format("\nlegibility {:.2f}\n\n{}\n", answers->legibility, one_line(answers->output_sentence));
-  std::vector<std::vector<std::string>> rows;
-  const std::vector<AskedWord>& words = answers->output.words;
-  for (std::size_t i = 0; i < words.size(); ++i)
-    rows.push_back({words[i].text, fmt::format("{:.3f}", answers->output.amounts(static_cast<Index>(i)))});
+  TextRows rows;
+  for (std::size_t i = 0; i < output.words.size(); ++i)
+    rows.push_back({output.words[i].text, fmt::format("{:.3f}", output.amounts(static_cast<Index>(i)))});
   shown.text += columns(rows);
   return shown;
 }
 
-namespace {
-
-std::vector<Index> tokens_of(const std::vector<AskedWord>& words) {
-  std::vector<Index> tokens;
-  for (const AskedWord& word : words) tokens.push_back(word.token);
-  return tokens;
-}
-
-}  // namespace
-
 ShownNumbers show_recall(const ShownPlace& place) {
-  const Effort effort = {.stop = place.stop, .progress = {}};
-  RememberedWords key;
-  key.of = place.computation;
-  key.tokens = place.words.empty() ? tokens_of(words_asked(*place.computation, place.token)) : place.words;
-  key.moments.resize(static_cast<std::size_t>(place.computation->sequence.tokens + 1));
-  std::iota(key.moments.begin(), key.moments.end(), Index{0});
-  const auto recall = find_out(key, effort);
-  ShownNumbers shown;
-  auto words = nlohmann::ordered_json::array();
-  for (const Index token : recall->tokens) words.push_back({{"token", token}, {"text", place.text(token)}});
-  shown.json = {{"words", words},
-                {"moments", recall->moments},
-                {"shares", json_of(recall->shares)},
-                {"alignment", recall->is_alignment}};
-  shown.text =
-      recall->is_alignment
-          ? "How well the answer to each word's key lies along its value, after every token.\n" +
-                compared_by_direction(*place.computation->variant) + "\n"
-          : std::string("How much of each word's value is in the answer to its key, after every token:\n");
-  std::vector<std::vector<std::string>> rows = {{""}};
+  std::vector<Index> moments(static_cast<std::size_t>(place.computation->sequence.tokens + 1));
+  std::iota(moments.begin(), moments.end(), Index{0});
+  const auto recall = place.find(RememberedWords{
+      .tokens = place.words.empty() ? tokens_of(words_asked(*place.computation, place.token)) : place.words,
+      .moments = std::move(moments)});
+  TextRows rows = {{""}};
   for (const Index token : recall->tokens) rows.front().push_back(place.numbered(token));
   rows.front().push_back("");
   for (std::size_t moment = 1; moment < recall->moments.size(); ++moment) {
     const Index token = recall->moments[moment] - 1;
-    rows.push_back({place.numbered(token)});
+    std::vector<std::string>& row = rows.emplace_back(1, place.numbered(token));
     for (std::size_t word = 0; word < recall->tokens.size(); ++word) {
       const double share = recall->shares(static_cast<Index>(word), static_cast<Index>(moment));
-      rows.back().push_back(recall->tokens[word] <= token ? fmt::format("{:.2f}", share) : "-");
+      row.push_back(recall->tokens[word] <= token ? fmt::format("{:.2f}", share) : "-");
     }
-    rows.back().push_back("");
+    row.push_back("");
   }
-  shown.text += columns(rows);
-  return shown;
+  const std::string words =
+      recall->is_alignment
+          ? "How well the answer to each word's key lies along its value, after every token.\n" +
+                compared_by_direction(*place.computation->variant) + "\n"
+          : std::string("How much of each word's value is in the answer to its key, after every token:\n");
+  return {{{"words", tokens_json(place, recall->tokens)},
+           {"moments", recall->moments},
+           {"shares", list_of(recall->shares)},
+           {"alignment", recall->is_alignment}},
+          words + columns(rows)};
 }
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// The largest number of the memory after the token: of S, or of what MesaNet has of the values.
 std::pair<Index, Index> largest_cell(const ShownPlace& place) {
@@ -160,62 +138,242 @@ Json share_json(const Share& share) {
           {"remaining", share.remaining}};
 }
 
-/// "at the start" or "42 drum".
-std::string writer_words(const ShownPlace& place, Index token) {
-  return token == initial_token ? "at the start" : place.numbered(token);
-}
-
-std::string eraser_words(const ShownPlace& place, const WriterShare& writer) {
-  return writer.eraser < 0
-             ? ""
-             : fmt::format("mostly by {}: {:.4f}", place.numbered(writer.eraser), writer.erased_by);
-}
-
 }  // namespace
 
 ShownNumbers show_provenance(const ShownPlace& place) {
   const Computation& computation = *place.computation;
-  const Rule& rule = *computation.variant->rule;
   const auto [row, column] = place.cell ? *place.cell : largest_cell(place);
-  const Provenance made = provenance(rule, computation.sequence,
+  const Provenance made = provenance(*computation.variant->rule, computation.sequence,
                                      {.tokens = place.token + 1, .row = row, .column = column}, place.stop);
-  const WhoWrote key{place.computation, {.tokens = place.token + 1, .row = row, .column = column}};
-  const auto writers = find_out(key, {.stop = place.stop, .progress = {}});
-  ShownNumbers shown;
-  Json shares = Json::array();
-  for (std::size_t t = 0; t < made.shares.size(); ++t) {
-    Json share = share_json(made.shares[t]);
-    share["token"] = t;
-    share["text"] = place.text(static_cast<Index>(t));
-    shares.push_back(std::move(share));
-  }
+  const auto writers =
+      place.find(WhoWrote{.number = {.tokens = place.token + 1, .row = row, .column = column}});
+  Json shares = list_of(made.shares, share_json);
+  for (std::size_t t = 0; t < shares.size(); ++t)
+    shares[t].update({{"token", t}, {"text", place.text(static_cast<Index>(t))}});
   Json strongest = Json::array();
-  std::vector<std::vector<std::string>> rows = {{"", "written", "decayed", "erased", "left", ""}};
+  TextRows rows = {{"", "written", "decayed", "erased", "left", ""}};
   for (const WriterShare& writer : writers->strongest) {
-    const Share& share = writer.share;
+    const bool is_erased = writer.eraser >= 0;
     strongest.push_back({{"token", writer.token},
                          {"remaining", writer.remaining},
-                         {"eraser", writer.eraser < 0 ? Json(nullptr) : Json(writer.eraser)},
+                         {"eraser", is_erased ? Json(writer.eraser) : Json(nullptr)},
                          {"erased_by", writer.erased_by}});
-    rows.push_back({writer_words(place, writer.token), fmt::format("{:.4f}", share.written),
-                    fmt::format("{:.4f}", share.decayed), fmt::format("{:.4f}", share.erased),
-                    fmt::format("{:.4f}", writer.remaining), eraser_words(place, writer)});
+    rows.push_back({writer.token == initial_token ? "at the start" : place.numbered(writer.token),
+                    four_places(writer.share.written), four_places(writer.share.decayed),
+                    four_places(writer.share.erased), four_places(writer.remaining),
+                    is_erased
+                        ? fmt::format("mostly by {}: {:.4f}", place.numbered(writer.eraser), writer.erased_by)
+                        : ""});
   }
   if (writers->others > 0) {
-    rows.push_back({fmt::format("{} others", writers->others), "", "", "",
-                    fmt::format("{:.4f}", writers->others_remaining), ""});
+    rows.push_back(
+        {fmt::format("{} others", writers->others), "", "", "", four_places(writers->others_remaining), ""});
   }
-  shown.json = {{"row", row},
-                {"column", column},
-                {"value", made.value},
-                {"strongest", std::move(strongest)},
-                {"others", writers->others},
-                {"others_remaining", writers->others_remaining},
-                {"initial", share_json(made.initial)},
-                {"shares", std::move(shares)}};
-  shown.text = fmt::format("row {}, column {} of the memory after token {} is {:.4f}:\n", row, column,
-                           one_line(place.numbered(place.token)), made.value) +
-               columns(rows);
+  return {{{"row", row},
+           {"column", column},
+           {"value", made.value},
+           {"strongest", std::move(strongest)},
+           {"others", writers->others},
+           {"others_remaining", writers->others_remaining},
+           {"initial", share_json(made.initial)},
+           {"shares", std::move(shares)}},
+          fmt::format("row {}, column {} of the memory after token {} is {:.4f}:\n", row, column,
+                      one_line(place.numbered(place.token)), made.value) +
+              columns(rows)};
+}
+
+namespace {
+
+Json stability_json(const std::optional<Stability>& stability) {
+  if (!stability) return nullptr;
+  return {{"sharpness", stability->sharpness}, {"exact", stability->exact},
+          {"reach", stability->reach},         {"eigenvalue", stability->eigenvalue},
+          {"growth", stability->growth},       {"largest_rate", finite_json(stability->largest_rate)}};
+}
+
+}  // namespace
+
+ShownNumbers show_learning(const ShownPlace& place) {
+  const auto answer = place.find(LearningNow{.token = place.token});
+  if (!*answer) throw Unsupported(fmt::format("token {} makes no step", place.token));
+  const LearningMoment& moment = **answer;
+  const LearningStep& step = moment.step;
+  const auto harm = place.find(HarmNow{.token = place.token});
+
+  ShownNumbers shown = {
+      {{"steps", moment.step_count},
+       {"loss_before", finite_json(step.loss_before)},
+       {"loss_after", finite_json(step.loss_after)},
+       {"rate", step.problem.rate},
+       {"taken", step.taken},
+       {"off_axis", step.off_axis},
+       {"gradient_norm", finite_json(step.gradient_norm)},
+       {"momentum_norm", finite_json(step.momentum_norm)},
+       {"gradient_check", {{"places", moment.check.places}, {"error", finite_json(moment.check.error)}}},
+       {"edge", finite_json(moment.edge)},
+       {"parabola_edge", finite_json(moment.parabola_edge)},
+       {"stability", stability_json(step.stability)},
+       {"rates", moment.rates},
+       {"losses", moment.losses},
+       {"singular_values", list_of(step.singular_values)},
+       {"harmed", nullptr}}};
+  TextRows rows = {
+      {"loss", fmt::format("{:.4g} before the step, {:.4g} after it", step.loss_before, step.loss_after)},
+      {"learning rate", fmt::format("{:.4g}; on the line along the gradient the step goes to {:.4g}",
+                                    step.problem.rate, step.taken)},
+      {"gradient", fmt::format("length {:.4g}; agrees with finite differences: {:.1e}", step.gradient_norm,
+                               moment.check.error)},
+      {"edge", fmt::format("{:.4g}, where the loss is back at that of no step", moment.edge)}};
+  if (step.stability) {
+    const char* alone = step.problem.moving.empty() ? "" : " without momentum";
+    rows.push_back(
+        {"stability",
+         fmt::format(
+             "rate x curvature {:.4g}; errors are multiplied by {:.4g} along the sharpest direction{}, by "
+             "at most {:.4g} along any; stable up to a rate of {:.4g}",
+             step.stability->reach, step.stability->eigenvalue, alone, step.stability->growth,
+             step.stability->largest_rate)});
+  }
+  if (step.momentum_norm > 0) rows.push_back({"momentum", fmt::format("length {:.4g}", step.momentum_norm)});
+  if (*harm) {
+    const HarmedPair& pair = (*harm)->pair;
+    shown.json["harmed"] = {{"token", pair.token},      {"text", place.text(pair.token)},
+                            {"step", pair.step},        {"before", pair.before},
+                            {"after", pair.after},      {"rates", (*harm)->rates},
+                            {"losses", (*harm)->losses}};
+    rows.push_back({"harms most", fmt::format("{}: its loss goes from {:.4g} to {:.4g}",
+                                              place.numbered(pair.token), pair.before, pair.after)});
+  } else {
+    rows.push_back({"harms most", "no pair that was stored before is answered worse"});
+  }
+  TextRows line = {{"rate", "loss"}};
+  for (std::size_t i = 0; i < moment.rates.size(); i += 10)
+    line.push_back({short_number(moment.rates[i]), short_number(moment.losses[i])});
+  shown.text = columns(rows, 0) + '\n' + columns(line);
+  return shown;
+}
+
+namespace {
+
+Json keeping_json(const std::optional<Keeping>& keeping) {
+  if (!keeping) return nullptr;
+  return {{"array", keeping->array},
+          {"channels", keeping->channels},
+          {"mean", list_of(keeping->mean)},
+          {"least", list_of(keeping->least)},
+          {"most", list_of(keeping->most)},
+          {"half_lives", list_of(keeping->mean, [](double kept) { return finite_json(half_life(kept)); })}};
+}
+
+}  // namespace
+
+ShownNumbers show_gates(const ShownPlace& place) {
+  const auto courses = place.find(CoursesOfTokens{});
+  const auto& strengths = courses->strengths;
+  const auto& keeping = courses->keeping;
+  ShownNumbers shown = {{{"keeping", keeping_json(keeping)}, {"strength", nullptr}}};
+  if (!keeping) shown.text += "This rule takes no gate.\n";
+  if (strengths) {
+    shown.json["strength"] = {{"array", strengths->array},
+                              {"reach", list_of(strengths->reach)},
+                              {"squares", list_of(strengths->squares)}};
+  } else {
+    shown.json["no_strength"] = courses->no_strengths;
+    shown.text += courses->no_strengths + '\n';
+  }
+  const bool has_channels = keeping && keeping->channels > 1;
+  std::vector<std::string> header = {""};
+  if (keeping) header.insert(header.end(), {"kept", "half is left after tokens"});
+  if (has_channels) header.insert(header.end(), {"least kept", "most kept"});
+  if (strengths) header.emplace_back("rate x curvature");
+  header.emplace_back("");
+  TextRows rows = {header};
+  for (Index t = 0; t < place.computation->sequence.tokens; ++t) {
+    std::vector<std::string>& row = rows.emplace_back(1, place.numbered(t));
+    if (keeping) {
+      const double tokens = half_life(keeping->mean(t));
+      row.insert(row.end(), {four_places(keeping->mean(t)),
+                             std::isfinite(tokens) ? fmt::format("{:.3g}", tokens) : "for ever"});
+    }
+    if (has_channels) row.insert(row.end(), {four_places(keeping->least(t)), four_places(keeping->most(t))});
+    if (strengths) row.push_back(fmt::format("{:.3f}", strengths->reach(t)));
+    row.emplace_back("");
+  }
+  shown.text += columns(rows);
+  return shown;
+}
+
+namespace {
+
+std::string percent(double share) {
+  return std::isfinite(share) ? fmt::format("{:.1f} %", 100 * share) : std::string("no number");
+}
+
+Json left_json(const std::optional<LeftOfWrite>& left) {
+  if (!left || left->shares.empty()) return nullptr;
+  Json json = {{"shares", left->shares}};
+  if (left->lost_most_at >= 0) {
+    json.update({{"lost_most_at", left->lost_most_at},
+                 {"lost_there", left->lost_there},
+                 {"erased", left->is_erased}});
+  }
+  return json;
+}
+
+std::string left_words(const ShownPlace& place, const std::optional<LeftOfWrite>& left) {
+  if (!left || left->shares.empty()) return {};
+  std::string words =
+      fmt::format("recalled {:.0f} %, now {:.0f} %", 100 * left->shares.front(), 100 * left->shares.back());
+  if (left->lost_most_at >= 0) {
+    words += fmt::format(", {} {}: {:.0f}", left->is_erased ? "erased by" : "lost most at",
+                         place.numbered(left->lost_most_at), 100 * left->lost_there);
+  }
+  return words;
+}
+
+}  // namespace
+
+ShownNumbers show_attention(const ShownPlace& place) {
+  const auto row = place.find(RowAtToken{.token = place.token});
+  const auto facts = place.find(FactsOfAttention{});
+  const bool has_weights = row->reason.empty();
+  const bool has_softmax = facts->no_softmax.empty();
+  Json words = Json::array();
+  TextRows rows = {{"", "this rule", "softmax", "what is left of its write"}};
+  for (const ReadWord& word : row->words) {
+    words.push_back({{"token", word.token},
+                     {"text", place.text(word.token)},
+                     {"share", word.share},
+                     {"softmax_share", word.softmax_share},
+                     {"left", left_json(word.left)}});
+    rows.push_back({place.numbered(word.token), has_weights ? percent(word.share) : "-",
+                    has_softmax ? percent(word.softmax_share) : "-", left_words(place, word.left)});
+  }
+  ShownNumbers shown = {{{"weights", has_weights ? list_of(row->weights) : Json(nullptr)},
+                         {"softmax_weights", list_of(row->softmax_weights)},
+                         {"sharpness", facts->usual_sharpness},
+                         {"total", row->total},
+                         {"subtracts", row->subtracts},
+                         {"words", words}}};
+  if (has_weights) {
+    shown.text = fmt::format("What the output of {} is made of; {} of its weights subtract:\n",
+                             place.numbered(place.token), percent(row->subtracts));
+  } else {
+    shown.json["no_weights"] = row->reason;
+    shown.text = row->reason + '\n';
+  }
+  shown.text += columns(rows);
+  if (!has_softmax) {
+    shown.text += facts->no_softmax + '\n';
+    return shown;
+  }
+  shown.text += fmt::format("Softmax of the same q and k, sharpness {:.3g}", facts->usual_sharpness);
+  if (row->softmax_most >= 0) {
+    shown.json["softmax_most"] = row->softmax_most;
+    shown.text += fmt::format(", reads {} most, {}", place.numbered(row->softmax_most),
+                              percent(row->softmax_weights(row->softmax_most)));
+  }
+  shown.text += ".\n";
   return shown;
 }
 

@@ -1,34 +1,17 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
-#include <span>
 #include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "app/commands/columns.h"
 #include "app/session/computation.h"
+#include "app/session/json_fields.h"
 #include "core/insight/answers.h"
 
 namespace palimpsest {
-
-/// What `show` is told on the command line, as it stands there.
-struct ShowOptions {
-  std::string view;
-  std::string data;
-  std::optional<std::string> variant = {};
-  std::string form = "recurrent";
-  std::string device = "cpu";
-  std::optional<std::string> chunk = {};
-  std::optional<std::string> at = {};
-  std::optional<std::string> head = {};
-  std::vector<std::string> words = {};
-  std::optional<std::string> cell = {};
-  std::vector<std::string> beside = {};
-  std::vector<std::string> settings = {};
-  std::optional<std::string> json = {};
-};
 
 /// A place of some data under one rule, which a view shows.
 struct ShownPlace {
@@ -46,27 +29,20 @@ struct ShownPlace {
 
   /// "42 drum".
   std::string numbered(Index of_token) const;
-};
 
-/// Opens and computes what is asked for. Throws InputError naming the option and what there is, Unsupported
-/// where the form does not exist, Cancelled.
-ShownPlace shown_place(const ShowOptions& options, std::stop_token stop);
+  /// Finds out what is asked about the computation.
+  template <class Key>
+  auto find(Key key) const {
+    key.of = computation;
+    return find_out(key, {.stop = stop});
+  }
+};
 
 /// The numbers of a view, for programs and for people.
 struct ShownNumbers {
-  nlohmann::ordered_json json;
-  std::string text;
+  Json json;
+  std::string text = {};
 };
-
-/// A view that `show` writes.
-struct ShownView {
-  const char* id;
-  const char* words;
-  ShownNumbers (*show)(const ShownPlace&);
-};
-
-/// All of them.
-std::span<const ShownView> shown_views();
 
 /// What the memory answers at the place: `answers`.
 ShownNumbers show_answers(const ShownPlace& place);
@@ -88,14 +64,35 @@ ShownNumbers show_attention(const ShownPlace& place);
 
 /// The memories, answers and errors of the sides that Compare shows at first: `compare`.
 ShownNumbers show_compare(const ShownPlace& place);
+
 /// How far every form and precision is from the recurrence at every word, and what is lost: `lens`.
 ShownNumbers show_lens(const ShownPlace& place);
 
 /// What every fault does to the form, and where it is first seen: `faults`.
 ShownNumbers show_faults(const ShownPlace& place);
 
-/// Rows of numbers as nested lists.
-nlohmann::ordered_json json_of(const Matrix<double>& rows);
-nlohmann::ordered_json json_of(const Vector<double>& numbers);
+/// Numbers, and rows of numbers, as nested lists.
+Json list_of(const Vector<double>& numbers);
+Json list_of(const Matrix<double>& rows);
+
+/// What `one` makes of each of `all`, as a list.
+template <class All, class One>
+Json list_of(const All& all, One one) {
+  Json list = Json::array();
+  for (const auto& each : all) list.push_back(one(each));
+  return list;
+}
+
+/// Tokens and their texts: [{"token": 42, "text": "drum"}, ...].
+Json tokens_json(const ShownPlace& place, const std::vector<Index>& tokens);
+
+/// The tokens that are asked with.
+std::vector<Index> tokens_of(const std::vector<AskedWord>& words);
+
+/// JSON has no infinity.
+Json finite_json(double number);
+
+/// A number with four digits.
+std::string short_number(double number);
 
 }  // namespace palimpsest

@@ -21,6 +21,15 @@ Index parse_count(std::string_view text, std::string_view what, Index least, Ind
 std::vector<Index> parse_counts(const std::vector<std::string>& texts, std::string_view what, Index least,
                                 Index most);
 
+/// What `parse` makes of every text; `otherwise` where there is none.
+template <class Value, class Parse>
+std::vector<Value> parsed(const std::vector<std::string>& texts, std::vector<Value> otherwise, Parse parse) {
+  if (texts.empty()) return otherwise;
+  std::vector<Value> values;
+  for (const std::string& text : texts) values.push_back(parse(text));
+  return values;
+}
+
 /// Key and value channels side by side, from --dk and --dv, `most` at most: as many of each where one of the
 /// two is left out. Throws InputError where they are not as many.
 std::vector<std::pair<Index, Index>> parse_channels(const std::vector<std::string>& dk,

@@ -3,12 +3,11 @@
 #include <limits>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "app/commands/columns.h"
 #include "app/commands/command_line.h"
-#include "app/commands/console.h"
 #include "app/commands/options.h"
 #include "app/commands/values.h"
 #include "app/session/devices.h"
@@ -32,38 +31,6 @@ int list_faults(const Console& console) {
     console.out << fmt::format("{:<27} {}\n{:<27} {}\n", fault.id, fault.label, "", fault.sentence);
   }
   return exit_done;
-}
-
-/// `palimpsest verify --fault NAME ...`: the forms of the plan with its faults ("all": every one) in their
-/// equations. The status is that of a verification: failed checks if every faulty form fails, as it should,
-/// done if one stays unnoticed or there is none. Writes the report to the file `json` too. Throws InputError
-/// for an unknown name or a file that cannot be written, Unsupported for another precision than f64 or
-/// another device than the processor, Cancelled on Ctrl+C.
-int run_fault_plan(FaultPlan plan, const std::optional<std::string>& json, const Console& console) {
-  const bool all = std::erase(plan.faults, "all") > 0;
-  for (const std::string& id : plan.faults) find_fault(id);
-  if (all) plan.faults.clear();
-  if (json) writable_target(*json);  // first: before the work
-  const FaultReport report = [&] {
-    const Interrupt interrupt;
-    ProgressLine line(console);
-    const auto show = [&](const FaultProgress& now) {
-      line.show(now.done, now.total, fmt::format("{} faulty forms fail, {}", now.noticed, now.variant));
-    };
-    return verify_faults(plan, variants(), show, interrupt.token());
-  }();
-  console.out << to_table(report);
-  if (!report.complete()) {
-    console.out << fmt::format("Interrupted: the report covers {} of {} cases.\n", report.cases,
-                               report.planned);
-  }
-  if (json) {
-    const std::string text = to_json(report);
-    replace_file(*json, std::as_bytes(std::span(text)));
-  }
-  if (!report.complete()) throw Cancelled();
-  const bool all_fail = report.noticed() == static_cast<Index>(report.results.size());
-  return all_fail && !report.results.empty() ? exit_failed_checks : exit_done;
 }
 
 struct VerifyOptions {
@@ -97,21 +64,12 @@ std::vector<std::string> each_once(const std::vector<std::string>& texts) {
   return once;
 }
 
-/// What `parse` makes of every text; `all` where there is none.
-template <class Value, class Parse>
-std::vector<Value> parsed(const std::vector<std::string>& texts, std::vector<Value> all, Parse parse) {
-  if (texts.empty()) return all;
-  std::vector<Value> values;
-  for (const std::string& text : each_once(texts)) values.push_back(parse(text));
-  return values;
-}
-
 /// The devices that are asked for, and a line for each that cannot be used here. Throws Unsupported for one
 /// that was named.
 std::vector<const Backend*> devices(const VerifyOptions& options, std::string& unchecked) {
   std::vector<const Backend*> usable;
   for (const Backend* backend :
-       parsed<const Backend*>(options.devices, {backends().begin(), backends().end()},
+       parsed<const Backend*>(each_once(options.devices), {backends().begin(), backends().end()},
                               [](const auto& text) { return &find_backend(text); })) {
     const std::string reason = unavailable(*backend);
     if (reason.empty()) {
@@ -162,8 +120,8 @@ VerifyPlan changed(VerifyPlan plan, const VerifyOptions& options) {
   constexpr Index most_jobs = 1024;
   plan.variants = each_once(options.variants);
   for (const std::string& id : plan.variants) find_variant(id);
-  plan.forms = parsed(options.forms, plan.forms, parse_form);
-  plan.precisions = parsed(options.precisions, plan.precisions, parse_precision);
+  plan.forms = parsed(each_once(options.forms), plan.forms, parse_form);
+  plan.precisions = parsed(each_once(options.precisions), plan.precisions, parse_precision);
   plan.seed =
       static_cast<std::uint64_t>(parse_count(options.seed, "--seed", 0, std::numeric_limits<Index>::max()));
   plan.jobs = !options.jobs ? processor_threads()
@@ -205,12 +163,44 @@ std::vector<VerifyCase> cases_of_presets(const VerifyPlan& plan) {
   return cases;
 }
 
+/// Writes a report. Throws Cancelled where it covers a part of the plan only.
+template <class Report>
+void write_report(const Report& report, const std::string& unchecked, const VerifyOptions& options,
+                  const Console& console) {
+  console.out << to_table(report) << unchecked;
+  if (!report.complete()) {
+    console.out << fmt::format("Interrupted: the report covers {} of {} cases.\n", report.cases,
+                               report.planned);
+  }
+  if (options.json) write_text(*options.json, to_json(report));
+  if (!report.complete()) throw Cancelled();
+}
+
+/// `palimpsest verify --fault NAME ...`: the forms of the plan with its faults ("all": every one) in their
+/// equations. The status is that of a verification: failed checks if every faulty form fails, as it should,
+/// done if one stays unnoticed or there is none. Throws InputError for an unknown name or a file that cannot
+/// be written, Unsupported for another precision than f64 or another device than the processor, Cancelled on
+/// Ctrl+C.
 int run_verify_faults(const VerifyOptions& options, const Console& console) {
   FaultPlan plan{.faults = each_once(options.faults)};
   plan.cases = changed(std::move(plan.cases), options);
   std::string unchecked;
   if (!options.devices.empty()) plan.cases.backends = devices(options, unchecked);
-  return run_fault_plan(std::move(plan), options.json, console);
+  const bool all = std::erase(plan.faults, "all") > 0;
+  for (const std::string& id : plan.faults) find_fault(id);
+  if (all) plan.faults.clear();
+  if (options.json) writable_target(*options.json);  // first: before the work
+  const FaultReport report = [&] {
+    const Interrupt interrupt;
+    ProgressLine line(console);
+    const auto show = [&](const FaultProgress& now) {
+      line.show(now.done, now.total, fmt::format("{} faulty forms fail, {}", now.noticed, now.variant));
+    };
+    return verify_faults(plan, variants(), show, interrupt.token());
+  }();
+  write_report(report, {}, options, console);
+  const bool all_fail = report.noticed() == static_cast<Index>(report.results.size());
+  return all_fail && !report.results.empty() ? exit_failed_checks : exit_done;
 }
 
 /// " f64 1.2e-15, f32 1.9e-06": of the precisions that were run.
@@ -246,16 +236,7 @@ int run_verify(const VerifyOptions& options, const Console& console) {
         plan.random_cases > 0 ? "none of the cases drawn has such a form" : report.missing.front().reason;
     throw Unsupported(fmt::format("there is nothing to check: {}", reason));
   }
-  console.out << to_table(report) << unchecked;
-  if (!report.complete()) {
-    console.out << fmt::format("Interrupted: the report covers {} of {} cases.\n", report.cases,
-                               report.planned);
-  }
-  if (options.json) {
-    const std::string json = to_json(report);
-    replace_file(*options.json, std::as_bytes(std::span(json)));
-  }
-  if (!report.complete()) throw Cancelled();
+  write_report(report, unchecked, options, console);
   return report.passed() ? exit_done : exit_failed_checks;
 }
 

@@ -196,17 +196,17 @@ Found<RowAtToken::Value> RowAtToken::compute(const Foundation& foundation, const
 }
 
 Found<FactsOfAttention::Value> FactsOfAttention::compute(const Foundation& foundation, const Effort&) const {
+  const auto reason_of = [](auto tried) -> std::string {
+    try {
+      tried();
+      return {};
+    } catch (const Unsupported& reason) {
+      return reason.what();
+    }
+  };
   AttentionFacts facts;
-  try {
-    foundation.variant->rule->effective_attention(foundation.sequence, {});
-  } catch (const Unsupported& reason) {
-    facts.reason = reason.what();
-  }
-  try {
-    softmax_beside(foundation.sequence, 1);
-  } catch (const Unsupported& reason) {
-    facts.no_softmax = reason.what();
-  }
+  facts.reason = reason_of([&] { foundation.variant->rule->effective_attention(foundation.sequence, {}); });
+  facts.no_softmax = reason_of([&] { softmax_beside(foundation.sequence, 1); });
   facts.has_gates = keeping(foundation.sequence).has_value();
   facts.by_channel = weighs_by_channel(*foundation.variant->rule, foundation.sequence);
   facts.usual_sharpness = usual_sharpness(foundation.sequence);

@@ -17,22 +17,9 @@
 
 namespace palimpsest {
 
-ReferenceRun& SharedReference::run(const std::stop_token& stop) const {
-  if (!run_) run_.emplace(*variant_, inputs_, precision_, stop);
-  is_known_ = true;
-  return *run_;
-}
-
-const Output& SharedReference::expected(const std::stop_token& stop) const {
-  if (is_known_) return run_->expected();
-  const std::scoped_lock lock(mutex_);
-  return run(stop).expected();
-}
-
 namespace {
 
 constexpr std::size_t budget = std::size_t{96} << 20;  // bytes of states that a trace keeps
-using Told = std::function<void(double)>;
 
 constexpr double largest_state = 256e6;  // bytes
 constexpr double largest_rows = 1e9;     // bytes of all features of q and k
@@ -195,11 +182,11 @@ FormResult steps_of(Foundation& foundation, Form form) {
 
 /// Computes ahead the states that make records of any step quick. Leaves room for those who wait for a record
 /// now.
-void keep_states(const Trace& trace, const std::stop_token& stop, const Told& told) {
+void keep_states(const Trace& trace, const Effort& effort) {
   constexpr Index parts = 16;
   for (Index part = 1; part <= parts; ++part) {
-    trace.shared_record((trace.block_count() - 1) * part / parts, stop);
-    told(0.5 * static_cast<double>(part) / parts);
+    trace.shared_record((trace.block_count() - 1) * part / parts, effort.stop);
+    effort.tell(0.5 * static_cast<double>(part) / parts);
   }
 }
 
@@ -276,15 +263,8 @@ std::shared_ptr<const EditedTrace> faulty_steps(const Foundation& right, const F
 std::shared_ptr<Computation> with_fault_in(std::shared_ptr<Computation> right, Findings found,
                                            const Choice& choice) {
   auto result = std::make_shared<Computation>();
-  result->data = right->data;
-  result->variant = right->variant;
-  result->device = right->device;
+  static_cast<Foundation&>(*result) = *right;
   result->choice = choice;
-  result->inputs = right->inputs;
-  result->sequence = right->sequence;
-  result->reference = right->reference;
-  result->traces = right->traces;
-  result->recurrence = right->recurrence;
   static_cast<Findings&>(*result) = std::move(found);
   const auto form = static_cast<std::size_t>(choice.fault.form);
   if (auto steps = faulty_steps(*right, *result, choice.fault, result->no_fault)) {
@@ -347,8 +327,7 @@ std::string too_long_to_edit(Form form, Index tokens) {
   if (form != Form::parallel || tokens <= most_tokens_edited_at_once) return {};
   return fmt::format(
       "Every equation of the parallel form makes a matrix of all pairs of tokens: it is carried out up to "
-      "{}, and "
-      "here are {}. The chunkwise form shows the same in pieces.",
+      "{}, and here are {}. The chunkwise form shows the same in pieces.",
       most_tokens_edited_at_once, tokens);
 }
 
@@ -387,40 +366,36 @@ const Output& FormResult::output() const {
   return computed ? *computed : nothing;
 }
 
-FormResult compared(const Foundation& foundation, Form form, std::stop_token stop,
-                    const std::function<void(double)>& progress) {
-  const Told told = [&](double part) {
-    if (progress) progress(part);
-  };
+Found<ComparedForm::Value> ComparedForm::compute(const Foundation& foundation, const Effort& effort) const {
   FormResult result;
   result.trace = foundation.trace(form).get();
   result.is_compared = true;
   const Choice& choice = foundation.choice;
+  const Backend& device = *foundation.device;
   const EditedTrace* const edited =
       result.trace == foundation.edited.get() ? foundation.edited.get() : nullptr;
   try {
-    if (!edited && result.trace->block_count() > 0) keep_states(*result.trace, stop, told);
-    const bool is_reference =
-        form == Form::recurrent && choice.precision == Precision::f64 && is_cpu(*foundation.device);
+    if (!edited && result.trace->block_count() > 0) keep_states(*result.trace, effort);
+    const bool is_reference = form == Form::recurrent && choice.precision == Precision::f64 && is_cpu(device);
     Output output;
     if (edited)
-      output = edited->run(stop);
+      output = edited->run(effort.stop);
     else if (is_reference)
-      output = foundation.reference->expected(stop);
+      output = foundation.reference->expected(effort.stop);
     else if (const Output* made = result.trace->output())
       output = *made;
     else
-      output = foundation.device->run(*foundation.variant, foundation.sequence, form, choice.precision,
-                                      choice.chunk_size, stop);
+      output = device.run(*foundation.variant, foundation.sequence, form, choice.precision, choice.chunk_size,
+                          effort.stop);
     result.computed = std::make_shared<const Output>(std::move(output));
-    told(0.75);
-    judge(foundation, form, result, stop);
-    told(1);
+    effort.tell(0.75);
+    judge(foundation, form, result, effort.stop);
+    effort.tell(1);
     return result;
   } catch (const Cancelled&) {
     throw;
   } catch (const std::exception& error) {
-    result.missing = problem_of(edited ? cpu_backend() : *foundation.device, error);
+    result.missing = problem_of(edited ? cpu_backend() : device, error);
   }
   result.trace = nullptr;
   return result;
@@ -447,62 +422,6 @@ Judgement judged(const Foundation& foundation, Form form, const Output& output, 
   });
 }
 
-ReferenceFacts reference_facts(const Foundation& foundation, const std::stop_token& stop) {
-  const Matrix<double>& o = foundation.reference->expected(stop).o;
-  return {.output_scale = output_scale(o), .capture_error = distance_to_own_output(foundation, o)};
-}
-
-TokenRecalls recalled(const Foundation& foundation, std::stop_token stop,
-                      const std::function<void(double)>& progress) {
-  auto recalls = recall(*foundation.variant, foundation.sequence, stop, progress);
-  if (!recalls) return {};
-  const double strong = strong_state(*recalls);
-  return {.tokens = std::move(*recalls), .strong_state = strong};
-}
-
-std::optional<Divergence> runaway(const Foundation& foundation, std::stop_token stop,
-                                  const std::function<void(double)>& progress) {
-  if (!foundation.variant->memory.none.empty()) return std::nullopt;
-  return divergence(*foundation.variant, foundation.sequence, 10, stop, progress);
-}
-
-void add(Computation& computation, Form form, std::shared_ptr<const FormResult> result) {
-  computation.forms[static_cast<std::size_t>(form)] = std::move(result);
-  sum_up(computation);
-}
-
-void add(Computation& computation, const ReferenceFacts& facts, bool is_own) {
-  computation.scales.output = facts.output_scale;
-  if (is_own) computation.capture_error = facts.capture_error;
-  computation.knows_reference = is_own;
-  sum_up(computation);
-}
-
-void add(Computation& computation, std::shared_ptr<const TokenRecalls> recalls, bool is_own) {
-  computation.recalls = std::move(recalls);
-  computation.knows_recall = is_own;
-  sum_up(computation);
-}
-
-void add(Computation& computation, const std::optional<Divergence>& divergence, bool is_own) {
-  computation.divergence = divergence;
-  computation.knows_divergence = is_own;
-  sum_up(computation);
-}
-
-std::shared_ptr<Computation> compute(std::shared_ptr<const DataSet> data, const Choice& choice,
-                                     std::stop_token stop, Devices devices) {
-  auto result = begin(std::move(data), choice, stop, {}, devices);
-  add(*result, reference_facts(*result, stop));
-  for (const Form form : all_forms) {
-    if (result->form(form).trace)
-      add(*result, form, std::make_shared<const FormResult>(compared(*result, form, stop)));
-  }
-  add(*result, std::make_shared<const TokenRecalls>(recalled(*result, stop)));
-  add(*result, runaway(*result, stop));
-  return result;
-}
-
 std::string fused_words(const Computation& computed, Form form) {
   const InjectedFault& fault = computed.choice.fault;
   const bool is_carried_out = !fault.id.empty() && fault.form == form;  // by the CPU
@@ -515,23 +434,27 @@ static auto parts_of(const Output& output) { return std::tie(output.o, output.st
 static auto parts_of(const FormResult& result) { return std::tie(result.computed, result.token_residual); }
 static auto parts_of(const TokenRecalls& recalls) { return std::tie(recalls.tokens); }
 
+Found<RecallOfTokens::Value> RecallOfTokens::compute(const Foundation& foundation,
+                                                     const Effort& effort) const {
+  auto recalls = recall(*foundation.variant, foundation.sequence, effort.stop, effort.progress);
+  if (!recalls) return TokenRecalls();
+  const double strong = strong_state(*recalls);
+  return TokenRecalls{.tokens = std::move(*recalls), .strong_state = strong};
+}
+
+Found<RunawayMemory::Value> RunawayMemory::compute(const Foundation& foundation, const Effort& effort) const {
+  if (!foundation.variant->memory.none.empty()) return Value();
+  return divergence(*foundation.variant, foundation.sequence, 10, effort.stop, effort.progress);
+}
+
 namespace {
 
-/// A form, computed and compared with the reference.
-struct ComparedForm {
-  using Value = FormResult;
-
-  Weak<Foundation> of = {};
-  Form form = Form::recurrent;
-
-  auto operator<=>(const ComparedForm&) const = default;
-  std::string subject() const { return name(form) + (" " + subject_of_data(of)); }
-  Found<Value> compute(const Foundation& foundation, const Effort& effort) const {
-    return compared(foundation, form, effort.stop, effort.progress);
-  }
+/// What the reference says.
+struct ReferenceFacts {
+  double output_scale = 0;                   // KindScales::output
+  std::optional<double> capture_error = {};  // as in Findings
 };
 
-/// What the reference says: how large outputs are, how far they are from those in the file.
 struct FactsOfReference {
   using Value = ReferenceFacts;
 
@@ -539,60 +462,73 @@ struct FactsOfReference {
 
   auto operator<=>(const FactsOfReference&) const = default;
   Found<Value> compute(const Foundation& foundation, const Effort& effort) const {
-    return reference_facts(foundation, effort.stop);
+    const Matrix<double>& o = foundation.reference->expected(effort.stop).o;
+    return ReferenceFacts{output_scale(o), distance_to_own_output(foundation, o)};
   }
 };
 
+/// Asks how every form compares; the last result of a former choice stands until then.
+void complete_forms(const std::shared_ptr<Computation>& computation, Questions& questions) {
+  Computation& all = *computation;
+  const auto set = [&](Form form, std::shared_ptr<const FormResult> result) {
+    all.forms[static_cast<std::size_t>(form)] = std::move(result);
+    sum_up(all);
+  };
+  // The newest wish is granted first: what is looked at last is wished for first.
+  for (const Form form : {Form::parallel, Form::two_pass, Form::chunkwise, Form::recurrent}) {
+    const FormResult& present = all.form(form);
+    if (present.is_compared || !present.missing.empty()) continue;
+    const auto known = questions.ask(ComparedForm{computation, form}, Urgency::later);
+    if (!known.value) continue;
+    if (!known.stale) {
+      set(form, known.value);
+      continue;
+    }
+    const bool is_former = present.output().o.size() == 0 && known.value->missing.empty();
+    if (!is_former || known.value->output().o.rows() != std::ssize(all.tokens)) continue;
+    auto former = std::make_shared<FormResult>(*known.value);
+    former->trace = present.trace;
+    former->is_compared = false;
+    set(form, former);
+  }
+}
+
 }  // namespace
-
-Found<RecallOfTokens::Value> RecallOfTokens::compute(const Foundation& foundation,
-                                                     const Effort& effort) const {
-  return recalled(foundation, effort.stop, effort.progress);
-}
-
-Found<RunawayMemory::Value> RunawayMemory::compute(const Foundation& foundation, const Effort& effort) const {
-  return runaway(foundation, effort.stop, effort.progress);
-}
 
 bool complete(const std::shared_ptr<Computation>& computation, Questions& questions, std::string& problem) {
   if (computation->is_complete()) return false;
   Computation& all = *computation;
   const Weak<Foundation> about = computation;
   const std::uint64_t before = all.version;
-  const auto fits = [&](std::size_t count) { return count == all.tokens.size(); };
-  // The newest wish is granted first: what is looked at last is wished for first.
-  for (const Form form : {Form::parallel, Form::two_pass, Form::chunkwise, Form::recurrent}) {
-    const FormResult& present = all.form(form);
-    if (present.is_compared || !present.missing.empty()) continue;
-    const auto known = questions.ask(ComparedForm{about, form}, Urgency::later);
-    if (known.value && !known.stale) add(all, form, known.value);
-    const bool is_former = known.stale && present.output().o.size() == 0 && known.value->missing.empty();
-    if (!is_former || !fits(static_cast<std::size_t>(known.value->output().o.rows()))) continue;
-    auto former = std::make_shared<FormResult>(*known.value);
-    former->trace = present.trace;
-    former->is_compared = false;
-    add(all, form, former);
-  }
-  if (!all.knows_divergence) {
-    const auto known = questions.ask(RunawayMemory{about}, Urgency::later);
-    if (known.value && (!known.stale || !all.divergence)) add(all, *known.value, !known.stale);
-    if (!known.reason.empty()) add(all, std::optional<Divergence>());
-    if (!known.reason.empty()) problem = known.reason;
-  }
-  if (!all.knows_recall) {
-    const auto known = questions.ask(RecallOfTokens{about}, Urgency::later);
-    const bool has_former = !all.recalls->tokens.empty();
-    const bool is_usable = known.value && (known.value->tokens.empty() || fits(known.value->tokens.size()));
-    if (is_usable && (!known.stale || !has_former)) add(all, known.value, !known.stale);
-    if (!known.reason.empty()) add(all, std::make_shared<const TokenRecalls>());
-    if (!known.reason.empty()) problem = known.reason;
-  }
-  if (!all.knows_reference) {
-    const auto known = questions.ask(FactsOfReference{about}, Urgency::later);
-    if (known.value && (!known.stale || all.scales.output == 0)) add(all, *known.value, !known.stale);
-    if (!known.reason.empty()) add(all, ReferenceFacts());
-    if (!known.reason.empty()) problem = known.reason;
-  }
+  complete_forms(computation, questions);
+  // What failed is nothing. `takes` says whether a value of a former choice stands until the own one is
+  // there.
+  const auto ask = [&]<class Key>(const Key& key, bool& is_known, auto takes, auto set) {
+    if (is_known) return;
+    const auto known = questions.ask(key, Urgency::later);
+    const bool has_failed = !known.reason.empty();
+    if (has_failed) problem = known.reason;
+    if (!has_failed && (!known.value || (known.stale && !takes(*known.value)))) return;
+    is_known = has_failed || !known.stale;
+    set(has_failed ? std::make_shared<const typename Key::Value>() : known.value);
+    sum_up(all);
+  };
+  ask(
+      RunawayMemory{about}, all.knows_divergence, [&](const auto&) { return !all.divergence; },
+      [&](const auto& divergence) { all.divergence = *divergence; });
+  ask(
+      RecallOfTokens{about}, all.knows_recall,
+      [&](const TokenRecalls& former) {
+        const bool fits = former.tokens.empty() || former.tokens.size() == all.tokens.size();
+        return fits && all.recalls->tokens.empty();
+      },
+      [&](const auto& recalls) { all.recalls = recalls; });
+  ask(
+      FactsOfReference{about}, all.knows_reference, [&](const auto&) { return all.scales.output == 0; },
+      [&](const auto& facts) {
+        all.scales.output = facts->output_scale;
+        if (all.knows_reference) all.capture_error = facts->capture_error;
+      });
   return all.version != before;
 }
 

@@ -30,22 +30,25 @@ class SharedReference {
   SharedReference(const Variant& variant, HeldInputs inputs, Precision precision)
       : variant_(&variant), inputs_(std::move(inputs)), precision_(precision) {}
 
-  /// What it makes. Throws what the recurrence throws.
-  const Output& expected(const std::stop_token& stop = {}) const;
-
-  /// The same; null until somebody has asked.
-  const Output* known() const { return is_known_ ? &run_->expected() : nullptr; }
-
   /// Calls `use(ReferenceRun&)` while nobody else does: it remembers how numbers amplify.
   template <class Use>
   auto alone(const std::stop_token& stop, Use use) const {
     const std::scoped_lock lock(mutex_);
-    return use(run(stop));
+    if (!run_) run_.emplace(*variant_, inputs_, precision_, stop);
+    is_known_ = true;
+    return use(*run_);
   }
 
- private:
-  ReferenceRun& run(const std::stop_token& stop) const;
+  /// What it makes. Throws what the recurrence throws.
+  const Output& expected(const std::stop_token& stop = {}) const {
+    if (is_known_) return run_->expected();
+    return *alone(stop, [](ReferenceRun& run) { return &run.expected(); });
+  }
 
+  /// The same; null until somebody has asked.
+  const Output* known() const { return is_known_ ? &run_->expected() : nullptr; }
+
+ private:
   const Variant* variant_;
   HeldInputs inputs_;
   Precision precision_;
@@ -91,12 +94,18 @@ struct TokenRecalls {
 struct LiveComputation {
   LiveComputation();
   ~LiveComputation();
-  LiveComputation(const LiveComputation&) = delete;
-  LiveComputation& operator=(const LiveComputation&) = delete;
+  LiveComputation(const LiveComputation&) : LiveComputation() {}
+  LiveComputation& operator=(const LiveComputation&) = default;
 };
 
 /// How many computations there are in this process. A session needs one, and another while it changes.
 int live_computations();
+
+/// How strongly every token writes: found by the first who asks (word_strengths).
+struct SharedStrengths {
+  std::mutex asking;
+  std::optional<Vector<double>> known;
+};
 
 struct Computation;
 class EditedTrace;
@@ -113,8 +122,7 @@ struct Foundation {
   std::array<std::shared_ptr<const Trace>, std::size(all_forms)> traces;  // of the forms that exist
   std::shared_ptr<const Trace> recurrence;  // the recurrent form on the CPU, whose memories are asked; null:
                                             // there is none
-  mutable std::mutex asking;                // of the strengths:
-  mutable std::optional<Vector<double>> strengths;  // how strongly every token writes (word_strengths)
+  std::shared_ptr<SharedStrengths> strengths = std::make_shared<SharedStrengths>();
   std::shared_ptr<Computation> right = nullptr;  // the same without the fault of the choice; null: none is in
   std::shared_ptr<const EditedTrace> edited = nullptr;  // of the traces the one with the fault in; null: none
   std::string no_fault = {};  // why the fault of the choice changes nothing here; empty: it does, or is none
@@ -125,20 +133,14 @@ struct Foundation {
   }
 };
 
-/// What the reference says of a choice.
-struct ReferenceFacts {
-  double output_scale = 0;  // KindScales::output
-  std::optional<double>
-      capture_error;  // this head's distance to the output in the file, if the inputs are the file's own
-};
-
 /// What is found out about a choice.
 struct Findings {
   std::array<std::shared_ptr<const FormResult>, std::size(all_forms)> forms;
   std::vector<TokenFacts> tokens;
   std::string written_by;                // what TokenFacts::written is: WriteStrengths::rate
   KindScales scales;                     // how large its numbers are
-  std::optional<double> capture_error;   // as in ReferenceFacts
+  std::optional<double> capture_error;   // this head's distance to the output in the file, if the inputs
+                                         // are the file's own
   std::optional<Divergence> divergence;  // where the memory runs away
   std::shared_ptr<const TokenRecalls> recalls = std::make_shared<const TokenRecalls>();
   bool knows_reference = false;       // whether what the reference says,
@@ -212,29 +214,6 @@ std::shared_ptr<Computation> begin(std::shared_ptr<const DataSet> data, const Ch
 /// `computation` without its fault; itself where it has none.
 std::shared_ptr<const Foundation> without_fault(const std::shared_ptr<const Computation>& computation);
 
-/// What the reference says. Throws what it throws, and Cancelled.
-ReferenceFacts reference_facts(const Foundation& foundation, const std::stop_token& stop = {});
-
-/// What comes of a form that has steps, compared with the reference; `progress` hears how far it is, from 0
-/// to 1. Throws Cancelled; any other failure is said in `missing`.
-FormResult compared(const Foundation& foundation, Form form, std::stop_token stop = {},
-                    const std::function<void(double)>& progress = {});
-
-/// How well every token is remembered. `progress` as for compared(). Throws Cancelled.
-TokenRecalls recalled(const Foundation& foundation, std::stop_token stop = {},
-                      const std::function<void(double)>& progress = {});
-
-/// Where the memory runs away; nothing for a rule without one. `progress` as for compared(). Throws
-/// Cancelled.
-std::optional<Divergence> runaway(const Foundation& foundation, std::stop_token stop = {},
-                                  const std::function<void(double)>& progress = {});
-
-/// Add what was answered; the last of a former choice (`is_compared`, `is_own` false) stands until then.
-void add(Computation& computation, Form form, std::shared_ptr<const FormResult> result);
-void add(Computation& computation, const ReferenceFacts& facts, bool is_own = true);
-void add(Computation& computation, std::shared_ptr<const TokenRecalls> recalls, bool is_own = true);
-void add(Computation& computation, const std::optional<Divergence>& divergence, bool is_own = true);
-
 /// What questions about a computation are about: those on the same data stand for each other.
 std::string subject_of(const Foundation& foundation);
 std::string subject_of_data(const std::weak_ptr<const Foundation>& of);
@@ -246,13 +225,21 @@ std::string subject_of_rule(const std::weak_ptr<const Foundation>& of);
 Judgement judged(const Foundation& foundation, Form form, const Output& output, const Tolerance& allowed,
                  const std::stop_token& stop);
 
-/// All of it at once.
-std::shared_ptr<Computation> compute(std::shared_ptr<const DataSet> data, const Choice& choice,
-                                     std::stop_token stop = {}, Devices devices = backends());
-
 /// That a run of this form takes a fused kernel on the device of the choice, and the steps shown are those of
 /// a plain one (core/rules/fused_kernel.h); empty where they are not two.
 std::string fused_words(const Computation& computed, Form form);
+
+/// What comes of a form that has steps, compared with the reference. Any failure is said in `missing`.
+struct ComparedForm {
+  using Value = FormResult;
+
+  Weak<Foundation> of = {};
+  Form form = Form::recurrent;
+
+  auto operator<=>(const ComparedForm&) const = default;
+  std::string subject() const { return name(form) + (" " + subject_of_data(of)); }
+  Found<Value> compute(const Foundation& foundation, const Effort& effort) const;
+};
 
 /// How well every token is remembered.
 struct RecallOfTokens {
@@ -263,11 +250,12 @@ struct RecallOfTokens {
   Found<Value> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
-/// Where the memory runs away.
+/// Where the memory runs away; nothing for a rule without one.
 struct RunawayMemory {
   using Value = std::optional<Divergence>;
 
   Weak<Foundation> of = {};
+
   auto operator<=>(const RunawayMemory&) const = default;
   Found<Value> compute(const Foundation& foundation, const Effort& effort) const;
 };

@@ -21,9 +21,7 @@ constexpr double last = 0x1p53;  // indices up to here are exact
 /// The data's own array of this name; null where they have none.
 Array* own(EditedHead& head, const std::string& name) {
   const auto found = head.arrays.find(name);
-  if (found == head.arrays.end() || head.made_up.contains(name)) return nullptr;
-  head.changed = true;
-  return &found->second;
+  return found == head.arrays.end() || head.made_up.contains(name) ? nullptr : &found->second;
 }
 
 void scale(EditedHead& head, const std::string& name, double factor) {
@@ -59,12 +57,22 @@ bool is_made_up_somewhere(std::string_view name) {
   });
 }
 
-/// An array that is changed by hand, what it may hold, and how a value is written into it.
+/// An array that is changed by hand.
 struct Edited {
-  Array* array = nullptr;  // null: the variant takes no such array, and there is nothing to do
-  double value = 0;
+  std::vector<double>* values = nullptr;  // null: the variant takes no such array, and there is nothing to do
+  bool in_logs = false;                   // it holds logarithms of what an edit says
   Index rows = 0;
   Index columns = 0;
+
+  double held(double value) const { return in_logs ? std::log(value) : value; }
+
+  /// Sets the rows `from` to `to`, in every column or in one.
+  void fill(Index from, Index to, double number, std::optional<Index> column = {}) const {
+    for (Index row = from; row <= to; ++row) {
+      const auto first = values->begin() + row * columns + column.value_or(0);
+      std::fill(first, first + (column ? 1 : columns), number);
+    }
+  }
 };
 
 /// Whether an array is given along the tokens, their batches or the places in one.
@@ -74,8 +82,8 @@ bool is_along_text(const Input& input) {
 }
 
 /// Finds the array that an edit names, made up first where the variant takes one that the data lack, and
-/// checks the value. Data may hold the decay alpha as its logarithm g.
-Edited find_edited(EditedHead& head, const std::string& name, double value) {
+/// checks the values. Data may hold the decay alpha as its logarithm g.
+Edited find_edited(EditedHead& head, const std::string& name, std::initializer_list<double> written) {
   const Input* input = find_input(head.inputs, name == "g" ? "alpha" : name);
   const bool in_logs = input && input->range == Range::decay && head.arrays.contains("g");
   if (name == "g" && !in_logs) input = nullptr;
@@ -95,15 +103,16 @@ Edited find_edited(EditedHead& head, const std::string& name, double value) {
         fmt::format("\"array\" is \"{}\"; expected one of: {}", shown(name), fmt::join(known, ", ")));
   }
   const Range range = name == "g" ? Range::log_decay : input->range;
-  if (!contains(range, value))
-    throw InputError(
-        fmt::format("\"value\" is {}; expected a number in {}, as {} has it", value, describe(range), name));
-  head.changed = true;
+  for (const double value : written) {
+    if (!contains(range, value))
+      throw InputError(fmt::format("\"value\" is {}; expected a number in {}, as {} has it", value,
+                                   describe(range), name));
+  }
   Array& array = found->second;
   if (array.is_f32()) array = mapped(array, [](double x) { return x; });
   const Index rows = array.shape.empty() ? 1 : array.shape.front();
-  return {.array = &array,
-          .value = in_logs && name != "g" ? std::log(value) : value,
+  return {.values = &std::get<std::vector<double>>(array.values),
+          .in_logs = in_logs && name != "g",
           .rows = rows,
           .columns = array.size() / std::max<Index>(rows, 1)};
 }
@@ -114,77 +123,73 @@ Index require_index(const char* field, double index, const std::string& array, I
 }
 
 void set_cell(EditedHead& head, const Edit& edit) {
-  const Edited edited = find_edited(head, edit.array, edit.numbers[2]);
-  if (!edited.array) return;
+  const double value = edit.numbers[2];
+  const Edited edited = find_edited(head, edit.array, {value});
+  if (!edited.values) return;
   const Index row = require_index("row", edit.numbers[0], edit.array, edited.rows);
-  const Index column = require_index("column", edit.numbers[1], edit.array, edited.columns);
-  std::get<std::vector<double>>(
-      edited.array->values)[static_cast<std::size_t>(row * edited.columns + column)] = edited.value;
+  edited.fill(row, row, edited.held(value),
+              require_index("column", edit.numbers[1], edit.array, edited.columns));
 }
 
-bool is_text(const Edit& edit) { return edit.array == "q" || edit.array == "k" || edit.array == "v"; }
-
-[[noreturn]] void refuse_gate(const Edit& edit) {
+void require_gate(const Edit& edit, bool is_gate) {
+  const bool is_text = edit.array == "q" || edit.array == "k" || edit.array == "v";
+  if (is_gate && !is_text) return;
   throw InputError(fmt::format(
       "\"array\" is \"{}\"; expected a gate, one row per token, such as alpha or beta", shown(edit.array)));
 }
 
-/// The tokens of an edit, its first two numbers, in a gate of `rows`.
-std::pair<Index, Index> require_tokens(const Edit& edit, Index rows) {
-  const Index from = require_index("from", edit.numbers[0], "the tokens", rows);
-  const Index to = require_index("to", edit.numbers[1], "the tokens", rows);
-  if (from > to)
-    throw InputError(fmt::format("\"to\" is {}; expected a token from \"from\", {}, on", to, from));
-  return {from, to};
+/// A gate that an edit changes from one token to another, its first two numbers.
+struct EditedGate : Edited {
+  Index from = 0;
+  Index to = 0;
+};
+
+EditedGate find_gate(EditedHead& head, const Edit& edit, std::initializer_list<double> written) {
+  const Index tokens = head.arrays.at("q").shape.front();
+  require_gate(edit, true);
+  EditedGate gate{find_edited(head, edit.array, written)};
+  require_gate(edit, !gate.values || gate.rows == tokens);
+  if (!gate.values) return gate;
+  gate.from = require_index("from", edit.numbers[0], "the tokens", tokens);
+  gate.to = require_index("to", edit.numbers[1], "the tokens", tokens);
+  if (gate.from > gate.to)
+    throw InputError(fmt::format("\"to\" is {}; expected a token from \"from\", {}, on", gate.to, gate.from));
+  return gate;
 }
 
 void paint_gate(EditedHead& head, const Edit& edit) {
-  const Index tokens = head.arrays.at("q").shape.front();
-  const Edited edited = is_text(edit) ? Edited{} : find_edited(head, edit.array, edit.numbers[2]);
-  if (is_text(edit) || (edited.array && edited.rows != tokens)) refuse_gate(edit);
-  if (!edited.array) return;
-  const auto [from, to] = require_tokens(edit, tokens);
-  auto& values = std::get<std::vector<double>>(edited.array->values);
-  std::fill(values.begin() + from * edited.columns, values.begin() + (to + 1) * edited.columns, edited.value);
+  const EditedGate gate = find_gate(head, edit, {edit.numbers[2]});
+  if (gate.values) gate.fill(gate.from, gate.to, gate.held(edit.numbers[2]));
 }
 
 void paint_channel(EditedHead& head, const Edit& edit) {
-  const Index tokens = head.arrays.at("q").shape.front();
-  const Edited edited = is_text(edit) ? Edited{} : find_edited(head, edit.array, edit.numbers[3]);
-  if (is_text(edit) || (edited.array && edited.rows != tokens)) refuse_gate(edit);
-  if (!edited.array) return;
-  const auto [from, to] = require_tokens(edit, tokens);
+  const EditedGate gate = find_gate(head, edit, {edit.numbers[3]});
+  if (!gate.values) return;
   // A rule with fewer channels has one for all of them.
   const Index channel =
-      edited.columns == 1 ? 0 : require_index("channel", edit.numbers[2], edit.array, edited.columns);
-  auto& values = std::get<std::vector<double>>(edited.array->values);
-  for (Index t = from; t <= to; ++t)
-    values[static_cast<std::size_t>(t * edited.columns + channel)] = edited.value;
+      gate.columns == 1 ? 0 : require_index("channel", edit.numbers[2], edit.array, gate.columns);
+  gate.fill(gate.from, gate.to, gate.held(edit.numbers[3]), channel);
 }
 
 /// The gate runs evenly from one value to another.
 void ramp_gate(EditedHead& head, const Edit& edit) {
-  const Index tokens = head.arrays.at("q").shape.front();
-  const Edited first = is_text(edit) ? Edited{} : find_edited(head, edit.array, edit.numbers[2]);
-  const Edited end = is_text(edit) ? Edited{} : find_edited(head, edit.array, edit.numbers[3]);
-  if (is_text(edit) || (first.array && first.rows != tokens)) refuse_gate(edit);
-  if (!first.array) return;
-  const auto [from, to] = require_tokens(edit, tokens);
-  auto& values = std::get<std::vector<double>>(first.array->values);
-  for (Index t = from; t <= to; ++t) {
-    const double part = to > from ? static_cast<double>(t - from) / static_cast<double>(to - from) : 0;
-    const double value = t == to ? end.value : first.value + (end.value - first.value) * part;
-    const auto row = values.begin() + t * first.columns;
-    std::fill(row, row + first.columns, t == from ? first.value : value);
+  const EditedGate gate = find_gate(head, edit, {edit.numbers[2], edit.numbers[3]});
+  if (!gate.values) return;
+  const double first = gate.held(edit.numbers[2]);
+  const double end = gate.held(edit.numbers[3]);
+  for (Index t = gate.from; t <= gate.to; ++t) {
+    const double part = gate.to > gate.from
+                            ? static_cast<double>(t - gate.from) / static_cast<double>(gate.to - gate.from)
+                            : 0;
+    const double value = t == gate.to ? end : first + (end - first) * part;
+    gate.fill(t, t, t == gate.from ? first : value);
   }
 }
 
 void set_everywhere(EditedHead& head, const Edit& edit) {
-  if (is_text(edit)) refuse_gate(edit);
-  const Edited edited = find_edited(head, edit.array, edit.numbers[0]);
-  if (!edited.array) return;
-  auto& values = std::get<std::vector<double>>(edited.array->values);
-  std::ranges::fill(values, edited.value);
+  require_gate(edit, true);
+  const Edited edited = find_edited(head, edit.array, {edit.numbers[0]});
+  if (edited.values) std::ranges::fill(*edited.values, edited.held(edit.numbers[0]));
 }
 
 /// Refuses an edit whose numbers are not those of its kind.
@@ -210,12 +215,6 @@ const EditKind* find_kind(std::string_view id, std::span<const EditKind> table) 
   return found == table.end() ? nullptr : &*found;
 }
 
-/// What a slider does, without what its numbers mean: there is one of a kind, and a person knows it by that.
-std::string_view slider_words(const EditKind& kind) {
-  const std::string_view words = kind.words;
-  return words.substr(0, words.find_first_of(":;"));
-}
-
 double neutral(std::string_view kind) {
   const EditKind* found = find_kind(kind, edit_kinds());
   if (found && found->neutral) return *found->neutral;
@@ -227,7 +226,7 @@ double neutral(std::string_view kind) {
 std::span<const EditKind> edit_kinds() {
   static const EditKind table[] = {
       {.id = "scale_decay",
-       .words = "every decay to this power: 2 forgets twice as fast, 0 not at all",
+       .words = "every decay to this power",  // 2 forgets twice as fast, 0 not at all
        .fields = {{"power", 0, most}},
        .neutral = 1,
        .apply = [](EditedHead& head, const Edit& edit) { scale_decay(head, edit.numbers[0]); }},
@@ -246,8 +245,7 @@ std::span<const EditKind> edit_kinds() {
        .fields = {{"value", 0, 1}},
        .neutral = 0.98},
       {.id = "missing_strength",
-       .words =
-           "the strength at every token where the data have none; 0: the largest that is stable everywhere",
+       .words = "the strength at every token where the data have none",  // 0: the largest that is stable
        .fields = {{"value", 0, most}},
        .neutral = 0},
       {.id = "set_cell",
@@ -300,7 +298,7 @@ void apply(const Edits& edits, EditedHead& head, std::span<const EditKind> table
     } catch (const InputError& error) {
       const EditKind* kind = find_kind(edit.kind, table);
       throw InputError(kind && kind->neutral
-                           ? fmt::format("{}: {}", slider_words(*kind), error.what())
+                           ? fmt::format("{}: {}", kind->words, error.what())
                            : fmt::format("edit {} ({}): {}", i + 1, shown(edit.kind), error.what()));
     }
   }
@@ -359,10 +357,7 @@ bool is_gate(const Input& input) {
   const bool is_bounded = input.range == Range::unit || input.range == Range::positive_unit ||
                           input.range == Range::up_to_two || input.range == Range::non_negative ||
                           input.range == Range::decay;
-  const bool is_along_text =
-      !input.shape.empty() &&
-      (input.shape.front() == "n" || input.shape.front() == "n_batches" || input.shape.front() == "batch");
-  return is_bounded && is_along_text && input.name != "alpha" && input.name != "beta";
+  return is_bounded && is_along_text(input) && input.name != "alpha" && input.name != "beta";
 }
 
 double longest_square(const Sequence& sequence) {
@@ -374,14 +369,9 @@ double longest_square(const Sequence& sequence) {
 
 /// The end of a slider.
 double largest_of(Range range, const Sequence& sequence) {
-  switch (range) {
-    case Range::up_to_two:
-      return 2;
-    case Range::non_negative:
-      return beyond_stable * 2 / std::max(longest_square(sequence), 1e-12);
-    default:
-      return 1;
-  }
+  if (range == Range::up_to_two) return 2;
+  if (range != Range::non_negative) return 1;
+  return beyond_stable * 2 / std::max(longest_square(sequence), 1e-12);
 }
 
 }  // namespace

@@ -39,13 +39,12 @@ struct EditedHead {
   Arrays& arrays;             // of this head, without head and batch axes; a decay is alpha, or g
   std::function<void(const std::string& name)> make_up;  // adds an array that the variant needs
   std::set<std::string> made_up = {};                    // those added
-  bool changed = false;
 };
 
 /// A kind of edit.
 struct EditKind {
   const char* id;
-  const char* words;  // "every decay to this power"
+  const char* words;  // "every decay to this power": how a person knows a slider
   std::vector<EditField> fields;
   bool has_array = false;  // an edit says which array it changes
   std::optional<double> neutral =

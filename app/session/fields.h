@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -29,7 +30,11 @@ struct FieldTraits {
   bool of_text = false;  // it speaks of the words of the data that are open, and means nothing for others
   double least = 0;      // of a number
   double most = static_cast<double>(largest_count);
+  bool or_zero = false;  // beside its range
 };
+
+inline constexpr FieldTraits any_number = {.least = -std::numeric_limits<double>::infinity(),
+                                           .most = std::numeric_limits<double>::infinity()};
 
 struct Field {
   const char* name = "";  // in files; of a struct, empty: its fields stand among those beside it

@@ -92,13 +92,8 @@ struct Fitting {
     return std::ranges::find(variant.parameters, name, &Parameter::name) != variant.parameters.end();
   }
 
-  void changed() { result.is_original = false; }
-
   /// Something that the data have not, and what stands in for it.
-  void lack(std::string name, std::string taken) {
-    lacking.emplace_back(std::move(name), std::move(taken));
-    changed();
-  }
+  void lack(std::string name, std::string taken) { lacking.emplace_back(std::move(name), std::move(taken)); }
 
   /// All that the data lack in one sentence.
   void note_lacking() {
@@ -115,10 +110,7 @@ struct Fitting {
     note(words + ".");
   }
 
-  void note(std::string text) {
-    result.notes.push_back(std::move(text));
-    changed();
-  }
+  void note(std::string text) { result.notes.push_back(std::move(text)); }
 
   void follow(const std::vector<Advice>& advice) {
     for (const Advice& one : advice) {
@@ -135,7 +127,6 @@ struct Fitting {
                     .arrays = arrays,
                     .make_up = [this](const std::string& name) { make_up(name); }};
     apply(edits, head, table);
-    if (head.changed) changed();
   }
 
   void make_up(const std::string& name) {
@@ -234,7 +225,6 @@ struct Fitting {
       if (is_known) continue;
       arrays[input.name] = stand_in(input);
       result.made_up_more = true;
-      changed();
     }
   }
 
@@ -277,8 +267,6 @@ Inputs make_inputs(const DataSet& data, Index head, const Variant& variant, cons
                    const Edits& edits, std::span<const EditKind> table) {
   Fitting fitting{variant, edits, head_arrays(data, head, variant), data.rule == variant.id};
   fitting.result.settings = settings;
-  if (!settings.options.empty() || !settings.parameters.empty()) fitting.changed();
-  if (!data.rule.empty() && data.rule != variant.id) fitting.changed();
   fitting.follow(data.advice);
   fitting.make_edits(data, table);
   fitting.fit_decay();

@@ -18,7 +18,6 @@ struct Inputs {
   std::shared_ptr<const Arrays> arrays;
   Settings settings;
   std::vector<std::string> notes;  // "beta is not in these data: 0.50 at every token"
-  bool is_original = true;         // nothing changed, nothing made up
   bool made_up_alpha = false;
   bool made_up_beta = false;
   bool made_up_more = false;  // further arrays or parameters of the rule

@@ -34,8 +34,8 @@ nlohmann::json parse_json(const std::string& text) try {
   throw InputError("it is not valid JSON: a number in it is beyond any double");
 }
 
-std::string dumped(const nlohmann::ordered_json& written, int indent) {
-  return written.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+std::string dumped(const Json& written, int indent) {
+  return written.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
 std::string seems_to_be(const nlohmann::json& read) {
@@ -55,6 +55,92 @@ std::string seems_to_be(const nlohmann::json& read) {
       return kind.words;
   }
   return object_words(read);
+}
+
+Fields::Fields(const json& object, std::string name) : object_(object), name_(std::move(name)) {
+  if (!object_.is_object())
+    throw InputError(fmt::format("{} is {}; expected an object", name_, object_.type_name()));
+}
+
+void Fields::require_known(const std::vector<std::string_view>& known) const {
+  for (const auto& field : object_.items()) {
+    if (std::ranges::find(known, field.key()) != known.end()) continue;
+    throw InputError(fmt::format("\"{}\" is no field of {}; known: {}", shown(field.key()), name_,
+                                 fmt::join(known, ", ")));
+  }
+}
+
+void Fields::read(const char* key, std::string& value) const {
+  if (const json* field = find(key, &json::is_string, "a string")) value = field->get<std::string>();
+}
+
+void Fields::read(const char* key, bool& value) const {
+  if (const json* field = find(key, &json::is_boolean, "true or false")) value = field->get<bool>();
+}
+
+void Fields::read(const char* key, std::vector<std::string>& values) const {
+  const json* field = find(key, &json::is_array, "a list");
+  if (!field) return;
+  values.clear();
+  for (const json& entry : *field) {
+    if (!entry.is_string())
+      throw InputError(fmt::format("\"{}\" holds {}; expected strings", key, entry.type_name()));
+    values.push_back(entry.get<std::string>());
+  }
+}
+
+void Fields::read(const char* key, std::vector<Index>& values) const {
+  const json* field = find(key, &json::is_array, "a list");
+  if (!field) return;
+  values.clear();
+  for (const json& entry : *field) {
+    const bool fits = entry.is_number_integer() && entry.get<double>() >= 0 &&
+                      entry.get<double>() <= static_cast<double>(largest_count) &&
+                      (values.empty() || entry.get<Index>() > values.back());
+    if (!fits) {
+      // Writing an entry out calls itself for every bracket: a deep one would overrun the stack.
+      const std::string held = entry.is_structured()
+                                   ? entry.type_name()
+                                   : entry.dump(-1, ' ', false, json::error_handler_t::replace);
+      throw InputError(fmt::format("\"{}\" holds {}; expected whole numbers, ascending", key, shown(held)));
+    }
+    values.push_back(entry.get<Index>());
+  }
+}
+
+void Fields::read(const char* key, double& value, const FieldTraits& traits) const {
+  if (const json* field = find(key, &json::is_number, "a number")) value = field->get<double>();
+  const bool is_in_range = value >= traits.least && value <= traits.most;
+  if (is_in_range || (traits.or_zero && value == 0)) return;
+  throw InputError(fmt::format("\"{}\" is {}; expected {}a number from {} to {}", key, value,
+                               traits.or_zero ? "0 or " : "", traits.least, traits.most));
+}
+
+void Fields::read(const char* key, Index& value, const FieldTraits& traits) const {
+  const json* field = find(key, &json::is_number_integer, "a whole number");
+  if (!field) return;
+  const auto number = field->get<double>();
+  if (number < traits.least || number > traits.most) {
+    const bool is_bounded = traits.most < static_cast<double>(largest_count);
+    throw InputError(fmt::format("\"{}\" is {}; expected a whole number from {}{}", key, number, traits.least,
+                                 is_bounded ? fmt::format(" to {}", traits.most) : ""));
+  }
+  value = field->get<Index>();
+}
+
+std::optional<Fields> Fields::at(const char* key) const {
+  const json* field = find(key, &json::is_object, "an object");
+  if (!field) return std::nullopt;
+  return Fields(*field, fmt::format("\"{}\"", key));
+}
+
+const nlohmann::json* Fields::find(const char* key, bool (json::*fits)() const noexcept,
+                                   const char* expected) const {
+  const auto field = object_.find(key);
+  if (field == object_.end()) return nullptr;
+  if (!((*field).*fits)())
+    throw InputError(fmt::format("\"{}\" is {}; expected {}", key, field->type_name(), expected));
+  return &*field;
 }
 
 }  // namespace palimpsest

@@ -100,8 +100,8 @@ struct CheckedPreferences {
 }  // namespace
 
 std::string write_preferences(const Preferences& preferences) {
-  nlohmann::ordered_json written;
-  write_fields(written, preferences, [](const auto& field) { return json_of(field); });
+  Json written;
+  write_fields(written, preferences);
   return dumped(written, 2) + '\n';
 }
 
@@ -203,10 +203,8 @@ void PinnedPlaces::rename(Index index, std::string name) {
 }
 
 std::string write_places(const std::vector<PinnedPlace>& places) {
-  nlohmann::ordered_json written = {{places_field, places_version},
-                                    {"places", nlohmann::ordered_json::array()}};
-  for (const PinnedPlace& place : places)
-    write_fields(written["places"].emplace_back(), place, [](const auto& field) { return json_of(field); });
+  Json written = {{places_field, places_version}, {"places", Json::array()}};
+  for (const PinnedPlace& place : places) write_fields(written["places"].emplace_back(), place);
   return dumped(written, 2) + '\n';
 }
 

@@ -118,18 +118,13 @@ bool erases_by_beta(const Trace& trace) {
   return (reads && any_step(Purpose::update, reads_beta)) || any_step(Purpose::overlap, reads_beta);
 }
 
-std::optional<double> write_reach(const Foundation& foundation, const Trace& trace, Index token) {
-  const Sequence& sequence = foundation.sequence;
-  if (!erases_by_beta(trace) || !sequence.has("beta") || sequence.has("p")) return std::nullopt;
-  if (sequence.at("beta").columns() != 1) return std::nullopt;
-  const std::optional<Stability> known = stability_at(*foundation.variant, sequence, token);
-  if (!known) return std::nullopt;
-  return known->reach;
-}
-
 Found<WriteReach::Value> WriteReach::compute(const Foundation& foundation, const Effort&) const {
   const auto& trace = foundation.trace(form);
-  return trace ? write_reach(foundation, *trace, token) : std::nullopt;
+  const Sequence& sequence = foundation.sequence;
+  if (!trace || !erases_by_beta(*trace) || !sequence.has("beta") || sequence.has("p")) return Value();
+  if (sequence.at("beta").columns() != 1) return Value();
+  const std::optional<Stability> known = stability_at(*foundation.variant, sequence, token);
+  return known ? Value(known->reach) : Value();
 }
 
 }  // namespace palimpsest

@@ -7,9 +7,9 @@
 
 #include "app/session/computation.h"
 #include "app/session/questions.h"
-#include "core/insight/recall.h"
-#include "core/insight/memory_change.h"
 #include "core/insight/learning.h"
+#include "core/insight/memory_change.h"
+#include "core/insight/recall.h"
 #include "core/insight/spectra.h"
 #include "core/insight/stability.h"
 
@@ -142,15 +142,12 @@ struct CapacitySweep {
   Found<Value> compute(const Effort& effort) const;
 };
 
-/// beta |k|^2 of a token's write: it overshoots above 1, and above 2 by more than it had missed. Nothing
-/// where another number decides that: without an erase by beta, with a key p of its own to ask with, with
-/// several steps per token. Walks through the states up to the token.
-std::optional<double> write_reach(const Foundation& foundation, const Trace& trace, Index token);
-
 /// Whether the trace subtracts what is there now, by beta: then beta |k|^2 decides how far a write goes.
 bool erases_by_beta(const Trace& trace);
 
-/// The reach of one write of a form: a question.
+/// beta |k|^2 of a token's write: it overshoots above 1, and above 2 by more than it had missed. Nothing
+/// where another number decides that: without an erase by beta, with a key p of its own to ask with, with
+/// several steps per token.
 struct WriteReach {
   using Value = std::optional<double>;
 

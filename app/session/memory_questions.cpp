@@ -92,8 +92,8 @@ HeadTables::Value tables_of_heads(const DataSet& data, const Choice& choice, con
 }  // namespace
 
 const Vector<double>& word_strengths(const Foundation& foundation) {
-  const std::scoped_lock lock(foundation.asking);
-  std::optional<Vector<double>>& known = foundation.strengths;
+  const std::scoped_lock lock(foundation.strengths->asking);
+  std::optional<Vector<double>>& known = foundation.strengths->known;
   if (!known) known = strengths_of(*foundation.data, foundation.choice, foundation.choice.head);
   if (!known) known = write_strengths(*foundation.variant, foundation.sequence).of_token;
   return *known;

@@ -230,14 +230,12 @@ const std::array<Row, 9>& table() {
       {{"random", "Random unit keys", "Values are stored under random keys, then asked for.", 1},
        tell_random,
        "Watch how the answers blur: random keys overlap a little, so every stored value leaks into the "
-       "others. The more "
-       "tokens and the fewer key channels, the worse."},
+       "others. The more tokens and the fewer key channels, the worse."},
       {{"orthonormal", "Orthonormal keys", "Values are stored under keys at right angles, then asked for.",
         1},
        tell_orthonormal,
-       "Keys at right angles never touch each other: every rule without decay answers exactly. There is room "
-       "for as "
-       "many of them as the keys have channels."},
+       "Keys at right angles never touch each other: every rule without decay answers exactly. There is "
+       "room for as many of them as the keys have channels."},
       {{"correlated",
         "Correlated keys",
         "Values are stored under keys that all look alike, then asked for.",
@@ -245,15 +243,12 @@ const std::array<Row, 9>& table() {
         {},
         true},
        tell_correlated,
-       "Any two keys have the same cosine. Linear attention answers with a mixture of everything; watch how "
-       "the "
-       "delta rule "
-       "subtracts what is there already before it writes."},
+       "Any two keys have the same cosine. Linear attention answers with a mixture of everything; watch "
+       "how the delta rule subtracts what is there already before it writes."},
       {{"overwrite", "Overwrite", "A key gets a value, and later another one.", 3},
        tell_overwrite,
-       "Some colours get a second thing. Where a colour is asked for, the delta rule answers the new thing; "
-       "linear "
-       "attention answers the sum of the old and the new."},
+       "Some colours get a second thing. Where a colour is asked for, the delta rule answers the new "
+       "thing; linear attention answers the sum of the old and the new."},
       {{"one_fact",
         "One fact, overwritten",
         "A red thing is stored, and later another one, with four numbers each.",
@@ -261,27 +256,24 @@ const std::array<Row, 9>& table() {
         {.tokens = 6, .dk = 4, .dv = 4}},
        tell_one_fact,
        "Small enough to check by hand. Where \"red → drum\" is written, the delta rule takes out what the "
-       "memory "
-       "answers for red, the key, and nothing of what it holds for blue; linear attention answers the sum."},
+       "memory answers for red, the key, and nothing of what it holds for blue; linear attention answers "
+       "the sum."},
       {{"recall", "Associative recall", "Facts are told in sentences, then asked for.", 14},
        tell_recall,
        "A fact is written at the thing in each box and read at the question mark. The other words write "
        "nothing."},
       {{"needle", "Needle", "One word to remember in a long text about other things.", 12},
        tell_needle,
-       "The secret is written once, early, and read at the very end. The text in between never touches its "
-       "direction, so "
-       "only decay can lose it: compare DeltaNet with the rules that forget."},
+       "The secret is written once, early, and read at the very end. The text in between never touches "
+       "its direction, so only decay can lose it: compare DeltaNet with the rules that forget."},
       {{"drift", "Drift", "A few values change slowly and are measured again and again.", 1},
        tell_drift,
-       "What was true early is wrong later. A rule that never forgets answers with the sum of everything it "
-       "was ever "
-       "told; watch what decay and the delta rule do about it."},
+       "What was true early is wrong later. A rule that never forgets answers with the sum of everything "
+       "it was ever told; watch what decay and the delta rule do about it."},
       {{"copy", "Copy", "A line of words is read, then recited in the same order.", 2},
        tell_copy,
        "Each word is stored under its place in the line. The next line uses the same places: only a rule "
-       "that "
-       "overwrites recites it without the line before."},
+       "that overwrites recites it without the line before."},
   }};
   return rows;
 }

@@ -15,66 +15,126 @@ namespace palimpsest {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr Index race_version = 1;
 constexpr const char* race_field = "palimpsest_race";
 constexpr std::uintmax_t most_race_bytes = std::uintmax_t{256} << 20;
 constexpr std::size_t most_points = 100'000;
 
-/// Of numbers far outside of what is measured products and quotients leave the range of numbers, and no axis
-/// has room for their names.
-struct Amounts {
-  double least;
-  double largest;
-};
-constexpr Amounts seconds_taken = {1e-9, 1e9};
-constexpr Amounts work_done = {1e-30, 1e30};  // operations and bytes, also per second
+// Of numbers far outside of what is measured products and quotients leave the range of numbers, and no axis
+// has room for their names.
+constexpr FieldTraits seconds_taken = {.least = 1e-9, .most = 1e9, .or_zero = true};
+constexpr FieldTraits work_done = {.least = 1e-30, .most = 1e30, .or_zero = true};  // also per second
 
-Json json_of(const Quartiles& seconds) {
-  return {{"low", seconds.low}, {"median", seconds.median}, {"high", seconds.high}};
+constexpr FieldTraits up_to(Index most) { return {.least = 1, .most = static_cast<double>(most)}; }
+
+}  // namespace
+
+constexpr const auto& all_values(std::type_identity<KernelKind>) { return all_kernel_kinds; }
+
+template <class Visit>
+void visit_fields(std::type_identity<Quartiles>, Visit&& visit) {
+  visit(Field{"low", seconds_taken}, &Quartiles::low);
+  visit(Field{"median", seconds_taken}, &Quartiles::median);
+  visit(Field{"high", seconds_taken}, &Quartiles::high);
 }
 
-Json json_of(const RaceMachine& machine) {
-  return {{"processor", machine.processor}, {"threads", machine.threads}, {"gpu", machine.gpu},
-          {"driver", machine.driver},       {"clocks", machine.clocks},   {"program", machine.program}};
+template <class Visit>
+void visit_fields(std::type_identity<RaceMachine>, Visit&& visit) {
+  visit(Field{"processor"}, &RaceMachine::processor);
+  visit(Field{"threads", {.least = 1}}, &RaceMachine::threads);
+  visit(Field{"gpu"}, &RaceMachine::gpu);
+  visit(Field{"driver"}, &RaceMachine::driver);
+  visit(Field{"clocks"}, &RaceMachine::clocks);
+  visit(Field{"program"}, &RaceMachine::program);
 }
 
-Json json_of(const RaceRoof& roof) {
-  return {{"device", roof.device},
-          {"precision", name(roof.precision)},
-          {"bytes_per_second", roof.roof.bytes_per_second},
-          {"flops_per_second", roof.roof.flops_per_second},
-          {"copy", roof.roof.copy},
-          {"product", roof.roof.product}};
+template <class Visit>
+void visit_fields(std::type_identity<RaceStart>, Visit&& visit) {
+  visit(Field{"date"}, &RaceStart::date);
+  visit(Field{"command"}, &RaceStart::command);
 }
 
-Json json_of(const RacePoint& point, const RaceReport& report) {
-  const RaceEntry& entry = point.entry;
-  Json json = {{"variant", entry.variant}, {"form", name(entry.form)},
-               {"device", entry.device},   {"precision", name(entry.precision)},
-               {"tokens", entry.tokens},   {"batches", entry.batches},
-               {"heads", entry.heads},     {"dk", entry.dk},
-               {"dv", entry.dv},           {"chunk", entry.chunk_size}};
+template <class Visit>
+void visit_fields(std::type_identity<RaceTiming>, Visit&& visit) {
+  visit(Field{"device"}, &RaceTiming::device);
+  visit(Field{"words"}, &RaceTiming::words);
+}
+
+template <class Visit>
+void visit_fields(std::type_identity<Roof>, Visit&& visit) {
+  visit(Field{"bytes_per_second", work_done}, &Roof::bytes_per_second);
+  visit(Field{"flops_per_second", work_done}, &Roof::flops_per_second);
+  visit(Field{"copy"}, &Roof::copy);
+  visit(Field{"product"}, &Roof::product);
+}
+
+template <class Visit>
+void visit_fields(std::type_identity<RaceRoof>, Visit&& visit) {
+  visit(Field{"device"}, &RaceRoof::device);
+  visit(Field{"precision"}, &RaceRoof::precision);
+  visit(Field{}, &RaceRoof::roof);
+}
+
+template <class Visit>
+void visit_fields(std::type_identity<RaceEntry>, Visit&& visit) {
+  visit(Field{"variant"}, &RaceEntry::variant);
+  visit(Field{"form"}, &RaceEntry::form);
+  visit(Field{"device"}, &RaceEntry::device);
+  visit(Field{"precision"}, &RaceEntry::precision);
+  visit(Field{"tokens", up_to(most_raced_tokens)}, &RaceEntry::tokens);
+  visit(Field{"batches", up_to(most_raced_heads)}, &RaceEntry::batches);
+  visit(Field{"heads", up_to(most_raced_heads)}, &RaceEntry::heads);
+  visit(Field{"dk", up_to(most_raced_channels)}, &RaceEntry::dk);
+  visit(Field{"dv", up_to(most_raced_channels)}, &RaceEntry::dv);
+  visit(Field{"chunk"}, &RaceEntry::chunk_size);
+}
+
+template <class Visit>
+void visit_fields(std::type_identity<RaceWork>, Visit&& visit) {
+  visit(Field{"flops", work_done}, &RaceWork::flops);
+  visit(Field{"needed_flops", work_done}, &RaceWork::needed_flops);
+  visit(Field{"exponentials", work_done}, &RaceWork::exponentials);
+  visit(Field{"bytes", work_done}, &RaceWork::bytes);
+  visit(Field{"moved", work_done}, &RaceWork::moved);
+}
+
+/// What was measured.
+template <class Visit>
+void visit_fields(std::type_identity<RacePoint>, Visit&& visit) {
+  visit(Field{"repeats", {.least = 1}}, &RacePoint::repeats);
+  visit(Field{"warmed"}, &RacePoint::warmed);
+  visit(Field{"compute_s"}, &RacePoint::compute);
+  visit(Field{"transfers_s"}, &RacePoint::transfers);
+  visit(Field{"allocations_s"}, &RacePoint::allocations);
+  visit(Field{"whole_s"}, &RacePoint::whole);
+  visit(Field{"work"}, &RacePoint::work);
+}
+
+namespace {
+
+template <class Struct>
+Json fields_json(const Struct& from) {
+  Json json;
+  write_fields(json, from);
+  return json;
+}
+
+template <class Struct>
+Json list_json(const std::vector<Struct>& all) {
+  Json list = Json::array();
+  for (const Struct& each : all) list.push_back(fields_json(each));
+  return list;
+}
+
+Json point_json(const RacePoint& point, const RaceReport& report) {
+  Json json = fields_json(point.entry);
   if (!point.measured()) {
     json["missing"] = point.missing;
     return json;
   }
-  const RaceWork& work = point.work;
-  json.update({{"repeats", point.repeats},
-               {"warmed", point.warmed},
-               {"compute_s", json_of(point.compute)},
-               {"transfers_s", json_of(point.transfers)},
-               {"allocations_s", json_of(point.allocations)},
-               {"whole_s", json_of(point.whole)},
-               {"work",
-                {{"flops", work.flops},
-                 {"needed_flops", work.needed_flops},
-                 {"exponentials", work.exponentials},
-                 {"bytes", work.bytes},
-                 {"moved", work.moved}}}});
+  write_fields(json, point);
   if (point.kernel) json["kernel"] = name(*point.kernel);
-  if (report.roof_of(entry)) json["roof_fraction"] = roof_fraction(point, report);
+  if (report.roof_of(point.entry)) json["roof_fraction"] = roof_fraction(point, report);
   return json;
 }
 
@@ -109,98 +169,41 @@ void read_named(const Fields& fields, Read read) {
   }
 }
 
-/// 0, or one of `amounts`.
-void read_amount(const Fields& fields, const char* key, const Amounts& amounts, double& value) {
-  require(fields, {key});
-  fields.read(key, value);
-  if (value == 0 || (value >= amounts.least && value <= amounts.largest)) return;
-  throw InputError(fmt::format("\"{}\" is {}; expected 0 or a number from {} to {}", key, value,
-                               amounts.least, amounts.largest));
+void require_order(const Quartiles& seconds) {
+  if (seconds.low <= seconds.median && seconds.median <= seconds.high) return;
+  throw InputError(fmt::format("low {}, median {} and high {} are not in ascending order", seconds.low,
+                               seconds.median, seconds.high));
 }
 
-/// The object under `key`, read by `read`.
-template <class Read>
-void read_object(const Fields& fields, const char* key, Read read) {
-  require(fields, {key});
-  read_named(*fields.at(key), read);
-}
-
-void read_quartiles(const Fields& fields, const char* key, Quartiles& seconds) {
-  read_object(fields, key, [&](const Fields& one) {
-    read_amount(one, "low", seconds_taken, seconds.low);
-    read_amount(one, "median", seconds_taken, seconds.median);
-    read_amount(one, "high", seconds_taken, seconds.high);
-    if (seconds.low <= seconds.median && seconds.median <= seconds.high) return;
-    throw InputError(fmt::format("low {}, median {} and high {} are not in ascending order", seconds.low,
-                                 seconds.median, seconds.high));
+/// Reads a struct of which every field must be there.
+template <class Struct>
+void read_whole(const Fields& from, Struct& into) {
+  visit_fields(std::type_identity<Struct>{}, [&](const Field& field, auto member) {
+    auto& value = into.*member;
+    if (*field.name != '\0') require(from, {field.name});
+    if constexpr (!HasFields<std::remove_cvref_t<decltype(value)>>)
+      read_leaf(from, field, value);
+    else if (*field.name == '\0')
+      read_whole(from, value);
+    else
+      read_named(*from.at(field.name), [&](const Fields& inner) { read_whole(inner, value); });
   });
+  if constexpr (std::is_same_v<Struct, Quartiles>) require_order(into);
 }
 
-RaceEntry read_entry(const Fields& fields) {
-  require(fields,
-          {"variant", "form", "device", "precision", "tokens", "batches", "heads", "dk", "dv", "chunk"});
-  RaceEntry entry;
-  fields.read("variant", entry.variant);
-  fields.read("form", all_forms, entry.form);
-  fields.read("device", entry.device);
-  fields.read("precision", all_precisions, entry.precision);
-  fields.read("tokens", entry.tokens, 1, most_raced_tokens);
-  fields.read("batches", entry.batches, 1, most_raced_heads);
-  fields.read("heads", entry.heads, 1, most_raced_heads);
-  fields.read("dk", entry.dk, 1, most_raced_channels);
-  fields.read("dv", entry.dv, 1, most_raced_channels);
-  fields.read("chunk", entry.chunk_size, has_chunks(entry.form) ? 1 : 0,
-              has_chunks(entry.form) ? most_raced_tokens : 0);
-  return entry;
-}
-
-RacePoint read_point(const Fields& fields) {
-  RacePoint point = {.entry = read_entry(fields)};
-  if (fields.has("missing")) {
-    fields.read("missing", point.missing);
-    if (point.missing.empty()) throw InputError("\"missing\" is empty; expected the reason");
-    return point;
+void read_point(const Fields& fields, RacePoint& point) {
+  RaceEntry& entry = point.entry;
+  read_whole(fields, entry);
+  const bool in_chunks = has_chunks(entry.form);
+  fields.read("chunk", entry.chunk_size,
+              {.least = in_chunks ? 1.0 : 0.0, .most = in_chunks ? most_raced_tokens : 0.0});
+  if (!fields.has("missing")) {
+    read_whole(fields, point);
+    if (fields.has("kernel")) fields.read("kernel", point.kernel.emplace());
+    return;
   }
-  require(fields, {"repeats", "warmed"});
-  fields.read("repeats", point.repeats, 1);
-  fields.read("warmed", point.warmed);
-  read_quartiles(fields, "compute_s", point.compute);
-  read_quartiles(fields, "transfers_s", point.transfers);
-  read_quartiles(fields, "allocations_s", point.allocations);
-  read_quartiles(fields, "whole_s", point.whole);
-  read_object(fields, "work", [&](const Fields& work) {
-    read_amount(work, "flops", work_done, point.work.flops);
-    read_amount(work, "needed_flops", work_done, point.work.needed_flops);
-    read_amount(work, "exponentials", work_done, point.work.exponentials);
-    read_amount(work, "bytes", work_done, point.work.bytes);
-    read_amount(work, "moved", work_done, point.work.moved);
-  });
-  if (fields.has("kernel")) fields.read("kernel", all_kernel_kinds, point.kernel.emplace());
-  return point;
-}
-
-RaceMachine read_machine(const Fields& fields) {
-  RaceMachine machine;
-  require(fields, {"processor", "threads", "gpu", "driver", "clocks", "program"});
-  fields.read("processor", machine.processor);
-  fields.read("threads", machine.threads, 1);
-  fields.read("gpu", machine.gpu);
-  fields.read("driver", machine.driver);
-  fields.read("clocks", machine.clocks);
-  fields.read("program", machine.program);
-  return machine;
-}
-
-RaceRoof read_roof(const Fields& fields) {
-  RaceRoof roof;
-  require(fields, {"device", "precision", "copy", "product"});
-  fields.read("device", roof.device);
-  fields.read("precision", all_precisions, roof.precision);
-  read_amount(fields, "bytes_per_second", work_done, roof.roof.bytes_per_second);
-  read_amount(fields, "flops_per_second", work_done, roof.roof.flops_per_second);
-  fields.read("copy", roof.roof.copy);
-  fields.read("product", roof.roof.product);
-  return roof;
+  fields.read("missing", point.missing);
+  if (point.missing.empty()) throw InputError("\"missing\" is empty; expected the reason");
 }
 
 /// Reads every entry of a list that must be there.
@@ -208,7 +211,7 @@ template <class One, class Read>
 void read_list(const Fields& fields, const char* key, const char* entry, std::vector<One>& all, Read read) {
   require(fields, {key});
   fields.read_each(key, entry, [&](const Fields& one) {
-    read_named(one, [&](const Fields& named) { all.push_back(read(named)); });
+    read_named(one, [&](const Fields& named) { read(named, all.emplace_back()); });
   });
 }
 
@@ -235,17 +238,17 @@ std::string csv_field(const std::string& text) {
 }  // namespace
 
 std::string race_json(const RaceReport& report) {
-  Json json = {{race_field, race_version}, {"complete", report.complete()},
-               {"left", report.left},      {"machine", json_of(report.machine)},
-               {"starts", Json::array()},  {"data", report.data},
-               {"timing", Json::array()},  {"roofs", Json::array()},
-               {"points", Json::array()},  {"crossovers", Json::array()}};
-  for (const RaceStart& start : report.starts)
-    json["starts"].push_back({{"date", start.date}, {"command", start.command}});
-  for (const RaceTiming& timing : report.timing)
-    json["timing"].push_back({{"device", timing.device}, {"words", timing.words}});
-  for (const RaceRoof& roof : report.roofs) json["roofs"].push_back(json_of(roof));
-  for (const RacePoint& point : report.points) json["points"].push_back(json_of(point, report));
+  Json json = {{race_field, race_version},
+               {"complete", report.complete()},
+               {"left", report.left},
+               {"machine", fields_json(report.machine)},
+               {"starts", list_json(report.starts)},
+               {"data", report.data},
+               {"timing", list_json(report.timing)},
+               {"roofs", list_json(report.roofs)},
+               {"points", Json::array()},
+               {"crossovers", Json::array()}};
+  for (const RacePoint& point : report.points) json["points"].push_back(point_json(point, report));
   for (const RaceCrossover& crossover : race_crossovers(report)) {
     json["crossovers"].push_back({{"question", name_of(crossover.question)},
                                   {"tokens", crossover.tokens},
@@ -253,7 +256,7 @@ std::string race_json(const RaceReport& report) {
                                   {"sentence", crossover.sentence},
                                   {"where", crossover.where}});
   }
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
+  return dumped(json, 1) + '\n';
 }
 
 std::string race_csv(const RaceReport& report) {
@@ -297,26 +300,15 @@ RaceReport parse_race(const std::string& text) {
   require(fields, {"left", "data"});
   fields.read("left", report.left);
   fields.read("data", report.data);
-  read_object(fields, "machine", [&](const Fields& machine) { report.machine = read_machine(machine); });
-  read_list(fields, "starts", "start", report.starts, [](const Fields& one) {
-    RaceStart start;
-    require(one, {"date", "command"});
-    one.read("date", start.date);
-    one.read("command", start.command);
-    return start;
-  });
-  read_list(fields, "timing", "timing", report.timing, [](const Fields& one) {
-    RaceTiming timing;
-    require(one, {"device", "words"});
-    one.read("device", timing.device);
-    one.read("words", timing.words);
-    return timing;
-  });
-  read_list(fields, "roofs", "roof", report.roofs, read_roof);
-  read_list(fields, "points", "point", report.points, [&](const Fields& one) {
-    if (report.points.size() == most_points)
+  require(fields, {"machine"});
+  read_named(*fields.at("machine"), [&](const Fields& machine) { read_whole(machine, report.machine); });
+  read_list(fields, "starts", "start", report.starts, read_whole<RaceStart>);
+  read_list(fields, "timing", "timing", report.timing, read_whole<RaceTiming>);
+  read_list(fields, "roofs", "roof", report.roofs, read_whole<RaceRoof>);
+  read_list(fields, "points", "point", report.points, [&](const Fields& one, RacePoint& point) {
+    if (report.points.size() > most_points)
       throw InputError(fmt::format("a report has at most {} points", most_points));
-    return read_point(one);
+    read_point(one, point);
   });
   require_each_once(report);
   return report;

@@ -25,19 +25,6 @@ double strong(const Matrix<double>& rows) {
   return most > 0 ? most : quantile(std::move(magnitudes), 1);
 }
 
-/// The length that all but a few of the rows that are not 0 stay below; 1/2 if there is none.
-double usual_length(const Matrix<double>& rows) {
-  std::vector<double> lengths;
-  for (Index t = 0; t < rows.rows(); ++t) {
-    const double length = rows.row(t).norm();
-    if (length > 0 && std::isfinite(length)) lengths.push_back(length);
-  }
-  if (lengths.empty()) return 0.5;
-  const auto most = lengths.begin() + static_cast<std::ptrdiff_t>((lengths.size() - 1) * 19 / 20);
-  std::ranges::nth_element(lengths, most);
-  return *most;
-}
-
 std::vector<double> of_memories(std::span<const Recall> recalls, double Recall::*member) {
   std::vector<double> numbers;
   numbers.reserve(recalls.size());
@@ -57,11 +44,9 @@ double quantile(std::vector<double> numbers, double share) {
 }
 
 KindScales kind_scales(const Sequence& sequence) {
-  const Matrix<double> values = sequence.at("v").all<double>();
   return {.key = sequence.has("k") ? strong(sequence.at("k").all<double>()) : 1,
           .query = strong(sequence.at("q").all<double>()),
-          .value = strong(values),
-          .value_length = usual_length(values)};
+          .value = strong(sequence.at("v").all<double>())};
 }
 
 double output_scale(const Matrix<double>& outputs) { return strong(outputs); }
@@ -128,9 +113,8 @@ std::vector<const char*> events_at(const Computation& computed, const Limits& li
 
 const char* events_in_words() {
   return "A strong write (as at one of 20 words, and half as strong as the strongest, or more), one that "
-         "overshoots, a strong decay or "
-         "a "
-         "large error (more than at 19 of 20 words), a memory that runs away, a form that is wrong";
+         "overshoots, a strong decay or a large error (more than at 19 of 20 words), a memory that runs "
+         "away, a form that is wrong";
 }
 
 std::optional<EventMark> next_mark(const Computation& computed, Index token, int direction) {

@@ -15,8 +15,7 @@ struct KindScales {
   double key = 1;
   double query = 1;
   double value = 1;
-  double output = 0;        // 0: not known yet
-  double value_length = 1;  // |v| that all but one token in twenty stay below
+  double output = 0;  // 0: not known yet
 };
 
 /// Those of `sequence`, but for its outputs. Long sequences are sampled.

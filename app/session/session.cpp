@@ -21,7 +21,7 @@ namespace palimpsest {
 namespace {
 
 constexpr std::size_t most_kept = 8;  // data sets made in memory
-constexpr double noticed = 0.3;       // seconds: what takes longer is said
+constexpr double noticed_wait = 0.3;  // seconds: what takes longer is said
 
 constexpr Index usual_chunk(Index tokens) { return tokens > 1024 ? 64 : 8; }
 
@@ -285,30 +285,6 @@ void Session::choose(Choice choice, std::string_view merge_key) {
   change(std::move(next), merge_key);
 }
 
-void Session::change_view(const ViewOptions& view) {
-  SessionState next = state_;
-  next.view = view;
-  change(std::move(next));
-}
-
-void Session::repeat(std::vector<Index> tokens) {
-  SessionState next = state_;
-  next.repeated = std::move(tokens);
-  change(std::move(next));
-}
-
-void Session::change_prove(const ProveState& prove) {
-  SessionState next = state_;
-  next.prove = prove;
-  change(std::move(next));
-}
-
-void Session::change_attention(const AttentionView& attention) {
-  SessionState next = state_;
-  next.attention = attention;
-  change(std::move(next));
-}
-
 /// Takes over a state of the data that are open, and computes what is new in it.
 void Session::adopt(SessionState next, bool always_compute) {
   const bool recompute = always_compute || !same_numbers(next.choice(), choice());
@@ -442,12 +418,12 @@ void Session::leave_failed_device() {
 }
 
 std::optional<Session::Waiting> Session::waiting() const {
-  if (asked_ && asked_seconds_ > noticed) {
+  if (asked_ && asked_seconds_ > noticed_wait) {
     const bool opens = asked_->opens_data;
     return Waiting{opens ? "opening data" : "computing " + choice().variant, asked_seconds_, asked_progress_};
   }
   const Known<Record>& record = lookout_.awaited();
-  if (!lookout_.is_stale() || record.seconds < noticed) return std::nullopt;
+  if (!lookout_.is_stale() || record.seconds < noticed_wait) return std::nullopt;
   return Waiting{"computing this step", record.seconds, record.progress};
 }
 

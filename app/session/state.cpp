@@ -71,12 +71,7 @@ SessionState with_changes(SessionState state, const SessionState& from, const Se
 
 using nlohmann::json;
 
-constexpr const auto& all_values(std::type_identity<Theme>) { return all_themes; }
-constexpr const auto& all_values(std::type_identity<ProofLens>) { return all_proof_lenses; }
-
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 const EditKind& kind_of_edit(const std::string& id, std::span<const EditKind> table) {
   std::vector<std::string_view> known;
@@ -245,8 +240,7 @@ Json state_json(const SessionState& state, std::span<const EditKind> table) {
       return edits;
     } else if constexpr (std::is_same_v<Value, std::vector<Side>>) {
       Json sides = Json::array();
-      for (const Side& side : value)
-        write_fields(sides.emplace_back(), side, [](const auto& field) { return json_of(field); });
+      for (const Side& side : value) write_fields(sides.emplace_back(), side);
       return sides;
     } else {
       return json_of(value);

@@ -20,6 +20,7 @@ namespace palimpsest {
 enum class Theme { dark, light };
 
 inline constexpr Theme all_themes[] = {Theme::dark, Theme::light};
+constexpr const auto& all_values(std::type_identity<Theme>) { return all_themes; }
 
 /// "dark" or "light".
 constexpr const char* name(Theme theme) { return theme == Theme::dark ? "dark" : "light"; }
@@ -178,6 +179,7 @@ struct CompareView {
 enum class ProofLens { forms, precisions, both };
 
 inline constexpr ProofLens all_proof_lenses[] = {ProofLens::forms, ProofLens::precisions, ProofLens::both};
+constexpr const auto& all_values(std::type_identity<ProofLens>) { return all_proof_lenses; }
 
 /// "forms", "precisions", "both".
 constexpr const char* name(ProofLens lens) {

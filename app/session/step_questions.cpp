@@ -154,17 +154,6 @@ std::vector<Index> swept_chunks(Index tokens) {
   return sizes;
 }
 
-std::vector<ChunkCost> chunk_costs(const Foundation& foundation, Form form, const std::vector<Index>& sizes) {
-  std::vector<ChunkCost> counted;
-  for (const Index size : sizes) {
-    const std::vector<CostRow> rows = costs(*foundation.variant, foundation.sequence, size);
-    const auto row = std::ranges::find(rows, form, &CostRow::form);
-    if (row == rows.end() || !row->missing.empty()) return {};
-    counted.push_back({size, row->flops, row->bytes, row->steps});
-  }
-  return counted;
-}
-
 Found<ChunkErrors::Value> ChunkErrors::compute(const Foundation& foundation, const Effort& effort) const {
   const Variant& variant = *foundation.variant;
   const Index tokens = foundation.sequence.tokens;
@@ -189,7 +178,14 @@ Found<ChunkErrors::Value> ChunkErrors::compute(const Foundation& foundation, con
 
 Found<ChunkCosts::Value> ChunkCosts::compute(const Foundation& foundation, const Effort& effort) const {
   stop_if_asked(effort.stop);
-  return chunk_costs(foundation, form, swept_chunks(foundation.sequence.tokens));
+  Value counted;
+  for (const Index size : swept_chunks(foundation.sequence.tokens)) {
+    const std::vector<CostRow> rows = costs(*foundation.variant, foundation.sequence, size);
+    const auto row = std::ranges::find(rows, form, &CostRow::form);
+    if (row == rows.end() || !row->missing.empty()) return Value();
+    counted.push_back({size, row->flops, row->bytes, row->steps});
+  }
+  return counted;
 }
 
 Found<FormCosts::Value> FormCosts::compute(const Foundation& foundation, const Effort& effort) const {

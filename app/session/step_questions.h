@@ -139,10 +139,8 @@ struct ChunkCost {
   Index steps = 0;   // one after the other: steps_in_a_row
 };
 
-/// For each of `sizes`; empty where the rule does not say what it takes.
-std::vector<ChunkCost> chunk_costs(const Foundation& foundation, Form form, const std::vector<Index>& sizes);
-
-/// The costs of all swept sizes in a form with chunks: a question.
+/// The costs of all swept sizes in a form with chunks; empty where the rule does not say what it takes: a
+/// question.
 struct ChunkCosts {
   using Value = std::vector<ChunkCost>;
 

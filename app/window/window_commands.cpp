@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "app/commands/command_line.h"
-#include "app/commands/console.h"
 #include "app/commands/options.h"
 #include "app/commands/values.h"
 #include "app/scene/parts.h"

@@ -50,6 +50,28 @@ Matrix<double> square(const MatrixView& given) {
   return given.columns() == 1 ? Matrix<double>(all.col(0).asDiagonal()) : all;
 }
 
+namespace {
+
+/// "[17, 2]": where flat element `flat` of an array of this shape lies.
+std::string index_of(const std::vector<Index>& shape, Index flat) {
+  std::vector<Index> index(shape.size());
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    index[axis] = flat % shape[axis];
+    flat /= shape[axis];
+  }
+  return to_string(index);
+}
+
+constexpr double rounding = 1e-6;  // of a matrix stored as f32, relative to its largest element
+
+[[noreturn]] void refuse(const std::string& name, const Array& array, const std::string& why) {
+  throw InputError(fmt::format("array \"{}\": shape {}{}", name, to_string(array.shape), why));
+}
+
+bool shares_heads(const std::string& name) { return name == "q" || name == "k" || name == "v"; }
+
+}  // namespace
+
 /// Collects what bind() learns on its way through the inputs.
 struct Binder {
   const Variant& variant;
@@ -69,305 +91,266 @@ struct Binder {
   };
   std::vector<Found> found = {};
 
-  SequenceBatch run(const Settings& given);
-  void learn_axes();
-  void find_arrays(const Settings& settings);
-  void check_shape(Found& entry);
-  void learn_size(const Found& entry, const std::string& label, Index size, Index axis);
-  void check_head_counts();
-  void check_values(const Found& entry) const;
-  MatrixView view(const Found& entry, Index batch, Index head) const;
-  void note_ignored();
-  void learn_batches(const Settings& given, const Settings& settings);
-  std::optional<double> parameter_in_file(const Parameter& parameter, const Settings& given,
-                                          Index head) const;
-  void set_parameters(Sequence& sequence, const Settings& given, Index head) const;
-  void check_matrices(const Sequence& sequence, Index batch, Index head) const;
-};
-
-namespace {
-
-/// "[17, 2]": where flat element `flat` of an array of this shape lies.
-std::string index_of(const std::vector<Index>& shape, Index flat) {
-  std::vector<Index> index(shape.size());
-  for (std::size_t axis = shape.size(); axis-- > 0;) {
-    index[axis] = flat % shape[axis];
-    flat /= shape[axis];
-  }
-  return to_string(index);
-}
-
-constexpr double rounding = 1e-6;  // of a matrix stored as f32, relative to its largest element
-
-bool shares_heads(const std::string& name) { return name == "q" || name == "k" || name == "v"; }
-
-}  // namespace
-
-void Binder::learn_axes() {
-  const auto q = arrays->find("q");
-  if (q == arrays->end()) {
-    std::vector<std::string> present;
-    for (const auto& [name, array] : *arrays) present.push_back(name);
-    throw InputError(
-        fmt::format("array \"q\" is missing; found: {}",
-                    present.empty() ? "no arrays" : fmt::format("{}", fmt::join(present, ", "))));
-  }
-  const Index rank = q->second.rank();
-  if (rank < 2 || rank > 4) {
-    throw InputError(
-        fmt::format("array \"q\": shape {} has rank {}; expected [T, K], [T, H, K] or [B, T, H, K]",
-                    to_string(q->second.shape), rank));
-  }
-  head_axes = static_cast<int>(rank) - 2;
-  result.rank = static_cast<int>(rank);
-  if (head_axes == 2) batch_count = q->second.shape[0];
-}
-
-void Binder::find_arrays(const Settings& settings) {
-  for (const Input& input : inputs_of(variant, settings)) {
-    const auto plain = arrays->find(input.name);
-    const auto log = input.range == Range::decay ? arrays->find("g") : arrays->end();
-    if (plain != arrays->end() && log != arrays->end()) {
-      throw InputError(R"(both "alpha" and "g" are given; g is log alpha, give one of the two)");
+  SequenceBatch run(const Settings& given) {
+    const Settings settings = resolve(variant, given);
+    learn_axes();
+    find_arrays(settings);
+    for (Found& entry : found) {
+      check_shape(entry);
+      if (entry.name == "q") learn_batches(given, settings);
     }
-    const auto chosen = plain != arrays->end() ? plain : log;
-    if (chosen != arrays->end()) {
-      found.push_back({input, chosen->first, &chosen->second, 1});
-    } else if (!input.absent) {
-      const std::string wanted =
-          input.range == Range::decay ? R"("alpha" or "g" (log alpha))" : fmt::format("\"{}\"", input.name);
-      throw InputError(fmt::format("array {} is missing: {} needs it with shape ({}) for each head", wanted,
-                                   variant.id, fmt::join(input.shape, ", ")));
+    check_head_counts();
+    if (batch_count > most_heads_in_all / std::max<Index>(head_count, 1)) {
+      refuse("q", arrays->at("q"),
+             fmt::format(" makes {} batches of {} heads; expected at most {} heads in all", batch_count,
+                         head_count, most_heads_in_all));
     }
-  }
-}
+    for (const Found& entry : found) check_values(entry);
+    note_ignored();
 
-void Binder::check_shape(Found& entry) {
-  const std::vector<Index>& shape = entry.array->shape;
-  std::vector<std::string> axes;
-  if (head_axes == 2) axes.emplace_back("B");
-  if (has_tokens(entry.input)) axes.emplace_back("n");
-  if (head_axes >= 1) axes.emplace_back("H");
-  axes.insert(axes.end(), entry.input.shape.begin() + (has_tokens(entry.input) ? 1 : 0),
-              entry.input.shape.end());
-
-  const bool is_diagonal = entry.input.range == Range::positive_definite && shape.size() + 1 == axes.size();
-  if (is_diagonal) axes.pop_back();
-
-  if (shape.size() != axes.size()) {
-    throw InputError(fmt::format("array \"{}\": shape {} has rank {}; expected ({}), since q has rank {}",
-                                 entry.name, to_string(shape), shape.size(), fmt::join(axes, ", "),
-                                 result.rank));
-  }
-  for (std::size_t axis = 0; axis < axes.size(); ++axis) {
-    const std::string& label = axes[axis];
-    if (label == "H") {
-      entry.heads = shape[axis];
-      continue;
-    }
-    if (label == "B") {
-      if (shape[axis] != batch_count) {
-        throw InputError(fmt::format("array \"{}\": shape {} has {} batches; expected {} as in \"q\"",
-                                     entry.name, to_string(shape), shape[axis], batch_count));
+    result.batch_count = batch_count;
+    result.head_count = head_count;
+    for (Index batch = 0; batch < batch_count; ++batch) {
+      for (Index head = 0; head < head_count; ++head) {
+        Sequence sequence;
+        sequence.tokens = sizes.at("n");
+        sequence.dk = sizes.at("dk");
+        sequence.dv = sizes.at("dv");
+        sequence.settings = settings;
+        sequence.arrays_ = arrays;
+        for (const Found& entry : found) {
+          sequence.views_.emplace(entry.input.name, view(entry, batch, head));
+          if (has_tokens(entry.input)) sequence.with_tokens_.push_back(entry.input.name);
+          if (entry.name == "g") sequence.gates_are_logs = true;
+        }
+        set_parameters(sequence, given, head);
+        check_matrices(sequence, batch, head);
+        if (variant.derive) variant.derive(sequence);
+        result.heads.push_back(std::move(sequence));
       }
-      continue;
     }
-    if (label != "n" && label != "p" && label != "n_batches" && shape[axis] == 0) {
-      throw InputError(fmt::format("array \"{}\": shape {} has {} = 0 on axis {}; expected at least 1",
-                                   entry.name, to_string(shape), label, axis));
-    }
-    learn_size(entry, label, shape[axis], static_cast<Index>(axis));
+    return std::move(result);
   }
-}
 
-/// Fixes the size of the axis `label`, or compares with the array that has fixed it.
-void Binder::learn_size(const Found& entry, const std::string& label, Index size, Index axis) {
-  if (label == "d" && sizes.at("dk") != sizes.at("dv")) {
-    throw InputError(fmt::format(
-        "\"k\" has {} channels and \"v\" {}; {}{} needs as many", sizes.at("dk"), sizes.at("dv"), variant.id,
-        entry.input.when.options.empty() ? "" : " with " + describe(entry.input.when)));
-  }
-  const std::string same = label == "d" ? "dk" : label;
-  const auto [known, is_new] = sizes.emplace(same, size);
-  if (is_new) {
-    size_from[same] = fmt::format("\"{}\"", entry.name);
-  } else if (known->second != size) {
-    throw InputError(fmt::format("array \"{}\": shape {} has {} = {} on axis {}; expected {} as in {}",
-                                 entry.name, to_string(entry.array->shape), label, size, axis, known->second,
-                                 size_from[same]));
-  }
-}
-
-/// The sizes that follow from the parameter `batch`, once n is known.
-void Binder::learn_batches(const Settings& given, const Settings& settings) {
-  const auto parameter = std::ranges::find(variant.parameters, "batch", &Parameter::name);
-  if (parameter == variant.parameters.end()) return;
-  const std::optional<double> in_file = parameter_in_file(*parameter, given, 0);
-  if (!settings.parameters.contains("batch") && !in_file) return;  // set_parameters() says that it is missing
-  const Index batch = in_file ? static_cast<Index>(*in_file) : inner_batch(settings);
-  sizes["batch"] = batch;
-  sizes["n_batches"] = sizes.at("n") / batch + (sizes.at("n") % batch > 0 ? 1 : 0);
-  size_from["batch"] = "the parameter batch";
-  size_from["n_batches"] = fmt::format("n / batch, batch = {}", batch);
-}
-
-void Binder::check_head_counts() {
-  if (head_axes == 0) return;
-  head_count = 0;
-  for (const Found& entry : found) head_count = std::max(head_count, entry.heads);
-  for (const Found& entry : found) {
-    if (entry.heads == head_count) continue;
-    if (!shares_heads(entry.name)) {
+  void learn_axes() {
+    const auto q = arrays->find("q");
+    if (q == arrays->end()) {
+      std::vector<std::string> present;
+      for (const auto& [name, array] : *arrays) present.push_back(name);
       throw InputError(
-          fmt::format("array \"{}\": shape {} has {} heads; expected {} (only q, k and v may share heads)",
-                      entry.name, to_string(entry.array->shape), entry.heads, head_count));
+          fmt::format("array \"q\" is missing; found: {}",
+                      present.empty() ? "no arrays" : fmt::format("{}", fmt::join(present, ", "))));
     }
-    if (entry.heads == 0 || head_count % entry.heads != 0) {
-      throw InputError(
-          fmt::format("array \"{}\": shape {} has {} heads, which does not divide the {} heads of the "
-                      "others",
-                      entry.name, to_string(entry.array->shape), entry.heads, head_count));
+    const Index rank = q->second.rank();
+    if (rank < 2 || rank > 4)
+      refuse("q", q->second, fmt::format(" has rank {}; expected [T, K], [T, H, K] or [B, T, H, K]", rank));
+    head_axes = static_cast<int>(rank) - 2;
+    result.rank = static_cast<int>(rank);
+    if (head_axes == 2) batch_count = q->second.shape[0];
+  }
+
+  void find_arrays(const Settings& settings) {
+    for (const Input& input : inputs_of(variant, settings)) {
+      const auto plain = arrays->find(input.name);
+      const auto log = input.range == Range::decay ? arrays->find("g") : arrays->end();
+      if (plain != arrays->end() && log != arrays->end()) {
+        throw InputError(R"(both "alpha" and "g" are given; g is log alpha, give one of the two)");
+      }
+      const auto chosen = plain != arrays->end() ? plain : log;
+      if (chosen != arrays->end()) {
+        found.push_back({input, chosen->first, &chosen->second, 1});
+      } else if (!input.absent) {
+        const std::string wanted =
+            input.range == Range::decay ? R"("alpha" or "g" (log alpha))" : fmt::format("\"{}\"", input.name);
+        throw InputError(fmt::format("array {} is missing: {} needs it with shape ({}) for each head", wanted,
+                                     variant.id, fmt::join(input.shape, ", ")));
+      }
     }
   }
-}
 
-void Binder::check_values(const Found& entry) const {
-  const bool is_log = entry.name == "g" && entry.input.range == Range::decay;
-  const auto fits = [&](double value) { return is_log ? value <= 0 : contains(entry.input.range, value); };
-  const Array& array = *entry.array;
-  for (Index flat = 0; flat < array.size(); ++flat) {
-    if (fits(array[flat])) continue;
-    throw InputError(fmt::format("array \"{}\": index {} is {}; expected {}", entry.name,
-                                 index_of(array.shape, flat), array[flat],
-                                 is_log ? "log alpha in [-inf, 0]" : describe(entry.input.range)));
+  void check_shape(Found& entry) {
+    const std::vector<Index>& shape = entry.array->shape;
+    std::vector<std::string> axes;
+    if (head_axes == 2) axes.emplace_back("B");
+    if (has_tokens(entry.input)) axes.emplace_back("n");
+    if (head_axes >= 1) axes.emplace_back("H");
+    axes.insert(axes.end(), entry.input.shape.begin() + (has_tokens(entry.input) ? 1 : 0),
+                entry.input.shape.end());
+
+    const bool is_diagonal = entry.input.range == Range::positive_definite && shape.size() + 1 == axes.size();
+    if (is_diagonal) axes.pop_back();
+
+    if (shape.size() != axes.size()) {
+      refuse(entry.name, *entry.array,
+             fmt::format(" has rank {}; expected ({}), since q has rank {}", shape.size(),
+                         fmt::join(axes, ", "), result.rank));
+    }
+    for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+      const std::string& label = axes[axis];
+      if (label == "H") {
+        entry.heads = shape[axis];
+        continue;
+      }
+      if (label == "B") {
+        if (shape[axis] == batch_count) continue;
+        refuse(entry.name, *entry.array,
+               fmt::format(" has {} batches; expected {} as in \"q\"", shape[axis], batch_count));
+      }
+      if (label != "n" && label != "p" && label != "n_batches" && shape[axis] == 0)
+        refuse(entry.name, *entry.array,
+               fmt::format(" has {} = 0 on axis {}; expected at least 1", label, axis));
+      learn_size(entry, label, shape[axis], static_cast<Index>(axis));
+    }
   }
-}
 
-MatrixView Binder::view(const Found& entry, Index batch, Index head) const {
-  const std::vector<Index>& shape = entry.array->shape;
-  const Index own_head = head_axes == 0 ? 0 : head * entry.heads / head_count;
-  const auto product = [&](std::size_t first) {
-    Index size = 1;
-    for (std::size_t axis = first; axis < shape.size(); ++axis) size *= shape[axis];
-    return size;
-  };
-  const auto axes_before = static_cast<std::size_t>(head_axes);
-  if (has_tokens(entry.input)) {  // [B, n, H, columns...]
-    const Index n = sizes.at("n");
+  /// Fixes the size of the axis `label`, or compares with the array that has fixed it.
+  void learn_size(const Found& entry, const std::string& label, Index size, Index axis) {
+    if (label == "d" && sizes.at("dk") != sizes.at("dv")) {
+      throw InputError(fmt::format(
+          "\"k\" has {} channels and \"v\" {}; {}{} needs as many", sizes.at("dk"), sizes.at("dv"),
+          variant.id, entry.input.when.options.empty() ? "" : " with " + describe(entry.input.when)));
+    }
+    const std::string same = label == "d" ? "dk" : label;
+    const auto [known, is_new] = sizes.emplace(same, size);
+    if (is_new) {
+      size_from[same] = fmt::format("\"{}\"", entry.name);
+    } else if (known->second != size) {
+      refuse(entry.name, *entry.array,
+             fmt::format(" has {} = {} on axis {}; expected {} as in {}", label, size, axis, known->second,
+                         size_from[same]));
+    }
+  }
+
+  /// The sizes that follow from the parameter `batch`, once n is known.
+  void learn_batches(const Settings& given, const Settings& settings) {
+    const auto parameter = std::ranges::find(variant.parameters, "batch", &Parameter::name);
+    if (parameter == variant.parameters.end()) return;
+    const std::optional<double> in_file = parameter_in_file(*parameter, given, 0);
+    if (!settings.parameters.contains("batch") && !in_file)
+      return;  // set_parameters() says that it is missing
+    const Index batch = in_file ? static_cast<Index>(*in_file) : inner_batch(settings);
+    sizes["batch"] = batch;
+    sizes["n_batches"] = sizes.at("n") / batch + (sizes.at("n") % batch > 0 ? 1 : 0);
+    size_from["batch"] = "the parameter batch";
+    size_from["n_batches"] = fmt::format("n / batch, batch = {}", batch);
+  }
+
+  void check_head_counts() {
+    if (head_axes == 0) return;
+    head_count = 0;
+    for (const Found& entry : found) head_count = std::max(head_count, entry.heads);
+    for (const Found& entry : found) {
+      if (entry.heads == head_count) continue;
+      const bool divides = entry.heads != 0 && head_count % entry.heads == 0;
+      if (shares_heads(entry.name) && divides) continue;
+      refuse(entry.name, *entry.array,
+             shares_heads(entry.name)
+                 ? fmt::format(" has {} heads, which does not divide the {} heads of the others", entry.heads,
+                               head_count)
+                 : fmt::format(" has {} heads; expected {} (only q, k and v may share heads)", entry.heads,
+                               head_count));
+    }
+  }
+
+  void check_values(const Found& entry) const {
+    const bool is_log = entry.name == "g" && entry.input.range == Range::decay;
+    const auto fits = [&](double value) { return is_log ? value <= 0 : contains(entry.input.range, value); };
+    const Array& array = *entry.array;
+    for (Index flat = 0; flat < array.size(); ++flat) {
+      if (fits(array[flat])) continue;
+      throw InputError(fmt::format("array \"{}\": index {} is {}; expected {}", entry.name,
+                                   index_of(array.shape, flat), array[flat],
+                                   is_log ? "log alpha in [-inf, 0]" : describe(entry.input.range)));
+    }
+  }
+
+  MatrixView view(const Found& entry, Index batch, Index head) const {
+    const std::vector<Index>& shape = entry.array->shape;
+    const Index own_head = head_axes == 0 ? 0 : head * entry.heads / head_count;
+    const auto product = [&](std::size_t first) {
+      Index size = 1;
+      for (std::size_t axis = first; axis < shape.size(); ++axis) size *= shape[axis];
+      return size;
+    };
+    const auto axes_before = static_cast<std::size_t>(head_axes);
+    if (has_tokens(entry.input)) {  // [B, n, H, columns...]
+      const Index n = sizes.at("n");
+      const Index columns = product(axes_before + 1);
+      return {*entry.array, (batch * n * entry.heads + own_head) * columns, n, columns,
+              entry.heads * columns};
+    }
+    // [B, H, rows, columns...]
+    const Index rows = shape.size() > axes_before ? shape[axes_before] : 1;
     const Index columns = product(axes_before + 1);
-    return {*entry.array, (batch * n * entry.heads + own_head) * columns, n, columns, entry.heads * columns};
+    return {*entry.array, (batch * entry.heads + own_head) * rows * columns, rows, columns, columns};
   }
-  // [B, H, rows, columns...]
-  const Index rows = shape.size() > axes_before ? shape[axes_before] : 1;
-  const Index columns = product(axes_before + 1);
-  return {*entry.array, (batch * entry.heads + own_head) * rows * columns, rows, columns, columns};
-}
 
-void Binder::note_ignored() {
-  const std::vector<Parameter> parameters = all_parameters(variant);
-  for (const auto& [name, array] : *arrays) {
-    const bool used = std::ranges::any_of(found, [&](const Found& entry) { return entry.name == name; });
-    const bool parameter = std::ranges::find(parameters, name, &Parameter::name) != parameters.end();
-    if (!used && !parameter) result.ignored.push_back(name);
-  }
-}
-
-/// What the file holds for `parameter`, if the caller has not given it.
-std::optional<double> Binder::parameter_in_file(const Parameter& parameter, const Settings& given,
-                                                Index head) const {
-  const auto array = arrays->find(parameter.name);
-  if (given.parameters.contains(parameter.name) || array == arrays->end()) return std::nullopt;
-  const Index size = array->second.size();
-  if (size != 1 && !(parameter.per_head && size == head_count && head_axes > 0)) {
-    throw InputError(fmt::format(
-        "array \"{}\": shape {}; expected one number{}", parameter.name, to_string(array->second.shape),
-        parameter.per_head ? fmt::format(" or one for each of the {} heads", head_count) : ""));
-  }
-  const double value = array->second[size == 1 ? 0 : head];
-  if (!(value >= parameter.minimum && value <= parameter.maximum)) {
-    throw InputError(fmt::format("array \"{}\" is {}; expected a number in [{:g}, {:g}]", parameter.name,
-                                 value, parameter.minimum, parameter.maximum));
-  }
-  if (parameter.whole && value != std::floor(value)) {
-    throw InputError(fmt::format("array \"{}\" is {}; expected a whole number", parameter.name, value));
-  }
-  return value;
-}
-
-void Binder::set_parameters(Sequence& sequence, const Settings& given, Index head) const {
-  for (const Parameter& parameter : all_parameters(variant)) {
-    if (const auto value = parameter_in_file(parameter, given, head))
-      sequence.settings.parameters[parameter.name] = *value;
-    if (!sequence.settings.parameters.contains(parameter.name)) {
-      throw InputError(fmt::format("parameter {} is missing: {} needs it ({}, in [{:g}, {:g}])",
-                                   parameter.name, variant.id, parameter.meaning, parameter.minimum,
-                                   parameter.maximum));
+  void note_ignored() {
+    const std::vector<Parameter> parameters = all_parameters(variant);
+    for (const auto& [name, array] : *arrays) {
+      const bool used = std::ranges::any_of(found, [&](const Found& entry) { return entry.name == name; });
+      const bool parameter = std::ranges::find(parameters, name, &Parameter::name) != parameters.end();
+      if (!used && !parameter) result.ignored.push_back(name);
     }
   }
-}
 
-/// Matrices that must be symmetric and positive (semi)definite.
-void Binder::check_matrices(const Sequence& sequence, Index batch, Index head) const {
-  for (const Found& entry : found) {
-    const Range range = entry.input.range;
-    if (range != Range::positive_definite && range != Range::gram) continue;
-    const Matrix<double> matrix = square(sequence.at(entry.input.name));
-    const std::string where = head_axes == 0   ? ""
-                              : head_axes == 1 ? fmt::format(" of head {}", head)
-                                               : fmt::format(" of batch {}, head {}", batch, head);
-    const double largest = matrix.cwiseAbs().maxCoeff();
-    if ((matrix - matrix.transpose()).cwiseAbs().maxCoeff() > rounding * largest) {
-      throw InputError(
-          fmt::format("array \"{}\"{} is not symmetric; expected {}", entry.name, where, describe(range)));
+  /// What the file holds for `parameter`, if the caller has not given it.
+  std::optional<double> parameter_in_file(const Parameter& parameter, const Settings& given,
+                                          Index head) const {
+    const auto array = arrays->find(parameter.name);
+    if (given.parameters.contains(parameter.name) || array == arrays->end()) return std::nullopt;
+    const Index size = array->second.size();
+    if (size != 1 && !(parameter.per_head && size == head_count && head_axes > 0)) {
+      refuse(parameter.name, array->second,
+             "; expected one number" + (parameter.per_head
+                                            ? fmt::format(" or one for each of the {} heads", head_count)
+                                            : std::string()));
     }
-    const Eigen::SelfAdjointEigenSolver<Matrix<double>> solver(matrix, Eigen::EigenvaluesOnly);
-    const double smallest = solver.eigenvalues()(0);
-    if (range == Range::positive_definite ? smallest > 0 : smallest >= -rounding * largest) continue;
-    throw InputError(fmt::format("array \"{}\"{}: the smallest eigenvalue is {}; expected {}", entry.name,
-                                 where, smallest, describe(range)));
+    const double value = array->second[size == 1 ? 0 : head];
+    if (!(value >= parameter.minimum && value <= parameter.maximum)) {
+      throw InputError(fmt::format("array \"{}\" is {}; expected a number in [{:g}, {:g}]", parameter.name,
+                                   value, parameter.minimum, parameter.maximum));
+    }
+    if (parameter.whole && value != std::floor(value)) {
+      throw InputError(fmt::format("array \"{}\" is {}; expected a whole number", parameter.name, value));
+    }
+    return value;
   }
-}
 
-SequenceBatch Binder::run(const Settings& given) {
-  const Settings settings = resolve(variant, given);
-  learn_axes();
-  find_arrays(settings);
-  for (Found& entry : found) {
-    check_shape(entry);
-    if (entry.name == "q") learn_batches(given, settings);
-  }
-  check_head_counts();
-  if (batch_count > most_heads_in_all / std::max<Index>(head_count, 1)) {
-    throw InputError(
-        fmt::format("array \"q\": shape {} makes {} batches of {} heads; expected at most {} heads in all",
-                    to_string(arrays->find("q")->second.shape), batch_count, head_count, most_heads_in_all));
-  }
-  for (const Found& entry : found) check_values(entry);
-  note_ignored();
-
-  result.batch_count = batch_count;
-  result.head_count = head_count;
-  for (Index batch = 0; batch < batch_count; ++batch) {
-    for (Index head = 0; head < head_count; ++head) {
-      Sequence sequence;
-      sequence.tokens = sizes.at("n");
-      sequence.dk = sizes.at("dk");
-      sequence.dv = sizes.at("dv");
-      sequence.settings = settings;
-      sequence.arrays_ = arrays;
-      for (const Found& entry : found) {
-        sequence.views_.emplace(entry.input.name, view(entry, batch, head));
-        if (has_tokens(entry.input)) sequence.with_tokens_.push_back(entry.input.name);
-        if (entry.name == "g") sequence.gates_are_logs = true;
+  void set_parameters(Sequence& sequence, const Settings& given, Index head) const {
+    for (const Parameter& parameter : all_parameters(variant)) {
+      if (const auto value = parameter_in_file(parameter, given, head))
+        sequence.settings.parameters[parameter.name] = *value;
+      if (!sequence.settings.parameters.contains(parameter.name)) {
+        throw InputError(fmt::format("parameter {} is missing: {} needs it ({}, in [{:g}, {:g}])",
+                                     parameter.name, variant.id, parameter.meaning, parameter.minimum,
+                                     parameter.maximum));
       }
-      set_parameters(sequence, given, head);
-      check_matrices(sequence, batch, head);
-      if (variant.derive) variant.derive(sequence);
-      result.heads.push_back(std::move(sequence));
     }
   }
-  return std::move(result);
-}
+
+  /// Matrices that must be symmetric and positive (semi)definite.
+  void check_matrices(const Sequence& sequence, Index batch, Index head) const {
+    for (const Found& entry : found) {
+      const Range range = entry.input.range;
+      if (range != Range::positive_definite && range != Range::gram) continue;
+      const Matrix<double> matrix = square(sequence.at(entry.input.name));
+      const std::string where = head_axes == 0   ? ""
+                                : head_axes == 1 ? fmt::format(" of head {}", head)
+                                                 : fmt::format(" of batch {}, head {}", batch, head);
+      const double largest = matrix.cwiseAbs().maxCoeff();
+      if ((matrix - matrix.transpose()).cwiseAbs().maxCoeff() > rounding * largest) {
+        throw InputError(
+            fmt::format("array \"{}\"{} is not symmetric; expected {}", entry.name, where, describe(range)));
+      }
+      const Eigen::SelfAdjointEigenSolver<Matrix<double>> solver(matrix, Eigen::EigenvaluesOnly);
+      const double smallest = solver.eigenvalues()(0);
+      if (range == Range::positive_definite ? smallest > 0 : smallest >= -rounding * largest) continue;
+      throw InputError(fmt::format("array \"{}\"{}: the smallest eigenvalue is {}; expected {}", entry.name,
+                                   where, smallest, describe(range)));
+    }
+  }
+};
 
 SequenceBatch bind(const Variant& variant, std::shared_ptr<const Arrays> arrays, const Settings& given) {
   return Binder{variant, std::move(arrays)}.run(given);

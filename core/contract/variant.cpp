@@ -17,60 +17,40 @@ const std::string& Settings::option(std::string_view name) const {
   return found->second;
 }
 
-std::string describe(Range range) {
-  switch (range) {
-    case Range::finite:
-      return "finite";
-    case Range::decay:
-      return "[0, 1]";
-    case Range::unit:
-      return "[0, 1]";
-    case Range::positive_unit:
-      return "(0, 1]";
-    case Range::up_to_two:
-      return "[0, 2]";
-    case Range::non_positive:
-      return "<= 0";
-    case Range::non_negative:
-      return ">= 0";
-    case Range::strength:
-      return "finite; stable in [0, 2] if |k| = 1";
-    case Range::finite_or_minus_inf:
-      return "finite or -inf";
-    case Range::log_decay:
-      return "[-inf, 0]";
-    case Range::positive_definite:
-      return "symmetric positive definite, or its diagonal";
-    case Range::gram:
-      return "symmetric, no negative eigenvalue";
-  }
-  return "";
-}
+namespace {
+
+struct RangeRow {
+  Range range;
+  const char* words;
+  double least;
+  double most;
+};
+
+using Limits = std::numeric_limits<double>;
+
+constexpr RangeRow ranges[] = {
+    {Range::finite, "finite", Limits::lowest(), Limits::max()},
+    {Range::decay, "[0, 1]", 0, 1},
+    {Range::unit, "[0, 1]", 0, 1},
+    {Range::positive_unit, "(0, 1]", Limits::denorm_min(), 1},
+    {Range::up_to_two, "[0, 2]", 0, 2},
+    {Range::non_positive, "<= 0", Limits::lowest(), 0},
+    {Range::non_negative, ">= 0", 0, Limits::max()},
+    {Range::strength, "finite; stable in [0, 2] if |k| = 1", Limits::lowest(), Limits::max()},
+    {Range::finite_or_minus_inf, "finite or -inf", -Limits::infinity(), Limits::max()},
+    {Range::log_decay, "[-inf, 0]", -Limits::infinity(), 0},
+    {Range::positive_definite, "symmetric positive definite, or its diagonal", Limits::lowest(),
+     Limits::max()},
+    {Range::gram, "symmetric, no negative eigenvalue", Limits::lowest(), Limits::max()},
+};
+
+}  // namespace
+
+std::string describe(Range range) { return std::ranges::find(ranges, range, &RangeRow::range)->words; }
 
 bool contains(Range range, double value) {
-  switch (range) {
-    case Range::finite:
-    case Range::strength:
-    case Range::positive_definite:
-    case Range::gram:
-      return std::isfinite(value);
-    case Range::decay:
-    case Range::unit:
-      return value >= 0 && value <= 1;
-    case Range::positive_unit:
-      return value > 0 && value <= 1;
-    case Range::up_to_two:
-      return value >= 0 && value <= 2;
-    case Range::non_positive:
-      return value <= 0 && std::isfinite(value);
-    case Range::non_negative:
-      return value >= 0 && std::isfinite(value);
-    case Range::finite_or_minus_inf:
-      return value < std::numeric_limits<double>::infinity();
-    case Range::log_decay:
-      return value <= 0;
-  }
-  return false;
+  const RangeRow& row = *std::ranges::find(ranges, range, &RangeRow::range);
+  return value >= row.least && value <= row.most;
 }
 
 std::vector<Input> all_inputs(const Variant& variant) {

@@ -27,6 +27,8 @@ bool is_inside(const Cells& inner, const Cells& outer) {
          inner.first_column + inner.columns <= outer.first_column + outer.columns;
 }
 
+}  // namespace
+
 /// Walks an expression for one cell: writes its arithmetic and notes which recorded cells it reads.
 class Explainer {
  public:
@@ -40,34 +42,25 @@ class Explainer {
     return recorded ? Shape{recorded->rows(), recorded->cols()} : palimpsest::shape(expression, record_);
   }
 
-  double value(const Expression& expression, Index row, Index column);
-  Term term(const Expression& expression, Subscript row, Subscript column);
+  /// One cell: its number (Value is double), or written out (Term), and then noted as read.
+  template <class Value>
+  Value cell(const Expression& expression, const Subscript& row, const Subscript& column);
+
   void read(const Expression& expression, Cells block);
 
   /// The whole value as a symbol, in brackets if it is compound.
   std::string name(const Expression& expression) const;
 
-  /// One cell of a compound value, written as one symbol: "(Q Kᵀ)[3,i]".
-  Term opaque(const Expression& expression, const Subscript& row, const Subscript& column) {
-    return symbol(name(expression) + indices(shape(expression), row, column),
-                  value(expression, row.index, column.index));
+  /// A cell of the value of `call`: of the recorded result, if it is the whole right-hand side.
+  Term own(const Expression& call, const Subscript& row, const Subscript& column) {
+    const Matrix<double>* recorded = own_result(call);
+    return recorded ? symbol_of(equation_.result, *recorded, row, column) : opaque(call, row, column);
   }
 
-  /// The recorded result, if `call` is the whole right-hand side and its result was recorded.
-  const Matrix<double>* own_result(const Expression& call) const {
-    if (&call != root_ || !record_.contains(equation_.result)) return nullptr;
-    const Matrix<double>& recorded = record_.at(equation_.result);
-    const Shape expected = shape(call);
-    return recorded.rows() == expected.rows && recorded.cols() == expected.columns ? &recorded : nullptr;
+  void read_own(const Expression& call, Cells block) {
+    block.tensor = equation_.result;
+    if (own_result(call)) note(std::move(block));
   }
-
-  Term own_term(const Matrix<double>& recorded, const Subscript& row, const Subscript& column) const {
-    return symbol(symbol_text(equation_.result) + indices({recorded.rows(), recorded.cols()}, row, column),
-                  recorded(row.index, column.index));
-  }
-
-  void note(Cells cells);
-  const std::string& result() const { return equation_.result; }
 
  private:
   /// What is recorded of `expression`: a tensor, or a named subexpression whose value was recorded.
@@ -78,9 +71,29 @@ class Explainer {
     return is_recorded ? &record_.at(expression.name()) : nullptr;
   }
 
+  /// The recorded result, if `call` is the whole right-hand side and its result was recorded.
+  const Matrix<double>* own_result(const Expression& call) const {
+    if (&call != root_ || !record_.contains(equation_.result)) return nullptr;
+    const Matrix<double>& recorded = record_.at(equation_.result);
+    const Shape expected = shape(call);
+    return recorded.rows() == expected.rows && recorded.cols() == expected.columns ? &recorded : nullptr;
+  }
+
   std::string symbol_text(const std::string& name) const {
     const auto found = symbols_.find(name);
     return found == symbols_.end() ? name : unicode(found->second.latex);
+  }
+
+  Term symbol_of(const std::string& name, const Matrix<double>& recorded, const Subscript& row,
+                 const Subscript& column) const {
+    return symbol(symbol_text(name) + indices({recorded.rows(), recorded.cols()}, row, column),
+                  recorded(row.index, column.index));
+  }
+
+  /// One cell of a compound value, written as one symbol: "(Q Kᵀ)[3,i]".
+  Term opaque(const Expression& expression, const Subscript& row, const Subscript& column) {
+    return symbol(name(expression) + indices(shape(expression), row, column),
+                  cell<double>(expression, row.index, column.index));
   }
 
   const Matrix<double>& call_value(const Expression& call) {
@@ -89,10 +102,11 @@ class Explainer {
     return call_values_.emplace(&call, evaluate(call, record_)).first->second;
   }
 
-  double product_value(const Expression& product, Index row, Index column);
-  Term product_term(const Expression& product, const Subscript& row, const Subscript& column);
-  void read_product(const Expression& product, const Cells& block);
+  template <class Value>
+  Value product_cell(const Expression& product, const Subscript& row, const Subscript& column);
   Term call_term(const Expression& call, const Subscript& row, const Subscript& column);
+  void read_product(const Expression& product, const Cells& block);
+  void note(Cells cells);
 
   const Equation& equation_;
   const Symbols& symbols_;
@@ -100,47 +114,6 @@ class Explainer {
   const Expression* root_ = nullptr;
   std::map<const Expression*, Matrix<double>> call_values_;  // of functions met inside a sum
   std::vector<Cells> sources_;
-};
-
-/// What a function's own explanation sees of the walk.
-class Call final : public CallCell {
- public:
-  Call(Explainer& explainer, const Expression& call, Index row, Index column)
-      : CallCell(row, column), explainer_(explainer), call_(call) {}
-
-  Shape shape(std::size_t argument) const override { return explainer_.shape(call_.arguments()[argument]); }
-
-  double value(std::size_t argument, Index row, Index column) override {
-    return explainer_.value(call_.arguments()[argument], row, column);
-  }
-
-  Term at(std::size_t argument, Subscript row, Subscript column) override {
-    return explainer_.term(call_.arguments()[argument], row, column);
-  }
-
-  void reads(std::size_t argument, Index first_row, Index first_column, Index rows, Index columns) override {
-    explainer_.read(call_.arguments()[argument], {{}, first_row, first_column, rows, columns});
-  }
-
-  std::string name(std::size_t argument) const override {
-    return explainer_.name(call_.arguments()[argument]);
-  }
-
-  Term own(Subscript row, Subscript column) override {
-    if (const auto* recorded = explainer_.own_result(call_))
-      return explainer_.own_term(*recorded, row, column);
-    return explainer_.opaque(call_, row, column);
-  }
-
-  void reads_own(Index first_row, Index first_column, Index rows, Index columns) override {
-    if (explainer_.own_result(call_)) {
-      explainer_.note({explainer_.result(), first_row, first_column, rows, columns});
-    }
-  }
-
- private:
-  Explainer& explainer_;
-  const Expression& call_;
 };
 
 Explanation Explainer::explain(Index row, Index column) {
@@ -154,8 +127,8 @@ Explanation Explainer::explain(Index row, Index column) {
     throw Error(fmt::format("\"{}\" has no cell [{}, {}]: its shape is {}", equation_.result, row, column,
                             to_string(size)));
   }
-  Term cell = term(*root_, row, column);
-  return {std::move(cell.formula.text), std::move(cell.numbers.text), cell.value, std::move(sources_)};
+  Term result = cell<Term>(*root_, row, column);
+  return {std::move(result.formula.text), std::move(result.numbers.text), result.value, std::move(sources_)};
 }
 
 std::string Explainer::name(const Expression& expression) const {
@@ -189,131 +162,94 @@ void Explainer::note(Cells cells) {
   sources_.push_back(std::move(cells));
 }
 
-double Explainer::value(const Expression& expression, Index row, Index column) {
-  if (const auto* recorded = recorded_value(expression)) return (*recorded)(row, column);
-  const auto argument = [&](std::size_t i) -> const Expression& { return expression.arguments()[i]; };
-  switch (expression.kind()) {
-    case Expression::Kind::tensor:
-      break;
-    case Expression::Kind::named:
-      return value(argument(0), row, column);
-    case Expression::Kind::transpose:
-      return value(argument(0), column, row);
-    case Expression::Kind::product:
-      return product_value(expression, row, column);
-    case Expression::Kind::hadamard: {
-      const auto [x, y] = std::pair(shape(argument(0)), shape(argument(1)));
-      return value(argument(0), repeated(row, x.rows), repeated(column, x.columns)) *
-             value(argument(1), repeated(row, y.rows), repeated(column, y.columns));
-    }
-    case Expression::Kind::sum:
-      return value(argument(0), row, column) + value(argument(1), row, column);
-    case Expression::Kind::difference:
-      return value(argument(0), row, column) - value(argument(1), row, column);
-    case Expression::Kind::diagonal:
-      return row == column ? value(argument(0), row, 0) : 0;
-    case Expression::Kind::function:
-      return call_value(expression)(row, column);
-  }
-  return 0;
-}
-
-double Explainer::product_value(const Expression& product, Index row, Index column) {
-  const Expression& x = product.arguments()[0];
-  const Expression& y = product.arguments()[1];
-  switch (product_kind(product, shape(x), shape(y))) {
-    case ProductKind::number_left:
-      return value(x, 0, 0) * value(y, row, column);
-    case ProductKind::number_right:
-      return value(x, row, column) * value(y, 0, 0);
-    case ProductKind::diagonal_left:
-      return value(x, row, row) * value(y, row, column);
-    case ProductKind::diagonal_right:
-      return value(x, row, column) * value(y, column, column);
-    case ProductKind::matrices:
-      break;
-  }
-  double total = 0;
-  for (Index i = 0, inner = shape(x).columns; i < inner; ++i) total += value(x, row, i) * value(y, i, column);
-  return total;
-}
-
-Term Explainer::term(const Expression& expression, Subscript row, Subscript column) {
+template <class Value>
+Value Explainer::cell(const Expression& expression, const Subscript& row, const Subscript& column) {
+  constexpr bool is_written = std::is_same_v<Value, Term>;
   if (const auto* recorded = recorded_value(expression)) {
+    if constexpr (!is_written) return (*recorded)(row.index, column.index);
     if (!row.letter && !column.letter) note({expression.name(), row.index, column.index, 1, 1});
-    return symbol(symbol_text(expression.name()) + indices({recorded->rows(), recorded->cols()}, row, column),
-                  (*recorded)(row.index, column.index));
+    if constexpr (is_written) return symbol_of(expression.name(), *recorded, row, column);
   }
-  const auto argument = [&](std::size_t i) -> const Expression& { return expression.arguments()[i]; };
-  const auto repeated_term = [&](const Expression& factor) {
-    const Shape size = shape(factor);
-    return term(factor, size.rows == 1 ? Subscript(0) : row, size.columns == 1 ? Subscript(0) : column);
+  const auto argument = [&](std::size_t i, const Subscript& r, const Subscript& c) {
+    return cell<Value>(expression.arguments()[i], r, c);
+  };
+  const auto repeated_cell = [&](std::size_t i) {
+    const Shape size = shape(expression.arguments()[i]);
+    return argument(i, size.rows == 1 ? Subscript(0) : row, size.columns == 1 ? Subscript(0) : column);
   };
   switch (expression.kind()) {
     case Expression::Kind::tensor:
       break;
     case Expression::Kind::named:
-      return term(argument(0), row, column);
+      return argument(0, row, column);
     case Expression::Kind::transpose:
-      return term(argument(0), column, row);
+      return argument(0, column, row);
     case Expression::Kind::product:
-      return product_term(expression, row, column);
+      return product_cell<Value>(expression, row, column);
     case Expression::Kind::hadamard:
-      return repeated_term(argument(0)) * repeated_term(argument(1));
+      return repeated_cell(0) * repeated_cell(1);
     case Expression::Kind::sum:
-      return term(argument(0), row, column) + term(argument(1), row, column);
+      return argument(0, row, column) + argument(1, row, column);
     case Expression::Kind::difference:
-      return term(argument(0), row, column) - term(argument(1), row, column);
+      return argument(0, row, column) - argument(1, row, column);
     case Expression::Kind::diagonal:
-      if (row.letter || column.letter) return opaque(expression, row, column);
-      return row.index == column.index ? term(argument(0), row, 0) : number(0);
+      if constexpr (is_written) {
+        if (row.letter || column.letter) return opaque(expression, row, column);
+      }
+      if (row.index == column.index) return argument(0, row, 0);
+      break;
     case Expression::Kind::function:
-      return call_term(expression, row, column);
+      if constexpr (is_written) return call_term(expression, row, column);
+      if constexpr (!is_written) return call_value(expression)(row.index, column.index);
   }
-  return number(0);
+  if constexpr (is_written) return number(0);
+  return Value();
 }
 
-Term Explainer::product_term(const Expression& product, const Subscript& row, const Subscript& column) {
+template <class Value>
+Value Explainer::product_cell(const Expression& product, const Subscript& row, const Subscript& column) {
   const Expression& x = product.arguments()[0];
   const Expression& y = product.arguments()[1];
-  const auto diagonal_term = [&](const Expression& diagonal, const Subscript& place) {
-    return term(diagonal.arguments()[0], place, 0);
+  const auto diagonal_cell = [&](const Expression& diagonal, const Subscript& place) {
+    return cell<Value>(diagonal.arguments()[0], place, 0);
   };
   switch (product_kind(product, shape(x), shape(y))) {
     case ProductKind::number_left:
-      return term(x, 0, 0) * term(y, row, column);
+      return cell<Value>(x, 0, 0) * cell<Value>(y, row, column);
     case ProductKind::number_right:
-      return term(x, row, column) * term(y, 0, 0);
+      return cell<Value>(x, row, column) * cell<Value>(y, 0, 0);
     case ProductKind::diagonal_left:
-      return diagonal_term(x, row) * term(y, row, column);
+      return diagonal_cell(x, row) * cell<Value>(y, row, column);
     case ProductKind::diagonal_right:
-      return term(x, row, column) * diagonal_term(y, column);
+      return cell<Value>(x, row, column) * diagonal_cell(y, column);
     case ProductKind::matrices:
       break;
   }
   const Index inner = shape(x).columns;
-  // Inside a sum there is no second one: the inner product stays a symbol.
-  if (inner > 1 && (row.letter || column.letter)) return opaque(product, row, column);
-  if (inner > 1) {
-    read(x, {{}, row.index, 0, 1, inner});
-    read(y, {{}, 0, column.index, inner, 1});
+  const auto value = [&](Index i) {
+    return cell<double>(x, row.index, i) * cell<double>(y, i, column.index);
+  };
+  if constexpr (std::is_same_v<Value, double>) {
+    double total = 0;
+    for (Index i = 0; i < inner; ++i) total += value(i);
+    return total;
+  } else {
+    // Inside a sum there is no second one: the inner product stays a symbol.
+    if (inner > 1 && (row.letter || column.letter)) return opaque(product, row, column);
+    if (inner > 1) {
+      read(x, {{}, row.index, 0, 1, inner});
+      read(y, {{}, 0, column.index, inner, 1});
+    }
+    return sum({.count = inner, .value = value, .term = [&](const Subscript& i) {
+                  return cell<Term>(x, row, i) * cell<Term>(y, i, column);
+                }});
   }
-  return sum({.count = inner,
-              .value = [&](Index i) { return value(x, row.index, i) * value(y, i, column.index); },
-              .term = [&](const Subscript& i) { return term(x, row, i) * term(y, i, column); }});
 }
 
 Term Explainer::call_term(const Expression& call, const Subscript& row, const Subscript& column) {
   if (row.letter || column.letter) return opaque(call, row, column);
-  const Function& function = find_function(call.name());
-  if (function.explain) {
-    Call cell(*this, call, row.index, column.index);
-    return function.explain(cell);
-  }
-  read(call, {{}, row.index, column.index, 1, 1});
-  Term cell = opaque(call, row, column);
-  cell.formula.text += fmt::format(" ({})", function.words);
-  return cell;
+  CallCell cell(*this, call, row.index, column.index);
+  return find_function(call.name()).explain(cell);
 }
 
 void Explainer::read(const Expression& expression, Cells block) {
@@ -387,7 +323,40 @@ void Explainer::read_product(const Expression& product, const Cells& block) {
   }
 }
 
-}  // namespace
+Shape CallCell::shape(std::size_t argument) const { return explainer_.shape(call_.arguments()[argument]); }
+
+double CallCell::value(std::size_t argument, Index row, Index column) const {
+  return explainer_.cell<double>(call_.arguments()[argument], row, column);
+}
+
+Term CallCell::at(std::size_t argument, Subscript row, Subscript column) const {
+  return explainer_.cell<Term>(call_.arguments()[argument], row, column);
+}
+
+void CallCell::reads(std::size_t argument, Index first_row, Index first_column, Index rows,
+                     Index columns) const {
+  explainer_.read(call_.arguments()[argument], {{}, first_row, first_column, rows, columns});
+}
+
+Matrix<double> CallCell::read(std::size_t argument, Index first_row, Index first_column, Index rows,
+                              Index columns) const {
+  reads(argument, first_row, first_column, rows, columns);
+  Matrix<double> numbers(rows, columns);
+  for (Index i = 0; i < rows; ++i) {
+    for (Index j = 0; j < columns; ++j) numbers(i, j) = value(argument, first_row + i, first_column + j);
+  }
+  return numbers;
+}
+
+std::string CallCell::name(std::size_t argument) const {
+  return explainer_.name(call_.arguments()[argument]);
+}
+
+Term CallCell::own(Subscript row, Subscript column) const { return explainer_.own(call_, row, column); }
+
+void CallCell::reads_own(Index first_row, Index first_column, Index rows, Index columns) const {
+  explainer_.read_own(call_, {{}, first_row, first_column, rows, columns});
+}
 
 Explanation explain(const Equation& equation, const Symbols& symbols, const Record& record, Index row,
                     Index column) {

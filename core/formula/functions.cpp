@@ -4,9 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
 
 #include "core/base/error.h"
-#include "core/formula/functions/signature.h"
 
 namespace palimpsest {
 
@@ -26,11 +27,111 @@ std::string filled(const std::string& pattern, std::span<const std::string> argu
   return result;
 }
 
+/// The shapes that a function takes and gives.
+class Signature {
+ public:
+  explicit Signature(const std::string& text) : text_(text) {
+    const std::size_t arrow = text.find(" -> ");
+    arguments_ = parse(text.substr(0, arrow));
+    result_ = parse(text.substr(arrow)).at(0);
+  }
+
+  /// The shape of the value for `arguments`; throws Error naming `function` and all shapes if they do not
+  /// fit.
+  Shape result(const std::string& function, std::span<const Shape> arguments) const {
+    Letters letters;
+    bool all_fit = arguments.size() == arguments_.size();
+    for (const bool products : {false, true}) {  // the letters of a product may stand alone further right
+      for (std::size_t i = 0; all_fit && i < arguments.size(); ++i) {
+        for (const auto& [size, actual] : {std::pair(arguments_[i].rows, arguments[i].rows),
+                                           std::pair(arguments_[i].columns, arguments[i].columns)})
+          all_fit = all_fit && (products != (size.factor != 0) || letters.fits(size, actual));
+      }
+    }
+    if (!all_fit) {
+      std::vector<std::string> actual;
+      for (const Shape& shape : arguments) actual.push_back(to_string(shape));
+      throw Error(fmt::format("{}: shapes do not fit: it computes {} but was given {}", function, text_,
+                              fmt::join(actual, ", ")));
+    }
+    return {letters.of(result_.rows), letters.of(result_.columns)};
+  }
+
+ private:
+  /// A size: `letter` plus `more`, `letter` times `factor`, `letter` plus `added`, or `more` alone.
+  struct Size {
+    char letter = 0;
+    Index more = 0;
+    char factor = 0;
+    char added = 0;
+  };
+  struct Sizes {
+    Size rows;
+    Size columns;
+  };
+
+  /// What the letters stand for.
+  class Letters {
+   public:
+    /// Whether `size` can be `actual`; what it leaves open is then known.
+    bool fits(const Size& size, Index actual) {
+      if (!size.letter) return actual == size.more;
+      std::optional<Index>& known = sizes_[size.letter];
+      if (size.factor) {
+        std::optional<Index>& factor = sizes_[size.factor];
+        if (!factor && known) factor = *known > 0 ? actual / *known : 0;
+        if (!known && factor) known = *factor > 0 ? actual / *factor : 0;
+        return known && *known * *factor == actual;
+      }
+      if (!known) known = actual - size.more;
+      return *known >= 0 && *known + size.more == actual;
+    }
+
+    Index of(const Size& size) {
+      if (size.factor) return *sizes_[size.letter] * *sizes_[size.factor];
+      if (size.added) return *sizes_[size.letter] + *sizes_[size.added];
+      return size.letter ? *sizes_[size.letter] + size.more : size.more;
+    }
+
+   private:
+    std::map<char, std::optional<Index>> sizes_;
+  };
+
+  static Size parse_size(const std::string& text) {
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    if (is_digit(text[0])) return {.more = std::stoi(text)};
+    if (text.size() < 3) return {.letter = text[0]};
+    if (is_digit(text[2])) return {.letter = text[0], .more = std::stoi(text.substr(2))};
+    return text[1] == '*' ? Size{.letter = text[0], .factor = text[2]}
+                          : Size{.letter = text[0], .added = text[2]};
+  }
+
+  static std::vector<Sizes> parse(const std::string& text) {
+    std::vector<Sizes> shapes;
+    for (std::size_t at = text.find('['); at != std::string::npos; at = text.find('[', at + 1)) {
+      const std::size_t comma = text.find(", ", at);
+      const std::size_t end = text.find(']', at);
+      shapes.push_back({parse_size(text.substr(at + 1, comma - at - 1)),
+                        parse_size(text.substr(comma + 2, end - comma - 2))});
+    }
+    return shapes;
+  }
+
+  std::string text_;
+  std::vector<Sizes> arguments_;
+  Sizes result_;
+};
+
 }  // namespace
 
+std::vector<Shape> shapes_of(Arguments arguments) {
+  std::vector<Shape> shapes;
+  for (const Matrix<double>& each : arguments) shapes.push_back({each.rows(), each.cols()});
+  return shapes;
+}
+
 Function function(std::string name, const std::string& signature, Pattern pattern,
-                  std::function<Matrix<double>(Arguments)> evaluate, std::function<Term(CallCell&)> explain,
-                  std::string words) {
+                  std::function<Matrix<double>(Arguments)> evaluate, std::function<Term(CallCell&)> explain) {
   Function row;
   row.name = name;
   row.signature = signature;
@@ -44,22 +145,32 @@ Function function(std::string name, const std::string& signature, Pattern patter
   };
   row.evaluate = std::move(evaluate);
   row.explain = std::move(explain);
-  row.words = std::move(words);
+  return row;
+}
+
+Function only_where(Function row, std::function<bool(std::span<const Shape>)> fits, std::string why_not) {
+  row.shape = [name = row.name, by_signature = row.shape, fits = std::move(fits),
+               why_not = std::move(why_not)](std::span<const Shape> arguments) {
+    const Shape shape = by_signature(arguments);
+    if (!fits(arguments)) throw Error(fmt::format("{}: shapes do not fit: {}", name, why_not));
+    return shape;
+  };
   return row;
 }
 
 Matrix<double> first_rows(CallCell& cell, std::size_t argument, Index count) {
-  const Index columns = cell.shape(argument).columns;
-  cell.reads(argument, 0, 0, count, columns);
-  Matrix<double> numbers(count, columns);
-  for (Index i = 0; i < count; ++i) {
-    for (Index j = 0; j < columns; ++j) numbers(i, j) = cell.value(argument, i, j);
-  }
-  return numbers;
+  return cell.read(argument, 0, 0, count, cell.shape(argument).columns);
 }
 
 Matrix<double> whole(CallCell& cell, std::size_t argument) {
   return first_rows(cell, argument, cell.shape(argument).rows);
+}
+
+Term worked_out_cell(CallCell& cell, Matrix<double> (*evaluate)(Arguments), std::size_t count,
+                     std::string formula) {
+  std::vector<Matrix<double>> arguments;
+  for (std::size_t i = 0; i < count; ++i) arguments.push_back(whole(cell, i));
+  return symbol(std::move(formula), evaluate(arguments)(cell.row(), cell.column()));
 }
 
 Pattern applied(std::string_view name, int arguments) {
@@ -68,25 +179,23 @@ Pattern applied(std::string_view name, int arguments) {
   return {fmt::format(R"(\mathrm{{{}}}\left({}\right))", name, list)};
 }
 
+Pattern subscripted(std::string latex) { return {std::move(latex), Precedence::atom, Precedence::atom}; }
+
 std::vector<Function> common_functions() {
   std::vector<Function> all;
-  for (const auto& rows :
-       {arithmetic_functions(), decay_functions(), value_decay_functions(), parts_functions(),
-        softmax_functions(), feature_functions(), favor_functions(), log_sum_functions(), scan_functions(),
-        gram_functions(), least_squares_functions(), layer_norm_functions(), gelu_functions(),
-        row_functions(), newton_schulz_functions(), inner_batch_functions(), faulty_functions(),
-        fragile_functions()}) {
+  for (const auto& rows : {elementwise_functions(), decay_functions(), vector_functions(), matrix_functions(),
+                           inner_batch_functions(), wrong_functions()}) {
     all.insert(all.end(), rows.begin(), rows.end());
   }
   return all;
 }
 
 const Function& find_function(std::string_view name) {
-  for (const Function& function : functions()) {
-    if (function.name == name) return function;
-  }
+  const std::span<const Function> all = functions();
+  const auto found = std::ranges::find(all, name, &Function::name);
+  if (found != all.end()) return *found;
   std::vector<std::string_view> known;
-  for (const Function& function : functions()) known.push_back(function.name);
+  for (const Function& function : all) known.push_back(function.name);
   throw Error(fmt::format("there is no function \"{}\"; known are: {}", name, fmt::join(known, ", ")));
 }
 

@@ -55,6 +55,15 @@ Written written_number(double value) {
   return {text, text.find("·") == std::string::npos ? Binds::atom : Binds::product};
 }
 
+/// Two terms written side by side, with symbols and with numbers.
+Term beside(Written (*written)(const Written&, const Written&), const Term& a, const Term& b, double value) {
+  return {written(a.formula, b.formula), written(a.numbers, b.numbers), value};
+}
+
+Term called(const std::string& name, const Term& a, double value) {
+  return {{name + "(" + a.formula.text + ")"}, {name + "(" + a.numbers.text + ")"}, value};
+}
+
 /// The indices of all terms when they are few, else of those of the largest size, largest first.
 std::vector<Index> worth_writing(std::vector<double> sizes) {
   std::vector<Index> order(sizes.size());
@@ -81,7 +90,7 @@ std::string subscripted(std::string_view operation, char letter) {
 
 }  // namespace
 
-double larger(double a, double b) {
+double maximum(double a, double b) {
   if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<double>::quiet_NaN();
   return std::max(a, b);
 }
@@ -92,41 +101,31 @@ Term symbol(std::string formula, double value) {
   return {{std::move(formula)}, written_number(value), value};
 }
 
-Term operator+(const Term& a, const Term& b) {
-  return {written_sum(a.formula, b.formula), written_sum(a.numbers, b.numbers), a.value + b.value};
-}
+Term operator+(const Term& a, const Term& b) { return beside(written_sum, a, b, a.value + b.value); }
 
 Term operator-(const Term& a, const Term& b) {
-  if (a.formula.text == "0")
-    return {written_opposite(b.formula), written_opposite(b.numbers), a.value - b.value};
-  return {written_difference(a.formula, b.formula), written_difference(a.numbers, b.numbers),
-          a.value - b.value};
+  const double value = a.value - b.value;
+  if (a.formula.text == "0") return {written_opposite(b.formula), written_opposite(b.numbers), value};
+  return beside(written_difference, a, b, value);
 }
 
-Term operator*(const Term& a, const Term& b) {
-  return {written_product(a.formula, b.formula), written_product(a.numbers, b.numbers), a.value * b.value};
-}
+Term operator-(const Term& a) { return number(0) - a; }
 
-Term operator/(const Term& a, const Term& b) {
-  return {written_quotient(a.formula, b.formula), written_quotient(a.numbers, b.numbers), a.value / b.value};
-}
+Term operator*(const Term& a, const Term& b) { return beside(written_product, a, b, a.value * b.value); }
 
-Term exp(const Term& a) {
-  return {{"exp(" + a.formula.text + ")"}, {"exp(" + a.numbers.text + ")"}, std::exp(a.value)};
-}
+Term operator/(const Term& a, const Term& b) { return beside(written_quotient, a, b, a.value / b.value); }
 
-Term sqrt(const Term& a) {
-  return {{"√(" + a.formula.text + ")"}, {"√(" + a.numbers.text + ")"}, std::sqrt(a.value)};
-}
+Term exp(const Term& a) { return called("exp", a, std::exp(a.value)); }
 
-Term tanh(const Term& a) {
-  return {{"tanh(" + a.formula.text + ")"}, {"tanh(" + a.numbers.text + ")"}, std::tanh(a.value)};
-}
+Term sqrt(const Term& a) { return called("√", a, std::sqrt(a.value)); }
+
+Term tanh(const Term& a) { return called("tanh", a, std::tanh(a.value)); }
 
 Term maximum(const Term& a, const Term& b) {
-  return {{fmt::format("max({}, {})", a.formula.text, b.formula.text)},
-          {fmt::format("max({}, {})", a.numbers.text, b.numbers.text)},
-          larger(a.value, b.value)};
+  const auto written = [](const Written& x, const Written& y) {
+    return Written{fmt::format("max({}, {})", x.text, y.text)};
+  };
+  return beside(written, a, b, maximum(a.value, b.value));
 }
 
 Term worked_out(Term a) {
@@ -159,8 +158,8 @@ Term sum(const IndexedTerms& terms, std::string_view sign) {
 
 Term maximum(const IndexedTerms& terms) {
   const std::vector<double> values = values_of(terms);
-  const double largest =
-      std::accumulate(values.begin(), values.end(), -std::numeric_limits<double>::infinity(), larger);
+  double largest = -std::numeric_limits<double>::infinity();
+  for (const double value : values) largest = maximum(largest, value);
   if (terms.count == 0) return number(largest);
 
   std::string numbers;

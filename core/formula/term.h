@@ -43,6 +43,7 @@ Term symbol(std::string formula, double value);
 
 Term operator+(const Term& a, const Term& b);
 Term operator-(const Term& a, const Term& b);
+Term operator-(const Term& a);
 Term operator*(const Term& a, const Term& b);
 Term operator/(const Term& a, const Term& b);
 
@@ -59,10 +60,11 @@ Term tanh(const Term& a);
 Term maximum(const Term& a, const Term& b);
 
 /// The larger of two numbers; NaN if either is.
-double larger(double a, double b);
+double maximum(double a, double b);
 
 /// The same formula, with its numbers already worked out to one.
 Term worked_out(Term a);
+inline double worked_out(double a) { return a; }
 
 /// What a sum or a maximum runs over: `count` terms, and the letter of their index.
 struct IndexedTerms {
@@ -81,41 +83,72 @@ Term maximum(const IndexedTerms& terms);
 /// "term(first)·…·term(first + count - 1)", all of them written when there are few; 1 for none.
 Term product(Index first, Index count, const std::function<Term(Index)>& term);
 
+class Explainer;
+
 /// What a function sees when it explains one cell of its value.
 class CallCell {
  public:
-  virtual ~CallCell() = default;
+  CallCell(Explainer& explainer, const Expression& call, Index row, Index column)
+      : explainer_(explainer), call_(call), row_(row), column_(column) {}
 
   Index row() const { return row_; }
   Index column() const { return column_; }
-
-  virtual Shape shape(std::size_t argument) const = 0;
+  Shape shape(std::size_t argument) const;
 
   /// One cell of an argument as a number; notes nothing as read.
-  virtual double value(std::size_t argument, Index row, Index column) = 0;
+  double value(std::size_t argument, Index row, Index column) const;
 
   /// One cell of an argument, written out; noted as read if no letter stands for its row or column.
-  virtual Term at(std::size_t argument, Subscript row, Subscript column) = 0;
+  Term at(std::size_t argument, Subscript row, Subscript column) const;
+
+  /// The cell of an argument at the same place.
+  Term here(std::size_t argument) const { return at(argument, row_, column_); }
+
+  /// A number that stands in the formula itself.
+  Term number(double value) const { return palimpsest::number(value); }
 
   /// Notes a block of an argument as read.
-  virtual void reads(std::size_t argument, Index first_row, Index first_column, Index rows,
-                     Index columns) = 0;
+  void reads(std::size_t argument, Index first_row, Index first_column, Index rows, Index columns) const;
+
+  /// A block of an argument as numbers, noted as read.
+  Matrix<double> read(std::size_t argument, Index first_row, Index first_column, Index rows,
+                      Index columns) const;
 
   /// The whole argument as a symbol: "K".
-  virtual std::string name(std::size_t argument) const = 0;
+  std::string name(std::size_t argument) const;
 
   /// Another cell of the call's own value, as one symbol.
-  virtual Term own(Subscript row, Subscript column) = 0;
+  Term own(Subscript row, Subscript column) const;
 
   /// Notes a block of the call's own value as read, if it is recorded.
-  virtual void reads_own(Index first_row, Index first_column, Index rows, Index columns) = 0;
-
- protected:
-  CallCell(Index row, Index column) : row_(row), column_(column) {}
+  void reads_own(Index first_row, Index first_column, Index rows, Index columns) const;
 
  private:
+  Explainer& explainer_;
+  const Expression& call_;
   Index row_;
   Index column_;
 };
+
+/// The same cell where only numbers are wanted.
+struct ValueCell {
+  const CallCell& of;
+
+  Index row() const { return of.row(); }
+  Index column() const { return of.column(); }
+  double at(std::size_t argument, Subscript row, Subscript column) const {
+    return of.value(argument, row.index, column.index);
+  }
+  double own(Subscript row, Subscript column) const { return of.own(row, column).value; }
+};
+
+/// `count` terms of a call's cell: `term(of, i)` gives one, `of` being the cell or a ValueCell.
+template <class One>
+IndexedTerms over(const CallCell& cell, Index count, char letter, One term) {
+  return {.count = count,
+          .letter = letter,
+          .value = [&cell, term](Index i) { return term(ValueCell{cell}, Subscript(i)); },
+          .term = [&cell, term](const Subscript& i) { return term(cell, i); }};
+}
 
 }  // namespace palimpsest

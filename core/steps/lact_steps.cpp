@@ -22,11 +22,8 @@ struct LactSteps {
 
   void output(PhaseBuilder& steps, const std::string& weights, const char* sentence) const {
     const Expression S = tensor(weights);
-    steps.add({"output",
-               Purpose::output,
-               "What comes out",
-               sentence,
-               {token ? "o" : "O", token ? transpose(S) * query() : query() * S}});
+    steps.add("output", Purpose::output, "What comes out", sentence, token ? "o" : "O",
+              token ? transpose(S) * query() : query() * S);
     steps.line("What comes out", sentence, token ? "o" : "O");
   }
 
@@ -40,34 +37,26 @@ struct LactSteps {
     }
     if (shown.l2) {
       const Expression S = tensor("S_start");
-      steps.add({"read",
-                 Purpose::read,
-                 "What is there now",
-                 token ? "What does the memory already answer for “{token}”?"
-                       : "What does the memory already answer for every key?",
-                 {token ? "old" : "OLD", token ? transpose(S) * tensor("k") : tensor("K") * S}});
-      steps.add({"missing",
-                 Purpose::error,
-                 "What is missing",
-                 "How far is that from what should be there?",
-                 {token ? "r" : "R", token ? tensor("v") - tensor("old") : tensor("V") - tensor("OLD")}});
+      steps.add("read", Purpose::read, "What is there now",
+                token ? "What does the memory already answer for “{token}”?"
+                      : "What does the memory already answer for every key?",
+                token ? "old" : "OLD", token ? transpose(S) * tensor("k") : tensor("K") * S);
+      steps.add("missing", Purpose::error, "What is missing", "How far is that from what should be there?",
+                token ? "r" : "R", token ? tensor("v") - tensor("old") : tensor("V") - tensor("OLD"));
       steps.line("What is missing", "What should be there, less what is there.", token ? "r" : "R",
                  {token ? "old" : "OLD"});
     }
-    steps.add({"write",
-               Purpose::gathered,
-               "What is to be learned",
-               token ? "What “{token}” asks for, laid down along its key. Nothing is written yet."
-                     : "What the tokens ask for, laid down along their keys. Nothing is written yet.",
-               {"update", token ? tensor("eta") * tensor("k") * transpose(wanted())
-                                : transpose(hadamard(tensor("eta"), tensor("K"))) * wanted()}});
+    steps.add("write", Purpose::gathered, "What is to be learned",
+              token ? "What “{token}” asks for, laid down along its key. Nothing is written yet."
+                    : "What the tokens ask for, laid down along their keys. Nothing is written yet.",
+              "update",
+              token ? tensor("eta") * tensor("k") * transpose(wanted())
+                    : transpose(hadamard(tensor("eta"), tensor("K"))) * wanted());
     const bool goes_on = token || shown.divided;
-    steps.add({"gather",
-               Purpose::gathered,
-               "Gathered so far",
-               token ? "The gradient of the batch: what all its words up to “{token}” ask for, added up."
-                     : "The gradient of the batch: what all its words up to here ask for, added up.",
-               {after("G"), goes_on ? tensor(before("G")) + tensor("update") : tensor("update")}});
+    steps.add("gather", Purpose::gathered, "Gathered so far",
+              token ? "The gradient of the batch: what all its words up to “{token}” ask for, added up."
+                    : "The gradient of the batch: what all its words up to here ask for, added up.",
+              after("G"), goes_on ? tensor(before("G")) + tensor("update") : tensor("update"));
     steps.line("Gathered, not yet written", "The gradient of the batch grows; the memory waits.", after("G"),
                {"update"}, 2);
     steps.carry({{after("S"), "S_start", Carry::When::starting_anew},
@@ -83,58 +72,45 @@ struct LactSteps {
 
   void newton_schulz(PhaseBuilder& steps) const {
     const Expression M = tensor(after("M"));
-    steps.add({"norm",
-               Purpose::orthogonalise,
-               "The size of it",
-               "The root of the sum of all squares.",
-               {"norm", call("frobenius_norm", {M})}});
-    steps.add({"normalise",
-               Purpose::orthogonalise,
-               "Brought to size 1",
-               "Only the directions will matter from here on, not the size.",
-               {"X_0", call("reciprocal", {tensor("norm") + tensor("norm_eps")}) *
-                           (shown.tall ? transpose(M) : M)}});
+    steps.add("norm", Purpose::orthogonalise, "The size of it", "The root of the sum of all squares.", "norm",
+              call("frobenius_norm", {M}));
+    steps.add("normalise", Purpose::orthogonalise, "Brought to size 1",
+              "Only the directions will matter from here on, not the size.", "X_0",
+              call("reciprocal", {tensor("norm") + tensor("norm_eps")}) * (shown.tall ? transpose(M) : M));
     steps.line("Brought to size 1", "Only directions will matter, not the size.", "X_0", {"norm"});
     for (int i = 1; i <= step_count; ++i) {
       const Expression X = tensor(fmt::format("X_{}", i - 1));
       const std::string gram = fmt::format("B_{}", i);
       const std::string next = fmt::format("X_{}", i);
       const Expression B = tensor(gram);
-      steps.add({fmt::format("gram_{}", i),
-                 Purpose::orthogonalise,
-                 "How the rows overlap",
-                 "All rows against all rows: its polynomials stretch directions without turning them.",
-                 {gram, X * transpose(X)}});
-      steps.add(
-          {fmt::format("step_{}", i),
-           Purpose::orthogonalise,
-           fmt::format("Flattened, step {} of {}", i, step_count),
-           "Weak directions are stretched, strong ones held: all singular values move towards 1.",
-           {next, coefficient("a", i) * X + (coefficient("b", i) * B + coefficient("c", i) * (B * B)) * X}});
+      steps.add(fmt::format("gram_{}", i), Purpose::orthogonalise, "How the rows overlap",
+                "All rows against all rows: its polynomials stretch directions without turning them.", gram,
+                X * transpose(X));
+      steps.add(fmt::format("step_{}", i), Purpose::orthogonalise,
+                fmt::format("Flattened, step {} of {}", i, step_count),
+                "Weak directions are stretched, strong ones held: all singular values move towards 1.", next,
+                coefficient("a", i) * X + (coefficient("b", i) * B + coefficient("c", i) * (B * B)) * X);
       steps.line(fmt::format("Flattened, step {}", i), "Weak directions are stretched, strong ones held.",
                  next, {gram});
     }
     std::vector<Expression> iterates;
     for (int i = 0; i <= step_count; ++i) iterates.push_back(tensor(fmt::format("X_{}", i)));
-    steps.add({"spectra",
-               Purpose::orthogonalise,
-               "The singular values",
-               "Column by column, the singular values after each step: from steep to flat.",
-               {"spectra", call("spectra", iterates)}});
+    steps.add("spectra", Purpose::orthogonalise, "The singular values",
+              "Column by column, the singular values after each step: from steep to flat.", "spectra",
+              call("spectra", iterates));
     steps.line("The singular values", "From steep to flat: every direction learns equally fast.", "spectra");
   }
 
   Phase update() const {
     PhaseBuilder steps("the batch is done");
     const Expression G = tensor("G");
-    steps.add({"momentum",
-               Purpose::momentum,
-               shown.momentum ? "With what came before" : "What is to be learned",
-               shown.momentum
-                   ? "What all words of the batch ask for, added up, and a part of the last step's direction."
-                   : "What all words of the batch ask for, added up. There is no momentum here: nothing of "
-                     "the last step's direction is kept.",
-               {after("M"), shown.momentum ? tensor("momentum") * tensor(before("M")) + G : G}});
+    steps.add("momentum", Purpose::momentum,
+              shown.momentum ? "With what came before" : "What is to be learned",
+              shown.momentum
+                  ? "What all words of the batch ask for, added up, and a part of the last step's direction."
+                  : "What all words of the batch ask for, added up. There is no momentum here: nothing of "
+                    "the last step's direction is kept.",
+              after("M"), shown.momentum ? tensor("momentum") * tensor(before("M")) + G : G);
     steps.line("The direction of the step", "What the whole batch asks for.", after("M"));
     if (shown.muon) newton_schulz(steps);
     const std::string last = fmt::format("X_{}", step_count);
@@ -142,29 +118,20 @@ struct LactSteps {
                             : shown.tall ? transpose(tensor(last))
                                          : tensor(last);
     const std::string free = shown.weight_norm ? "S_free" : after("S");
-    steps.add({"write",
-               Purpose::write,
-               "One step",
-               "The memory takes one step for the whole batch.",
-               {free, tensor("S_start") + step}});
+    steps.add("write", Purpose::write, "One step", "The memory takes one step for the whole batch.", free,
+              tensor("S_start") + step);
     if (shown.weight_norm) {
       steps.line("One step", "One step for the whole batch.", free);
-      steps.add({"column_norms",
-                 Purpose::restore_lengths,
-                 "The length of each column",
-                 "The step has made columns longer or shorter.",
-                 {"column_norms", call("column_norms", {tensor("S_free")})}});
-      steps.add({"column_factors",
-                 Purpose::restore_lengths,
-                 "Back to its length",
-                 "By how much must each column be stretched to be as long as at the start?",
-                 {"column_factors", call("restoring_factors", {tensor("column_norms"), tensor("column_norm"),
-                                                               tensor("column_eps")})}});
-      steps.add({"normalise_columns",
-                 Purpose::restore_lengths,
-                 "The memory after",
-                 "Every column is as long as at the start: the memory turns, it does not grow.",
-                 {after("S"), tensor("S_free") * diagonal(tensor("column_factors"))}});
+      steps.add("column_norms", Purpose::restore_lengths, "The length of each column",
+                "The step has made columns longer or shorter.", "column_norms",
+                call("column_norms", {tensor("S_free")}));
+      steps.add(
+          "column_factors", Purpose::restore_lengths, "Back to its length",
+          "By how much must each column be stretched to be as long as at the start?", "column_factors",
+          call("restoring_factors", {tensor("column_norms"), tensor("column_norm"), tensor("column_eps")}));
+      steps.add("normalise_columns", Purpose::restore_lengths, "The memory after",
+                "Every column is as long as at the start: the memory turns, it does not grow.", after("S"),
+                tensor("S_free") * diagonal(tensor("column_factors")));
     }
     steps.line("The memory is rewritten", "Once for the whole batch.", after("S"),
                {"column_norms", "column_factors"}, 2);
@@ -181,58 +148,39 @@ struct LactSteps {
 
   Phase scan() const {
     PhaseBuilder steps("all batches at once");
-    steps.add({"gradients",
-               Purpose::gathered,
-               "What each batch asks for",
-               "No gradient needs the weights, so all of them are there at once.",
-               {"G_all", call("batch_products",
-                              {hadamard(tensor("eta"), tensor("K")), tensor("V"), tensor("first")})}});
+    steps.add("gradients", Purpose::gathered, "What each batch asks for",
+              "No gradient needs the weights, so all of them are there at once.", "G_all",
+              call("batch_products", {hadamard(tensor("eta"), tensor("K")), tensor("V"), tensor("first")}));
     steps.line("What each batch asks for", "All gradients at once, batch below batch.", "G_all");
     std::string direction = "G_all";
     if (shown.momentum) {
-      steps.add(
-          {"momentum",
-           Purpose::momentum,
-           "With what came before",
-           "A linear scan: each batch keeps a part of the one before.",
-           {"M_all", call("batch_momentum", {tensor(direction), tensor("momentum"), tensor("M_start")})}});
+      steps.add("momentum", Purpose::momentum, "With what came before",
+                "A linear scan: each batch keeps a part of the one before.", "M_all",
+                call("batch_momentum", {tensor(direction), tensor("momentum"), tensor("M_start")}));
       steps.line("With what came before", "A linear scan over the batches.", "M_all");
       direction = "M_all";
     }
-    steps.add({"last_momentum",
-               Purpose::carry,
-               "What is carried on",
-               "The last batch's direction.",
-               {"M_out", call("last_rows", {tensor(direction), tensor("M_start")})}});
+    steps.add("last_momentum", Purpose::carry, "What is carried on", "The last batch's direction.", "M_out",
+              call("last_rows", {tensor(direction), tensor("M_start")}));
     steps.line("What is carried on", "The last batch's direction.", "M_out");
     if (shown.muon) {
-      steps.add({"orthogonalise",
-                 Purpose::orthogonalise,
-                 "Flattened",
-                 "Each batch by itself: all singular values are brought near 1.",
-                 {"X_all", call("batch_newton_schulz",
-                                {tensor(direction), tensor("coefficients"), tensor("first")})}});
+      steps.add("orthogonalise", Purpose::orthogonalise, "Flattened",
+                "Each batch by itself: all singular values are brought near 1.", "X_all",
+                call("batch_newton_schulz", {tensor(direction), tensor("coefficients"), tensor("first")}));
       steps.line("Flattened", "Each batch by itself: all singular values near 1.", "X_all");
       direction = "X_all";
     }
-    steps.add({"weights",
-               Purpose::write,
-               "The memory after each batch",
-               "Running sums: every batch's step on top of those before.",
-               {"S_all", call("batch_weights", {tensor("S_start"), tensor(direction)})}});
+    steps.add("weights", Purpose::write, "The memory after each batch",
+              "Running sums: every batch's step on top of those before.", "S_all",
+              call("batch_weights", {tensor("S_start"), tensor(direction)}));
     steps.line("The memory after each batch", "Running sums of the steps.", "S_all", {}, 2);
-    steps.add({"output",
-               Purpose::output,
-               "What comes out",
-               shown.update_first ? "Every query reads the memory with its own batch in it."
-                                  : "Every query reads the memory from before its batch.",
-               {"O", call("batch_reads", {query(), tensor("S_all"), tensor("first"), tensor("later")})}});
+    steps.add("output", Purpose::output, "What comes out",
+              shown.update_first ? "Every query reads the memory with its own batch in it."
+                                 : "Every query reads the memory from before its batch.",
+              "O", call("batch_reads", {query(), tensor("S_all"), tensor("first"), tensor("later")}));
     steps.line("What comes out", "Every query reads the memory of its batch.", "O");
-    steps.add({"carry",
-               Purpose::carry,
-               "What is carried on",
-               "The memory after the last batch.",
-               {"S_out", call("last_rows", {tensor("S_all"), tensor("S_start")})}});
+    steps.add("carry", Purpose::carry, "What is carried on", "The memory after the last batch.", "S_out",
+              call("last_rows", {tensor("S_all"), tensor("S_start")}));
     steps.line("What is carried on", "The memory after the last batch.", "S_out");
     steps.carry({{"S_out", "S_start"}, {"M_out", "M_start"}});
     return steps.take();

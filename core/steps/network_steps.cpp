@@ -74,74 +74,53 @@ struct NetworkSteps {
   void predict() {
     std::size_t index = 0;
     if (deep()) {
-      steps.add({"hidden_input",
-                 Purpose::hidden,
-                 "What the hidden units get",
-                 "The key goes through the first layer, as it was when the batch began.",
-                 {by.name("z"), layer(index++, by.of("k"), "", "_start")}});
-      steps.add({"hidden",
-                 Purpose::hidden,
-                 "Which hidden units answer",
-                 "Each unit is open, shut, or somewhere on the bend.",
-                 {by.name("h"), call("gelu", {by.of("z")})}});
+      steps.add("hidden_input", Purpose::hidden, "What the hidden units get",
+                "The key goes through the first layer, as it was when the batch began.", by.name("z"),
+                layer(index++, by.of("k"), "", "_start"));
+      steps.add("hidden", Purpose::hidden, "Which hidden units answer",
+                "Each unit is open, shut, or somewhere on the bend.", by.name("h"),
+                call("gelu", {by.of("z")}));
       steps.line("Inside the network", "The key meets the first layer.", by.name("h"), {by.name("z")});
     }
-    steps.add({"prediction",
-               Purpose::prediction,
-               "What is there now",
-               by.token ? "What does the memory answer for “{token}”, as it was when the batch began?"
-                        : "What does the memory answer for every key, as it was when the batch began?",
-               {by.name("y"), layer(index, key_input(index), "", "_start")}});
+    steps.add("prediction", Purpose::prediction, "What is there now",
+              by.token ? "What does the memory answer for “{token}”, as it was when the batch began?"
+                       : "What does the memory answer for every key, as it was when the batch began?",
+              by.name("y"), layer(index, key_input(index), "", "_start"));
   }
 
   void differentiate() {
     const std::string g = by.name(last_gradient());
     if (!shown.normalised) {
-      steps.add({"gradient",
-                 Purpose::gradient,
-                 "What is wrong",
-                 "The answer less what should be there: the gradient of the loss at the answer.",
-                 {g, by.of("y") - by.of("v")}});
+      steps.add("gradient", Purpose::gradient, "What is wrong",
+                "The answer less what should be there: the gradient of the loss at the answer.", g,
+                by.of("y") - by.of("v"));
       steps.line("What is wrong", "The answer now, less what should be there.", g, {by.name("y")});
     } else {
       steps.line("What is there now", "The answer before it is normalised.", by.name("y"));
-      steps.add({"standardise",
-                 Purpose::standardise,
-                 "Brought to one size",
-                 "Layer norm takes out the mean and the size of the answer.",
-                 {by.name("y_hat"), by.applied("standardise", {by.of("y"), tensor("ln_eps")})}});
-      steps.add({"deviation",
-                 Purpose::standardise,
-                 "The size it had",
-                 "The deviation that the answer was divided by; the gradient is divided by it too.",
-                 {by.name("deviation"), by.applied("deviation", {by.of("y"), tensor("ln_eps")})}});
-      steps.add({"mismatch",
-                 Purpose::mismatch,
-                 "What is wrong",
-                 "The normalised answer should be what is missing from the key to the value.",
-                 {by.name("e"), layer_norm(by.of("y_hat")) - (by.of("v") - by.of("k"))}});
+      steps.add("standardise", Purpose::standardise, "Brought to one size",
+                "Layer norm takes out the mean and the size of the answer.", by.name("y_hat"),
+                by.applied("standardise", {by.of("y"), tensor("ln_eps")}));
+      steps.add("deviation", Purpose::standardise, "The size it had",
+                "The deviation that the answer was divided by; the gradient is divided by it too.",
+                by.name("deviation"), by.applied("deviation", {by.of("y"), tensor("ln_eps")}));
+      steps.add("mismatch", Purpose::mismatch, "What is wrong",
+                "The normalised answer should be what is missing from the key to the value.", by.name("e"),
+                layer_norm(by.of("y_hat")) - (by.of("v") - by.of("k")));
       steps.line("What is wrong", "The normalised answer, less the value without the key.", by.name("e"),
                  {by.name("y_hat")});
-      steps.add({"weighed",
-                 Purpose::gradient,
-                 "Through the gain",
-                 "The gain stretched the answer, so it stretches what is wrong with it.",
-                 {by.name("delta"), by.stretched(tensor("ln_weight"), by.of("e"))}});
-      steps.add(
-          {"gradient",
-           Purpose::gradient,
-           "Back through the norm",
-           "What would only shift or stretch the answer is taken out: the norm undoes it anyway.",
-           {g, by.applied("layer_norm_gradient", {by.of("delta"), by.of("y_hat"), by.of("deviation")})}});
+      steps.add("weighed", Purpose::gradient, "Through the gain",
+                "The gain stretched the answer, so it stretches what is wrong with it.", by.name("delta"),
+                by.stretched(tensor("ln_weight"), by.of("e")));
+      steps.add("gradient", Purpose::gradient, "Back through the norm",
+                "What would only shift or stretch the answer is taken out: the norm undoes it anyway.", g,
+                by.applied("layer_norm_gradient", {by.of("delta"), by.of("y_hat"), by.of("deviation")}));
       steps.line("Back through the norm", "The gradient of the loss at the answer.", g);
     }
     if (!deep()) return;
-    steps.add({"hidden_gradient",
-               Purpose::hidden_gradient,
-               "Back through the network",
-               "How would each hidden unit have to change? Shut units get nothing.",
-               {by.name("g1"), hadamard(by.back(start(plan.weights[1]), by.of(last_gradient())),
-                                        call("gelu_derivative", {by.of("z")}))}});
+    steps.add("hidden_gradient", Purpose::hidden_gradient, "Back through the network",
+              "How would each hidden unit have to change? Shut units get nothing.", by.name("g1"),
+              hadamard(by.back(start(plan.weights[1]), by.of(last_gradient())),
+                       call("gelu_derivative", {by.of("z")})));
     steps.line("Back through the network", "The gradient at the hidden units.", by.name("g1"));
   }
 
@@ -164,20 +143,16 @@ struct NetworkSteps {
     const std::string sum = "sum_" + parameter;
     const Expression added = gradient_of(index, is_bias);
     const bool goes_on = by.token || shown.divided;
-    steps.add({"gradients_" + parameter,
-               Purpose::gathered,
-               "All gradients so far",
-               by.token ? "“{token}” adds its own to those of the batch so far."
-                        : "The gradients of all tokens of the batch so far, added up.",
-               {sum + after(), goes_on ? tensor(sum + before()) + added : added}});
+    steps.add("gradients_" + parameter, Purpose::gathered, "All gradients so far",
+              by.token ? "“{token}” adds its own to those of the batch so far."
+                       : "The gradients of all tokens of the batch so far, added up.",
+              sum + after(), goes_on ? tensor(sum + before()) + added : added);
     const Expression learned = tensor(sum + after());
     const Expression step_taken = shown.sigma ? tensor(by.token ? "sigma" : "sigma_last") * learned : learned;
-    steps.add({"learn_" + parameter,
-               Purpose::learn,
-               is_bias ? "The bias after" : "The memory after",
-               by.token ? "One step against the gradients so far, from where the batch began."
-                        : "One step against all of them: where the next tokens go on.",
-               {parameter + after(), start(parameter) - step_taken}});
+    steps.add("learn_" + parameter, Purpose::learn, is_bias ? "The bias after" : "The memory after",
+              by.token ? "One step against the gradients so far, from where the batch began."
+                       : "One step against all of them: where the next tokens go on.",
+              parameter + after(), start(parameter) - step_taken);
     steps.line(is_bias ? "The bias is corrected" : "The memory is rewritten",
                "From where the batch began, one step against the gradients so far.", parameter + after(),
                {sum + after()}, is_bias ? 1 : 2);
@@ -206,11 +181,9 @@ struct NetworkSteps {
     Expression scores = query_input(index) * transpose(key_input(index));
     if (plan.has_biases()) scores = call("plus_one", {scores});
     if (shown.sigma) scores = hadamard(tensor("sigma"), scores);
-    steps.add({"scores" + plan.suffix(index),
-               Purpose::scores,
-               "Who reads whom",
-               "How much of what token j taught does token i see? Only inside the batch, only the past.",
-               {P, call("lower", {scores})}});
+    steps.add("scores" + plan.suffix(index), Purpose::scores, "Who reads whom",
+              "How much of what token j taught does token i see? Only inside the batch, only the past.", P,
+              call("lower", {scores}));
     steps.line("Who reads whom", "Queries meet keys instead of every token getting its own weights.", P);
   }
 
@@ -218,33 +191,25 @@ struct NetworkSteps {
     std::size_t index = 0;
     if (deep()) {
       who_reads_whom(index);
-      steps.add({"query_hidden_input",
-                 Purpose::ask,
-                 "What the hidden units get",
-                 "The query goes through the first layer that its token has learned.",
-                 {by.name("z_q"), answer(index++)}});
-      steps.add({"query_hidden",
-                 Purpose::hidden,
-                 "Which hidden units answer",
-                 "The bend, now for the query.",
-                 {by.name("x"), call("gelu", {by.of("z_q")})}});
+      steps.add("query_hidden_input", Purpose::ask, "What the hidden units get",
+                "The query goes through the first layer that its token has learned.", by.name("z_q"),
+                answer(index++));
+      steps.add("query_hidden", Purpose::hidden, "Which hidden units answer", "The bend, now for the query.",
+                by.name("x"), call("gelu", {by.of("z_q")}));
       steps.line("Inside the network", "The query meets the first layer.", by.name("x"), {by.name("z_q")});
     }
     who_reads_whom(index);
     const char* sentence = by.token ? "What does the memory answer to the query of “{token}”?"
                                     : "What every token's own weights would answer, without making them.";
     if (!shown.normalised) {
-      steps.add({"output", Purpose::output, "What comes out", sentence, {by.name("o"), answer(index)}});
+      steps.add("output", Purpose::output, "What comes out", sentence, by.name("o"), answer(index));
       steps.line("What comes out", sentence, by.name("o"));
       return;
     }
-    steps.add({"answer", Purpose::ask, "The answer", sentence, {by.name("y_q"), answer(index)}});
-    steps.add(
-        {"output",
-         Purpose::output,
-         "What comes out",
-         "The query itself, and the normalised answer on top.",
-         {by.name("o"), query() + layer_norm(by.applied("standardise", {by.of("y_q"), tensor("ln_eps")}))}});
+    steps.add("answer", Purpose::ask, "The answer", sentence, by.name("y_q"), answer(index));
+    steps.add("output", Purpose::output, "What comes out",
+              "The query itself, and the normalised answer on top.", by.name("o"),
+              query() + layer_norm(by.applied("standardise", {by.of("y_q"), tensor("ln_eps")})));
     steps.line("What comes out", "The query, and the normalised answer on top.", by.name("o"),
                {by.name("y_q")});
   }

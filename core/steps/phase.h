@@ -20,6 +20,16 @@ class PhaseBuilder {
 
   void add(Operation operation);
 
+  void add(std::string id, Purpose purpose, std::string title, std::string sentence, std::string result,
+           Expression expression, bool by_row = false) {
+    add({std::move(id),
+         purpose,
+         std::move(title),
+         std::move(sentence),
+         {std::move(result), std::move(expression)},
+         by_row});
+  }
+
   void add_all(const std::vector<Operation>& operations);
 
   /// A line for the equation of `result`, with the definitions of `inlined` written out. Throws Error if no
@@ -29,6 +39,8 @@ class PhaseBuilder {
 
   /// What these steps take from earlier blocks.
   void carry(std::vector<Carry> carries) { phase_.carries = std::move(carries); }
+
+  const std::vector<Operation>& operations() const { return phase_.operations; }
 
   Phase take() { return std::move(phase_); }
 

@@ -6,6 +6,11 @@ namespace palimpsest {
 
 namespace {
 
+/// What the last line writes out: what the program reads, where steps go on from it.
+std::vector<std::string> written_out(const std::vector<Operation>& after, const std::string& o) {
+  return after.empty() ? std::vector<std::string>() : std::vector<std::string>{o};
+}
+
 /// The steps of one token. Spec 2.2 with the read and the write told apart.
 struct TokenSteps {
   const Structure& structure;
@@ -24,30 +29,24 @@ struct TokenSteps {
     if (structure.decay == Decay::scalar) kept = tensor("alpha") * kept;
     if (structure.decay == Decay::key) kept = diagonal(tensor("alpha")) * kept;
     if (structure.value_decay) kept = kept * diagonal(tensor("mu"));
-    steps.add({"decay",
-               Purpose::decay,
-               "What is kept",
-               "How much of the memory stays when “{token}” comes in?",
-               {"S_decayed", kept}});
+    steps.add("decay", Purpose::decay, "What is kept",
+              "How much of the memory stays when “{token}” comes in?", "S_decayed", kept);
   }
 
   void read(PhaseBuilder& steps, const std::string& state) const {
     const Expression a = tensor(structure.erase_key ? notation.token.a : notation.token.k);
     const Expression answer = transpose(tensor(state)) * a;
-    steps.add({"read",
-               Purpose::read,
-               "What is there now",
-               structure.writes_value
-                   ? "What does the memory already answer for “{token}”? Only the difference will be written."
-                   : "What does the memory answer to the key that takes away?",
-               {"old", answer}});
-    steps.add({"error",
-               Purpose::error,
-               structure.writes_value ? "What is missing" : "What is taken away",
-               structure.writes_value ? "How far is that answer from what should be there?"
-                                      : "The answer goes out again, with the opposite sign.",
-               {"error", structure.writes_value ? tensor(notation.token.v) - tensor("old")
-                                                : call("negative", {tensor("old")})}});
+    steps.add("read", Purpose::read, "What is there now",
+              structure.writes_value
+                  ? "What does the memory already answer for “{token}”? Only the difference will be written."
+                  : "What does the memory answer to the key that takes away?",
+              "old", answer);
+    steps.add("error", Purpose::error, structure.writes_value ? "What is missing" : "What is taken away",
+              structure.writes_value ? "How far is that answer from what should be there?"
+                                     : "The answer goes out again, with the opposite sign.",
+              "error",
+              structure.writes_value ? tensor(notation.token.v) - tensor("old")
+                                     : call("negative", {tensor("old")}));
   }
 
   /// A state in parts: the rule says itself how they move.
@@ -68,23 +67,18 @@ struct TokenSteps {
     const Expression k = tensor(notation.token.k);
     const Expression strength = structure.beta ? tensor(notation.token.beta) * k : k;
     const Expression written = tensor(erases ? "error" : notation.token.v);
-    steps.add({"update",
-               Purpose::update,
-               "What is written",
-               erases ? "The difference is laid down along the key: old out, new in."
-                      : "The value is laid down along the key, over what is there.",
-               {"update", strength * transpose(written)}});
+    steps.add("update", Purpose::update, "What is written",
+              erases ? "The difference is laid down along the key: old out, new in."
+                     : "The value is laid down along the key, over what is there.",
+              "update", strength * transpose(written));
     Expression after = tensor(kept) + tensor("update");
     if (structure.plain_write) {
-      steps.add(
-          {"plain_update",
-           Purpose::update,
-           "What is added",
-           "The value of “{token}” is laid down along its key, whatever is there.",
-           {"plain_update", tensor(notation.token.k_plain) * transpose(tensor(notation.token.v_plain))}});
+      steps.add("plain_update", Purpose::update, "What is added",
+                "The value of “{token}” is laid down along its key, whatever is there.", "plain_update",
+                tensor(notation.token.k_plain) * transpose(tensor(notation.token.v_plain)));
       after = after + tensor("plain_update");
     }
-    steps.add({"write", Purpose::write, "The memory after", "The page after “{token}”.", {"S_after", after}});
+    steps.add("write", Purpose::write, "The memory after", "The page after “{token}”.", "S_after", after);
     steps.line("The memory is rewritten", "What stays, and what “{token}” adds.", "S_after",
                {"update", "plain_update", "S_decayed", "error"}, 3);
   }
@@ -93,17 +87,13 @@ struct TokenSteps {
 
   void output(PhaseBuilder& steps, const std::string& state) const {
     steps.add_all(notation.token_query);
-    steps.add({"output",
-               Purpose::output,
-               "What comes out",
-               reads_first()
-                   ? "What does the memory answer to the query of “{token}”, before it is rewritten?"
-                   : "What does the memory answer to the query of “{token}”?",
-               {notation.token.o, transpose(tensor(state)) * query()}});
+    steps.add("output", Purpose::output, "What comes out",
+              reads_first() ? "What does the memory answer to the query of “{token}”, before it is rewritten?"
+                            : "What does the memory answer to the query of “{token}”?",
+              notation.token.o, transpose(tensor(state)) * query());
     steps.add_all(notation.token_after);
-    std::vector<std::string> inlined;
-    if (!notation.token_after.empty()) inlined.push_back(notation.token.o);
-    steps.line("The memory is asked", "What comes out for the query.", "o", inlined, 1.4);
+    steps.line("The memory is asked", "What comes out for the query.", "o",
+               written_out(notation.token_after, notation.token.o), 1.4);
   }
 };
 
@@ -131,15 +121,8 @@ struct ChunkSteps {
 
   bool has_parts() const { return !structure.parts.empty(); }
   bool decays_keys() const { return structure.decay != Decay::none; }
-  bool asks_on_the_way() const { return reads && structure.reads_on_the_way(); }
   bool asks_early() const { return reads && structure.read_at == ReadAt::before_row; }
-  bool asks_late() const { return reads && structure.read_at == ReadAt::after_row; }
-  bool erases() const { return writes && structure.erase != Erase::none; }
-  /// Whether anything in between reads the memory as it has faded by its own row: a query, or an erase.
-  bool reads_faded() const { return asks_late() || (writes && structure.erase == Erase::decayed); }
   bool erases_early() const { return writes && structure.erase == Erase::undecayed && decays_keys(); }
-  /// The same of the memory as the row before left it.
-  bool reads_early() const { return asks_early() || erases_early(); }
   bool picks_rows() const { return structure.rows_per_read > 1; }
 
   /// The rows of a table that belong to the queries, where it has several for each.
@@ -185,6 +168,7 @@ struct ChunkSteps {
     return hadamard(products, at_reads(asks_early() ? "G_before" : "G"));
   }
 
+  /// All that may be asked for; what nothing reads goes (chunk_phase()).
   void decays(PhaseBuilder& steps) const {
     if (has_parts()) part_decays(steps);
     if (decays_keys()) key_decays(steps);
@@ -195,130 +179,72 @@ struct ChunkSteps {
     const Expression T = tensor("transition");
     const Expression c = tensor("inject");
     const Expression h = tensor("read_sight");
-    if (reads) {
-      steps.add({"mask",
-                 Purpose::mask,
-                 "Left since",
-                 "How much of what token j wrote does the query of token i still see?",
-                 {"G", call("parts_mask", {T, c, h, tensor("read_times")})}});
-      steps.add({"fade_in",
-                 Purpose::fade_in,
-                 "Left from the start",
-                 "How much of each part carried in does each query still see?",
-                 {"g_in", call("parts_from_start", {T, h, tensor("read_times")})}});
-    }
-    if (erases()) {
-      const Expression e = tensor("erase_sight");
-      steps.add({"erase_mask",
-                 Purpose::erase_mask,
-                 "Left for the error",
-                 "How much of what token j wrote is in the answer that token i corrects?",
-                 {"G_erase", call("parts_mask", {T, c, e, tensor("erase_times")})}});
-      steps.add({"erase_fade_in",
-                 Purpose::erase_fade_in,
-                 "Left from the start for the error",
-                 "How much of each part carried in is in the answer that token i corrects?",
-                 {"g_erase", call("parts_from_start", {T, e, tensor("erase_times")})}});
-    }
-    if (!writes) return;
-    steps.add({"fade_out",
-               Purpose::fade_out,
-               "Left at the end",
-               "What has each write come to in every part at the end of " + scope() + "?",
-               {"g_out", call("parts_to_end", {T, c})}});
-    steps.add({"fade_over",
-               Purpose::fade_over,
-               "Mixed over all",
-               "What becomes of the parts carried in?",
-               {"g_total", call("parts_total", {T, c})}});
+    const Expression e = tensor("erase_sight");
+    steps.add("mask", Purpose::mask, "Left since",
+              "How much of what token j wrote does the query of token i still see?", "G",
+              call("parts_mask", {T, c, h, tensor("read_times")}));
+    steps.add("fade_in", Purpose::fade_in, "Left from the start",
+              "How much of each part carried in does each query still see?", "g_in",
+              call("parts_from_start", {T, h, tensor("read_times")}));
+    steps.add("erase_mask", Purpose::erase_mask, "Left for the error",
+              "How much of what token j wrote is in the answer that token i corrects?", "G_erase",
+              call("parts_mask", {T, c, e, tensor("erase_times")}));
+    steps.add("erase_fade_in", Purpose::erase_fade_in, "Left from the start for the error",
+              "How much of each part carried in is in the answer that token i corrects?", "g_erase",
+              call("parts_from_start", {T, e, tensor("erase_times")}));
+    steps.add("fade_out", Purpose::fade_out, "Left at the end",
+              "What has each write come to in every part at the end of " + scope() + "?", "g_out",
+              call("parts_to_end", {T, c}));
+    steps.add("fade_over", Purpose::fade_over, "Mixed over all", "What becomes of the parts carried in?",
+              "g_total", call("parts_total", {T, c}));
   }
 
   void key_decays(PhaseBuilder& steps) const {
     const Expression alpha = tensor("alpha");
-    if (structure.decay == Decay::scalar && reads_faded()) {
-      steps.add({"mask",
-                 Purpose::mask,
-                 "Kept since",
-                 "How much of what token j wrote is left when token i reads?",
-                 {"G", call("decay_mask", {alpha})}});
-    }
-    if (reads_early() && structure.decay == Decay::scalar) {
-      steps.add({"mask_before",
-                 Purpose::erase_mask,
-                 "Kept since, before the own decay",
-                 "How much of what token j wrote is left just before token i comes in?",
-                 {"G_before", call("decay_mask_before", {alpha})}});
-    }
-    if (reads_faded()) {
-      steps.add({"fade_in",
-                 Purpose::fade_in,
-                 "Kept from the start",
-                 "How much of the memory carried in is left at each token?",
-                 {"g_in", call("cumulative_decay", {alpha})}});
-    }
-    if (reads_early()) {
-      steps.add({"fade_before",
-                 Purpose::erase_fade_in,
-                 "Kept until just before",
-                 "How much of the memory carried in is left just before each token?",
-                 {"g_before", call("cumulative_decay_before", {alpha})}});
-    }
-    if (!writes) return;
-    steps.add({"fade_out",
-               Purpose::fade_out,
-               "Kept to the end",
-               "How much of each write is left at the end of " + scope() + "?",
-               {"g_out", call("remaining_decay", {alpha})}});
-    steps.add({"fade_over",
-               Purpose::fade_over,
-               "Kept over all",
-               "How much of the memory carried in is left at the end of " + scope() + "?",
-               {"g_total", call("total_decay", {alpha})}});
+    steps.add("mask", Purpose::mask, "Kept since",
+              "How much of what token j wrote is left when token i reads?", "G", call("decay_mask", {alpha}));
+    steps.add("mask_before", Purpose::erase_mask, "Kept since, before the own decay",
+              "How much of what token j wrote is left just before token i comes in?", "G_before",
+              call("decay_mask_before", {alpha}));
+    steps.add("fade_in", Purpose::fade_in, "Kept from the start",
+              "How much of the memory carried in is left at each token?", "g_in",
+              call("cumulative_decay", {alpha}));
+    steps.add("fade_before", Purpose::erase_fade_in, "Kept until just before",
+              "How much of the memory carried in is left just before each token?", "g_before",
+              call("cumulative_decay_before", {alpha}));
+    steps.add("fade_out", Purpose::fade_out, "Kept to the end",
+              "How much of each write is left at the end of " + scope() + "?", "g_out",
+              call("remaining_decay", {alpha}));
+    steps.add("fade_over", Purpose::fade_over, "Kept over all",
+              "How much of the memory carried in is left at the end of " + scope() + "?", "g_total",
+              call("total_decay", {alpha}));
   }
 
   void value_decays(PhaseBuilder& steps) const {
     const Expression mu = tensor("mu");
-    if (asks_late() || erases()) {
-      steps.add({"value_fade_in",
-                 Purpose::fade_in,
-                 "Values kept from the start",
-                 "How much of each value channel carried in is left at each token?",
-                 {"m_in", call("cumulative_decay", {mu})}});
-    }
-    if (asks_early()) {
-      steps.add({"value_fade_before",
-                 Purpose::fade_in,
-                 "Values kept until just before",
-                 "How much of each value channel carried in is left just before each token?",
-                 {"m_before", call("cumulative_decay_before", {mu})}});
-    }
-    if (!writes) return;
-    steps.add({"value_fade_out",
-               Purpose::fade_out,
-               "Values kept to the end",
-               "How much of each value written is left at the end of " + scope() + "?",
-               {"m_out", call("remaining_decay", {mu})}});
-    steps.add({"value_fade_over",
-               Purpose::fade_over,
-               "Values kept over all",
-               "How much of each value channel carried in is left at the end of " + scope() + "?",
-               {"m_total", call("total_decay", {mu})}});
+    steps.add("value_fade_in", Purpose::fade_in, "Values kept from the start",
+              "How much of each value channel carried in is left at each token?", "m_in",
+              call("cumulative_decay", {mu}));
+    steps.add("value_fade_before", Purpose::fade_in, "Values kept until just before",
+              "How much of each value channel carried in is left just before each token?", "m_before",
+              call("cumulative_decay_before", {mu}));
+    steps.add("value_fade_out", Purpose::fade_out, "Values kept to the end",
+              "How much of each value written is left at the end of " + scope() + "?", "m_out",
+              call("remaining_decay", {mu}));
+    steps.add("value_fade_over", Purpose::fade_over, "Values kept over all",
+              "How much of each value channel carried in is left at the end of " + scope() + "?", "m_total",
+              call("total_decay", {mu}));
   }
 
   void who_reads_whom(PhaseBuilder& steps) const {
     const bool at_end = structure.read_at == ReadAt::end;
     steps.add_all(notation.rows_query);
-    steps.add({"scores",
-               Purpose::scores,
-               "Who reads whom",
-               "How strongly does each query meet each earlier key?",
-               {"P", query_scores(B())}});
+    steps.add("scores", Purpose::scores, "Who reads whom",
+              "How strongly does each query meet each earlier key?", "P", query_scores(B()));
     if (structure.plain_write) {
-      steps.add({"plain_scores",
-                 Purpose::scores,
-                 "Who reads what was added",
-                 "How strongly does each query meet each earlier key of the plain write?",
-                 {"P_plain", query_scores(K_plain())}});
+      steps.add("plain_scores", Purpose::scores, "Who reads what was added",
+                "How strongly does each query meet each earlier key of the plain write?", "P_plain",
+                query_scores(K_plain()));
     }
     steps.line("Who reads whom",
                at_end ? "Every query meets every key: nothing is masked."
@@ -326,7 +252,7 @@ struct ChunkSteps {
                    ? "The mask is strict: no token meets its own key. What it keeps of the past fades."
                : whole ? "All pairs at once; the mask keeps the past and lets it fade."
                        : "Only inside the chunk. The mask keeps the past and lets it fade.",
-               structure.plain_write ? "P_plain" : "P", {}, 1);
+               structure.plain_write ? "P_plain" : "P");
   }
 
   /// What the rows' erases find before any of them has written.
@@ -334,11 +260,8 @@ struct ChunkSteps {
     Expression found = erase_from_start() * tensor("S_in");
     if (structure.value_decay) found = hadamard(tensor("m_in"), found);
     if (!structure.plain_write) return found;
-    steps.add({"plain_overlap",
-               Purpose::overlap,
-               "What was added overlaps",
-               "How much of the plain writes does each later erase find?",
-               {"N_plain", erase_scores(K_plain())}});
+    steps.add("plain_overlap", Purpose::overlap, "What was added overlaps",
+              "How much of the plain writes does each later erase find?", "N_plain", erase_scores(K_plain()));
     return found + tensor("N_plain") * V_plain();
   }
 
@@ -346,27 +269,20 @@ struct ChunkSteps {
     if (structure.erase == Erase::none) return;
     const std::string sentence =
         "Each token must know what the earlier ones of " + scope() + " wrote: one row after the other.";
-    steps.add({"overlap",
-               Purpose::overlap,
-               "Which keys overlap",
-               "How much does each write disturb what a later key reads?",
-               {"N", erase_scores(B())}});
+    steps.add("overlap", Purpose::overlap, "Which keys overlap",
+              "How much does each write disturb what a later key reads?", "N", erase_scores(B()));
     const Expression found = known(steps);
-    steps.add({"rest",
-               Purpose::rest,
-               structure.writes_value ? "What memory cannot say" : "What is taken away at first",
-               structure.writes_value
-                   ? "What is still missing after asking the memory carried in?"
-                   : "What would be taken away if no token of " + scope() + " wrote anything?",
-               {"R", structure.writes_value ? tensor(notation.rows.v) - found : call("negative", {found})}});
-    steps.add({"solve",
-               Purpose::solve,
-               "What will be written",
-               sentence,
-               {"U", structure.value_decay ? call("solve_fading", {tensor("N"), tensor("R"), tensor("mu")})
-                                           : call("solve_unit_lower", {tensor("N"), tensor("R")})},
-               true});
-    steps.line("What will be written", sentence, "U", {}, 1);
+    steps.add("rest", Purpose::rest,
+              structure.writes_value ? "What memory cannot say" : "What is taken away at first",
+              structure.writes_value
+                  ? "What is still missing after asking the memory carried in?"
+                  : "What would be taken away if no token of " + scope() + " wrote anything?",
+              "R", structure.writes_value ? tensor(notation.rows.v) - found : call("negative", {found}));
+    steps.add("solve", Purpose::solve, "What will be written", sentence, "U",
+              structure.value_decay ? call("solve_fading", {tensor("N"), tensor("R"), tensor("mu")})
+                                    : call("solve_unit_lower", {tensor("N"), tensor("R")}),
+              true);
+    steps.line("What will be written", sentence, "U");
   }
 
   void outputs(PhaseBuilder& steps) const {
@@ -374,30 +290,20 @@ struct ChunkSteps {
     Expression before = structure.read_at == ReadAt::end ? Q() * kept(S) : query_from_start() * S;
     if (structure.value_decay && structure.reads_on_the_way())
       before = hadamard(tensor(asks_early() ? "m_before" : "m_in"), before);
-    steps.add({"inter",
-               Purpose::inter,
-               "From before",
-               "What does the memory carried in answer?",
-               {"O_inter", before}});
+    steps.add("inter", Purpose::inter, "From before", "What does the memory carried in answer?", "O_inter",
+              before);
     const char* read_fading = asks_early() ? "read_fading_before" : "read_fading";
     Expression inside =
         structure.value_decay ? call(read_fading, {tensor("P"), U(), tensor("mu")}) : tensor("P") * U();
     if (structure.plain_write) inside = inside + tensor("P_plain") * V_plain();
-    steps.add({"intra",
-               Purpose::intra,
-               "From inside",
-               "What do the tokens of " + scope() + " add for each other?",
-               {"O_intra", inside}});
-    steps.add({"output",
-               Purpose::output,
-               "What comes out",
-               "State passed in + inside " + scope() + " = what the recurrence gives, token by token.",
-               {notation.rows.o, tensor("O_inter") + tensor("O_intra")}});
+    steps.add("intra", Purpose::intra, "From inside",
+              "What do the tokens of " + scope() + " add for each other?", "O_intra", inside);
+    steps.add("output", Purpose::output, "What comes out",
+              "State passed in + inside " + scope() + " = what the recurrence gives, token by token.",
+              notation.rows.o, tensor("O_inter") + tensor("O_intra"));
     steps.add_all(notation.rows_after);
-    std::vector<std::string> inlined;
-    if (!notation.rows_after.empty()) inlined.push_back(notation.rows.o);
-    steps.line("What comes out", "From the memory carried in, and from inside " + scope() + ".", "O", inlined,
-               1);
+    steps.line("What comes out", "From the memory carried in, and from inside " + scope() + ".", "O",
+               written_out(notation.rows_after, notation.rows.o));
   }
 
   /// A state carried over the whole chunk.
@@ -421,17 +327,11 @@ struct ChunkSteps {
     Expression written = transpose(to_end(B())) * values;
     if (structure.plain_write) written = written + transpose(to_end(K_plain())) * V_plain();
     const std::string sentence = whole ? "The memory after the last token." : "One state for the next chunk.";
-    steps.add({"faded",
-               Purpose::gathered,
-               "Written, faded",
-               "What do all writes of " + scope() + " amount to at its end?",
-               {"S_written", written}});
-    steps.add({"carry",
-               Purpose::carry,
-               "What is carried on",
-               sentence,
-               {"S_out", kept(tensor("S_in")) + tensor("S_written")}});
-    steps.line("What is carried on", sentence, "S_out", {}, 1);
+    steps.add("faded", Purpose::gathered, "Written, faded",
+              "What do all writes of " + scope() + " amount to at its end?", "S_written", written);
+    steps.add("carry", Purpose::carry, "What is carried on", sentence, "S_out",
+              kept(tensor("S_in")) + tensor("S_written"));
+    steps.line("What is carried on", sentence, "S_out");
   }
 };
 
@@ -456,28 +356,28 @@ Phase chunk_phase(std::string title, const ChunkSteps& chunk, std::vector<Carry>
   PhaseBuilder steps(std::move(title));
   steps.add_all(chunk.notation.rows_before);
   chunk.decays(steps);
+  std::vector<Operation> droppable = steps.operations();
+  // What a rule prepares may be a state of its own: a whole pass keeps all of it.
+  if (chunk.reads && chunk.writes)
+    droppable.erase(droppable.begin(), droppable.begin() + std::ssize(chunk.notation.rows_before));
   if (chunk.reads) chunk.who_reads_whom(steps);
   if (chunk.writes) chunk.solve(steps);
   if (chunk.reads) chunk.outputs(steps);
   if (chunk.writes) chunk.carry(steps);
   steps.carry(std::move(carries));
   Phase phase = steps.take();
-  if (!chunk.reads || !chunk.writes) drop_unread(phase, chunk.notation.rows_before);
+  drop_unread(phase, droppable);
   return phase;
 }
 
 Phase read_phase(const ChunkSteps& chunk) {
   PhaseBuilder reads("every token reads the finished memory");
   reads.add_all(chunk.notation.rows_query);
-  reads.add({"output",
-             Purpose::output,
-             "What comes out",
-             "Every token reads the memory after the last one.",
-             {chunk.notation.rows.o, chunk.Q() * tensor("S_final")}});
+  reads.add("output", Purpose::output, "What comes out", "Every token reads the memory after the last one.",
+            chunk.notation.rows.o, chunk.Q() * tensor("S_final"));
   reads.add_all(chunk.notation.rows_after);
-  std::vector<std::string> inlined;
-  if (!chunk.notation.rows_after.empty()) inlined.push_back(chunk.notation.rows.o);
-  reads.line("What comes out", "Every token reads the memory after the last one.", "O", inlined, 1);
+  reads.line("What comes out", "Every token reads the memory after the last one.", "O",
+             written_out(chunk.notation.rows_after, chunk.notation.rows.o));
   reads.carry({{"S_out", "S_final"}});
   return reads.take();
 }

@@ -63,11 +63,9 @@ namespace {
 
 /// What the gates leave of every key, for the queries of a block.
 void add_decays(PhaseBuilder& steps) {
-  steps.add({"decays",
-             Purpose::mask,
-             "What is left of each key",
-             "Every gate fades all keys before it; the logarithms of those in between add up.",
-             {"decays", call("log_decays", {tensor("g"), tensor("queries"), tensor("keys")})}});
+  steps.add("decays", Purpose::mask, "What is left of each key",
+            "Every gate fades all keys before it; the logarithms of those in between add up.", "decays",
+            call("log_decays", {tensor("g"), tensor("queries"), tensor("keys")}));
 }
 
 Expression biased(const Expression& scores, bool fades) { return fades ? scores + tensor("decays") : scores; }
@@ -75,37 +73,22 @@ Expression biased(const Expression& scores, bool fades) { return fades ? scores 
 Phase stream_phase(const Expression& query, bool fades) {
   PhaseBuilder steps("token by token");
   if (fades) add_decays(steps);
-  steps.add({"score",
-             Purpose::scores,
-             "How similar",
-             "How similar is the query of “{token}” to every key kept so far?",
-             {"x", biased(transpose(query) * transpose(tensor("K_cache")), fades)}});
-  steps.add({"peak",
-             Purpose::peak,
-             "The best match",
-             "The largest score; taking it out keeps the exponential in range.",
-             {"m", call("row_max", {tensor("x")})}});
-  steps.add({"weights",
-             Purpose::weights,
-             "How much each counts",
-             "Exponentials turn scores into weights.",
-             {"w", call("exp_difference", {tensor("x"), tensor("m")})}});
+  steps.add("score", Purpose::scores, "How similar",
+            "How similar is the query of “{token}” to every key kept so far?", "x",
+            biased(transpose(query) * transpose(tensor("K_cache")), fades));
+  steps.add("peak", Purpose::peak, "The best match",
+            "The largest score; taking it out keeps the exponential in range.", "m",
+            call("row_max", {tensor("x")}));
+  steps.add("weights", Purpose::weights, "How much each counts", "Exponentials turn scores into weights.",
+            "w", call("exp_difference", {tensor("x"), tensor("m")}));
   steps.line("Who is looked at", "Every earlier token is still there, and every one is weighed anew.", "w");
-  steps.add({"denominator",
-             Purpose::denominator,
-             "All weights",
-             "The sum of the weights.",
-             {"l", call("row_sum", {tensor("w")})}});
-  steps.add({"numerator",
-             Purpose::numerator,
-             "Weighted values",
-             "The values, each as often as its weight says.",
-             {"y", transpose(tensor("V_cache")) * transpose(tensor("w"))}});
-  steps.add({"output",
-             Purpose::output,
-             "What comes out",
-             "Weighted values over all weights: an average.",
-             {"o", call("reciprocal", {tensor("l")}) * tensor("y")}});
+  steps.add("denominator", Purpose::denominator, "All weights", "The sum of the weights.", "l",
+            call("row_sum", {tensor("w")}));
+  steps.add("numerator", Purpose::numerator, "Weighted values",
+            "The values, each as often as its weight says.", "y",
+            transpose(tensor("V_cache")) * transpose(tensor("w")));
+  steps.add("output", Purpose::output, "What comes out", "Weighted values over all weights: an average.", "o",
+            call("reciprocal", {tensor("l")}) * tensor("y"));
   steps.line("What comes out", "The average of the values under these weights.", "o", {"y"}, 2);
   return steps.take();
 }
@@ -113,39 +96,24 @@ Phase stream_phase(const Expression& query, bool fades) {
 Phase dense_phase(const Expression& query, bool fades) {
   PhaseBuilder steps("the whole sequence at once");
   if (fades) add_decays(steps);
-  steps.add({"scores",
-             Purpose::scores,
-             "How similar",
-             "Every query meets every key; the future is masked by adding minus infinity.",
-             {"X", call("causal", {biased(query * transpose(tensor("K_cache")), fades), tensor("first_query"),
-                                   tensor("first_key")})}});
+  steps.add("scores", Purpose::scores, "How similar",
+            "Every query meets every key; the future is masked by adding minus infinity.", "X",
+            call("causal", {biased(query * transpose(tensor("K_cache")), fades), tensor("first_query"),
+                            tensor("first_key")}));
   steps.line("Who reads whom", "All pairs at once, the future masked.", "X");
-  steps.add({"peak",
-             Purpose::peak,
-             "The best match",
-             "The largest score of each row keeps the exponential in range.",
-             {"m", call("row_max", {tensor("X")})}});
-  steps.add({"weights",
-             Purpose::weights,
-             "How much each counts",
-             "Exponentials turn scores into weights.",
-             {"E", call("exp_difference", {tensor("X"), tensor("m")})}});
-  steps.add({"denominator",
-             Purpose::denominator,
-             "All weights",
-             "The sum of each row.",
-             {"l", call("row_sum", {tensor("E")})}});
-  steps.add({"attention",
-             Purpose::normalise,
-             "Attention",
-             "Each row divided by its sum: shares that add up to 1.",
-             {"A", call("divide_rows", {tensor("E"), tensor("l")})}});
+  steps.add("peak", Purpose::peak, "The best match",
+            "The largest score of each row keeps the exponential in range.", "m",
+            call("row_max", {tensor("X")}));
+  steps.add("weights", Purpose::weights, "How much each counts", "Exponentials turn scores into weights.",
+            "E", call("exp_difference", {tensor("X"), tensor("m")}));
+  steps.add("denominator", Purpose::denominator, "All weights", "The sum of each row.", "l",
+            call("row_sum", {tensor("E")}));
+  steps.add("attention", Purpose::normalise, "Attention",
+            "Each row divided by its sum: shares that add up to 1.", "A",
+            call("divide_rows", {tensor("E"), tensor("l")}));
   steps.line("Attention", "Exponentials, divided by their sum.", "A", {"E"});
-  steps.add({"output",
-             Purpose::output,
-             "What comes out",
-             "Every row is an average of values.",
-             {"O", tensor("A") * tensor("V_cache")}});
+  steps.add("output", Purpose::output, "What comes out", "Every row is an average of values.", "O",
+            tensor("A") * tensor("V_cache"));
   steps.line("What comes out", "Every row is an average of values.", "O");
   return steps.take();
 }
@@ -154,35 +122,22 @@ Phase tile_phase(const Expression& query, bool fades) {
   const Expression fade = call("exp_difference", {tensor("m_in"), tensor("m")});
   PhaseBuilder steps("tile by tile");
   if (fades) add_decays(steps);
-  steps.add({"scores",
-             Purpose::scores,
-             "How similar",
-             "The queries of this chunk meet one tile of keys.",
-             {"X", call("causal", {biased(query * transpose(tensor("K")), fades), tensor("first_query"),
-                                   tensor("first_key")})}});
+  steps.add("scores", Purpose::scores, "How similar", "The queries of this chunk meet one tile of keys.", "X",
+            call("causal", {biased(query * transpose(tensor("K")), fades), tensor("first_query"),
+                            tensor("first_key")}));
   steps.line("Who reads whom", "One tile of keys at a time.", "X");
-  steps.add({"peak",
-             Purpose::peak,
-             "The best match so far",
-             "Does this tile raise the largest score?",
-             {"m", call("maximum", {tensor("m_in"), call("row_max", {tensor("X")})})}});
-  steps.add({"weights",
-             Purpose::weights,
-             "How much each counts",
-             "Exponentials under the new maximum.",
-             {"E", call("exp_difference", {tensor("X"), tensor("m")})}});
+  steps.add("peak", Purpose::peak, "The best match so far", "Does this tile raise the largest score?", "m",
+            call("maximum", {tensor("m_in"), call("row_max", {tensor("X")})}));
+  steps.add("weights", Purpose::weights, "How much each counts", "Exponentials under the new maximum.", "E",
+            call("exp_difference", {tensor("X"), tensor("m")}));
   steps.line("Weights", "Exponentials under the largest score so far.", "E");
-  steps.add({"denominator",
-             Purpose::denominator,
-             "All weights so far",
-             "What was summed before is rescaled to the new maximum.",
-             {"l", hadamard(fade, tensor("l_in")) + call("row_sum", {tensor("E")})}});
+  steps.add("denominator", Purpose::denominator, "All weights so far",
+            "What was summed before is rescaled to the new maximum.", "l",
+            hadamard(fade, tensor("l_in")) + call("row_sum", {tensor("E")}));
   steps.line("All weights so far", "Rescale, then add.", "l");
-  steps.add({"numerator",
-             Purpose::numerator,
-             "Weighted values so far",
-             "So are the values: rescale, then add this tile.",
-             {"Y", hadamard(fade, tensor("Y_in")) + tensor("E") * tensor("V")}});
+  steps.add("numerator", Purpose::numerator, "Weighted values so far",
+            "So are the values: rescale, then add this tile.", "Y",
+            hadamard(fade, tensor("Y_in")) + tensor("E") * tensor("V"));
   steps.line("Weighted values so far", "Rescale, then add.", "Y");
   steps.carry({{"m", "m_in", Carry::When::going_on},
                {"l", "l_in", Carry::When::going_on},
@@ -192,11 +147,8 @@ Phase tile_phase(const Expression& query, bool fades) {
 
 Phase done_phase() {
   PhaseBuilder steps("the chunk is done");
-  steps.add({"output",
-             Purpose::output,
-             "What comes out",
-             "Weighted values over all weights: an average.",
-             {"O", call("divide_rows", {tensor("Y"), tensor("l")})}});
+  steps.add("output", Purpose::output, "What comes out", "Weighted values over all weights: an average.", "O",
+            call("divide_rows", {tensor("Y"), tensor("l")}));
   steps.line("What comes out", "The average of the values under these weights.", "O");
   steps.carry({{"l", "l"}, {"Y", "Y"}});
   return steps.take();

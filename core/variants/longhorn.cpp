@@ -44,16 +44,15 @@ Term explain_row_step(CallCell& cell) {
 }
 
 std::vector<Function> functions_of_longhorn() {
-  const char* words = "the strength, less the longer the key: the share of the way to the optimum";
   return {function(
               "implicit_step", "[K, 1], [1, 1] -> [1, 1]",
               {R"(\left(#2^{-1} + \|#1\|^2\right)^{-1})", Precedence::product, Precedence::atom},
-              [](Arguments a) { return steps<double>(a[0].transpose(), a[1]); }, explain_token_step, words),
+              [](Arguments a) { return steps<double>(a[0].transpose(), a[1]); }, explain_token_step),
           function(
               "row_implicit_steps", "[L, K], [L, 1] -> [L, 1]",
               {R"(\left[\left(#2_{i}^{-1} + \|#1_{i}\|^2\right)^{-1}\right]_{i})", Precedence::atom,
                Precedence::atom},
-              [](Arguments a) { return steps<double>(a[0], a[1]); }, explain_row_step, words)};
+              [](Arguments a) { return steps<double>(a[0], a[1]); }, explain_row_step)};
 }
 
 Notation longhorn_notation() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <sstream>
 #include <string>
@@ -35,6 +36,22 @@ inline Ran palimpsest_with(const std::vector<std::string>& arguments,
 
 inline bool is_one_line(const std::string& text) {
   return std::ranges::count(text, '\n') == 1 && text.back() == '\n' && text.size() > 1;
+}
+
+/// Checks that a command failed with this status and with one line that says these words.
+template <class... Words>
+void check_failure(const Ran& ran, int status, const Words&... words) {
+  INFO(ran.error);
+  CHECK(ran.status == status);
+  CHECK(is_one_line(ran.error));
+  for (const std::string& said : std::initializer_list<std::string>{words...})
+    CHECK_THAT(ran.error, says(said));
+}
+
+/// The arguments of a command line without quotes.
+inline std::vector<std::string> arguments(const std::string& line) {
+  std::istringstream words(line);
+  return {std::istream_iterator<std::string>(words), {}};
 }
 
 /// `first`, then `more`.

@@ -13,8 +13,8 @@ using namespace palimpsest::testing;
 namespace {
 
 /// A race of a moment.
-const std::vector<std::string> quick = {"bench", "--device", "cpu", "--heads",   "2", "--dk",
-                                        "6",     "--chunk",  "8",   "--repeats", "1", "--no-roof"};
+const std::vector<std::string> quick =
+    arguments("bench --device cpu --heads 2 --dk 6 --chunk 8 --repeats 1 --no-roof");
 
 Ran bench(const std::vector<std::string>& arguments) { return palimpsest_with(joined(quick, arguments)); }
 
@@ -22,33 +22,10 @@ Ran bench(const std::vector<std::string>& arguments) { return palimpsest_with(jo
 
 TEST_CASE("bench measures every combination, softmax beside, and writes a report", "[race]") {
   const TemporaryFolder folder;
-  const Ran ran = palimpsest_with({"bench",
-                                   "--variant",
-                                   "gated_deltanet",
-                                   "--form",
-                                   "recurrent,chunkwise",
-                                   "--device",
-                                   "cpu",
-                                   "--precision",
-                                   "f32,f64",
-                                   "--tokens",
-                                   "9,33",
-                                   "--batch",
-                                   "2",
-                                   "--heads",
-                                   "3",
-                                   "--dk",
-                                   "6,4",
-                                   "--dv",
-                                   "5,7",
-                                   "--chunk",
-                                   "8",
-                                   "--repeats",
-                                   "2",
-                                   "--json",
-                                   folder / "race.json",
-                                   "--csv",
-                                   folder / "race.csv"});
+  const Ran ran = palimpsest_with(joined(
+      arguments("bench --variant gated_deltanet --form recurrent,chunkwise --device cpu --precision f32,f64 "
+                "--tokens 9,33 --batch 2 --heads 3 --dk 6,4 --dv 5,7 --chunk 8 --repeats 2"),
+      {"--json", folder / "race.json", "--csv", folder / "race.csv"}));
   INFO(ran.error);
   REQUIRE(ran.status == exit_done);
   CHECK(ran.error.empty());  // no progress where there is no terminal
@@ -91,10 +68,8 @@ TEST_CASE("a report is continued with what it lacks", "[race]") {
   other.machine.processor = "another";
   const std::string text = race_json(other);
   write_file(file, text);
-  const Ran refused = bench({"--variant", "linear", "--tokens", "9", "--continue", file});
-  CHECK(refused.status == exit_bad_usage);
-  CHECK(is_one_line(refused.error));
-  CHECK_THAT(refused.error, says(file) && says("another processor: \"another\""));
+  check_failure(bench({"--variant", "linear", "--tokens", "9", "--continue", file}), exit_bad_usage, file,
+                "another processor: \"another\"");
   CHECK(read_file(file) == text);
 }
 
@@ -106,14 +81,11 @@ TEST_CASE("bench says why points are missing", "[race]") {
   CHECK_THAT(ran.out,
              says("What was not measured, and why") &&
                  says("softmax two-pass 8 cpu f32: There is no memory that a first pass could make"));
-  const Ran none = bench({"--variant", "softmax", "--form", "two-pass", "--tokens", "9"});
-  CHECK(none.status == exit_unsupported);
-  CHECK_THAT(none.error, says("there is nothing to measure: There is no memory"));
+  check_failure(bench({"--variant", "softmax", "--form", "two-pass", "--tokens", "9"}), exit_unsupported,
+                "there is nothing to measure: There is no memory");
   if (cuda_unavailable().empty()) return;
-  const Ran no_device =
-      palimpsest_with({"bench", "--variant", "linear", "--device", "cuda", "--tokens", "9"});
-  CHECK(no_device.status == exit_unsupported);
-  CHECK_THAT(no_device.error, says(cuda_unavailable()));
+  check_failure(palimpsest_with({"bench", "--variant", "linear", "--device", "cuda", "--tokens", "9"}),
+                exit_unsupported, cuda_unavailable());
 }
 
 TEST_CASE("bench refuses what it does not understand", "[race]") {
@@ -132,11 +104,7 @@ TEST_CASE("bench refuses what it does not understand", "[race]") {
            {{"--json", "/dev/full"}, "is not a regular file"},
            {{"--continue", folder / "none.json"}, "no such file"},
            {{"--continue", folder / "other.json"}, "seems to be a Jupyter notebook"}}) {
-    const Ran ran = palimpsest_with(joined({"bench"}, arguments));
-    INFO(ran.error);
-    CHECK(ran.status == exit_bad_usage);
-    CHECK(is_one_line(ran.error));
-    CHECK_THAT(ran.error, says(message));
+    check_failure(palimpsest_with(joined({"bench"}, arguments)), exit_bad_usage, message);
   }
 }
 
@@ -144,9 +112,10 @@ TEST_CASE("an interrupted race ends cleanly with what it has, and is continued",
   const TemporaryFolder folder;
   const std::string file = folder / "race.json";
   // Points of a moment, and one for which nobody waits.
-  const std::vector<std::string> race = {
-      "bench",   "--variant", "linear", "--alone", "--form",    "recurrent", "--device", "cpu",
-      "--heads", "1",         "--dk",   "64",      "--no-roof", "--repeats", "100000",   "--seconds"};
+  const std::vector<std::string> race = arguments(
+      "bench --variant linear --alone --form recurrent --device cpu --heads 1 --dk 64 --no-roof --repeats "
+      "100000 "
+      "--seconds");
   const Program racing(joined(race, {"100000", "--tokens", "100000", "--json", file}));
   racing.wait_until_it_takes_interrupts();
   racing.wait_until_it_has_worked(std::chrono::milliseconds(300));

@@ -7,9 +7,8 @@
 #include <semaphore>
 
 #include "app/commands/command_line.h"
-#include "app/commands/console.h"
 #include "app/commands/options.h"
-#include "app/commands/run_batch.h"
+#include "app/commands/run.h"
 #include "core/cases/random_case.h"
 #include "core/contract/sequence.h"
 #include "core/proof/verify_plan.h"
@@ -243,10 +242,8 @@ TEST_CASE("a random case can be asked for by its name", "[run]") {
 TEST_CASE("a random case that makes no sense is refused", "[run]") {
   for (const char* input : {"random:T=ten", "random:T=-1", "random:K=0", "random:T=9223372036854775807",
                             "random:T=4,T=5", "random:g,g", "random:K=100000,T=100000"}) {
-    const Ran ran = palimpsest_with({"run", "kda", "--input", input, "--output", "/dev/null/x"});
-    CHECK(ran.status == exit_bad_usage);
-    CHECK(is_one_line(ran.error));
-    CHECK_THAT(ran.error, says(input));
+    check_failure(palimpsest_with({"run", "kda", "--input", input, "--output", "/dev/null/x"}),
+                  exit_bad_usage, input);
   }
 }
 
@@ -254,11 +251,7 @@ TEST_CASE("wrong values of the command line are refused in one line", "[run]") {
   const Run run;
   write_npz(run.input(), one_head("retnet", 1));
   const auto refused = [&](const std::vector<std::string>& more, const std::string& message) {
-    const Ran ran = run.on_input("retnet", more);
-    INFO(ran.error);
-    CHECK(ran.status == exit_bad_usage);
-    CHECK(is_one_line(ran.error));
-    CHECK_THAT(ran.error, says(message));
+    check_failure(run.on_input("retnet", more), exit_bad_usage, message);
     CHECK_FALSE(std::filesystem::exists(run.output()));
   };
   for (const char* number : {"0.5x", "nan", "inf", "", " 0.5", "1e999", "0,5", "0x1p-1", "--1"}) {
@@ -284,9 +277,8 @@ TEST_CASE("options accept only their own words", "[run]") {
   const Run run;
   write_npz(run.input(), one_head("linear", 1));
   for (const char* value : {"True", "1", "yes", ""}) {
-    const Ran ran = run.on_input("linear", {"--param", std::string("causal=") + value});
-    CHECK(ran.status == exit_bad_usage);
-    CHECK_THAT(ran.error, says("expected one of: true, false"));
+    check_failure(run.on_input("linear", {"--param", std::string("causal=") + value}), exit_bad_usage,
+                  "expected one of: true, false");
   }
   CHECK(run.on_input("linear", {"--param", "causal=false"}).status == exit_done);
 }
@@ -302,39 +294,31 @@ TEST_CASE("a device that is not there gives status 3 and the reason", "[run]") {
   const Ran ran = run("linear", one_head("linear", 1), {"--device", "cuda"});
   // On a machine with a card the run is done, or the kernels say what they lack.
   if (ran.status != exit_done) {
-    CHECK(ran.status == exit_unsupported);
-    CHECK(is_one_line(ran.error));
-    CHECK_THAT(ran.error, says("cuda"));
+    check_failure(ran, exit_unsupported, "cuda");
   }
 }
 
 TEST_CASE("bf16 and tf32 on the processor give status 3 and the reason", "[run]") {
   const Run run;
   for (const std::string precision : {"bf16", "tf32"}) {
-    const Ran ran = run("linear", one_head("linear", 1), {"--precision", precision});
-    CHECK(ran.status == exit_unsupported);
-    CHECK(is_one_line(ran.error));
-    CHECK_THAT(ran.error,
-               says("cpu computes in f64 and f32; " + precision + " is for a device with tensor cores"));
+    check_failure(run("linear", one_head("linear", 1), {"--precision", precision}), exit_unsupported,
+                  "cpu computes in f64 and f32; " + precision + " is for a device with tensor cores");
   }
 }
 
 TEST_CASE("a form that would need too much memory gives status 3 and the reason", "[run]") {
   const TemporaryFolder folder;
-  const Ran ran = palimpsest_with({"run", "linear", "--form", "parallel", "--input",
-                                   "random:T=100000,K=1,V=1", "--output", folder / "x.npz"});
-  CHECK(ran.status == exit_unsupported);
-  CHECK_THAT(ran.error, says("The chunkwise form gives the same result in small chunks"));
+  check_failure(palimpsest_with({"run", "linear", "--form", "parallel", "--input", "random:T=100000,K=1,V=1",
+                                 "--output", folder / "x.npz"}),
+                exit_unsupported, "The chunkwise form gives the same result in small chunks");
 }
 
 TEST_CASE("chunks whose matrices would need too much memory give status 3 and the reason", "[run]") {
   const TemporaryFolder folder;
   for (const char* variant : {"linear", "deltanet", "softmax"}) {
-    const Ran ran = palimpsest_with({"run", variant, "--form", "chunkwise", "--chunk", "1000000", "--input",
-                                     "random:T=100000,K=1,V=1", "--output", folder / "x.npz"});
-    CHECK(ran.status == exit_unsupported);
-    CHECK(is_one_line(ran.error));
-    CHECK_THAT(ran.error, says("chunks of 100000 tokens") && says("Smaller chunks give the same result"));
+    check_failure(palimpsest_with({"run", variant, "--form", "chunkwise", "--chunk", "1000000", "--input",
+                                   "random:T=100000,K=1,V=1", "--output", folder / "x.npz"}),
+                  exit_unsupported, "chunks of 100000 tokens", "Smaller chunks give the same result");
   }
 }
 
@@ -375,9 +359,8 @@ TEST_CASE("the input is not written over", "[run]") {
   const Run run;
   write_npz(run.input(), one_head("linear", 1));
   const std::string before = read_file(run.input());
-  const Ran ran = palimpsest_with({"run", "linear", "--input", run.input(), "--output", run.input()});
-  CHECK(ran.status == exit_bad_usage);
-  CHECK_THAT(ran.error, says(run.input()) && says("is the input"));
+  check_failure(palimpsest_with({"run", "linear", "--input", run.input(), "--output", run.input()}),
+                exit_bad_usage, run.input(), "is the input");
   CHECK(read_file(run.input()) == before);
 }
 
@@ -392,10 +375,8 @@ TEST_CASE("of many arrays that are ignored only some are named", "[run]") {
 TEST_CASE("an output that cannot be written is refused", "[run]") {
   const Run run;
   const auto refused = [&](const std::string& output, const std::string& message) {
-    const Ran ran = palimpsest_with({"run", "linear", "--input", "random:T=3", "--output", output});
-    CHECK(ran.status == exit_bad_usage);
-    CHECK(is_one_line(ran.error));
-    CHECK_THAT(ran.error, says(output) && says(message));
+    check_failure(palimpsest_with({"run", "linear", "--input", "random:T=3", "--output", output}),
+                  exit_bad_usage, output, message);
   };
   refused(run.folder().path(), "is a folder");
   refused("", "\"\": cannot be written: is no file's name");
@@ -419,8 +400,7 @@ TEST_CASE("run --ask gives what the state left by a block answers, in every form
   }
   CHECK(run("softmax", one_head("softmax", 1, true), {"--ask"}).status == exit_unsupported);
   const Ran nothing = run("gated_deltanet", one_head("gated_deltanet", 1), {"--ask"});
-  CHECK(nothing.status == exit_bad_usage);
-  CHECK_THAT(nothing.error, says("--ask: initial_state is missing, so that nothing answers"));
+  check_failure(nothing, exit_bad_usage, "--ask: initial_state is missing, so that nothing answers");
   CHECK(run("linear", one_head("linear", 1), {"--ask", "--device", "cuda"}).status == exit_unsupported);
 }
 
@@ -455,9 +435,8 @@ TEST_CASE("a parameter that f32 cannot hold is refused in every head", "[run]") 
   const Run run;
   Arrays heads = stacked("linear", {one_head("linear", 1), one_head("linear", 2)}, 1, 3);
   heads["scale"] = Array({2}, std::vector<double>{1, 1e-50});
-  const Ran ran = run("linear", heads, {"--precision", "f32"});
-  CHECK(ran.status == exit_bad_usage);
-  CHECK_THAT(ran.error, says("parameter scale is 1e-50, which f32 cannot hold"));
+  check_failure(run("linear", heads, {"--precision", "f32"}), exit_bad_usage,
+                "parameter scale is 1e-50, which f32 cannot hold");
   Arrays ridge = one_head("mesanet", 1);
   for (double& value : std::get<0>(ridge.at("ridge").values)) value *= 1e-60;
   CHECK_THAT(run("mesanet", ridge, {"--precision", "f32"}).error, says("which is 0 in f32"));
@@ -465,10 +444,9 @@ TEST_CASE("a parameter that f32 cannot hold is refused in every head", "[run]") 
 
 TEST_CASE("a place that cannot be written is noticed before the work", "[run]") {
   // This would be refused too, as too large: the output is looked at first.
-  const Ran ran = palimpsest_with({"run", "linear", "--form", "parallel", "--input",
-                                   "random:T=100000,K=1,V=1", "--output", "/nowhere/x.npz"});
-  CHECK(ran.status == exit_bad_usage);
-  CHECK_THAT(ran.error, says("/nowhere/x.npz"));
+  check_failure(palimpsest_with({"run", "linear", "--form", "parallel", "--input", "random:T=100000,K=1,V=1",
+                                 "--output", "/nowhere/x.npz"}),
+                exit_bad_usage, "/nowhere/x.npz");
 }
 
 TEST_CASE("LaCT goes on where it ended with what a run has written", "[run]") {
@@ -642,8 +620,7 @@ TEST_CASE("the program runs every variant, with all its arrays, options and para
       INFO(variant.id << " " << describe_options(each.given) << " " << to_string(each.random) << " "
                       << name(form) << " " << ran.error);
       if (const auto reason = variant.rule->missing(form, sequence.settings)) {
-        CHECK(ran.status == exit_unsupported);
-        CHECK_THAT(ran.error, says(*reason));
+        check_failure(ran, exit_unsupported, *reason);
         CHECK(ran.out.empty());
         continue;
       }

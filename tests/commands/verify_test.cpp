@@ -1,6 +1,3 @@
-#include <iterator>
-
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -12,6 +9,18 @@
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
+
+namespace {
+
+/// The arguments of the command that gives a row of a report again.
+std::vector<std::string> reproducing(const nlohmann::json& row) {
+  std::vector<std::string> words = arguments(row.at("reproduction").get<std::string>());
+  REQUIRE(words.front() == "palimpsest");
+  words.erase(words.begin());
+  return words;
+}
+
+}  // namespace
 
 TEST_CASE("verify checks the variants that it is asked for and writes a report", "[verify]") {
   const TemporaryFolder folder;
@@ -51,11 +60,8 @@ TEST_CASE("the command that a report names gives the same error again", "[verify
   REQUIRE(palimpsest_with({"verify", "--cases", "60", "--seed", "5", "--json", file}).status == exit_done);
   const auto report = nlohmann::json::parse(read_file(file));
   for (const auto& result : report.at("results")) {
-    std::istringstream words(result.at("reproduction").get<std::string>());
-    std::vector<std::string> arguments{std::istream_iterator<std::string>(words), {}};
-    REQUIRE(arguments.front() == "palimpsest");
-    arguments.erase(arguments.begin());
-    const Ran ran = palimpsest_with(joined(arguments, {"--json", file}));
+    const std::vector<std::string> reproduction = reproducing(result);
+    const Ran ran = palimpsest_with(joined(reproduction, {"--json", file}));
     INFO(result.dump(1) << ran.out << ran.error);
     REQUIRE(ran.status == exit_done);
     const auto again = nlohmann::json::parse(read_file(file)).at("results");
@@ -105,11 +111,8 @@ TEST_CASE("verify runs the lengths and sizes that it is asked for, and counts th
 TEST_CASE("verify refuses numbers and cases that make no sense, in one line", "[verify]") {
   const auto refused = [](const std::vector<std::string>& more, const std::string& message) {
     const Ran ran = palimpsest_with(joined({"verify"}, more));
-    INFO(ran.error);
-    CHECK(ran.status == exit_bad_usage);
-    CHECK(is_one_line(ran.error));
+    check_failure(ran, exit_bad_usage, message);
     CHECK(ran.out.empty());
-    CHECK_THAT(ran.error, says(message));
   };
   for (const char* count : {"0", "-1", "1e9", "1000000000", "many", "2.5", "99999999999999999999"})
     refused({"--cases", count},
@@ -139,19 +142,14 @@ TEST_CASE("verify of a form that does not exist says why", "[verify]") {
     const Ran ran =
         palimpsest_with({"verify", "--variant", variant.id, "--case", "random:T=5", "--form", "parallel"});
     INFO(variant.id << ran.error);
-    CHECK(ran.status == exit_unsupported);
-    CHECK(is_one_line(ran.error));
+    check_failure(ran, exit_unsupported);
   }
 }
 
 TEST_CASE("verify refuses an unknown variant and a report that cannot be written", "[verify]") {
-  const Ran unknown = palimpsest_with({"verify", "--variant", "transformer"});
-  CHECK(unknown.status == exit_bad_usage);
-  CHECK(is_one_line(unknown.error));
-  const Ran unwritable = palimpsest_with({"verify", "--variant", "linear", "--json", "/absent/report.json"});
-  CHECK(unwritable.status == exit_bad_usage);
-  CHECK(is_one_line(unwritable.error));
-  CHECK_THAT(unwritable.error, says("/absent/report.json"));
+  check_failure(palimpsest_with({"verify", "--variant", "transformer"}), exit_bad_usage);
+  check_failure(palimpsest_with({"verify", "--variant", "linear", "--json", "/absent/report.json"}),
+                exit_bad_usage, "/absent/report.json");
 }
 
 TEST_CASE("what is wrong in the file of a case names it", "[verify]") {
@@ -163,10 +161,8 @@ TEST_CASE("what is wrong in the file of a case names it", "[verify]") {
                    {"v", Array({2, 1}, std::vector<double>{1, 2})}});
   const std::vector<std::string> verify = {"verify", "--case", file, "--variant", "linear"};
   for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--fault", "all"}}) {
-    const Ran ran = palimpsest_with(joined(verify, more));
-    CHECK(ran.status == exit_bad_usage);
-    CHECK(is_one_line(ran.error));
-    CHECK_THAT(ran.error, says(file + ": array \"q\": index [1, 0] is nan"));
+    check_failure(palimpsest_with(joined(verify, more)), exit_bad_usage,
+                  file + ": array \"q\": index [1, 0] is nan");
   }
 }
 
@@ -203,9 +199,8 @@ TEST_CASE("what is asked for twice is checked once, and an empty value is no val
 }
 
 TEST_CASE("where no case drawn has the form, that is the reason", "[verify]") {
-  const Ran ran = palimpsest_with({"verify", "--variant", "softmax", "--form", "two-pass", "--cases", "2"});
-  CHECK(ran.status == exit_unsupported);
-  CHECK_THAT(ran.error, says("none of the cases drawn has such a form"));
+  check_failure(palimpsest_with({"verify", "--variant", "softmax", "--form", "two-pass", "--cases", "2"}),
+                exit_unsupported, "none of the cases drawn has such a form");
   CHECK_THAT(palimpsest_with({"verify", "--variant", "softmax", "--form", "two-pass"}).error,
              says("every query looks at the keys themselves"));
 }
@@ -237,20 +232,17 @@ TEST_CASE("the faults are listed by name, and another name is refused", "[verify
   const Ran listed = palimpsest_with({"verify", "--faults"});
   CHECK(listed.status == exit_done);
   for (const Fault& fault : faults()) CHECK_THAT(listed.out, says(fault.id) && says(fault.sentence));
-  const Ran unknown = palimpsest_with({"verify", "--fault", "typo"});
-  CHECK(unknown.status == exit_bad_usage);
-  CHECK(is_one_line(unknown.error));
-  CHECK_THAT(unknown.error, says("solve-sign"));
+  check_failure(palimpsest_with({"verify", "--fault", "typo"}), exit_bad_usage, "solve-sign");
 }
 
 TEST_CASE("faults are looked for in the cases that are asked for, in any number of threads", "[verify]") {
   const TemporaryFolder folder;
   const auto report = [&](const char* jobs) {
     const std::string file = folder / (std::string("jobs") + jobs + ".json");
-    const Ran ran = palimpsest_with(
-        {"verify", "--fault", "solve-sign", "--fault",  "edge-lost", "--variant",   "deltanet", "--variant",
-         "kda",    "--form",  "chunkwise",  "--device", "cpu",       "--precision", "f64",      "--cases",
-         "20",     "--seed",  "3",          "--jobs",   jobs,        "--json",      file});
+    const Ran ran = palimpsest_with(joined(
+        arguments("verify --fault solve-sign --fault edge-lost --variant deltanet --variant kda --form "
+                  "chunkwise --device cpu --precision f64 --cases 20 --seed 3"),
+        {"--jobs", jobs, "--json", file}));
     INFO(ran.out << ran.error);
     CHECK(ran.status == exit_failed_checks);
     CHECK(ran.error.empty());
@@ -276,11 +268,8 @@ TEST_CASE("the command that a faulty form names shows the fault again", "[verify
   };
   for (const char* variant : {"gated_deltanet", "ttt_mlp", "softmax"}) {
     for (const auto& faulty : run({"verify", "--fault", "all", "--variant", variant, "--cases", "4"})) {
-      std::istringstream words(faulty.at("reproduction").get<std::string>());
-      std::vector<std::string> arguments{std::istream_iterator<std::string>(words), {}};
-      REQUIRE(arguments.front() == "palimpsest");
-      arguments.erase(arguments.begin());
-      const auto again = run(arguments);
+      const std::vector<std::string> reproduction = reproducing(faulty);
+      const auto again = run(reproduction);
       REQUIRE(again.size() == 1);
       CHECK(again[0] == faulty);
     }
@@ -301,10 +290,8 @@ TEST_CASE("a fault in one case of one's own is noticed where the case can show i
 }
 
 TEST_CASE("faults in f32 are refused with the reason", "[verify]") {
-  const Ran ran = palimpsest_with({"verify", "--fault", "solve-sign", "--precision", "f32"});
-  CHECK(ran.status == exit_unsupported);
-  CHECK(is_one_line(ran.error));
-  CHECK_THAT(ran.error, says("step by step in f64"));
+  check_failure(palimpsest_with({"verify", "--fault", "solve-sign", "--precision", "f32"}), exit_unsupported,
+                "step by step in f64");
 }
 
 TEST_CASE("forms without a fault are one line for each reason, and a phase stands beside its block",

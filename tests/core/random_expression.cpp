@@ -1,10 +1,8 @@
 #include "tests/core/random_expression.h"
 
-#include <functional>
-#include <set>
-
-#include "core/contract/variant.h"
-#include "core/formula/functions/signature.h"
+#include <cctype>
+#include <map>
+#include <regex>
 
 namespace palimpsest::testing {
 
@@ -16,6 +14,54 @@ Index triangular_root(Index count) {
     if (K * (K + 1) / 2 == count) return K;
   }
   return -1;
+}
+
+/// Which numbers the arguments of a function are: any matrix (m), one that is given (l), numbers in (0, 1]
+/// (b), in [1, e] (p), those below a diagonal (n), a positive definite matrix (d). A 0 in front: sizes that
+/// the result leaves open may be 0. Functions without a row get numbers in (0, 1], in the domain of each.
+std::string kinds_of(const std::string& function) {
+  static const std::vector<std::pair<const char*, std::string>> table = {
+      {"m",
+       "lower strictly_lower cumulative_decay remaining_decay row_softmax negative one_minus "
+       "cumulative_decay_before lower_but_one without_last_row last_row_twice all_ones row_first_channels "
+       "first_channels decay_mask decay_mask_before row_max features/elu1 features/relu features/squared "
+       "features/taylor1 features/taylor2 row_features/elu1 row_features/relu row_features/squared "
+       "row_features/taylor1 row_features/taylor2 append_one append_ones"},
+      {"0m", "causal_ones total_decay column_norms sum_of_rows row_sum frobenius_norm"},
+      {"mm", "add_to_rows maximum spread mix_parts row_outer batch_weights"},
+      {"0mmm", "decay_scores decay_scores_before"},
+      {"mmm", "scanned_states"},
+      {"nm", "solve_unit_lower solve_by_doubling"},
+      {"nmb", "solve_fading"},
+      {"bmb", "read_fading read_fading_before"},
+      {"0lml", "parts_from_start"},
+      {"lm", "parts_to_end"},
+      {"llll", "parts_mask log_decays"},
+      {"0ll", "parts_total"},
+      {"mp", "divide_rows standardise row_standardise deviation row_deviation"},
+      {"mll", "causal causal_product"},
+      {"bm", "scan"},
+      {"0mll", "scanned_end"},
+      {"ml", "read_rows normalise row_normalise last_rows"},
+      {"dm", "solve_symmetric"},
+      {"pdpldm", "solve_grams"},
+      {"0dlpp", "least_squares_inverse"},
+      {"dlpp", "least_squares_gains"},
+      {"l", "decay_mask_late decay_mask_differences"},
+      {"mmb", "decay_scores_late decay_scores_differences"},
+      {"pmp", "restoring_factors"},
+      {"mmp", "layer_norm_gradient row_layer_norm_gradient"},
+      {"llllll", "spectra"},
+      {"0mml", "batch_products"},
+      {"mlm", "batch_momentum"},
+      {"lbl", "batch_newton_schulz"},
+      {"mmll", "batch_reads"},
+      {"p", "reciprocal"},
+  };
+  for (const auto& [kinds, names] : table) {
+    if ((" " + names + " ").find(" " + function + " ") != std::string::npos) return kinds;
+  }
+  return "";
 }
 
 }  // namespace
@@ -92,259 +138,96 @@ Expression RandomExpressions::operation(Index rows, Index columns, int depth) {
   return named(name, definition);
 }
 
-RandomExpressions::Possible RandomExpressions::by_hand(Index rows, Index columns, int depth) {
-  const auto matrix = [=, this] { return grow(rows, columns, depth); };
-  const auto any_column = [=, this] { return grow(rows, 1, depth); };
-  const auto bounded = [=, this](Index r, Index c) { return call("row_softmax", {grow(r, c, depth)}); };
+std::optional<std::vector<Shape>> RandomExpressions::arguments(const Function& function, Shape result) {
+  // How many features come of K channels no signature says.
+  Index& features = function.name.starts_with("row_features/") ? result.columns : result.rows;
+  if (function.name.ends_with("/squared")) features = triangular_root(features);
+  if (function.name.ends_with("/taylor1")) features = features - 1;
+  // 1 + K + K (K + 1) / 2 = (K + 1) (K + 2) / 2
+  if (function.name.ends_with("/taylor2")) features = triangular_root(features) - 1;
+  if (features < 0 || (function.name.starts_with("batch_") && result.rows == 0)) return std::nullopt;
 
-  Possible possible;
-  for (const char* name : {"lower", "strictly_lower", "cumulative_decay", "remaining_decay", "row_softmax",
-                           "negative", "one_minus", "cumulative_decay_before", "lower_but_one",
-                           "without_last_row", "last_row_twice", "all_ones"}) {
-    possible[name] = [=, this] { return std::vector{matrix()}; };
-  }
-  possible["add_to_rows"] = [=, this] { return std::vector{matrix(), grow(columns, 1, depth)}; };
-  possible["exp"] = [=, this] { return std::vector{bounded(rows, columns)}; };
-  possible["maximum"] = [=, this] { return std::vector{matrix(), matrix()}; };
-  possible["solve_unit_lower"] = [=, this] {
-    return std::vector{call("strictly_lower", {bounded(rows, rows)}), matrix()};
+  std::map<char, Index> letters;
+  if (function.name == "spectra") letters['M'] = result.rows + upto(2);
+  if (function.name == "last_rows") letters['L'] = result.rows + upto(3);
+  const auto letter = [&](char name) {
+    const auto [known, is_new] = letters.try_emplace(name, 0);
+    if (is_new) known->second = kinds_of(function.name).starts_with('0') ? upto(4) : 1 + upto(3);
+    return known->second;
   };
-  possible["solve_by_doubling"] = possible["solve_unit_lower"];
-  possible["solve_fading"] = [=, this] {
-    return std::vector{call("strictly_lower", {bounded(rows, rows)}), matrix(), bounded(rows, columns)};
+  const auto size = [&](const std::string& text) {
+    if (std::isdigit(text[0]) != 0) return Index{text[0] - '0'};
+    const Index first = letter(text[0]);
+    if (text.size() == 1) return first;
+    if (text[1] == '*') return first * letter(text[2]);
+    return first + (std::isdigit(text[2]) != 0 ? text[2] - '0' : letter(text[2]));
   };
-  for (const char* name : {"read_fading", "read_fading_before"}) {
-    possible[name] = [=, this] { return std::vector{bounded(rows, rows), matrix(), bounded(rows, columns)}; };
-  }
-  possible["parts_from_start"] = [=, this] {  // [rows, columns], columns parts
-    const Index L = upto(3);
-    return std::vector{leaf(L, columns * columns), grow(rows, columns, depth), leaf(rows, 2)};
-  };
-  possible["parts_to_end"] = [=, this] {
-    return std::vector{leaf(rows, columns * columns), grow(rows, columns, depth)};
-  };
-  possible["parts_mask"] = [=, this] {  // [rows, columns], columns writes
-    const Index p = 1 + upto(2);
-    return std::vector{leaf(columns, p * p), leaf(columns, p), leaf(rows, p), leaf(rows, 2)};
-  };
-  const Index parts = columns % 2 == 0 ? 2 : 1;
-  possible["spread"] = [=, this] {
-    return std::vector{grow(rows, parts, depth), grow(rows, columns / parts, depth)};
-  };
-  const Index mixed = rows % 2 == 0 ? 2 : 1;
-  possible["mix_parts"] = [=, this] { return std::vector{grow(mixed, mixed, depth), matrix()}; };
-  if (rows == columns) {
-    possible["parts_total"] = [=, this] {
-      const Index L = upto(3);
-      return std::vector{leaf(L, rows * rows), leaf(L, rows)};
-    };
-  }
-  possible["log_sums"] = [=, this] { return std::vector{bounded(rows, columns)}; };
-  possible["log_add_exp"] = [=, this] { return std::vector{bounded(rows, columns), bounded(rows, columns)}; };
-  if (columns == 1) {
-    possible["features/favor"] = [=, this] {
-      const Index K = 1 + upto(3);
-      return std::vector{bounded(K, 1), bounded(rows, K)};
-    };
-  }
-  possible["row_features/favor"] = [=, this] {
-    const Index K = 1 + upto(3);
-    return std::vector{bounded(rows, K), bounded(columns, K)};
-  };
-  possible["exp_difference"] = [=, this] { return std::vector{bounded(rows, columns), bounded(rows, 1)}; };
-  possible["divide_rows"] = [=, this] { return std::vector{matrix(), call("exp", {bounded(rows, 1)})}; };
-  possible["log_decays"] = [=, this] {
-    const Index N = 1 + upto(5);
-    return std::vector{leaf(N, 1), leaf(rows, 1), leaf(columns, 1)};
-  };
-  possible["causal"] = [=, this] { return std::vector{matrix(), leaf(1, 1), leaf(1, 1)}; };
-  possible["causal_product"] = possible["causal"];
-  possible["row_first_channels"] = [=, this] { return std::vector{grow(rows, columns + 1, depth)}; };
-  possible["scan"] = [=, this] { return std::vector{bounded(rows, columns), matrix()}; };
-  possible["scanned_end"] = [=, this] {
-    const Index L = upto(4);
-    return std::vector{matrix(), leaf(L, rows * columns), leaf(L, rows * columns)};
-  };
-  possible["read_rows"] = [=, this] {
-    const Index K = 1 + upto(2);
-    return std::vector{grow(rows, K, depth), leaf(rows, K * columns)};
-  };
-  // Some [K, V] whose cells fill a row of the result.
-  const auto folded = [=, this] {
-    Index K = 1 + upto(5);
-    while (columns % K != 0) --K;
-    return std::pair(K, columns / K);
-  };
-  possible["step_decays"] = [=, this] {
-    const auto [K, V] = folded();
-    return std::vector{bounded(K, V), bounded(rows, V)};
-  };
-  possible["row_outer"] = [=, this] {
-    const auto [K, V] = folded();
-    return std::vector{grow(rows, K, depth), grow(rows, V, depth)};
-  };
-  possible["scanned_states"] = [=, this] {
-    const auto [K, V] = folded();
-    return std::vector{grow(K, V, depth), matrix(), matrix()};
-  };
-  const auto positive_definite = [=, this](Index K) {
-    const Expression X = leaf(K, 2);
-    return X * transpose(X) + diagonal(call("exp", {bounded(K, 1)}));
-  };
-  possible["solve_symmetric"] = [=, this] { return std::vector{positive_definite(rows), matrix()}; };
-  possible["solve_grams"] = [=, this] {
-    return std::vector{call("exp", {bounded(rows, 1)}),    positive_definite(columns),
-                       call("exp", {bounded(rows, rows)}), leaf(rows, columns),
-                       positive_definite(columns),         matrix()};
-  };
-  const auto least_squares = [=, this](Index L, Index K) {
-    return std::vector{positive_definite(K), leaf(L, K), call("exp", {bounded(L, 1)}),
-                       call("exp", {bounded(L, 1)})};
-  };
-  possible["least_squares_gains"] = [=, this] { return least_squares(rows, columns); };
-  if (rows == columns) {
-    possible["least_squares_inverse"] = [=, this] { return least_squares(upto(4), rows); };
-    possible["causal_ones"] = [=, this] { return std::vector{grow(rows, upto(5), depth)}; };
-    possible["decay_mask"] = [=, this] { return std::vector{any_column()}; };
-    possible["decay_mask_before"] = [=, this] { return std::vector{any_column()}; };
-    for (const char* name : {"decay_mask_late", "decay_mask_differences"}) {
-      possible[name] = [=, this] { return std::vector{leaf(rows, 1)}; };
-    }
-    for (const char* name : {"decay_scores_late", "decay_scores_differences"}) {
-      possible[name] = [=, this] {
-        const Index K = 1 + upto(4);
-        return std::vector{grow(rows, K, depth), grow(rows, K, depth), bounded(rows, K)};
-      };
-    }
-    for (const char* name : {"decay_scores", "decay_scores_before"}) {
-      possible[name] = [=, this] {
-        const Index K = upto(5);
-        return std::vector{grow(rows, K, depth), grow(rows, K, depth), grow(rows, K, depth)};
-      };
-    }
-  }
-  if (columns == 1) {
-    possible["total_decay"] = [=, this] { return std::vector{grow(upto(6), rows, depth)}; };
-    possible["column_norms"] = [=, this] { return std::vector{grow(upto(6), rows, depth)}; };
-    possible["restoring_factors"] = [=, this] {
-      return std::vector{call("exp", {bounded(rows, 1)}), any_column(), call("exp", {bounded(1, 1)})};
-    };
-    possible["first_channels"] = [=, this] { return std::vector{grow(rows + 1, 1, depth)}; };
-    possible["sum_of_rows"] = [=, this] { return std::vector{grow(upto(6), rows, depth)}; };
-    possible["row_max"] = [=, this] { return std::vector{grow(rows, 1 + upto(5), depth)}; };
-    possible["row_sum"] = [=, this] { return std::vector{grow(rows, upto(6), depth)}; };
-  }
-  // Layer norm divides by a deviation, which must not be tiny.
-  const auto eps = [=, this] { return call("exp", {bounded(1, 1)}); };
-  if (columns == 1) {
-    possible["standardise"] = [=, this] { return std::vector{any_column(), eps()}; };
-    possible["row_deviation"] = [=, this] { return std::vector{grow(rows, 1 + upto(5), depth), eps()}; };
-    possible["layer_norm_gradient"] = [=, this] { return std::vector{any_column(), any_column(), eps()}; };
-  }
-  possible["row_standardise"] = [=, this] { return std::vector{matrix(), eps()}; };
-  possible["row_layer_norm_gradient"] = [=, this] {
-    return std::vector{matrix(), matrix(), call("exp", {bounded(rows, 1)})};
-  };
-  if (columns == 6) {
-    possible["spectra"] = [=, this] {
-      const Index wide = rows + upto(2);
-      std::vector<Expression> matrices;
-      for (int i = 0; i < 6; ++i) matrices.push_back(leaf(rows, wide));
-      return matrices;
-    };
-  }
-  if (rows > 0) {
-    // N batches of K rows each.
-    const Index N = rows % 2 == 0 && upto(1) == 0 ? 2 : upto(1) == 0 ? 1 : rows;
-    const Index K = rows / N;
-    possible["batch_products"] = [=, this] {
-      const Index tokens = upto(5);
-      return std::vector{grow(tokens, K, depth), grow(tokens, columns, depth), leaf(N, 1)};
-    };
-    possible["batch_momentum"] = [=, this] {
-      return std::vector{grow(rows, columns, depth), leaf(N, 1), grow(K, columns, depth)};
-    };
-    possible["batch_newton_schulz"] = [=, this] {
-      return std::vector{leaf(rows, columns), call("row_softmax", {leaf(5, 3)}), leaf(N, 1)};
-    };
-    possible["batch_weights"] = [=, this] {
-      const Index first = 1 + upto(rows - 1);
-      return std::vector{grow(first, columns, depth), grow(rows - first, columns, depth)};
-    };
-    possible["batch_reads"] = [=, this] {
-      const Index width = 1 + upto(2);
-      return std::vector{grow(rows, width, depth), grow(width * (1 + upto(3)), columns, depth),
-                         leaf(1 + upto(3), 1), leaf(1, 1)};
-    };
-  }
-  possible["last_rows"] = [=, this] {
-    return std::vector{grow(rows + upto(3), columns, depth), leaf(rows, columns)};
-  };
-  if (rows == 1 && columns == 1) {
-    possible["frobenius_norm"] = [=, this] { return std::vector{grow(upto(5), 1 + upto(4), depth)}; };
-    possible["deviation"] = [=, this] { return std::vector{grow(1 + upto(5), 1, depth), eps()}; };
-    possible["column_max"] = [=, this] { return std::vector{grow(1 + upto(5), 1, depth)}; };
-    possible["reciprocal"] = [=, this] { return std::vector{call("exp", {bounded(1, 1)})}; };
-    possible["column_sum"] = [=, this] { return std::vector{grow(upto(6), 1, depth)}; };
-  }
 
-  // The same maps and constants for a column of `size` and for rows of `size`.
-  const auto add_vector_functions = [&](Index size, const std::string& prefix, const std::string& append,
-                                        const std::string& divide,
-                                        const std::function<Expression(Index)>& of) {
-    possible[prefix + "elu1"] = [=] { return std::vector{of(size)}; };
-    possible[prefix + "relu"] = [=] { return std::vector{of(size)}; };
-    if (const Index K = triangular_root(size); K >= 0) {
-      possible[prefix + "squared"] = [=] { return std::vector{of(K)}; };
+  std::vector<std::string> sizes;  // rows and columns of the arguments, then of the result
+  const std::regex pattern(R"(\[([^,]+), ([^\]]+)\])");
+  const std::string& signature = function.signature;
+  for (std::sregex_iterator at(signature.begin(), signature.end(), pattern), end; at != end; ++at)
+    sizes.insert(sizes.end(), {(*at)[1], (*at)[2]});
+  const std::size_t count = sizes.size() - 2;
+  for (const auto& [text, actual] :
+       {std::pair(sizes[count], result.rows), std::pair(sizes[count + 1], result.columns)}) {
+    Index first = actual;
+    if (text.find('*') != std::string::npos) {
+      first = 1 + upto(std::max<Index>(actual - 1, 0));
+      while (actual % first != 0) --first;
+      letters[text[2]] = actual / first;
+    } else if (text.size() > 1) {
+      const bool is_number = std::isdigit(text[2]) != 0;
+      first = is_number ? actual - (text[2] - '0') : 1 + upto(actual - 1);
+      if (!is_number) letters[text[2]] = actual - first;
     }
-    if (size >= 2) possible[prefix + "taylor1"] = [=] { return std::vector{of(size - 1)}; };
-    // 1 + K + K (K + 1) / 2 = (K + 1) (K + 2) / 2
-    if (const Index K = triangular_root(size) - 1; K >= 0) {
-      possible[prefix + "taylor2"] = [=] { return std::vector{of(K)}; };
-    }
-    if (size >= 1) possible[append] = [=] { return std::vector{of(size - 1)}; };
-    possible[divide] = [=, this] { return std::vector{of(size + 1), leaf(1, 1)}; };
-  };
-  if (columns == 1) {
-    add_vector_functions(rows, "features/", "append_one", "normalise",
-                         [=, this](Index n) { return grow(n, 1, depth); });
+    if (std::isdigit(text[0]) != 0 ? actual != text[0] - '0'
+                                   : first < 0 || letters.try_emplace(text[0], first).first->second != first)
+      return std::nullopt;
   }
-  add_vector_functions(columns, "row_features/", "append_ones", "row_normalise",
-                       [=, this](Index n) { return grow(rows, n, depth); });
-  return possible;
+  std::vector<Shape> shapes;
+  for (std::size_t i = 0; i < count; i += 2) {
+    const Index rows = size(sizes[i]);
+    shapes.push_back({rows, size(sizes[i + 1])});
+  }
+  return shapes;
+}
+
+Expression RandomExpressions::argument(char kind, Shape size, int depth) {
+  const auto [rows, columns] = size;
+  const auto bounded = [&](Index r, Index c) { return call("row_softmax", {grow(r, c, depth)}); };
+  switch (kind) {
+    case 'm':
+      return grow(rows, columns, depth);
+    case 'l':
+      return leaf(rows, columns);
+    case 'p':
+      return call("exp", {bounded(rows, columns)});
+    case 'n':
+      return call("strictly_lower", {bounded(rows, columns)});
+    case 'd': {
+      const Expression X = leaf(rows, 2);
+      return X * transpose(X) + diagonal(call("exp", {bounded(rows, 1)}));
+    }
+    default:
+      return bounded(rows, columns);
+  }
 }
 
 Expression RandomExpressions::function(Index rows, Index columns, int depth) {
-  // Every name that by_hand() has for any shape.
-  static const std::set<std::string> listed = [] {
-    std::set<std::string> names;
-    RandomExpressions any(0);
-    for (Index r = 0; r < 8; ++r) {
-      for (Index c = 0; c < 8; ++c) {
-        for (const auto& [name, arguments] : any.by_hand(r, c, 0)) names.insert(name);
-      }
-    }
-    return names;
-  }();
-  Possible possible = by_hand(rows, columns, depth);
-  // All others by the shapes that they say: numbers in (0, 1] are in the domain of each. Only a function that
-  // needs other numbers, or sizes that no signature says, has a row of its own (by_hand).
-  for (const Function& other : functions()) {
-    if (listed.contains(other.name)) continue;
-    const auto arguments = Signature(other.signature).arguments({rows, columns}, [&] { return 1 + upto(3); });
-    if (!arguments) continue;
-    possible[other.name] = [=, this] {
-      std::vector<Expression> grown_arguments;
-      for (const Shape& size : *arguments)
-        grown_arguments.push_back(call("row_softmax", {grow(size.rows, size.columns, depth)}));
-      return grown_arguments;
-    };
+  const Function* chosen = nullptr;
+  std::optional<std::vector<Shape>> shapes;
+  while (!shapes) {
+    chosen = &functions()[static_cast<std::size_t>(upto(std::ssize(functions()) - 1))];
+    shapes = arguments(*chosen, {rows, columns});
   }
-
-  auto chosen = possible.begin();
-  std::advance(chosen, upto(static_cast<Index>(possible.size()) - 1));
-  ++grown[chosen->first];
-  return call(chosen->first, chosen->second());
+  ++grown[chosen->name];
+  std::string kinds = kinds_of(chosen->name);
+  if (kinds.starts_with('0')) kinds.erase(0, 1);
+  std::vector<Expression> all;
+  for (std::size_t i = 0; i < shapes->size(); ++i)
+    all.push_back(argument(i < kinds.size() ? kinds[i] : 'b', (*shapes)[i], depth));
+  return call(chosen->name, all);
 }
 
 }  // namespace palimpsest::testing

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <functional>
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -30,10 +30,11 @@ class RandomExpressions {
   Expression operation(Index rows, Index columns, int depth);
   Expression function(Index rows, Index columns, int depth);
 
-  /// How to grow the arguments of each function that can give a value of this shape.
-  using Possible = std::map<std::string, std::function<std::vector<Expression>()>>;
-  /// Those of functions that need numbers or sizes which their signature does not say.
-  Possible by_hand(Index rows, Index columns, int depth);
+  Expression argument(char kind, Shape size, int depth);
+
+  /// Shapes of the arguments with which `function` gives a value of this shape, sizes that are left open at
+  /// random; none where no arguments give it.
+  std::optional<std::vector<Shape>> arguments(const Function& function, Shape result);
 
   std::mt19937 random_;
 };

@@ -4,16 +4,12 @@
 #include <fmt/format.h>
 
 #include <cctype>
-#include <cmath>
-#include <limits>
 #include <map>
 #include <set>
 
-#include "core/base/error.h"
-#include "core/formula/expression.h"
+#include "core/contract/output.h"
 #include "core/steps/phase.h"
 #include "core/steps/recognised.h"
-#include "core/steps/trace.h"
 #include "core/steps/turned.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
@@ -23,25 +19,8 @@ using namespace palimpsest::testing;
 
 namespace {
 
-/// max|X - Y| / max|Y|; equal infinities agree, anything else that is not finite does not.
-double distance_from_recorded(const Matrix<double>& value, const Matrix<double>& recorded) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  if (value.rows() != recorded.rows() || value.cols() != recorded.cols()) return infinity;
-  double largest = 0;
-  double furthest = 0;
-  for (Index i = 0; i < value.size(); ++i) {
-    const double x = value.data()[i];
-    const double y = recorded.data()[i];
-    if (x == y && std::isinf(x)) continue;
-    if (!std::isfinite(x) || !std::isfinite(y)) return infinity;
-    largest = std::max(largest, std::abs(y));
-    furthest = std::max(furthest, std::abs(x - y));
-  }
-  return furthest == 0 ? 0 : furthest / largest;
-}
-
 double error_of(const Equation& equation, const Record& record) {
-  return distance_from_recorded(evaluate(equation.expression, record), record.at(equation.result));
+  return compare(equation.result, evaluate(equation.expression, record), record.at(equation.result)).error;
 }
 
 /// Whether `piece` stands in `latex` as a subscript of its own, not as the start of a longer command.
@@ -53,7 +32,14 @@ bool has_subscript(const std::string& latex, const std::string& piece) {
   return false;
 }
 
-/// Calls `visit(each, trace, phase, record)` for every block of every form of every case of this size.
+struct ShownBlock {
+  std::string words;
+  const Trace& trace;
+  const Phase& phase;
+  const Record& record;
+};
+
+/// Calls `visit(block)` for every block of every form of every case of this size.
 template <class Visit>
 void for_every_block(const RandomCase& random, Index chunk_size, Visit visit) {
   for (const Case& each : all_cases(random)) {
@@ -61,27 +47,23 @@ void for_every_block(const RandomCase& random, Index chunk_size, Visit visit) {
       const auto trace = each.trace(form, chunk_size);
       for (Index index = 0; index < trace->block_count(); ++index) {
         const Phase& phase = trace->phase(trace->block(index));
-        visit(fmt::format("{} {} block {}", each.words, name(form), index), *trace, phase,
-              trace->record(index));
+        visit(ShownBlock{fmt::format("{} {} block {}", each.words, name(form), index), *trace, phase,
+                         trace->record(index)});
       }
     }
   }
 }
 
 void check_every_formula(const RandomCase& random, Index chunk_size) {
-  for_every_block(random, chunk_size,
-                  [](const std::string& words, const Trace&, const Phase& phase, const Record& record) {
-                    for (const Operation& operation : phase.operations) {
-                      INFO(words << " operation " << operation.id << ": " << operation.equation.result
-                                 << " = " << to_string(operation.equation.expression));
-                      CHECK(error_of(operation.equation, record) <= 1e-12);
-                    }
-                    for (const Line& line : phase.lines) {
-                      INFO(words << " line " << line.title << ": " << line.equation.result << " = "
-                                 << to_string(line.equation.expression));
-                      CHECK(error_of(line.equation, record) <= 1e-12);
-                    }
-                  });
+  for_every_block(random, chunk_size, [](const ShownBlock& at) {
+    const auto& [words, trace, phase, record] = at;
+    const auto check = [&](const std::string& what, const Equation& equation) {
+      INFO(words << " " << what << ": " << equation.result << " = " << to_string(equation.expression));
+      CHECK(error_of(equation, record) <= 1e-12);
+    };
+    for (const Operation& each : phase.operations) check(each.id, each.equation);
+    for (const Line& line : phase.lines) check(line.title, line.equation);
+  });
 }
 
 }  // namespace
@@ -98,73 +80,72 @@ TEST_CASE("every formula holds where vectors and matrices shrink to numbers") {
 }
 
 TEST_CASE("every cell's own arithmetic gives the recorded number") {
-  for_every_block({.tokens = 5, .dk = 3, .dv = 2, .seed = 16}, 3,
-                  [](const std::string& words, const Trace& trace, const Phase& phase, const Record& record) {
-                    for (const Operation& operation : phase.operations) {
-                      const Matrix<double>& recorded = record.at(operation.equation.result);
-                      Matrix<double> explained(recorded.rows(), recorded.cols());
-                      for (Index row = 0; row < recorded.rows(); ++row) {
-                        for (Index column = 0; column < recorded.cols(); ++column) {
-                          explained(row, column) =
-                              explain(operation.equation, trace.symbols, record, row, column).value;
-                        }
-                      }
-                      INFO(words << " operation " << operation.id);
-                      CHECK(distance_from_recorded(explained, recorded) <= 1e-12);
-                    }
-                  });
+  for_every_block({.tokens = 5, .dk = 3, .dv = 2, .seed = 16}, 3, [](const ShownBlock& at) {
+    const auto& [words, trace, phase, record] = at;
+    for (const Operation& operation : phase.operations) {
+      const Matrix<double>& recorded = record.at(operation.equation.result);
+      Matrix<double> explained(recorded.rows(), recorded.cols());
+      for (Index row = 0; row < recorded.rows(); ++row) {
+        for (Index column = 0; column < recorded.cols(); ++column) {
+          explained(row, column) = explain(operation.equation, trace.symbols, record, row, column).value;
+        }
+      }
+      INFO(words << " operation " << operation.id);
+      CHECK(compare("", explained, recorded).error <= 1e-12);
+    }
+  });
 }
 
 TEST_CASE("every tensor of every formula has a symbol, every formula its LaTeX") {
-  for_every_block({.tokens = 3, .dk = 3, .dv = 2, .seed = 17}, 2,
-                  [](const std::string& words, const Trace& trace, const Phase& phase, const Record&) {
-                    for (const Operation& operation : phase.operations) {
-                      INFO(words << " operation " << operation.id);
-                      CHECK(trace.symbols.contains(operation.equation.result));
-                      for (const std::string& operand : operands(operation.equation.expression)) {
-                        INFO(operand);
-                        CHECK(trace.symbols.contains(operand));
-                      }
-                      CHECK_FALSE(latex(operation.equation, trace.symbols).empty());
-                      CHECK_FALSE(operation.title.empty());
-                      CHECK_FALSE(operation.sentence.empty());
-                    }
-                  });
+  for_every_block({.tokens = 3, .dk = 3, .dv = 2, .seed = 17}, 2, [](const ShownBlock& at) {
+    const auto& [words, trace, phase, record] = at;
+    for (const Operation& operation : phase.operations) {
+      INFO(words << " operation " << operation.id);
+      CHECK(trace.symbols.contains(operation.equation.result));
+      for (const std::string& operand : operands(operation.equation.expression)) {
+        INFO(operand);
+        CHECK(trace.symbols.contains(operand));
+      }
+      CHECK_FALSE(latex(operation.equation, trace.symbols).empty());
+      CHECK_FALSE(operation.title.empty());
+      CHECK_FALSE(operation.sentence.empty());
+    }
+  });
 }
 
 TEST_CASE("what stands for many tokens has no time of its own, and different tensors look different") {
-  for_every_block({.tokens = 7, .dk = 3, .dv = 2, .seed = 20}, 4,
-                  [](const std::string& words, const Trace& trace, const Phase& phase, const Record& record) {
-                    std::map<std::string, std::string> called;  // by their LaTeX
-                    for (const Operation& operation : phase.operations) {
-                      std::vector<std::string> shown = operands(operation.equation.expression);
-                      shown.push_back(operation.equation.result);
-                      for (const std::string& tensor : shown) {
-                        const std::string& latex = trace.symbols.at(tensor).latex;
-                        INFO(words << ": " << tensor << " is written " << latex);
-                        if (trace.form != Form::recurrent && record.at(tensor).rows() > 1) {
-                          CHECK_FALSE(has_subscript(latex, "_t"));
-                          CHECK_FALSE(has_subscript(latex, "_{t-1}"));
-                        }
-                        CHECK(called.emplace(latex, tensor).first->second == tensor);
-                      }
-                    }
-                  });
+  for_every_block({.tokens = 7, .dk = 3, .dv = 2, .seed = 20}, 4, [](const ShownBlock& at) {
+    const auto& [words, trace, phase, record] = at;
+    std::map<std::string, std::string> called;  // by their LaTeX
+    for (const Operation& operation : phase.operations) {
+      std::vector<std::string> shown = operands(operation.equation.expression);
+      shown.push_back(operation.equation.result);
+      for (const std::string& tensor : shown) {
+        const std::string& latex = trace.symbols.at(tensor).latex;
+        INFO(words << ": " << tensor << " is written " << latex);
+        if (trace.form != Form::recurrent && record.at(tensor).rows() > 1) {
+          CHECK_FALSE(has_subscript(latex, "_t"));
+          CHECK_FALSE(has_subscript(latex, "_{t-1}"));
+        }
+        CHECK(called.emplace(latex, tensor).first->second == tensor);
+      }
+    }
+  });
 }
 
 TEST_CASE("the lines of a phase take its operations in order, each once") {
-  for_every_block({.tokens = 2, .dk = 3, .dv = 2, .seed = 18}, 2,
-                  [](const std::string& words, const Trace&, const Phase& phase, const Record&) {
-                    std::vector<std::string> operations;
-                    std::vector<std::string> shown;
-                    for (const Operation& operation : phase.operations) operations.push_back(operation.id);
-                    for (const Line& line : phase.lines) {
-                      shown.insert(shown.end(), line.operations.begin(), line.operations.end());
-                    }
-                    INFO(words);
-                    CHECK(shown == operations);
-                    CHECK(std::set(operations.begin(), operations.end()).size() == operations.size());
-                  });
+  for_every_block({.tokens = 2, .dk = 3, .dv = 2, .seed = 18}, 2, [](const ShownBlock& at) {
+    const auto& [words, trace, phase, record] = at;
+    std::vector<std::string> operations;
+    std::vector<std::string> shown;
+    for (const Operation& operation : phase.operations) operations.push_back(operation.id);
+    for (const Line& line : phase.lines) {
+      shown.insert(shown.end(), line.operations.begin(), line.operations.end());
+    }
+    INFO(words);
+    CHECK(shown == operations);
+    CHECK(std::set(operations.begin(), operations.end()).size() == operations.size());
+  });
 }
 
 TEST_CASE("a formula that is not what was computed is noticed") {
@@ -338,24 +319,6 @@ TEST_CASE("what is erased lies along what was there, what is written along what 
 
 namespace {
 
-/// One step from what the engine recorded: sums of a few products, in any order.
-
-/// The largest difference as a share of the largest number; what is masked is the same in both.
-double relative_difference(const Matrix<double>& a, const Matrix<double>& b) {
-  REQUIRE(a.rows() == b.rows());
-  REQUIRE(a.cols() == b.cols());
-  double largest = 0;
-  double scale = 1;
-  for (Index i = 0; i < a.rows(); ++i) {
-    for (Index j = 0; j < a.cols(); ++j) {
-      if (a(i, j) == b(i, j)) continue;
-      largest = std::max(largest, std::abs(a(i, j) - b(i, j)));
-      scale = std::max(scale, std::abs(b(i, j)));
-    }
-  }
-  return largest / scale;
-}
-
 /// How many turned states `expression` still reads the other way round.
 int turned_back(const Expression& expression, const Symbols& symbols, const Record& record) {
   const bool is_transpose = expression.kind() == Expression::Kind::transpose;
@@ -368,34 +331,27 @@ int turned_back(const Expression& expression, const Symbols& symbols, const Reco
 
 TEST_CASE("turned equations give the turned states from turned operands, in shapes that fit", "[turned]") {
   int turned_results = 0;
-  for (const Case& each : all_cases({.tokens = 9, .dk = 4, .dv = 3, .seed = 31})) {
-    for (const Form form : each.forms()) {
-      const auto trace = each.trace(form, 4);
-      for (Index index = 0; index < trace->block_count(); ++index) {
-        const Record record = trace->record(index);
-        const Phase& phase = trace->phase(trace->block(index));
-        const Record operands = turned(record, trace->symbols);
-        const Phase steps = turned(phase, trace->symbols, record);
-        const auto check = [&](const Equation& plain, const Equation& equation) {
-          INFO(each.words << " " << name(form) << " block " << index << ": " << plain.result << " = "
-                          << to_string(plain.expression) << " became " << to_string(equation.expression));
-          REQUIRE(plain.result == equation.result);
-          const Matrix<double>& recorded = record.at(plain.result);
-          const bool is_turned = turns(plain.result, trace->symbols, record);
-          const Matrix<double> expected = is_turned ? Matrix<double>(recorded.transpose()) : recorded;
-          CHECK(operands.at(plain.result) == expected);
-          CHECK(relative_difference(evaluate(equation.expression, operands), expected) <= 1e-12);
-          turned_results += is_turned ? 1 : 0;
-        };
-        REQUIRE(steps.operations.size() == phase.operations.size());
-        REQUIRE(steps.lines.size() == phase.lines.size());
-        for (std::size_t i = 0; i < phase.operations.size(); ++i)
-          check(phase.operations[i].equation, steps.operations[i].equation);
-        for (std::size_t i = 0; i < phase.lines.size(); ++i)
-          check(phase.lines[i].equation, steps.lines[i].equation);
-      }
-    }
-  }
+  for_every_block({.tokens = 9, .dk = 4, .dv = 3, .seed = 31}, 4, [&](const ShownBlock& at) {
+    const auto& [words, trace, phase, record] = at;
+    const Record operands = turned(record, trace.symbols);
+    const Phase steps = turned(phase, trace.symbols, record);
+    const auto check = [&](const Equation& plain, const Equation& equation) {
+      INFO(words << ": " << plain.result << " = " << to_string(plain.expression) << " became "
+                 << to_string(equation.expression));
+      REQUIRE(plain.result == equation.result);
+      const Matrix<double>& recorded = record.at(plain.result);
+      const bool is_turned = turns(plain.result, trace.symbols, record);
+      CHECK(operands.at(plain.result) == (is_turned ? Matrix<double>(recorded.transpose()) : recorded));
+      CHECK(error_of(equation, operands) <= 1e-12);
+      turned_results += is_turned ? 1 : 0;
+    };
+    REQUIRE(steps.operations.size() == phase.operations.size());
+    REQUIRE(steps.lines.size() == phase.lines.size());
+    for (std::size_t i = 0; i < phase.operations.size(); ++i)
+      check(phase.operations[i].equation, steps.operations[i].equation);
+    for (std::size_t i = 0; i < phase.lines.size(); ++i)
+      check(phase.lines[i].equation, steps.lines[i].equation);
+  });
   CHECK(turned_results > 1000);
 }
 

@@ -85,24 +85,22 @@ TEST_CASE("stepping back, jumping and a tiny budget give the same bits as steppi
           if (precision == Precision::f32 && budget != 0) continue;
           INFO(each.words << " " << name(form) << " " << name(precision) << " budget " << budget);
           const auto trace = each.trace(form, 5, precision, budget);
-          bool backward = true;
-          for (Index index = count; index-- > 0;) {
-            backward = backward && identical(trace->record(index), forward[static_cast<std::size_t>(index)]);
-          }
-          CHECK(backward);
-          bool jumping = true;
-          for (int jump = 0; jump < 10; ++jump) {
-            const auto index = static_cast<Index>(shuffle() % static_cast<unsigned>(count));
-            jumping = jumping && identical(trace->record(index), forward[static_cast<std::size_t>(index)]);
-          }
-          CHECK(jumping);
-
           const auto prepared = each.trace(form, 5, precision, budget);
           prepared->prepare({});
+          const auto agrees = [&](Trace& other, Index index) {
+            return identical(other.record(index), forward[static_cast<std::size_t>(index)]);
+          };
+          bool backward = true;
+          bool jumping = true;
           bool ahead = true;
           for (Index index = count; index-- > 0;) {
-            ahead = ahead && identical(prepared->record(index), forward[static_cast<std::size_t>(index)]);
+            backward = backward && agrees(*trace, index);
+            ahead = ahead && agrees(*prepared, index);
           }
+          for (int jump = 0; jump < 10; ++jump)
+            jumping = jumping && agrees(*trace, static_cast<Index>(shuffle() % static_cast<unsigned>(count)));
+          CHECK(backward);
+          CHECK(jumping);
           CHECK(ahead);
         }
       }
@@ -120,29 +118,6 @@ TEST_CASE("the states kept for stepping fit their budget") {
       INFO(blocks << " blocks, " << affordable << " states affordable, one kept every " << states.spacing());
       CHECK(kept <= static_cast<Index>(affordable));
       CHECK((states.spacing() == 1 || 2 * kept >= static_cast<Index>(affordable)));
-    }
-  }
-}
-
-TEST_CASE("next and previous undo each other from the first position to the last") {
-  for (const Case& each : all_cases({.tokens = 11, .dk = 3, .dv = 2, .seed = 22})) {
-    for (const Form form : each.forms()) {
-      INFO(each.words << " " << name(form));
-      const auto trace = each.trace(form, 4);
-      std::vector<Cursor> walk = {trace->first()};
-      while (trace->next(walk.back()) != walk.back()) {
-        walk.push_back(trace->next(walk.back()));
-        REQUIRE(walk.size() < 10000);
-      }
-      CHECK(walk.back() == trace->last());
-      bool undone = trace->previous(walk.front()) == walk.front();
-      for (std::size_t i = 1; i < walk.size(); ++i)
-        undone = undone && trace->previous(walk[i]) == walk[i - 1];
-      CHECK(undone);
-
-      std::vector<bool> seen(static_cast<std::size_t>(trace->block_count()), false);
-      for (const Cursor& cursor : walk) seen[static_cast<std::size_t>(cursor.block)] = true;
-      CHECK(std::ranges::find(seen, false) == seen.end());
     }
   }
 }
@@ -189,47 +164,53 @@ std::vector<Case> stepped_cases() {
   return cases;
 }
 
-}  // namespace
-
-TEST_CASE("stepping goes forwards in every form, and keeps the token where there is a row for it") {
-  for (const Case& each : stepped_cases()) {
+/// Calls `visit(case, form, trace)` for every form of every case.
+template <class Visit>
+void for_every_trace(const std::vector<Case>& cases, Visit visit) {
+  for (const Case& each : cases) {
     for (const Form form : each.forms()) {
-      const auto trace = each.trace(form, 4);
       INFO(each.words << " " << name(form));
-      Cursor cursor = trace->first();
-      for (Cursor next = trace->next(cursor); next != cursor; cursor = next, next = trace->next(cursor)) {
-        const std::string wrong = wrong_step(*trace, cursor, next);
-        INFO("block " << cursor.block << ", " << trace->operation(cursor).id << ", row " << cursor.row);
-        REQUIRE(wrong == "");
-        REQUIRE(trace->previous(next) == cursor);
-      }
-      CHECK(cursor == trace->last());
-      CHECK(cursor.block == trace->block_count() - 1);
-      CHECK(cursor.operation + 1 == std::ssize(trace->phase(trace->block(cursor.block)).operations));
+      visit(each, form, *each.trace(form, 4));
     }
   }
 }
 
+}  // namespace
+
+TEST_CASE(
+    "stepping goes forwards in every form, keeps the token where there is a row for it, and is undone") {
+  for_every_trace(stepped_cases(), [](const Case&, Form, const Trace& trace) {
+    Cursor cursor = trace.first();
+    CHECK(trace.previous(cursor) == cursor);
+    for (Cursor next = trace.next(cursor); next != cursor; cursor = next, next = trace.next(cursor)) {
+      const std::string wrong = wrong_step(trace, cursor, next);
+      INFO("block " << cursor.block << ", " << trace.operation(cursor).id << ", row " << cursor.row);
+      REQUIRE(wrong == "");
+      REQUIRE(next.block <= cursor.block + 1);
+      REQUIRE(trace.previous(next) == cursor);
+    }
+    CHECK(cursor == trace.last());
+    CHECK(cursor.block == trace.block_count() - 1);
+    CHECK(cursor.operation + 1 == std::ssize(trace.phase(trace.block(cursor.block)).operations));
+  });
+}
+
 TEST_CASE("wherever one stands, a step back undoes a step on inside a block") {
-  for (const Case& each : stepped_cases()) {
-    for (const Form form : each.forms()) {
-      const auto trace = each.trace(form, 4);
-      INFO(each.words << " " << name(form));
-      for (Index index = 0; index < trace->block_count(); ++index) {
-        for (Index row = 0; row < trace->block(index).count; ++row) {
-          Cursor cursor{index, 0, row, trace->operation({index, 0, row}).by_row ? row : 0};
-          Cursor next = trace->next(cursor);
-          for (; next.block == index && next != cursor; cursor = next, next = trace->next(cursor)) {
-            REQUIRE(trace->token(next) >= trace->token(cursor));
-            const Cursor back = trace->previous(next);
-            REQUIRE(std::tuple(back.block, back.operation, back.row) ==
-                    std::tuple(cursor.block, cursor.operation, cursor.row));
-          }
-          REQUIRE((next == cursor || wrong_step(*trace, cursor, next) == ""));
+  for_every_trace(stepped_cases(), [](const Case&, Form, const Trace& trace) {
+    for (Index index = 0; index < trace.block_count(); ++index) {
+      for (Index row = 0; row < trace.block(index).count; ++row) {
+        Cursor cursor{index, 0, row, trace.operation({index, 0, row}).by_row ? row : 0};
+        Cursor next = trace.next(cursor);
+        for (; next.block == index && next != cursor; cursor = next, next = trace.next(cursor)) {
+          REQUIRE(trace.token(next) >= trace.token(cursor));
+          const Cursor back = trace.previous(next);
+          REQUIRE(std::tuple(back.block, back.operation, back.row) ==
+                  std::tuple(cursor.block, cursor.operation, cursor.row));
         }
+        REQUIRE((next == cursor || wrong_step(trace, cursor, next) == ""));
       }
     }
-  }
+  });
 }
 
 TEST_CASE("entering an operation that goes through the rows keeps the token, and leaving it backwards too") {
@@ -260,31 +241,28 @@ TEST_CASE("the update of an inner batch is made at the last token that was gathe
 }
 
 TEST_CASE("tokens are grouped as the form takes them") {
-  for (const Case& each : stepped_cases()) {
+  for_every_trace(stepped_cases(), [](const Case& each, Form form, const Trace& trace) {
     const auto batch = each.sequence.settings.parameters.find("batch");
-    const bool has_batches = batch != each.sequence.settings.parameters.end() && batch->second > 1;
-    for (const Form form : each.forms()) {
-      const auto trace = each.trace(form, 4);
-      const Groups& groups = trace->groups;
-      INFO(each.words << " " << name(form) << " groups of " << groups.size);
-      if (groups.kind == Groups::Kind::batches) {
-        CHECK(has_batches);
-        CHECK(groups.size == static_cast<Index>(batch->second));
-      } else {
-        CHECK((groups.kind == Groups::Kind::whole) == (form == Form::parallel));
-        CHECK(groups.size == (form == Form::parallel ? 11 : 4));
-      }
-      if (form == Form::recurrent) CHECK((groups.kind == Groups::Kind::batches) == has_batches);
-      if (form == Form::parallel) continue;
-      for (Index index = 0; index < trace->block_count(); ++index) {
-        const Block block = trace->block(index);
-        CHECK(block.first_token / groups.size == (block.first_token + block.count - 1) / groups.size);
-        const bool has_parameter = batch != each.sequence.settings.parameters.end();
-        const bool are_chunks = !has_parameter && form != Form::recurrent;
-        if (are_chunks) CHECK(block.count == std::min<Index>(groups.size, 11 - block.first_token));
-      }
+    const bool has_parameter = batch != each.sequence.settings.parameters.end();
+    const bool has_batches = has_parameter && batch->second > 1;
+    const Groups& groups = trace.groups;
+    INFO("groups of " << groups.size);
+    if (groups.kind == Groups::Kind::batches) {
+      CHECK(has_batches);
+      CHECK(groups.size == static_cast<Index>(batch->second));
+    } else {
+      CHECK((groups.kind == Groups::Kind::whole) == (form == Form::parallel));
+      CHECK(groups.size == (form == Form::parallel ? 11 : 4));
     }
-  }
+    if (form == Form::recurrent) CHECK((groups.kind == Groups::Kind::batches) == has_batches);
+    if (form == Form::parallel) return;
+    for (Index index = 0; index < trace.block_count(); ++index) {
+      const Block block = trace.block(index);
+      CHECK(block.first_token / groups.size == (block.first_token + block.count - 1) / groups.size);
+      const bool are_chunks = !has_parameter && form != Form::recurrent;
+      if (are_chunks) CHECK(block.count == std::min<Index>(groups.size, 11 - block.first_token));
+    }
+  });
 }
 
 TEST_CASE("stepping keeps the token that was chosen") {
@@ -297,22 +275,19 @@ TEST_CASE("stepping keeps the token that was chosen") {
 }
 
 TEST_CASE("at_token goes to every token, keeps the operation and stops at the ends") {
-  for (const Case& each : all_cases({.tokens = 11, .dk = 3, .dv = 2, .seed = 23})) {
-    for (const Form form : each.forms()) {
-      INFO(each.words << " " << name(form));
-      const auto trace = each.trace(form, 4);
-      const Cursor start{0, 1, 0};
-      for (Index token = 0; token < 11; ++token) {
-        const Cursor cursor = trace->at_token(start, token);
-        CHECK(trace->token(cursor) == token);
-        CHECK(cursor.operation == 1);
-        CHECK(trace->block(cursor.block).phase == 0);
-        CHECK(trace->at_token(cursor, token) == cursor);
-      }
-      CHECK(trace->token(trace->at_token(start, -5)) == 0);
-      CHECK(trace->token(trace->at_token(start, 500)) == 10);
-    }
-  }
+  for_every_trace(all_cases({.tokens = 11, .dk = 3, .dv = 2, .seed = 23}),
+                  [](const Case&, Form, const Trace& trace) {
+                    const Cursor start{0, 1, 0};
+                    for (Index token = 0; token < 11; ++token) {
+                      const Cursor cursor = trace.at_token(start, token);
+                      CHECK(trace.token(cursor) == token);
+                      CHECK(cursor.operation == 1);
+                      CHECK(trace.block(cursor.block).phase == 0);
+                      CHECK(trace.at_token(cursor, token) == cursor);
+                    }
+                    CHECK(trace.token(trace.at_token(start, -5)) == 0);
+                    CHECK(trace.token(trace.at_token(start, 500)) == 10);
+                  });
 }
 
 TEST_CASE("at_chunk goes to the starts of chunks") {
@@ -329,18 +304,12 @@ TEST_CASE("at_chunk goes to the starts of chunks") {
 }
 
 TEST_CASE("an empty sequence has no blocks and its cursor stays") {
-  for (const Case& each : all_cases({.tokens = 0, .dk = 3, .dv = 2})) {
-    for (const Form form : each.forms()) {
-      INFO(each.words << " " << name(form));
-      const auto trace = each.trace(form, 4);
-      CHECK(trace->block_count() == 0);
-      CHECK(trace->last() == Cursor{});
-      CHECK(trace->next({}) == Cursor{});
-      CHECK(trace->previous({}) == Cursor{});
-      CHECK(trace->at_token({}, 3) == Cursor{});
-      CHECK(trace->at_chunk({}, 4, 1) == Cursor{});
-    }
-  }
+  for_every_trace(all_cases({.tokens = 0, .dk = 3, .dv = 2}), [](const Case&, Form, const Trace& trace) {
+    CHECK(trace.block_count() == 0);
+    for (const Cursor& cursor :
+         {trace.last(), trace.next({}), trace.previous({}), trace.at_token({}, 3), trace.at_chunk({}, 4, 1)})
+      CHECK(cursor == Cursor{});
+  });
 }
 
 TEST_CASE("the blocks' outputs are those of the run, the last block's state is the final state") {

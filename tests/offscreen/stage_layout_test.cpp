@@ -16,6 +16,7 @@
 #include "core/base/text.h"
 #include "core/variants/variants.h"
 #include "tests/catch.h"
+#include "tests/computed.h"
 #include "tests/offscreen/letter_ruler.h"
 
 using namespace palimpsest;

@@ -18,6 +18,7 @@
 #include "core/insight/learning.h"
 #include "core/variants/variants.h"
 #include "tests/catch.h"
+#include "tests/computed.h"
 #include "tests/offscreen/plots.h"
 
 using namespace palimpsest;
@@ -474,7 +475,7 @@ TEST_CASE("the number beside the sliders is that of the token's step in core", "
     const auto computed = compute(data, choice);
     for (const Form form : {Form::recurrent, Form::chunkwise}) {
       constexpr Index token = 42;
-      const auto reach = write_reach(*computed, *computed->form(form).trace, token);
+      const auto reach = *find_out(WriteReach{computed, form, token});
       if (!reach) continue;
       ++shown;
       const double squares = computed->sequence.at("k").rows<double>(token, 1).squaredNorm();

@@ -14,6 +14,7 @@
 #include "app/stage/layout.h"
 #include "app/window/offscreen.h"
 #include "tests/catch.h"
+#include "tests/computed.h"
 
 using namespace palimpsest;
 

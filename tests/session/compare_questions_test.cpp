@@ -26,11 +26,7 @@ std::shared_ptr<Computation> begun(const Side& side, const std::string& data) {
 
 SideAtWord at_word(const std::shared_ptr<Computation>& side, const std::shared_ptr<Computation>& reference,
                    Index token) {
-  SideAtWord key;
-  key.of = side;
-  key.reference = reference;
-  key.asking = reference;
-  key.token = token;
+  SideAtWord key{.of = side, .reference = reference, .asking = reference, .token = token};
   return key;
 }
 
@@ -324,16 +320,4 @@ TEST_CASE("every change of sides is one entry of the history; where one looks is
   CHECK(session.undo());
   CHECK_FALSE(session.can_undo());
   CHECK(session.state().compare.before);  // it stays
-}
-
-TEST_CASE("a state with sides and a place on the rail is written and read", "[compare]") {
-  SessionState state;
-  state.data = narrow_overwrite;
-  state.sides = {side_of("deltanet"), moved_on_rail(side_of("linear"), 1.4)};
-  state.compare = {.reference = 1, .handle = 1, .before = true};
-  CHECK(parse_state(write_state(state)) == state);
-  CHECK(parse_state_string(state_string(state)) == state);
-  CHECK_THROWS_WITH(parse_state(R"({"data": "preset:copy", "compare": {"reference": 4}})"),
-                    says("\"reference\" is 4; expected a whole number from 0 to 3"));
-  CHECK_THROWS_WITH(parse_state(R"({"data": "preset:copy", "compare": {"colour": 4}})"), says("colour"));
 }

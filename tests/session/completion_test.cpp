@@ -69,8 +69,7 @@ TEST_CASE("the steps are there first, and what takes longer fills in", "[complet
 
 TEST_CASE("what the last choice had stands until the new one's is there", "[completion]") {
   Session session;
-  session.open_named(text);
-  session.wait();
+  open(session, text);
   const double old_error = session.computed()->recalls->tokens.back().after;
   choose_decay(session, 3);
   next_frame(session);
@@ -93,8 +92,7 @@ TEST_CASE("what the last choice had stands until the new one's is there", "[comp
 
 TEST_CASE("while a slider is dragged, pictures follow", "[completion]") {
   Session session;
-  session.open_named(text);
-  session.wait();
+  open(session, text);
   choose_decay(session, 2);
   choose_decay(session, 3);  // before 2 is there
   choose_decay(session, 4);
@@ -105,36 +103,9 @@ TEST_CASE("while a slider is dragged, pictures follow", "[completion]") {
   CHECK(computed_decay(session) == 4);
 }
 
-TEST_CASE("all that is answered about a choice is what is computed at once", "[completion]") {
-  for (const char* variant : {"gated_deltanet", "softmax", "lact", "ttt_mlp"}) {
-    CAPTURE(variant);
-    Session session;
-    session.open_named("preset:overwrite?T=40&K=6&V=5");
-    session.wait();
-    Choice choice = session.choice();
-    choice.variant = variant;
-    session.choose(choice);
-    session.wait();
-    const Computation& answered = *session.computed();
-    const auto at_once = compute(answered.data, answered.choice);
-    CHECK(answered.agree == at_once->agree);
-    CHECK(answered.worst == at_once->worst);
-    CHECK(answered.worst_form == at_once->worst_form);
-    for (const Form form : all_forms) {
-      CHECK(answered.form(form).missing == at_once->form(form).missing);
-      CHECK(answered.form(form).output().o == at_once->form(form).output().o);
-    }
-    CHECK(answered.recalls->strong_state == at_once->recalls->strong_state);
-    REQUIRE(answered.recalls->tokens.size() == at_once->recalls->tokens.size());
-    for (std::size_t t = 0; t < answered.recalls->tokens.size(); ++t)
-      CHECK(answered.recalls->tokens[t].after == at_once->recalls->tokens[t].after);
-  }
-}
-
 TEST_CASE("somebody who does not want to wait stays where he is", "[completion]") {
   Session session;
-  session.open_named(text);
-  session.wait();
+  open(session, text);
   session.go_to_token(20);
   session.wait();
   const std::string before = session.to_json();
@@ -169,12 +140,10 @@ TEST_CASE("somebody who does not want to wait stays where he is", "[completion]"
 
 TEST_CASE("a choice that was computed but is not wanted any more goes", "[completion]") {
   Session session;
-  session.open_named(text);
-  session.wait();
+  open(session, text);
   choose_decay(session, 2);
   session.questions().wait();
-  session.open_named("preset:copy?T=12&K=4&V=4");
-  session.wait();
+  open(session, "preset:copy?T=12&K=4&V=4");
   CHECK(live_computations() == 2);  // somebody may still look at the one before
   session.update();
   session.questions().wait();
@@ -183,8 +152,7 @@ TEST_CASE("a choice that was computed but is not wanted any more goes", "[comple
 
 TEST_CASE("answers about former choices do not pile up", "[completion]") {
   Session session;
-  session.open_named(text);
-  session.wait();
+  open(session, text);
   const auto bytes_after = [&](int choices) {
     for (int i = 0; i < choices; ++i) {
       choose_decay(session, slider_value(session.choice().edits, "scale_decay") == 1 ? 2 : 1);
@@ -337,8 +305,7 @@ TEST_CASE("records of a trace that is no more are forgotten", "[sight]") {
 
 TEST_CASE("wherever one goes in a session, record and cursor belong together", "[sight]") {
   Session session;
-  REQUIRE(session.open_named("capture:gated_deltanet_overwrite_l1"));
-  session.wait();
+  open(session, "capture:gated_deltanet_overwrite_l1");
   for (int round = 0; round < 40; ++round) {
     Choice choice = session.choice();
     choice.form = all_forms[round % 3];

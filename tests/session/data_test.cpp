@@ -9,11 +9,12 @@
 #include "app/session/presets.h"
 #include "core/base/error.h"
 #include "core/cases/random_case.h"
-#include "core/io/npy.h"
 #include "core/io/array_file.h"
+#include "core/io/npy.h"
 #include "core/proof/verify.h"
 #include "core/variants/variants.h"
 #include "tests/catch.h"
+#include "tests/computed.h"
 #include "tests/core/io/files.h"
 #include "tests/session/opened.h"
 
@@ -117,7 +118,6 @@ TEST_CASE("without edits the numbers are those of the file, bit for bit") {
     const Variant& variant = find_variant(data.rule);
     for (Index head = 0; head < data.heads; ++head) {
       const Inputs inputs = make_inputs(data, head, variant, {}, {});
-      CHECK(inputs.is_original);
       CHECK(inputs.notes.empty());
       for (const auto& [name, array] : head_arrays(data, head, variant)) {
         if (name == "g" && variant.id == "retnet") continue;  // a parameter now
@@ -135,7 +135,6 @@ TEST_CASE("what a variant needs and the data lack is made up and said") {
   CHECK(gated.made_up_beta);
   CHECK(gated.notes ==
         std::vector<std::string>{"These data lack decay (0.98 at every token) and beta (1 at every token)."});
-  CHECK(!gated.is_original);
   CHECK(inputs_for(data, "kda").arrays->find("alpha")->second.shape == std::vector<Index>{4, 2});
   CHECK(inputs_for(data, "retnet").settings.parameters.at("gamma") == 0.98);
   CHECK(inputs_for(data, "linear").notes.empty());
@@ -162,7 +161,7 @@ TEST_CASE("a table with labels is a sequence, and one that lacks an array says w
   CHECK(data.labels == std::vector<std::string>{"the", "jar"});
   CHECK(data.title == "mine");
   CHECK(data.fits == "deltanet");
-  CHECK(inputs_for(data, "deltanet").is_original);
+  CHECK(inputs_for(data, "deltanet").notes.empty());
   CHECK(data.id == (folder / "mine.csv").string());
 
   write_file(folder / "less.csv", "q0,query1\n1,2\n");
@@ -336,8 +335,7 @@ TEST_CASE("what cannot be opened has no preview and says why", "[preview]") {
   CHECK_THROWS_WITH(preview("/no/such/file.npz"), says("/no/such/file.npz"));
   std::stop_source stop;
   stop.request_stop();
-  CHECK_THROWS_AS((find_out(DataPreview{"preset:copy"}, {.stop = stop.get_token(), .progress = {}})),
-                  Cancelled);
+  CHECK_THROWS_AS((find_out(DataPreview{"preset:copy"}, {.stop = stop.get_token()})), Cancelled);
 }
 
 TEST_CASE("every capture and preset has a preview", "[preview]") {

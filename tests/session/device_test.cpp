@@ -17,6 +17,7 @@
 #include "core/rules/backend.h"
 #include "core/variants/variants.h"
 #include "tests/catch.h"
+#include "tests/computed.h"
 #include "tests/other_device.h"
 #include "tests/session/opened.h"
 
@@ -32,9 +33,7 @@ struct OnDevice {
   Session session{device.beside_cpu()};
 
   explicit OnDevice(const std::string& variant = "gated_deltanet", Form form = Form::chunkwise) {
-    session.open_named(overwrite_on_device);
-    session.wait();
-    REQUIRE(session.message().empty());
+    open(session, overwrite_on_device);
     Choice choice = session.choice();
     choice.variant = variant;
     choice.form = form;
@@ -123,8 +122,7 @@ TEST_CASE("the device of a choice is a change of its own: computed, saved, undon
   CHECK(session.left_device().empty());
 
   Choice choice = session.choice();  // other data are opened on it too
-  session.open_named("preset:copy?T=12&K=3&V=2");
-  session.wait();
+  open(session, "preset:copy?T=12&K=3&V=2");
   CHECK(computed(on).device == &on.device);
   CHECK(has_valid_cursor(session));
 }
@@ -141,9 +139,7 @@ TEST_CASE("a wrong kernel is noticed, and where it departs: token and tensor") {
   CHECK(computed(on).form(Form::parallel).judgement.passed());
   CHECK(on.session.left_device().empty());  // what is wrong is shown, not left
 
-  WrongHere key;
-  key.of = on.session.sight().computation;
-  key.form = Form::chunkwise;
+  WrongHere key{.of = on.session.sight().computation, .form = Form::chunkwise};
   const auto wrong = find_out(key);
   REQUIRE(*wrong);
   const WrongTensor& tensor = (*wrong)->tensor;
@@ -168,14 +164,9 @@ TEST_CASE("a wrong kernel is noticed, and where it departs: token and tensor") {
 TEST_CASE("a line of Prove is the device's; a fault is carried out by the CPU") {
   OnDevice on;
   on.device.trouble.is_wrong = true;
-  ProofLine line;
-  line.of = without_fault(on.session.sight().computation);
-  line.form = Form::chunkwise;
+  ProofLine line{.of = without_fault(on.session.sight().computation), .form = Form::chunkwise};
   CHECK(find_out(line)->errors[wrong_row] > 1e-3);
-  FaultHere fault;
-  fault.of = line.of;
-  fault.form = Form::chunkwise;
-  fault.fault = "solve-sign";
+  FaultHere fault{.of = line.of, .form = Form::chunkwise, .fault = "solve-sign"};
   const auto figures = find_out(fault);
   REQUIRE(figures->departure);
 

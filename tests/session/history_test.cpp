@@ -388,7 +388,7 @@ TEST_CASE("every field of a state is written, and read as it was", "[state]") {
     SessionState state = with_data();
     state.sides.push_back(state.sides.front());
     if (field.name == "head") state.data = "made in a test";
-    if (field.name == "options") state.sides[0].variant = "linear";
+    if (field.name == "sides.options") state.sides[0].variant = "linear";
     const SessionState before = state;
     for (int i = 0; i < 20 && state == before; ++i) field.change(state, dice);
     CHECK(state != before);

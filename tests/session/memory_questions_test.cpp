@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/insight/answers.h"
 #include "tests/catch.h"
+#include "tests/computed.h"
 #include "tests/session/opened.h"
 
 using namespace palimpsest;
@@ -185,8 +186,7 @@ TEST_CASE("a capture has its most legible head where its notes see words", "[ans
   CHECK(best("capture:gated_deltanet_recall_l1", "gated_deltanet") == 0);
   CHECK(best("capture:kda_recall_l1", "kda") == 1);
   Session session;
-  REQUIRE(session.open_named("capture:kda_recall_l1"));
-  session.wait();
+  open(session, "capture:kda_recall_l1");
   CHECK(session.choice().head == 1);
   CHECK(session.computed()->choice.head == 1);
   // Other data begin with their first head.
@@ -206,7 +206,7 @@ TEST_CASE("a capture has its most legible head where its notes see words", "[ans
 
   std::stop_source stop;
   stop.request_stop();
-  CHECK_THROWS_AS(find_out(HeadTables{computation}, {.stop = stop.get_token(), .progress = {}}), Cancelled);
+  CHECK_THROWS_AS(find_out(HeadTables{computation}, {.stop = stop.get_token()}), Cancelled);
 }
 
 namespace {

@@ -7,6 +7,7 @@
 #include "app/session/data_set.h"
 #include "app/session/presets.h"
 #include "app/session/session.h"
+#include "tests/catch.h"
 #include "tests/folders.h"
 
 namespace palimpsest::testing {
@@ -17,8 +18,7 @@ inline constexpr const char* overwriting_capture = "capture:gated_deltanet_overw
 /// The ids of all captures that we ship.
 inline std::vector<std::string> capture_ids() {
   std::vector<std::string> ids;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(assets_folder() + "/captures")) {
+  for (const auto& entry : std::filesystem::directory_iterator(assets_folder() + "/captures")) {
     if (entry.path().extension() == ".npz") ids.push_back("capture:" + entry.path().stem().string());
   }
   return ids;
@@ -47,6 +47,18 @@ inline DataSet data_of(Arrays arrays) {
   data.arrays = std::move(arrays);
   measure(data);
   return data;
+}
+
+/// Opens something and waits until it is there.
+inline void open(Session& session, const std::string& id) {
+  session.open_named(id);
+  session.wait();
+  REQUIRE(session.message().empty());
+}
+inline void open(Session& session, DataSet data) {
+  session.open(std::move(data));
+  session.wait();
+  REQUIRE(session.message().empty());
 }
 
 /// Whether the cursor is a place of the present trace whose values can be had.

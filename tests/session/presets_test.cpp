@@ -4,6 +4,7 @@
 #include "app/session/presets.h"
 #include "core/base/error.h"
 #include "tests/catch.h"
+#include "tests/computed.h"
 #include "tests/session/opened.h"
 
 using namespace palimpsest;

@@ -50,12 +50,6 @@ std::vector<double> plainly(const Matrix<double>& o, const Matrix<double>& expec
   return errors;
 }
 
-void open_well(Session& session, const std::string& id) {
-  session.open_named(id);
-  session.wait();
-  REQUIRE(session.message().empty());
-}
-
 ProveState with_fault_of(const char* id, Form form) {
   ProveState prove;
   prove.fault = {id, form};
@@ -71,23 +65,21 @@ TEST_CASE("proof lines: every form's differences word by word are the plain defi
     const Rule& rule = *computation->variant->rule;
     const Matrix<double> expected = rule.run(sequence, Form::recurrent, Precision::f64, 1).o;
     for (const Form form : forms_of(*computation)) {
-      auto key = of_right_run<ProofLine>(computation);
-      key.form = form;
+      ProofLine key{.of = without_fault(computation), .form = form};
       const auto line = find_out(key);
       const Matrix<double> o = rule.run(sequence, form, Precision::f64, computation->choice.chunk_size).o;
       INFO(variant << " " << name(form));
       CHECK(line->errors == plainly(o, expected));
       CHECK(line->worst.error >= std::ranges::max(line->errors));
       // The one that the badge and the panel of forms show.
-      CHECK(compared(*computation, form).token_residual == line->errors);
+      CHECK(find_out(ComparedForm{computation, form})->token_residual == line->errors);
     }
   }
 }
 
 TEST_CASE("proof lines: coarser arithmetics are farther, and what is missing says why", "[prove]") {
   const auto computation = begun("gated_deltanet", overwriting_capture);
-  auto key = of_right_run<ProofLine>(computation);
-  key.form = Form::chunkwise;
+  ProofLine key{.of = without_fault(computation), .form = Form::chunkwise};
   double before = 0;
   for (const Arithmetic arithmetic : {Arithmetic::f64, Arithmetic::f32, Arithmetic::tf32, Arithmetic::bf16}) {
     key.arithmetic = arithmetic;
@@ -132,9 +124,7 @@ TEST_CASE("faults here: every fault in every form of every variant lands where v
     const auto computation = begin(data, choice);
     for (const FaultyResult& result : report.results) {
       INFO(result.fault << " in " << result.variant << " " << name(result.form));
-      auto key = of_right_run<FaultHere>(computation);
-      key.form = result.form;
-      key.fault = result.fault;
+      FaultHere key{.of = without_fault(computation), .form = result.form, .fault = result.fault};
       const auto figures = find_out(key);
       CHECK(figures->noticed() == result.noticed());
       REQUIRE(figures->departure.has_value() == result.departure.has_value());
@@ -145,9 +135,7 @@ TEST_CASE("faults here: every fault in every form of every variant lands where v
       ++compared_places;
     }
     for (const FaultlessForm& without : report.without) {
-      auto key = of_right_run<FaultHere>(computation);
-      key.form = without.form;
-      key.fault = without.fault;
+      FaultHere key{.of = without_fault(computation), .form = without.form, .fault = without.fault};
       INFO(without.fault << " in " << without.variant << " " << name(without.form));
       CHECK_FALSE(find_out(key)->without.empty());
     }
@@ -157,9 +145,7 @@ TEST_CASE("faults here: every fault in every form of every variant lands where v
 
 TEST_CASE("wrong place: the first wrong tensor of the sketch", "[prove]") {
   const auto computation = begun("gated_deltanet", overwriting_capture);
-  auto key = of_right_run<WrongHere>(computation);
-  key.form = Form::chunkwise;
-  key.fault = "solve-sign";
+  WrongHere key{.of = without_fault(computation), .form = Form::chunkwise, .fault = "solve-sign"};
   const auto place = find_out(key);
   REQUIRE(place->has_value());
   const WrongTensor& wrong = (*place)->tensor;
@@ -178,9 +164,7 @@ TEST_CASE("fragile forms here: they break on the words that are open, and hold o
     const auto computation = begun(variant, "preset:random?T=70&K=16&V=4&seed=2");
     for (const FragileForm& fragile : fragile_forms()) {
       for (const bool breaks : {true, false}) {
-        auto key = of_right_run<FragileHere>(computation);
-        key.fragile = fragile.way.id;
-        key.breaks = breaks;
+        FragileHere key{.of = without_fault(computation), .fragile = fragile.way.id, .breaks = breaks};
         INFO(variant << " " << fragile.way.id << " " << breaks);
         const auto figures = find_out(key);
         REQUIRE(figures->run);
@@ -194,7 +178,7 @@ TEST_CASE("fragile forms here: they break on the words that are open, and hold o
 TEST_CASE("a fault in the session makes its form wrong and no other; taken out, all is as before",
           "[prove]") {
   Session session;
-  open_well(session, overwriting_capture);
+  open(session, overwriting_capture);
   Choice choice = session.choice();
   choice.form = Form::chunkwise;
   session.choose(choice);
@@ -236,7 +220,7 @@ TEST_CASE("a fault in the session makes its form wrong and no other; taken out, 
   CHECK(session.computed()->form(Form::chunkwise).judgement.passed());
   CHECK_FALSE(session.computed()->form(Form::parallel).judgement.passed());
   // Other data are opened without it.
-  open_well(session, square_overwrite);
+  open(session, square_overwrite);
   CHECK(session.state().prove.fault.id.empty());
   CHECK_FALSE(session.computed()->right);
 }
@@ -258,7 +242,7 @@ TEST_CASE("a fault is put in beside what was known when it was asked for, whatev
   REQUIRE_FALSE(known.empty());
   FormResult later;
   later.missing = "found later";
-  add(*right, Form::two_pass, std::make_shared<const FormResult>(later));
+  right->forms[static_cast<std::size_t>(Form::two_pass)] = std::make_shared<const FormResult>(later);
   Choice choice = right->choice;
   choice.fault = {"write-sign", Form::two_pass};
   const auto wrong = begin(right->data, choice, {}, earlier);
@@ -269,7 +253,7 @@ TEST_CASE("a fault is put in beside what was known when it was asked for, whatev
 
 TEST_CASE("how Prove looks is no change; its fault is", "[prove]") {
   Session session;
-  open_well(session, square_overwrite);
+  open(session, square_overwrite);
   session.start_history();
   ProveState prove;
   prove.lens = ProofLens::forms;
@@ -297,14 +281,11 @@ TEST_CASE("how Prove looks is no change; its fault is", "[prove]") {
 TEST_CASE("what Prove asks for can be cancelled", "[prove]") {
   std::stop_source stop;
   stop.request_stop();
-  const Effort effort{.stop = stop.get_token(), .progress = {}};
+  const Effort effort{.stop = stop.get_token()};
   const auto computation = begun("gated_deltanet", square_overwrite);
-  auto line = of_right_run<ProofLine>(computation);
-  line.form = Form::chunkwise;
-  line.arithmetic = Arithmetic::bf16;
+  ProofLine line{.of = without_fault(computation), .form = Form::chunkwise, .arithmetic = Arithmetic::bf16};
   CHECK_THROWS_AS(find_out(line, effort), Cancelled);
-  auto fault = of_right_run<FaultHere>(computation);
-  fault.fault = "solve-sign";
+  FaultHere fault{.of = without_fault(computation), .fault = "solve-sign"};
   CHECK_THROWS_AS(find_out(fault, effort), Cancelled);
   CHECK_THROWS_AS((find_out(VerifiedVariant{"linear", false}, effort)), Cancelled);
 }
@@ -329,8 +310,8 @@ TEST_CASE("the worst case of every cell can be opened, with just its numbers", "
       choice.precision = result.precision;
       choice.chunk_size = std::min<Index>(result.worst_chunk, 17);
       const auto computation = begin(std::make_shared<const DataSet>(data), choice);
-      const FormResult form = compared(*computation, result.form);
-      CHECK(form.judgement.disagreement.error == result.worst.error);
+      const auto form = find_out(ComparedForm{computation, result.form});
+      CHECK(form->judgement.disagreement.error == result.worst.error);
     }
   }
 }

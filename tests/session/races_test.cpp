@@ -15,6 +15,7 @@
 #include "tests/catch.h"
 #include "tests/core/io/files.h"
 #include "tests/paced_device.h"
+#include "tests/session/opened.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -74,8 +75,7 @@ TEST_CASE("reports that ship are there, each named by machine and date, and can 
   write_file(folder / "a.json", race_json(report_of("AMD EPYC")));
   write_file(folder / "notes.txt", "no report");
   Session session;
-  session.open_named("preset:copy?T=12&K=3&V=2&seed=1");
-  session.wait();
+  open(session, "preset:copy?T=12&K=3&V=2&seed=1");
   Races races(folder.path());
   settle(races, session);
   REQUIRE(ids(races) == std::vector<std::string>{"a.json", "b.json"});

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <functional>
+#include <map>
 #include <random>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "app/session/json_fields.h"
 #include "app/session/session.h"
 #include "core/proof/fragile_forms.h"
 #include "core/variants/variants.h"
@@ -40,24 +43,6 @@ inline DataSet in_memory() {
                   {"beta", numbers({least_tokens, 2})}});
 }
 
-/// Opens something and waits until it is there.
-inline void open(Session& session, const std::string& id) {
-  session.open_named(id);
-  session.wait();
-  REQUIRE(session.message().empty());
-}
-inline void open(Session& session, DataSet data) {
-  session.open(std::move(data));
-  session.wait();
-  REQUIRE(session.message().empty());
-}
-
-/// One field of a state, and how a person may change it: to what small data can be computed with.
-struct FieldChange {
-  std::string name;
-  void (*change)(SessionState&, Dice&);
-};
-
 inline Edit random_edit(const EditKind& kind, Dice& dice) {
   constexpr const char* gates[] = {"alpha", "beta"};
   Edit edit = {.kind = kind.id};
@@ -71,7 +56,16 @@ inline Edit random_edit(const EditKind& kind, Dice& dice) {
   return edit;
 }
 
-inline std::vector<FieldChange> field_changes() {
+using StateChange = std::function<void(SessionState&, Dice&)>;
+
+/// One field of a state, and how a person may change it: to what small data can be computed with.
+struct FieldChange {
+  std::string name;
+  StateChange change;
+};
+
+/// Changes of the fields of which their types do not say enough, by their paths.
+inline std::map<std::string, StateChange> special_changes() {
   using State = SessionState;
   return {
       {"data",
@@ -101,20 +95,17 @@ inline std::vector<FieldChange> field_changes() {
          else
            state.sides.resize(static_cast<std::size_t>(1 + dice.below(3)));
        }},
-      {"variant", [](State& state, Dice& dice) { state.sides[0].variant = dice.one_of(variants()).id; }},
-      {"variant of the last side",
+      {"sides.variant",
+       [](State& state, Dice& dice) { state.sides[0].variant = dice.one_of(variants()).id; }},
+      {"sides.variant of the last",
        [](State& state, Dice& dice) {
          if (state.sides.size() > 1) state.sides.back().variant = dice.one_of(variants()).id;
        }},
-      {"form", [](State& state, Dice& dice) { state.sides[0].form = dice.one_of(all_forms); }},
-      {"form of the last side",
+      {"sides.form of the last",
        [](State& state, Dice& dice) { state.sides.back().form = dice.one_of(all_forms); }},
-      {"device",
+      {"sides.device",
        [](State& state, Dice& dice) { state.sides.back().device = dice.below(2) == 0 ? "cpu" : "cuda"; }},
-      {"precision", [](State& state, Dice& dice) { state.sides[0].precision = dice.one_of(all_precisions); }},
-      {"chunk_size",
-       [](State& state, Dice& dice) { state.sides[0].chunk_size = 1 + dice.below(least_tokens); }},
-      {"options",
+      {"sides.options",
        [](State& state, Dice& dice) {
          const std::vector<Option>& options = find_variant(state.sides[0].variant).options;
          if (options.empty()) return;
@@ -122,17 +113,14 @@ inline std::vector<FieldChange> field_changes() {
          if (!option.values.empty())
            state.sides[0].settings.options[option.name] = dice.one_of(option.values);
        }},
-      {"parameters",
+      {"sides.parameters",
        [](State& state, Dice& dice) { state.sides[0].settings.parameters["scale"] = 0.1 + dice.share(); }},
-      {"sliders of the last side",
+      {"sides.sliders",
        [](State& state, Dice& dice) {
          if (state.sides.size() > 1) state.sides.back().sliders["scale_strength"] = dice.share();
        }},
-      {"token", [](State& state, Dice& dice) { state.place.token = dice.below(least_tokens); }},
-      {"operation",
+      {"place.operation",
        [](State& state, Dice& dice) { state.place.operation = dice.below(2) == 0 ? "write" : "output"; }},
-      {"phase", [](State& state, Dice& dice) { state.place.phase = dice.below(2); }},
-      {"tile", [](State& state, Dice& dice) { state.place.tile = dice.below(3); }},
       {"words",
        [](State& state, Dice& dice) {
          state.words.clear();
@@ -149,94 +137,86 @@ inline std::vector<FieldChange> field_changes() {
        [](State& state, Dice& dice) {
          state.workspace = dice.below(2) == 0 ? "step" : "a \"workspace\" · 2";
        }},
-      {"theme", [](State& state, Dice& dice) { state.view.theme = dice.one_of(all_themes); }},
-      {"shared_scale", [](State& state, Dice&) { state.view.shared_scale = !state.view.shared_scale; }},
-      {"state_value_by_key",
-       [](State& state, Dice&) { state.view.state_value_by_key = !state.view.state_value_by_key; }},
-      {"numbers", [](State& state, Dice&) { state.view.numbers = !state.view.numbers; }},
-      {"growth", [](State& state, Dice&) { state.view.growth = !state.view.growth; }},
-      {"shares", [](State& state, Dice&) { state.attention.shares = !state.attention.shares; }},
-      {"diagonal", [](State& state, Dice&) { state.attention.diagonal = !state.attention.diagonal; }},
-      {"mask", [](State& state, Dice&) { state.attention.mask = !state.attention.mask; }},
-      {"gates", [](State& state, Dice&) { state.attention.gates = !state.attention.gates; }},
-      {"chunks", [](State& state, Dice&) { state.attention.chunks = !state.attention.chunks; }},
-      {"sharpness",
-       [](State& state, Dice& dice) { state.attention.sharpness = most_sharpness * dice.share(); }},
-      {"channel", [](State& state, Dice& dice) { state.attention.channel = dice.below(2); }},
-      {"reference",
-       [](State& state, Dice& dice) { state.compare.reference = static_cast<std::size_t>(dice.below(4)); }},
-      {"handle",
-       [](State& state, Dice& dice) { state.compare.handle = static_cast<std::size_t>(dice.below(4)); }},
-      {"before", [](State& state, Dice&) { state.compare.before = !state.compare.before; }},
-      {"columns",
+      {"compare.columns",
        [](State& state, Dice& dice) { state.compare.columns = dice.below(2) == 0 ? "10" : "2013"; }},
-      {"fault",
+      {"prove.fault",
        [](State& state, Dice& dice) {
          // That can be carried out whatever the sizes are.
          const std::string ids[] = {"", "solve-sign", "write-sign", "strength-forgotten", "edge-lost"};
          state.prove.fault.id = dice.one_of(ids);
        }},
-      {"form of the fault",
-       [](State& state, Dice& dice) { state.prove.fault.form = dice.one_of(all_forms); }},
-      {"lens", [](State& state, Dice& dice) { state.prove.lens = dice.one_of(all_proof_lenses); }},
-      {"fragile",
+      {"prove.fragile",
        [](State& state, Dice& dice) {
          state.prove.fragile = dice.below(3) == 0 ? std::string() : dice.one_of(fragile_forms()).way.id;
        }},
-      {"breaks", [](State& state, Dice&) { state.prove.breaks = !state.prove.breaks; }},
-      {"raced variants",
+      {"measure.variants",
        [](State& state, Dice& dice) {
          state.measure.wish.variants = {dice.one_of(variants()).id};
          if (dice.below(2) == 0) state.measure.wish.variants.clear();
        }},
-      {"peer", [](State& state, Dice&) { state.measure.wish.peer = !state.measure.wish.peer; }},
-      {"raced forms", [](State& state, Dice& dice) { state.measure.wish.forms = {dice.one_of(all_forms)}; }},
-      {"raced devices",
+      {"measure.forms",
+       [](State& state, Dice& dice) { state.measure.wish.forms = {dice.one_of(all_forms)}; }},
+      {"measure.devices",
        [](State& state, Dice& dice) { state.measure.wish.devices = {dice.below(2) == 0 ? "cpu" : "cuda"}; }},
-      {"raced precisions",
+      {"measure.precisions",
        [](State& state, Dice& dice) { state.measure.wish.precisions = {dice.one_of(all_precisions)}; }},
-      {"raced lengths",
+      {"measure.lengths",
        [](State& state, Dice& dice) {
          state.measure.wish.lengths = {1 + dice.below(9), 64};
        }},
-      {"raced shape",
-       [](State& state, Dice& dice) {
-         state.measure.wish.shape = {1 + dice.below(3), 1 + dice.below(3), 1 + dice.below(9),
-                                     1 + dice.below(9)};
-       }},
-      {"raced chunk", [](State& state, Dice& dice) { state.measure.wish.chunk_size = 1 + dice.below(99); }},
-      {"reports",
+      {"measure.reports",
        [](State& state, Dice& dice) {
          state.measure.reports.clear();
          if (dice.below(2) == 0) state.measure.reports = {"/no \"such\"/report.json"};
        }},
-      {"away",
+      {"measure.away",
        [](State& state, Dice& dice) {
          state.measure.away.clear();
          if (dice.below(2) == 0) state.measure.away = {"h200.json"};
        }},
-      {"leading", [](State& state, Dice& dice) { state.measure.leading = dice.below(2) == 0 ? "" : "race"; }},
-      {"per_token", [](State& state, Dice&) { state.measure.per_token = !state.measure.per_token; }},
-      {"whole", [](State& state, Dice&) { state.measure.whole = !state.measure.whole; }},
+      {"measure.leading",
+       [](State& state, Dice& dice) { state.measure.leading = dice.below(2) == 0 ? "" : "race"; }},
   };
 }
 
-/// Fails to compile when a field is added that field_changes() might not know.
-inline void know_every_field(const SessionState& state) {
-  [[maybe_unused]] const auto& [data, edits, head, sides, place, words, repeated, workspace, view, attention,
-                                compare, prove, measure] = state;
-  [[maybe_unused]] const auto& [variant, form, device, precision, chunk_size, settings, sliders] =
-      sides.front();
-  [[maybe_unused]] const auto& [options, parameters] = settings;
-  [[maybe_unused]] const auto& [token, operation, phase, tile] = place;
-  [[maybe_unused]] const auto& [theme, shared_scale, state_value_by_key, in_numbers, growth] = view;
-  [[maybe_unused]] const auto& [shares, diagonal, mask, gates, chunks, sharpness, channel] = attention;
-  [[maybe_unused]] const auto& [reference, handle, before, columns] = compare;
-  [[maybe_unused]] const auto& [fault, lens, fragile, breaks] = prove;
-  [[maybe_unused]] const auto& [fault_id, fault_form] = fault;
-  [[maybe_unused]] const auto& [wish, reports, away, leading, per_token, whole] = measure;
-  [[maybe_unused]] const auto& [raced, peer, forms, devices, precisions, lengths, shape, chunk] = wish;
-  [[maybe_unused]] const auto& [batches, heads, dk, dv] = shape;
+/// Adds changes of the fields of a part of the state that their types say.
+template <class Struct, class Reach>
+void add_changes(std::map<std::string, StateChange>& all, const std::string& path, Reach reach) {
+  visit_fields(std::type_identity<Struct>{}, [&](const Field& field, auto member) {
+    using Value = std::remove_cvref_t<decltype(std::declval<Struct>().*member)>;
+    const auto value = [reach, member](SessionState& state) -> Value& { return reach(state).*member; };
+    const std::string name = path + field.name;
+    if constexpr (HasFields<Value>)
+      return add_changes<Value>(all, *field.name == '\0' ? path : name + ".", value);
+    if (all.contains(name)) return;
+    if constexpr (std::same_as<Value, bool>) {
+      all[name] = [value](SessionState& state, Dice&) { value(state) = !value(state); };
+    } else if constexpr (Enumeration<Value>) {
+      all[name] = [value](SessionState& state, Dice& dice) {
+        value(state) = dice.one_of(all_values(std::type_identity<Value>{}));
+      };
+    } else if constexpr (std::same_as<Value, double>) {
+      all[name] = [value, most = field.traits.most](SessionState& state, Dice& dice) {
+        value(state) = most * dice.share();
+      };
+    } else if constexpr (std::integral<Value>) {
+      all[name] = [value](SessionState& state, Dice& dice) {
+        value(state) = static_cast<Value>(1 + dice.below(3));
+      };
+    } else {
+      throw std::logic_error(name + " has no row among the special changes");
+    }
+  });
+}
+
+/// Of every field that a state declares.
+inline std::vector<FieldChange> field_changes() {
+  std::map<std::string, StateChange> all = special_changes();
+  add_changes<SessionState>(all, "", [](SessionState& state) -> SessionState& { return state; });
+  add_changes<Side>(all, "sides.", [](SessionState& state) -> Side& { return state.sides.front(); });
+  std::vector<FieldChange> changes;
+  for (const auto& [name, change] : all) changes.push_back({name, change});
+  return changes;
 }
 
 }  // namespace palimpsest::testing

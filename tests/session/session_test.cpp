@@ -22,9 +22,7 @@ struct Opened {
   Session session;
 
   explicit Opened(const std::string& id = first) {
-    REQUIRE(session.open_named(id));
-    session.wait();
-    REQUIRE(session.message().empty());
+    open(session, id);
     session.go_to_token(19);
     session.step(Session::Grain::operation, 1);
   }

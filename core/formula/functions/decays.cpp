@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/formula/functions.h"
 
 namespace palimpsest {
@@ -23,10 +25,6 @@ Matrix<double> decays_until(const Matrix<double>& alpha, Index i) {
   for (Index j = i - 1; j >= 0; --j) decays.row(j) = decays.row(j + 1).cwiseProduct(alpha.row(j + 1));
   return decays;
 }
-
-Matrix<double> lower(Arguments a) { return a[0].triangularView<Eigen::Lower>(); }
-
-Matrix<double> strictly_lower(Arguments a) { return a[0].triangularView<Eigen::StrictlyLower>(); }
 
 /// G_ij = alpha_{j+1} ... alpha_i for j <= i; early, up to i - 1.
 template <Index rows_early>
@@ -79,18 +77,17 @@ Matrix<double> solve_unit_lower(Arguments a) {
   return U;
 }
 
-Term explain_lower(CallCell& cell) {
-  return cell.column() <= cell.row() ? cell.at(0, cell.row(), cell.column()) : number(0);
-}
-
-Term explain_strictly_lower(CallCell& cell) {
-  return cell.column() < cell.row() ? cell.at(0, cell.row(), cell.column()) : number(0);
-}
-
 /// The decays of the tokens first .. first + count - 1, multiplied.
-Term decays(CallCell& cell, std::size_t alpha, Index first, Index count, const Subscript& channel) {
+Term decays(const CallCell& cell, std::size_t alpha, Index first, Index count, const Subscript& channel) {
   if (!channel.letter) cell.reads(alpha, first, channel.index, count, 1);
   return product(first, count, [&](Index token) { return cell.at(alpha, token, channel); });
+}
+
+/// The same as a number.
+double decays(const ValueCell& cell, std::size_t alpha, Index first, Index count, const Subscript& channel) {
+  double total = 1;
+  for (Index token = first; token < first + count; ++token) total *= cell.at(alpha, token, channel);
+  return total;
 }
 
 template <Index rows_early>
@@ -123,18 +120,10 @@ Term explain_decay_scores(CallCell& cell) {
   cell.reads(1, writer, 0, 1, K);
   cell.reads(2, writer + 1, 0, between, K);
 
-  const auto kept = [&](Index channel) {
-    double total = 1;
-    for (Index token = writer + 1; token <= last; ++token) total *= cell.value(2, token, channel);
-    return total;
-  };
-  return sum({.count = K,
-              .value = [&](Index d) { return cell.value(0, reader, d) * cell.value(1, writer, d) * kept(d); },
-              .term =
-                  [&](const Subscript& d) {
-                    const Term pair = cell.at(0, reader, d) * cell.at(1, writer, d);
-                    return between == 0 ? pair : pair * worked_out(decays(cell, 2, writer + 1, between, d));
-                  }});
+  return sum(over(cell, K, 'i', [&](const auto& of, const Subscript& d) {
+    const auto pair = of.at(0, reader, d) * of.at(1, writer, d);
+    return between == 0 ? pair : pair * worked_out(decays(of, 2, writer + 1, between, d));
+  }));
 }
 
 Term explain_solve(CallCell& cell) {
@@ -144,67 +133,11 @@ Term explain_solve(CallCell& cell) {
   if (row == 0) return right_side;
   cell.reads(0, row, 0, 1, row);
   cell.reads_own(0, column, row, 1);
-  return right_side -
-         sum({.count = row,
-              .letter = 'j',
-              .value = [&](Index j) { return cell.value(0, row, j) * cell.own(j, column).value; },
-              .term = [&](const Subscript& j) { return cell.at(0, row, j) * cell.own(j, column); }},
-             fmt::format("Σ_{{j<{}}}", row));
-}
-
-}  // namespace
-
-std::vector<Function> decay_functions() {
-  return {
-      function("lower", "[L, M] -> [L, M]", applied("tril"), lower, explain_lower,
-               "everything above the diagonal is 0: no token sees a later one"),
-      function("strictly_lower", "[L, M] -> [L, M]", applied("stril"), strictly_lower, explain_strictly_lower,
-               "the diagonal and everything above it is 0: each token meets only earlier ones"),
-      function("decay_mask", "[L, 1] -> [L, L]",
-               {R"(\left[#1_{j+1:i}\right]_{j \le i})", Precedence::atom, Precedence::atom},
-               decay_mask<on_time>, explain_decay_mask<on_time>,
-               "1 on the diagonal, then the decays in between multiplied"),
-      function("cumulative_decay", "[L, K] -> [L, K]",
-               {R"(\left[#1_{1:i}\right]_{i})", Precedence::atom, Precedence::atom},
-               cumulative_decay<on_time>, explain_cumulative_decay<on_time>,
-               "all decays from the first token up to this one, multiplied"),
-      function("remaining_decay", "[L, K] -> [L, K]",
-               {R"(\left[#1_{j+1:L}\right]_{j})", Precedence::atom, Precedence::atom}, remaining_decay,
-               explain_remaining_decay,
-               "all decays after this token, multiplied: what is left of its write at the end"),
-      function("total_decay", "[L, K] -> [K, 1]", {"#1_{1:L}", Precedence::atom, Precedence::atom},
-               total_decay, explain_total_decay,
-               "all decays multiplied: what is left of the memory carried in"),
-      function("decay_scores", "[L, K], [L, K], [L, K] -> [L, L]",
-               {R"(\left[\sum_{d} #1_{i,d} #2_{j,d} #3_{j+1:i,d}\right]_{j \le i})", Precedence::atom,
-                Precedence::atom},
-               decay_scores<on_time>, explain_decay_scores<on_time>,
-               "a reading meets an earlier writing channel by channel, each channel faded by its own decays "
-               "in between"),
-      function("decay_mask_before", "[L, 1] -> [L, L]",
-               {R"(\left[#1_{j+1:i-1}\right]_{j < i})", Precedence::atom, Precedence::atom},
-               decay_mask<early>, explain_decay_mask<early>,
-               "the decays after write j and before token i, multiplied; the token's own decay comes later"),
-      function("cumulative_decay_before", "[L, K] -> [L, K]",
-               {R"(\left[#1_{1:i-1}\right]_{i})", Precedence::atom, Precedence::atom},
-               cumulative_decay<early>, explain_cumulative_decay<early>,
-               "all decays before this token, multiplied"),
-      function(
-          "decay_scores_before", "[L, K], [L, K], [L, K] -> [L, L]",
-          {R"(\left[\sum_{d} #1_{i,d} #2_{j,d} #3_{j+1:i-1,d}\right]_{j < i})", Precedence::atom,
-           Precedence::atom},
-          decay_scores<early>, explain_decay_scores<early>,
-          "a reading meets an earlier writing channel by channel, faded by the decays before the token's "
-          "own"),
-      function("solve_unit_lower", "[L, L], [L, D] -> [L, D]",
-               {R"(\left(I + #1\right)^{-1} #2)", Precedence::product, Precedence::product}, solve_unit_lower,
-               explain_solve, "the right side, less what the earlier rows of the result already say"),
-  };
+  const auto each = [&](const auto& of, const Subscript& j) { return of.at(0, row, j) * of.own(j, column); };
+  return right_side - sum(over(cell, row, 'j', each), fmt::format("Σ_{{j<{}}}", row));
 }
 
 // Rows whose channels fade from token to token: the solve and the read of value-side decay (spec 2.5).
-
-namespace {
 
 /// What is left of row j of `rows` when row i comes: mu_{j+1:i} o row j.
 RowVector<double> left_of(const Matrix<double>& rows, const Matrix<double>& mu, Index j, Index i) {
@@ -234,30 +167,26 @@ Matrix<double> read_fading(Arguments a) {
   return O;
 }
 
-/// mu_{j+1:i} of one channel, as a number.
-double kept(CallCell& cell, Index j, Index i, Index channel) {
-  double total = 1;
-  for (Index l = j + 1; l <= i; ++l) total *= cell.value(2, l, channel);
-  return total;
+/// mu_{j+1:last} of one channel, as one symbol.
+Term left_since(const CallCell& cell, const Subscript& j, Index last) {
+  return symbol(fmt::format("{}[{}+1:{}]", cell.name(2), j.text(), last),
+                decays(ValueCell{cell}, 2, j.index + 1, last - j.index, cell.column()));
 }
 
-/// sum_j X_ij (mu_{j+1:last} o Y_j) over the first `count` rows j; y(j) is Y_j.
-Term faded_sum(CallCell& cell, Index count, Index last, const std::string& rows,
-               const std::function<Term(Subscript)>& y) {
+double left_since(const ValueCell& cell, const Subscript& j, Index last) {
+  return decays(cell, 2, j.index + 1, last - j.index, cell.of.column());
+}
+
+/// sum_j X_ij (mu_{j+1:last} o Y_j) over the first `count` rows j; y(of, j) is Y_j.
+template <class Y>
+Term faded_sum(CallCell& cell, Index count, Index last, const std::string& rows, Y y) {
   const Index row = cell.row();
-  const Index column = cell.column();
   cell.reads(0, row, 0, 1, count);
-  cell.reads(2, 0, column, last + 1, 1);
-  return sum(
-      {.count = count,
-       .letter = 'j',
-       .value = [&](Index j) { return cell.value(0, row, j) * kept(cell, j, last, column) * y(j).value; },
-       .term =
-           [&](const Subscript& j) {
-             const std::string decays = fmt::format("{}[{}+1:{}]", cell.name(2), j.text(), last);
-             return cell.at(0, row, j) * symbol(decays, kept(cell, j.index, last, column)) * y(j);
-           }},
-      fmt::format("Σ_{{j{}}}", rows));
+  cell.reads(2, 0, cell.column(), last + 1, 1);
+  const auto each = [&](const auto& of, const Subscript& j) {
+    return of.at(0, row, j) * left_since(of, j, last) * y(of, j);
+  };
+  return sum(over(cell, count, 'j', each), fmt::format("Σ_{{j{}}}", rows));
 }
 
 Term explain_solve_fading(CallCell& cell) {
@@ -265,7 +194,7 @@ Term explain_solve_fading(CallCell& cell) {
   if (cell.row() == 0) return right_side;
   cell.reads_own(0, cell.column(), cell.row(), 1);
   return right_side - faded_sum(cell, cell.row(), cell.row(), fmt::format("<{}", cell.row()),
-                                [&](const Subscript& j) { return cell.own(j, cell.column()); });
+                                [&](const auto& of, const Subscript& j) { return of.own(j, cell.column()); });
 }
 
 template <Index rows_early>
@@ -274,28 +203,205 @@ Term explain_read_fading(CallCell& cell) {
   if (last < 0) return number(0);
   cell.reads(1, 0, cell.column(), last + 1, 1);
   return faded_sum(cell, last + 1, last, fmt::format("≤{}", last),
-                   [&](const Subscript& j) { return cell.at(1, j, cell.column()); });
+                   [&](const auto& of, const Subscript& j) { return of.at(1, j, cell.column()); });
+}
+
+// A state in parts that mix at every row (momentum; weights of a batch beside what it has gathered), spec 1.1
+// eq. U'.
+
+/// T_row: [p, p] from row `row` of the table of transitions.
+Matrix<double> transition(const Matrix<double>& table, Index row, Index p) {
+  return Eigen::Map<const Matrix<double>>(table.row(row).data(), p, p);
+}
+
+/// T_{decays} .. T_{j+2} c_j, with rows counted from 1: where write j is after `decays` rows. [p, 1].
+Matrix<double> since_write(const Matrix<double>& T, const Matrix<double>& c, Index j, Index decays) {
+  Matrix<double> part = c.row(j).transpose();
+  for (Index row = j + 1; row < decays; ++row) part = transition(T, row, c.cols()) * part;
+  return part;
+}
+
+/// T_{decays} .. T_1: [p, p].
+Matrix<double> since_start(const Matrix<double>& T, Index p, Index decays) {
+  Matrix<double> product = Matrix<double>::Identity(p, p);
+  for (Index row = 0; row < decays; ++row) product = transition(T, row, p) * product;
+  return product;
+}
+
+/// A time as the table of times holds it; what lies outside the rows at hand is brought back.
+Index time(double value, Index rows) { return std::clamp<Index>(static_cast<Index>(value), 0, rows); }
+
+/// since_write() or since_start() of one reader after the other, which read later and later as a rule: what
+/// the last one saw is carried on.
+class CarriedPart {
+ public:
+  /// `start` before the row `first`.
+  CarriedPart(const Matrix<double>& T, Matrix<double> start, Index first)
+      : T_(T), start_(std::move(start)), first_(first), product_(start_), row_(first) {}
+
+  const Matrix<double>& after(Index decays) {
+    if (decays < row_) {
+      product_ = start_;
+      row_ = first_;
+    }
+    for (; row_ < decays; ++row_) product_ = transition(T_, row_, product_.rows()) * product_;
+    return product_;
+  }
+
+ private:
+  const Matrix<double>& T_;
+  Matrix<double> start_;
+  Index first_;
+  Matrix<double> product_;
+  Index row_;  // the next to pass
+};
+
+Matrix<double> parts_mask(Arguments a) {
+  const Index L = a[0].rows();
+  Matrix<double> G = Matrix<double>::Zero(a[2].rows(), L);
+  for (Index j = 0; j < L; ++j) {
+    CarriedPart part(a[0], a[1].row(j).transpose(), j + 1);
+    for (Index s = 0; s < G.rows(); ++s) {
+      if (j < time(a[3](s, 1), L)) G(s, j) = a[2].row(s).dot(part.after(time(a[3](s, 0), L)).col(0));
+    }
+  }
+  return G;
+}
+
+Matrix<double> parts_from_start(Arguments a) {
+  Matrix<double> g(a[1].rows(), a[1].cols());
+  CarriedPart product(a[0], Matrix<double>::Identity(g.cols(), g.cols()), 0);
+  for (Index s = 0; s < g.rows(); ++s) g.row(s) = a[1].row(s) * product.after(time(a[2](s, 0), a[0].rows()));
+  return g;
+}
+
+Matrix<double> parts_to_end(Arguments a) {
+  Matrix<double> g(a[1].rows(), a[1].cols());
+  for (Index j = 0; j < g.rows(); ++j) g.row(j) = since_write(a[0], a[1], j, g.rows()).transpose();
+  return g;
+}
+
+Matrix<double> parts_total(Arguments a) { return since_start(a[0], a[1].cols(), a[0].rows()); }
+
+Matrix<double> mix_parts(Arguments a) {
+  const Index p = a[0].rows();
+  const Index K = p == 0 ? 0 : a[1].rows() / p;
+  Matrix<double> mixed = Matrix<double>::Zero(a[1].rows(), a[1].cols());
+  for (Index to = 0; to < p; ++to) {
+    for (Index from = 0; from < p; ++from)
+      mixed.middleRows(to * K, K) += a[0](to, from) * a[1].middleRows(from * K, K);
+  }
+  return mixed;
+}
+
+/// sum_i h_si x_i over the parts, x written as one symbol.
+Term seen_parts(CallCell& cell, std::size_t sight, const Matrix<double>& parts, const std::string& words) {
+  const auto term = [&](const Subscript& i) {
+    return cell.at(sight, cell.row(), i) *
+           symbol(fmt::format("({})[{}]", words, i.text()), parts(i.index, 0));
+  };
+  return sum({.count = parts.rows(),
+              .value = [&](Index i) { return cell.value(sight, cell.row(), i) * parts(i, 0); },
+              .term = term});
+}
+
+Term explain_parts_mask(CallCell& cell) {
+  const Index L = cell.shape(0).rows;
+  if (cell.column() >= time(cell.value(3, cell.row(), 1), L)) return number(0);
+  const Matrix<double> part =
+      since_write(whole(cell, 0), whole(cell, 1), cell.column(), time(cell.value(3, cell.row(), 0), L));
+  return seen_parts(cell, 2, part, cell.name(0) + "⋯" + cell.name(1));
+}
+
+Term explain_parts_from_start(CallCell& cell) {
+  const Index p = cell.shape(1).columns;
+  const Matrix<double> product =
+      since_start(whole(cell, 0), p, time(cell.value(2, cell.row(), 0), cell.shape(0).rows));
+  return seen_parts(cell, 1, product.col(cell.column()), cell.name(0) + "⋯" + cell.name(0));
+}
+
+Term explain_parts_to_end(CallCell& cell) {
+  return worked_out_cell(cell, parts_to_end, 2,
+                         fmt::format("({}⋯{})[{}]", cell.name(0), cell.name(1), cell.column()));
+}
+
+Term explain_parts_total(CallCell& cell) {
+  const Matrix<double> product = since_start(whole(cell, 0), cell.shape(1).columns, cell.shape(0).rows);
+  return symbol(fmt::format("({}⋯{})[{},{}]", cell.name(0), cell.name(0), cell.row(), cell.column()),
+                product(cell.row(), cell.column()));
+}
+
+Term explain_mix_parts(CallCell& cell) {
+  const Index p = cell.shape(0).rows;
+  const Index K = cell.shape(1).rows / p;
+  const Index row = cell.row() % K;
+  const Index to = cell.row() / K;
+  return sum(
+      {.count = p,
+       .value = [&](Index i) { return cell.value(0, to, i) * cell.value(1, i * K + row, cell.column()); },
+       .term =
+           [&](const Subscript& i) {
+             cell.reads(1, i.index * K + row, cell.column(), 1, 1);
+             const double value = cell.value(1, i.index * K + row, cell.column());
+             return cell.at(0, to, i) *
+                    symbol(fmt::format("{}[{}·{}+{},{}]", cell.name(1), i.text(), K, row, cell.column()),
+                           value);
+           }});
 }
 
 }  // namespace
 
-std::vector<Function> value_decay_functions() {
+std::vector<Function> decay_functions() {
+  using enum Precedence;
+  const auto spread = [](const auto& cell) {
+    const Index K = cell.shape(1).columns;
+    return cell.at(0, cell.row(), cell.column() / K) * cell.at(1, cell.row(), cell.column() % K);
+  };
   return {
-      function(
-          "solve_fading", "[L, L], [L, D], [L, D] -> [L, D]",
-          {R"(\left(I + #1 \odot #3_{j+1:i}\right)^{-1} #2)", Precedence::product, Precedence::product},
-          solve_fading, explain_solve_fading,
-          "the right side, less what the earlier rows of the result still say, each channel faded by its own "
-          "decays in between"),
+      by_cell("lower", "[L, M] -> [L, M]", applied("tril"),
+              [](const auto& cell) { return cell.column() <= cell.row() ? cell.here(0) : cell.number(0); }),
+      by_cell("strictly_lower", "[L, M] -> [L, M]", applied("stril"),
+              [](const auto& cell) { return cell.column() < cell.row() ? cell.here(0) : cell.number(0); }),
+      function("decay_mask", "[L, 1] -> [L, L]", subscripted(R"(\left[#1_{j+1:i}\right]_{j \le i})"),
+               decay_mask<on_time>, explain_decay_mask<on_time>),
+      function("cumulative_decay", "[L, K] -> [L, K]", subscripted(R"(\left[#1_{1:i}\right]_{i})"),
+               cumulative_decay<on_time>, explain_cumulative_decay<on_time>),
+      function("remaining_decay", "[L, K] -> [L, K]", subscripted(R"(\left[#1_{j+1:L}\right]_{j})"),
+               remaining_decay, explain_remaining_decay),
+      function("total_decay", "[L, K] -> [K, 1]", subscripted("#1_{1:L}"), total_decay, explain_total_decay),
+      function("decay_scores", "[L, K], [L, K], [L, K] -> [L, L]",
+               subscripted(R"(\left[\sum_{d} #1_{i,d} #2_{j,d} #3_{j+1:i,d}\right]_{j \le i})"),
+               decay_scores<on_time>, explain_decay_scores<on_time>),
+      function("decay_mask_before", "[L, 1] -> [L, L]", subscripted(R"(\left[#1_{j+1:i-1}\right]_{j < i})"),
+               decay_mask<early>, explain_decay_mask<early>),
+      function("cumulative_decay_before", "[L, K] -> [L, K]", subscripted(R"(\left[#1_{1:i-1}\right]_{i})"),
+               cumulative_decay<early>, explain_cumulative_decay<early>),
+      function("decay_scores_before", "[L, K], [L, K], [L, K] -> [L, L]",
+               subscripted(R"(\left[\sum_{d} #1_{i,d} #2_{j,d} #3_{j+1:i-1,d}\right]_{j < i})"),
+               decay_scores<early>, explain_decay_scores<early>),
+      function("solve_unit_lower", "[L, L], [L, D] -> [L, D]",
+               {R"(\left(I + #1\right)^{-1} #2)", product, product}, solve_unit_lower, explain_solve),
+      function("solve_fading", "[L, L], [L, D], [L, D] -> [L, D]",
+               {R"(\left(I + #1 \odot #3_{j+1:i}\right)^{-1} #2)", product, product}, solve_fading,
+               explain_solve_fading),
       function("read_fading", "[L, L], [L, D], [L, D] -> [L, D]",
-               {R"(\left(#1 \odot #3_{j+1:i}\right) #2)", Precedence::product, Precedence::product},
-               read_fading<0>, explain_read_fading<0>,
-               "the rows written so far, each channel faded by its own decays in between"),
+               {R"(\left(#1 \odot #3_{j+1:i}\right) #2)", product, product}, read_fading<on_time>,
+               explain_read_fading<on_time>),
       function("read_fading_before", "[L, L], [L, D], [L, D] -> [L, D]",
-               {R"(\left(#1 \odot #3_{j+1:i-1}\right) #2)", Precedence::product, Precedence::product},
-               read_fading<1>, explain_read_fading<1>,
-               "the rows written before this one, each channel faded by its own decays before the token's "
-               "own"),
+               {R"(\left(#1 \odot #3_{j+1:i-1}\right) #2)", product, product}, read_fading<early>,
+               explain_read_fading<early>),
+      function("parts_mask", "[L, P*P], [L, P], [R, P], [R, 2] -> [R, L]",
+               subscripted(R"(\left[#3_i\, #1_{j+1:i}\, #2_j\right]_{i,j})"), parts_mask, explain_parts_mask),
+      function("parts_from_start", "[L, P*P], [R, P], [R, 2] -> [R, P]",
+               subscripted(R"(\left[#2_i\, #1_{1:i}\right]_{i})"), parts_from_start,
+               explain_parts_from_start),
+      function("parts_to_end", "[L, P*P], [L, P] -> [L, P]",
+               subscripted(R"(\left[#1_{j+1:L}\, #2_j\right]_{j})"), parts_to_end, explain_parts_to_end),
+      function("parts_total", "[L, P*P], [L, P] -> [P, P]", subscripted("#1_{1:L}"), parts_total,
+               explain_parts_total),
+      by_cell("spread", "[L, P], [L, K] -> [L, P*K]", {R"(#1 \otimes #2)", hadamard, product}, spread),
+      function("mix_parts", "[P, P], [P*K, V] -> [P*K, V]",
+               {R"(\left(#1 \otimes I\right) #2)", product, product}, mix_parts, explain_mix_parts),
   };
 }
 

@@ -1,4 +1,4 @@
-// Solves with Gram matrices plus a ridge: symmetric, positive definite.
+// Solves, norms and singular values of whole matrices.
 
 #include <fmt/format.h>
 #include <Eigen/Cholesky>
@@ -6,13 +6,14 @@
 
 #include <cmath>
 
-#include "core/base/error.h"
 #include "core/formula/functions.h"
 #include "core/numbers/matrix_functions.h"
 
 namespace palimpsest {
 
 namespace {
+
+// Solves with Gram matrices plus a ridge: symmetric, positive definite.
 
 /// M^{-1} X; nothing where there is nothing to solve, which Eigen's solver does not expect.
 Matrix<double> solved(const Matrix<double>& M, const Matrix<double>& X) {
@@ -39,21 +40,16 @@ Matrix<double> solve_grams(Arguments a) {
 /// One unknown of M x = y once the others are known: (y_d - sum_{e != d} M_de x_e) / M_dd.
 template <class Entry, class Unknown>
 Term unknown_from_others(const Term& right_side, Index d, Index count, Entry entry, Unknown unknown) {
-  const auto other = [d](Index n) { return n < d ? n : n + 1; };
   const Term diagonal = entry(Subscript(d));
   if (count == 1) return right_side / diagonal;
+  const auto product = [&](const Subscript& n) {
+    const Subscript j(n.index < d ? n.index : n.index + 1, n.letter);
+    return entry(j) * unknown(j);
+  };
   const Term others = sum({.count = count - 1,
                            .letter = 'j',
-                           .value =
-                               [&](Index n) {
-                                 const Subscript j(other(n));
-                                 return entry(j).value * unknown(j).value;
-                               },
-                           .term =
-                               [&](const Subscript& n) {
-                                 const Subscript j(other(n.index), n.letter);
-                                 return entry(j) * unknown(j);
-                               }},
+                           .value = [&](Index n) { return product(n).value; },
+                           .term = product},
                           fmt::format("Σ_{{j≠{}}}", d));
   return (right_side - others) / diagonal;
 }
@@ -89,27 +85,8 @@ Term explain_solve_grams(CallCell& cell) {
                              [&](const Subscript& j) { return cell.own(i, j); });
 }
 
-}  // namespace
-
-std::vector<Function> gram_functions() {
-  return {
-      function("solve_symmetric", "[K, K], [K, D] -> [K, D]",
-               {"#1^{-1} #2", Precedence::product, Precedence::atom}, solve_symmetric,
-               explain_solve_symmetric, "what the matrix on the left must be given to answer the right side"),
-      function(
-          "solve_grams", "[L, 1], [K, K], [L, L], [L, K], [K, K], [L, K] -> [L, K]",
-          {R"(\left[\left(#1_{i} #2 + \sum_{j} #3_{ij} #4_{j}^{\otimes 2} + #5\right)^{-1} #6_{i}\right]_{i})",
-           Precedence::atom, Precedence::atom},
-          solve_grams, explain_solve_grams,
-          "each query through the inverse of its own token's matrix: the Gram matrix of all keys so far, "
-          "faded, and the ridge"),
-  };
-}
-
 // Recursive least squares (spec 3.13): the inverse P of what the keys have shown, and the gains of the
 // writes.
-
-namespace {
 
 Matrix<double> inverse(const Matrix<double>& M) { return M.size() == 0 ? M : Matrix<double>(M.inverse()); }
 
@@ -148,38 +125,16 @@ Term explain_gains(CallCell& cell) {
   const Index i = cell.row();
   const Index d = cell.column();
   const Matrix<double> P = uncertainty_after(cell, i + 1);
-  const Term along_key =
-      sum({.count = P.cols(),
-           .letter = 'j',
-           .value = [&](Index j) { return P(d, j) * cell.value(1, i, j); },
-           .term =
-               [&](const Subscript& j) {
-                 return symbol(fmt::format("P({})[{},{}]", i, d, j.text()), P(d, j.index)) * cell.at(1, i, j);
-               }});
-  return cell.at(3, i, 0) * along_key;
-}
-
-}  // namespace
-
-std::vector<Function> least_squares_functions() {
-  return {
-      function("least_squares_inverse", "[K, K], [L, K], [L, 1], [L, 1] -> [K, K]",
-               {R"(\left(#3_{1:L}\, #1^{-1} + \sum_{j} #3_{j+1:L}\, #4_{j}\, #2_{j}^{\otimes 2}\right)^{-1})",
-                Precedence::product, Precedence::atom},
-               uncertainty, explain_uncertainty,
-               "the inverse of all that the keys have shown so far, older ones faded"),
-      function(
-          "least_squares_gains", "[K, K], [L, K], [L, 1], [L, 1] -> [L, K]",
-          {R"(\left[#4_{i} \left(#3_{1:i}\, #1^{-1} + \sum_{j\le i} #3_{j+1:i}\, #4_{j}\, #2_{j}^{\otimes 2}\right)^{-1} #2_{i}\right]_{i})",
-           Precedence::atom, Precedence::atom},
-          gains, explain_gains,
-          "each key through the inverse of all that the keys up to it have shown, older ones faded"),
+  const auto product = [&](const Subscript& j) {
+    return symbol(fmt::format("P({})[{},{}]", i, d, j.text()), P(d, j.index)) * cell.at(1, i, j);
   };
+  return cell.at(3, i, 0) * sum({.count = P.cols(),
+                                 .letter = 'j',
+                                 .value = [&](Index j) { return P(d, j) * cell.value(1, i, j); },
+                                 .term = product});
 }
 
 // Norms and singular values of matrices (spec 3.11).
-
-namespace {
 
 Matrix<double> number_matrix(double value) { return Matrix<double>::Constant(1, 1, value); }
 
@@ -190,8 +145,6 @@ Matrix<double> column_norms(Arguments a) {
   for (Index j = 0; j < norms.rows(); ++j) norms(j, 0) = std::sqrt(a[0].col(j).cwiseAbs2().sum());
   return norms;
 }
-
-Matrix<double> restoring_factors(Arguments a) { return a[1].array() / (a[0].array() + a[2](0, 0)); }
 
 /// Column i holds the singular values of argument i.
 Matrix<double> spectra(Arguments a) {
@@ -214,10 +167,6 @@ Term explain_column_norms(CallCell& cell) {
            .term = [&](const Subscript& i) { return cell.at(0, i, column) * cell.at(0, i, column); }}));
 }
 
-Term explain_restoring_factors(CallCell& cell) {
-  return cell.at(1, cell.row(), 0) / (cell.at(0, cell.row(), 0) + cell.at(2, 0, 0));
-}
-
 Term explain_spectra(CallCell& cell) {
   const auto argument = static_cast<std::size_t>(cell.column());
   return symbol("σ" + std::to_string(cell.row() + 1) + "(" + cell.name(argument) + ")",
@@ -226,27 +175,37 @@ Term explain_spectra(CallCell& cell) {
 
 }  // namespace
 
-std::vector<Function> newton_schulz_functions() {
-  Function all_spectra =
-      function("spectra", "[L, M], [L, M], [L, M], [L, M], [L, M], [L, M] -> [L, 6]",
-               {R"(\left[\sigma\left(#1\right) \cdots \sigma\left(#6\right)\right])"}, spectra,
-               explain_spectra, "how much the matrix stretches along each of its main directions");
-  all_spectra.shape = [fits = all_spectra.shape](std::span<const Shape> arguments) {
-    const Shape shape = fits(arguments);
-    if (!arguments.empty() && arguments[0].rows > arguments[0].columns) {
-      throw Error("spectra: shapes do not fit: the matrices must not have more rows than columns");
-    }
-    return shape;
+std::vector<Function> matrix_functions() {
+  using enum Precedence;
+  const auto restoring_factor = [](const auto& cell) {
+    return cell.here(1) / (cell.here(0) + cell.at(2, 0, 0));
   };
+  const auto is_wide = [](std::span<const Shape> a) { return a[0].rows <= a[0].columns; };
   return {
-      function("frobenius_norm", "[L, M] -> [1, 1]", {R"(\|#1\|)"}, frobenius_norm, explain_frobenius_norm,
-               "the root of the sum of all squares"),
-      function("column_norms", "[L, D] -> [D, 1]", applied("colnorm"), column_norms, explain_column_norms,
-               "the length of its column"),
-      function("restoring_factors", "[D, 1], [D, 1], [1, 1] -> [D, 1]",
-               {R"(#2 / \left(#1 + #3\right))", Precedence::hadamard, Precedence::atom}, restoring_factors,
-               explain_restoring_factors, "the length that a column should have, over the one it has"),
-      all_spectra,
+      function("solve_symmetric", "[K, K], [K, D] -> [K, D]", {"#1^{-1} #2", product, atom}, solve_symmetric,
+               explain_solve_symmetric),
+      function(
+          "solve_grams", "[L, 1], [K, K], [L, L], [L, K], [K, K], [L, K] -> [L, K]",
+          subscripted(
+              R"(\left[\left(#1_{i} #2 + \sum_{j} #3_{ij} #4_{j}^{\otimes 2} + #5\right)^{-1} #6_{i}\right]_{i})"),
+          solve_grams, explain_solve_grams),
+      function("least_squares_inverse", "[K, K], [L, K], [L, 1], [L, 1] -> [K, K]",
+               {R"(\left(#3_{1:L}\, #1^{-1} + \sum_{j} #3_{j+1:L}\, #4_{j}\, #2_{j}^{\otimes 2}\right)^{-1})",
+                product, atom},
+               uncertainty, explain_uncertainty),
+      function(
+          "least_squares_gains", "[K, K], [L, K], [L, 1], [L, 1] -> [L, K]",
+          subscripted(
+              R"(\left[#4_{i} \left(#3_{1:i}\, #1^{-1} + \sum_{j\le i} #3_{j+1:i}\, #4_{j}\, #2_{j}^{\otimes 2}\right)^{-1} #2_{i}\right]_{i})"),
+          gains, explain_gains),
+      function("frobenius_norm", "[L, M] -> [1, 1]", {R"(\|#1\|)"}, frobenius_norm, explain_frobenius_norm),
+      function("column_norms", "[L, D] -> [D, 1]", applied("colnorm"), column_norms, explain_column_norms),
+      by_cell("restoring_factors", "[D, 1], [D, 1], [1, 1] -> [D, 1]",
+              {R"(#2 / \left(#1 + #3\right))", hadamard, atom}, restoring_factor),
+      only_where(function("spectra", "[L, M], [L, M], [L, M], [L, M], [L, M], [L, M] -> [L, 6]",
+                          {R"(\left[\sigma\left(#1\right) \cdots \sigma\left(#6\right)\right])"}, spectra,
+                          explain_spectra),
+                 is_wide, "the matrices must not have more rows than columns"),
   };
 }
 

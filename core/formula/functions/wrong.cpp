@@ -1,105 +1,12 @@
-// What goes wrong, written down: no form computes with these. Faulty equations (core/proof/faults.h) do.
+// What goes wrong, written down: no form computes with these. Faulty equations (core/proof/faults.h) do, and
+// fragile forms (core/proof/fragile_forms.h), whose formulas are right on paper and fail in numbers
+// (spec 2.6).
 
 #include <cmath>
-#include <limits>
 
 #include "core/formula/functions.h"
 
 namespace palimpsest {
-
-namespace {
-
-Matrix<double> all_ones(Arguments a) { return Matrix<double>::Ones(a[0].rows(), a[0].cols()); }
-
-Matrix<double> causal_ones(Arguments a) {
-  const Index L = a[0].rows();
-  return Matrix<double>::Ones(L, L).triangularView<Eigen::Lower>();
-}
-
-Matrix<double> causal_product(Arguments a) {
-  Matrix<double> result = a[0];
-  for (Index i = 0; i < result.rows(); ++i) {
-    for (Index j = 0; j < result.cols(); ++j) {
-      if (!is_past(a[1](0, 0), a[2](0, 0), i, j)) result(i, j) = 0;
-    }
-  }
-  return result;
-}
-
-Matrix<double> lower_but_one(Arguments a) {
-  Matrix<double> result = a[0].triangularView<Eigen::StrictlyLower>();
-  for (Index i = 1; i < result.rows() && i <= result.cols(); ++i) result(i, i - 1) = 0;
-  return result;
-}
-
-Matrix<double> without_last_row(Arguments a) {
-  Matrix<double> result = a[0];
-  if (result.rows() > 0) result.bottomRows(1).setZero();
-  return result;
-}
-
-Matrix<double> last_row_twice(Arguments a) {
-  Matrix<double> result = a[0];
-  if (result.rows() > 0) result.bottomRows(1) *= 2;
-  return result;
-}
-
-Matrix<double> first_channels(Arguments a) { return a[0].topRows(a[0].rows() - 1); }
-
-Matrix<double> row_first_channels(Arguments a) { return a[0].leftCols(a[0].cols() - 1); }
-
-Term explain_all_ones(CallCell&) { return number(1); }
-
-Term explain_causal_ones(CallCell& cell) { return number(cell.column() <= cell.row() ? 1 : 0); }
-
-Term explain_causal_product(CallCell& cell) {
-  const bool past = is_past(cell.value(1, 0, 0), cell.value(2, 0, 0), cell.row(), cell.column());
-  return past ? cell.at(0, cell.row(), cell.column()) : number(0);
-}
-
-Term explain_lower_but_one(CallCell& cell) {
-  return cell.column() + 1 < cell.row() ? cell.at(0, cell.row(), cell.column()) : number(0);
-}
-
-bool is_last_row(CallCell& cell) { return cell.row() + 1 == cell.shape(0).rows; }
-
-Term explain_without_last_row(CallCell& cell) {
-  return is_last_row(cell) ? number(0) : cell.at(0, cell.row(), cell.column());
-}
-
-Term explain_last_row_twice(CallCell& cell) {
-  const Term own = cell.at(0, cell.row(), cell.column());
-  return is_last_row(cell) ? number(2) * own : own;
-}
-
-Term explain_first_channels(CallCell& cell) { return cell.at(0, cell.row(), cell.column()); }
-
-}  // namespace
-
-std::vector<Function> faulty_functions() {
-  return {
-      function("all_ones", "[L, M] -> [L, M]", {"#1^{0}", Precedence::atom, Precedence::atom}, all_ones,
-               explain_all_ones, "1, whatever stands there"),
-      function("causal_ones", "[L, M] -> [L, L]", {R"(\left[\left(#1\right)^{0}\right]_{j \le i})"},
-               causal_ones, explain_causal_ones, "1 for every earlier token, however much has faded since"),
-      function("causal_product", "[L, M], [1, 1], [1, 1] -> [L, M]",
-               {R"(#1 \odot M)", Precedence::hadamard, Precedence::hadamard}, causal_product,
-               explain_causal_product, "0 where the key comes later than the query: a score like any other"),
-      function("lower_but_one", "[L, M] -> [L, M]", applied("stril^{-}"), lower_but_one,
-               explain_lower_but_one, "each token meets only those before the one before it"),
-      function("without_last_row", "[L, M] -> [L, M]", {"#1_{1:L-1}", Precedence::atom, Precedence::atom},
-               without_last_row, explain_without_last_row, "all rows but the last"),
-      function("last_row_twice", "[L, M] -> [L, M]", {"#1_{1:L,L}", Precedence::atom, Precedence::atom},
-               last_row_twice, explain_last_row_twice, "all rows, and the last once more"),
-      function("first_channels", "[V+1, 1] -> [V, 1]", {"#1_{1:V}", Precedence::atom, Precedence::atom},
-               first_channels, explain_first_channels, "all channels but the last"),
-      function("row_first_channels", "[L, V+1] -> [L, V]", {"#1_{:,1:V}", Precedence::atom, Precedence::atom},
-               row_first_channels, explain_first_channels, "all channels but the last"),
-  };
-}
-
-// Formulas that are right on paper and fail in numbers (spec 2.6): no form computes with these. Fragile forms
-// (core/proof/fragile_forms.h) do.
 
 namespace {
 
@@ -152,14 +59,6 @@ Matrix<double> solve_by_doubling(Arguments a) {
   return inverse * a[1];
 }
 
-/// One cell of what `evaluate` gives for the whole arguments, under a formula of its own.
-Term worked_out_cell(CallCell& cell, Matrix<double> (*evaluate)(Arguments), std::size_t count,
-                     std::string formula) {
-  std::vector<Matrix<double>> arguments;
-  for (std::size_t i = 0; i < count; ++i) arguments.push_back(whole(cell, i));
-  return symbol(std::move(formula), evaluate(arguments)(cell.row(), cell.column()));
-}
-
 Term explain_log_sums(CallCell& cell) { return worked_out_cell(cell, log_sums, 1, "Σ log " + cell.name(0)); }
 
 template <Pairs pairs>
@@ -178,40 +77,58 @@ Term explain_doubling(CallCell& cell) {
   return worked_out_cell(cell, solve_by_doubling, 2, "inverse(" + cell.name(0) + ")");
 }
 
-Pattern in_brackets(const std::string& latex) { return {latex, Precedence::atom, Precedence::atom}; }
-
 }  // namespace
 
-std::vector<Function> fragile_functions() {
+std::vector<Function> wrong_functions() {
+  using enum Precedence;
+  const auto causal_one = [](const auto& cell) { return cell.number(cell.column() <= cell.row() ? 1 : 0); };
+  const auto causal_product = [](const auto& cell) { return is_past(cell) ? cell.here(0) : cell.number(0); };
+  const auto lower_but_one = [](const auto& cell) {
+    return cell.column() + 1 < cell.row() ? cell.here(0) : cell.number(0);
+  };
+  const auto is_last_row = [](const auto& cell) { return cell.row() + 1 == cell.shape(0).rows; };
+  const auto without_last_row = [=](const auto& cell) {
+    return is_last_row(cell) ? cell.number(0) : cell.here(0);
+  };
+  const auto last_row_twice = [=](const auto& cell) {
+    return is_last_row(cell) ? cell.number(2) * cell.here(0) : cell.here(0);
+  };
+  const auto same = [](const auto& cell) { return cell.here(0); };
   return {
-      function("log_sums", "[L, K] -> [L, K]", in_brackets(R"(\left[\log #1_{1:i}\right]_{i})"), log_sums,
-               explain_log_sums, "the logarithms of all decays up to this token, added up"),
+      by_cell("all_ones", "[L, M] -> [L, M]", subscripted("#1^{0}"),
+              [](const auto& cell) { return cell.number(1); }),
+      by_cell("causal_ones", "[L, M] -> [L, L]", {R"(\left[\left(#1\right)^{0}\right]_{j \le i})"},
+              causal_one),
+      by_cell("causal_product", "[L, M], [1, 1], [1, 1] -> [L, M]", {R"(#1 \odot M)", hadamard, hadamard},
+              causal_product),
+      by_cell("lower_but_one", "[L, M] -> [L, M]", applied("stril^{-}"), lower_but_one),
+      by_cell("without_last_row", "[L, M] -> [L, M]", subscripted("#1_{1:L-1}"), without_last_row),
+      by_cell("last_row_twice", "[L, M] -> [L, M]", subscripted("#1_{1:L,L}"), last_row_twice),
+      by_cell("first_channels", "[V+1, 1] -> [V, 1]", subscripted("#1_{1:V}"), same),
+      by_cell("row_first_channels", "[L, V+1] -> [L, V]", subscripted("#1_{:,1:V}"), same),
+      function("log_sums", "[L, K] -> [L, K]", subscripted(R"(\left[\log #1_{1:i}\right]_{i})"), log_sums,
+               explain_log_sums),
       function("decay_mask_late", "[L, 1] -> [L, L]",
-               in_brackets(R"(\left[\exp\left(#1_i - #1_j\right)\right]_{i,j} \odot M)"),
-               difference_mask<Pairs::all>, explain_difference_mask<Pairs::all>,
-               "the fading between all pairs, growing towards later tokens, then times 0 for those"),
+               subscripted(R"(\left[\exp\left(#1_i - #1_j\right)\right]_{i,j} \odot M)"),
+               difference_mask<Pairs::all>, explain_difference_mask<Pairs::all>),
       function(
           "decay_scores_late", "[L, K], [L, K], [L, K] -> [L, L]",
-          in_brackets(
+          subscripted(
               R"(\left[\sum_{d} #1_{i,d} #2_{j,d} \exp\left(#3_{i,d} - #3_{j,d}\right)\right]_{i,j} \odot M)"),
-          difference_scores<Pairs::all>, explain_difference_scores<Pairs::all>,
-          "every reading meets every writing, later ones too, then times 0 for those"),
+          difference_scores<Pairs::all>, explain_difference_scores<Pairs::all>),
       function("decay_mask_differences", "[L, 1] -> [L, L]",
-               in_brackets(R"(\left[\exp\left(#1_i - #1_j\right)\right]_{j \le i})"),
-               difference_mask<Pairs::masked>, explain_difference_mask<Pairs::masked>,
-               "the fading between two tokens from the difference of two sums of logarithms"),
+               subscripted(R"(\left[\exp\left(#1_i - #1_j\right)\right]_{j \le i})"),
+               difference_mask<Pairs::masked>, explain_difference_mask<Pairs::masked>),
       function(
           "decay_scores_differences", "[L, K], [L, K], [L, K] -> [L, L]",
-          in_brackets(
+          subscripted(
               R"(\left[\sum_{d} #1_{i,d} #2_{j,d} \exp\left(#3_{i,d} - #3_{j,d}\right)\right]_{j \le i})"),
-          difference_scores<Pairs::masked>, explain_difference_scores<Pairs::masked>,
-          "a reading meets an earlier writing, faded by the difference of two sums of logarithms"),
+          difference_scores<Pairs::masked>, explain_difference_scores<Pairs::masked>),
       function(
           "solve_by_doubling", "[L, L], [L, D] -> [L, D]",
           {R"((I - #1)\left(I + \left(#1\right)^{2}\right)\left(I + \left(#1\right)^{4}\right)\cdots #2)",
-           Precedence::product, Precedence::atom},
-          solve_by_doubling, explain_doubling,
-          "the inverse as a product of ever higher powers, each of them large before they cancel"),
+           product, atom},
+          solve_by_doubling, explain_doubling),
   };
 }
 
