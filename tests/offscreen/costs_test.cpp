@@ -12,6 +12,7 @@
 #include "core/cases/random_case.h"
 #include "core/variants/variants.h"
 #include "tests/catch.h"
+#include "tests/computed.h"
 #include "tests/session/opened.h"
 
 using namespace palimpsest::testing;
