@@ -6,7 +6,8 @@
 #   ./run.sh --help              what the program can do
 #
 # PALIMPSEST_CACHE chooses the folder for fetched sources (default ~/.cache/palimpsest).
-# PALIMPSEST_CUDA is AUTO, ON or OFF (default AUTO: on if nvcc is found).
+# PALIMPSEST_CUDA is AUTO, ON or OFF (default AUTO: on if nvcc is found; the first build without an NVIDIA GPU
+# is made without: kernels that cannot run take minutes to compile).
 set -euo pipefail
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
@@ -86,6 +87,9 @@ unconfigured() {
     ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$cache"
 }
 
+# Whether the driver of an NVIDIA GPU is here, or that of Windows below Linux.
+has_gpu() { [[ -e /dev/nvidiactl || -e /dev/dxg ]]; }
+
 # Compiles the given targets, or everything.
 build() {
   local targets=()
@@ -95,6 +99,7 @@ build() {
 
 main() {
   install_packages "${build_packages[@]}"
+  if [[ ! -e $root/build/configured ]] && ! has_gpu; then export PALIMPSEST_CUDA="${PALIMPSEST_CUDA:-OFF}"; fi
   if unconfigured; then configure; fi
   build palimpsest palimpsest_assets
   if (($# > 0)) || [[ -n ${DISPLAY:-}${WAYLAND_DISPLAY:-} ]]; then

@@ -7,6 +7,7 @@ set -euo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/run.sh"
 
 install_packages "${build_packages[@]}" catch2 xvfb xauth
+export PALIMPSEST_CUDA="${PALIMPSEST_CUDA:-AUTO}"  # run.sh may have left the kernels out
 configure
 build
 python3 "$root/bench/compile_times.py" "$root/build"
