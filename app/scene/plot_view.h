@@ -45,9 +45,6 @@ void draw_plot_frame(const Plot& plot, const Rectangle& room, const PlotView& se
 /// Where a stretch of the strip lies.
 Rectangle span_place(const PlotSpan& span, const PlotView& seen);
 
-/// The rectangle of this extent at a place.
-inline Rectangle box_at(ImVec2 at, ImVec2 extent) { return {at, {at.x + extent.x, at.y + extent.y}}; }
-
 /// The extent of words in a style, and the height of its lines.
 ImVec2 extent_in(style::Text text, const std::string& words);
 float line_height(style::Text text);

@@ -3,19 +3,26 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "app/scene/parts.h"
+#include "app/scene/plot.h"
 #include "app/widgets/formula.h"
 #include "app/widgets/text.h"
+#include "app/widgets/tooltip_place.h"
 
 namespace palimpsest {
 
 namespace {
 
-constexpr float scrubber_height = 10;
+using style::px;
 
-void note(StageScene& scene, ImVec2 position, ImVec2 extent) {
-  scene.pieces.push_back({position, {position.x + extent.x, position.y + extent.y}});
-}
+constexpr float scrubber_height = 10;
+constexpr float faintest_link = 0.08F;
+constexpr float mark_side = 20;
+constexpr float mark_inset = 4;
+constexpr float least_picture = 56;    // in smaller ones the mark would hide too much
+constexpr double least_shown = 1e-12;  // on a logarithmic axis
 
 ImU32 colour_of(Ink ink) {
   const style::Palette& c = style::colours();
@@ -33,8 +40,7 @@ bool lead(const PlacedWords& placed, StageScene& scene) {
   if (ImGui::InvisibleButton(fmt::format("{} {}", placed.goes_to, placed.words).c_str(), placed.extent))
     scene.wanted = placed.goes_to;
   tooltip("A click goes to this line; the wheel to the next one.");
-  const ImVec2 end = {placed.position.x + placed.extent.x, placed.position.y + placed.extent.y};
-  scene.leading.push_back({placed.goes_to, {placed.position, end}});
+  note_part(fmt::format("line/{}", placed.goes_to), box_at(placed.position, placed.extent), placed.words);
   return ImGui::IsItemHovered() || ImGui::IsItemFocused();
 }
 
@@ -51,9 +57,9 @@ void draw_words(const PlacedWords& placed, StageScene& scene) {
   } else {
     draw_text(placed.position, ink, placed.words);
   }
-  if (!placed.is_on_picture) note(scene, placed.position, placed.extent);
-  const ImVec2 end = {placed.position.x + placed.extent.x, placed.position.y + placed.extent.y};
-  offer_enlarging(placed.enlarges, {placed.position, end}, scene);
+  const Rectangle place = box_at(placed.position, placed.extent);
+  if (!placed.is_on_picture) note_part("piece", place, placed.words);
+  offer_enlarging(placed.enlarges, place, scene);
 }
 
 void draw_link(const PlacedLink& link, StageScene& scene) {
@@ -63,13 +69,13 @@ void draw_link(const PlacedLink& link, StageScene& scene) {
     scene.wanted = link.operation;
   draw_text(link.position, ImGui::IsItemHovered() ? style::colours().text : style::colours().dim, link.words);
   tooltip(fmt::format("{}. A click goes there.", link.title));
-  note(scene, link.position, link.extent);
+  note_part("piece", box_at(link.position, link.extent), link.words);
 }
 
 /// At the foot of the present tile: how far its result has grown. Dragging goes there.
 void draw_scrubber(const PlacedTile& placed, StageScene& scene) {
-  const float height = style::px(scrubber_height);
-  const float inset = style::px(8);
+  const float height = px(scrubber_height);
+  const float inset = px(8);
   const ImVec2 from = {placed.position.x + inset, placed.position.y + placed.extent.y - height};
   const float width = placed.extent.x - 2 * inset;
   ImGui::SetCursorScreenPos(from);
@@ -79,11 +85,11 @@ void draw_scrubber(const PlacedTile& placed, StageScene& scene) {
     scene.scrubbed = std::clamp((ImGui::GetMousePos().x - from.x) / std::max(width, 1.0F), 0.0F, 1.0F);
   tooltip("Drag: the result grows out of its operands.");
   if (!is_held && !ImGui::IsItemHovered() && scene.fade >= 1) return;
-  const float y = placed.position.y + placed.extent.y - style::px(4);
+  const float y = placed.position.y + placed.extent.y - px(4);
   const auto grown = static_cast<float>(scene.fade);
   ImDrawList* list = ImGui::GetWindowDrawList();
-  list->AddLine({from.x, y}, {from.x + width, y}, style::colours().edge, style::px(style::lit_line));
-  list->AddLine({from.x, y}, {from.x + width * grown, y}, style::colours().text, style::px(style::lit_line));
+  list->AddLine({from.x, y}, {from.x + width, y}, style::colours().edge, px(style::lit_line));
+  list->AddLine({from.x, y}, {from.x + width * grown, y}, style::colours().text, px(style::lit_line));
 }
 
 /// The outline of a step's tile; a click goes to the step.
@@ -97,22 +103,23 @@ void draw_tile(const PlacedTile& placed, StageScene& scene) {
     scene.wanted = tile.operation;
   const bool is_pointed = ImGui::IsItemHovered() || ImGui::IsItemFocused();
   tooltip(fmt::format("{}: {}", tile.words, tile.sentence));
-  const ImVec2 end = {placed.position.x + placed.extent.x, placed.position.y + placed.extent.y};
+  const ImVec2 end = box_at(placed.position, placed.extent).maximum;
   ImDrawList* list = ImGui::GetWindowDrawList();
-  if (is_pointed) list->AddRectFilled(placed.position, end, style::mix(c.panel, c.edge, 0.5F), style::px(6));
-  list->AddRect(placed.position, end, is_present ? c.text : c.edge, style::px(6),
-                style::px(is_present ? style::lit_line : style::line));
+  if (is_pointed) list->AddRectFilled(placed.position, end, style::mix(c.panel, c.edge, 0.5F), px(6));
+  list->AddRect(placed.position, end, is_present ? c.text : c.edge, px(6),
+                px(is_present ? style::lit_line : style::line));
   if (is_present) draw_scrubber(placed, scene);
 }
 
 void draw_picture(const PlacedPicture& placed, StageScene& scene) {
   const Box& picture = *placed.picture;
-  note(scene, placed.position, placed.size);
+  const Rectangle place = box_at(placed.position, placed.size);
+  note_part("piece", place, picture.digits);
   if (picture.kind == Box::Kind::picture) {
     (placed.is_thumbnail ? draw_thumbnail : draw_cells)(picture, placed.position, placed.size, scene);
     return;
   }
-  const ImVec2 end = {placed.position.x + placed.size.x, placed.position.y + placed.size.y};
+  const ImVec2 end = place.maximum;
   if (scene.view.finished_rows(picture.tensor) == 0) {
     draw_waiting(placed.position, end);
     return;
@@ -130,9 +137,120 @@ void draw_picture(const PlacedPicture& placed, StageScene& scene) {
 void draw_placed(const PlacedFormula& placed, StageScene& scene) {
   draw_formula(ImGui::GetWindowDrawList(), {placed.position.x, placed.position.y + placed.extent.baseline},
                placed.latex, placed.letters, colour_of(placed.ink));
-  note(scene, placed.position, {placed.extent.width, placed.extent.height});
-  const ImVec2 end = {placed.position.x + placed.extent.width, placed.position.y + placed.extent.height};
-  offer_enlarging(placed.enlarges, {placed.position, end}, scene);
+  const Rectangle place = box_at(placed.position, {placed.extent.width, placed.extent.height});
+  note_part("piece", place, placed.latex);
+  offer_enlarging(placed.enlarges, place, scene);
+}
+
+/// What the units of a network send each other; `fade` of it.
+void draw_links(const PlacedLinks& placed, const StageScene& scene) {
+  const std::vector<StrongLink>& links = placed.links->links;
+  const bool has_both = scene.view.finished_rows(placed.to.picture->tensor) != 0;
+  if (links.empty() || !has_both) return;
+  const auto strongest = static_cast<float>(std::abs(links.back().amount));
+  const auto height_of = [](const PlacedPicture& layer, Index unit) {
+    const auto rows = static_cast<float>(layer.picture->rows);
+    return layer.position.y + layer.size.y * (static_cast<float>(unit) + 0.5F) / rows;
+  };
+  const float left = placed.from.position.x + placed.from.size.x + px(2);
+  const float right = placed.to.position.x - px(2);
+  const bool is_made = placed.to.picture->tensor == scene.view.lit;
+  const auto grown = is_made ? static_cast<float>(scene.fade) : 1.0F;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  for (const StrongLink& link : links) {
+    const auto amount = static_cast<float>(link.amount);
+    const ImU32 ink = style::colour(colour(style::colours().map, amount, strongest));
+    const float strength = std::max(std::abs(amount) / strongest, faintest_link);
+    const ImVec2 from = {left, height_of(placed.from, link.from)};
+    const ImVec2 to = {right, height_of(placed.to, link.to)};
+    list->AddLine(from, {from.x + (to.x - from.x) * grown, from.y + (to.y - from.y) * grown},
+                  style::with_alpha(ink, strength), px(style::line));
+  }
+}
+
+/// The axis upwards, which all numbers and the band have room on.
+PlotAxis values_axis(const HeroChart& chart, const Matrix<double>& values) {
+  double least = chart.is_logarithmic ? 1 : 0;
+  double most = chart.is_logarithmic ? 1 : chart.high;
+  for (Index i = 0; i < values.size(); ++i) {
+    const double value = values.data()[i];
+    if (!std::isfinite(value)) continue;
+    least = std::min(least, chart.is_logarithmic ? std::max(value, least_shown) : value);
+    most = std::max(most, value);
+  }
+  if (!chart.is_logarithmic) return {.low = least, .high = most > least ? most : least + 1};
+  const double low = std::pow(10, std::floor(std::log10(least)));
+  return {.scale = PlotAxis::Scale::log10, .low = low, .high = most > low ? most : 10 * low};
+}
+
+/// Its symbols at the steps that they are spread over, or the steps by number.
+PlotAxis columns_axis(const HeroChart& chart, Index columns) {
+  PlotAxis axis{.high = std::max(static_cast<double>(columns - 1), 1.0),
+                .has_round = chart.columns.empty(),
+                .has_grid = false};
+  if (chart.columns.empty()) axis.title = {"steps"};
+  const double distance = axis.high / std::max(static_cast<double>(chart.columns.size()) - 1, 1.0);
+  for (std::size_t i = 0; i < chart.columns.size(); ++i)
+    axis.named.push_back({.at = static_cast<double>(i) * distance, .latex = chart.columns[i]});
+  return axis;
+}
+
+Plot hero_plot(const HeroChart& chart, const Matrix<double>& values) {
+  const style::Palette& c = style::colours();
+  Plot plot{.name = "stage/" + chart.tensor,
+            .x = columns_axis(chart, values.cols()),
+            .y = values_axis(chart, values)};
+  if (chart.high > chart.low)
+    plot.marks.push_back({.kind = PlotMark::Kind::area,
+                          .name = "alike",
+                          .y = chart.low,
+                          .to_y = chart.high,
+                          .look = {.colour = c.good},
+                          .fill = 0.18F});
+  for (Index row = 0; row < values.rows(); ++row) {
+    const float part =
+        values.rows() > 1 ? static_cast<float>(row) / static_cast<float>(values.rows() - 1) : 0;
+    PlotSeries line{.look = {.colour = style::mix(c.error, c.gate, part), .width = 1.5F}};
+    for (Index column = 0; column < values.cols(); ++column) {
+      line.x.push_back(static_cast<double>(column));
+      line.y.push_back(chart.is_logarithmic ? std::max(values(row, column), plot.y.low)
+                                            : values(row, column));
+    }
+    plot.series.push_back(std::move(line));
+  }
+  return plot;
+}
+
+/// Lines over the steps inside an operation.
+void draw_chart(const PlacedChart& placed, const StageScene& scene) {
+  const Rectangle room = box_at(placed.position, placed.size);
+  note_part("piece", room, placed.chart->title);
+  if (scene.view.finished_rows(placed.chart->tensor) == 0) return draw_waiting(room.minimum, room.maximum);
+  draw_plot(hero_plot(*placed.chart, scene.record.at(placed.chart->tensor)), room);
+}
+
+bool is_under_pointer(const Rectangle& place) {
+  return ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(place.minimum, place.maximum);
+}
+
+void enlarge_on_click(const std::string& tensor, StageScene& scene) {
+  ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) scene.enlarge = tensor;
+}
+
+/// Two arrows, from the middle to opposite corners.
+void draw_arrows(const Rectangle& mark, ImU32 colour) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float inset = px(5);
+  const float head = px(5);
+  const float width = px(1.5F);
+  const ImVec2 top = {mark.maximum.x - inset, mark.minimum.y + inset};
+  const ImVec2 foot = {mark.minimum.x + inset, mark.maximum.y - inset};
+  list->AddLine(top, foot, colour, width);
+  list->AddLine(top, {top.x - head, top.y}, colour, width);
+  list->AddLine(top, {top.x, top.y + head}, colour, width);
+  list->AddLine(foot, {foot.x + head, foot.y}, colour, width);
+  list->AddLine(foot, {foot.x, foot.y - head}, colour, width);
 }
 
 }  // namespace
@@ -146,8 +264,8 @@ void draw(const StageLayout& layout, StageScene& scene) {
   for (const PlacedFormula& formula : layout.formulas) draw_placed(formula, scene);
   for (const PlacedWords& words : layout.words) draw_words(words, scene);
   for (const PlacedFrame& frame : layout.frames) {
-    ImGui::GetWindowDrawList()->AddRect(frame.minimum, frame.maximum, style::colours().text, style::px(3),
-                                        style::px(style::lit_line));
+    ImGui::GetWindowDrawList()->AddRect(frame.minimum, frame.maximum, style::colours().text, px(3),
+                                        px(style::lit_line));
   }
   for (const PlacedLink& link : layout.links) draw_link(link, scene);
   if (layout.has_rule) {
@@ -169,9 +287,36 @@ void draw_waiting(ImVec2 minimum, ImVec2 maximum) {
   list->AddRectFilled(minimum, maximum, c.background);
   list->PushClipRect(minimum, maximum, true);
   const float height = maximum.y - minimum.y;
-  for (float x = minimum.x - height; x < maximum.x; x += style::px(style::hatch))
-    list->AddLine({x, maximum.y}, {x + height, minimum.y}, c.edge, style::px(style::line));
+  for (float x = minimum.x - height; x < maximum.x; x += px(style::hatch))
+    list->AddLine({x, maximum.y}, {x + height, minimum.y}, c.edge, px(style::line));
   list->PopClipRect();
+}
+
+void offer_enlarging(const std::string& tensor, const Rectangle& place, StageScene& scene) {
+  if (tensor.empty()) return;
+  note_part("name/" + tensor, place);
+  if (!is_under_pointer(place)) return;
+  ImGui::GetWindowDrawList()->AddLine({place.minimum.x, place.maximum.y}, place.maximum, style::colours().dim,
+                                      px(style::line));
+  enlarge_on_click(tensor, scene);
+}
+
+bool draw_enlarging_mark(const std::string& tensor, ImVec2 position, ImVec2 size, StageScene& scene) {
+  if (std::min(size.x, size.y) < px(least_picture)) return false;
+  const float right = position.x + size.x - px(mark_inset);
+  const float top = position.y + px(mark_inset);
+  const Rectangle mark = {{right - px(mark_side), top}, {right, top + px(mark_side)}};
+  note_part("mark/" + tensor, mark);
+  const bool is_pointed = is_under_pointer(mark);
+  const style::Palette& c = style::colours();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddRectFilled(mark.minimum, mark.maximum, c.panel, px(4));
+  list->AddRect(mark.minimum, mark.maximum, is_pointed ? c.text : c.edge, px(4), px(style::line));
+  draw_arrows(mark, is_pointed ? c.text : c.dim);
+  if (!is_pointed) return false;
+  tooltip_beside(mark.minimum, mark.maximum, "Enlarges this picture, or goes back to the step (E)");
+  enlarge_on_click(tensor, scene);
+  return true;
 }
 
 }  // namespace palimpsest

@@ -13,18 +13,6 @@
 
 namespace palimpsest {
 
-/// Where a click enlarges the picture of a tensor.
-struct EnlargingPlace {
-  std::string tensor;
-  Rectangle place;
-};
-
-/// Where a click leads to an operation.
-struct LeadingPlace {
-  Index operation = 0;
-  Rectangle place;
-};
-
 /// What the drawing of a frame needs beside the layout, and what it finds.
 struct StageScene {
   const StageView& view;
@@ -39,25 +27,24 @@ struct StageScene {
   std::optional<CellFocus> focus = {};        // framed, with
   std::vector<Cells> sources = {};            // what it was made from
 
-  std::vector<Rectangle> pointed_pictures = {};  // out: where these are
-  std::optional<CellFocus> hovered = {};         // out: the cell under the mouse
-  bool clicked = false;                          // out: and it was clicked
+  std::optional<CellFocus> hovered = {};  // out: the cell under the mouse
+  bool clicked = false;                   // out: and it was clicked
   std::optional<std::string> enlarge =
       {};                               // out: the tensor whose picture is to have all the room, or no more
   std::optional<double> scrubbed = {};  // out: as `fade`, held by the mouse
   std::optional<Index> wanted = {};     // out: the operation that a tile or a link was clicked for
-  std::vector<Rectangle> pieces = {};   // out: where every picture, caption, sign and word was drawn
-  std::vector<EnlargingPlace> enlarging = {};  // out: where a click enlarges
-  std::vector<LeadingPlace> leading = {};      // out: the words of lines, which lead to them
 };
 
-/// Makes what was drawn at `place` the name of the picture of `tensor`: a click there enlarges it.
+/// Makes what was drawn at `place` the name of the picture of `tensor`: a click there enlarges it. Notes the
+/// part "name/TENSOR".
 void offer_enlarging(const std::string& tensor, const Rectangle& place, StageScene& scene);
 
 /// The same for a mark in the corner of a picture that the pointer is on; returns whether it is on the mark.
+/// Notes the part "mark/TENSOR".
 bool draw_enlarging_mark(const std::string& tensor, ImVec2 position, ImVec2 size, StageScene& scene);
 
-/// Draws all that is laid out in the current window.
+/// Draws all that is laid out in the current window. Notes every picture, caption, sign and word as a part
+/// "piece", those that lead to a line as "line/OPERATION", and what is framed for its symbol as "pointed".
 void draw(const StageLayout& layout, StageScene& scene);
 
 /// An equation: fades what waits, frames what is lit, and notes what is hovered.
@@ -70,20 +57,10 @@ void draw_cells(const Box& picture, ImVec2 position, ImVec2 size, StageScene& sc
 void draw_thumbnail(const Box& picture, ImVec2 position, ImVec2 size, StageScene& scene);
 
 /// The words beside the rows of a picture at `position`, in `width` to its left: `all`, or the present one's.
-void draw_row_words(const Box& picture, ImVec2 position, float height, float width, bool all,
-                    StageScene& scene);
-
-/// What units of a network send each other; `fade` of them.
-void draw_links(const PlacedLinks& placed, const StageScene& scene);
-
-/// Lines over steps.
-void draw_chart(const PlacedChart& placed, StageScene& scene);
+void draw_row_words(const Box& picture, ImVec2 position, float height, float width, bool all);
 
 /// Notes that the mouse points at `cell`.
 void point_at(const CellFocus& cell, StageScene& scene);
-
-/// The numbers in the cells of a picture, where they have room. `finished`: as StageView::finished_rows().
-void draw_cell_numbers(const Box& picture, ImVec2 position, ImVec2 size, Index finished, StageScene& scene);
 
 /// What is not there yet: unlike the blank paper of zeros.
 void draw_waiting(ImVec2 minimum, ImVec2 maximum);

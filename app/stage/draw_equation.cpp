@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 
+#include "app/scene/parts.h"
 #include "app/stage/draw.h"
 #include "app/widgets/formula.h"
 
@@ -66,7 +67,7 @@ class EquationPainter {
     const FormulaSize& size = extent.letters;
     draw_formula(list_, {x, axis - size.height / 2 + size.baseline}, glyph.latex, sizes_.glyph(),
                  style::colours().dim);
-    note({x, axis - size.height / 2}, size.width, size.height);
+    note({x, axis - size.height / 2}, size.width, size.height, glyph.latex);
   }
 
   void draw_number(const Box& number, const BoxExtent& extent, float x, float axis) {
@@ -74,7 +75,7 @@ class EquationPainter {
     const ImVec2 position = {x + (extent.width - extent.side) / 2, axis - extent.above};
     const ImVec2 end = {position.x + extent.side, axis + extent.above};
     const ImVec2 size = {extent.side, 2 * extent.above};
-    note(position, size.x, size.y);
+    note(position, size.x, size.y, number.digits);
     draw_caption(number, extent, position, size, waits);
     if (waits) {
       list_->AddRect(position, end, style::colours().edge);
@@ -94,8 +95,7 @@ class EquationPainter {
     const ImVec2 position = {std::round(x + extent.words + (extent.width - extent.words - extent.side) / 2),
                              std::round(axis - extent.above)};
     const ImVec2 size = {std::round(extent.side), std::round(extent.above * 2)};
-    if (extent.words > 0)
-      draw_row_words(picture, position, size.y, extent.words, extent.has_row_words, scene_);
+    if (extent.words > 0) draw_row_words(picture, position, size.y, extent.words, extent.has_row_words);
     const ImVec2 end = {position.x + size.x, position.y + size.y};
     note(position, size.x, size.y);
     draw_cells(picture, position, size, scene_);
@@ -104,8 +104,8 @@ class EquationPainter {
   }
 
   /// Tells where a piece lies.
-  void note(ImVec2 position, float width, float height) const {
-    scene_.pieces.push_back({position, {position.x + width, position.y + height}});
+  static void note(ImVec2 position, float width, float height, const std::string& words = {}) {
+    note_part("piece", box_at(position, {width, height}), words);
   }
 
   /// The symbol, and its words where they fit under the picture.
@@ -128,7 +128,7 @@ class EquationPainter {
                      waits ? style::colours().faint : style::colours().dim, said.c_str());
     }
     const float height = sizes_.caption() - sizes_.caption_gap();
-    note({x, top}, width, height);
+    note({x, top}, width, height, has_words ? box.latex + " " + said : box.latex);
     if (box.kind == Box::Kind::picture)
       offer_enlarging(box.tensor, {{x, top}, {x + width, top + height}}, scene_);
   }

@@ -1,5 +1,6 @@
 #include "app/stage/layout.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace palimpsest {
@@ -30,23 +31,40 @@ LinesInSight window_around(std::size_t present, const std::vector<float>& needed
   return window;
 }
 
-void place_link(StageLayout& layout, const Ruler& ruler, ImVec2 position, std::string words,
-                const std::string& where, Index operation, std::string title, bool ends_there) {
-  const ImVec2 extent = ruler.words(words, style::Text::caption, -1);
-  if (ends_there) position.x -= extent.x;
-  layout.links.push_back({position, extent, std::move(words), where, operation, std::move(title)});
+void Placing::words(const std::string& words, ImVec2 at, const WordsLook& look) {
+  if (words.empty() || look.room < px(least_words)) return;
+  const std::string shown = ruler_.shortened(words, look.text, look.room);
+  const ImVec2 size = extent(shown, look.text);
+  layout_.words.push_back({.position = {at.x - look.own.x * size.x, at.y - look.own.y * size.y},
+                           .words = shown,
+                           .text = look.text,
+                           .ink = look.ink,
+                           .extent = {size.x, std::min(size.y, look.lines)},
+                           .role = look.role,
+                           .enlarges = look.enlarges});
 }
 
-void place_words(StageLayout& layout, const Ruler& ruler, ImVec2 position, const std::string& words,
-                 float width, style::Text text, Ink ink, Role role) {
-  if (words.empty() || width < ruler.px(least_words)) return;
-  const std::string shown = ruler.shortened(words, text, width);
-  layout.words.push_back({.position = position,
-                          .words = shown,
-                          .text = text,
-                          .ink = ink,
-                          .extent = ruler.words(shown, text, -1),
-                          .role = role});
+void Placing::formula(const std::string& latex, ImVec2 at, const FormulaLook& look) {
+  if (latex.empty()) return;
+  float letters = px(look.size);
+  FormulaSize size = ruler_.formula(latex, letters);
+  if (size.width > look.room) {
+    letters *= look.room / size.width;
+    size = ruler_.formula(latex, letters);
+  }
+  layout_.formulas.push_back({{at.x - look.own.x * size.width, at.y - look.own.y * size.height},
+                              latex,
+                              letters,
+                              size,
+                              look.ink,
+                              look.enlarges});
+}
+
+void Placing::link(std::string words, ImVec2 at, bool ends_there, const std::string& where, Index operation,
+                   std::string title) {
+  const ImVec2 size = extent(words);
+  if (ends_there) at.x -= size.x;
+  layout_.links.push_back({at, size, std::move(words), where, operation, std::move(title)});
 }
 
 }  // namespace palimpsest

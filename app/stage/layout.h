@@ -2,6 +2,7 @@
 
 #include <imgui.h>
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,8 @@
 #include "app/stage/view.h"
 
 namespace palimpsest {
+
+inline constexpr float unbounded = std::numeric_limits<float>::infinity();
 
 /// How words of the Stage are coloured.
 enum class Ink { text, dim, faint };
@@ -112,12 +115,8 @@ StageLayout lay_out(const StageView& view, ImVec2 origin, ImVec2 room, const Rul
 StageLayout lay_out_token(const StageView& view, ImVec2 origin, ImVec2 room, const Ruler& ruler);
 StageLayout lay_out_lines(const StageView& view, ImVec2 origin, ImVec2 room, const Ruler& ruler);
 
-// Of one token: its tiles, which return their height, and the present step.
-float lay_out_tiles(StageLayout& layout, const StageView& view, ImVec2 origin, float width, bool is_low,
-                    const Ruler& ruler);
+// Of one token: the present step.
 void lay_out_hero(StageLayout& layout, const Hero& hero, ImVec2 origin, ImVec2 room, const Ruler& ruler);
-void lay_out_chart(StageLayout& layout, const HeroChart& chart, ImVec2 origin, ImVec2 room,
-                   const Ruler& ruler);
 
 // A solve row by row, and the height that it would like to have.
 void lay_out_substitution(StageLayout& layout, const SubstitutionView& view, ImVec2 origin, ImVec2 room,
@@ -134,13 +133,51 @@ struct LinesInSight {
 /// comes before what is done.
 LinesInSight window_around(std::size_t present, const std::vector<float>& needed, float room);
 
-/// Adds `words` at `position` (`where` is their identity), or ending there; a click goes to `operation`.
-void place_link(StageLayout& layout, const Ruler& ruler, ImVec2 position, std::string words,
-                const std::string& where, Index operation, std::string title, bool ends_there = false);
+/// How words and formulas are put at a point, and which of their own points lies there: 0, 0 is their upper
+/// left corner, 1, 1 the lower right one.
+struct WordsLook {
+  style::Text text = style::Text::caption;
+  Ink ink = Ink::dim;
+  ImVec2 own = {0, 0};
+  float room = unbounded;   // in which they are cut; none stand where there is hardly any
+  float lines = unbounded;  // how far the next line is, where that is near
+  Role role = Role::plain;
+  std::string enlarges = {};
+};
 
-/// Words on one line, cut where they are wider than `width`; nothing where there is hardly any room.
-void place_words(StageLayout& layout, const Ruler& ruler, ImVec2 position, const std::string& words,
-                 float width, style::Text text, Ink ink, Role role = Role::plain);
+struct FormulaLook {
+  float size = 15;  // of the letters, in design pixels
+  Ink ink = Ink::dim;
+  ImVec2 own = {0, 0};
+  float room = unbounded;  // smaller letters where it is wider
+  std::string enlarges = {};
+};
+
+/// Puts words, formulas and pictures on a Stage.
+class Placing {
+ public:
+  Placing(StageLayout& layout, const Ruler& ruler) : layout_(layout), ruler_(ruler) {}
+
+  void words(const std::string& words, ImVec2 at, const WordsLook& look = {});
+  void formula(const std::string& latex, ImVec2 at, const FormulaLook& look = {});
+
+  /// `words` at a point, or ending there; `where` is their identity. A click goes to `operation`.
+  void link(std::string words, ImVec2 at, bool ends_there, const std::string& where, Index operation,
+            std::string title);
+
+ protected:
+  float px(float design_pixels) const { return ruler_.px(design_pixels); }
+  ImVec2 extent(const std::string& words, style::Text text = style::Text::caption) const {
+    return ruler_.words(words, text, -1);
+  }
+  /// How wide a formula is whose letters are so many design pixels high.
+  float formula_width(const std::string& latex, float size) const {
+    return ruler_.formula(latex, px(size)).width;
+  }
+
+  StageLayout& layout_;
+  const Ruler& ruler_;
+};
 
 inline constexpr float link_height = 20;  // of the words that tell how many lines are not in sight
 

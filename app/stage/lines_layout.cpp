@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include "app/session/words.h"
@@ -33,19 +32,19 @@ struct LineRow {
   EquationLayout equation;
   bool wide = false;
   float height = 0;
-  float largest_unit = std::numeric_limits<float>::infinity();
+  float largest_unit = unbounded;
 };
 
 /// How large the steps of the line at the cursor are when they have some height.
 struct LitSize {
-  float height = 0;                                     // of the highest
-  float unit = std::numeric_limits<float>::infinity();  // of the smallest
+  float height = 0;        // of the highest
+  float unit = unbounded;  // of the smallest
 };
 
-class LinesLayout {
+class LinesLayout : public Placing {
  public:
-  LinesLayout(const StageView& view, ImVec2 origin, ImVec2 room, const Ruler& ruler)
-      : view_(view), origin_(origin), room_(room), ruler_(ruler) {
+  LinesLayout(StageLayout& layout, const StageView& view, ImVec2 origin, ImVec2 room, const Ruler& ruler)
+      : Placing(layout, ruler), view_(view), origin_(origin), room_(room) {
     for (std::size_t i = 0; i < view.steps.size(); ++i)
       steps_.emplace_back(view.steps[i], view.broken_steps[i], ruler);
     for (const StageLine& line : view.lines) {
@@ -56,20 +55,19 @@ class LinesLayout {
     rows_[view.present].wide = is_larger_wide();
   }
 
-  StageLayout place() {
+  void place() {
     const LinesInSight window = share_height();
     const std::size_t below = rows_.size() - 1 - window.last;
     if (window.first > 0) place_lines_link(origin_, window.first, "above", window.first - 1);
-    const float foot = origin_.y + room_.y - ruler_.px(link_height - 4);
+    const float foot = origin_.y + room_.y - px(link_height - 4);
     if (below > 0) place_lines_link({origin_.x, foot}, below, "below", window.last + 1);
-    float y = origin_.y + (window.first + below > 0 ? ruler_.px(link_height) : 0);
+    float y = origin_.y + (window.first + below > 0 ? px(link_height) : 0);
     for (std::size_t i = window.first; i <= window.last; ++i) {
       const std::size_t before = layout_.words.size();
       place_row(rows_[i], {origin_.x, y}, i == view_.present);
       if (i != view_.present) lead_to(view_.starts[i], before);
       y += rows_[i].height;
     }
-    return std::move(layout_);
   }
 
  private:
@@ -79,18 +77,15 @@ class LinesLayout {
   }
 
   void place_lines_link(ImVec2 position, std::size_t count, const std::string& where, std::size_t line) {
-    place_link(layout_, ruler_, position,
-               fmt::format("{} {}", counted(static_cast<Index>(count), "line", "lines"), where), where,
-               view_.starts[line], view_.lines[line].title);
+    link(fmt::format("{} {}", counted(static_cast<Index>(count), "line", "lines"), where), position, false,
+         where, view_.starts[line], view_.lines[line].title);
   }
 
   /// What a line has for its pictures.
-  float width(bool wide) const {
-    return wide ? room_.x : room_.x - ruler_.px(text_width) - ruler_.px(text_margin);
-  }
+  float width(bool wide) const { return wide ? room_.x : room_.x - px(text_width) - px(text_margin); }
 
   /// What a line takes apart from its pictures.
-  float margin(bool wide) const { return ruler_.px(line_margin) + (wide ? ruler_.px(wide_title_height) : 0); }
+  float margin(bool wide) const { return px(line_margin) + (wide ? px(wide_title_height) : 0); }
 
   /// Whether an equation cannot be read where it stands beside its words.
   template <class Laid>
@@ -100,7 +95,7 @@ class LinesLayout {
 
   /// Whether pictures of the line at the cursor gain from the whole width, under their title.
   bool is_larger_wide() {
-    if (view_.substitution) return room_.x < ruler_.px(wide_from);
+    if (view_.substitution) return room_.x < px(wide_from);
     const float height = room_.y * least_lit_share;
     return std::ranges::any_of(steps_, [&](BreakingEquation& step) {
       const auto taken = [&](bool wide) { return step.fit({width(wide), height - margin(wide)}).x; };
@@ -111,8 +106,7 @@ class LinesLayout {
   /// What a line needs at least.
   float needed_height(LineRow& row) const {
     const float pictures = row.equation.least(width(row.wide)).y;
-    const float words =
-        row.wide ? 0 : ruler_.words(row.line->title, style::Text::body, ruler_.px(text_width)).y;
+    const float words = row.wide ? 0 : ruler_.words(row.line->title, style::Text::body, px(text_width)).y;
     return std::max(pictures, words) + margin(row.wide);
   }
 
@@ -152,7 +146,7 @@ class LinesLayout {
                             : std::max({room_.y * least_lit_share, needed[present], height_with_words(wide)});
     const float all = std::accumulate(needed.begin(), needed.end(), 0.0F) - needed[present];
     const float lit = lit_size(wide, least).height;
-    const float room = room_.y - (lit + all > room_.y ? 2 * ruler_.px(link_height) : 0);
+    const float room = room_.y - (lit + all > room_.y ? 2 * px(link_height) : 0);
     const LinesInSight window = window_around(present, needed, room - lit);
 
     float others = 0;
@@ -170,7 +164,7 @@ class LinesLayout {
     for (std::size_t i = window.first; i <= window.last; ++i) {
       const double part = weights > 0 ? view_.lines[i].weight / weights : 0;
       rows_[i].height = i == present ? size.height : needed[i] + rest * static_cast<float>(part);
-      if (i != present) rows_[i].largest_unit = std::max(size.unit, ruler_.px(least_unit));
+      if (i != present) rows_[i].largest_unit = std::max(size.unit, px(least_unit));
     }
     if (window.first == window.last) rows_[present].height += std::max(rest, 0.0F);
     return window;
@@ -182,8 +176,8 @@ class LinesLayout {
     const auto place = [&](const std::string& words, style::Text text, Ink ink) {
       const float height = ruler_.words(words, text, room.x).y;
       layout_.words.push_back({position, words, text, ink, room.x, {room.x, height}});
-      position.y += height + ruler_.px(text_gap);
-      room.y -= height + ruler_.px(text_gap);
+      position.y += height + px(text_gap);
+      room.y -= height + px(text_gap);
     };
     place(title, style::Text::body, lit ? Ink::text : Ink::dim);
     if (!sentence.empty() && ruler_.words(sentence, style::Text::caption, room.x).y <= room.y)
@@ -193,10 +187,9 @@ class LinesLayout {
   /// Title and, right of it, as much of what is said as has room on one line: the pictures of the line at the
   /// cursor take the whole width below.
   void place_words_above(const LineRow& row, ImVec2 corner, const std::string& hint) {
-    constexpr float one_line = -1;
     const std::string& title = row.line->title;
-    const float end = ruler_.words(title, style::Text::body, one_line).x + 1;
-    const float left = end + ruler_.px(text_margin / 2);
+    const float end = extent(title, style::Text::body).x + 1;
+    const float left = end + px(text_margin / 2);
     // What is said last tells what no picture shows: it stays longest.
     std::vector<std::string> said;
     for (std::string sentences = row.line->sentence; !sentences.empty();) {
@@ -209,10 +202,10 @@ class LinesLayout {
     }
     said.push_back(hint);
     for (const std::string& words : said) {
-      const ImVec2 size = ruler_.words(words, style::Text::caption, one_line);
+      const ImVec2 size = extent(words);
       if (words.empty() || left + size.x + 1 > room_.x) continue;
       place_words(title, {}, corner, {end, 0}, true);
-      layout_.words.push_back({{corner.x + left, corner.y + ruler_.px(text_gap)},
+      layout_.words.push_back({{corner.x + left, corner.y + px(text_gap)},
                                words,
                                style::Text::caption,
                                Ink::dim,
@@ -225,7 +218,7 @@ class LinesLayout {
 
   /// How pictures of the line at the cursor become larger, where their rows are low.
   std::string enlarging_hint(const LineRow& row) const {
-    const bool are_low = row.equation.rows_with_words() > 0 && row.equation.row_height() < ruler_.px(low_row);
+    const bool are_low = row.equation.rows_with_words() > 0 && row.equation.row_height() < px(low_row);
     return are_low ? "A click on a name enlarges its picture." : "";
   }
 
@@ -240,8 +233,8 @@ class LinesLayout {
     if (row.wide)
       place_words_above(row, corner, {});
     else
-      place_words(row.line->title, row.line->sentence, corner, {ruler_.px(text_width), row.height}, true);
-    const float top = corner.y + (row.wide ? ruler_.px(wide_title_height) : 0);
+      place_words(row.line->title, row.line->sentence, corner, {px(text_width), row.height}, true);
+    const float top = corner.y + (row.wide ? px(wide_title_height) : 0);
     lay_out_substitution(layout_, *view_.substitution, {left, top}, {width(row.wide), height}, ruler_);
   }
 
@@ -262,13 +255,12 @@ class LinesLayout {
       else
         place_words(row.line->title, {}, corner, {room_.x, 0}, lit);
       layout_.equations.push_back(
-          {std::move(row.equation),
-           {corner.x + (room_.x - size.x) / 2, corner.y + ruler_.px(wide_title_height)}});
+          {std::move(row.equation), {corner.x + (room_.x - size.x) / 2, corner.y + px(wide_title_height)}});
       return;
     }
     const float top = std::max((height - size.y) / 2, 0.0F);
     place_words(row.line->title, said_of(row, lit), {corner.x, corner.y + top},
-                {ruler_.px(text_width), row.height - top - ruler_.px(line_margin / 2)}, lit);
+                {px(text_width), row.height - top - px(line_margin / 2)}, lit);
     layout_.equations.push_back(
         {std::move(row.equation), {corner.x + room_.x - width(false), corner.y + top}});
   }
@@ -276,16 +268,16 @@ class LinesLayout {
   const StageView& view_;
   ImVec2 origin_;
   ImVec2 room_;
-  const Ruler& ruler_;
   std::vector<BreakingEquation> steps_;  // of the line at the cursor
   std::vector<LineRow> rows_;
-  StageLayout layout_;
 };
 
 }  // namespace
 
 StageLayout lay_out_lines(const StageView& view, ImVec2 origin, ImVec2 room, const Ruler& ruler) {
-  return LinesLayout(view, origin, room, ruler).place();
+  StageLayout layout;
+  LinesLayout(layout, view, origin, room, ruler).place();
+  return layout;
 }
 
 }  // namespace palimpsest

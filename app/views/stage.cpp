@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "app/gl/context_local.h"
+#include "app/scene/parts.h"
 #include "app/session/step_questions.h"
 #include "app/stage/draw.h"
 #include "app/stage/head.h"
@@ -84,6 +85,8 @@ struct EnlargingTime {
   double last = -1;
 };
 
+StageWork& made() { return context_local<StageWork>(); }
+
 /// The cells that `focus` was made from.
 std::vector<Cells> sources_of(const Phase& phase, const Symbols& symbols, const Record& record,
                               const CellFocus& focus) {
@@ -134,7 +137,7 @@ void update_view(KeptStage& kept, Application& application, const Sight& sight, 
                                style::theme(),
                                recurrence != nullptr};
   if (kept.view_key == key) return;
-  ++stage_map().views;
+  ++made().views;
   KeptStage fresh;
   fresh.ranges_key = kept.ranges_key;
   fresh.ranges = std::move(kept.ranges);
@@ -189,7 +192,7 @@ const StageLayout& updated_layout(KeptStage& kept, bool compact) {
   const KeptStage::LayoutKey key{origin.x, origin.y, room.x, room.y, style::scale(), compact};
   if (kept.layout_key == key) return kept.layout;
   kept.ruler = screen_ruler(compact);
-  ++stage_map().layouts;
+  ++made().layouts;
   if (kept.enlarged) {
     kept.layout = {};
     lay_out_hero(kept.layout, kept.enlarged_hero, origin, room, kept.ruler);
@@ -279,13 +282,6 @@ void draw_header(Application& application, const KeptStage* kept, std::optional<
   ImGui::SetCursorScreenPos({from.x, from.y + px(header_height + 6)});
 }
 
-/// The present window.
-Rectangle panel_surface() {
-  const ImVec2 from = ImGui::GetWindowPos();
-  const ImVec2 size = ImGui::GetWindowSize();
-  return {from, {from.x + size.x, from.y + size.y}};
-}
-
 /// The operation of the line that the wheel turns to over the present window: upwards those before.
 std::optional<Index> turned_to(KeptStage& kept) {
   const StageView& view = *kept.view;
@@ -310,8 +306,7 @@ void draw_reason(const std::string& reason) {
   ImGui::SetCursorPos({corner.x + std::max((room.x - extent.x) / 2, 0.0F),
                        corner.y + std::max((room.y - extent.y) * 0.4F, 0.0F)});
   const ImVec2 from = ImGui::GetCursorScreenPos();
-  stage_map().panel = panel_surface();
-  stage_map().pieces = {{from, {from.x + extent.x, from.y + extent.y}}};
+  note_part("piece", box_at(from, extent), reason);
   ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + extent.x + 1);
   ImGui::TextUnformatted(reason.c_str());
   ImGui::PopTextWrapPos();
@@ -333,6 +328,7 @@ std::string empty_words(const Application& application) {
 
 void draw_empty(Application& application) {
   if (style::begin_panel("##stage")) {
+    note_part("", box_at(ImGui::GetWindowPos(), ImGui::GetWindowSize()));
     draw_header(application, nullptr, std::nullopt);
     draw_reason(empty_words(application));
   }
@@ -341,13 +337,10 @@ void draw_empty(Application& application) {
 
 }  // namespace
 
-StageMap& stage_map() { return context_local<StageMap>(); }
+StageWork stage_work() { return made(); }
 
 void draw_stage(Application& application) {
-  stage_map().panel = {};
-  stage_map().pieces.clear();
-  stage_map().enlarging.clear();
-  stage_map().leading.clear();
+  const PartScope scope("stage");
   Session& session = application.session;
   const Sight& sight = session.sight();
   if (!sight.record) {
@@ -382,6 +375,7 @@ void draw_stage(Application& application) {
   const Legend legend = legend_of(scene, application.view.shared_scale);
   const bool is_low = ImGui::GetContentRegionAvail().y < px(low_panel);
   if (style::begin_panel("##stage", {0, 0}, 0, is_low ? style::low_padding : style::panel_padding)) {
+    note_part("", box_at(ImGui::GetWindowPos(), ImGui::GetWindowSize()));
     if (kept.enlarged) {
       draw_header(application, &kept, legend);
       style::caption("Esc or a click on its name goes back to the step.");
@@ -394,16 +388,11 @@ void draw_stage(Application& application) {
     }
     draw(updated_layout(kept, compact), scene);
     if (const auto operation = turned_to(kept)) scene.wanted = operation;
-    stage_map().panel = panel_surface();
   }
-  stage_map().pieces = std::move(scene.pieces);
-  stage_map().pointed = std::move(scene.pointed_pictures);
   style::end_panel();
   if (scene.hovered) application.hovered = scene.hovered;
   if (scene.clicked) application.pinned = scene.hovered;
   kept.scrubbed = scene.scrubbed;
-  stage_map().enlarging = std::move(scene.enlarging);
-  stage_map().leading = std::move(scene.leading);
   auto& toggled = context_local<EnlargingTime>().last;
   // The second press of a double click does not take back what the first did.
   if (scene.enlarge && ImGui::GetTime() - toggled > ImGui::GetIO().MouseDoubleClickTime) {

@@ -58,6 +58,9 @@ struct Rectangle {
   ImVec2 maximum;
 };
 
+/// That of this extent at a place.
+inline Rectangle box_at(ImVec2 at, ImVec2 extent) { return {at, {at.x + extent.x, at.y + extent.y}}; }
+
 /// Whether two rectangles share more than `slack` pixels both ways.
 bool overlap(const Rectangle& a, const Rectangle& b, float slack = 0);
 

@@ -1,6 +1,7 @@
 // What a symbol in a formula is, told by where it lies in the picture.
 
 #include "app/widgets/glossary.h"
+#include "app/scene/parts.h"
 
 #include <imgui.h>
 #include <imgui_internal.h>
@@ -11,7 +12,6 @@
 #include "app/session/presets.h"
 #include "app/session/session.h"
 #include "app/studio/application.h"
-#include "app/views/stage.h"
 #include "app/widgets/formula_painter.h"
 #include "app/window/offscreen.h"
 #include "core/variants/variants.h"
@@ -180,7 +180,7 @@ TEST_CASE("a symbol that the pointer is on frames its pictures, wherever it stan
       if (!pointed_symbol()) continue;
       const PointedSymbol pointed = *pointed_symbol();
       offscreen.pass(draw);
-      if (framed.contains(pointed.symbol) || stage_map().pointed.empty()) continue;
+      if (framed.contains(pointed.symbol) || parts().below("step/stage/pointed").empty()) continue;
       framed.insert(pointed.symbol);
       const auto is_it = [&](const auto& named) { return first_symbol(named.second.latex) == pointed; };
       CHECK(std::ranges::any_of(symbols, is_it));
@@ -189,5 +189,5 @@ TEST_CASE("a symbol that the pointer is on frames its pictures, wherever it stan
   CHECK(framed.size() >= 2);
   ImGui::GetIO().AddMousePosEvent(1, 1);
   for (int i = 0; i < 2; ++i) offscreen.pass(draw);
-  CHECK(stage_map().pointed.empty());
+  CHECK(parts().below("step/stage/pointed").empty());
 }

@@ -7,9 +7,12 @@
 #include <cmath>
 #include <functional>
 
+#include "app/scene/parts.h"
 #include "app/session/learn_questions.h"
 #include "app/session/presets.h"
+#include "app/stage/ranges.h"
 #include "app/stage/scales.h"
+#include "app/stage/view.h"
 #include "app/studio/application.h"
 #include "app/views/form_words.h"
 #include "app/views/shown.h"
@@ -36,14 +39,30 @@ std::string words(const Rectangle& piece) {
                      piece.maximum.x, piece.maximum.y);
 }
 
+/// Where the parts of the Stage of this name were drawn.
+std::vector<Rectangle> places(const std::string& name) {
+  std::vector<Rectangle> all;
+  for (const Part* part : parts().below("step/stage/" + name)) all.push_back(part->where);
+  return all;
+}
+
+std::vector<Rectangle> pieces() { return places("piece"); }
+
+Rectangle panel() {
+  const Part* found = parts().find("step/stage");
+  REQUIRE(found);
+  return found->where;
+}
+
 /// What is wrong with the picture that was drawn last; empty if nothing is.
-std::string fault(const StageMap& map) {
-  if (map.pieces.size() < 5) return "hardly anything is drawn";
-  for (std::size_t i = 0; i < map.pieces.size(); ++i) {
-    if (!is_inside(map.pieces[i], map.panel)) return words(map.pieces[i]) + " leaves the panel";
+std::string fault() {
+  const std::vector<Rectangle> all = pieces();
+  if (all.size() < 5) return "hardly anything is drawn";
+  const Rectangle room = panel();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!is_inside(all[i], room)) return words(all[i]) + " leaves the panel";
     for (std::size_t j = 0; j < i; ++j) {
-      if (overlap(map.pieces[i], map.pieces[j], slack))
-        return words(map.pieces[j]) + " overlaps " + words(map.pieces[i]);
+      if (overlap(all[i], all[j], slack)) return words(all[j]) + " overlaps " + words(all[i]);
     }
   }
   return {};
@@ -63,7 +82,7 @@ void check_steps(Application& application, Offscreen& offscreen) {
       application.session.set_cursor({block, static_cast<Index>(i), row});
       application.session.wait();
       offscreen.pass([&] { application.draw(offscreen.scale()); });
-      CHECK(fault(stage_map()) == "");
+      CHECK(fault() == "");
     }
   }
 }
@@ -108,6 +127,12 @@ std::vector<std::uint8_t> pixels(const Image& image, const Rectangle& piece) {
 float width(const Rectangle& piece) { return piece.maximum.x - piece.minimum.x; }
 float height(const Rectangle& piece) { return piece.maximum.y - piece.minimum.y; }
 
+Rectangle largest_piece() {
+  const std::vector<Rectangle> all = pieces();
+  return *std::ranges::max_element(
+      all, {}, [](const Rectangle& piece) { return width(piece) * height(piece) + piece.minimum.x; });
+}
+
 constexpr int faded_in = 30;  // frames
 
 }  // namespace
@@ -123,13 +148,12 @@ TEST_CASE("equal matrices in one equation look equal", "[stage]") {
   Offscreen offscreen(1280, 800);
   const Image image = offscreen.render([&] { application.draw(1); }, faded_in);
   // The largest pictures are those two.
-  std::vector<Rectangle> pieces = stage_map().pieces;
-  std::ranges::sort(pieces, std::greater(),
-                    [](const Rectangle& piece) { return width(piece) * height(piece); });
-  REQUIRE(pieces.size() > 2);
-  REQUIRE(width(pieces[0]) == width(pieces[1]));
-  REQUIRE(height(pieces[0]) == height(pieces[1]));
-  const bool look_equal = pixels(image, pieces[0]) == pixels(image, pieces[1]);
+  std::vector<Rectangle> all = pieces();
+  std::ranges::sort(all, std::greater(), [](const Rectangle& piece) { return width(piece) * height(piece); });
+  REQUIRE(all.size() > 2);
+  REQUIRE(width(all[0]) == width(all[1]));
+  REQUIRE(height(all[0]) == height(all[1]));
+  const bool look_equal = pixels(image, all[0]) == pixels(image, all[1]);
   CHECK(look_equal);
 }
 
@@ -143,7 +167,7 @@ TEST_CASE("small matrices grow until their numbers fit", "[stage]") {
     const auto draw = [&] { return offscreen.render([&] { application.draw(1); }, faded_in); };
     application.change_view([&](ViewOptions& view) { view.numbers = true; });
     const Image with = draw();
-    CHECK(fault(stage_map()) == "");
+    CHECK(fault() == "");
     application.change_view([&](ViewOptions& view) { view.numbers = false; });
     const Image without = draw();
     const bool has_numbers = with.rgb != without.rgb;
@@ -170,9 +194,9 @@ TEST_CASE("the matrices of a step are as large as designed", "[stage]") {
       offscreen.pass([&] { application.draw(offscreen.scale()); });
       application.session.wait();
     }
-    CHECK(fault(stage_map()) == "");
+    CHECK(fault() == "");
     std::vector<float> sides;
-    for (const Rectangle& piece : stage_map().pieces) sides.push_back(std::min(width(piece), height(piece)));
+    for (const Rectangle& piece : pieces()) sides.push_back(std::min(width(piece), height(piece)));
     std::ranges::sort(sides, std::greater());
     REQUIRE(sides.size() > 3);
     CHECK(sides[2] >= window.side * window.scale);
@@ -187,7 +211,7 @@ TEST_CASE("a frame in which nothing changes makes nothing of the stage anew", "[
     Offscreen offscreen(1280, 800);
     const auto draw = [&](int frames) {
       for (int i = 0; i < frames; ++i) offscreen.pass([&] { application.draw(1); });
-      return std::pair(stage_map().views, stage_map().layouts);
+      return std::pair(stage_work().views, stage_work().layouts);
     };
     const auto [views, layouts] = draw(faded_in);
     CHECK(draw(20) == std::pair(views, layouts));
@@ -212,10 +236,7 @@ TEST_CASE("a result grows out of its operands, unless that is switched off", "[s
     // The pictures of the step, without the strip of tiles whose lines show how far it has grown.
     const auto result = [&](int frames) {
       const Image image = offscreen.render([&] { application.draw(1); }, frames);
-      const auto largest = std::ranges::max_element(stage_map().pieces, {}, [](const Rectangle& piece) {
-        return width(piece) * height(piece) + piece.minimum.x;
-      });
-      return pixels(image, *largest);
+      return pixels(image, largest_piece());
     };
     const auto early = result(3);
     const auto late = result(faded_in);
@@ -234,9 +255,9 @@ TEST_CASE("an enlarged picture has the Stage to itself, with its figures", "[sta
       application.session.wait();
     }
     CHECK(application.undrawn() == "");
-    CHECK(fault(stage_map()) == "");
+    CHECK(fault() == "");
     float size = 0;
-    for (const Rectangle& piece : stage_map().pieces) size = std::max(size, width(piece) * height(piece));
+    for (const Rectangle& piece : pieces()) size = std::max(size, width(piece) * height(piece));
     return size;
   };
   const float usual = largest();
@@ -278,9 +299,9 @@ TEST_CASE("a click on the name of a picture, or on the mark in its corner, enlar
     draw(60);  // so that the next click is not a double one
   };
   const auto place_of = [&](const std::string& tensor) {
-    const auto found = std::ranges::find(stage_map().enlarging, tensor, &EnlargingPlace::tensor);
-    REQUIRE(found != stage_map().enlarging.end());
-    return found->place;
+    const Part* name = parts().find("step/stage/name/" + tensor);
+    REQUIRE(name);
+    return name->where;
   };
   go_to(application, 20, "write");
   draw(faded_in);
@@ -292,21 +313,16 @@ TEST_CASE("a click on the name of a picture, or on the mark in its corner, enlar
   CHECK_FALSE(application.enlarged);
 
   // A click on a cell holds it. The mark comes with the pointer.
-  const std::size_t names = stage_map().enlarging.size();
-  const auto largest = std::ranges::max_element(stage_map().pieces, {}, [](const Rectangle& piece) {
-    return width(piece) * height(piece) + piece.minimum.x;
-  });
-  const Rectangle picture = *largest;
+  REQUIRE(places("mark").empty());
+  const Rectangle picture = largest_piece();
   click(picture);
   CHECK_FALSE(application.enlarged);
   REQUIRE(application.pinned);
   const CellFocus held = *application.pinned;
-  REQUIRE(stage_map().enlarging.size() == names + 1);
-  const auto mark = std::ranges::find_if(
-      stage_map().enlarging, [&](const EnlargingPlace& each) { return is_inside(each.place, picture); });
-  REQUIRE(mark != stage_map().enlarging.end());
-  CHECK(mark->tensor == held.tensor);
-  click(mark->place);
+  const Part* mark = parts().find("step/stage/mark/" + held.tensor);
+  REQUIRE(mark);
+  CHECK(is_inside(mark->where, picture));
+  click(mark->where);
   CHECK(application.enlarged == held.tensor);
   CHECK(*application.pinned == held);  // no cell below the mark
   application.enlarged.reset();
@@ -340,18 +356,19 @@ TEST_CASE("a click on a line of a chunk goes there, and the wheel to the one bes
   const auto operation = [&] { return application.session.cursor().operation; };
   application.session.set_cursor({application.session.cursor().block, 0, 0});
   draw(faded_in);
-  REQUIRE_FALSE(stage_map().leading.empty());
-  const LeadingPlace next = stage_map().leading.front();
-  REQUIRE(next.operation > 0);
-  io.AddMousePosEvent((next.place.minimum.x + next.place.maximum.x) / 2,
-                      (next.place.minimum.y + next.place.maximum.y) / 2);
+  const auto leading = parts().below("step/stage/line");
+  REQUIRE_FALSE(leading.empty());
+  const Rectangle place = leading.front()->where;
+  const Index next = std::stoi(leading.front()->path.substr(std::string("step/stage/line/").size()));
+  REQUIRE(next > 0);
+  io.AddMousePosEvent((place.minimum.x + place.maximum.x) / 2, (place.minimum.y + place.maximum.y) / 2);
   draw(2);
   for (const bool down : {true, false}) {
     io.AddMouseButtonEvent(ImGuiMouseButton_Left, down);
     draw(1);
   }
   draw(2);
-  CHECK(operation() == next.operation);
+  CHECK(operation() == next);
 
   // Every line is reached, the last and the first are ends, and half a turn is not enough.
   std::vector<Index> reached = {operation()};
@@ -361,11 +378,11 @@ TEST_CASE("a click on a line of a chunk goes there, and the wheel to the one bes
     return operation();
   };
   turn(-0.5F);
-  CHECK(operation() == next.operation);
+  CHECK(operation() == next);
   for (int i = 0; i < 8; ++i) reached.push_back(turn(-1));
   CHECK(std::ranges::is_sorted(reached));
   CHECK(reached[7] == reached[8]);
-  CHECK(reached.back() > next.operation);
+  CHECK(reached.back() > next);
   for (int i = 0; i < 8; ++i) turn(1);
   CHECK(operation() == 0);
 }
@@ -377,8 +394,8 @@ TEST_CASE("states are turned together with their equation", "[stage]") {
   Offscreen offscreen(1280, 800);
   const auto first_picture = [&] {
     offscreen.render([&] { application.draw(1); });
-    CHECK(fault(stage_map()) == "");
-    for (const Rectangle& piece : stage_map().pieces) {
+    CHECK(fault() == "");
+    for (const Rectangle& piece : pieces()) {
       if (height(piece) > 60) return piece;
     }
     return Rectangle{};
@@ -415,11 +432,10 @@ TEST_CASE("the stage says in its middle why a form is missing", "[stage]") {
   REQUIRE(application.session.trace() == nullptr);
   Offscreen offscreen(1280, 800);
   offscreen.render([&] { application.draw(1); });
-  const StageMap& map = stage_map();
-  REQUIRE(map.pieces.size() == 1);
-  const Rectangle& words = map.pieces.front();
-  CHECK(is_inside(words, map.panel));
-  const float middle = (map.panel.minimum.x + map.panel.maximum.x) / 2;
+  REQUIRE(pieces().size() == 1);
+  const Rectangle words = pieces().front();
+  CHECK(is_inside(words, panel()));
+  const float middle = (panel().minimum.x + panel().maximum.x) / 2;
   CHECK(std::abs((words.minimum.x + words.maximum.x) / 2 - middle) < slack);
 }
 
@@ -434,7 +450,7 @@ TEST_CASE("while other data come, the old step is drawn with its own words", "[s
     for (int frame = 0; frame < 3; ++frame) {
       offscreen.pass([&] { application.draw(1); });
       CHECK(application.undrawn() == "");
-      CHECK(fault(stage_map()) == "");
+      CHECK(fault() == "");
     }
   }
 }
@@ -498,8 +514,8 @@ TEST_CASE("a formula that is high has a line of its own above the tiles", "[stag
       offscreen.pass([&] { application.draw(1); });
     }
     float top = HUGE_VALF;
-    for (const Rectangle& piece : stage_map().pieces) top = std::min(top, piece.minimum.y);
-    return top - stage_map().panel.minimum.y;
+    for (const Rectangle& piece : pieces()) top = std::min(top, piece.minimum.y);
+    return top - panel().minimum.y;
   };
   CHECK(above("gated_deltanet") < 60);  // beside the forms
   CHECK(above("fox") > 100);            // a sum over tokens with its limits
