@@ -7,7 +7,6 @@
 #include <microtex.h>
 #include <render/builder.h>
 #include <utils/exceptions.h>
-#include <utils/utf.h>
 
 #include <algorithm>
 #include <array>
@@ -19,6 +18,7 @@
 #include <ranges>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "app/session/paths.h"
@@ -81,6 +81,24 @@ class Paper {
     }
   }
 
+  // Fills from one corner to the opposite one, with y downwards.
+  void fill(microtex::Point from, microtex::Point to, microtex::color colour) {
+    const FT_Pos top = FT_Pos{picture_.height} * 64 - fixed(from.y);
+    const FT_Pos bottom = FT_Pos{picture_.height} * 64 - fixed(to.y);
+    std::array<FT_Vector, 4> points = {
+        {{fixed(from.x), top}, {fixed(to.x), top}, {fixed(to.x), bottom}, {fixed(from.x), bottom}}};
+    std::array<std::remove_pointer_t<decltype(FT_Outline::tags)>, 4> tags;
+    tags.fill(FT_CURVE_TAG_ON);
+    std::array<std::remove_pointer_t<decltype(FT_Outline::contours)>, 1> ends = {3};
+    FT_Outline outline{};
+    outline.n_contours = 1;
+    outline.n_points = 4;
+    outline.points = points.data();
+    outline.tags = tags.data();
+    outline.contours = ends.data();
+    fill(outline, colour);
+  }
+
   int height() const { return picture_.height; }
   FormulaPicture take() { return std::move(picture_); }
 
@@ -104,87 +122,6 @@ class Paper {
   }
 
   FormulaPicture picture_;
-};
-
-// x' = xx x + xy y + x0 and so on, to pixels with y downwards.
-struct Transform {
-  float xx = 1, xy = 0, x0 = 0;
-  float yx = 0, yy = 1, y0 = 0;
-
-  microtex::Point operator()(float x, float y) const { return {xx * x + xy * y + x0, yx * x + yy * y + y0}; }
-  bool upright() const { return xy == 0 && yx == 0; }
-
-  void translate(float dx, float dy) {
-    const microtex::Point moved = (*this)(dx, dy);
-    x0 = moved.x;
-    y0 = moved.y;
-  }
-  void scale(float sx, float sy) {
-    xx *= sx;
-    yx *= sx;
-    xy *= sy;
-    yy *= sy;
-  }
-  void rotate(float angle) {
-    const float c = std::cos(angle);
-    const float s = std::sin(angle);
-    const Transform before = *this;
-    xx = before.xx * c + before.xy * s;
-    xy = before.xy * c - before.xx * s;
-    yx = before.yx * c + before.yy * s;
-    yy = before.yy * c - before.yx * s;
-  }
-};
-
-// A closed shape that FreeType can fill.
-class Shape {
- public:
-  void move_to(microtex::Point point) {
-    close();
-    add(point, FT_CURVE_TAG_ON);
-  }
-  void line_to(microtex::Point point) { add(point, FT_CURVE_TAG_ON); }
-  void quad_to(microtex::Point control, microtex::Point point) {
-    add(control, FT_CURVE_TAG_CONIC);
-    add(point, FT_CURVE_TAG_ON);
-  }
-  void cubic_to(microtex::Point first, microtex::Point second, microtex::Point point) {
-    add(first, FT_CURVE_TAG_CUBIC);
-    add(second, FT_CURVE_TAG_CUBIC);
-    add(point, FT_CURVE_TAG_ON);
-  }
-
-  void fill(Paper& paper, microtex::color colour) {
-    close();
-    if (ends_.empty()) return;
-    for (FT_Vector& point : points_) point.y = FT_Pos{paper.height()} * 64 - point.y;
-    FT_Outline outline{};
-    outline.n_contours = static_cast<decltype(outline.n_contours)>(ends_.size());
-    outline.n_points = static_cast<decltype(outline.n_points)>(points_.size());
-    outline.points = points_.data();
-    outline.tags = tags_.data();
-    outline.contours = ends_.data();
-    paper.fill(outline, colour);
-    *this = {};
-  }
-
- private:
-  using Tag = std::remove_pointer_t<decltype(FT_Outline::tags)>;
-  using End = std::remove_pointer_t<decltype(FT_Outline::contours)>;
-
-  void add(microtex::Point point, int tag) {
-    points_.push_back({fixed(point.x), fixed(point.y)});
-    tags_.push_back(static_cast<Tag>(tag));
-  }
-  void close() {
-    if (!points_.empty() && (ends_.empty() || static_cast<std::size_t>(ends_.back()) + 1 < points_.size())) {
-      ends_.push_back(static_cast<End>(points_.size() - 1));
-    }
-  }
-
-  std::vector<FT_Vector> points_;  // y downwards until filled
-  std::vector<Tag> tags_;
-  std::vector<End> ends_;
 };
 
 // From the left end of a contour of an outline to its right one.
@@ -221,161 +158,124 @@ void sharpen_bars(FT_Outline& outline) {
   }
 }
 
-// Letters keep their fraction of a pixel in x and sit on whole pixels in y, lightly hinted; rules and bars
-// are whole pixels: so a formula is as sharp as text.
-class Painter : public microtex::Graphics2D {
+// What MicroTeX draws with, as far as our formulas need it: letters and upright rectangles, moved and scaled
+// alike both ways. Nothing is rotated, reflected, dashed, rounded or drawn as a path.
+class Pen : public microtex::Graphics2D {
  public:
-  Painter(Paper& paper, float x, float y) : paper_(paper) { transform_.translate(x, y); }
+  Pen(float x, float y) : origin_(x, y) {}
 
   void setColor(microtex::color colour) override { colour_ = colour; }
   microtex::color getColor() const override { return colour_; }
   void setStroke(const microtex::Stroke& stroke) override { stroke_ = stroke; }
   const microtex::Stroke& getStroke() const override { return stroke_; }
   void setStrokeWidth(float width) override { stroke_.lineWidth = width; }
-  void setDash(const std::vector<float>& dash) override { dash_ = dash; }
-  std::vector<float> getDash() override { return dash_; }
   microtex::sptr<microtex::Font> getFont() const override { return font_; }
   void setFont(const microtex::sptr<microtex::Font>& font) override {
     font_ = std::dynamic_pointer_cast<FormulaFont>(font);
   }
   float getFontSize() const override { return font_size_; }
   void setFontSize(float size) override { font_size_ = size; }
+  void translate(float dx, float dy) override { origin_ = at(dx, dy); }
+  void scale(float factor, float) override { scale_ *= factor; }
+  float sx() const override { return scale_; }
+  float sy() const override { return scale_; }
 
-  void translate(float dx, float dy) override { transform_.translate(dx, dy); }
-  void scale(float sx, float sy) override { transform_.scale(sx, sy); }
-  void rotate(float angle) override { transform_.rotate(angle); }
-  void rotate(float angle, float x, float y) override {
-    transform_.translate(x, y);
-    transform_.rotate(angle);
-    transform_.translate(-x, -y);
-  }
-  void reset() override { transform_ = {}; }
-  float sx() const override { return std::hypot(transform_.xx, transform_.yx); }
-  float sy() const override { return std::hypot(transform_.xy, transform_.yy); }
-
-  void drawGlyph(microtex::u16 glyph, float x, float y) override {
-    if (font_) draw_glyph(font_->face(), glyph, font_size_, x, y);
-  }
-
-  void draw_glyph(FT_Face face, FT_UInt glyph, float size, float x, float y) {
-    const bool upright = transform_.upright();
-    FT_Set_Char_Size(face, 0, std::max<FT_Pos>(fixed(size * sy()), 64), 72, 72);
-    const FT_Int32 flags = FT_LOAD_NO_BITMAP | (upright ? FT_LOAD_TARGET_LIGHT : FT_LOAD_NO_HINTING);
-    if (FT_Load_Glyph(face, glyph, flags) != 0) {
-      const char* name = face->family_name != nullptr ? face->family_name : "without a name";
-      throw Error(fmt::format("the font '{}' is damaged: its glyph {} cannot be read", name, glyph));
-    }
-    if (face->glyph->format != FT_GLYPH_FORMAT_OUTLINE) return;
-    FT_Outline& outline = face->glyph->outline;
-    const microtex::Point origin = transform_(x, y);
-    if (!upright) {
-      const auto part = [](float value) { return static_cast<FT_Fixed>(std::lround(value * 65536)); };
-      const FT_Matrix turn = {part(transform_.xx / sx()), part(-transform_.xy / sy()),
-                              part(-transform_.yx / sx()), part(transform_.yy / sy())};
-      FT_Outline_Transform(&outline, &turn);
-    }
-    const float baseline = upright ? std::round(origin.y) : origin.y;
-    FT_Outline_Translate(&outline, fixed(origin.x), fixed(static_cast<float>(paper_.height()) - baseline));
-    if (upright) sharpen_bars(outline);
-    paper_.fill(outline, colour_);
-  }
-
-  bool beginPath(microtex::i32) override {
-    shape_ = {};
-    return false;
-  }
-  void moveTo(float x, float y) override { shape_.move_to(transform_(x, y)); }
-  void lineTo(float x, float y) override { shape_.line_to(transform_(x, y)); }
-  void cubicTo(float x1, float y1, float x2, float y2, float x3, float y3) override {
-    shape_.cubic_to(transform_(x1, y1), transform_(x2, y2), transform_(x3, y3));
-  }
-  void quadTo(float x1, float y1, float x2, float y2) override {
-    shape_.quad_to(transform_(x1, y1), transform_(x2, y2));
-  }
-  void closePath() override {}  // a filled shape is closed anyway
-  void fillPath(microtex::i32) override { shape_.fill(paper_, colour_); }
-
-  void drawLine(float x1, float y1, float x2, float y2) override {
-    const float length = std::hypot(x2 - x1, y2 - y1);
-    if (length == 0) return;
-    const float half = std::max(stroke_.lineWidth, 1 / sy()) / 2;
-    const float nx = -(y2 - y1) / length * half;
-    const float ny = (x2 - x1) / length * half;
-    fill_polygon({microtex::Point(x1 + nx, y1 + ny), microtex::Point(x2 + nx, y2 + ny),
-                  microtex::Point(x2 - nx, y2 - ny), microtex::Point(x1 - nx, y1 - ny)});
-  }
-
-  // Where a point lies, in pixels with y downwards.
-  microtex::Point at(float x, float y) const { return transform_(x, y); }
-
+  void drawLine(float, float, float, float) override {}
   void drawRect(float x, float y, float w, float h) override {
     drawLine(x, y, x + w, y);
     drawLine(x + w, y, x + w, y + h);
-    drawLine(x + w, y + h, x, y + h);
-    drawLine(x, y + h, x, y);
+    drawLine(x, y + h, x + w, y + h);
+    drawLine(x, y, x, y + h);
+  }
+  void drawRoundRect(float x, float y, float w, float h, float, float) override { drawRect(x, y, w, h); }
+  void fillRoundRect(float x, float y, float w, float h, float, float) override { fillRect(x, y, w, h); }
+  void setDash(const std::vector<float>&) override {}
+  std::vector<float> getDash() override { return {}; }
+  void rotate(float) override {}
+  void rotate(float, float, float) override {}
+  void reset() override {}
+  bool beginPath(microtex::i32) override { return false; }
+  void moveTo(float, float) override {}
+  void lineTo(float, float) override {}
+  void cubicTo(float, float, float, float, float, float) override {}
+  void quadTo(float, float, float, float) override {}
+  void closePath() override {}
+  void fillPath(microtex::i32) override {}
+
+ protected:
+  // Where a point lies, in pixels with y downwards.
+  microtex::Point at(float x, float y) const { return {scale_ * x + origin_.x, scale_ * y + origin_.y}; }
+
+  // The outline of a glyph of the present font at its size; null where it has none.
+  FT_Outline* outline_of(microtex::u16 glyph, FT_Int32 flags) const {
+    if (!font_) return nullptr;
+    FT_Face face = font_->face();
+    FT_Set_Char_Size(face, 0, std::max<FT_Pos>(fixed(font_size_ * scale_), 64), 72, 72);
+    if (FT_Load_Glyph(face, glyph, FT_LOAD_NO_BITMAP | flags) != 0) {
+      const char* name = face->family_name != nullptr ? face->family_name : "without a name";
+      throw Error(fmt::format("the font '{}' is damaged: its glyph {} cannot be read", name, glyph));
+    }
+    return face->glyph->format == FT_GLYPH_FORMAT_OUTLINE ? &face->glyph->outline : nullptr;
+  }
+
+  microtex::Point origin_;
+  float scale_ = 1;
+  microtex::color colour_ = microtex::black;
+  microtex::Stroke stroke_;
+  std::shared_ptr<FormulaFont> font_;
+  float font_size_ = 1;
+};
+
+// Letters keep their fraction of a pixel in x and sit on whole pixels in y, lightly hinted; rules and bars
+// are whole pixels: so a formula is as sharp as text.
+class Painter : public Pen {
+ public:
+  Painter(Paper& paper, float x, float y) : Pen(x, y), paper_(paper) {}
+
+  void drawGlyph(microtex::u16 glyph, float x, float y) override {
+    FT_Outline* const outline = outline_of(glyph, FT_LOAD_TARGET_LIGHT);
+    if (!outline) return;
+    const microtex::Point place = at(x, y);
+    FT_Outline_Translate(outline, fixed(place.x),
+                         fixed(static_cast<float>(paper_.height()) - std::round(place.y)));
+    sharpen_bars(*outline);
+    paper_.fill(*outline, colour_);
+  }
+
+  // Level or upright, from the left to the right or downwards.
+  void drawLine(float x1, float y1, float x2, float y2) override {
+    const float half = std::max(stroke_.lineWidth, 1 / scale_) / 2;
+    const float across = y1 == y2 ? 0 : half;
+    const float down = half - across;
+    paper_.fill(at(x1 - across, y1 - down), at(x2 + across, y2 + down), colour_);
   }
 
   void fillRect(float x, float y, float w, float h) override {
-    if (!transform_.upright()) {
-      fill_polygon({microtex::Point(x, y), microtex::Point(x + w, y), microtex::Point(x + w, y + h),
-                    microtex::Point(x, y + h)});
-      return;
-    }
-    const microtex::Point from = transform_(x, y);
-    const float height = std::max(1.0F, std::round(h * sy()));
-    const float top = std::round(from.y + (h * sy() - height) / 2);
-    const float right = from.x + std::max(1.0F, w * sx());
-    Shape rule;
-    rule.move_to({from.x, top});
-    rule.line_to({right, top});
-    rule.line_to({right, top + height});
-    rule.line_to({from.x, top + height});
-    rule.fill(paper_, colour_);
+    const microtex::Point from = at(x, y);
+    const float height = std::max(1.0F, std::round(h * scale_));
+    const float top = std::round(from.y + (h * scale_ - height) / 2);
+    paper_.fill({from.x, top}, {from.x + std::max(1.0F, w * scale_), top + height}, colour_);
   }
-
-  // MicroTeX rounds only the frames of \Ovalbox and the like, which we do not use.
-  void drawRoundRect(float x, float y, float w, float h, float, float) override { drawRect(x, y, w, h); }
-  void fillRoundRect(float x, float y, float w, float h, float, float) override { fillRect(x, y, w, h); }
 
  private:
-  void fill_polygon(const std::array<microtex::Point, 4>& corners) {
-    Shape polygon;
-    polygon.move_to(transform_(corners[0].x, corners[0].y));
-    for (std::size_t i = 1; i < corners.size(); ++i) {
-      polygon.line_to(transform_(corners[i].x, corners[i].y));
-    }
-    polygon.fill(paper_, colour_);
-  }
-
   Paper& paper_;
-  Transform transform_;
-  microtex::color colour_ = microtex::black;
-  microtex::Stroke stroke_;
-  std::vector<float> dash_;
-  std::shared_ptr<FormulaFont> font_;
-  float font_size_ = 1;
-  Shape shape_;
 };
 
 // Collects where letters lie instead of painting them.
-class Marker : public Painter {
+class Marker : public Pen {
  public:
-  using Painter::Painter;
+  Marker() : Pen(0, 0) {}
 
   void drawGlyph(microtex::u16 glyph, float x, float y) override {
-    const auto font = std::dynamic_pointer_cast<FormulaFont>(getFont());
-    if (!font) return;
-    FT_Face face = font->face();
-    const float size = getFontSize() * sy();
-    FT_Set_Char_Size(face, 0, std::max<FT_Pos>(fixed(size), 64), 72, 72);
-    if (FT_Load_Glyph(face, glyph, FT_LOAD_NO_BITMAP | FT_LOAD_NO_HINTING) != 0) return;
+    FT_Outline* const outline = outline_of(glyph, FT_LOAD_NO_HINTING);
+    if (!outline) return;
     FT_BBox box;
-    FT_Outline_Get_CBox(&face->glyph->outline, &box);
+    FT_Outline_Get_CBox(outline, &box);
     const microtex::Point origin = at(x, y);
     const auto pixels = [](FT_Pos length) { return static_cast<float>(length) / 64; };
     add({.glyph = glyph,
-         .character = character(face, glyph),
-         .size = size,
+         .character = character(font_->face(), glyph),
+         .size = font_size_ * scale_,
          .baseline = origin.y,
          .left = origin.x + pixels(box.xMin),
          .top = origin.y - pixels(box.yMax),
@@ -389,8 +289,6 @@ class Marker : public Painter {
     const microtex::Point to = at(x + w, y + h);
     add({.character = rule, .left = from.x, .top = from.y, .right = to.x, .bottom = to.y});
   }
-  void drawLine(float, float, float, float) override {}
-  void fillPath(microtex::i32) override {}
 
   std::vector<FormulaMark> marks() const {
     std::vector<FormulaMark> all;
@@ -482,53 +380,14 @@ class Marker : public Painter {
   float largest_ = 0;
 };
 
-// Text that is not in the mathematical font, such as Chinese words.
-class PlainText : public microtex::TextLayout {
- public:
-  PlainText(const std::string& text, float size) : size_(size) {
-    static const FT_Face shared = font_face(asset("fonts/Inter-Regular.otf").string());
-    face_ = shared;
-    float x = 0;
-    FT_Set_Char_Size(face_, 0, fixed(100), 72, 72);
-    int bytes = 0;
-    for (int at = 0; at < static_cast<int>(text.size()); at += bytes) {
-      const FT_UInt glyph = FT_Get_Char_Index(face_, microtex::nextUnicode(text, at, bytes));
-      glyphs_.push_back({glyph, x});
-      if (FT_Load_Glyph(face_, glyph, FT_LOAD_NO_HINTING) == 0) {
-        x += static_cast<float>(face_->glyph->linearHoriAdvance) / 65536 / 100 * size_;
-      }
-      bytes = std::max(bytes, 1);
-    }
-    width_ = x;
-  }
-
-  void getBounds(microtex::Rect& bounds) override { bounds = {0, -0.75F * size_, width_, size_}; }
-
-  void draw(microtex::Graphics2D& graphics, float x, float y) override {
-    auto& painter = dynamic_cast<Painter&>(graphics);
-    for (const Placed& placed : glyphs_) painter.draw_glyph(face_, placed.glyph, size_, x + placed.x, y);
-  }
-
- private:
-  struct Placed {
-    FT_UInt glyph;
-    float x;
-  };
-
-  FT_Face face_ = nullptr;
-  float size_;
-  float width_ = 0;
-  std::vector<Placed> glyphs_;
-};
-
 class Factory : public microtex::PlatformFactory {
  public:
   microtex::sptr<microtex::Font> createFont(const std::string& file) override {
     return std::make_shared<FormulaFont>(file);
   }
   microtex::sptr<microtex::TextLayout> createTextLayout(const std::string& text, microtex::FontStyle,
-                                                        float size) override {
-    return std::make_shared<PlainText>(text, size);
+                                                        float) override {
+    throw microtex::ex_tex(fmt::format("formulas are written without the letters '{}'", text));
   }
 };
 
@@ -634,8 +493,7 @@ FormulaPicture LaidOutFormula::paint(std::uint32_t argb) const {
 }
 
 std::vector<FormulaMark> LaidOutFormula::marks() const {
-  Paper nowhere(1, 1);
-  Marker marker(nowhere, 0, 0);
+  Marker marker;
   state_->render->draw(marker, 0, 0);
   return marker.marks();
 }
