@@ -8,6 +8,11 @@ struct ImGuiContext;
 
 namespace palimpsest {
 
+/// ImGui::NewFrame() that keeps what was typed between two frames in its order: a key counts with the
+/// modifiers that were held when it was pressed, however early they were let go. What follows waits for the
+/// next frame.
+void new_frame();
+
 /// Dear ImGui drawn by OpenGL 3.3 into a picture of its own, on whatever context is current. The window and
 /// the off-screen renderer both draw through it, so that what they show is the same and can be read back at
 /// any time. Needs the same OpenGL context to be current in every call, the destructor included.

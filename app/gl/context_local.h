@@ -3,8 +3,14 @@
 #include <imgui.h>
 #include <imgui_internal.h>  // for the hook that runs when a context ends
 
+#include <concepts>
+#include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
 
 namespace palimpsest {
 
@@ -33,5 +39,61 @@ T& context_local() {
   found = instance.get();
   return *found;
 }
+
+/// The hash of a text, or of a tuple of values and texts: the same for a string and a view of it.
+struct TextHash {
+  using is_transparent = void;
+
+  std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+
+  template <class... Part>
+  std::size_t operator()(const std::tuple<Part...>& parts) const {
+    std::size_t hash = 0;
+    std::apply([&](const auto&... part) { ((hash = hash * 1'000'003 + of(part)), ...); }, parts);
+    return hash;
+  }
+
+ private:
+  static std::size_t of(std::string_view text) { return std::hash<std::string_view>()(text); }
+  template <class Part>
+  requires(!std::convertible_to<Part, std::string_view>) static std::size_t of(const Part& part) {
+    return std::hash<Part>()(part);
+  }
+};
+
+/// Values by key that are forgotten when no frame has asked for them for a while.
+template <class Key, class Value>
+class FrameCache {
+ public:
+  /// The value of `key`; a new one is made by default.
+  template <class Name>
+  Value& operator[](const Name& key) {
+    const int frame = ImGui::GetFrameCount();
+    if (frame < swept_ || frame - swept_ >= frames_between_sweeps) sweep(frame);
+    auto entry = entries_.find(key);
+    if (entry == entries_.end()) entry = entries_.try_emplace(Key(key)).first;
+    entry->second.last_used = frame;
+    return entry->second.value;
+  }
+
+  std::size_t size() const { return entries_.size(); }
+
+ private:
+  static constexpr int frames_kept = 120;
+  static constexpr int frames_between_sweeps = 30;  // there may be thousands of values
+
+  struct Entry {
+    Value value;
+    int last_used = 0;
+  };
+
+  void sweep(int frame) {
+    swept_ = frame;
+    std::erase_if(entries_, [&](const auto& entry) { return frame - entry.second.last_used > frames_kept; });
+  }
+
+  std::unordered_map<Key, Entry, TextHash, std::equal_to<>> entries_;
+  int swept_ = 0;
+};
 
 }  // namespace palimpsest

@@ -1,13 +1,98 @@
 #include "app/gl/heat_map_renderer.h"
 
 #include <epoxy/gl.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
 #include <vector>
 
+#include "app/session/paths.h"
+#include "core/base/error.h"
+
 namespace palimpsest {
+
+namespace {
+
+std::string read_text(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) throw Error(fmt::format("the shader '{}' could not be read", file.string()));
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::string numbered(const std::string& source) {
+  std::istringstream lines(source);
+  std::string result;
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) result += fmt::format("{:4}  {}\n", ++number, line);
+  return result;
+}
+
+template <class GetLength, class GetLog>
+std::string log_of(GLuint object, GetLength get_length, GetLog get_log) {
+  GLint length = 0;
+  get_length(object, GL_INFO_LOG_LENGTH, &length);
+  std::string log(static_cast<std::size_t>(length), '\0');
+  get_log(object, length, &length, log.data());
+  log.resize(static_cast<std::size_t>(length));
+  return log;
+}
+
+// Attaches a shader to the program, which then keeps it.
+void attach(GLuint program, GLenum kind, const std::filesystem::path& file) {
+  const std::string source = read_text(file);
+  const char* const text = source.c_str();
+  const GLuint shader = glCreateShader(kind);
+  glShaderSource(shader, 1, &text, nullptr);
+  glCompileShader(shader);
+  GLint good = GL_FALSE;
+  glGetShaderiv(shader, GL_COMPILE_STATUS, &good);
+  if (good == GL_FALSE) {
+    const std::string log = log_of(shader, glGetShaderiv, glGetShaderInfoLog);
+    glDeleteShader(shader);
+    throw Error(
+        fmt::format("the shader '{}' does not compile:\n{}\n{}", file.string(), log, numbered(source)));
+  }
+  glAttachShader(program, shader);
+  glDeleteShader(shader);
+}
+
+}  // namespace
+
+ShaderProgram::ShaderProgram(std::string_view name) {
+  // First the paths: nothing is left to free when a file is missing.
+  const auto vertex = asset(fmt::format("shaders/{}.vert", name));
+  const auto fragment = asset(fmt::format("shaders/{}.frag", name));
+  name_ = glCreateProgram();
+  try {
+    attach(name_, GL_VERTEX_SHADER, vertex);
+    attach(name_, GL_FRAGMENT_SHADER, fragment);
+    glLinkProgram(name_);
+    GLint good = GL_FALSE;
+    glGetProgramiv(name_, GL_LINK_STATUS, &good);
+    if (good == GL_FALSE) {
+      throw Error(fmt::format("the shaders '{}' do not link:\n{}", name,
+                              log_of(name_, glGetProgramiv, glGetProgramInfoLog)));
+    }
+  } catch (...) {
+    glDeleteProgram(name_);
+    throw;
+  }
+}
+
+ShaderProgram::~ShaderProgram() { glDeleteProgram(name_); }
+
+int ShaderProgram::uniform(const char* uniform) const {
+  const int location = glGetUniformLocation(name_, uniform);
+  if (location < 0) throw Error(fmt::format("a shader has no uniform called '{}'", uniform));
+  return location;
+}
+
 namespace {
 
 constexpr int entries = 2 * colour_steps + 2;  // every step, then NaN
@@ -25,56 +110,6 @@ void upload_colours(Texture& texture, const ColourMap& map) {
   append_colours(rgba, faded(map, HeatMapRenderer::strength_of_lines));
   texture.upload_pixels(rgba, entries, 2);
 }
-
-GLint integer(GLenum name) {
-  GLint value = 0;
-  glGetIntegerv(name, &value);
-  return value;
-}
-
-GLuint object(GLenum name) { return static_cast<GLuint>(integer(name)); }
-
-void enable(GLenum capability, bool on) { on ? glEnable(capability) : glDisable(capability); }
-
-// What a pass changes of OpenGL's state; put back at the end of the scope.
-class SavedState {
- public:
-  SavedState() {
-    glGetIntegerv(GL_SCISSOR_BOX, scissor_.data());
-    for (std::size_t unit = 0; unit < textures_.size(); ++unit) {
-      glActiveTexture(GL_TEXTURE0 + static_cast<GLenum>(unit));
-      textures_[unit] = object(GL_TEXTURE_BINDING_2D);
-      samplers_[unit] = object(GL_SAMPLER_BINDING);
-    }
-  }
-
-  ~SavedState() {
-    for (std::size_t unit = 0; unit < textures_.size(); ++unit) {
-      glActiveTexture(GL_TEXTURE0 + static_cast<GLenum>(unit));
-      glBindTexture(GL_TEXTURE_2D, textures_[unit]);
-      glBindSampler(static_cast<GLuint>(unit), samplers_[unit]);
-    }
-    glActiveTexture(active_texture_);
-    glUseProgram(program_);
-    glBindVertexArray(vertex_array_);
-    glScissor(scissor_[0], scissor_[1], scissor_[2], scissor_[3]);
-    enable(GL_SCISSOR_TEST, scissor_test_);
-    enable(GL_BLEND, blend_);
-  }
-
-  SavedState(const SavedState&) = delete;
-  SavedState& operator=(const SavedState&) = delete;
-
- private:
-  GLenum active_texture_ = object(GL_ACTIVE_TEXTURE);
-  GLuint program_ = object(GL_CURRENT_PROGRAM);
-  GLuint vertex_array_ = object(GL_VERTEX_ARRAY_BINDING);
-  bool scissor_test_ = glIsEnabled(GL_SCISSOR_TEST) == GL_TRUE;
-  bool blend_ = glIsEnabled(GL_BLEND) == GL_TRUE;
-  std::array<GLint, 4> scissor_{};
-  std::array<GLuint, 2> textures_{};
-  std::array<GLuint, 2> samplers_{};
-};
 
 PixelRectangle intersection(const PixelRectangle& a, const PixelRectangle& b) {
   const int x = std::max(a.x, b.x);
@@ -127,7 +162,6 @@ void HeatMapRenderer::draw(const HeatMapPass& pass) const noexcept {
   const PixelRectangle& rectangle = pass.rectangle;
   const PixelRectangle visible = intersection(rectangle, pass.clip);
   if (visible.width <= 0 || visible.height <= 0) return;
-  const SavedState saved;
   glUseProgram(program_.name());
   bind(0, pass.numbers);
   bind(1, pass.dim ? dim_.name() : bright_.name());
@@ -147,6 +181,8 @@ void HeatMapRenderer::draw(const HeatMapPass& pass) const noexcept {
   glEnable(GL_SCISSOR_TEST);
   glScissor(visible.x, pass.picture_height - visible.y - visible.height, visible.width, visible.height);
   glDrawArrays(GL_TRIANGLES, 0, 3);
+  bind(1, 0);
+  bind(0, 0);
 }
 
 }  // namespace palimpsest

@@ -1,12 +1,33 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
+#include <utility>
 
-#include "app/gl/shader_program.h"
 #include "app/gl/texture.h"
 #include "core/base/colour_map.h"
 
 namespace palimpsest {
+
+/// A vertex and a fragment shader, linked; freed while the OpenGL context is current.
+class ShaderProgram {
+ public:
+  /// Compiles "shaders/NAME.vert" and "shaders/NAME.frag". Throws an Error with the compiler's log and the
+  /// numbered source when one does not compile.
+  explicit ShaderProgram(std::string_view name);
+  ~ShaderProgram();
+  ShaderProgram(const ShaderProgram&) = delete;
+  ShaderProgram& operator=(const ShaderProgram&) = delete;
+
+  /// OpenGL's name.
+  unsigned name() const { return name_; }
+
+  /// Where a uniform is; throws an Error when the program does not use it.
+  int uniform(const char* uniform) const;
+
+ private:
+  unsigned name_ = 0;
+};
 
 /// Pixels of the picture, counted from its upper left corner.
 struct PixelRectangle {
@@ -53,8 +74,8 @@ class HeatMapRenderer {
   /// The colours from now on.
   void set_colours(const ColourMap& map);
 
-  /// Leaves the state of OpenGL as it found it. Runs while Dear ImGui renders, where nobody could say what
-  /// went wrong: it cannot throw.
+  /// Runs while Dear ImGui renders, which is to set up its state of OpenGL anew then; as nobody could say
+  /// what went wrong there, it cannot throw.
   void draw(const HeatMapPass& pass) const noexcept;
 
  private:

@@ -14,8 +14,8 @@
 #include "app/gl/context_local.h"
 #include "app/scene/parts.h"
 #include "app/widgets/chart.h"
+#include "app/widgets/controls.h"
 #include "app/widgets/formula.h"
-#include "app/widgets/segments.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest::scene {

@@ -15,7 +15,6 @@
 #include "app/widgets/formula.h"
 #include "app/widgets/style.h"
 #include "app/widgets/text.h"
-#include "app/widgets/tooltip_place.h"
 
 // Plots on ImPlot: it has the ranges that a person zooms and moves, the bands, bars and steps. What stands
 // around the numbers is drawn here, as ImPlot makes its area as large as its own labels leave it, while plots

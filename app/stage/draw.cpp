@@ -9,7 +9,6 @@
 #include "app/scene/plot.h"
 #include "app/widgets/formula.h"
 #include "app/widgets/text.h"
-#include "app/widgets/tooltip_place.h"
 
 namespace palimpsest {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "app/stage/cell_focus.h"
+#include "app/stage/cell_words.h"
 #include "app/stage/layout.h"
 #include "app/stage/ranges.h"
 #include "app/widgets/formula.h"

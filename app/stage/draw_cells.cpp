@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "app/gl/context_local.h"
-#include "app/gl/frame_cache.h"
 #include "app/scene/parts.h"
 #include "app/stage/draw.h"
 #include "app/stage/fading_cells.h"
@@ -22,7 +21,7 @@ namespace {
 using style::px;
 
 constexpr float word_distance = 6;       // between a word and its row
-constexpr Index few = 8;                 // cells
+constexpr Index few_cells = 8;           // cells
 constexpr float least_number_cell = 20;  // no number fits into less
 constexpr float small_number = 0.84F;    // of the usual size: the smallest letters of one
 constexpr float growing_from = 0.02F;    // the share of its strength that a picture has at first
@@ -84,7 +83,7 @@ bool is_strictly_lower(const Matrix<double>& values) {
 /// better than nothing only where there are few cells.
 std::optional<NumberWriting> writing_for(const Box& picture, const Symbol& symbol,
                                          const Matrix<double>& values, ImVec2 cell) {
-  const bool are_few = std::max(picture.rows, picture.columns) <= few;
+  const bool are_few = std::max(picture.rows, picture.columns) <= few_cells;
   const float usual = style::font_size(style::Text::number_small);
   const float small = usual * small_number;
   for (const NumberWriting& writing :

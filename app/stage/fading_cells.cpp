@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "app/gl/context_local.h"
-#include "app/gl/frame_cache.h"
 #include "core/numbers/between.h"
 
 namespace palimpsest {

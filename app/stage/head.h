@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "app/stage/draw.h"
 #include "app/stage/view.h"
 
 namespace palimpsest {
@@ -36,5 +37,28 @@ void draw_present_formula(const HeadFormulas& formulas, float right, float middl
 
 /// Words below it that warn.
 void draw_warning(const std::string& warning);
+
+/// What the colours mean: for the tensor that is pointed at, or made by this step.
+struct Legend {
+  Symbol symbol = {};
+  bool is_fading = false;    // of decay factors: one is paper, and there is nothing above it
+  std::string meaning = {};  // whose the scale is, in a sentence
+  std::string less = {};
+  std::string more = {};
+  std::string scale = {};   // whose it is, where it is not that of a kind
+  std::string beyond = {};  // how much of the picture lies beyond its ends
+  float name_width = 0;
+  float bar_width = 44;  // of the colours on either side of 0
+  float width = 0;
+};
+
+/// That of `scene`. `shared`: tensors of one kind have one scale.
+Legend legend_of(const StageScene& scene, bool shared);
+
+/// As much of it as is no wider than `room`; no more than its smallest.
+Legend fitting(const Legend& legend, float room);
+
+/// At the cursor, in the middle of `height`.
+void draw(const Legend& legend, float height);
 
 }  // namespace palimpsest

@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "app/stage/breaking.h"
 #include "app/stage/cell_words.h"
+#include "app/stage/equation_layout.h"
 #include "core/base/text.h"
 #include "core/formula/notation.h"
 #include "core/insight/memory_change.h"

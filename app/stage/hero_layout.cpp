@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/stage/breaking.h"
+#include "app/stage/equation_layout.h"
 #include "app/stage/layout.h"
 
 namespace palimpsest {

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "app/session/words.h"
-#include "app/stage/breaking.h"
+#include "app/stage/equation_layout.h"
 #include "app/stage/layout.h"
 
 namespace palimpsest {

@@ -16,13 +16,13 @@ namespace palimpsest {
 
 namespace {
 
-constexpr float title_height = 22;
+constexpr float matrix_title = 22;
 constexpr float usual_row = 22;
 constexpr float least_row = 3;
 constexpr float least_row_of_words = 12;
 constexpr float words_room = 64;
 constexpr float coefficient_room = 64;
-constexpr float sign_room = 30;
+constexpr float equals_room = 30;
 constexpr float column_gap = 12;
 constexpr float share_of_overlap = 0.22F;  // of the width
 constexpr float sum_gap = 14;              // between the matrices and the sum
@@ -35,7 +35,7 @@ constexpr float words_of_strip = 128;
 constexpr float formula_of_strip = 88;
 constexpr float factor_gap = 4;  // between a factor and its symbol
 constexpr float number_of_strip = 66;
-constexpr float letters = 15;
+constexpr float symbol_letters = 15;
 constexpr float sign_letters = 20;
 // Numbers are words: a formula for each would be read and painted at every step.
 constexpr style::Text factor_text = style::Text::number_small;
@@ -47,7 +47,7 @@ class SubstitutionLayout : public Placing {
 
   void place(ImVec2 origin, ImVec2 room) {
     const auto rows = static_cast<float>(view_.solved.rows);
-    const float beside_words = room.y - px(title_height + sum_gap) - px(least_row_of_words) * rows;
+    const float beside_words = room.y - px(matrix_title + sum_gap) - px(least_row_of_words) * rows;
     const float for_sum = beside_words >= px(least_strips * strip_distance)
                               ? std::min(beside_words, room.y * most_of_height)
                               : room.y * share_of_sum;
@@ -55,24 +55,25 @@ class SubstitutionLayout : public Placing {
         strongest(static_cast<std::size_t>(std::max(for_sum / px(strip_distance), 3.0F)));
     const std::size_t lines = shown.size() + (shown.size() < view_.strips.size() ? 1 : 0);
     const float sum = px(sum_gap) + static_cast<float>(lines) * px(strip_distance);
-    const float most = (room.y - sum - px(title_height)) / rows;
+    const float most = (room.y - sum - px(matrix_title)) / rows;
     const float row = most < px(least_row) ? std::max(most, 0.0F) : std::min(std::floor(most), px(usual_row));
     const float gap = px(column_gap);
     const float height = row * rows;
     const float overlap = std::floor(std::min(height, room.x * share_of_overlap));
     const float coefficients = px(coefficient_room);
     const float wide =
-        std::floor((room.x - px(words_room) - overlap - coefficients - px(sign_room) - 3 * gap) / 2);
-    const float y = origin.y + px(title_height);
+        std::floor((room.x - px(words_room) - overlap - coefficients - px(equals_room) - 3 * gap) / 2);
+    const float y = origin.y + px(matrix_title);
     const float n = origin.x + px(words_room) + gap;
     const float u = n + overlap + gap + coefficients;
-    const float r = u + wide + px(sign_room);
+    const float r = u + wide + px(equals_room);
     place_titled(view_.overlap, "how alike the keys are", {n, origin.y}, overlap + coefficients,
                  {overlap, height}, "I + ");
     place_titled(view_.solved, fmt::format("solved to row {}", view_.row), {u, origin.y}, wide,
                  {wide, height});
     place_titled(view_.missing, "what is missing", {r, origin.y}, wide, {wide, height});
-    formula("=", {u + wide + px(sign_room) / 2, y + height / 2}, {.size = sign_letters, .own = {0.5F, 0.5F}});
+    formula("=", {u + wide + px(equals_room) / 2, y + height / 2},
+            {.size = sign_letters, .own = {0.5F, 0.5F}});
     if (row >= px(least_row_of_words)) {
       for (std::size_t i = 0; i < view_.words.size(); ++i)
         place_beside_row(view_.words[i], i, {n - gap, y}, row, {.room = px(words_room)});
@@ -121,13 +122,13 @@ class SubstitutionLayout : public Placing {
   void place_titled(const Box& picture, const std::string& said, ImVec2 corner, float width, ImVec2 size,
                     const std::string& before = {}) {
     const std::string latex = before + picture.latex;
-    const float middle = corner.y + px(title_height) / 2 - px(2);
-    formula(latex, {corner.x, middle}, {.size = letters, .ink = Ink::text, .own = {0, 0.5F}});
-    const float taken = formula_width(latex, letters) + px(8);
+    const float middle = corner.y + px(matrix_title) / 2 - px(2);
+    formula(latex, {corner.x, middle}, {.size = symbol_letters, .ink = Ink::text, .own = {0, 0.5F}});
+    const float taken = formula_width(latex, symbol_letters) + px(8);
     if (extent(said).x <= width - taken)
       words(said, {corner.x + taken, middle}, {.own = {0, 0.5F}, .room = width - taken});
     layout_.pictures.push_back({&picture,
-                                {std::round(corner.x), std::round(corner.y + px(title_height))},
+                                {std::round(corner.x), std::round(corner.y + px(matrix_title))},
                                 {std::round(size.x), std::round(size.y)}});
   }
 
@@ -148,7 +149,7 @@ class SubstitutionLayout : public Placing {
     for (const std::size_t i : shown) {
       const SubstitutionStrip& strip = view_.strips[i];
       const float factor = strip.factor.empty() ? 0 : extent(strip.factor, factor_text).x + px(factor_gap);
-      formulas = std::max(formulas, formula_width(strip.latex, letters) + factor);
+      formulas = std::max(formulas, formula_width(strip.latex, symbol_letters) + factor);
     }
     const float words_end = formula_end - std::max(formulas + px(8), px(formula_of_strip));
     const float words_width = std::min(words_end - word_end - px(column_gap), px(words_of_strip + 40));
@@ -170,7 +171,7 @@ class SubstitutionLayout : public Placing {
             {.ink = strip.must_stand ? Ink::text : Ink::dim, .room = px(words_room)});
       if (has_words) ended(strip.words, {words_end, middle}, {.room = words_width});
       place_term(strip.latex, {formula_end, middle});
-      ended(strip.factor, {formula_end - formula_width(strip.latex, letters) - px(factor_gap), middle},
+      ended(strip.factor, {formula_end - formula_width(strip.latex, symbol_letters) - px(factor_gap), middle},
             {.text = factor_text, .ink = Ink::text});
       layout_.pictures.push_back({&strip.picture,
                                   {std::round(left), std::round(y)},
@@ -181,7 +182,7 @@ class SubstitutionLayout : public Placing {
   }
 
   void place_term(const std::string& latex, ImVec2 at) {
-    formula(latex, at, {.size = letters, .ink = Ink::text, .own = {1, 0.5F}});
+    formula(latex, at, {.size = symbol_letters, .ink = Ink::text, .own = {1, 0.5F}});
   }
 
   void place_number(const std::string& digits, ImVec2 at) {
@@ -207,7 +208,7 @@ class SubstitutionLayout : public Placing {
 }  // namespace
 
 float natural_height(const SubstitutionView& view, const Ruler& ruler) {
-  return ruler.px(title_height + sum_gap) + static_cast<float>(view.solved.rows) * ruler.px(usual_row) +
+  return ruler.px(matrix_title + sum_gap) + static_cast<float>(view.solved.rows) * ruler.px(usual_row) +
          static_cast<float>(view.strips.size()) * ruler.px(strip_distance);
 }
 

@@ -21,7 +21,7 @@ constexpr float low_room = 330;       // and below which the tiles are low
 constexpr float usual_height = 62;
 constexpr float low_height = 46;  // where there is little room below
 constexpr float tile_gap = 8;
-constexpr float widest = 236;
+constexpr float widest_tile = 236;
 constexpr float with_equation = 170;  // from this width on
 constexpr float least_width = 84;
 constexpr float link_width = 76;  // of "5 before" beside the tiles
@@ -79,7 +79,7 @@ class TilesLayout : public Placing {
         place_link(hidden, "to come", first + shown, {at.x + width, at.y}, true);
     }
     const auto number = static_cast<float>(shown);
-    size_ = {std::floor(std::min((room - gap * (number - 1)) / number, px(widest))), height};
+    size_ = {std::floor(std::min((room - gap * (number - 1)) / number, px(widest_tile))), height};
     left += std::floor((room - size_.x * number - gap * (number - 1)) / 2);
     arrange(first, shown);
     for (std::size_t i = first; i < first + shown; ++i)

@@ -8,8 +8,8 @@
 #include <iterator>
 #include <utility>
 
-#include "app/stage/breaking.h"
 #include "app/stage/cell_words.h"
+#include "app/stage/equation_layout.h"
 #include "app/widgets/text.h"
 #include "core/formula/rewriting.h"
 

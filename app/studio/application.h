@@ -10,7 +10,7 @@
 #include "app/session/kept.h"
 #include "app/session/races.h"
 #include "app/session/session.h"
-#include "app/stage/cell_focus.h"
+#include "app/stage/cell_words.h"
 #include "app/studio/command.h"
 #include "app/studio/layout.h"
 #include "app/studio/workspaces.h"

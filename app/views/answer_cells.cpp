@@ -9,10 +9,9 @@
 #include <vector>
 
 #include "app/session/scales.h"
-#include "app/stage/scales.h"
+#include "app/stage/ranges.h"
 #include "app/widgets/style.h"
 #include "app/widgets/text.h"
-#include "app/widgets/tooltip_place.h"
 #include "core/base/text.h"
 
 namespace palimpsest {

@@ -11,9 +11,7 @@
 #include "app/scene/draw.h"
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/segments.h"
 #include "app/widgets/text.h"
-#include "app/widgets/tooltip_place.h"
 
 namespace palimpsest {
 

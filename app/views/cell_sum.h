@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/session/step_questions.h"
-#include "app/stage/cell_focus.h"
+#include "app/stage/cell_words.h"
 #include "core/steps/trace.h"
 
 namespace palimpsest {

@@ -9,7 +9,6 @@
 #include "app/gl/context_local.h"
 #include "app/studio/application.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/icon_button.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {

@@ -12,7 +12,7 @@
 
 #include "app/studio/application.h"
 #include "app/studio/command_search.h"
-#include "app/widgets/drawn_sliders.h"
+#include "app/widgets/controls.h"
 #include "app/widgets/text.h"
 #include "core/contract/variant.h"
 #include "core/insight/answers.h"

@@ -9,7 +9,6 @@
 #include "app/views/floor_rows.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
-#include "app/widgets/tooltip_place.h"
 #include "core/base/text.h"
 
 namespace palimpsest {

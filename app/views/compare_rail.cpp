@@ -7,7 +7,6 @@
 #include "app/studio/command.h"
 #include "app/views/compare.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/segments.h"
 #include "app/widgets/text.h"
 #include "core/variants/rail.h"
 

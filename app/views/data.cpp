@@ -10,7 +10,6 @@
 #include "app/views/knob.h"
 #include "app/views/panels.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/segments.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {

@@ -11,13 +11,11 @@
 #include "app/session/inputs.h"
 #include "app/studio/application.h"
 #include "app/views/cell_table.h"
-#include "app/views/head_pictures.h"
 #include "app/views/head_tables.h"
 #include "app/views/preset_sliders.h"
 #include "app/views/story_line.h"
 #include "app/views/what_to_look_at.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/cut_words.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {

@@ -9,7 +9,6 @@
 #include "app/session/inputs.h"
 #include "app/studio/application.h"
 #include "app/views/data_details.h"
-#include "app/widgets/choice_row.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/filter_box.h"
 #include "app/widgets/text.h"

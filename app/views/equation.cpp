@@ -10,10 +10,9 @@
 #include "app/studio/application.h"
 #include "app/views/line_numbers.h"
 #include "app/views/panels.h"
-#include "app/views/shown.h"
+#include "app/views/stage.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/formula.h"
-#include "app/widgets/formula_lines.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {

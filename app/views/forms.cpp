@@ -8,7 +8,7 @@
 #include "app/scene/draw.h"
 #include "app/session/computation.h"
 #include "app/session/step_questions.h"
-#include "app/stage/scales.h"
+#include "app/stage/ranges.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
 #include "app/views/device_departure.h"

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "app/session/inputs.h"
 #include "app/studio/application.h"
 
 namespace palimpsest {
@@ -13,5 +14,9 @@ bool has_head_tables(const Session& session);
 /// its number and how legible that is; the present one is framed, words come under the pointer. In rows as
 /// wide as the panel. Returns the head that was clicked.
 std::optional<Index> head_tables(Application& application);
+
+/// Every head as a small picture of how alike its keys are, with its strengths and decays below, in rows as
+/// wide as the panel. `present` is framed (-1: none). Returns the head that was clicked.
+std::optional<Index> head_pictures(const PreviewedData& preview, Index present);
 
 }  // namespace palimpsest

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "app/stage/cell_focus.h"
+#include "app/stage/cell_words.h"
 #include "app/views/cell_sum.h"
 #include "core/steps/trace.h"
 

@@ -7,13 +7,12 @@
 #include <cmath>
 #include <functional>
 
-#include "app/gl/context_local.h"
+#include "app/scene/parts.h"
 #include "app/session/step_questions.h"
 #include "app/studio/application.h"
 #include "app/views/awaited.h"
 #include "app/views/form_costs.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/paragraph_height.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {
@@ -124,7 +123,7 @@ void draw_chart(Application& application, const Chart& chart, const std::vector<
     const Rectangle bar = {{std::round(left + px(1)), bottom - height},
                            {std::round(left + column - px(1)), bottom}};
     list->AddRectFilled(bar.minimum, bar.maximum, ink);
-    knob_map().bars.push_back(bar);
+    note_part("bar", bar);
     const std::string size = std::to_string(sizes[i]);
     if (has_axis && text_extent(size).x + px(2) <= column)
       draw_text({left + (column - text_extent(size).x) / 2, bottom + px(1)}, is_chosen ? c.text : c.dim,
@@ -141,7 +140,7 @@ void draw_chart(Application& application, const Chart& chart, const std::vector<
     // All on one line above the highest bar: a number is wider than its bar, and the next may be higher.
     const ImVec2 at = {x, top - px(value_height)};
     draw_text(at, i == chosen && is_exact ? c.text : c.dim, words);
-    knob_map().numbers.push_back({at, {at.x + extent, at.y + text_extent(words).y}});
+    note_part("number", box_at(at, text_extent(words)), words);
     return ImVec2{x, x + extent};
   };
   const ImVec2 middle = is_exact ? say(chosen, from.x - 1, from.x + width + 1) : ImVec2{spoken_to, spoken_to};
@@ -165,7 +164,7 @@ void explain_one_word(Application& application, const std::vector<ChunkCost>& co
   const std::string words =
       one_word_words(counted.front().flops, recurrent->flops, trace && trace->symbols.contains("P"));
   style::caption(words);
-  knob_map().one_word = words;
+  note_part("one word", {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()}, words);
 }
 
 /// Whether one of `costs` is higher than among `others`.
@@ -185,12 +184,10 @@ std::vector<double> of(const std::vector<ChunkCost>& costs,
 
 }  // namespace
 
-KnobMap& knob_map() { return context_local<KnobMap>(); }
-
 void draw_knob(Application& application) {
   const auto computation = application.session.computed();
   if (!computation) return;
-  knob_map() = {};
+  const PartScope scope("knob");
   const Form form = application.session.choice().form;
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(px(8), 0));
   size_slider(application);

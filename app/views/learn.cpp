@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "app/gl/context_local.h"
+#include "app/widgets/controls.h"
 #include "app/widgets/formula.h"
-#include "app/widgets/segments.h"
 #include "app/widgets/style.h"
 #include "app/widgets/text.h"
 

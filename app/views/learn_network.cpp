@@ -13,7 +13,6 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/formula.h"
 #include "app/widgets/text.h"
-#include "app/widgets/tooltip_place.h"
 
 namespace palimpsest {
 

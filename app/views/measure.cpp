@@ -9,7 +9,6 @@
 #include "app/scene/draw.h"
 #include "app/views/floor.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/cut_words.h"
 #include "app/widgets/text.h"
 #include "core/variants/variants.h"
 

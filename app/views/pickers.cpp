@@ -12,7 +12,6 @@
 #include "app/studio/application.h"
 #include "app/studio/command.h"
 #include "app/studio/command_search.h"
-#include "app/widgets/choice_row.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/filter_box.h"
 #include "app/widgets/text.h"

@@ -14,7 +14,6 @@
 #include "app/views/form_words.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/formula.h"
-#include "app/widgets/segments.h"
 #include "app/widgets/text.h"
 #include "core/base/text.h"
 

@@ -9,7 +9,6 @@
 #include "app/views/prove.h"
 #include "app/views/transport.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/segments.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {

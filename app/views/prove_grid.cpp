@@ -13,9 +13,7 @@
 #include "app/views/prove.h"
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/cut_words.h"
 #include "app/widgets/text.h"
-#include "app/widgets/tooltip_place.h"
 #include "core/variants/variants.h"
 
 namespace palimpsest {

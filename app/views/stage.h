@@ -1,6 +1,18 @@
 #pragma once
 
+#include "app/studio/application.h"
+
 namespace palimpsest {
+
+/// The steps and tensors of a block as the panels show them.
+struct Shown {
+  const Phase& phase;
+  const Record& record;
+};
+
+/// The block of Session::sight(), which must have a record, with states as the view wants them: key x value,
+/// as they are recorded, or turned (core/steps/turned.h). Valid until the next frame.
+Shown shown(const Application& application);
 
 /// How often the Stage had to think about what it shows, and where.
 struct StageWork {

@@ -6,7 +6,6 @@
 #include "app/studio/application.h"
 #include "app/studio/bars.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/icon_button.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {

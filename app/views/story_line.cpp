@@ -8,7 +8,7 @@
 #include "app/scene/parts.h"
 #include "app/session/kept.h"
 #include "app/studio/application.h"
-#include "app/widgets/icon_button.h"
+#include "app/widgets/controls.h"
 #include "app/widgets/style.h"
 #include "app/widgets/text.h"
 

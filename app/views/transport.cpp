@@ -15,8 +15,6 @@
 #include "app/views/form_words.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/formula.h"
-#include "app/widgets/icon_button.h"
-#include "app/widgets/segments.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {

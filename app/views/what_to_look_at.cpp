@@ -7,7 +7,7 @@
 
 #include "app/session/paths.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/linked_text.h"
+#include "app/widgets/text.h"
 #include "core/io/file.h"
 
 namespace palimpsest {

@@ -1,45 +1,24 @@
 #include "app/widgets/controls.h"
 
-#include <imgui_internal.h>  // to build a slider of our own
+#include <imgui.h>
+#include <imgui_internal.h>  // to build buttons of our own
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string>
-#include <type_traits>
-#include <utility>
+#include <string_view>
 
-#include "app/widgets/drawn_sliders.h"
-#include "app/widgets/formula.h"
-#include "app/widgets/paragraph_height.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest::style {
+
 namespace {
 
-constexpr float slider_height = 40;
-constexpr float track_height = 4;
-constexpr float knob_radius = 7;
 constexpr float pill_height = 28;
 constexpr float pill_padding = 14;
 
 // The part of a label that is shown.
 std::string_view shown_part(std::string_view label) { return label.substr(0, label.find("##")); }
-
-ImVec2 text_size(std::string_view text) {
-  return ImGui::CalcTextSize(text.data(), text.data() + text.size());
-}
-
-void draw_text(ImVec2 position, ImU32 colour, std::string_view text) {
-  ImGui::GetWindowDrawList()->AddText({std::floor(position.x), std::floor(position.y)}, colour, text.data(),
-                                      text.data() + text.size());
-}
-
-// Tells the GUI tests about the item that was just added.
-void report_item(ImGuiID id, const char* label, ImGuiItemStatusFlags flags) {
-  ImGuiContext& g = *ImGui::GetCurrentContext();  // the name that the macro wants
-  IMGUI_TEST_ENGINE_ITEM_INFO(id, label, g.LastItemData.StatusFlags | flags);
-}
 
 struct Press {
   bool pressed = false;
@@ -53,176 +32,13 @@ Press press(const char* label, ImVec2 size, float rounding, ImRect& box) {
   box = ImRect(window->DC.CursorPos, {window->DC.CursorPos.x + size.x, window->DC.CursorPos.y + size.y});
   ImGui::ItemSize(box);
   if (!ImGui::ItemAdd(box, id)) return {};
+  ImGuiContext& g = *ImGui::GetCurrentContext();  // the name that the macro wants
   Press result;
   bool held = false;
   result.pressed = ImGui::ButtonBehavior(box, id, &result.hovered, &held);
   ImGui::RenderNavCursor(box, id, ImGuiNavRenderCursorFlags_None, rounding);
-  report_item(id, label, 0);
+  IMGUI_TEST_ENGINE_ITEM_INFO(id, label, g.LastItemData.StatusFlags);
   return result;
-}
-
-template <class Number>
-constexpr ImGuiDataType data_type() {
-  if constexpr (std::is_same_v<Number, double>) return ImGuiDataType_Double;
-  if constexpr (std::is_same_v<Number, float>) return ImGuiDataType_Float;
-  return ImGuiDataType_S32;
-}
-
-// Moves the logarithm of the value. (Dear ImGui's own logarithmic sliders take what their format rounds away
-// for zero.)
-template <class Number>
-bool drag_logarithm(const ImRect& track, ImGuiID id, Number* value, const SliderLook<Number>& look,
-                    const char* format, ImRect& grab) {
-  const auto minimum = static_cast<double>(look.minimum);
-  const auto maximum = static_cast<double>(look.maximum);
-  const double from = std::log(minimum);
-  const double to = std::log(maximum);
-  double at = std::log(std::clamp(static_cast<double>(*value), minimum, maximum));
-  if (!ImGui::SliderBehavior(track, id, ImGuiDataType_Double, &at, &from, &to, "%.2f",
-                             ImGuiSliderFlags_NoRoundToFormat, &grab)) {
-    return false;
-  }
-  // As it is shown, so that a person can type the same number.
-  std::array<char, 64> shown{};
-  const auto moved =
-      static_cast<Number>(std::is_integral_v<Number> ? std::round(std::exp(at)) : std::exp(at));
-  ImGui::DataTypeFormatString(shown.data(), static_cast<int>(shown.size()), data_type<Number>(), &moved,
-                              format);
-  const Number before = *value;
-  ImGui::DataTypeApplyFromText(shown.data(), data_type<Number>(), value, format);
-  *value = std::clamp(*value, look.minimum, look.maximum);
-  return *value != before;
-}
-
-// Symbol and words from the left, the number from the right, all on one baseline. Returns whether all words
-// had room.
-bool draw_slider_label(const ImRect& box, const char* symbol, std::string_view words, std::string_view number,
-                       ImU32 role, bool enabled) {
-  const Palette& c = colours();
-  const auto ink = [&](ImU32 colour) { return enabled ? colour : c.faint; };
-  float baseline = 0;
-  float x = box.Min.x;
-  float number_width = 0;
-  {
-    const TextStyle text(Text::number_small);
-    number_width = text_size(number).x;
-  }
-  std::string shown;
-  {
-    const TextStyle text(Text::body);
-    baseline = std::round(box.Min.y + ImGui::GetFontBaked()->Ascent);
-    if (*symbol != '\0') {
-      x += draw_formula(ImGui::GetWindowDrawList(), {x, baseline}, symbol, px(formula_label), ink(role))
-               .width +
-           px(8);
-    }
-    shown = shortened(words, box.Max.x - number_width - px(8) - x);
-    draw_text({x, box.Min.y}, ink(c.dim), shown);
-  }
-  const TextStyle text(Text::number_small);
-  draw_text({box.Max.x - number_width, baseline - ImGui::GetFontBaked()->Ascent}, ink(c.text), number);
-  return shown == words;
-}
-
-// Says where a slider ends while a number beyond is typed.
-template <class Number>
-void say_ends(const SliderLook<Number>& look, const char* format, Number present, ImGuiID id, ImVec2 below) {
-  const ImGuiInputTextState* text = ImGui::GetInputTextState(id);
-  if (text == nullptr) return;
-  ImGui::DataTypeApplyFromText(text->TextA.Data, data_type<Number>(), &present, format);
-  if (present >= look.minimum && present <= look.maximum) return;
-  std::array<std::array<char, 64>, 2> ends{};
-  const std::array<Number, 2> numbers = {look.minimum, look.maximum};
-  for (std::size_t end = 0; end < 2; ++end)
-    ImGui::DataTypeFormatString(ends[end].data(), static_cast<int>(ends[end].size()), data_type<Number>(),
-                                &numbers[end], format);
-  ImGui::SetNextWindowPos(below);
-  ImGui::SetTooltip("from %s to %s", ends[0].data(), ends[1].data());
-}
-
-template <class Number>
-bool any_slider(const char* symbol, const char* words, Number* value, const SliderLook<Number>& look) {
-  ImGuiWindow* window = ImGui::GetCurrentWindow();
-  if (window->SkipItems) return false;
-  constexpr ImGuiDataType type = data_type<Number>();
-  const char* format = look.format != nullptr ? look.format : std::is_integral_v<Number> ? "%d" : "%.2f";
-  const ImGuiID id = window->GetID(words);
-  const ImRect box(window->DC.CursorPos, {window->DC.CursorPos.x + ImGui::CalcItemWidth(),
-                                          window->DC.CursorPos.y + px(slider_height)});
-  ImGui::ItemSize(box);
-  if (note_slider(symbol, shown_part(words), id)) ImGui::SetKeyboardFocusHere();
-  if (!ImGui::ItemAdd(box, id, nullptr, ImGuiItemFlags_Inputable)) return false;
-  report_item(id, words, ImGuiItemStatusFlags_Inputable);
-
-  const ImGuiContext& context = *ImGui::GetCurrentContext();
-  const bool enabled = (context.CurrentItemFlags & ImGuiItemFlags_Disabled) == 0;
-  const bool hovered = ImGui::ItemHoverable(box, id, context.LastItemData.ItemFlags);
-  bool typing = ImGui::TempInputIsActive(id);
-  bool changed = false;
-  if (!typing) {
-    const bool clicked = hovered && ImGui::IsMouseClicked(ImGuiMouseButton_Left, ImGuiInputFlags_None, id);
-    const bool focused = context.NavActivateId == id;
-    if (clicked && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
-      changed = *value != look.reset;
-      *value = look.reset;
-      ImGui::ClearActiveID();
-    } else if (clicked || focused) {
-      typing = (clicked && context.IO.KeyCtrl) ||
-               (focused && (context.NavActivateFlags & ImGuiActivateFlags_PreferInput) != 0);
-      if (clicked) ImGui::SetKeyOwner(ImGuiKey_MouseLeft, id);
-      if (!typing) {
-        ImGui::SetActiveID(id, window);
-        ImGui::SetFocusID(id, window);
-        ImGui::FocusWindow(window);
-        ImGui::GetCurrentContext()->ActiveIdUsingNavDirMask |= 1 << ImGuiDir_Left | 1 << ImGuiDir_Right;
-      }
-    }
-  }
-  if (typing) {
-    // Dear ImGui writes the label to the right of the box: its first letter would stand at the panel's edge.
-    ImGui::PushClipRect(box.Min, box.Max, true);
-    Number number = *value;
-    const bool typed = ImGui::TempInputScalar(box, id, words, type, &number, format);
-    ImGui::PopClipRect();
-    say_ends(look, format, *value, id, {box.Min.x, box.Max.y});
-    if (!typed || std::isnan(static_cast<double>(number))) return false;
-    const Number before = std::exchange(*value, std::clamp(number, look.minimum, look.maximum));
-    return *value != before;
-  }
-
-  const ImRect track(box.Min.x, box.Max.y - px(2 * knob_radius), box.Max.x, box.Max.y);
-  ImRect grab;
-  if (look.logarithmic ? drag_logarithm(track, id, value, look, format, grab)
-                       : ImGui::SliderBehavior(track, id, type, value, &look.minimum, &look.maximum, format,
-                                               ImGuiSliderFlags_None, &grab)) {
-    changed = true;
-  }
-  if (changed) ImGui::MarkItemEdited(id);
-
-  const Palette& c = colours();
-  const ImU32 role = look.role == Role::plain ? c.dim : c.role(look.role);
-  std::array<char, 64> number{};
-  ImGui::DataTypeFormatString(number.data(), static_cast<int>(number.size()), type, value, format);
-  const std::string_view label = shown_part(words);
-  if (!draw_slider_label(box, symbol, label, look.shown.empty() ? number.data() : look.shown, role, enabled))
-    tooltip(label);
-
-  ImDrawList* list = window->DrawList;
-  const ImU32 ink = mix(c.panel, role, enabled ? 1.0F : context.Style.DisabledAlpha);
-  const float radius = px(knob_radius);
-  const float half = px(track_height) / 2;
-  // The grab moves between the ends of the track less its own half; the knob takes the same part of its way.
-  const float way = track.GetWidth() - grab.GetWidth();
-  const float part = way > 0 ? (grab.GetCenter().x - track.Min.x - grab.GetWidth() / 2) / way : 0;
-  const ImVec2 knob(track.Min.x + radius + std::clamp(part, 0.0F, 1.0F) * (track.GetWidth() - 2 * radius),
-                    track.GetCenter().y);
-  list->AddRectFilled({track.Min.x, knob.y - half}, {track.Max.x, knob.y + half}, c.edge, half);
-  list->AddRectFilled({track.Min.x, knob.y - half}, {knob.x, knob.y + half}, ink, half);
-  const bool active = context.ActiveId == id;
-  if (hovered || active) list->AddCircleFilled(knob, radius + px(3), with_alpha(ink, active ? 0.35F : 0.2F));
-  list->AddCircleFilled(knob, radius, ink);
-  ImGui::RenderNavCursor(box, id);
-  return changed;
 }
 
 constexpr float between_lines = 4;  // in design pixels
@@ -286,7 +102,7 @@ float caption_height(std::string_view text) {
 
 ImVec2 pill_size(const char* label) {
   const TextStyle style(Text::body);
-  return {std::ceil(text_size(shown_part(label)).x) + 2 * px(pill_padding), px(pill_height)};
+  return {std::ceil(text_extent(shown_part(label)).x) + 2 * px(pill_padding), px(pill_height)};
 }
 
 bool pill_button(const char* label, bool selected, ImU32 colour, float width) {
@@ -309,7 +125,7 @@ bool pill_button(const char* label, bool selected, ImU32 colour, float width) {
   }
   const TextStyle style(Text::body);
   const std::string_view words = shown_part(label);
-  const ImVec2 extent = text_size(words);
+  const ImVec2 extent = text_extent(words);
   draw_text({box.Min.x + (size.x - extent.x) / 2, box.Min.y + (size.y - extent.y) / 2},
             selected        ? c.panel
             : state.hovered ? bright
@@ -329,7 +145,7 @@ bool tab_button(const char* label, bool selected) {
   const Palette& c = colours();
   const TextStyle style(Text::body);
   const std::string_view words = shown_part(label);
-  const ImVec2 extent = text_size(words);
+  const ImVec2 extent = text_extent(words);
   ImRect box;
   const Press state = press(label, {std::ceil(extent.x), px(pill_height)}, 0, box);
   const bool is_disabled = (ImGui::GetCurrentContext()->CurrentItemFlags & ImGuiItemFlags_Disabled) != 0;
@@ -348,7 +164,7 @@ bool word_button(const char* label, float design_height) {
   const Palette& c = colours();
   const TextStyle style(Text::caption);
   const std::string_view words = shown_part(label);
-  const ImVec2 extent = text_size(words);
+  const ImVec2 extent = text_extent(words);
   const ImVec2 size = {std::ceil(extent.x), px(design_height)};
   const bool pressed = ImGui::InvisibleButton(label, size);
   const ImVec2 from = ImGui::GetItemRectMin();
@@ -363,28 +179,16 @@ bool link_button(const char* label, float design_height) {
   const Palette& c = colours();
   const ImVec2 from = ImGui::GetItemRectMin();
   const ImVec2 to = ImGui::GetItemRectMax();
-  const float y = std::round((from.y + to.y + text_size("x").y) / 2) - px(1);
+  const float y = std::round((from.y + to.y + text_extent("x").y) / 2) - px(1);
   const bool is_disabled = (ImGui::GetCurrentContext()->CurrentItemFlags & ImGuiItemFlags_Disabled) != 0;
   ImGui::GetWindowDrawList()->AddLine({from.x, y}, {to.x, y}, is_disabled ? c.edge : c.faint, px(1));
   return pressed;
 }
 
-bool slider(const char* symbol, const char* words, double* value, const SliderLook<double>& look) {
-  return any_slider(symbol, words, value, look);
-}
-
-bool slider(const char* symbol, const char* words, float* value, const SliderLook<float>& look) {
-  return any_slider(symbol, words, value, look);
-}
-
-bool slider(const char* symbol, const char* words, int* value, const SliderLook<int>& look) {
-  return any_slider(symbol, words, value, look);
-}
-
 void key_hint(const char* key) {
   const Palette& c = colours();
   const TextStyle style(Text::caption);
-  const ImVec2 extent = text_size(key);
+  const ImVec2 extent = text_extent(key);
   const ImVec2 size(std::ceil(extent.x) + 2 * px(6), px(20));
   const float line_height = std::max(ImGui::GetCurrentWindow()->DC.CurrLineSize.y, size.y);
   ImVec2 from = ImGui::GetCursorScreenPos();
@@ -396,7 +200,7 @@ void key_hint(const char* key) {
 
 void legend(ImU32 colour, const char* word) {
   const TextStyle style(Text::caption);
-  const ImVec2 extent = text_size(word);
+  const ImVec2 extent = text_extent(word);
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float middle = std::round(from.y + extent.y / 2);
   ImGui::Dummy({px(12) + px(4) + std::ceil(extent.x), extent.y});
@@ -405,4 +209,185 @@ void legend(ImU32 colour, const char* word) {
   draw_text({from.x + px(12) + px(4), from.y}, colours().dim, word);
 }
 
+namespace {
+
+constexpr float height = 26;
+constexpr float rounding = 6;
+
+ImDrawFlags corners(SegmentPlace place) {
+  ImDrawFlags flags = ImDrawFlags_RoundCornersNone;
+  if (place.first) flags = ImDrawFlags_RoundCornersLeft;
+  if (place.last) flags = place.first ? ImDrawFlags_RoundCornersAll : ImDrawFlags_RoundCornersRight;
+  return flags;
+}
+
+}  // namespace
+
+ImVec2 segment_size(const char* label, float padding) {
+  const TextStyle text(Text::body);
+  return {std::ceil(text_extent(shown_part(label)).x) + 2 * px(padding), px(height)};
+}
+
+bool segment_button(const char* label, bool selected, SegmentPlace place) {
+  const ImVec2 size = segment_size(label, place.padding);
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const bool pressed = ImGui::InvisibleButton(label, size);
+  const Palette& c = colours();
+  const ImVec2 to = {from.x + size.x, from.y + size.y};
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const bool hovered = ImGui::IsItemHovered() || ImGui::IsItemFocused();
+  if (selected) {
+    list->AddRectFilled(from, to, c.text, px(rounding), corners(place));
+  } else if (hovered) {
+    list->AddRectFilled(from, to, c.lit_ground(), px(rounding), corners(place));
+  }
+  list->AddRect(from, {to.x + (place.last ? 0 : px(line)), to.y}, c.edge, px(rounding), px(line),
+                corners(place));
+  const bool is_enabled = ImGui::GetStyle().Alpha > 0.99F;
+  const TextStyle text(Text::body);
+  const ImVec2 words = text_extent(shown_part(label));
+  draw_text({from.x + px(place.padding), std::floor((from.y + to.y - words.y) / 2)},
+            selected     ? c.background
+            : is_enabled ? c.text
+                         : c.faint,
+            shown_part(label));
+  return pressed;
+}
+
 }  // namespace palimpsest::style
+
+namespace palimpsest {
+
+namespace {
+
+ImVec2 wrapped_extent(std::string_view words, float width) {
+  const style::TextStyle style(style::Text::caption);
+  return ImGui::CalcTextSize(words.data(), words.data() + words.size(), false, width);
+}
+
+}  // namespace
+
+bool choice_row(const char* name, std::string_view words, bool selected, float width) {
+  const style::Palette& c = style::colours();
+  const ImVec2 padding = {style::px(12), style::px(6)};
+  const float wrap = width - 2 * padding.x;
+  const float name_height = style::px(20);
+  const float words_height = words.empty() ? 0 : wrapped_extent(words, wrap).y + style::px(2);
+  const ImVec2 size = {width, 2 * padding.y + name_height + words_height};
+  const bool pressed = ImGui::InvisibleButton(name, size);
+  const bool hovered = ImGui::IsItemHovered() || ImGui::IsItemFocused();
+  const ImVec2 from = ImGui::GetItemRectMin();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  if (hovered || selected) {
+    list->AddRectFilled(from, ImGui::GetItemRectMax(), style::mix(c.panel, c.edge, hovered ? 0.8F : 0.45F),
+                        style::px(6));
+  }
+  const std::string_view label = name;
+  {
+    const style::TextStyle style(selected ? style::Text::strong : style::Text::body);
+    draw_text({from.x + padding.x, from.y + padding.y}, c.text,
+              shortened(label.substr(0, label.find("##")), wrap));
+  }
+  const style::TextStyle style(style::Text::caption);
+  list->AddText(ImGui::GetFont(), ImGui::GetFontSize(),
+                {from.x + padding.x, from.y + padding.y + name_height}, c.dim, words.data(),
+                words.data() + words.size(), wrap);
+  return pressed;
+}
+
+namespace {
+
+/// Draws into a square around `middle`, `half` to each side.
+struct Pen {
+  ImDrawList* list;
+  ImVec2 middle;
+  float half;
+  ImU32 colour;
+
+  ImVec2 at(float x, float y) const { return {middle.x + x * half, middle.y + y * half}; }
+
+  void box(float left, float top, float right, float bottom) const {
+    list->AddRectFilled(at(left, top), at(right, bottom), colour);
+  }
+
+  /// A triangle with its point at `tip`; direction 1 points to the right.
+  void arrow(float tip, float direction) const {
+    const float base = tip - direction * 1.5F;
+    list->AddTriangleFilled(at(base, -1), at(tip, 0), at(base, 1), colour);
+  }
+
+  /// A flag on a pole at `x`.
+  void flag(float x) const {
+    box(x, -1.1F, x + 0.2F, 1.1F);
+    list->AddTriangleFilled(at(x, -1.1F), at(x + 0.8F, -0.6F), at(x, -0.1F), colour);
+  }
+
+  void stroke(ImVec2 from, ImVec2 to) const { list->AddLine(from, to, colour, std::max(1.0F, half * 0.3F)); }
+
+  void draw(Icon icon) const {
+    switch (icon) {
+      case Icon::to_start:
+        box(-1, -1, -0.7F, 1);
+        arrow(-0.55F, -1);
+        break;
+      case Icon::back:
+        arrow(-0.85F, -1);
+        break;
+      case Icon::play:
+        list->AddTriangleFilled(at(-0.85F, -1.2F), at(1.2F, 0), at(-0.85F, 1.2F), colour);
+        break;
+      case Icon::pause:
+        box(-0.9F, -1.1F, -0.25F, 1.1F);
+        box(0.25F, -1.1F, 0.9F, 1.1F);
+        break;
+      case Icon::forwards:
+        arrow(0.85F, 1);
+        break;
+      case Icon::to_end:
+        arrow(0.55F, 1);
+        box(0.7F, -1, 1, 1);
+        break;
+      case Icon::mark_back:
+        arrow(-1.4F, -1);
+        flag(0.5F);
+        break;
+      case Icon::mark_forward:
+        flag(-1.3F);
+        arrow(1.4F, 1);
+        break;
+      case Icon::minus:
+        stroke(at(-0.8F, 0), at(0.8F, 0));
+        break;
+      case Icon::plus:
+        stroke(at(-0.8F, 0), at(0.8F, 0));
+        stroke(at(0, -0.8F), at(0, 0.8F));
+        break;
+      case Icon::close:
+        stroke(at(-0.7F, -0.7F), at(0.7F, 0.7F));
+        stroke(at(-0.7F, 0.7F), at(0.7F, -0.7F));
+        break;
+    }
+  }
+};
+
+}  // namespace
+
+bool icon_button(const char* label, Icon icon, float design_size) {
+  const float side = style::px(design_size);
+  const bool pressed = ImGui::InvisibleButton(label, {side, side});
+  const bool hovered = ImGui::IsItemHovered();
+  const ImVec2 corner = ImGui::GetItemRectMin();
+  const style::Palette& c = style::colours();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  if (hovered)
+    list->AddRectFilled(corner, ImGui::GetItemRectMax(), style::mix(c.panel, c.edge, 0.7F), style::px(6));
+  const float half = std::round(side / 2);
+  Pen{list,
+      {corner.x + half, corner.y + half},
+      std::round(side * 0.24F),
+      hovered ? c.text : style::mix(c.dim, c.text, 0.6F)}
+      .draw(icon);
+  return pressed;
+}
+
+}  // namespace palimpsest

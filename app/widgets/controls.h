@@ -8,6 +8,7 @@
 
 /// The small pieces that all panels are made of. Labels are also their identities ("##" works as in Dear
 /// ImGui).
+
 namespace palimpsest::style {
 
 /// Starts a panel in the current window: a rounded surface with padding and its title as a caption (none when
@@ -58,8 +59,20 @@ struct SliderLook {
 /// when the value was changed. Dragging and the arrow keys change it, a double click resets it, Ctrl+click
 /// takes a typed number. `words` is its identity.
 bool slider(const char* symbol, const char* words, double* value, const SliderLook<double>& look);
-bool slider(const char* symbol, const char* words, float* value, const SliderLook<float>& look);
 bool slider(const char* symbol, const char* words, int* value, const SliderLook<int>& look);
+
+/// A slider that is on the screen, or in a panel that can be scrolled to it.
+struct DrawnSlider {
+  std::string symbol;  // LaTeX
+  std::string words;
+  ImGuiID id = 0;
+};
+
+/// Those of the last whole frame of the current Dear ImGui context, in their order.
+std::vector<DrawnSlider> drawn_sliders();
+
+/// Brings a slider into sight when it is drawn next, its number ready to be typed over.
+void seek_slider(ImGuiID id);
 
 /// A key as printed on the keyboard, in a faint outline: "Space". Centred in the line when it follows
 /// something higher.
@@ -68,4 +81,53 @@ void key_hint(const char* key);
 /// A small square of colour and a word: an entry of a legend.
 void legend(ImU32 colour, const char* word);
 
+inline constexpr float segment_padding = 12;  // on either side of its word, in design pixels
+
+/// Which end of a row of choices a segment is.
+struct SegmentPlace {
+  bool first = false;
+  bool last = false;
+  float padding = segment_padding;
+};
+
+/// One of several words in a common outline, the chosen one filled; true when pressed. Segments follow each
+/// other with ImGui::SameLine(0, 0).
+bool segment_button(const char* label, bool selected, SegmentPlace place);
+
+/// The size that segment_button will take.
+ImVec2 segment_size(const char* label, float padding = segment_padding);
+
+/// How high paragraph() writes `text` in the room of the present panel, in pixels.
+float paragraph_height(std::string_view text);
+
+/// The same of caption().
+float caption_height(std::string_view text);
+
 }  // namespace palimpsest::style
+
+namespace palimpsest {
+
+/// A line of a list to choose from: a name, with a sentence below it that wraps; true when pressed. `name` is
+/// its identity.
+bool choice_row(const char* name, std::string_view words, bool selected, float width);
+
+/// The few pictures on buttons, drawn from lines on whole pixels so that they are sharp at any scale.
+enum class Icon {
+  to_start,
+  back,
+  play,
+  pause,
+  forwards,
+  to_end,
+  mark_back,
+  mark_forward,
+  minus,
+  plus,
+  close
+};
+
+/// A button with a picture; `label` is its identity and not drawn. True when pressed. Give it a tooltip: no
+/// icon speaks for itself.
+bool icon_button(const char* label, Icon icon, float design_size = 28);
+
+}  // namespace palimpsest

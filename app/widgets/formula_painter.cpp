@@ -160,9 +160,9 @@ void sharpen_bars(FT_Outline& outline) {
 
 // What MicroTeX draws with, as far as our formulas need it: letters and upright rectangles, moved and scaled
 // alike both ways. Nothing is rotated, reflected, dashed, rounded or drawn as a path.
-class Pen : public microtex::Graphics2D {
+class FormulaPen : public microtex::Graphics2D {
  public:
-  Pen(float x, float y) : origin_(x, y) {}
+  FormulaPen(float x, float y) : origin_(x, y) {}
 
   void setColor(microtex::color colour) override { colour_ = colour; }
   microtex::color getColor() const override { return colour_; }
@@ -228,9 +228,9 @@ class Pen : public microtex::Graphics2D {
 
 // Letters keep their fraction of a pixel in x and sit on whole pixels in y, lightly hinted; rules and bars
 // are whole pixels: so a formula is as sharp as text.
-class Painter : public Pen {
+class Painter : public FormulaPen {
  public:
-  Painter(Paper& paper, float x, float y) : Pen(x, y), paper_(paper) {}
+  Painter(Paper& paper, float x, float y) : FormulaPen(x, y), paper_(paper) {}
 
   void drawGlyph(microtex::u16 glyph, float x, float y) override {
     FT_Outline* const outline = outline_of(glyph, FT_LOAD_TARGET_LIGHT);
@@ -262,9 +262,9 @@ class Painter : public Pen {
 };
 
 // Collects where letters lie instead of painting them.
-class Marker : public Pen {
+class Marker : public FormulaPen {
  public:
-  Marker() : Pen(0, 0) {}
+  Marker() : FormulaPen(0, 0) {}
 
   void drawGlyph(microtex::u16 glyph, float x, float y) override {
     FT_Outline* const outline = outline_of(glyph, FT_LOAD_NO_HINTING);

@@ -4,14 +4,82 @@
 #include <cmath>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "app/gl/context_local.h"
-#include "app/gl/frame_cache.h"
 #include "app/gl/heat_map_renderer.h"
-#include "app/widgets/heat_map_cells.h"
 #include "app/widgets/style.h"
 
 namespace palimpsest {
+
+namespace {
+
+// A stretch of rows or columns.
+struct Stretch {
+  Index first = 0;
+  Index count = 0;
+  Index finished = 0;  // of them
+};
+
+Stretch stretch(Index first, Index count, Index finished, Index available) {
+  const auto clipped = [](Index wanted, Index limit) { return wanted < 0 ? limit : std::min(wanted, limit); };
+  Stretch result;
+  result.first = std::clamp<Index>(first, 0, available);
+  result.count = clipped(count, available - result.first);
+  result.finished = clipped(finished, result.count);
+  return result;
+}
+
+// Those that pixel `pixel` of `pixels` shows: at least one, overlapping where they do not divide evenly.
+Stretch footprint(const Stretch& all, Index pixel, Index pixels) {
+  const Index begin = pixel * all.count / pixels;
+  const Index end = ((pixel + 1) * all.count + pixels - 1) / pixels;
+  return {.first = all.first + begin, .count = std::min(end, all.finished) - begin, .finished = 0};
+}
+
+float strongest(const Matrix<double>& values, const Stretch& rows, const Stretch& columns) {
+  float result = 0;
+  for (Index row = rows.first; row < rows.first + rows.count; ++row) {
+    for (Index column = columns.first; column < columns.first + columns.count; ++column) {
+      const auto value = static_cast<float>(values(row, column));
+      if (std::isnan(value)) return value;
+      if (std::fabs(value) > std::fabs(result)) result = value;
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+Matrix<float> drawn_cells(const Matrix<double>& values, const HeatMapLook& look, Index width, Index height) {
+  // Rows and columns of the matrix; swapped at the end, so that memory is read in order.
+  const bool swapped = look.transposed;
+  if (swapped) std::swap(width, height);
+  const Stretch rows = stretch(look.block.first_row, look.block.rows,
+                               swapped ? look.finished_columns : look.finished_rows, values.rows());
+  const Stretch columns = stretch(look.block.first_column, look.block.columns,
+                                  swapped ? look.finished_rows : look.finished_columns, values.cols());
+  Matrix<float> cells(std::min(rows.count, height), std::min(columns.count, width));
+  if (cells.rows() == rows.count && cells.cols() == columns.count) {  // no two numbers share a pixel
+    cells.setZero();
+    cells.topLeftCorner(rows.finished, columns.finished) =
+        values.block(rows.first, columns.first, rows.finished, columns.finished).cast<float>();
+    if (swapped) return cells.transpose();
+    return cells;
+  }
+  std::vector<Stretch> of_column;
+  for (Index column = 0; column < cells.cols(); ++column)
+    of_column.push_back(footprint(columns, column, cells.cols()));
+  for (Index row = 0; row < cells.rows(); ++row) {
+    const Stretch its_rows = footprint(rows, row, cells.rows());
+    for (Index column = 0; column < cells.cols(); ++column)
+      cells(row, column) = strongest(values, its_rows, of_column[static_cast<std::size_t>(column)]);
+  }
+  if (swapped) return cells.transpose();
+  return cells;
+}
+
 namespace {
 
 constexpr float smallest_cell_with_grid = 6;  // design pixels
@@ -44,7 +112,7 @@ struct HeatMaps {
 };
 
 // Pixels of the picture per unit of Dear ImGui's coordinates.
-ImVec2 density() { return ImGui::GetIO().DisplayFramebufferScale; }
+ImVec2 screen_density() { return ImGui::GetIO().DisplayFramebufferScale; }
 
 int pixel(float coordinate, float pixels_per_unit) {
   return static_cast<int>(std::lround(coordinate * pixels_per_unit));
@@ -58,7 +126,7 @@ PixelRectangle pixel_rectangle(ImVec2 minimum, ImVec2 maximum, ImVec2 scale) {
 }
 
 PixelRectangle rectangle_at(ImVec2 position, ImVec2 size) {
-  return pixel_rectangle(position, {position.x + size.x, position.y + size.y}, density());
+  return pixel_rectangle(position, {position.x + size.x, position.y + size.y}, screen_density());
 }
 
 void upload(Entry& entry, const Matrix<double>& values, const HeatMapLook& look, const Content& content) {
@@ -77,14 +145,14 @@ void upload(Entry& entry, const Matrix<double>& values, const HeatMapLook& look,
 int line_width(const Entry& entry, const PixelRectangle& rectangle) {
   const auto cell = std::min(static_cast<float>(rectangle.width) / static_cast<float>(entry.columns),
                              static_cast<float>(rectangle.height) / static_cast<float>(entry.rows));
-  const float unit = style::scale() * density().x;
+  const float unit = style::scale() * screen_density().x;
   if (cell < smallest_cell_with_grid * unit) return 0;
   return std::max(1, static_cast<int>(std::lround(style::line * unit)));
 }
 
 // As over everything that is not there.
 Hatch hatch_of_style() {
-  const float unit = style::scale() * density().x;
+  const float unit = style::scale() * screen_density().x;
   return {.distance = std::max(2, static_cast<int>(std::lround(style::hatch * unit))),
           .line = std::max(1, static_cast<int>(std::lround(style::line * unit))),
           .paper = style::bytes(style::colours().background),
@@ -141,13 +209,14 @@ void heat_map(std::string_view key, const Matrix<double>& values, std::uint64_t 
   call.pass.dim = look.dim;
   if (look.masked) call.pass.hatch = hatch_of_style();
   ImGui::GetWindowDrawList()->AddCallback(draw, &call, sizeof(call));
+  ImGui::GetWindowDrawList()->AddCallback(ImGui::GetPlatformIO().DrawCallback_ResetRenderState);
 }
 
 std::optional<Cell> hovered_cell(ImVec2 position, ImVec2 size, Index rows, Index columns, ImVec2 mouse) {
   if (!ImGui::IsMousePosValid(&mouse)) return std::nullopt;  // there is no pointer: infinitely far away
   const PixelRectangle rectangle = rectangle_at(position, size);
-  const Index x = static_cast<Index>(std::floor(mouse.x * density().x)) - rectangle.x;
-  const Index y = static_cast<Index>(std::floor(mouse.y * density().y)) - rectangle.y;
+  const Index x = static_cast<Index>(std::floor(mouse.x * screen_density().x)) - rectangle.x;
+  const Index y = static_cast<Index>(std::floor(mouse.y * screen_density().y)) - rectangle.y;
   if (x < 0 || y < 0 || x >= rectangle.width || y >= rectangle.height) return std::nullopt;
   if (rows <= 0 || columns <= 0) return std::nullopt;
   return Cell{.row = (2 * y + 1) * rows / (2 * rectangle.height),
@@ -162,8 +231,9 @@ bool overlap(const Rectangle& a, const Rectangle& b, float slack) {
 Rectangle cell_rectangle(ImVec2 position, ImVec2 size, Index rows, Index columns, Cell cell) {
   const PixelRectangle rectangle = rectangle_at(position, size);
   const auto corner = [&](Index row, Index column) {
-    return ImVec2(static_cast<float>(rectangle.x + edge(column, columns, rectangle.width)) / density().x,
-                  static_cast<float>(rectangle.y + edge(row, rows, rectangle.height)) / density().y);
+    return ImVec2(
+        static_cast<float>(rectangle.x + edge(column, columns, rectangle.width)) / screen_density().x,
+        static_cast<float>(rectangle.y + edge(row, rows, rectangle.height)) / screen_density().y);
   };
   return {.minimum = corner(cell.row, cell.column), .maximum = corner(cell.row + 1, cell.column + 1)};
 }

@@ -40,6 +40,11 @@ struct HeatMapLook {
 void heat_map(std::string_view key, const Matrix<double>& values, std::uint64_t version, ImVec2 position,
               ImVec2 size, const HeatMapLook& look);
 
+/// The cells that a heat map shows, as drawn: the block of `values`, transposed if asked, zero where it is
+/// not finished. Where there are more rows than `height` or columns than `width` pixels, each pixel shows its
+/// strongest cell: the first NaN if there is one, else the first of largest magnitude.
+Matrix<float> drawn_cells(const Matrix<double>& values, const HeatMapLook& look, Index width, Index height);
+
 /// A cell in the picture: rows and columns as drawn, after choosing the block and transposing.
 struct Cell {
   Index row = 0;

@@ -1,6 +1,6 @@
 // Keys that come faster than frames.
 
-#include "app/gl/new_frame.h"
+#include "app/gl/canvas.h"
 
 #include <imgui.h>
 

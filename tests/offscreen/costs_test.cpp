@@ -7,7 +7,6 @@
 #include "app/studio/application.h"
 #include "app/views/form_costs.h"
 #include "app/views/form_words.h"
-#include "app/views/knob.h"
 #include "app/window/offscreen.h"
 #include "tests/catch.h"
 
@@ -32,10 +31,10 @@ void choose(Application& application, Form form) {
 
 const char* const cost_path = "step/forms/costs";
 
-/// Where all parts of the costs lie that are called `piece`.
-std::vector<Rectangle> places(std::string_view piece) {
+/// Where all parts below `path` lie that are called `piece`.
+std::vector<Rectangle> places(std::string_view piece, std::string_view path = cost_path) {
   std::vector<Rectangle> found;
-  for (const Part* part : parts().below(cost_path)) {
+  for (const Part* part : parts().below(path)) {
     if (part->path.ends_with(piece)) found.push_back(part->where);
   }
   return found;
@@ -89,8 +88,8 @@ TEST_CASE("the knob's numbers do not lie on its bars", "[costs]") {
       CAPTURE(width, name(form));
       choose(application, form);
       draw(application, offscreen);
-      CHECK(knob_map().bars.size() >= 3 * 8);
-      check_apart(knob_map().numbers, knob_map().bars);
+      CHECK(places("bar", "step/knob").size() >= 3 * 8);
+      check_apart(places("number", "step/knob"), places("bar", "step/knob"));
     }
   }
 }
@@ -155,10 +154,10 @@ TEST_CASE("a chunk of one word says why it counts what the recurrent form does n
     application.session.choose(std::move(choice));
     application.session.wait();
     for (int i = 0; i < 3; ++i) draw(application, offscreen);
-    if (size == 1)
-      CHECK_THAT(knob_map().one_word,
+    const Part* said = parts().find("step/knob/one word");
+    REQUIRE((said != nullptr) == (size == 1));
+    if (said)
+      CHECK_THAT(said->words,
                  says("C = 1 counts 29.3k FLOPs, the recurrent form 28.7k: ") && says("scores (1 × 1)"));
-    else
-      CHECK(knob_map().one_word.empty());
   }
 }

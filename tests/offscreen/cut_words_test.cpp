@@ -1,7 +1,5 @@
 // Cut words tell the whole of themselves to the pointer.
 
-#include "app/widgets/cut_words.h"
-
 #include <imgui_internal.h>  // to see tooltips
 
 #include <functional>

@@ -1,7 +1,5 @@
 // Formulas that are too wide for their panel.
 
-#include "app/widgets/formula_lines.h"
-
 #include <imgui_internal.h>
 
 #include "app/studio/application.h"

@@ -1,7 +1,7 @@
 // What a symbol in a formula is, told by where it lies in the picture.
 
-#include "app/widgets/glossary.h"
 #include "app/scene/parts.h"
+#include "app/views/symbol_tip.h"
 
 #include <imgui.h>
 #include <imgui_internal.h>

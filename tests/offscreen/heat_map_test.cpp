@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "app/gl/heat_map_renderer.h"
-#include "app/widgets/heat_map_cells.h"
 #include "app/widgets/style.h"
 #include "app/window/offscreen.h"
 #include "tests/catch.h"

@@ -15,7 +15,7 @@
 #include "app/views/recalled_words.h"
 #include "app/views/underlined_words.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/cut_words.h"
+#include "app/widgets/text.h"
 #include "app/window/offscreen.h"
 #include "core/variants/variants.h"
 #include "tests/catch.h"

@@ -6,7 +6,7 @@
 #include "app/session/inputs.h"
 #include "app/studio/application.h"
 #include "app/views/form_words.h"
-#include "app/widgets/cut_words.h"
+#include "app/widgets/text.h"
 #include "app/window/offscreen.h"
 #include "core/variants/variants.h"
 #include "tests/catch.h"

@@ -10,7 +10,6 @@
 #include "app/studio/application.h"
 #include "app/views/answers.h"
 #include "app/views/form_costs.h"
-#include "app/widgets/cut_words.h"
 #include "app/widgets/text.h"
 #include "app/window/offscreen.h"
 #include "core/variants/variants.h"

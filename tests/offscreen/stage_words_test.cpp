@@ -10,7 +10,7 @@
 #include "app/session/computation.h"
 #include "app/session/presets.h"
 #include "app/session/step_questions.h"
-#include "app/stage/breaking.h"
+#include "app/stage/equation_layout.h"
 #include "app/stage/layout.h"
 #include "app/window/offscreen.h"
 #include "tests/catch.h"

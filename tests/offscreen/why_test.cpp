@@ -8,7 +8,7 @@
 #include <set>
 
 #include "app/scene/parts.h"
-#include "app/stage/largest_cell.h"
+#include "app/stage/cell_words.h"
 #include "app/studio/application.h"
 #include "app/views/cell_sum.h"
 #include "app/views/floor_rows.h"

@@ -1,0 +1,220 @@
+#include "app/widgets/controls.h"
+
+#include <imgui_internal.h>  // to build a slider of our own
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "app/gl/context_local.h"
+#include "app/widgets/formula.h"
+#include "app/widgets/text.h"
+
+namespace palimpsest::style {
+
+namespace {
+
+constexpr float slider_height = 40;
+constexpr float track_height = 4;
+constexpr float knob_radius = 7;
+
+struct Noted {
+  int frame = -1;
+  std::vector<DrawnSlider> now;
+  std::vector<DrawnSlider> before;
+  ImGuiID sought = 0;
+};
+
+/// That of this frame.
+Noted& noted() {
+  auto& all = context_local<Noted>();
+  if (const int frame = ImGui::GetFrameCount(); all.frame != frame) {
+    all.before = all.frame == frame - 1 ? std::move(all.now) : std::vector<DrawnSlider>();
+    all.now.clear();
+    all.frame = frame;
+  }
+  return all;
+}
+
+/// Says that a slider is about to be drawn: true if it is the one that is sought.
+bool note_slider(std::string_view symbol, std::string_view words, ImGuiID id) {
+  Noted& all = noted();
+  all.now.push_back({std::string(symbol), std::string(words), id});
+  return id == all.sought && std::exchange(all.sought, 0) != 0;
+}
+
+template <class Number>
+constexpr ImGuiDataType data_type() {
+  return std::is_same_v<Number, double> ? ImGuiDataType_Double : ImGuiDataType_S32;
+}
+
+// Moves the logarithm of the value. (Dear ImGui's own logarithmic sliders take what their format rounds away
+// for zero.)
+template <class Number>
+bool drag_logarithm(const ImRect& track, ImGuiID id, Number* value, const SliderLook<Number>& look,
+                    const char* format, ImRect& grab) {
+  const auto minimum = static_cast<double>(look.minimum);
+  const auto maximum = static_cast<double>(look.maximum);
+  const double from = std::log(minimum);
+  const double to = std::log(maximum);
+  double at = std::log(std::clamp(static_cast<double>(*value), minimum, maximum));
+  if (!ImGui::SliderBehavior(track, id, ImGuiDataType_Double, &at, &from, &to, "%.2f",
+                             ImGuiSliderFlags_NoRoundToFormat, &grab)) {
+    return false;
+  }
+  // As it is shown, so that a person can type the same number.
+  std::array<char, 64> shown{};
+  const auto moved =
+      static_cast<Number>(std::is_integral_v<Number> ? std::round(std::exp(at)) : std::exp(at));
+  ImGui::DataTypeFormatString(shown.data(), static_cast<int>(shown.size()), data_type<Number>(), &moved,
+                              format);
+  const Number before = *value;
+  ImGui::DataTypeApplyFromText(shown.data(), data_type<Number>(), value, format);
+  *value = std::clamp(*value, look.minimum, look.maximum);
+  return *value != before;
+}
+
+// Symbol and words from the left, the number from the right, all on one baseline.
+void draw_slider_label(const ImRect& box, const char* symbol, std::string_view words, std::string_view number,
+                       ImU32 role, bool enabled) {
+  const Palette& c = colours();
+  const auto ink = [&](ImU32 colour) { return enabled ? colour : c.faint; };
+  float baseline = 0;
+  float x = box.Min.x;
+  float number_width = 0;
+  {
+    const TextStyle text(Text::number_small);
+    number_width = text_extent(number).x;
+  }
+  {
+    const TextStyle text(Text::body);
+    baseline = std::round(box.Min.y + ImGui::GetFontBaked()->Ascent);
+    if (*symbol != '\0') {
+      x += draw_formula(ImGui::GetWindowDrawList(), {x, baseline}, symbol, px(formula_label), ink(role))
+               .width +
+           px(8);
+    }
+    draw_text({x, box.Min.y}, ink(c.dim), shortened(words, box.Max.x - number_width - px(8) - x));
+  }
+  const TextStyle text(Text::number_small);
+  draw_text({box.Max.x - number_width, baseline - ImGui::GetFontBaked()->Ascent}, ink(c.text), number);
+}
+
+// Says where a slider ends while a number beyond is typed.
+template <class Number>
+void say_ends(const SliderLook<Number>& look, const char* format, Number present, ImGuiID id, ImVec2 below) {
+  const ImGuiInputTextState* text = ImGui::GetInputTextState(id);
+  if (text == nullptr) return;
+  ImGui::DataTypeApplyFromText(text->TextA.Data, data_type<Number>(), &present, format);
+  if (present >= look.minimum && present <= look.maximum) return;
+  std::array<std::array<char, 64>, 2> ends{};
+  const std::array<Number, 2> numbers = {look.minimum, look.maximum};
+  for (std::size_t end = 0; end < 2; ++end)
+    ImGui::DataTypeFormatString(ends[end].data(), static_cast<int>(ends[end].size()), data_type<Number>(),
+                                &numbers[end], format);
+  ImGui::SetNextWindowPos(below);
+  ImGui::SetTooltip("from %s to %s", ends[0].data(), ends[1].data());
+}
+
+template <class Number>
+bool any_slider(const char* symbol, const char* words, Number* value, const SliderLook<Number>& look) {
+  ImGuiWindow* window = ImGui::GetCurrentWindow();
+  if (window->SkipItems) return false;
+  const std::string_view label = std::string_view(words).substr(0, std::string_view(words).find("##"));
+  constexpr ImGuiDataType type = data_type<Number>();
+  const char* format = look.format != nullptr ? look.format : std::is_integral_v<Number> ? "%d" : "%.2f";
+  const ImGuiID id = window->GetID(words);
+  const ImRect box(window->DC.CursorPos, {window->DC.CursorPos.x + ImGui::CalcItemWidth(),
+                                          window->DC.CursorPos.y + px(slider_height)});
+  ImGui::ItemSize(box);
+  if (note_slider(symbol, label, id)) ImGui::SetKeyboardFocusHere();
+  if (!ImGui::ItemAdd(box, id, nullptr, ImGuiItemFlags_Inputable)) return false;
+  ImGuiContext& g = *ImGui::GetCurrentContext();  // the name that the macro wants
+  IMGUI_TEST_ENGINE_ITEM_INFO(id, words, g.LastItemData.StatusFlags | ImGuiItemStatusFlags_Inputable);
+
+  const bool enabled = (g.CurrentItemFlags & ImGuiItemFlags_Disabled) == 0;
+  const bool hovered = ImGui::ItemHoverable(box, id, g.LastItemData.ItemFlags);
+  bool typing = ImGui::TempInputIsActive(id);
+  bool changed = false;
+  if (!typing) {
+    const bool clicked = hovered && ImGui::IsMouseClicked(ImGuiMouseButton_Left, ImGuiInputFlags_None, id);
+    const bool focused = g.NavActivateId == id;
+    if (clicked && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
+      changed = *value != look.reset;
+      *value = look.reset;
+      ImGui::ClearActiveID();
+    } else if (clicked || focused) {
+      typing = (clicked && g.IO.KeyCtrl) ||
+               (focused && (g.NavActivateFlags & ImGuiActivateFlags_PreferInput) != 0);
+      if (clicked) ImGui::SetKeyOwner(ImGuiKey_MouseLeft, id);
+      if (!typing) {
+        ImGui::SetActiveID(id, window);
+        ImGui::SetFocusID(id, window);
+        ImGui::FocusWindow(window);
+        g.ActiveIdUsingNavDirMask |= 1 << ImGuiDir_Left | 1 << ImGuiDir_Right;
+      }
+    }
+  }
+  if (typing) {
+    // Dear ImGui writes the label to the right of the box: its first letter would stand at the panel's edge.
+    ImGui::PushClipRect(box.Min, box.Max, true);
+    Number number = *value;
+    const bool typed = ImGui::TempInputScalar(box, id, words, type, &number, format);
+    ImGui::PopClipRect();
+    say_ends(look, format, *value, id, {box.Min.x, box.Max.y});
+    if (!typed || std::isnan(static_cast<double>(number))) return false;
+    const Number before = std::exchange(*value, std::clamp(number, look.minimum, look.maximum));
+    return *value != before;
+  }
+
+  const ImRect track(box.Min.x, box.Max.y - px(2 * knob_radius), box.Max.x, box.Max.y);
+  ImRect grab;
+  if (look.logarithmic ? drag_logarithm(track, id, value, look, format, grab)
+                       : ImGui::SliderBehavior(track, id, type, value, &look.minimum, &look.maximum, format,
+                                               ImGuiSliderFlags_None, &grab)) {
+    changed = true;
+  }
+  if (changed) ImGui::MarkItemEdited(id);
+
+  const Palette& c = colours();
+  const ImU32 role = look.role == Role::plain ? c.dim : c.role(look.role);
+  std::array<char, 64> number{};
+  ImGui::DataTypeFormatString(number.data(), static_cast<int>(number.size()), type, value, format);
+  draw_slider_label(box, symbol, label, look.shown.empty() ? number.data() : look.shown, role, enabled);
+
+  ImDrawList* list = window->DrawList;
+  const ImU32 ink = mix(c.panel, role, enabled ? 1.0F : g.Style.DisabledAlpha);
+  const float radius = px(knob_radius);
+  const float half = px(track_height) / 2;
+  // The grab moves between the ends of the track less its own half; the knob takes the same part of its way.
+  const float way = track.GetWidth() - grab.GetWidth();
+  const float part = way > 0 ? (grab.GetCenter().x - track.Min.x - grab.GetWidth() / 2) / way : 0;
+  const ImVec2 knob(track.Min.x + radius + std::clamp(part, 0.0F, 1.0F) * (track.GetWidth() - 2 * radius),
+                    track.GetCenter().y);
+  list->AddRectFilled({track.Min.x, knob.y - half}, {track.Max.x, knob.y + half}, c.edge, half);
+  list->AddRectFilled({track.Min.x, knob.y - half}, {knob.x, knob.y + half}, ink, half);
+  const bool active = g.ActiveId == id;
+  if (hovered || active) list->AddCircleFilled(knob, radius + px(3), with_alpha(ink, active ? 0.35F : 0.2F));
+  list->AddCircleFilled(knob, radius, ink);
+  ImGui::RenderNavCursor(box, id);
+  return changed;
+}
+
+}  // namespace
+
+std::vector<DrawnSlider> drawn_sliders() { return noted().before; }
+
+void seek_slider(ImGuiID id) { noted().sought = id; }
+
+bool slider(const char* symbol, const char* words, double* value, const SliderLook<double>& look) {
+  return any_slider(symbol, words, value, look);
+}
+
+bool slider(const char* symbol, const char* words, int* value, const SliderLook<int>& look) {
+  return any_slider(symbol, words, value, look);
+}
+
+}  // namespace palimpsest::style
