@@ -39,15 +39,13 @@ struct PlotLabel {
   bool is_needed = true;  // stands over curves where nothing is free; else it is left out there
 };
 
+/// A line through points.
 struct PlotSeries {
-  enum class Shape { line, steps, bars, stems };
-
   std::string name = {};  // of its part; empty: it cannot be spoken of
   std::vector<double> x = {};
   std::vector<double> y = {};
   std::vector<double> low = {};  // of the band around it, for each point; empty: there is none
   std::vector<double> high = {};
-  Shape shape = Shape::line;
   PlotLook look = {};
   PlotLabel label = {};
   float band = 0.18F;                                // how strong that is

@@ -16,7 +16,7 @@
 #include "app/widgets/style.h"
 #include "app/widgets/text.h"
 
-// Plots on ImPlot: it has the ranges that a person zooms and moves, the bands, bars and steps. What stands
+// Plots on ImPlot: it has the ranges that a person zooms and moves, and the bands. What stands
 // around the numbers is drawn here, as ImPlot makes its area as large as its own labels leave it, while plots
 // beside each other and over words must lie as they are told, and turns its titles upwards. So are lines and
 // points: ImPlot draws each piece of a line by itself, so that where a half transparent line bends its colour
@@ -249,33 +249,24 @@ class PlotPainter {
     return pieces;
   }
 
-  void draw_shapes(const PlotSeries& series, const std::string& id) const {
-    const int count = static_cast<int>(series.x.size());
+  static void draw_band(const PlotSeries& series, const std::string& id) {
+    if (series.low.size() != series.x.size() || series.x.size() < 2) return;
     ImPlotSpec spec;
+    spec.FillColor = ImGui::ColorConvertU32ToFloat4(series.look.colour);
+    spec.FillColor.w *= series.band;  // its FillAlpha would count twice
     spec.LineColor = ImGui::ColorConvertU32ToFloat4(series.look.colour);
-    spec.FillColor = spec.LineColor;
     spec.LineWeight = px(series.look.width);
     spec.Flags = ImPlotItemFlags_NoLegend | ImPlotItemFlags_NoFit;
-    if (series.low.size() == series.x.size() && series.x.size() > 1) {
-      ImPlotSpec band = spec;
-      band.FillColor.w *= series.band;  // its FillAlpha would count twice
-      ImPlot::PlotShaded((id + "band").c_str(), series.x.data(), series.low.data(), series.high.data(), count,
-                         band);
-    }
-    if (series.shape == PlotSeries::Shape::steps)
-      ImPlot::PlotStairs(id.c_str(), series.x.data(), series.y.data(), count, spec);
-    else if (series.shape == PlotSeries::Shape::bars)
-      ImPlot::PlotBars(id.c_str(), series.x.data(), series.y.data(), count, 0.7, spec);
-    else if (series.shape == PlotSeries::Shape::stems)
-      ImPlot::PlotStems(id.c_str(), series.x.data(), series.y.data(), count, 0, spec);
+    ImPlot::PlotShaded(id.c_str(), series.x.data(), series.low.data(), series.high.data(),
+                       static_cast<int>(series.x.size()), spec);
   }
 
   void draw_series(std::size_t index) {
     const PlotSeries& series = plot_.series[index];
     const PlotLook& look = series.look;
-    draw_shapes(series, fmt::format("##{}", index));
+    draw_band(series, fmt::format("##{}band", index));
     const std::vector<std::vector<ImVec2>> pieces = pieces_of(series);
-    if (series.shape == PlotSeries::Shape::line && look.width > 0) {
+    if (look.width > 0) {
       clipped([&] {
         for (const std::vector<ImVec2>& points : pieces) {
           if (look.dash > 0)

@@ -13,13 +13,7 @@ namespace palimpsest {
 namespace {
 
 constexpr float usual_dash = 5;
-constexpr float furthest = 1e6F;    // pixels: a point that is infinitely far away
 constexpr double rounding = 1e-12;  // of the larger number: thousands of its last digits
-
-float place(double part, float at_0, float at_1) {
-  const double pixel = static_cast<double>(at_0) + part * static_cast<double>(at_1 - at_0);
-  return static_cast<float>(std::clamp(pixel, -static_cast<double>(furthest), static_cast<double>(furthest)));
-}
 
 /// Between which parts of a line, from 0 to 1, it lies in what `list` clips to: both 0 where it does not.
 struct SeenPart {
@@ -47,23 +41,6 @@ SeenPart seen_part(const ImDrawList* list, ImVec2 from, ImVec2 to, float width) 
 }
 
 }  // namespace
-
-float Chart::x(double value) const { return place((value - left) / (right - left), from.x, to.x); }
-
-float Chart::y(double value) const {
-  if (!logarithmic) return place((value - bottom) / (top - bottom), to.y, from.y);
-  if (!(value > 0)) return furthest;
-  return place(std::log(value / bottom) / std::log(top / bottom), to.y, from.y);
-}
-
-double Chart::value_at_x(float x) const {
-  return left + (right - left) * static_cast<double>((x - from.x) / (to.x - from.x));
-}
-
-double Chart::value_at_y(float y) const {
-  const auto part = static_cast<double>((to.y - y) / (to.y - from.y));
-  return logarithmic ? bottom * std::pow(top / bottom, part) : bottom + (top - bottom) * part;
-}
 
 bool is_flat(double from, double to) {
   const double smallest = std::numeric_limits<double>::min() / rounding;  // less has lost its digits

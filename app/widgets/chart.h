@@ -2,28 +2,11 @@
 
 #include <imgui.h>
 
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace palimpsest {
-
-/// A rectangle on the screen with numbers along its sides.
-struct Chart {
-  ImVec2 from;  // the upper left corner, screen pixels
-  ImVec2 to;
-  double left = 0;  // the numbers at its sides
-  double right = 1;
-  double bottom = 0;
-  double top = 1;
-  bool logarithmic = false;  // upwards; bottom and top are then positive
-
-  float x(double value) const;
-  float y(double value) const;  // beyond the sides too
-  double value_at_x(float x) const;
-  double value_at_y(float y) const;
-};
 
 /// Whether the numbers between two differ by rounding only, so that a scale would show nothing else; so too
 /// where a side is no number.

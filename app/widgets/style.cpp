@@ -152,70 +152,44 @@ void load_fonts(State& fonts) {
 }
 
 void set_colours(ImGuiStyle& style, const Palette& c) {
-  const auto set = [&style](ImGuiCol index, ImU32 value) {
-    style.Colors[index] = ImGui::ColorConvertU32ToFloat4(value);
-  };
   const ImU32 field = mix(c.panel, c.edge, 0.5F);
   const ImU32 none = with_alpha(c.panel, 0);
-  set(ImGuiCol_Text, c.text);
-  set(ImGuiCol_TextDisabled, c.faint);
-  set(ImGuiCol_TextLink, c.accent);
-  set(ImGuiCol_TextSelectedBg, with_alpha(c.accent, selection_strength));
-  set(ImGuiCol_WindowBg, c.background);
-  set(ImGuiCol_ChildBg, none);
-  set(ImGuiCol_PopupBg, c.panel);
-  set(ImGuiCol_Border, c.edge);
-  set(ImGuiCol_BorderShadow, none);
-  set(ImGuiCol_FrameBg, field);
-  set(ImGuiCol_FrameBgHovered, c.edge);
-  set(ImGuiCol_FrameBgActive, c.edge);
-  for (const ImGuiCol bar : {ImGuiCol_TitleBg, ImGuiCol_TitleBgActive, ImGuiCol_TitleBgCollapsed,
-                             ImGuiCol_MenuBarBg, ImGuiCol_TableHeaderBg}) {
-    set(bar, c.panel);
+  const ImU32 dimmed = with_alpha(c.background, 0.6F);
+  struct Use {
+    ImU32 colour;
+    std::initializer_list<ImGuiCol> of;
+  };
+  const Use uses[] = {
+      {c.background, {ImGuiCol_WindowBg, ImGuiCol_DockingEmptyBg, ImGuiCol_Tab, ImGuiCol_TabDimmed}},
+      {c.panel,
+       {ImGuiCol_PopupBg, ImGuiCol_TitleBg, ImGuiCol_TitleBgActive, ImGuiCol_TitleBgCollapsed,
+        ImGuiCol_MenuBarBg, ImGuiCol_TableHeaderBg, ImGuiCol_TabSelected, ImGuiCol_TabDimmedSelected,
+        ImGuiCol_TabHovered}},
+      {c.edge,
+       {ImGuiCol_Border, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive, ImGuiCol_ScrollbarGrab,
+        ImGuiCol_CheckboxSelectedBg, ImGuiCol_TreeLines, ImGuiCol_ButtonHovered, ImGuiCol_ButtonActive,
+        ImGuiCol_HeaderHovered, ImGuiCol_HeaderActive, ImGuiCol_Separator, ImGuiCol_TableBorderStrong,
+        ImGuiCol_TableBorderLight, ImGuiCol_SeparatorHovered, ImGuiCol_ResizeGripHovered}},
+      {field, {ImGuiCol_FrameBg, ImGuiCol_Button, ImGuiCol_Header}},
+      {none,
+       {ImGuiCol_ChildBg, ImGuiCol_BorderShadow, ImGuiCol_ScrollbarBg, ImGuiCol_ResizeGrip,
+        ImGuiCol_TabDimmedSelectedOverline, ImGuiCol_TableRowBg, ImGuiCol_TableRowBgAlt,
+        ImGuiCol_DragDropTargetBg}},
+      {c.text,
+       {ImGuiCol_Text, ImGuiCol_CheckMark, ImGuiCol_InputTextCursor, ImGuiCol_UnsavedMarker,
+        ImGuiCol_SliderGrabActive, ImGuiCol_TabSelectedOverline, ImGuiCol_PlotLines}},
+      {c.dim, {ImGuiCol_ScrollbarGrabActive, ImGuiCol_SliderGrab}},
+      {c.faint,
+       {ImGuiCol_TextDisabled, ImGuiCol_ScrollbarGrabHovered, ImGuiCol_SeparatorActive,
+        ImGuiCol_ResizeGripActive, ImGuiCol_PlotHistogram}},
+      {c.accent,
+       {ImGuiCol_TextLink, ImGuiCol_PlotLinesHovered, ImGuiCol_PlotHistogramHovered, ImGuiCol_DragDropTarget,
+        ImGuiCol_NavCursor, ImGuiCol_NavWindowingHighlight}},
+      {with_alpha(c.accent, selection_strength), {ImGuiCol_TextSelectedBg, ImGuiCol_DockingPreview}},
+      {dimmed, {ImGuiCol_NavWindowingDimBg, ImGuiCol_ModalWindowDimBg}}};
+  for (const auto& [colour, of] : uses) {
+    for (const ImGuiCol index : of) style.Colors[index] = ImGui::ColorConvertU32ToFloat4(colour);
   }
-  set(ImGuiCol_ScrollbarBg, none);
-  set(ImGuiCol_ScrollbarGrab, c.edge);
-  set(ImGuiCol_ScrollbarGrabHovered, c.faint);
-  set(ImGuiCol_ScrollbarGrabActive, c.dim);
-  set(ImGuiCol_CheckMark, c.text);
-  set(ImGuiCol_CheckboxSelectedBg, c.edge);
-  set(ImGuiCol_InputTextCursor, c.text);
-  set(ImGuiCol_TreeLines, c.edge);
-  set(ImGuiCol_UnsavedMarker, c.text);
-  set(ImGuiCol_SliderGrab, c.dim);
-  set(ImGuiCol_SliderGrabActive, c.text);
-  set(ImGuiCol_Button, field);
-  set(ImGuiCol_ButtonHovered, c.edge);
-  set(ImGuiCol_ButtonActive, c.edge);
-  set(ImGuiCol_Header, field);
-  set(ImGuiCol_HeaderHovered, c.edge);
-  set(ImGuiCol_HeaderActive, c.edge);
-  for (const ImGuiCol line : {ImGuiCol_Separator, ImGuiCol_TableBorderStrong, ImGuiCol_TableBorderLight}) {
-    set(line, c.edge);
-  }
-  for (const ImGuiCol handle : {ImGuiCol_SeparatorHovered, ImGuiCol_ResizeGripHovered}) set(handle, c.edge);
-  for (const ImGuiCol handle : {ImGuiCol_SeparatorActive, ImGuiCol_ResizeGripActive}) set(handle, c.faint);
-  set(ImGuiCol_ResizeGrip, none);
-  for (const ImGuiCol tab : {ImGuiCol_Tab, ImGuiCol_TabDimmed}) set(tab, c.background);
-  for (const ImGuiCol tab : {ImGuiCol_TabSelected, ImGuiCol_TabDimmedSelected, ImGuiCol_TabHovered}) {
-    set(tab, c.panel);
-  }
-  set(ImGuiCol_TabSelectedOverline, c.text);
-  set(ImGuiCol_TabDimmedSelectedOverline, none);
-  set(ImGuiCol_DockingPreview, with_alpha(c.accent, 0.35F));
-  set(ImGuiCol_DockingEmptyBg, c.background);
-  set(ImGuiCol_PlotLines, c.text);
-  set(ImGuiCol_PlotLinesHovered, c.accent);
-  set(ImGuiCol_PlotHistogram, c.faint);
-  set(ImGuiCol_PlotHistogramHovered, c.accent);
-  set(ImGuiCol_TableRowBg, none);
-  set(ImGuiCol_TableRowBgAlt, none);
-  set(ImGuiCol_DragDropTarget, c.accent);
-  set(ImGuiCol_DragDropTargetBg, none);
-  set(ImGuiCol_NavCursor, c.accent);
-  set(ImGuiCol_NavWindowingHighlight, c.accent);
-  set(ImGuiCol_NavWindowingDimBg, with_alpha(c.background, 0.6F));
-  set(ImGuiCol_ModalWindowDimBg, with_alpha(c.background, 0.6F));
 }
 
 void set_sizes(ImGuiStyle& style, float scale) {

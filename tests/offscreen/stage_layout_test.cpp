@@ -26,26 +26,21 @@ namespace {
 
 const std::vector<std::string> labels(20, " jar");
 
-Rectangle rectangle(ImVec2 corner, ImVec2 extent) {
-  return {corner, {corner.x + extent.x, corner.y + extent.y}};
-}
-
 /// Everything that a layout places: pictures with what hangs below them, signs, words.
 std::vector<Rectangle> pieces_of(const StageLayout& layout) {
   std::vector<Rectangle> pieces;
   for (const PlacedWords& words : layout.words) {
-    if (!words.is_on_picture) pieces.push_back(rectangle(words.position, words.extent));
+    if (!words.is_on_picture) pieces.push_back(box_at(words.position, words.extent));
   }
-  for (const PlacedLink& link : layout.links) pieces.push_back(rectangle(link.position, link.extent));
-  for (const PlacedPicture& placed : layout.pictures)
-    pieces.push_back(rectangle(placed.position, placed.size));
-  for (const PlacedChart& placed : layout.charts) pieces.push_back(rectangle(placed.position, placed.size));
+  for (const PlacedLink& link : layout.links) pieces.push_back(box_at(link.position, link.extent));
+  for (const PlacedPicture& placed : layout.pictures) pieces.push_back(box_at(placed.position, placed.size));
+  for (const PlacedChart& placed : layout.charts) pieces.push_back(box_at(placed.position, placed.size));
   for (const PlacedFormula& placed : layout.formulas)
-    pieces.push_back(rectangle(placed.position, {placed.extent.width, placed.extent.height}));
+    pieces.push_back(box_at(placed.position, {placed.extent.width, placed.extent.height}));
   for (const PlacedEquation& placed : layout.equations) {
     placed.equation.visit(placed.position, [&](const Box& box, const BoxExtent& extent, float x, float axis) {
       if (box.kind == Box::Kind::group || box.kind == Box::Kind::bracket) return;
-      pieces.push_back(rectangle({x, axis - extent.above}, {extent.width, extent.above + extent.below}));
+      pieces.push_back(box_at({x, axis - extent.above}, {extent.width, extent.above + extent.below}));
     });
   }
   return pieces;
@@ -58,11 +53,6 @@ std::string words_of(const Rectangle& piece) {
 
 constexpr float slack = 0.1F;  // of sums of single precision at some thousand pixels
 
-bool reach_into(const Rectangle& a, const Rectangle& b) {
-  return a.minimum.x + slack < b.maximum.x && b.minimum.x + slack < a.maximum.x &&
-         a.minimum.y + slack < b.maximum.y && b.minimum.y + slack < a.maximum.y;
-}
-
 /// What is wrong with a layout; empty if nothing is.
 std::string fault_of(const StageLayout& layout, const Rectangle& room) {
   const std::vector<Rectangle> pieces = pieces_of(layout);
@@ -74,16 +64,24 @@ std::string fault_of(const StageLayout& layout, const Rectangle& room) {
         piece.minimum.y >= room.minimum.y - slack && piece.maximum.y <= room.maximum.y + slack;
     if (!is_inside) return words_of(piece) + " leaves " + words_of(room);
     for (std::size_t j = 0; j < i; ++j) {
-      if (reach_into(piece, pieces[j])) return words_of(pieces[j]) + " overlaps " + words_of(piece);
+      if (overlap(piece, pieces[j], slack)) return words_of(pieces[j]) + " overlaps " + words_of(piece);
     }
   }
   return {};
 }
 
+/// A step of some form of a variant, and what the Stage shows there.
+struct Step {
+  const Trace& trace;
+  const Phase& phase;
+  const Record& record;
+  Cursor cursor;
+  StageView view = stage_view(trace, phase, record, cursor, labels);
+  const Operation& operation = phase.operations[static_cast<std::size_t>(cursor.operation)];
+};
+
 /// Calls `look` for every step of every form of every variant, at token 15.
-using Look =
-    std::function<void(const Trace& trace, const Phase& phase, const Record& record, const Cursor& cursor)>;
-void for_every_step(const Look& look) {
+void for_every_step(const std::function<void(const Step& step)>& look) {
   const auto data = std::make_shared<const DataSet>(open_data("preset:overwrite?T=20&K=6&V=5"));
   for (const Variant& variant : variants()) {
     Choice choice;
@@ -98,7 +96,7 @@ void for_every_step(const Look& look) {
         const Index row = std::max<Index>(15 - trace->block(block).first_token, 0);
         for (std::size_t i = 0; i < trace->phases[phase].operations.size(); ++i) {
           CAPTURE(variant.id, name(form), trace->phases[phase].operations[i].id);
-          look(*trace, trace->phases[phase], *record, {block, static_cast<Index>(i), row});
+          look({*trace, trace->phases[phase], *record, {block, static_cast<Index>(i), row}});
         }
       }
     }
@@ -117,37 +115,35 @@ TEST_CASE("what the Stage shows are the shapes and numbers of the record, and th
           "[stage]") {
   int by_row = 0;
   std::map<Hero::Kind, int> heroes;
-  for_every_step([&](const Trace& trace, const Phase& phase, const Record& record, const Cursor& cursor) {
-    const StageView view = stage_view(trace, phase, record, cursor, labels);
-    const auto present = static_cast<std::size_t>(cursor.operation);
-    const Operation& operation = phase.operations[present];
-    const bool waits =
-        phase.lines.size() == 1 && operation.equation.result != phase.lines.front().equation.result;
-    REQUIRE(view.lines.size() == (view.one_token ? 0 : phase.lines.size() + (waits ? 1 : 0)));
-    REQUIRE(view.tiles.size() == (view.one_token ? phase.operations.size() : 0));
-    CHECK(std::ranges::find(phase.lines[view.present].operations, operation.id) !=
-          phase.lines[view.present].operations.end());
-    CHECK(std::ranges::count_if(view.rule, &StageFormula::is_lit) == 1);
-    CHECK(view.lit == operation.equation.result);
-    CHECK(view.sentence.find("{token}") == std::string::npos);
-    CHECK((operation.sentence.find("{token}") == std::string::npos ||
-           view.sentence.find("jar") != std::string::npos));
+  for_every_step([&](const Step& step) {
+    const auto present = static_cast<std::size_t>(step.cursor.operation);
+    const bool waits = step.phase.lines.size() == 1 &&
+                       step.operation.equation.result != step.phase.lines.front().equation.result;
+    REQUIRE(step.view.lines.size() == (step.view.one_token ? 0 : step.phase.lines.size() + (waits ? 1 : 0)));
+    REQUIRE(step.view.tiles.size() == (step.view.one_token ? step.phase.operations.size() : 0));
+    CHECK(std::ranges::find(step.phase.lines[step.view.present].operations, step.operation.id) !=
+          step.phase.lines[step.view.present].operations.end());
+    CHECK(std::ranges::count_if(step.view.rule, &StageFormula::is_lit) == 1);
+    CHECK(step.view.lit == step.operation.equation.result);
+    CHECK(step.view.sentence.find("{token}") == std::string::npos);
+    CHECK((step.operation.sentence.find("{token}") == std::string::npos ||
+           step.view.sentence.find("jar") != std::string::npos));
 
     std::vector<const Box*> equations;
-    for (const StageLine& line : view.lines) equations.push_back(&line.equation);
-    for (const StageTile& tile : view.tiles) equations.push_back(&tile.picture);
-    const Hero& hero = view.hero;
-    if (view.one_token && hero.kind == Hero::Kind::equation) equations.push_back(&hero.equation);
+    for (const StageLine& line : step.view.lines) equations.push_back(&line.equation);
+    for (const StageTile& tile : step.view.tiles) equations.push_back(&tile.picture);
+    const Hero& hero = step.view.hero;
+    if (step.view.one_token && hero.kind == Hero::Kind::equation) equations.push_back(&hero.equation);
     for (const Plate& plate : hero.plates) {
       equations.push_back(&plate.picture);
       for (const Margin& margin : plate.margins) equations.push_back(&margin.picture);
     }
-    if (view.one_token) ++heroes[hero.kind];
+    if (step.view.one_token) ++heroes[hero.kind];
     for (const auto& [name, other] : hero.stands_for) {
-      CHECK(hero.made.at(name).rows() == record.at(other).rows());
-      CHECK(hero.made.at(name).cols() == record.at(other).cols());
+      CHECK(hero.made.at(name).rows() == step.record.at(other).rows());
+      CHECK(hero.made.at(name).cols() == step.record.at(other).cols());
     }
-    Record all = record;
+    Record all = step.record;
     for (const auto& [name, values] : hero.made.tensors()) all.set(name, values);
     std::vector<std::string> keys;
     for (const Box* equation : equations) {
@@ -169,16 +165,16 @@ TEST_CASE("what the Stage shows are the shapes and numbers of the record, and th
     CHECK(std::ranges::adjacent_find(keys) == keys.end());  // every picture has its own place on the card
 
     std::vector<std::string> made;
-    for (std::size_t i = 0; i < phase.operations.size(); ++i) {
-      const std::string& result = phase.operations[i].equation.result;
+    for (std::size_t i = 0; i < step.phase.operations.size(); ++i) {
+      const std::string& result = step.phase.operations[i].equation.result;
       if (std::ranges::find(made, result) != made.end()) continue;
       made.push_back(result);
       CAPTURE(result);
-      const bool goes_on = i == present && operation.by_row;
+      const bool goes_on = i == present && step.operation.by_row;
       by_row += goes_on;
-      CHECK(view.finished_rows(result) == (i > present ? 0 : goes_on ? cursor.row + 1 : -1));
+      CHECK(step.view.finished_rows(result) == (i > present ? 0 : goes_on ? step.cursor.row + 1 : -1));
     }
-    CHECK(view.finished_rows("no tensor") == -1);
+    CHECK(step.view.finished_rows("no tensor") == -1);
   });
   CHECK(by_row > 10);
   CHECK(heroes[Hero::Kind::plates] > 100);
@@ -189,21 +185,19 @@ TEST_CASE("what the Stage shows are the shapes and numbers of the record, and th
 TEST_CASE("the step at the cursor is drawn as what it is", "[stage]") {
   std::map<std::string, std::string> seen;  // variant and step
   int substitutions = 0;
-  for_every_step([&](const Trace& trace, const Phase& phase, const Record& record, const Cursor& cursor) {
-    const StageView view = stage_view(trace, phase, record, cursor, labels);
-    const Operation& operation = phase.operations[static_cast<std::size_t>(cursor.operation)];
-    const Hero& hero = view.hero;
-    if (operation.purpose == Purpose::update && view.one_token && hero.one_scale.size() == 3) {
+  for_every_step([&](const Step& step) {
+    const Hero& hero = step.view.hero;
+    if (step.operation.purpose == Purpose::update && step.view.one_token && hero.one_scale.size() == 3) {
       REQUIRE(hero.plates.size() == 3);
       CHECK(hero.plates[0].name == "erased");
       CHECK(hero.plates[1].name == "written");
       CHECK(hero.plates[2].name == "update");
       for (const Plate& plate : hero.plates) CHECK(plate.margins.size() <= 2);
-      seen["overwrite"] = operation.id;
+      seen["overwrite"] = step.operation.id;
       const bool is_made = hero.made.contains(hero.plates[2].picture.tensor);
-      if (is_made && operation.id == "update") {  // the other half is still to be written
-        CHECK(view.finished_rows(view.recorded(hero.plates[2].picture.tensor)) == 0);
-        seen["two halves"] = operation.id;
+      if (is_made && step.operation.id == "update") {  // the other half is still to be written
+        CHECK(step.view.finished_rows(step.view.recorded(hero.plates[2].picture.tensor)) == 0);
+        seen["two halves"] = step.operation.id;
       }
     }
     if (hero.kind == Hero::Kind::network) {
@@ -211,38 +205,38 @@ TEST_CASE("the step at the cursor is drawn as what it is", "[stage]") {
       REQUIRE(hero.links.size() == 2);
       CHECK(hero.links[0].links.size() > 10);
       for (const Plate& plate : hero.plates)  // what is still to come has no length yet
-        CHECK(plate.number.empty() == (view.finished_rows(plate.picture.tensor) == 0));
-      seen["network"] = operation.id;
+        CHECK(plate.number.empty() == (step.view.finished_rows(plate.picture.tensor) == 0));
+      seen["network"] = step.operation.id;
     }
-    if (view.one_token && hero.kind == Hero::Kind::plates && hero.plates.size() == 3) {
-      const Expression& made = operation.equation.expression;
-      if (made.kind() == Expression::Kind::hadamard) seen["cell by cell"] = operation.id;
-      if (operation.id == "certainty") seen["a scaled difference"] = operation.id;
-      if (operation.id == "step_3" && hero.charts.size() == 1) {
-        CHECK(hero.made.at(hero.charts[0].tensor) == record.at("spectra").leftCols(4));
-        seen["flattening"] = operation.id;
+    if (step.view.one_token && hero.kind == Hero::Kind::plates && hero.plates.size() == 3) {
+      const Expression& made = step.operation.equation.expression;
+      if (made.kind() == Expression::Kind::hadamard) seen["cell by cell"] = step.operation.id;
+      if (step.operation.id == "certainty") seen["a scaled difference"] = step.operation.id;
+      if (step.operation.id == "step_3" && hero.charts.size() == 1) {
+        CHECK(hero.made.at(hero.charts[0].tensor) == step.record.at("spectra").leftCols(4));
+        seen["flattening"] = step.operation.id;
       }
     }
-    if (view.one_token && hero.kind == Hero::Kind::strips && operation.id == "peak") {
+    if (step.view.one_token && hero.kind == Hero::Kind::strips && step.operation.id == "peak") {
       CHECK(hero.plates.back().picture.kind == Box::Kind::number);
       const Box& strip = hero.plates.front().picture;
       REQUIRE(static_cast<Index>(strip.column_words.size()) == strip.columns);
       CHECK(strip.column_order.front() == 15);  // the word at the cursor comes first
-      seen["words below a strip"] = operation.id;
+      seen["words below a strip"] = step.operation.id;
     }
     if (!hero.alone.empty()) {
-      CHECK(hero.alone == operation.equation.result);
-      if (hero.plates.size() == 1) seen["alone"] = operation.id;
+      CHECK(hero.alone == step.operation.equation.result);
+      if (hero.plates.size() == 1) seen["alone"] = step.operation.id;
     }
     for (const HeroChart& chart : hero.charts)
-      seen[chart.is_logarithmic ? "solve" : "flattened"] = operation.id;
-    if (!view.substitution) return;
+      seen[chart.is_logarithmic ? "solve" : "flattened"] = step.operation.id;
+    if (!step.view.substitution) return;
     ++substitutions;
-    const SubstitutionView& solve = *view.substitution;
-    CHECK(solve.row == cursor.row);
-    CHECK(static_cast<Index>(solve.strips.size()) == cursor.row + 2);
-    CHECK(static_cast<Index>(solve.coefficients.size()) == cursor.row + 1);
-    CHECK(view.lines[view.present].sentence.find(solve.sentence) != std::string::npos);
+    const SubstitutionView& solve = *step.view.substitution;
+    CHECK(solve.row == step.cursor.row);
+    CHECK(static_cast<Index>(solve.strips.size()) == step.cursor.row + 2);
+    CHECK(static_cast<Index>(solve.coefficients.size()) == step.cursor.row + 1);
+    CHECK(step.view.lines[step.view.present].sentence.find(solve.sentence) != std::string::npos);
   });
   CHECK(substitutions > 20);
   for (const char* each : {"overwrite", "two halves", "network", "solve", "flattened", "cell by cell",
@@ -264,11 +258,10 @@ TEST_CASE("brackets around pictures are as high as these, and every one closes",
   };
   int round = 0;
   int square = 0;
-  for_every_step([&](const Trace& trace, const Phase& phase, const Record& record, const Cursor& cursor) {
-    const StageView view = stage_view(trace, phase, record, cursor, labels);
+  for_every_step([&](const Step& step) {
     // The index of each key is no number of the text: a sum only runs over it.
-    for (const Plate& plate : view.hero.plates) CHECK(plate.picture.tensor != "keys");
-    for (const StageLine& line : view.lines) {
+    for (const Plate& plate : step.view.hero.plates) CHECK(plate.picture.tensor != "keys");
+    for (const StageLine& line : step.view.lines) {
       int opened = 0;
       for_every_box(line.equation, [&](const Box& box) {
         if (box.kind == Box::Kind::bracket) {
@@ -289,9 +282,8 @@ TEST_CASE("brackets around pictures are as high as these, and every one closes",
 
 TEST_CASE("in a long equation no tensor is drawn twice", "[stage]") {
   int symbols = 0;
-  for_every_step([&](const Trace& trace, const Phase& phase, const Record& record, const Cursor& cursor) {
-    const StageView view = stage_view(trace, phase, record, cursor, labels);
-    for (const StageLine& line : view.lines) {
+  for_every_step([&](const Step& step) {
+    for (const StageLine& line : step.view.lines) {
       std::map<std::string, int> pictures;
       int all = 0;
       for_every_box(line.equation.parts.back(), [&](const Box& box) {
@@ -317,17 +309,16 @@ TEST_CASE("where the Stage puts things nothing overlaps and nothing leaves its r
     float scale;
   };
   int links = 0;
-  for_every_step([&](const Trace& trace, const Phase& phase, const Record& record, const Cursor& cursor) {
-    const StageView view = stage_view(trace, phase, record, cursor, labels);
+  for_every_step([&](const Step& step) {
     for (const Place& place : {Place{{300, 140}, {690, 400}, 1}, Place{{380, 160}, {1180, 620}, 1},
                                Place{{700.5F, 300.25F}, {2400, 1300}, 2}}) {
       CAPTURE(place.room.x);
       const Ruler ruler = ruler_of(place.scale);
-      const StageLayout layout = lay_out(view, place.origin, place.room, ruler);
-      CHECK(fault_of(layout, rectangle(place.origin, place.room)) == "");
+      const StageLayout layout = lay_out(step.view, place.origin, place.room, ruler);
+      CHECK(fault_of(layout, box_at(place.origin, place.room)) == "");
       links += static_cast<int>(layout.links.size());
       // What waits, and where the cursor stood before, change nothing.
-      const StageLayout again = lay_out(view, place.origin, place.room, ruler);
+      const StageLayout again = lay_out(step.view, place.origin, place.room, ruler);
       REQUIRE(again.equations.size() == layout.equations.size());
       for (std::size_t i = 0; i < layout.equations.size(); ++i) {
         CHECK(again.equations[i].position.x == layout.equations[i].position.x);
@@ -341,19 +332,18 @@ TEST_CASE("where the Stage puts things nothing overlaps and nothing leaves its r
 
 TEST_CASE("every tile says in words what its step makes, however little room there is", "[stage]") {
   int tiles = 0;
-  for_every_step([&](const Trace& trace, const Phase& phase, const Record& record, const Cursor& cursor) {
-    if (cursor.operation > 0) return;
-    const StageView view = stage_view(trace, phase, record, cursor, labels);
+  for_every_step([&](const Step& step) {
+    if (step.cursor.operation > 0) return;
     for (const ImVec2 room : {ImVec2(700, 290), ImVec2(740, 500), ImVec2(1240, 540)}) {
       CAPTURE(room.x, room.y);
       const Ruler ruler = ruler_of(1);
-      const StageLayout layout = lay_out(view, {300, 140}, room, ruler);
+      const StageLayout layout = lay_out(step.view, {300, 140}, room, ruler);
       for (const PlacedTile& tile : layout.tiles) {
         ++tiles;
-        CAPTURE(view.tiles[tile.tile].words);
-        const Rectangle around = rectangle(tile.position, tile.extent);
+        CAPTURE(step.view.tiles[tile.tile].words);
+        const Rectangle around = box_at(tile.position, tile.extent);
         CHECK(std::ranges::any_of(layout.words, [&](const PlacedWords& words) {
-          return reach_into(rectangle(words.position, words.extent), around) && words.words.size() > 2;
+          return overlap(box_at(words.position, words.extent), around, slack) && words.words.size() > 2;
         }));
       }
     }
@@ -363,10 +353,9 @@ TEST_CASE("every tile says in words what its step makes, however little room the
 
 TEST_CASE("a larger room never makes the pictures of an equation smaller", "[stage]") {
   const Ruler ruler = ruler_of(1);
-  for_every_step([&](const Trace& trace, const Phase& phase, const Record& record, const Cursor& cursor) {
-    if (cursor.operation > 0) return;  // the lines are the same for all steps but one
-    const StageView view = stage_view(trace, phase, record, cursor, labels);
-    for (const StageLine& line : view.lines) {
+  for_every_step([&](const Step& step) {
+    if (step.cursor.operation > 0) return;  // the lines are the same for all steps but one
+    for (const StageLine& line : step.view.lines) {
       EquationLayout equation(line.equation, ruler);
       float unit = -1;
       for (const float width : {300.0F, 500.0F, 900.0F, 1600.0F}) {
@@ -383,32 +372,28 @@ TEST_CASE("a larger room never makes the pictures of an equation smaller", "[sta
 
 TEST_CASE("a vector that is divided by a number lies in strips as sums do", "[stage]") {
   int seen = 0;
-  for_every_step([&](const Trace& trace, const Phase& phase, const Record& record, const Cursor& cursor) {
-    const bool is_softmax = trace.symbols.contains("w") && trace.form == Form::recurrent;
-    const Operation& operation = phase.operations[static_cast<std::size_t>(cursor.operation)];
-    if (!is_softmax || operation.id != "output" || record.contains("S_after")) return;
-    const StageView view = stage_view(trace, phase, record, cursor, labels);
-    if (view.hero.plates.size() != 3) return;
-    CHECK(view.hero.kind == Hero::Kind::strips);
-    CHECK(view.hero.plates[0].picture.kind == Box::Kind::number);
-    CHECK(view.hero.plates[1].sign == "\\cdot");
+  for_every_step([&](const Step& step) {
+    const bool is_softmax = step.trace.symbols.contains("w") && step.trace.form == Form::recurrent;
+    if (!is_softmax || step.operation.id != "output" || step.record.contains("S_after")) return;
+    if (step.view.hero.plates.size() != 3) return;
+    CHECK(step.view.hero.kind == Hero::Kind::strips);
+    CHECK(step.view.hero.plates[0].picture.kind == Box::Kind::number);
+    CHECK(step.view.hero.plates[1].sign == "\\cdot");
     ++seen;
   });
   CHECK(seen > 0);
 }
 
 TEST_CASE("a pass of one line waits for what it is to make", "[stage]") {
-  for_every_step([&](const Trace& trace, const Phase& phase, const Record& record, const Cursor& cursor) {
-    if (trace.form == Form::recurrent || phase.lines.size() != 1) return;
-    const StageView view = stage_view(trace, phase, record, cursor, labels);
-    const std::string& result = phase.lines.front().equation.result;
-    const bool makes_it =
-        phase.operations[static_cast<std::size_t>(cursor.operation)].equation.result == result;
-    CHECK(view.lines.size() == (makes_it ? 1U : 2U));
-    CHECK(view.starts.size() == view.lines.size());
+  for_every_step([&](const Step& step) {
+    if (step.trace.form == Form::recurrent || step.phase.lines.size() != 1) return;
+    const std::string& result = step.phase.lines.front().equation.result;
+    const bool makes_it = step.operation.equation.result == result;
+    CHECK(step.view.lines.size() == (makes_it ? 1U : 2U));
+    CHECK(step.view.starts.size() == step.view.lines.size());
     if (makes_it) return;
-    CHECK(view.lines.back().title == "2  " + phase.lines.front().title);
-    CHECK(view.starts.back() == std::ssize(phase.operations) - 1);
+    CHECK(step.view.lines.back().title == "2  " + step.phase.lines.front().title);
+    CHECK(step.view.starts.back() == std::ssize(step.phase.operations) - 1);
   });
 }
 
@@ -428,10 +413,11 @@ TEST_CASE("lines come into sight around the present one, first those that follow
 
 TEST_CASE("the strips of different rows have places of their own on the card", "[stage]") {
   std::map<std::string, Index> rows;
-  for_every_step([&](const Trace& trace, const Phase& phase, const Record& record, const Cursor& cursor) {
+  for_every_step([&](const Step& step) {
     for (const Index row : {Index{1}, Index{2}}) {
-      const Cursor at{cursor.block, cursor.operation, std::min(row, trace.block(cursor.block).count - 1)};
-      const StageView view = stage_view(trace, phase, record, at, labels);
+      const Cursor at{step.cursor.block, step.cursor.operation,
+                      std::min(row, step.trace.block(step.cursor.block).count - 1)};
+      const StageView view = stage_view(step.trace, step.phase, step.record, at, labels);
       if (!view.substitution) continue;
       for (const SubstitutionStrip& strip : view.substitution->strips) {
         const auto [known, is_new] = rows.try_emplace(strip.picture.key, view.substitution->row);
@@ -445,10 +431,9 @@ TEST_CASE("the strips of different rows have places of their own on the card", "
 TEST_CASE("a sum says how many of its terms have no room, and how large they are together", "[stage]") {
   const Ruler ruler = ruler_of(1);
   int cut = 0;
-  for_every_step([&](const Trace& trace, const Phase& phase, const Record& record, const Cursor& cursor) {
-    const StageView view = stage_view(trace, phase, record, cursor, labels);
-    if (!view.substitution) return;
-    const SubstitutionView& solve = *view.substitution;
+  for_every_step([&](const Step& step) {
+    if (!step.view.substitution) return;
+    const SubstitutionView& solve = *step.view.substitution;
     StageLayout layout;
     lay_out_substitution(layout, solve, {0, 0}, {700, 160}, ruler);
     Matrix<double> sum;
@@ -478,11 +463,10 @@ TEST_CASE("the formulas of a sum are the same for other numbers", "[stage]") {
   std::set<std::string> factors;
   std::set<std::string> formulas;
   Index longest = 0;
-  for_every_step([&](const Trace& trace, const Phase& phase, const Record& record, const Cursor& cursor) {
-    const StageView view = stage_view(trace, phase, record, cursor, labels);
-    if (!view.substitution) return;
-    longest = std::max(longest, view.substitution->solved.rows);
-    for (const SubstitutionStrip& strip : view.substitution->strips) {
+  for_every_step([&](const Step& step) {
+    if (!step.view.substitution) return;
+    longest = std::max(longest, step.view.substitution->solved.rows);
+    for (const SubstitutionStrip& strip : step.view.substitution->strips) {
       CAPTURE(strip.latex);
       CHECK(strip.latex.find('.') == std::string::npos);
       if (strip.factor.empty()) continue;

@@ -36,6 +36,20 @@ double contrast(ImU32 a, ImU32 b) {
   return (std::max(x, y) + 0.05) / (std::min(x, y) + 0.05);
 }
 
+/// Draws in a window that fills the picture.
+void in_window(float width, float height, const auto& draw) {
+  ImGui::SetNextWindowPos({0, 0});
+  ImGui::SetNextWindowSize({width, height});
+  ImGui::Begin("window", nullptr, ImGuiWindowFlags_NoDecoration);
+  draw();
+  ImGui::End();
+}
+
+bool is_tip_shown() {
+  const ImGuiWindow* tip = ImGui::FindWindowByName("##Tooltip_00");
+  return tip && tip->Active;
+}
+
 }  // namespace
 
 TEST_CASE("style: all words can be read on all that they stand on") {
@@ -124,28 +138,27 @@ TEST_CASE("style: the controls draw in every state") {
     style::apply(theme, 1);
     double real = 0.5;
     int whole = 3;
-    float logarithmic = 1e-3F;
+    double logarithmic = 1e-3;
     const Image image = offscreen.render([&] {
-      ImGui::SetNextWindowPos({0, 0});
-      ImGui::SetNextWindowSize({640, 480});
-      ImGui::Begin("window", nullptr, ImGuiWindowFlags_NoDecoration);
-      if (style::begin_panel("A panel", {300, 460})) {
-        ImGui::PushItemWidth(-1);
-        style::slider(R"(\alpha)", "how much is kept", &real, {.maximum = 1, .reset = 1, .role = Role::gate});
-        style::slider("", "chunk size", &whole, {.minimum = 1, .maximum = 29, .reset = 8});
-        style::slider(R"(\eta)", "learning rate", &logarithmic,
-                      {.minimum = 1e-6F, .maximum = 1, .format = "%.1e", .logarithmic = true});
-        ImGui::PopItemWidth();
-        style::pill_button("Recurrent", true);
-        style::pill_button("Chunkwise");
-        style::tab_button("Step", true);
-        style::key_hint("Space");
-        style::legend(style::colours().gate, "kept");
-        style::paragraph(
-            "One token after the other; what is written stays until it is overwritten or fades.");
-      }
-      style::end_panel();
-      ImGui::End();
+      in_window(640, 480, [&] {
+        if (style::begin_panel("A panel", {300, 460})) {
+          ImGui::PushItemWidth(-1);
+          style::slider(R"(\alpha)", "how much is kept", &real,
+                        {.maximum = 1, .reset = 1, .role = Role::gate});
+          style::slider("", "chunk size", &whole, {.minimum = 1, .maximum = 29, .reset = 8});
+          style::slider(R"(\eta)", "learning rate", &logarithmic,
+                        {.minimum = 1e-6, .maximum = 1, .format = "%.1e", .logarithmic = true});
+          ImGui::PopItemWidth();
+          style::pill_button("Recurrent", true);
+          style::pill_button("Chunkwise");
+          style::tab_button("Step", true);
+          style::key_hint("Space");
+          style::legend(style::colours().gate, "kept");
+          style::paragraph(
+              "One token after the other; what is written stays until it is overwritten or fades.");
+        }
+        style::end_panel();
+      });
     });
     CHECK(real == 0.5);
     CHECK(whole == 3);
@@ -172,13 +185,11 @@ TEST_CASE("style: a slider that is typed into leaves no letter beside its box") 
   const auto frame = [&] {
     return offscreen.render(
         [&] {
-          ImGui::SetNextWindowPos({0, 0});
-          ImGui::SetNextWindowSize({400, 200});
-          ImGui::Begin("window", nullptr, ImGuiWindowFlags_NoDecoration);
-          ImGui::SetNextItemWidth(200);
-          style::slider(R"(\alpha)", "how much is kept", &value, {.maximum = 1, .reset = 1});
-          right = ImGui::GetItemRectMax().x;
-          ImGui::End();
+          in_window(400, 200, [&] {
+            ImGui::SetNextItemWidth(200);
+            style::slider(R"(\alpha)", "how much is kept", &value, {.maximum = 1, .reset = 1});
+            right = ImGui::GetItemRectMax().x;
+          });
         },
         1);
   };
@@ -210,20 +221,15 @@ TEST_CASE("style: a slider is dragged, reset and typed into") {
   ImVec2 from;
   ImVec2 to;
   const auto frame = [&] {
-    offscreen.render(
-        [&] {
-          ImGui::SetNextWindowPos({0, 0});
-          ImGui::SetNextWindowSize({400, 200});
-          ImGui::Begin("window", nullptr, ImGuiWindowFlags_NoDecoration);
-          ImGui::SetNextItemWidth(300);
-          style::slider(
-              "", "rate", &value,
-              {.minimum = 1e-4, .maximum = 1, .reset = 0.25, .format = "%.1e", .logarithmic = true});
-          from = ImGui::GetItemRectMin();
-          to = ImGui::GetItemRectMax();
-          ImGui::End();
-        },
-        1);
+    offscreen.pass([&] {
+      in_window(400, 200, [&] {
+        ImGui::SetNextItemWidth(300);
+        style::slider("", "rate", &value,
+                      {.minimum = 1e-4, .maximum = 1, .reset = 0.25, .format = "%.1e", .logarithmic = true});
+        from = ImGui::GetItemRectMin();
+        to = ImGui::GetItemRectMax();
+      });
+    });
   };
   ImGuiIO& io = ImGui::GetIO();
   const auto press = [&](bool down) {
@@ -273,13 +279,11 @@ TEST_CASE("style: a slider says where it ends while a number beyond is typed") {
   ImVec2 from;
   const auto frame = [&] {
     offscreen.pass([&] {
-      ImGui::SetNextWindowPos({0, 0});
-      ImGui::SetNextWindowSize({400, 200});
-      ImGui::Begin("window", nullptr, ImGuiWindowFlags_NoDecoration);
-      ImGui::SetNextItemWidth(300);
-      style::slider("", "factor", &value, {.maximum = 3, .reset = 1});
-      from = ImGui::GetItemRectMin();
-      ImGui::End();
+      in_window(400, 200, [&] {
+        ImGui::SetNextItemWidth(300);
+        style::slider("", "factor", &value, {.maximum = 3, .reset = 1});
+        from = ImGui::GetItemRectMin();
+      });
     });
   };
   ImGuiIO& io = ImGui::GetIO();
@@ -287,10 +291,6 @@ TEST_CASE("style: a slider says where it ends while a number beyond is typed") {
     io.AddInputCharactersUTF8(text);
     frame();
     frame();
-  };
-  const auto is_said = [] {
-    const ImGuiWindow* tip = ImGui::FindWindowByName("##Tooltip_00");
-    return tip && tip->Active;
   };
   frame();
   io.AddMousePosEvent(from.x + 20, from.y + 30);
@@ -303,16 +303,16 @@ TEST_CASE("style: a slider says where it ends while a number beyond is typed") {
   frame();
   frame();
   type("2");
-  CHECK_FALSE(is_said());
+  CHECK_FALSE(is_tip_shown());
   type("00");
-  CHECK(is_said());
+  CHECK(is_tip_shown());
   io.AddKeyEvent(ImGuiKey_Enter, true);
   frame();
   io.AddKeyEvent(ImGuiKey_Enter, false);
   frame();
   frame();
   CHECK(value == 3);
-  CHECK_FALSE(is_said());
+  CHECK_FALSE(is_tip_shown());
 }
 
 TEST_CASE("style: words about what was clicked are gone until the pointer goes on") {
@@ -321,33 +321,27 @@ TEST_CASE("style: words about what was clicked are gone until the pointer goes o
   const auto frames = [&](int count) {
     for (int frame = 0; frame < count; ++frame) {
       offscreen.pass([&] {
-        ImGui::SetNextWindowPos({0, 0});
-        ImGui::SetNextWindowSize({400, 200});
-        ImGui::Begin("window", nullptr, ImGuiWindowFlags_NoDecoration);
-        ImGui::SetCursorScreenPos({20, 20});
-        ImGui::InvisibleButton("item", {300, 24});
-        tooltip("what it is");
-        ImGui::End();
+        in_window(400, 200, [] {
+          ImGui::SetCursorScreenPos({20, 20});
+          ImGui::InvisibleButton("item", {300, 24});
+          tooltip("what it is");
+        });
       });
     }
-  };
-  const auto is_said = [] {
-    const ImGuiWindow* tip = ImGui::FindWindowByName("##Tooltip_00");
-    return tip && tip->Active;
   };
   ImGuiIO& io = ImGui::GetIO();
   io.AddMousePosEvent(60, 30);
   frames(60);
-  CHECK(is_said());
+  CHECK(is_tip_shown());
   io.AddMouseButtonEvent(ImGuiMouseButton_Left, true);
   frames(2);
   io.AddMouseButtonEvent(ImGuiMouseButton_Left, false);
   io.AddMousePosEvent(63, 31);  // no hand is still
   frames(60);
-  CHECK_FALSE(is_said());
+  CHECK_FALSE(is_tip_shown());
   io.AddMousePosEvent(200, 30);
   frames(60);
-  CHECK(is_said());
+  CHECK(is_tip_shown());
 }
 
 TEST_CASE("style: numbers are written out up to 100,000") {

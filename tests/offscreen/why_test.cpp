@@ -23,6 +23,50 @@
 using namespace palimpsest;
 using namespace palimpsest::testing;
 
+namespace {
+
+/// Chooses a rule and a form, in chunks of 4, and goes to a word.
+void look_at(Session& session, const std::string& variant, Form form, Index token) {
+  Choice choice = session.choice();
+  choice.variant = variant;
+  choice.form = form;
+  choice.chunk_size = 4;
+  session.choose(std::move(choice));
+  session.wait();
+  session.go_to_token(token);
+  session.wait();
+}
+
+double sum_of(const std::vector<CellPart>& parts) {
+  double sum = 0;
+  for (const CellPart& part : parts) sum += part.value;
+  return sum;
+}
+
+void go_to_operation(Application& application, Index operation) {
+  Cursor cursor = application.session.cursor();
+  cursor.operation = operation;
+  application.session.set_cursor(cursor);
+}
+
+/// Draws until what is asked for is there.
+void draw(Application& application, Offscreen& offscreen, int turns = 4) {
+  for (int turn = 0; turn < turns; ++turn) {
+    application.session.wait();
+    offscreen.pass([&] { application.draw(1); });
+    application.session.questions().wait();
+  }
+}
+
+void open(Application& application, Index token = 42) {
+  application.open_first_capture();
+  application.session.wait();
+  application.session.go_to_token(token);
+  application.session.wait();
+}
+
+}  // namespace
+
 TEST_CASE("parts of the largest cell add up to it, and its writers to what was there", "[why]") {
   const Offscreen colours(64, 64);  // what formulas are coloured with
   int parts_seen = 0;
@@ -32,16 +76,9 @@ TEST_CASE("parts of the largest cell add up to it, and its writers to what was t
     REQUIRE(session.open_named("preset:overwrite?T=12&K=4&V=4&seed=1"));
     session.wait();
     for (const Form form : all_forms) {
-      Choice choice = session.choice();
-      choice.variant = variant.id;
-      choice.form = form;
-      choice.chunk_size = 4;
-      session.choose(std::move(choice));
-      session.wait();
+      look_at(session, variant.id, form, 7);
       const Trace* trace = session.trace();
       if (!trace) continue;
-      session.go_to_token(7);
-      session.wait();
       const Sight& sight = session.sight();
       const Block block = trace->block(sight.cursor.block);
       const Phase& phase = trace->phase(block);
@@ -54,9 +91,7 @@ TEST_CASE("parts of the largest cell add up to it, and its writers to what was t
         const double value = sight.record->at(cell->tensor)(cell->row, cell->column);
         const auto parts = cell_parts(phase, block, trace->symbols, *sight.record, *cell);
         if (!parts.empty()) {
-          double sum = 0;
-          for (const CellPart& part : parts) sum += part.value;
-          CHECK(std::abs(sum - value) <= 1e-9 * std::max(1.0, std::abs(value)));
+          CHECK(std::abs(sum_of(parts) - value) <= 1e-9 * std::max(1.0, std::abs(value)));
           ++parts_seen;
         }
         const auto written = written_cell(*trace, block, phase, *sight.record, *cell);
@@ -110,19 +145,11 @@ TEST_CASE("of the parts of a sum as many are named as have room, what is no numb
 TEST_CASE("without a pointer the largest number of the step is explained", "[why]") {
   Application application;
   Offscreen offscreen(1280, 800);
-  application.open_first_capture();
-  application.session.wait();
-  application.session.go_to_token(42);
-  const auto draw = [&] {
-    application.session.wait();
-    offscreen.render([&] { application.draw(1); });
-  };
-  draw();
+  open(application);
+  draw(application, offscreen);
   for (int operation = 0; operation < 6; ++operation) {
-    Cursor cursor = application.session.cursor();
-    cursor.operation = operation;
-    application.session.set_cursor(cursor);
-    draw();
+    go_to_operation(application, operation);
+    draw(application, offscreen);
     CHECK(application.focus_is_usual());
     REQUIRE(application.focus().has_value());
     const CellFocus cell = *application.focus();
@@ -132,18 +159,16 @@ TEST_CASE("without a pointer the largest number of the step is explained", "[why
     CHECK(std::abs(values(cell.row, cell.column)) == values.cwiseAbs().maxCoeff());
   }
   // A state that is shown the other way round keeps its number.
-  Cursor cursor = application.session.cursor();
-  cursor.operation = 4;
-  application.session.set_cursor(cursor);
-  draw();
+  go_to_operation(application, 4);
+  draw(application, offscreen);
   const CellFocus before = *application.focus();
   application.turn_states();
-  draw();
+  draw(application, offscreen);
   CHECK(application.focus()->row == before.column);
   CHECK(application.focus()->column == before.row);
   // A click holds another one, Esc lets go.
   application.pinned = CellFocus{"S_after", 1, 2};
-  draw();
+  draw(application, offscreen);
   CHECK_FALSE(application.focus_is_usual());
   CHECK(application.focus() == application.pinned);
   CHECK(application.undrawn() == "");
@@ -163,15 +188,9 @@ bool is_in_sight() { return parts().find("step/why")->is_whole(); }
 /// A program with a cell that a click holds, once its writers are told apart.
 struct HeldWhy {
   explicit HeldWhy(const char* tensor, int width = 1280, int height = 800) : offscreen(width, height) {
-    application.open_first_capture();
-    application.session.wait();
-    application.session.go_to_token(42);
-    application.session.wait();
+    open(application);
     application.pinned = CellFocus{tensor, 31, 27};
-    for (int turn = 0; turn < 4; ++turn) {
-      offscreen.pass([&] { application.draw(1); });
-      application.session.questions().wait();
-    }
+    draw(application, offscreen);
   }
 
   Application application;
@@ -222,9 +241,8 @@ TEST_CASE("which cell is explained stands beside the title, never on it", "[why]
   const auto origin_at = [](int width) {
     Application application;
     Offscreen offscreen(width, 800);
-    application.open_first_capture();
-    application.session.wait();
-    for (int turn = 0; turn < 3; ++turn) offscreen.pass([&] { application.draw(1); });
+    open(application, 6);
+    draw(application, offscreen, 3);
     return said("origin");
   };
   CHECK(origin_at(1280) == "the largest, ringed");
@@ -236,21 +254,12 @@ TEST_CASE("why a number is what it is stands in sight whole, in a small window t
     CAPTURE(width);
     Application application;
     Offscreen offscreen(width, height);
-    application.open_first_capture();
-    application.session.wait();
-    application.session.go_to_token(42);
+    open(application);
     int fates = 0;
     for (int operation = 0; operation < 6; ++operation) {
       CAPTURE(operation);
-      Cursor cursor = application.session.cursor();
-      cursor.operation = operation;
-      application.session.set_cursor(cursor);
-      for (int turn = 0; turn < 4; ++turn) {
-        application.session.wait();
-        offscreen.pass([&] { application.draw(1); });
-        application.session.questions().wait();
-      }
-      for (int turn = 0; turn < 2; ++turn) offscreen.pass([&] { application.draw(1); });
+      go_to_operation(application, operation);
+      draw(application, offscreen, 6);
       CHECK(is_in_sight());
       fates += said("fate").empty() ? 0 : 1;
     }
@@ -268,14 +277,7 @@ TEST_CASE("the terms of a cell that is an inner product or a sum add up to it", 
     Session session;
     REQUIRE(session.open_named("preset:overwrite?T=12&K=5&V=3&seed=1"));
     session.wait();
-    Choice choice = session.choice();
-    choice.variant = variant;
-    choice.form = form;
-    choice.chunk_size = 4;
-    session.choose(std::move(choice));
-    session.wait();
-    session.go_to_token(7);
-    session.wait();
+    look_at(session, variant, form, 7);
     const Sight& sight = session.sight();
     REQUIRE(sight.trace != nullptr);
     const Block block = sight.trace->block(sight.cursor.block);
@@ -289,10 +291,8 @@ TEST_CASE("the terms of a cell that is an inner product or a sum add up to it", 
         const auto parts = inner_terms(*sight.trace, block, *sight.record, cell);
         if (parts.empty()) continue;
         INFO(variant << ' ' << operation.id << ' ' << row);
-        double sum = 0;
-        for (const CellPart& part : parts) sum += part.value;
         const double value = values(row, cell.column);
-        CHECK(std::abs(sum - value) <= 1e-12 * std::max(1.0, std::abs(value)));
+        CHECK(std::abs(sum_of(parts) - value) <= 1e-12 * std::max(1.0, std::abs(value)));
         ++seen;
         explained.insert(operation.id);
       }
@@ -309,19 +309,10 @@ TEST_CASE("an inner product is explained by bars of its products, in sight whole
   for (const auto& [width, height] : {std::pair{1280, 800}, std::pair{1920, 1080}}) {
     Application application;
     Offscreen offscreen(width, height);
-    application.open_first_capture();
-    application.session.wait();
-    Choice choice = application.session.choice();
-    choice.variant = "softmax";
-    application.session.choose(std::move(choice));
-    application.session.wait();
-    application.session.go_to_token(42);
-    application.session.wait();
-    application.session.set_cursor({application.session.cursor().block, 0, 0});
-    for (int turn = 0; turn < 4; ++turn) {
-      application.session.wait();
-      offscreen.pass([&] { application.draw(1); });
-    }
+    open(application);
+    look_at(application.session, "softmax", Form::recurrent, 42);
+    go_to_operation(application, 0);
+    draw(application, offscreen);
     CAPTURE(width);
     CHECK(parts().below("step/why/parts").size() >= 1 + 3 + 1);  // with the list itself and the sum
     CHECK(is_in_sight());
@@ -331,14 +322,7 @@ TEST_CASE("an inner product is explained by bars of its products, in sight whole
 TEST_CASE("of decays the one that keeps least is explained, not one that keeps everything", "[why]") {
   Session session;
   REQUIRE(session.open_named("preset:overwrite?T=12&K=4&V=4&seed=1"));
-  Choice choice = session.choice();
-  choice.variant = "retnet";
-  choice.form = Form::chunkwise;
-  choice.chunk_size = 4;
-  session.choose(std::move(choice));
-  session.wait();
-  session.go_to_token(6);
-  session.wait();
+  look_at(session, "retnet", Form::chunkwise, 6);
   const Sight& sight = session.sight();
   const Block block = sight.trace->block(sight.cursor.block);
   const Phase& phase = sight.trace->phase(block);
