@@ -17,7 +17,7 @@ using namespace palimpsest::testing;
 
 namespace {
 
-ImU32 pixel(const Image& image, int x, int y) {
+ImU32 colour_at(const Image& image, int x, int y) {
   const std::uint8_t* const seen = image.pixel(x, y);
   return IM_COL32(seen[0], seen[1], seen[2], 255);
 }
@@ -32,7 +32,8 @@ ImU32 ground_of(const Image& image, const Rectangle& place) {
   for (int y = top; y < bottom; ++y) {
     for (int x = left; x < right; ++x) {
       const bool is_edge = x == left || x == right - 1 || y == top || y == bottom - 1;
-      if (is_edge && x >= 0 && y >= 0 && x < image.width && y < image.height) ++counts[pixel(image, x, y)];
+      if (is_edge && x >= 0 && y >= 0 && x < image.width && y < image.height)
+        ++counts[colour_at(image, x, y)];
     }
   }
   const auto most = std::ranges::max_element(counts, {}, [](const auto& entry) { return entry.second; });
@@ -58,7 +59,7 @@ bool is_seen(const Image& image, const Rectangle& place, ImU32 colour) {
   };
   for (int y = static_cast<int>(place.minimum.y); y < static_cast<int>(place.maximum.y); ++y) {
     for (int x = static_cast<int>(place.minimum.x); x < static_cast<int>(place.maximum.x); ++x) {
-      if (near(pixel(image, x, y))) return true;
+      if (near(colour_at(image, x, y))) return true;
     }
   }
   return false;

@@ -1,21 +1,24 @@
-// A plot as a value: its ticks, its parts, and what the pointer does in it.
-
-#include "app/scene/plot.h"
+// A plot as a value: its ticks, its parts, where its words stand, and what the pointer does in it.
 
 #include <imgui.h>
 
 #include <cmath>
+#include <limits>
+#include <random>
 #include <string>
 #include <vector>
 
 #include "app/scene/parts.h"
+#include "app/scene/plot.h"
+#include "app/scene/plot_labels.h"
+#include "app/widgets/chart.h"
 #include "app/widgets/style.h"
 #include "app/window/offscreen.h"
 #include "tests/catch.h"
 #include "tests/offscreen/plots.h"
 
-using namespace palimpsest;
 using namespace palimpsest::testing;
+using namespace palimpsest;
 
 namespace {
 
@@ -110,4 +113,158 @@ TEST_CASE("the pointer is told the point under it; the wheel zooms and a double 
   drawn(offscreen, plot);
   const float after = place_of("lines/point/low/4").minimum.x - place_of("lines/point/low/3").minimum.x;
   CHECK(std::abs(after - before) < 0.01F);
+}
+
+namespace {
+
+constexpr Rectangle room = {{0, 0}, {400, 200}};
+constexpr ImVec2 extent = {60, 12};
+
+Rectangle placed(ImVec2 at) { return {at, {at.x + extent.x, at.y + extent.y}}; }
+
+}  // namespace
+
+TEST_CASE("words stand where they are wished, unless something is there", "[label]") {
+  Offscreen offscreen(640, 400);
+  offscreen.pass([&] {
+    const ImVec2 wish = {100, 50};
+    const ImVec2 free = free_place(room, {}, wish, extent).at;
+    CHECK(free.x == wish.x);
+    CHECK(free.y == wish.y);
+    const Taken box = {.boxes = {{{90, 40}, {170, 70}}}};
+    CHECK_FALSE(overlap(placed(free_place(room, box, wish, extent).at), box.boxes.front()));
+    const Taken line = {.lines = {{{0, 60}, {200, 50}, {400, 60}}}};
+    CHECK(crosses(line.lines.front(), placed(wish)));
+    CHECK_FALSE(crosses(line.lines.front(), placed(free_place(room, line, wish, extent).at)));
+    const Taken upright = {.lines = {{{120, 0}, {120, 200}}}};
+    CHECK(crosses(upright.lines.front(), placed(wish)));
+    CHECK_FALSE(crosses(upright.lines.front(), placed(free_place(room, upright, wish, extent).at)));
+  });
+}
+
+TEST_CASE("words in a full room lie over a curve sooner than over words, and never outside", "[label]") {
+  Offscreen offscreen(640, 400);
+  offscreen.pass([&] {
+    Taken taken;
+    for (float y = 0; y <= 200; y += 4) taken.lines.push_back({{0, y}, {400, y}});
+    taken.boxes.push_back({{0, 0}, {200, 200}});
+    const LabelPlace place = free_place(room, taken, {150, 100}, extent);
+    CHECK_FALSE(place.is_free);
+    const ImVec2 at = place.at;
+    CHECK_FALSE(overlap(placed(at), taken.boxes.front()));
+    CHECK(at.x + extent.x <= room.maximum.x);
+    const ImVec2 beyond = free_place(room, {}, {390, 300}, extent).at;
+    CHECK(beyond.x == room.maximum.x - extent.x);
+    CHECK(beyond.y == room.maximum.y - extent.y);
+    const ImVec2 wide =
+        free_place(room, {}, {390, 300}, {500, 12}).at;  // wider than the room: from its left on
+    CHECK(wide.x == room.minimum.x);
+  });
+}
+
+TEST_CASE("labels are spread without overlapping, each as near to its wish as can be", "[label]") {
+  const auto tops = [](const std::vector<WantedLabel>& wanted) { return spread(wanted, 0, 100); };
+  CHECK(tops({}).empty());
+  CHECK(tops({{10, 20}, {50, 20}}) == std::vector<float>{10, 50});  // have room
+  CHECK(tops({{40, 20}, {40, 20}}) == std::vector<float>{30, 50});  // share the way
+  CHECK(tops({{50, 20}, {40, 20}}) == std::vector<float>{55, 35});  // keep their order
+  CHECK(tops({{-30, 20}, {95, 20}}) == std::vector<float>{0, 80});  // stay inside
+  CHECK(tops({{90, 20}, {90, 20}, {90, 20}}) == std::vector<float>{40, 60, 80});
+  // What has no room has no place: the last ones.
+  CHECK(tops({{0, 60}, {50, 40}, {10, 20}}) == std::vector<float>{0, 60});
+  // Many at random never overlap and stay inside.
+  unsigned bits = 1;
+  for (int round = 0; round < 200; ++round) {
+    std::vector<WantedLabel> wanted;
+    for (int i = 0; i < 6; ++i) {
+      bits = bits * 1664525U + 1013904223U;
+      wanted.push_back(
+          {static_cast<float>(bits >> 24) * 0.6F - 20, 8 + static_cast<float>(bits >> 28) * 0.5F});
+    }
+    const std::vector<float> found = tops(wanted);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      CHECK(found[i] >= -1e-3F);
+      CHECK(found[i] + wanted[i].height <= 100 + 1e-3F);
+      for (std::size_t j = 0; j < i; ++j) {
+        const bool apart = found[i] + wanted[i].height <= found[j] + 1e-3F ||
+                           found[j] + wanted[j].height <= found[i] + 1e-3F;
+        CHECK(apart);
+      }
+    }
+  }
+}
+
+TEST_CASE("an axis has round numbers between its ends, about as many as are asked for", "[chart]") {
+  CHECK(round_numbers(0, 1, 4) == std::vector<double>{0, 0.5, 1});
+  CHECK(round_numbers(-3, 12, 7) == std::vector<double>{0, 5, 10});
+  CHECK(round_numbers(0, 1, 0).empty());
+  std::mt19937_64 bits(1);
+  std::uniform_real_distribution<double> part(-1, 1);
+  std::uniform_int_distribution<int> exponent(-300, 300);
+  for (int i = 0; i < 20000; ++i) {
+    const double from = part(bits) * std::pow(10, exponent(bits));
+    const double to = from + std::abs(part(bits)) * std::pow(10, exponent(bits));
+    CAPTURE(from, to);
+    const std::vector<double> numbers = round_numbers(from, to, 7);
+    REQUIRE(numbers.size() <= 8);
+    for (std::size_t k = 0; k < numbers.size(); ++k) {
+      const double slack = 1e-8 * (to - from);  // an end that is round but for its last digits counts
+      REQUIRE(numbers[k] >= from - slack);
+      REQUIRE(numbers[k] <= to + slack);
+      if (k > 0) REQUIRE(numbers[k] > numbers[k - 1]);
+    }
+    if (!is_flat(from, to)) REQUIRE(numbers.size() >= 2);
+  }
+}
+
+TEST_CASE("a range that is made of rounding is flat and has no numbers", "[chart]") {
+  for (const double from : {1.0, -1.0, 3e-5, 7e200, 1e-310, 0.0}) {
+    double to = from;
+    for (int ulps = 0; ulps < 8; ++ulps) {
+      CAPTURE(from, ulps);
+      CHECK(is_flat(from, to));
+      CHECK(round_numbers(from, to, 7).empty());
+      to = std::nextafter(to, std::numeric_limits<double>::infinity());
+    }
+    CHECK_FALSE(is_flat(from, from + std::max(1e-250, 1e-9 * std::abs(from))));
+  }
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const auto& [from, to] :
+       {std::pair(1.0, 0.0), {0.0, infinity}, {-infinity, 0.0}, {std::nan(""), 1.0}}) {
+    CHECK(is_flat(from, to));
+    CHECK(round_numbers(from, to, 7).empty());
+  }
+}
+
+TEST_CASE("of a dashed line that leads far away the dashes are made that are seen", "[chart]") {
+  Offscreen offscreen(300, 200);
+  style::apply(style::Theme::dark, 1);
+  const auto points_of = [&](ImVec2 from, ImVec2 to) {
+    int points = 0;
+    offscreen.pass([&] {
+      ImGui::SetNextWindowPos({0, 0});
+      ImGui::SetNextWindowSize({300, 200});
+      ImGui::Begin("test", nullptr, ImGuiWindowFlags_NoDecoration);
+      ImDrawList* list = ImGui::GetWindowDrawList();
+      const int before = list->VtxBuffer.Size;
+      dashed_line(list, from, to, style::colours().text, 1);
+      points = list->VtxBuffer.Size - before;
+      ImGui::End();
+    });
+    return points;
+  };
+  const int across = points_of({20, 100}, {280, 100});
+  CHECK(across > 0);
+  const int most = 2 * points_of({0, 0}, {300, 200});
+  for (const ImVec2 far : {ImVec2{1e6F, 1e6F}, {-1e6F, 1e6F}, {280, -1e6F}, {1e6F, 100}}) {
+    CAPTURE(far.x, far.y);
+    CHECK(points_of({150, 100}, far) > 0);
+    CHECK(points_of({150, 100}, far) <= most);
+    CHECK(points_of(far, {150, 100}) > 0);
+    CHECK(points_of(far, {150, 100}) <= most);
+  }
+  CHECK(points_of({-1e6F, 100}, {1e6F, 100}) >= across);
+  CHECK(points_of({-1e6F, 100}, {1e6F, 100}) <= most);
+  CHECK(points_of({400, 0}, {400, 1e6F}) == 0);
+  CHECK(points_of({150, 100}, {150, 100}) == 0);
 }

@@ -19,6 +19,7 @@
 #include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/computed.h"
+#include "tests/offscreen/plots.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -37,20 +38,9 @@ std::string words(const Rectangle& piece) {
                      piece.maximum.x, piece.maximum.y);
 }
 
-/// Where the parts of the Stage of this name were drawn.
-std::vector<Rectangle> places(const std::string& name) {
-  std::vector<Rectangle> all;
-  for (const Part* part : parts().below("step/stage/" + name)) all.push_back(part->where);
-  return all;
-}
+std::vector<Rectangle> pieces() { return places_below("step/stage/piece"); }
 
-std::vector<Rectangle> pieces() { return places("piece"); }
-
-Rectangle panel() {
-  const Part* found = parts().find("step/stage");
-  REQUIRE(found);
-  return found->where;
-}
+Rectangle panel() { return place_of("step/stage"); }
 
 /// What is wrong with the picture that was drawn last; empty if nothing is.
 std::string fault() {
@@ -311,7 +301,7 @@ TEST_CASE("a click on the name of a picture, or on the mark in its corner, enlar
   CHECK_FALSE(application.enlarged);
 
   // A click on a cell holds it. The mark comes with the pointer.
-  REQUIRE(places("mark").empty());
+  REQUIRE(places_below("step/stage/mark").empty());
   const Rectangle picture = largest_piece();
   click(picture);
   CHECK_FALSE(application.enlarged);
