@@ -29,8 +29,8 @@ bool are_equal(const ImGuiErrorRecoveryState& a, const ImGuiErrorRecoveryState& 
 bool are_same(const Image& a, const Image& b) { return a.rgb == b.rgb; }
 
 // What the panel below does.
-enum class Fault { none, error, memory, mistake, after_a_child, in_a_popup };
-Fault fault = Fault::none;
+enum class Mishap { none, error, memory, mistake, after_a_child, in_a_popup };
+Mishap fault = Mishap::none;
 
 // Leaves everything open that can be open.
 [[noreturn]] void fail_deep_inside() {
@@ -50,21 +50,21 @@ Fault fault = Fault::none;
 
 void draw_faulty(Application&) {
   switch (fault) {
-    case Fault::none:
+    case Mishap::none:
       if (style::begin_panel("Faulty")) ImGui::InvisibleButton("here", {20, 20});
       style::end_panel();
       return;
-    case Fault::error:
+    case Mishap::error:
       fail_deep_inside();
-    case Fault::memory:
+    case Mishap::memory:
       throw std::bad_alloc();
-    case Fault::mistake:
+    case Mishap::mistake:
       throw std::logic_error("seven is not even");
-    case Fault::after_a_child:
+    case Mishap::after_a_child:
       if (style::begin_panel("Faulty")) ImGui::TextUnformatted("all of it");
       style::end_panel();
       throw Error("too late");
-    case Fault::in_a_popup:
+    case Mishap::in_a_popup:
       ImGui::OpenPopup("popup");
       if (ImGui::BeginPopup("popup")) throw Error("the popup popped");
       return;
@@ -105,20 +105,20 @@ TEST_CASE("what was begun and pushed is ended and popped where drawing fails", "
 
 TEST_CASE("a panel that cannot be drawn says why; the others go on", "[guarded]") {
   struct Case {
-    Fault fault;
+    Mishap fault;
     std::string words;
   };
-  const Case cases[] = {{Fault::error, "Stage: the spoon is missing"},
-                        {Fault::memory, "Stage: there is not enough memory for this"},
-                        {Fault::mistake, "Stage: a mistake in this program: seven is not even"},
-                        {Fault::after_a_child, "Stage: too late"},
-                        {Fault::in_a_popup, "Stage: the popup popped"}};
+  const Case cases[] = {{Mishap::error, "Stage: the spoon is missing"},
+                        {Mishap::memory, "Stage: there is not enough memory for this"},
+                        {Mishap::mistake, "Stage: a mistake in this program: seven is not even"},
+                        {Mishap::after_a_child, "Stage: too late"},
+                        {Mishap::in_a_popup, "Stage: the popup popped"}};
   Application application(faulty_workspaces);
   application.open_first_capture();
   application.session.wait();
   Offscreen offscreen(1280, 800);
   const auto draw = [&] { application.draw(1); };
-  fault = Fault::none;
+  fault = Mishap::none;
   application.show_welcome = false;
   const Image well = offscreen.render(draw, 30);
   CHECK(application.undrawn() == "");
@@ -148,7 +148,7 @@ TEST_CASE("a panel that cannot be drawn says why; the others go on", "[guarded]"
         changed += std::memcmp(image.pixel(x, y), well.pixel(x, y), 3) != 0 ? 1 : 0;
     }
     CHECK(changed == 0);
-    if (c.fault != Fault::in_a_popup) {  // a popup has the keys to itself
+    if (c.fault != Mishap::in_a_popup) {  // a popup has the keys to itself
       const Cursor cursor = application.session.cursor();
       ImGui::GetIO().AddKeyEvent(ImGuiKey_RightArrow, true);
       offscreen.render(draw, 1);
@@ -157,7 +157,7 @@ TEST_CASE("a panel that cannot be drawn says why; the others go on", "[guarded]"
       CHECK_FALSE(application.session.cursor() == cursor);
       application.session.set_cursor(cursor);
     }
-    fault = Fault::none;
+    fault = Mishap::none;
     ImGui::ClosePopupsExceptModals();
     const Image again = offscreen.render(draw, 30);
     CHECK(application.undrawn() == "");

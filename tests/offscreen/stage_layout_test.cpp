@@ -20,6 +20,7 @@
 #include "tests/offscreen/letter_ruler.h"
 
 using namespace palimpsest;
+using testing::compute;
 using testing::ruler_of;
 
 namespace {
@@ -71,7 +72,7 @@ std::string fault_of(const StageLayout& layout, const Rectangle& room) {
 }
 
 /// A step of some form of a variant, and what the Stage shows there.
-struct Step {
+struct ShownStep {
   const Trace& trace;
   const Phase& phase;
   const Record& record;
@@ -81,7 +82,7 @@ struct Step {
 };
 
 /// Calls `look` for every step of every form of every variant, at token 15.
-void for_every_step(const std::function<void(const Step& step)>& look) {
+void for_every_step(const std::function<void(const ShownStep& step)>& look) {
   const auto data = std::make_shared<const DataSet>(open_data("preset:overwrite?T=20&K=6&V=5"));
   for (const Variant& variant : variants()) {
     Choice choice;
@@ -115,7 +116,7 @@ TEST_CASE("what the Stage shows are the shapes and numbers of the record, and th
           "[stage]") {
   int by_row = 0;
   std::map<Hero::Kind, int> heroes;
-  for_every_step([&](const Step& step) {
+  for_every_step([&](const ShownStep& step) {
     const auto present = static_cast<std::size_t>(step.cursor.operation);
     const bool waits = step.phase.lines.size() == 1 &&
                        step.operation.equation.result != step.phase.lines.front().equation.result;
@@ -185,7 +186,7 @@ TEST_CASE("what the Stage shows are the shapes and numbers of the record, and th
 TEST_CASE("the step at the cursor is drawn as what it is", "[stage]") {
   std::map<std::string, std::string> seen;  // variant and step
   int substitutions = 0;
-  for_every_step([&](const Step& step) {
+  for_every_step([&](const ShownStep& step) {
     const Hero& hero = step.view.hero;
     if (step.operation.purpose == Purpose::update && step.view.one_token && hero.one_scale.size() == 3) {
       REQUIRE(hero.plates.size() == 3);
@@ -258,7 +259,7 @@ TEST_CASE("brackets around pictures are as high as these, and every one closes",
   };
   int round = 0;
   int square = 0;
-  for_every_step([&](const Step& step) {
+  for_every_step([&](const ShownStep& step) {
     // The index of each key is no number of the text: a sum only runs over it.
     for (const Plate& plate : step.view.hero.plates) CHECK(plate.picture.tensor != "keys");
     for (const StageLine& line : step.view.lines) {
@@ -282,7 +283,7 @@ TEST_CASE("brackets around pictures are as high as these, and every one closes",
 
 TEST_CASE("in a long equation no tensor is drawn twice", "[stage]") {
   int symbols = 0;
-  for_every_step([&](const Step& step) {
+  for_every_step([&](const ShownStep& step) {
     for (const StageLine& line : step.view.lines) {
       std::map<std::string, int> pictures;
       int all = 0;
@@ -309,7 +310,7 @@ TEST_CASE("where the Stage puts things nothing overlaps and nothing leaves its r
     float scale;
   };
   int links = 0;
-  for_every_step([&](const Step& step) {
+  for_every_step([&](const ShownStep& step) {
     for (const Place& place : {Place{{300, 140}, {690, 400}, 1}, Place{{380, 160}, {1180, 620}, 1},
                                Place{{700.5F, 300.25F}, {2400, 1300}, 2}}) {
       CAPTURE(place.room.x);
@@ -332,7 +333,7 @@ TEST_CASE("where the Stage puts things nothing overlaps and nothing leaves its r
 
 TEST_CASE("every tile says in words what its step makes, however little room there is", "[stage]") {
   int tiles = 0;
-  for_every_step([&](const Step& step) {
+  for_every_step([&](const ShownStep& step) {
     if (step.cursor.operation > 0) return;
     for (const ImVec2 room : {ImVec2(700, 290), ImVec2(740, 500), ImVec2(1240, 540)}) {
       CAPTURE(room.x, room.y);
@@ -353,7 +354,7 @@ TEST_CASE("every tile says in words what its step makes, however little room the
 
 TEST_CASE("a larger room never makes the pictures of an equation smaller", "[stage]") {
   const Ruler ruler = ruler_of(1);
-  for_every_step([&](const Step& step) {
+  for_every_step([&](const ShownStep& step) {
     if (step.cursor.operation > 0) return;  // the lines are the same for all steps but one
     for (const StageLine& line : step.view.lines) {
       EquationLayout equation(line.equation, ruler);
@@ -372,7 +373,7 @@ TEST_CASE("a larger room never makes the pictures of an equation smaller", "[sta
 
 TEST_CASE("a vector that is divided by a number lies in strips as sums do", "[stage]") {
   int seen = 0;
-  for_every_step([&](const Step& step) {
+  for_every_step([&](const ShownStep& step) {
     const bool is_softmax = step.trace.symbols.contains("w") && step.trace.form == Form::recurrent;
     if (!is_softmax || step.operation.id != "output" || step.record.contains("S_after")) return;
     if (step.view.hero.plates.size() != 3) return;
@@ -385,7 +386,7 @@ TEST_CASE("a vector that is divided by a number lies in strips as sums do", "[st
 }
 
 TEST_CASE("a pass of one line waits for what it is to make", "[stage]") {
-  for_every_step([&](const Step& step) {
+  for_every_step([&](const ShownStep& step) {
     if (step.trace.form == Form::recurrent || step.phase.lines.size() != 1) return;
     const std::string& result = step.phase.lines.front().equation.result;
     const bool makes_it = step.operation.equation.result == result;
@@ -413,7 +414,7 @@ TEST_CASE("lines come into sight around the present one, first those that follow
 
 TEST_CASE("the strips of different rows have places of their own on the card", "[stage]") {
   std::map<std::string, Index> rows;
-  for_every_step([&](const Step& step) {
+  for_every_step([&](const ShownStep& step) {
     for (const Index row : {Index{1}, Index{2}}) {
       const Cursor at{step.cursor.block, step.cursor.operation,
                       std::min(row, step.trace.block(step.cursor.block).count - 1)};
@@ -431,7 +432,7 @@ TEST_CASE("the strips of different rows have places of their own on the card", "
 TEST_CASE("a sum says how many of its terms have no room, and how large they are together", "[stage]") {
   const Ruler ruler = ruler_of(1);
   int cut = 0;
-  for_every_step([&](const Step& step) {
+  for_every_step([&](const ShownStep& step) {
     if (!step.view.substitution) return;
     const SubstitutionView& solve = *step.view.substitution;
     StageLayout layout;
@@ -463,7 +464,7 @@ TEST_CASE("the formulas of a sum are the same for other numbers", "[stage]") {
   std::set<std::string> factors;
   std::set<std::string> formulas;
   Index longest = 0;
-  for_every_step([&](const Step& step) {
+  for_every_step([&](const ShownStep& step) {
     if (!step.view.substitution) return;
     longest = std::max(longest, step.view.substitution->solved.rows);
     for (const SubstitutionStrip& strip : step.view.substitution->strips) {
