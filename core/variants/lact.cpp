@@ -40,7 +40,7 @@ LactShown shown_of(const Sequence& sequence, Form form, Index chunk_size) {
 }
 
 /// What carried matrices are called.
-enum Carry { weights, direction, gradient };
+enum LactCarried { weights, direction, gradient };
 
 /// What all forms take from a sequence.
 template <class Scalar>
