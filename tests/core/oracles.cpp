@@ -59,7 +59,7 @@ struct Head {
 };
 
 /// Whether o_t = S_{t-1}^T q_t.
-bool reads_before(const Head& head) {
+bool is_read_before(const Head& head) {
   const auto order = head.settings.options.find("order");
   return order != head.settings.options.end() && order->second == "apply_first";
 }
@@ -204,7 +204,7 @@ Output recurrence(const std::string& text, const Head& head) {
   for (Index t = 0; t < head.tokens(); ++t) {
     const Dense before = S;
     S = Recurrence(text, head, before, t).after();
-    read(reads_before(head) ? before : S, t);
+    read(is_read_before(head) ? before : S, t);
   }
   for (Index t = 0; t < head.tokens() && at_end; ++t) read(S, t);
   return {o, {{"S", S}}};
@@ -391,7 +391,7 @@ Output deltaproduct(const Head& head) {
       const double beta = head.arrays.at("beta")[t * h + j];
       S += beta * k * (v.transpose() - k.transpose() * S).eval();
     }
-    o.row(t) = ((reads_before(head) ? before : S).transpose() * head.q(t)).transpose();
+    o.row(t) = ((is_read_before(head) ? before : S).transpose() * head.q(t)).transpose();
   }
   return {o, {{"S", S}}};
 }
@@ -409,7 +409,7 @@ Output titans(const Head& head) {
     const Dense gradient = head.k(t) * (at.transpose() * head.k(t) - head.v(t)).transpose();
     M = head.row("eta", t)(0) * M - head.row("theta", t)(0) * gradient;
     S = (1 - head.row("forget", t)(0)) * S + M;
-    o.row(t) = ((reads_before(head) ? before : S).transpose() * head.q(t)).transpose();
+    o.row(t) = ((is_read_before(head) ? before : S).transpose() * head.q(t)).transpose();
   }
   return {o, {{"S", S}, {"M", M}}};
 }
@@ -583,11 +583,11 @@ Output double_softmax(const Head& head) {
       o.row(t) = q.cwiseQuotient(weights).transpose() * sums;
   };
   for (Index t = 0; t < n; ++t) {
-    if (causal && reads_before(head)) read(t);
+    if (causal && is_read_before(head)) read(t);
     const Column weight = head.k(t).array().exp();
     weights += weight;
     sums += weight * head.v(t).transpose();
-    if (causal && !reads_before(head)) read(t);
+    if (causal && !is_read_before(head)) read(t);
   }
   for (Index t = 0; t < n && !causal; ++t) read(t);
   const Column log_z = weights.array().log();

@@ -11,7 +11,6 @@
 #include "core/variants/rail.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
-#include "tests/core/oracles.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
