@@ -12,7 +12,6 @@
 #include "core/insight/answers.h"
 #include "core/insight/memory_change.h"
 #include "core/insight/stability.h"
-#include "core/rules/read_order.h"
 #include "core/variants/variants.h"
 
 namespace palimpsest {

@@ -111,10 +111,10 @@ struct ReadNow {
   Found<Value> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
-/// Whether the option says when outputs read the memory (core/rules/read_order.h).
+/// Whether the option says when outputs read the memory (core/variants/variants.h).
 bool is_read_option(const Option& option);
 
-/// Whether outputs read the memory before their own update (core/rules/read_order.h).
+/// Whether outputs read the memory before their own update (core/variants/variants.h).
 bool is_read_before(const Settings& settings);
 
 /// Why the outputs of a computation can read one memory only; empty where choose_read() has an effect.

@@ -151,6 +151,11 @@ struct Variant {
   std::string label;
   std::string words;  // one sentence: what this rule adds
   std::string paper;
+  /// What the paper says that S becomes with a token, to be read by people and by the tests, which carry it
+  /// out as it stands: "(I - beta k k') S + beta k v'". S is the memory before, x' a transpose, o by
+  /// channels, and names are inputs, parameters, Diag, exp, or what is said behind a comma: ", R = S if
+  /// read=undecayed". Empty where the rule is more than that.
+  std::string recurrence = {};
   std::vector<Option> options = {};
   std::vector<std::string> makes = {};  // of q, k and v: what the rule makes itself and does not take
   std::vector<Input> inputs = {};

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/contract/sequence.h"
-#include "core/costs/row.h"
 #include "core/operator/inner_batches.h"
 
 namespace palimpsest {
@@ -115,8 +114,7 @@ Work mamba_cost(const Sequence& sequence, Form form, Index chunk_size) {
     return mamba_work(L, static_cast<double>(sequence.dk), static_cast<double>(sequence.dv), scan_of(L), skip,
                       form);
   };
-  const Index size = form == Form::chunkwise ? chunk_size : form == Form::parallel ? sequence.tokens : 1;
-  return sequence.tokens == 0 ? Work() : Blocks(sequence.tokens, size).total(size, exact);
+  return all_blocks(form, sequence.tokens, chunk_size, exact);
 }
 
 namespace {
@@ -176,8 +174,7 @@ Work mesanet_cost(const Sequence& sequence, Form form, Index chunk_size) {
   const auto dk = static_cast<double>(sequence.dk);
   const auto dv = static_cast<double>(sequence.dv);
   const auto exact = [&](double L) { return mesanet_work(L, dk, dv, dk, form); };
-  const Index size = form == Form::chunkwise ? chunk_size : form == Form::parallel ? sequence.tokens : 1;
-  return sequence.tokens == 0 ? Work() : Blocks(sequence.tokens, size).total(size, exact);
+  return all_blocks(form, sequence.tokens, chunk_size, exact);
 }
 
 namespace {

@@ -1,13 +1,38 @@
 #pragma once
 
+#include <vector>
+
 #include "core/contract/sequence.h"
 #include "core/engines/inner_network.h"
+#include "core/operator/program.h"
 #include "core/operator/work.h"
 
 namespace palimpsest {
 
-/// What one head takes in one form, of rules that are no row programs (those: core/costs/row.h). Exact in
-/// `products`.
+// What one head takes in one form, exact in `products`.
+
+/// The sizes of a row program's matrices.
+struct RowSizes {
+  Index reads = 0;  // tokens
+  double columns_k = 0;
+  double columns_v = 0;
+};
+
+/// What a row program takes in one form, from its structure alone (spec sections 2 and 4). `read_after` is
+/// the program's. Exact for the three engines, whose work does not depend on the numbers.
+Work row_cost(const Structure& structure, const RowSizes& sizes, Form form, Index chunk_size,
+              const std::vector<Index>& read_after = {});
+
+/// The work of all blocks of a form, that of one with so many tokens given by `of`.
+template <class Function>
+Work all_blocks(Form form, Index tokens, Index chunk_size, Function of) {
+  Work sum;
+  if (tokens == 0) return sum;
+  const Index size = has_chunks(form) ? chunk_size : form == Form::parallel ? tokens : 1;
+  if (tokens >= size) sum += of(static_cast<double>(size)) * static_cast<double>(tokens / size);
+  if (tokens % size > 0) sum += of(static_cast<double>(tokens % size));
+  return sum;
+}
 
 /// core/engines/softmax: dense tiles, every query tile against all key tiles that it reaches; where keys fade
 /// with a gate for every key.

@@ -1,4 +1,4 @@
-#include "core/costs/row.h"
+#include "core/costs/costs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -334,8 +334,7 @@ Work row_cost(const Structure& structure, const RowSizes& sizes, Form form, Inde
   const auto exact = [&](double tokens) {
     return work_of(structure, exact_rows(structure, sizes, tokens, read_after), form);
   };
-  const Index size = has_chunks(form) ? chunk_size : form == Form::parallel ? sizes.reads : 1;
-  return sizes.reads == 0 ? Work() : Blocks(sizes.reads, size).total(size, exact);
+  return all_blocks(form, sizes.reads, chunk_size, exact);
 }
 
 }  // namespace palimpsest

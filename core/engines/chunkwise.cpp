@@ -1,4 +1,4 @@
-#include "core/engines/chunkwise.h"
+#include "core/engines/row_engines.h"
 
 #include <numeric>
 #include <utility>

@@ -1,10 +1,8 @@
 #include <algorithm>
 
 #include "core/base/stop.h"
-#include "core/engines/chunkwise.h"
 #include "core/engines/engines.h"
-#include "core/engines/parallel.h"
-#include "core/engines/recurrent.h"
+#include "core/engines/row_engines.h"
 
 // The engines of the processor: one head after the other, each as one block.
 

@@ -49,6 +49,12 @@ struct DeviceEngines {
     else
       return f32;
   }
+
+  /// What `use` makes of those for numbers of this precision.
+  template <class Use>
+  auto with(Precision precision, Use use) const {
+    return precision == Precision::f64 ? use(f64) : use(f32);
+  }
 };
 
 }  // namespace palimpsest

@@ -5,6 +5,7 @@
 
 #include "core/base/matrix.h"
 #include "core/base/record.h"
+#include "core/operator/program.h"
 
 namespace palimpsest {
 
@@ -18,6 +19,30 @@ struct MesaRows {
   Matrix<Scalar> gamma;  // [L, 1], in [0, 1]
   Matrix<Scalar> ridge;  // [K, K], symmetric positive definite
 };
+
+/// Exactly symmetric, so that every way to solve meets the same matrix.
+template <class Scalar>
+Matrix<Scalar> symmetric(const Matrix<double>& matrix) {
+  return ((matrix + matrix.transpose()) / 2).template cast<Scalar>();
+}
+
+/// The ridge of a sequence: [K, K].
+template <class Scalar>
+Matrix<Scalar> mesa_ridge(const Sequence& sequence) {
+  return symmetric<Scalar>(square(sequence.at("ridge")));
+}
+
+/// `count` tokens of a sequence from `first` on.
+template <class Scalar>
+MesaRows<Scalar> mesa_rows(const Sequence& sequence, Index first, Index count) {
+  const Rows<Scalar> given{sequence, first, count};
+  return {.q = given.scaled_q(),
+          .k = given("k"),
+          .v = given("v"),
+          .beta = given("beta"),
+          .gamma = given("gamma"),
+          .ridge = mesa_ridge<Scalar>(sequence)};
+}
 
 /// Both decayed Gram matrices side by side: [K, K + V], first sum beta k k^T, then sum beta k v^T.
 template <class Scalar>

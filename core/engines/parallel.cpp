@@ -1,4 +1,4 @@
-#include "core/engines/parallel.h"
+#include "core/engines/row_engines.h"
 
 #include "core/base/stop.h"
 #include "core/engines/chunk_decays.h"

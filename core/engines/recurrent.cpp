@@ -1,4 +1,4 @@
-#include "core/engines/recurrent.h"
+#include "core/engines/row_engines.h"
 
 #include "core/engines/chunk_decays.h"
 

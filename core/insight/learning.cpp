@@ -11,9 +11,9 @@
 #include "core/base/stop.h"
 #include "core/contract/sequence.h"
 #include "core/engines/inner_network.h"
+#include "core/engines/mesanet.h"
 #include "core/insight/stability.h"
 #include "core/rules/inner_problem.h"
-#include "core/rules/mesa_system.h"
 #include "core/rules/network_rule.h"
 #include "core/rules/stored_pairs.h"
 

@@ -11,7 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/random_numbers.h"
 #include "core/contract/sequence.h"
-#include "core/engines/recurrent.h"
+#include "core/engines/row_engines.h"
 #include "core/insight/answers.h"
 #include "core/insight/learning.h"
 #include "core/insight/memory_change.h"

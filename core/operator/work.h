@@ -37,22 +37,4 @@ struct Work {
   double flops() const { return 2 * products + multiplications; }
 };
 
-/// How many full blocks of `size` cover `tokens`, and the tokens of a last shorter one.
-struct Blocks {
-  double full = 0;
-  double rest = 0;
-
-  Blocks(Index tokens, Index size)
-      : full(static_cast<double>(tokens / size)), rest(static_cast<double>(tokens % size)) {}
-
-  /// The work of all blocks; `of` gives that of one with this many tokens.
-  template <class Function>
-  Work total(Index size, Function of) const {
-    Work sum;
-    if (full > 0) sum += of(static_cast<double>(size)) * full;
-    if (rest > 0) sum += of(rest);
-    return sum;
-  }
-};
-
 }  // namespace palimpsest

@@ -104,7 +104,7 @@ class ReferenceRun {
   /// How many times further than one rounding (half a unit in the last place) results move: the largest of
   /// several draws of the f64 recurrence with every input rounded once more, towards zero by up to 2^-53 of
   /// itself (2^-24 in f32; what is a factor by 2^-11 in tf32, by 2^-8 in bf16); what a form of a row program
-  /// adds up (form_amplification()); and where the precision has no numbers so small. The run that is judged
+  /// adds up (Rule::amplification()); and where the precision has no numbers so small. The run that is judged
   /// is never asked.
   Amplification amplification(Form form, Index chunk_size, std::stop_token stop = {});
 

@@ -11,7 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/cases/random_case.h"
-#include "core/engines/fast_kernels.h"
+#include "core/engines/device_engines.h"
 #include "core/race/report.h"
 #include "core/rules/row_rule.h"
 

@@ -7,7 +7,7 @@
 
 #include "core/base/stop.h"
 #include "core/contract/output.h"
-#include "core/engines/recurrent.h"
+#include "core/engines/row_engines.h"
 #include "core/rules/row_map.h"
 #include "core/rules/row_rule.h"
 
@@ -141,12 +141,21 @@ Index Amplification::first_beyond(double most) const {
   return first;
 }
 
-Amplification form_amplification(const RowRule& rule, const Sequence& sequence, Form form, Index chunk_size,
-                                 std::stop_token stop) {
+/// How far a form of a row program spreads rounding, from the recurrence in f64 alone: the form itself has no
+/// part in it. A form that takes L tokens at once (one, a chunk, all) adds up their writes and lets them take
+/// each other away only in the sum. So what a token's erase finds, its output and the state after the L
+/// tokens are rounded not by a part of themselves but of
+///   M_t = |T_t| M_{t-1} + |b_t| |u_t|^T,   M = |S| where the L tokens begin,
+/// the state that all these writes would make if none were taken away. Where it is the writes that empty the
+/// memory, and not the decay, |S| shrinks and M stays. The recurrence is run with random errors of that size,
+/// and with its rows and decays rounded; the largest change of several draws counts. Nothing is measured of a
+/// program whose reads wait for later rows.
+Amplification RowRule::amplification(const Sequence& sequence, Form form, Index chunk_size,
+                                     std::stop_token stop) const {
   constexpr std::uint64_t draws = 3;
-  const Program<double> first = rule.encode<double>(sequence, 0, std::min<Index>(sequence.tokens, 1));
+  const Program<double> first = encode<double>(sequence, 0, std::min<Index>(sequence.tokens, 1));
   if (!first.read_after.empty() || !first.erase_after.empty()) return {};  // not one token after the other
-  const Matrix<double> S = rule.initial_state<double>(sequence);
+  const Matrix<double> S = initial_state<double>(sequence);
   const Index block = tokens_at_once(form, chunk_size, sequence.tokens);
   Recurrence exact(block, S);
   std::vector<Recurrence> erring;
@@ -158,12 +167,12 @@ Amplification form_amplification(const RowRule& rule, const Sequence& sequence, 
   const auto output_of = [&](const Recurrence& recurrence, const Matrix<double>& o, Index tokens) {
     Sequence so_far = sequence;
     so_far.tokens = tokens;
-    return Output{o, rule.named_states<double>(recurrence.state(), so_far)};
+    return Output{o, named_states<double>(recurrence.state(), so_far)};
   };
   bool reads_at_end = false;
   for (Index t = 0; t < sequence.tokens; ++t) {
     stop_if_asked(stop);
-    const Program<double> token = rule.encode<double>(sequence, t, 1);
+    const Program<double> token = encode<double>(sequence, t, 1);
     reads_at_end = token.structure.read_at == ReadAt::end;
     const auto pass = [&](Recurrence& recurrence, Matrix<double>& read) {
       const Matrix<double> o = recurrence.pass(token);
@@ -178,13 +187,13 @@ Amplification form_amplification(const RowRule& rule, const Sequence& sequence, 
     }
   }
   if (reads_at_end) {
-    const Matrix<double> q = rule.encode<double>(sequence, 0, sequence.tokens).q;
+    const Matrix<double> q = encode<double>(sequence, 0, sequence.tokens).q;
     reads[0] = q * exact.state();
     for (std::size_t i = 0; i < erring.size(); ++i) reads[i + 1] = q * erring[i].state();
   }
-  const Output expected = output_of(exact, rule.finish<double>(reads[0], sequence), sequence.tokens);
+  const Output expected = output_of(exact, finish<double>(reads[0], sequence), sequence.tokens);
   for (std::size_t i = 0; i < erring.size(); ++i) {
-    const Output moved = output_of(erring[i], rule.finish<double>(reads[i + 1], sequence), sequence.tokens);
+    const Output moved = output_of(erring[i], finish<double>(reads[i + 1], sequence), sequence.tokens);
     for (const Disagreement& change : compare_each(moved, expected))
       result.raise(change.array, change.error / unit);
   }

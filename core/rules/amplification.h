@@ -9,8 +9,6 @@
 
 namespace palimpsest {
 
-class RowRule;
-
 /// How many times further than one rounding a result moves, as a share of the largest element of each array
 /// (Disagreement::error).
 struct Amplification {
@@ -33,17 +31,5 @@ struct Amplification {
 
 /// How many tokens of a sequence a form takes at once.
 Index tokens_at_once(Form form, Index chunk_size, Index tokens);
-
-/// How far a form of a row program spreads rounding, from the recurrence in f64 alone: the form itself has no
-/// part in it. A form that takes L tokens at once (one, a chunk, all) adds up their writes and lets them take
-/// each other away only in the sum. So what a token's erase finds, its output and the state after the L
-/// tokens are rounded not by a part of themselves but of
-///   M_t = |T_t| M_{t-1} + |b_t| |u_t|^T,   M = |S| where the L tokens begin,
-/// the state that all these writes would make if none were taken away. Where it is the writes that empty the
-/// memory, and not the decay, |S| shrinks and M stays. The recurrence is run with random errors of that size,
-/// and with its rows and decays rounded; the largest change of several draws counts. Nothing is measured of a
-/// program whose reads wait for later rows.
-Amplification form_amplification(const RowRule& rule, const Sequence& sequence, Form form, Index chunk_size,
-                                 std::stop_token stop = {});
 
 }  // namespace palimpsest

@@ -52,41 +52,49 @@ Index end_of(const Readers& readers, Index rows_per_token) {
   return readers.empty() ? 0 : (readers.rbegin()->first + rows_per_token - 1) / rows_per_token;
 }
 
+/// What both ways keep.
+struct Followed {
+  Followed(const Channel& of, const AttentionWindow& in)
+      : channel(of),
+        window(in),
+        reads(reads_of(of, in)),
+        readers(readers_of(reads)),
+        read(Vector<double>::Zero(in.rows)),
+        found(empty_window(of, in)) {}
+
+  /// The column that row `row` of the program has in the window; it may lie outside.
+  Index column(Index row) const { return row - window.first_column * channel.rows_per_token; }
+
+  const Channel& channel;
+  AttentionWindow window;
+  ChannelReads reads;
+  Readers readers;
+  Vector<double> read;  // of the channel, by every query; whole where all of it was followed from the start
+  EffectiveAttention found;
+};
+
 /// The queries of a window on their way back, and the weights they have met.
-class Queries {
+class Queries : public Followed {
  public:
-  Queries(const Channel& channel, const AttentionWindow& window)
-      : channel_(channel),
-        window_(window),
-        reads_(reads_of(channel, window)),
-        readers_(readers_of(reads_)),
-        found_(empty_window(channel, window)) {
-    F_ = Matrix<double>::Zero(reads_.q.rows(), reads_.q.cols());
+  Queries(const Channel& of, const AttentionWindow& in) : Followed(of, in) {
+    F_ = Matrix<double>::Zero(reads.q.rows(), reads.q.cols());
     joined_ = F_.rows();
-    read_ = Vector<double>::Zero(window.rows);
   }
 
   /// From the last row that a query reads back to the first token of the columns, or of all.
   void go_back(bool to_start, const std::stop_token& stop) {
-    const Index h = channel_.rows_per_token;
-    const Index first_token = to_start ? 0 : window_.first_column;
-    Index end = std::max(first_token, end_of(readers_, h));
+    const Index h = channel.rows_per_token;
+    const Index first_token = to_start ? 0 : window.first_column;
+    Index end = std::max(first_token, end_of(readers, h));
     while (end > first_token) {
       stop_if_asked(stop);
       const Index first = std::max(first_token, end - tokens_at_a_time);
-      through(channel_.rows(first, end - first), first * h);
+      through(channel.rows(first, end - first), first * h);
       end = first;
     }
     join(0);  // who reads before the first row meets no write, only what was there
-    if (to_start) read_ += F_ * channel_.initial;
-  }
-
-  /// What the queries have read of the channel; whole once they are back at the start.
-  const Vector<double>& read() const { return read_; }
-
-  EffectiveAttention found(bool with_initial) && {
-    if (with_initial) found_.Q0 = std::move(F_);
-    return std::move(found_);
+    if (to_start) read += F_ * channel.initial;
+    if (window.initial) found.Q0 = std::move(F_);
   }
 
  private:
@@ -96,10 +104,10 @@ class Queries {
       join(first + r + 1);
       Eigen::Ref<Matrix<double>> F = F_.bottomRows(F_.rows() - joined_);
       const Vector<double> hits = F * map.write(r).transpose();
-      meet(first + r, hits, block.v(r, 0), found_.A);
+      meet(first + r, hits, block.v(r, 0), found.A);
       if (map.writes_plainly()) {
         const Vector<double> plain = F * map.plain(r).transpose();
-        meet(first + r, plain, block.v_plain(r, 0), found_.A_plain);
+        meet(first + r, plain, block.v_plain(r, 0), found.A_plain);
       }
       map.pull_back(r, hits, F);
     }
@@ -107,59 +115,41 @@ class Queries {
 
   /// The queries that read after so many rows set out.
   void join(Index rows) {
-    for (auto [reader, end] = readers_.equal_range(rows); reader != end; ++reader) {
-      F_.row(reader->second) = reads_.q.row(reader->second);
+    for (auto [reader, end] = readers.equal_range(rows); reader != end; ++reader) {
+      F_.row(reader->second) = reads.q.row(reader->second);
       joined_ = std::min(joined_, reader->second);
     }
   }
 
   /// `weights` are those of the queries from `joined_` on.
   void meet(Index row, const Vector<double>& weights, double value, Matrix<double>& A) {
-    read_.tail(weights.size()) += value * weights;
-    const Index column = row - window_.first_column * channel_.rows_per_token;
-    if (column >= 0 && column < A.cols()) A.col(column).tail(weights.size()) = weights;
+    read.tail(weights.size()) += value * weights;
+    const Index at = column(row);
+    if (at >= 0 && at < A.cols()) A.col(at).tail(weights.size()) = weights;
   }
 
-  const Channel& channel_;
-  AttentionWindow window_;
-  ChannelReads reads_;
-  Readers readers_;
   Matrix<double> F_;  // [rows, p K], 0 until a query sets out
   Index joined_;      // no query before this one has
-  Vector<double> read_;
-  EffectiveAttention found_;
 };
 
 /// The writes of a window's columns on their way to the queries that read them.
-class Writes {
+class Writes : public Followed {
  public:
-  Writes(const Channel& channel, const AttentionWindow& window)
-      : channel_(channel),
-        window_(window),
-        reads_(reads_of(channel, window)),
-        readers_(readers_of(reads_)),
-        all_(channel.initial.transpose()),
-        found_(empty_window(channel, window)) {
-    X_ = Matrix<double>::Zero(found_.A.cols(), all_.cols());
-    X_plain_ = Matrix<double>::Zero(found_.A_plain.cols(), all_.cols());
-    read_ = Vector<double>::Zero(window.rows);
+  Writes(const Channel& of, const AttentionWindow& in) : Followed(of, in), all_(of.initial.transpose()) {
+    X_ = Matrix<double>::Zero(found.A.cols(), all_.cols());
+    X_plain_ = Matrix<double>::Zero(found.A_plain.cols(), all_.cols());
   }
 
   /// From the first token of the columns, or of all, to the last row that a query reads.
   void go_on(bool from_start, const std::stop_token& stop) {
-    const Index h = channel_.rows_per_token;
-    const Index end = end_of(readers_, h);
+    const Index h = channel.rows_per_token;
+    const Index end = end_of(readers, h);
     if (from_start) answer(0);
-    for (Index first = from_start ? 0 : window_.first_column; first < end; first += tokens_at_a_time) {
+    for (Index first = from_start ? 0 : window.first_column; first < end; first += tokens_at_a_time) {
       stop_if_asked(stop);
-      through(channel_.rows(first, std::min(tokens_at_a_time, end - first)), first * h);
+      through(channel.rows(first, std::min(tokens_at_a_time, end - first)), first * h);
     }
   }
-
-  /// What the queries have read of the channel, if all of it was followed from the start.
-  const Vector<double>& read() const { return read_; }
-
-  EffectiveAttention found() && { return std::move(found_); }
 
  private:
   void through(const Program<double>& block, Index first) {
@@ -168,10 +158,10 @@ class Writes {
       for (Matrix<double>* columns : {&X_, &X_plain_, &all_}) map.push_forward(r, *columns);
       all_ += block.v(r, 0) * map.write(r);
       if (map.writes_plainly()) all_ += block.v_plain(r, 0) * map.plain(r);
-      const Index column = first + r - window_.first_column * channel_.rows_per_token;
-      if (column >= 0 && column < X_.rows()) {
-        X_.row(column) = map.write(r);
-        if (map.writes_plainly()) X_plain_.row(column) = map.plain(r);
+      const Index at = column(first + r);
+      if (at >= 0 && at < X_.rows()) {
+        X_.row(at) = map.write(r);
+        if (map.writes_plainly()) X_plain_.row(at) = map.plain(r);
       }
       answer(first + r + 1);
     }
@@ -179,23 +169,17 @@ class Writes {
 
   /// The queries that read after so many rows.
   void answer(Index rows) {
-    for (auto [reader, end] = readers_.equal_range(rows); reader != end; ++reader) {
+    for (auto [reader, end] = readers.equal_range(rows); reader != end; ++reader) {
       const Index s = reader->second;
-      found_.A.row(s) = reads_.q.row(s) * X_.transpose();
-      if (found_.A_plain.size() > 0) found_.A_plain.row(s) = reads_.q.row(s) * X_plain_.transpose();
-      read_(s) = reads_.q.row(s).dot(all_.row(0));
+      found.A.row(s) = reads.q.row(s) * X_.transpose();
+      if (found.A_plain.size() > 0) found.A_plain.row(s) = reads.q.row(s) * X_plain_.transpose();
+      read(s) = reads.q.row(s).dot(all_.row(0));
     }
   }
 
-  const Channel& channel_;
-  AttentionWindow window_;
-  ChannelReads reads_;
-  Readers readers_;
   Matrix<double> X_;        // [columns h, p K]: what is left of every write, 0 until it is made
   Matrix<double> X_plain_;  // the same of the plain writes
   Matrix<double> all_;      // [1, p K]: the channel itself
-  Vector<double> read_;
-  EffectiveAttention found_;
 };
 
 /// What a token's own value adds to its output past the memory.
@@ -251,13 +235,13 @@ EffectiveAttention effective_attention(const std::function<Channel(Index column)
   if (few_columns && !window.initial) {
     Writes writes(channel, window);
     writes.go_on(denominator.has_value(), stop);
-    read = writes.read();
-    attention = std::move(writes).found();
+    read = std::move(writes.read);
+    attention = std::move(writes.found);
   } else {
     Queries queries(channel, window);
     queries.go_back(window.initial || denominator, stop);
-    read = queries.read();
-    attention = std::move(queries).found(window.initial);
+    read = std::move(queries.read);
+    attention = std::move(queries.found);
   }
   add_skip(channel.skip, window, attention.A);
   if (denominator) {

@@ -3,7 +3,6 @@
 #include "core/costs/costs.h"
 #include "core/engines/engines.h"
 #include "core/operator/checkpoints.h"
-#include "core/rules/walk_rule.h"
 #include "core/steps/network_steps.h"
 
 namespace palimpsest {
@@ -50,7 +49,7 @@ class NetworkWalk : public OperatorWalk<NetworkRows, Scalar> {
   /// After the last batch, which may be shorter, the weights are those of its last token.
   NamedStates states(const Carried<Scalar>& carried) const override {
     const NetworkPlan& plan = network_->plan();
-    std::vector<std::pair<std::string, Matrix<double>>> named;
+    NamedStates named;
     for (const std::string& name : plan.parameters()) {
       const Matrix<double> value = carried[named.size()].template cast<double>();
       const bool is_bias = std::ranges::find(plan.biases, name) != plan.biases.end();
@@ -166,6 +165,35 @@ std::optional<LayerNorm<double>> network_norm(const Sequence& sequence) {
   return layer_norm_of<double>(sequence);
 }
 
+std::vector<Input> network_inputs() {
+  const Condition layer_norm = {{"layer_norm"}, "true"};
+  return {
+      demonstrated({"eta", {"n"}, Range::non_negative, "learning rate"},
+                   {.value = 0.05, .learning_rate = true}),
+      {"sigma",
+       {"batch"},
+       Range::non_negative,
+       "position factor inside the inner batch: token i sees W_ref - sigma_i sum eta_j grad_j (ttt-lm: 1/i "
+       "plus a learned offset)",
+       "1"},
+      demonstrated({"ln_weight", {"d"}, Range::finite, "layer-norm gain", {}, layer_norm}, {.value = 1}),
+      {"ln_bias", {"d"}, Range::finite, "layer-norm bias", {}, layer_norm}};
+}
+
+std::vector<Parameter> network_parameters() {
+  return {{.name = "batch",
+           .minimum = 1,
+           .maximum = 1e15,
+           .meaning = "tokens per inner batch",
+           .whole = true,
+           .stand_in = 8},
+          {.name = "ln_eps",
+           .minimum = 1e-30,
+           .maximum = 1e30,
+           .meaning = "layer-norm epsilon",
+           .standard = 1e-6}};
+}
+
 std::function<std::vector<InnerProblem>(const InnerContext&)> network_problems(NetworkPlanOf plan_of) {
   return [plan_of](const InnerContext& context) -> std::vector<InnerProblem> {
     const Sequence& sequence = context.sequence;
@@ -193,17 +221,20 @@ std::function<Matrix<double>(const Sequence&, const NamedStates&, const Matrix<d
   };
 }
 
-std::shared_ptr<const Rule> network_rule(NetworkPlanOf plan) {
+std::shared_ptr<const Rule> network_rule(NetworkPlanOf plan, std::optional<ParallelRule> parallel) {
   return walk_rule(
       [plan]<class Scalar>(const Sequence& sequence, Form form, Index chunk_size,
                            const Engines<Scalar>& engines) {
         return std::make_unique<NetworkWalk<Scalar>>(sequence, plan(sequence.settings), form, chunk_size,
                                                      engines);
       },
-      [plan](const Sequence& sequence, Form form, Index chunk_size) {
-        return network_steps(plan(sequence.settings), shown(sequence, form, chunk_size));
-      },
-      network_missing, network_nonlinear);
+      {.steps =
+           [plan](const Sequence& sequence, Form form, Index chunk_size) {
+             return network_steps(plan(sequence.settings), shown(sequence, form, chunk_size));
+           },
+       .missing = network_missing,
+       .nonlinear = network_nonlinear,
+       .parallel = std::move(parallel)});
 }
 
 }  // namespace palimpsest

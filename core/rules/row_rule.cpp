@@ -10,14 +10,11 @@
 #include "core/base/error.h"
 #include "core/base/parallel_for.h"
 #include "core/base/stop.h"
-#include "core/costs/row.h"
+#include "core/costs/costs.h"
 #include "core/engines/chunk_decays.h"
-#include "core/engines/chunkwise.h"
 #include "core/engines/engines.h"
-#include "core/engines/parallel.h"
-#include "core/engines/recurrent.h"
+#include "core/engines/row_engines.h"
 #include "core/operator/channel.h"
-#include "core/rules/amplification.h"
 #include "core/steps/row_steps.h"
 
 namespace palimpsest {
@@ -265,6 +262,19 @@ void require_declared(const Program<Scalar>& program) {
 
 }  // namespace
 
+template <class Scalar>
+Program<Scalar> given_rows(const Rows<Scalar>& rows) {
+  const auto where_given = [&](const char* name) {
+    return rows.sequence.has(name) ? rows(name) : Matrix<Scalar>();
+  };
+  return {.q = rows.scaled_q(),
+          .k = rows("k"),
+          .v = rows("v"),
+          .gate = where_given("alpha"),
+          .mu = where_given("mu"),
+          .beta = where_given("beta")};
+}
+
 Structure RowRule::structure(const Settings& settings) const {
   Structure known = declaration_.structure(settings);
   constexpr Index several = 2;
@@ -294,6 +304,12 @@ Matrix<double> given_or_zero(const Sequence& sequence, std::string_view name, In
   return Matrix<double>::Zero(rows, columns);
 }
 
+Notation learning_notation(const Settings&) {
+  return {.token = {.q = "q", .k = "k", .v = "v", .o = "o", .beta = "eta"},
+          .rows = {.q = "Q", .k = "K", .v = "V", .o = "O", .beta = "eta"},
+          .symbols = {{"eta", {"\\eta", Role::strength, "learning rate"}}}};
+}
+
 template <class Scalar>
 Matrix<Scalar> RowRule::initial_state(const Sequence& sequence) const {
   const Program<Scalar> empty = encode<Scalar>(sequence, 0, 0);
@@ -320,8 +336,7 @@ Matrix<Scalar> RowRule::initial_state(const Sequence& sequence) const {
 }
 
 template <class Scalar>
-std::vector<std::pair<std::string, Matrix<double>>> RowRule::named_states(const Matrix<Scalar>& state,
-                                                                          const Sequence& sequence) const {
+NamedStates RowRule::named_states(const Matrix<Scalar>& state, const Sequence& sequence) const {
   const Matrix<double> S = state.template cast<double>();
   if (declaration_.states.named) return declaration_.states.named(S, sequence);
   if (!declaration_.normalised) return {{"S", S}};
@@ -350,12 +365,11 @@ Matrix<double> program_state(const NamedStates& states) {
 
 Output RowRule::run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                     std::stop_token stop, const DeviceEngines& engines) const {
-  require_chunk_size(chunk_size);
-  if (const auto reason = missing(form, sequence.settings)) throw Unsupported(*reason);
+  require_form(form, sequence.settings, chunk_size);
   require_footprint(footprint(sequence, form, precision, chunk_size), sequence, form, chunk_size);
-  return precision == Precision::f64
-             ? run_row_program<double>(*this, sequence, form, chunk_size, stop, engines.f64)
-             : run_row_program<float>(*this, sequence, form, chunk_size, stop, engines.f32);
+  return engines.with(precision, [&](const auto& of_scalar) {
+    return run_row_program(*this, sequence, form, chunk_size, stop, of_scalar);
+  });
 }
 
 std::vector<Output> RowRule::run_heads(std::span<const Sequence> heads, Form form, Precision precision,
@@ -363,20 +377,18 @@ std::vector<Output> RowRule::run_heads(std::span<const Sequence> heads, Form for
                                        const DeviceEngines& engines) const {
   if (heads.empty() || engines.f64.rows.most_bytes() == 0)
     return Rule::run_heads(heads, form, precision, chunk_size, std::move(stop), engines);
-  require_chunk_size(chunk_size);
-  if (const auto reason = missing(form, heads.front().settings)) throw Unsupported(*reason);
+  require_form(form, heads.front().settings, chunk_size);
   require_footprint(footprint(heads.front(), form, precision, chunk_size), heads.front(), form, chunk_size);
-  return precision == Precision::f64
-             ? run_row_heads<double>(*this, heads, form, chunk_size, stop, engines.f64)
-             : run_row_heads<float>(*this, heads, form, chunk_size, stop, engines.f32);
+  return engines.with(precision, [&](const auto& of_scalar) {
+    return run_row_heads(*this, heads, form, chunk_size, stop, of_scalar);
+  });
 }
 
 KernelKind RowRule::kernel(const Sequence& sequence, Form form, Precision precision,
                            const DeviceEngines& engines) const {
-  const auto of = [&]<class Scalar>(const Engines<Scalar>& of_scalar) {
+  return engines.with(precision, [&]<class Scalar>(const Engines<Scalar>& of_scalar) {
     return of_scalar.rows.kernel({.form = form}, encode<Scalar>(sequence, 0, 0));
-  };
-  return precision == Precision::f64 ? of(engines.f64) : of(engines.f32);
+  });
 }
 
 Matrix<double> RowRule::answers(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
@@ -433,8 +445,6 @@ Footprint RowRule::footprint(const Sequence& sequence, Form form, Precision prec
           .what = passed_on > numbers ? "the states of all chunks" : ""};
 }
 
-std::optional<std::string> RowRule::missing(Form, const Settings&) const { return std::nullopt; }
-
 std::optional<Work> RowRule::cost(const Sequence& sequence, Form form, Index chunk_size) const {
   require_chunk_size(chunk_size);
   const Program<double> empty = encode<double>(sequence, 0, 0);
@@ -446,19 +456,6 @@ std::optional<Work> RowRule::cost(const Sequence& sequence, Form form, Index chu
   const bool reads_elsewhere = !encode<double>(sequence, 0, one).read_after.empty();
   const Index rows = form == Form::parallel && reads_elsewhere ? sequence.tokens : 0;
   return row_cost(empty.structure, sizes, form, chunk_size, encode<double>(sequence, 0, rows).read_after);
-}
-
-std::unique_ptr<Trace> RowRule::trace(const Sequence& sequence, Form form, Precision precision,
-                                      Index chunk_size, std::size_t budget,
-                                      const DeviceEngines& engines) const {
-  require_chunk_size(chunk_size);
-  if (const auto reason = missing(form, sequence.settings)) throw Unsupported(*reason);
-  return make_row_trace(*this, sequence, form, precision, chunk_size, budget, engines);
-}
-
-Amplification RowRule::amplification(const Sequence& sequence, Form form, Index chunk_size,
-                                     std::stop_token stop) const {
-  return form_amplification(*this, sequence, form, chunk_size, std::move(stop));
 }
 
 Channel RowRule::channel(const Sequence& sequence, Index column) const {
@@ -477,6 +474,8 @@ Channel RowRule::channel(const Sequence& sequence, Index column) const {
   return channel;
 }
 
+template Program<double> given_rows(const Rows<double>&);
+template Program<float> given_rows(const Rows<float>&);
 template Program<double> RowRule::encode<double>(const Sequence&, Index, Index) const;
 template Program<float> RowRule::encode<float>(const Sequence&, Index, Index) const;
 template NamedStates RowRule::named_states(const Matrix<double>&, const Sequence&) const;

@@ -14,8 +14,7 @@ struct StateNames {
   /// The state before the first token, from the initial states of a sequence; 0 where they are absent.
   std::function<Matrix<double>(const Sequence&)> initial = {};
   /// The states by the names of Variant::states after the tokens of the sequence.
-  std::function<std::vector<std::pair<std::string, Matrix<double>>>(const Matrix<double>&, const Sequence&)>
-      named = {};
+  std::function<NamedStates(const Matrix<double>&, const Sequence&)> named = {};
 };
 
 /// What the data say of the structure of their programs, by the array that says it. That gates are logarithms
@@ -44,7 +43,7 @@ class RowRule : public Rule {
   explicit RowRule(RowDeclaration declaration) : declaration_(std::move(declaration)) {}
 
   const RowRule* row_program() const override { return this; }
-  std::optional<std::string> missing(Form form, const Settings& settings) const override;
+  std::optional<std::string> missing(Form, const Settings&) const override { return std::nullopt; }
   Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size, std::stop_token stop,
              const DeviceEngines& engines) const override;
   std::vector<Output> run_heads(std::span<const Sequence> heads, Form form, Precision precision,
@@ -58,6 +57,8 @@ class RowRule : public Rule {
   bool is_causal(const Sequence& sequence) const override;
   Footprint footprint(const Sequence& sequence, Form form, Precision precision,
                       Index chunk_size) const override;
+  /// Blocks of a token, a chunk or everything; states are kept every few blocks within `budget` bytes, the
+  /// rest is computed again from the nearest one by the same engine.
   std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                                std::size_t budget, const DeviceEngines& engines) const override;
   std::optional<Work> cost(const Sequence& sequence, Form form, Index chunk_size) const override;
@@ -89,8 +90,7 @@ class RowRule : public Rule {
 
   /// A program's state under the variant's names.
   template <class Scalar>
-  std::vector<std::pair<std::string, Matrix<double>>> named_states(const Matrix<Scalar>& state,
-                                                                   const Sequence& sequence) const;
+  NamedStates named_states(const Matrix<Scalar>& state, const Sequence& sequence) const;
 
   /// What the program reads, as the variant's output: [L, V].
   template <class Scalar>
@@ -103,14 +103,30 @@ class RowRule : public Rule {
 /// The array `name` of a sequence, or zeros of this shape where it is absent.
 Matrix<double> given_or_zero(const Sequence& sequence, std::string_view name, Index rows, Index columns);
 
+/// How the row programs of rules that learn in inner batches (TTT-Linear, LaCT) write their steps: the write
+/// strength is the learning rate eta.
+Notation learning_notation(const Settings& settings);
+
 /// The state of a program without parts, [K, V], from the states that it has by name: side by side.
 Matrix<double> program_state(const NamedStates& states);
 
+/// The rows as data give them: q by its scale, k and v, and alpha, mu and beta where there are any.
+template <class Scalar>
+Program<Scalar> given_rows(const Rows<Scalar>& rows);
+
+struct GivenRows {
+  template <class Scalar>
+  Program<Scalar> operator()(const Rows<Scalar>& rows) const {
+    return given_rows(rows);
+  }
+};
+
 /// A rule from what its programs compute, by its settings, and a generic function that makes their arrays,
 /// `Program<Scalar> encode(const Rows<Scalar>&)`.
-template <class Function>
-std::shared_ptr<const Rule> row_rule(std::function<Structure(const Settings&)> structure, Function encode,
-                                     Notation notation = {}, SaidByData said_by_data = {}) {
+template <class Function = GivenRows>
+std::shared_ptr<const Rule> row_rule(std::function<Structure(const Settings&)> structure,
+                                     Function encode = {}, Notation notation = {},
+                                     SaidByData said_by_data = {}) {
   return std::make_shared<RowRule>(
       RowDeclaration{.structure = std::move(structure),
                      .said_by_data = said_by_data,
@@ -119,17 +135,11 @@ std::shared_ptr<const Rule> row_rule(std::function<Structure(const Settings&)> s
 }
 
 /// The same for programs that compute the same whatever the settings.
-template <class Function>
-std::shared_ptr<const Rule> row_rule(Structure structure, Function encode, Notation notation = {},
+template <class Function = GivenRows>
+std::shared_ptr<const Rule> row_rule(Structure structure, Function encode = {}, Notation notation = {},
                                      SaidByData said_by_data = {}) {
   return row_rule([structure](const Settings&) { return structure; }, encode, std::move(notation),
                   said_by_data);
 }
-
-/// The trace of a row program: blocks of one token, one chunk or everything; states kept every few blocks
-/// within `budget` bytes, the rest recomputed from the nearest one by the same engine.
-std::unique_ptr<Trace> make_row_trace(const RowRule& rule, const Sequence& sequence, Form form,
-                                      Precision precision, Index chunk_size, std::size_t budget,
-                                      const DeviceEngines& engines);
 
 }  // namespace palimpsest

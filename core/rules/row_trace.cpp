@@ -266,16 +266,16 @@ class RowWalk : public Walk<Scalar> {
 
 }  // namespace
 
-std::unique_ptr<Trace> make_row_trace(const RowRule& rule, const Sequence& sequence, Form form,
-                                      Precision precision, Index chunk_size, std::size_t budget,
-                                      const DeviceEngines& engines) {
-  const auto of = [&]<class Scalar>(const Engines<Scalar>& all) {
-    auto walk = std::make_unique<const RowWalk<Scalar>>(rule, sequence, form, chunk_size, all.rows);
+std::unique_ptr<Trace> RowRule::trace(const Sequence& sequence, Form form, Precision precision,
+                                      Index chunk_size, std::size_t budget,
+                                      const DeviceEngines& engines) const {
+  require_form(form, sequence.settings, chunk_size);
+  return engines.with(precision, [&]<class Scalar>(const Engines<Scalar>& all) {
+    auto walk = std::make_unique<const RowWalk<Scalar>>(*this, sequence, form, chunk_size, all.rows);
     Steps steps = walk->shown();
     const Groups groups = walk->groups(chunk_size);
     return make_walk_trace<Scalar>(std::move(walk), std::move(steps), groups, budget);
-  };
-  return precision == Precision::f64 ? of(engines.f64) : of(engines.f32);
+  });
 }
 
 }  // namespace palimpsest

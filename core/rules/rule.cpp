@@ -63,4 +63,9 @@ void require_chunk_size(Index chunk_size) {
   if (chunk_size < 1) throw InputError(fmt::format("the chunk size is {}; expected at least 1", chunk_size));
 }
 
+void Rule::require_form(Form form, const Settings& settings, Index chunk_size) const {
+  require_chunk_size(chunk_size);
+  if (const auto reason = missing(form, settings)) throw Unsupported(*reason);
+}
+
 }  // namespace palimpsest

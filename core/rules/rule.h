@@ -98,6 +98,10 @@ class Rule {
   /// What outputs weigh values with (core/rules/effective_attention.h). Throws as channel() does.
   virtual EffectiveAttention effective_attention(const Sequence& sequence, const AttentionWindow& window,
                                                  std::stop_token stop = {}) const;
+
+ protected:
+  /// Throws InputError unless chunk_size >= 1, Unsupported where the form is missing.
+  void require_form(Form form, const Settings& settings, Index chunk_size) const;
 };
 
 /// Throws InputError unless chunk_size >= 1.

@@ -34,8 +34,4 @@ struct Roof {
   bool operator==(const Roof&) const = default;
 };
 
-/// What this processor does at most with all its threads, measured in about a second: copies of buffers that
-/// no cache holds, and Eigen's products of matrices that stay in one. The best of a few tries.
-Roof processor_roof(Precision precision);
-
 }  // namespace palimpsest

@@ -91,24 +91,22 @@ class SoftmaxRule : public Rule {
                                 const DeviceEngines& engines) const override {
     if (heads.empty()) return {};
     const Sequence& first = heads.front();
-    require_chunk_size(chunk_size);
-    if (const auto reason = missing(form, first.settings)) throw Unsupported(*reason);
+    require_form(form, first.settings, chunk_size);
     require_footprint(footprint(first, form, precision, chunk_size), first, form, chunk_size);
     const EngineRequest request = {.form = form, .chunk_size = chunk_size, .stop = std::move(stop)};
-    return precision == Precision::f64 ? run_softmax(heads, fading_, request, engines.f64.softmax)
-                                       : run_softmax(heads, fading_, request, engines.f32.softmax);
+    return engines.with(precision,
+                        [&](const auto& all) { return run_softmax(heads, fading_, request, all.softmax); });
   }
 
   KernelKind kernel(const Sequence& sequence, Form form, Precision precision,
                     const DeviceEngines& engines) const override {
-    const auto of = [&]<class Scalar>(const Engines<Scalar>& of_scalar) {
+    return engines.with(precision, [&]<class Scalar>(const Engines<Scalar>& of_scalar) {
       const CachedQueries<Scalar> sizes = {.Q = Matrix<Scalar>(0, sequence.dk),
                                            .K = Matrix<Scalar>(0, sequence.dk),
                                            .V = Matrix<Scalar>(0, sequence.dv),
                                            .fades = static_cast<bool>(fading_)};
       return of_scalar.softmax.kernel({.form = form}, sizes);
-    };
-    return precision == Precision::f64 ? of(engines.f64) : of(engines.f32);
+    });
   }
 
   std::optional<NamedStates> cache_after(const Sequence& sequence, Index tokens) const override {
@@ -139,15 +137,13 @@ class SoftmaxRule : public Rule {
   }
 
   std::optional<Work> cost(const Sequence& sequence, Form form, Index chunk_size) const override {
-    require_chunk_size(chunk_size);
-    if (const auto reason = missing(form, sequence.settings)) throw Unsupported(*reason);
+    require_form(form, sequence.settings, chunk_size);
     return softmax_cost(sequence, form, chunk_size, static_cast<bool>(fading_));
   }
 
   std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                                std::size_t, const DeviceEngines& engines) const override {
-    require_chunk_size(chunk_size);
-    if (const auto reason = missing(form, sequence.settings)) throw Unsupported(*reason);
+    require_form(form, sequence.settings, chunk_size);
     return make_softmax_trace(sequence, fading_, form, precision, chunk_size, engines);
   }
 

@@ -50,19 +50,27 @@ Output run_walk(const Walk<Scalar>& walk, const std::stop_token& stop) {
 template <class Use>
 auto WalkRule::with_walk(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                          const DeviceEngines& engines, Use use) const {
-  require_chunk_size(chunk_size);
-  if (const auto reason = missing(form, sequence.settings)) throw Unsupported(*reason);
+  require_form(form, sequence.settings, chunk_size);
   return precision == Precision::f64 ? use(walk_f64_(sequence, form, chunk_size, engines.f64))
                                      : use(walk_f32_(sequence, form, chunk_size, engines.f32));
 }
 
+const Rule* WalkRule::other(Form form, const Settings& settings) const {
+  const auto& parallel = declaration_.parallel;
+  return form == Form::parallel && parallel && parallel->applies(settings) ? parallel->rule.get() : nullptr;
+}
+
 std::optional<std::string> WalkRule::missing(Form form, const Settings& settings) const {
-  if (std::optional<std::string> reason = missing_ ? missing_(form, settings) : std::nullopt) return reason;
+  if (const Rule* rule = other(form, settings)) return rule->missing(form, settings);
+  const auto& reason_of = declaration_.missing;
+  if (std::optional<std::string> reason = reason_of ? reason_of(form, settings) : std::nullopt) return reason;
   return Rule::missing(form, settings);
 }
 
 Output WalkRule::run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                      std::stop_token stop, const DeviceEngines& engines) const {
+  if (const Rule* rule = other(form, sequence.settings))
+    return rule->run(sequence, form, precision, chunk_size, std::move(stop), engines);
   return with_walk(sequence, form, precision, chunk_size, engines, [&](const auto& walk) {
     require_footprint(run_footprint(*walk), sequence, form, chunk_size);
     return run_walk(*walk, stop);
@@ -73,6 +81,8 @@ std::vector<Output> WalkRule::run_heads(std::span<const Sequence> heads, Form fo
                                         Index chunk_size, std::stop_token stop,
                                         const DeviceEngines& engines) const {
   if (heads.empty()) return {};
+  if (const Rule* rule = other(form, heads.front().settings))
+    return rule->run_heads(heads, form, precision, chunk_size, std::move(stop), engines);
   const auto run_at_once = [&]<class Scalar>(const WalkOf<Scalar>& walk_of) -> std::vector<Output> {
     const auto walks = made_in_parallel(heads.size(), stop, [&](std::size_t h) {
       return walk_of(heads[h], form, chunk_size, engines.in<Scalar>());
@@ -85,16 +95,23 @@ std::vector<Output> WalkRule::run_heads(std::span<const Sequence> heads, Form fo
       return {o.template cast<double>(), walks[h]->states(carried)};
     });
   };
-  require_chunk_size(chunk_size);
-  if (const auto reason = missing(form, heads.front().settings)) throw Unsupported(*reason);
+  require_form(form, heads.front().settings, chunk_size);
   std::vector<Output> outputs = precision == Precision::f64 ? run_at_once(walk_f64_) : run_at_once(walk_f32_);
   stop_if_asked(stop);
   if (!outputs.empty()) return outputs;
   return Rule::run_heads(heads, form, precision, chunk_size, std::move(stop), engines);
 }
 
+KernelKind WalkRule::kernel(const Sequence& sequence, Form form, Precision precision,
+                            const DeviceEngines& engines) const {
+  const Rule* rule = other(form, sequence.settings);
+  return rule ? rule->kernel(sequence, form, precision, engines) : KernelKind::plain;
+}
+
 Footprint WalkRule::footprint(const Sequence& sequence, Form form, Precision precision,
                               Index chunk_size) const {
+  if (const Rule* rule = other(form, sequence.settings))
+    return rule->footprint(sequence, form, precision, chunk_size);
   return with_walk(sequence, form, precision, chunk_size, cpu_engines(),
                    [](const auto& walk) { return run_footprint(*walk); });
 }
@@ -102,9 +119,11 @@ Footprint WalkRule::footprint(const Sequence& sequence, Form form, Precision pre
 std::unique_ptr<Trace> WalkRule::trace(const Sequence& sequence, Form form, Precision precision,
                                        Index chunk_size, std::size_t budget,
                                        const DeviceEngines& engines) const {
+  if (const Rule* rule = other(form, sequence.settings))
+    return rule->trace(sequence, form, precision, chunk_size, budget, engines);
   return with_walk(sequence, form, precision, chunk_size, engines, [&](auto walk) {
     require_record_footprint(record_footprint(*walk), sequence, form, chunk_size);
-    return make_walk_trace(std::move(walk), steps_(sequence, form, chunk_size),
+    return make_walk_trace(std::move(walk), declaration_.steps(sequence, form, chunk_size),
                            groups_of(form, sequence.tokens, chunk_size, inner_batch(sequence.settings)),
                            budget);
   });
@@ -124,100 +143,24 @@ void WalkRule::walk_states(const Sequence& sequence, const VisitStates& visit, s
 }
 
 std::optional<Work> WalkRule::cost(const Sequence& sequence, Form form, Index chunk_size) const {
+  if (const Rule* rule = other(form, sequence.settings)) return rule->cost(sequence, form, chunk_size);
   return with_walk(sequence, form, Precision::f64, chunk_size, cpu_engines(),
                    [&](const auto& walk) { return walk->cost(chunk_size); });
 }
 
+Amplification WalkRule::amplification(const Sequence& sequence, Form form, Index chunk_size,
+                                      std::stop_token stop) const {
+  const Rule* rule = other(form, sequence.settings);
+  return rule ? rule->amplification(sequence, form, chunk_size, std::move(stop)) : Amplification();
+}
+
 Channel WalkRule::channel(const Sequence& sequence, Index column) const {
-  if (nonlinear_) throw Unsupported(nonlinear_(sequence.settings));
+  const auto& parallel = declaration_.parallel;
+  if (parallel && parallel->is_linear(sequence.settings)) return parallel->rule->channel(sequence, column);
+  if (declaration_.nonlinear) throw Unsupported(declaration_.nonlinear(sequence.settings));
   std::optional<Channel> channel =
       walk_f64_(sequence, Form::recurrent, 1, cpu_engines().f64)->channel(column);
   return channel ? *std::move(channel) : Rule::channel(sequence, column);
-}
-
-namespace {
-
-class WithParallel : public Rule {
- public:
-  WithParallel(std::shared_ptr<const Rule> rule, std::shared_ptr<const Rule> parallel,
-               std::function<bool(const Settings&)> applies, std::function<bool(const Settings&)> is_linear)
-      : rule_(std::move(rule)),
-        parallel_(std::move(parallel)),
-        applies_(std::move(applies)),
-        is_linear_(std::move(is_linear)) {}
-
-  std::optional<std::string> missing(Form form, const Settings& settings) const override {
-    return choose(form, settings).missing(form, settings);
-  }
-
-  Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size, std::stop_token stop,
-             const DeviceEngines& engines) const override {
-    return choose(form, sequence.settings)
-        .run(sequence, form, precision, chunk_size, std::move(stop), engines);
-  }
-
-  std::vector<Output> run_heads(std::span<const Sequence> heads, Form form, Precision precision,
-                                Index chunk_size, std::stop_token stop,
-                                const DeviceEngines& engines) const override {
-    if (heads.empty()) return {};
-    return choose(form, heads.front().settings)
-        .run_heads(heads, form, precision, chunk_size, std::move(stop), engines);
-  }
-
-  KernelKind kernel(const Sequence& sequence, Form form, Precision precision,
-                    const DeviceEngines& engines) const override {
-    return choose(form, sequence.settings).kernel(sequence, form, precision, engines);
-  }
-
-  void walk_states(const Sequence& sequence, const VisitStates& visit, std::stop_token stop) const override {
-    rule_->walk_states(sequence, visit, std::move(stop));
-  }
-
-  bool is_causal(const Sequence& sequence) const override { return rule_->is_causal(sequence); }
-
-  Footprint footprint(const Sequence& sequence, Form form, Precision precision,
-                      Index chunk_size) const override {
-    return choose(form, sequence.settings).footprint(sequence, form, precision, chunk_size);
-  }
-
-  std::optional<Work> cost(const Sequence& sequence, Form form, Index chunk_size) const override {
-    return choose(form, sequence.settings).cost(sequence, form, chunk_size);
-  }
-
-  Amplification amplification(const Sequence& sequence, Form form, Index chunk_size,
-                              std::stop_token stop) const override {
-    return choose(form, sequence.settings).amplification(sequence, form, chunk_size, std::move(stop));
-  }
-
-  std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
-                               std::size_t budget, const DeviceEngines& engines) const override {
-    return choose(form, sequence.settings).trace(sequence, form, precision, chunk_size, budget, engines);
-  }
-
-  Channel channel(const Sequence& sequence, Index column) const override {
-    return (is_linear_(sequence.settings) ? *parallel_ : *rule_).channel(sequence, column);
-  }
-
- private:
-  const Rule& choose(Form form, const Settings& settings) const {
-    return form == Form::parallel && applies_(settings) ? *parallel_ : *rule_;
-  }
-
-  std::shared_ptr<const Rule> rule_;
-  std::shared_ptr<const Rule> parallel_;
-  std::function<bool(const Settings&)> applies_;
-  std::function<bool(const Settings&)> is_linear_;
-};
-
-}  // namespace
-
-std::shared_ptr<const Rule> with_parallel(std::shared_ptr<const Rule> rule,
-                                          std::shared_ptr<const Rule> parallel,
-                                          std::function<bool(const Settings&)> applies,
-                                          std::function<bool(const Settings&)> is_linear) {
-  if (!is_linear) is_linear = applies;
-  return std::make_shared<WithParallel>(std::move(rule), std::move(parallel), std::move(applies),
-                                        std::move(is_linear));
 }
 
 }  // namespace palimpsest

@@ -11,6 +11,24 @@
 
 namespace palimpsest {
 
+/// Another rule that computes the same with some settings: some rules are row programs with some options, and
+/// only as such have a form over the whole sequence.
+struct ParallelRule {
+  std::shared_ptr<const Rule> rule;
+  std::function<bool(const Settings&)> applies;    // whether the parallel form is that of `rule`
+  std::function<bool(const Settings&)> is_linear;  // whether the channels of the memory are
+};
+
+/// What is said of a rule that walks, besides how it walks.
+struct WalkDeclaration {
+  std::function<Steps(const Sequence&, Form, Index chunk_size)> steps;
+  /// Why a form does not exist; empty: all do that Rule has.
+  std::function<std::optional<std::string>(Form, const Settings&)> missing = {};
+  /// Why the memory is no linear function of the values; empty: the walk has channels.
+  std::function<std::string(const Settings&)> nonlinear = {};
+  std::optional<ParallelRule> parallel = {};
+};
+
 /// A rule that is no row program but carries something from block to block: how a sequence walks through a
 /// form, in both precisions, and what is shown of it.
 class WalkRule : public Rule {
@@ -18,19 +36,11 @@ class WalkRule : public Rule {
   template <class Scalar>
   using WalkOf = std::function<std::unique_ptr<const Walk<Scalar>>(const Sequence&, Form, Index chunk_size,
                                                                    const Engines<Scalar>&)>;
-  using StepsOf = std::function<Steps(const Sequence&, Form, Index chunk_size)>;
-  using MissingOf = std::function<std::optional<std::string>(Form, const Settings&)>;
-  using NonlinearOf = std::function<std::string(const Settings&)>;
 
-  /// `missing` says why a form does not exist; empty: all do that Rule has. `nonlinear` says why the memory
-  /// is no linear function of the values; empty: the walk has channels.
-  WalkRule(WalkOf<double> walk_f64, WalkOf<float> walk_f32, StepsOf steps, MissingOf missing,
-           NonlinearOf nonlinear)
+  WalkRule(WalkOf<double> walk_f64, WalkOf<float> walk_f32, WalkDeclaration declaration)
       : walk_f64_(std::move(walk_f64)),
         walk_f32_(std::move(walk_f32)),
-        steps_(std::move(steps)),
-        missing_(std::move(missing)),
-        nonlinear_(std::move(nonlinear)) {}
+        declaration_(std::move(declaration)) {}
 
   std::optional<std::string> missing(Form form, const Settings& settings) const override;
   Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size, std::stop_token stop,
@@ -38,15 +48,22 @@ class WalkRule : public Rule {
   std::vector<Output> run_heads(std::span<const Sequence> heads, Form form, Precision precision,
                                 Index chunk_size, std::stop_token stop,
                                 const DeviceEngines& engines) const override;
+  KernelKind kernel(const Sequence& sequence, Form form, Precision precision,
+                    const DeviceEngines& engines) const override;
   Footprint footprint(const Sequence& sequence, Form form, Precision precision,
                       Index chunk_size) const override;
   std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                                std::size_t budget, const DeviceEngines& engines) const override;
   void walk_states(const Sequence& sequence, const VisitStates& visit, std::stop_token stop) const override;
   std::optional<Work> cost(const Sequence& sequence, Form form, Index chunk_size) const override;
+  Amplification amplification(const Sequence& sequence, Form form, Index chunk_size,
+                              std::stop_token stop) const override;
   Channel channel(const Sequence& sequence, Index column) const override;
 
  private:
+  /// The rule whose form is taken in the place of a walk; null: none.
+  const Rule* other(Form form, const Settings& settings) const;
+
   /// What `use` makes of the walk in this precision. Throws Unsupported where the form is missing.
   template <class Use>
   auto with_walk(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
@@ -54,17 +71,13 @@ class WalkRule : public Rule {
 
   WalkOf<double> walk_f64_;
   WalkOf<float> walk_f32_;
-  StepsOf steps_;
-  MissingOf missing_;
-  NonlinearOf nonlinear_;
+  WalkDeclaration declaration_;
 };
 
 /// A rule from one generic function `std::unique_ptr<const Walk<Scalar>> walk<Scalar>(const Sequence&, Form,
 /// Index chunk_size, const Engines<Scalar>&)`.
 template <class Function>
-std::shared_ptr<const Rule> walk_rule(Function walk, WalkRule::StepsOf steps,
-                                      WalkRule::MissingOf missing = {},
-                                      WalkRule::NonlinearOf nonlinear = {}) {
+std::shared_ptr<const Rule> walk_rule(Function walk, WalkDeclaration declaration) {
   return std::make_shared<WalkRule>(
       [walk](const Sequence& sequence, Form form, Index chunk_size, const Engines<double>& engines) {
         return walk.template operator()<double>(sequence, form, chunk_size, engines);
@@ -72,15 +85,18 @@ std::shared_ptr<const Rule> walk_rule(Function walk, WalkRule::StepsOf steps,
       [walk](const Sequence& sequence, Form form, Index chunk_size, const Engines<float>& engines) {
         return walk.template operator()<float>(sequence, form, chunk_size, engines);
       },
-      std::move(steps), std::move(missing), std::move(nonlinear));
+      std::move(declaration));
 }
 
-/// `rule`, but with the parallel form of `parallel` where `applies` says so: some rules are row programs with
-/// some options, and only as such have a form over the whole sequence. The channels of its memory are those
-/// of `parallel` where `is_linear` says so; empty: where `applies` does.
-std::shared_ptr<const Rule> with_parallel(std::shared_ptr<const Rule> rule,
-                                          std::shared_ptr<const Rule> parallel,
-                                          std::function<bool(const Settings&)> applies,
-                                          std::function<bool(const Settings&)> is_linear = {});
+/// The same from a class of walks that is made of just these.
+template <template <class> class WalkClass>
+std::shared_ptr<const Rule> walk_rule(WalkDeclaration declaration) {
+  return walk_rule(
+      []<class Scalar>(const Sequence& sequence, Form form, Index chunk_size,
+                       const Engines<Scalar>& engines) {
+        return std::make_unique<WalkClass<Scalar>>(sequence, form, chunk_size, engines);
+      },
+      std::move(declaration));
+}
 
 }  // namespace palimpsest

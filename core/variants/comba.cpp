@@ -1,4 +1,4 @@
-#include "core/rules/row_problems.h"
+#include "core/rules/inner_problem.h"
 #include "core/rules/row_rule.h"
 #include "core/variants/variants.h"
 
@@ -14,13 +14,13 @@ Notation comba_notation() {
 
 }  // namespace
 
-/// Spec 3.13: S_t = alpha_t S_{t-1} + beta_t k_t (v_t - R^T p_t)^T with R = S_{t-1} or alpha_t S_{t-1}.
 Variant comba() {
   return {
       .id = "comba",
       .label = "Comba",
       .words = "The delta rule with a second key: one asks what is there, the other says where to write.",
       .paper = "Hu et al., Comba: Improving Bilinear RNNs with Closed-loop Control, 2025",
+      .recurrence = "alpha S + beta k (v - R' p)', R = S if read=undecayed, R = alpha S if read=decayed",
       .options = {{"read", {"undecayed", "decayed"}, "state that the erase reads"}},
       .inputs = {demonstrated({"p", {"n", "dk"}, Range::finite, "erase key"}, {.value = 1, .like = "k"}),
                  decay_input({"n"}), beta_input(), initial_state_input()},

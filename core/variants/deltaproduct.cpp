@@ -1,4 +1,4 @@
-#include "core/rules/row_problems.h"
+#include "core/rules/inner_problem.h"
 #include "core/rules/row_rule.h"
 #include "core/variants/variants.h"
 

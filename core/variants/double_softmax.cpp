@@ -87,8 +87,7 @@ Matrix<double> double_softmax_initial(const Sequence& sequence) {
   return given_or_zero(sequence, "initial_S", sequence.dk, sequence.dv);
 }
 
-std::vector<std::pair<std::string, Matrix<double>>> named_states(const Matrix<double>& state,
-                                                                 const Sequence& sequence) {
+NamedStates named_states(const Matrix<double>& state, const Sequence& sequence) {
   Matrix<double> log_z = Matrix<double>::Constant(sequence.dk, 1, -std::numeric_limits<double>::infinity());
   if (sequence.has("initial_log_z")) log_z = sequence.at("initial_log_z").all<double>();
   if (sequence.tokens > 0) log_z = sequence.at("log_z").rows<double>(sequence.tokens - 1, 1).transpose();

@@ -1,4 +1,4 @@
-#include "core/rules/row_problems.h"
+#include "core/rules/inner_problem.h"
 #include "core/rules/row_rule.h"
 #include "core/variants/variants.h"
 
@@ -32,13 +32,13 @@ Notation gated_deltanet2_notation() {
 
 }  // namespace
 
-/// Spec 3.13: S_t = (I - k_t (e_t o k_t)^T) Diag(alpha_t) S_{t-1} + k_t (w_t o v_t)^T.
 Variant gated_deltanet2() {
   return {
       .id = "gated_deltanet2",
       .label = "Gated DeltaNet-2",
       .words = "What is taken out and what is written have gates of their own, one per channel.",
       .paper = "Gated DeltaNet-2, 2025",
+      .recurrence = "(I - k (erase_gate o k)') Diag(alpha) S + k (write_gate o v)'",
       .inputs = {decay_input({"n", "dk"}),
                  demonstrated({"erase_gate", {"n", "dk"}, Range::up_to_two, "erase strength per key channel"},
                               {.value = 1, .learning_rate = true}),

@@ -1,16 +1,16 @@
-#include "core/rules/row_problems.h"
+#include "core/rules/inner_problem.h"
 #include "core/rules/row_rule.h"
 #include "core/variants/variants.h"
 
 namespace palimpsest {
 
-/// Spec 3.4: S_t = Diag(alpha_t) S_{t-1} + k_t v_t^T.
 Variant gla() {
   return {
       .id = "gla",
       .label = "GLA",
       .words = "Each token decides for every key channel how much of the memory is kept.",
       .paper = "Yang et al., Gated Linear Attention Transformers, 2023",
+      .recurrence = "Diag(alpha) S + k v'",
       .inputs = {decay_input({"n", "dk"}), initial_state_input()},
       .loss =
           {.words =
@@ -19,11 +19,7 @@ Variant gla() {
                     "\\tfrac12\\|\\mathrm{Diag}(\\sqrt{1-\\alpha_t})\\,S\\|_F^2",
            .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
            .problems = dot_problems},
-      .rule = row_rule({.decay = Decay::key},
-                       []<class Scalar>(const Rows<Scalar>& rows) {
-                         return Program<Scalar>{
-                             .q = rows.scaled_q(), .k = rows("k"), .v = rows("v"), .gate = rows("alpha")};
-                       }),
+      .rule = row_rule({.decay = Decay::key}),
   };
 }
 

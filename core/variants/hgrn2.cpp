@@ -1,4 +1,4 @@
-#include "core/rules/row_problems.h"
+#include "core/rules/inner_problem.h"
 #include "core/rules/row_rule.h"
 #include "core/variants/variants.h"
 
@@ -22,8 +22,6 @@ Notation hgrn2_notation() {
 
 }  // namespace
 
-/// Spec 1.3: gated linear attention with k_t = 1 - alpha_t, S_t = Diag(alpha_t) S_{t-1} + (1 - alpha_t)
-/// v_t^T.
 Variant hgrn2() {
   return {
       .id = "hgrn2",
@@ -32,6 +30,7 @@ Variant hgrn2() {
           "Gated linear attention whose key is what the gate forgets: a channel takes in as much as it lets "
           "go.",
       .paper = "Qin et al., HGRN2: Gated Linear RNNs with State Expansion, 2024",
+      .recurrence = "Diag(alpha) S + (1 - alpha) v'",
       .makes = {"k"},
       .inputs = {decay_input({"n", "dk"}), initial_state_input()},
       .loss = {.words = "Write v under the key 1 - alpha, and keep the memory small where it fades: every "

@@ -3,7 +3,7 @@
 #include "core/base/error.h"
 #include "core/contract/sequence.h"
 #include "core/numbers/features.h"
-#include "core/rules/row_problems.h"
+#include "core/rules/inner_problem.h"
 #include "core/rules/row_rule.h"
 #include "core/variants/variants.h"
 

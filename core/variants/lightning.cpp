@@ -1,10 +1,9 @@
-#include "core/rules/row_problems.h"
+#include "core/rules/inner_problem.h"
 #include "core/rules/row_rule.h"
 #include "core/variants/variants.h"
 
 namespace palimpsest {
 
-/// RetNet with a decay exp(-slope) of its own for every head, as lightning attention uses it (spec 3.4).
 Variant lightning() {
   return {
       .id = "lightning",
@@ -12,6 +11,7 @@ Variant lightning() {
       .words =
           "RetNet whose heads forget at different paces: head after head the slope of the logarithm halves.",
       .paper = "Qin et al., Lightning Attention-2, 2024; MiniMax-01, 2025",
+      .recurrence = "exp(-slope) S + k v'",
       .inputs = {initial_state_input()},
       .parameters =
           {{.name = "slope",

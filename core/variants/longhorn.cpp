@@ -93,7 +93,6 @@ std::vector<InnerProblem> channel_problems(const InnerContext& context) {
 
 }  // namespace
 
-/// S_t = Diag(1 - delta_t k_t o k_t) S_{t-1} + delta_t k_t v_t^T, delta_t = beta_t / (1 + beta_t |k_t|^2).
 Variant longhorn() {
   return {
       .id = "longhorn",
@@ -102,6 +101,7 @@ Variant longhorn() {
           "Each token solves for the memory that answers it without leaving the old one far behind: "
           "forgetting follows from the key, and no gate is needed.",
       .paper = "Liu et al., Longhorn: State Space Models are Amortized Online Learners, 2024",
+      .recurrence = "Diag(1 - delta k o k) S + delta k v', delta = beta / (1 + beta k' k)",
       .inputs = {demonstrated({"beta",
                                {"n"},
                                Range::non_negative,

@@ -23,7 +23,7 @@ class MambaWalk : public OperatorWalk<MambaRows, Scalar> {
     return {Matrix<Scalar>::Zero(sequence_.dk, sequence_.dv)};
   }
 
-  std::vector<std::pair<std::string, Matrix<double>>> states(const Carried<Scalar>& carried) const override {
+  NamedStates states(const Carried<Scalar>& carried) const override {
     return {{"S", carried.front().template cast<double>()}};
   }
 
@@ -269,12 +269,7 @@ Variant mamba() {
                .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
                .problems = mamba_problems},
       .memory = {.pairs = stored},
-      .rule = walk_rule(
-          []<class Scalar>(const Sequence& sequence, Form form, Index chunk_size,
-                           const Engines<Scalar>& engines) {
-            return std::make_unique<MambaWalk<Scalar>>(sequence, form, chunk_size, engines);
-          },
-          mamba_steps),
+      .rule = walk_rule<MambaWalk>({.steps = mamba_steps}),
   };
 }
 

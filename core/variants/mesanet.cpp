@@ -3,7 +3,6 @@
 #include "core/costs/costs.h"
 #include "core/engines/engines.h"
 #include "core/rules/inner_problem.h"
-#include "core/rules/mesa_system.h"
 #include "core/rules/walk_rule.h"
 #include "core/steps/phase.h"
 #include "core/variants/variants.h"
@@ -30,7 +29,7 @@ class MesaWalk : public OperatorWalk<MesaRows, Scalar> {
     return {H};
   }
 
-  std::vector<std::pair<std::string, Matrix<double>>> states(const Carried<Scalar>& carried) const override {
+  NamedStates states(const Carried<Scalar>& carried) const override {
     const MesaState<Scalar>& H = carried.front();
     return {{"Hkk", H.leftCols(sequence_.dk).template cast<double>()},
             {"Hkv", H.rightCols(sequence_.dv).template cast<double>()}};
@@ -343,12 +342,7 @@ Variant mesanet() {
                .step = "S_t = \\arg\\min_S \\mathcal L_t(S) = (H^{kk}_t + \\Lambda)^{-1} H^{kv}_t",
                .problems = mesanet_problems},
       .memory = {.answers = answers},
-      .rule = walk_rule(
-          []<class Scalar>(const Sequence& sequence, Form form, Index chunk_size,
-                           const Engines<Scalar>& engines) {
-            return std::make_unique<MesaWalk<Scalar>>(sequence, form, chunk_size, engines);
-          },
-          mesanet_steps),
+      .rule = walk_rule<MesaWalk>({.steps = mesanet_steps}),
   };
 }
 

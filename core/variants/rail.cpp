@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/rules/read_order.h"
 #include "core/rules/row_rule.h"
 #include "core/variants/variants.h"
 
@@ -245,6 +244,7 @@ Variant joined(const RailStop& lower, const RailStop& upper, const Path& path) {
   joint.words =
       fmt::format("Between {} and {}: one symbol at a time moves from off to on.", lower.name, upper.name);
   joint.paper = one.paper + "; " + other.paper;
+  joint.recurrence = {};
   joint.loss = {};
   joint.loss.words = fmt::format("Between {} and {} there is no loss of its own; the two have theirs.",
                                  lower.name, upper.name);

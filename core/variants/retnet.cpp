@@ -1,16 +1,16 @@
-#include "core/rules/row_problems.h"
+#include "core/rules/inner_problem.h"
 #include "core/rules/row_rule.h"
 #include "core/variants/variants.h"
 
 namespace palimpsest {
 
-/// Spec 3.4: S_t = gamma S_{t-1} + k_t v_t^T.
 Variant retnet() {
   return {
       .id = "retnet",
       .label = "RetNet",
       .words = "The memory fades by the same factor at every token.",
       .paper = "Sun et al., Retentive Network, 2023",
+      .recurrence = "gamma S + k v'",
       .inputs = {initial_state_input()},
       .parameters = {{.name = "gamma",
                       .minimum = 0,

@@ -80,7 +80,7 @@ class LeastSquaresWalk : public Walk<Scalar> {
     return walked;
   }
 
-  std::vector<std::pair<std::string, Matrix<double>>> states(const Carried<Scalar>& carried) const override {
+  NamedStates states(const Carried<Scalar>& carried) const override {
     return {{"S", carried[1].template cast<double>()}, {"P", carried[0].template cast<double>()}};
   }
 
@@ -250,12 +250,7 @@ Variant rls() {
                .step = "S_t = \\arg\\min_S \\mathcal L_t(S) = S_{t-1} + \\beta_t P_t k_t (v_t - "
                        "S_{t-1}^{\\top}k_t)^{\\top}",
                .problems = rls_problems},
-      .rule = walk_rule(
-          []<class Scalar>(const Sequence& sequence, Form form, Index chunk_size,
-                           const Engines<Scalar>& engines) {
-            return std::make_unique<LeastSquaresWalk<Scalar>>(sequence, form, chunk_size, engines);
-          },
-          rls_steps),
+      .rule = walk_rule<LeastSquaresWalk>({.steps = rls_steps}),
   };
 }
 

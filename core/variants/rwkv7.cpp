@@ -1,4 +1,4 @@
-#include "core/rules/row_problems.h"
+#include "core/rules/inner_problem.h"
 #include "core/rules/row_rule.h"
 #include "core/variants/variants.h"
 
@@ -23,7 +23,6 @@ Notation rwkv7_notation() {
 
 }  // namespace
 
-/// Spec 3.13: S_t = Diag(alpha_t) S_{t-1} + b_t (a_t^T S_{t-1}) + k_t v_t^T. DPLR; without alpha IPLR.
 Variant rwkv7() {
   return {
       .id = "rwkv7",
@@ -32,6 +31,7 @@ Variant rwkv7() {
           "One key asks, another takes the answer away, a third writes: erasing and writing are apart. "
           "In the paper's names q is r, alpha is w, a is -kappa and b is kappa times its in-context rate.",
       .paper = "Peng et al., RWKV-7 \"Goose\" with Expressive Dynamic State Evolution, 2025",
+      .recurrence = "Diag(alpha) S + b (a' S) + k v'",
       .inputs = {optional(decay_input({"n", "dk"}), "1"),
                  demonstrated({"a", {"n", "dk"}, Range::finite, "reads the undecayed state"},
                               {.value = -1, .like = "k"}),

@@ -1,5 +1,4 @@
 #include "core/rules/inner_problem.h"
-#include "core/rules/row_problems.h"
 #include "core/rules/row_rule.h"
 #include "core/variants/variants.h"
 
@@ -118,8 +117,7 @@ std::vector<InnerProblem> titans_problems(const InnerContext& context) {
 Variant titans() {
   const auto named = [](const Matrix<double>& state, const Sequence& sequence) {
     const Index K = sequence.dk;
-    return std::vector<std::pair<std::string, Matrix<double>>>{{"S", state.topRows(K)},
-                                                               {"M", state.middleRows(K, K)}};
+    return NamedStates{{"S", state.topRows(K)}, {"M", state.middleRows(K, K)}};
   };
   const auto encoder = make_encoder([]<class Scalar>(const Rows<Scalar>& rows) { return titans_rows(rows); });
   return {

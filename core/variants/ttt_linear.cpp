@@ -1,18 +1,15 @@
 #include "core/rules/network_rule.h"
-#include "core/rules/walk_rule.h"
-#include "core/variants/inner_learning.h"
+#include "core/rules/row_rule.h"
 #include "core/variants/variants.h"
 
 namespace palimpsest {
 
 namespace {
 
-bool has_layer_norm(const Settings& settings) {
-  return settings.options.find("layer_norm")->second == "true";
-}
+bool is_linear(const Settings& settings) { return settings.option("layer_norm") == "false"; }
 
 NetworkPlan plan(const Settings& settings) {
-  return has_layer_norm(settings) ? NetworkPlan{{"S"}, {"bias"}} : NetworkPlan{{"S"}, {}};
+  return is_linear(settings) ? NetworkPlan{{"S"}, {}} : NetworkPlan{{"S"}, {"bias"}};
 }
 
 /// sigma of the token with this place in its batch.
@@ -64,8 +61,7 @@ std::shared_ptr<const Rule> ttt_linear_row_program() {
     const Index K = sequence.dk;
     const double sigma =
         sequence.tokens == 0 ? 0 : sigma_at(sequence, (sequence.tokens - 1) % inner_batch(sequence.settings));
-    return std::vector<std::pair<std::string, Matrix<double>>>{
-        {"S", state.topRows(K) + sigma * state.bottomRows(K)}};
+    return NamedStates{{"S", state.topRows(K) + sigma * state.bottomRows(K)}};
   };
   return std::make_shared<RowRule>(RowDeclaration{
       .structure = structure, .encoder = encoder, .notation = learning_notation, .states = {initial, named}});
@@ -84,8 +80,8 @@ Variant ttt_linear() {
           "The memory is a linear model that is trained while it reads, one small batch of tokens at a time.",
       .paper = "Sun et al., Learning to (Learn at Test Time): RNNs with Expressive Hidden States, 2024",
       .options = {{"layer_norm", {"false", "true"}, "true: f(x) = x + LN(x S + bias), dk = dv = d"}},
-      .inputs = ttt_inputs(),
-      .parameters = ttt_parameters(),
+      .inputs = network_inputs(),
+      .parameters = network_parameters(),
       .states = {{"S"}, {"bias", layer_norm}},
       .loss = {.words =
                    "Make the model answer v when asked with k: the gradients of a batch are all taken at the "
@@ -94,8 +90,7 @@ Variant ttt_linear() {
                .step = "S_t = S_\\tau - \\sigma_t\\nabla\\mathcal L_{\\tau<j\\le t}(S_\\tau)",
                .problems = network_problems(plan)},
       .memory = {.answers = network_memory(plan)},
-      .rule = with_parallel(network_rule(plan), ttt_linear_row_program(),
-                            [](const Settings& settings) { return !has_layer_norm(settings); }),
+      .rule = network_rule(plan, ParallelRule{ttt_linear_row_program(), is_linear, is_linear}),
   };
   variant.inputs.push_back({"initial_state",
                             {"dk", "dv"},

@@ -1,5 +1,4 @@
 #include "core/rules/network_rule.h"
-#include "core/variants/inner_learning.h"
 #include "core/variants/variants.h"
 
 namespace palimpsest {
@@ -15,8 +14,8 @@ Variant ttt_mlp() {
       .options = {{"layer_norm",
                    {"false", "true"},
                    "true: layer norm and residual around the network, dk = dv = d"}},
-      .inputs = ttt_inputs(),
-      .parameters = ttt_parameters(),
+      .inputs = network_inputs(),
+      .parameters = network_parameters(),
       .states = {{"W1"}, {"b1"}, {"W2"}, {"b2"}},
       .loss =
           {.words =

@@ -41,14 +41,29 @@
 
 namespace palimpsest {
 
+struct RowDeclaration;
+
 #define DECLARE(name) Variant name();
 PALIMPSEST_VARIANTS(DECLARE)
 #undef DECLARE
 
-/// Every variant, in the order in which they are best met.
+/// Every variant, in the order in which they are best met. A row program whose memory can be read at any time
+/// has the option `order`, unless it has one of its own.
 std::span<const Variant> variants();
 
 /// The variant with this id among `table`; throws InputError listing the known ids.
 const Variant& find_variant(std::string_view id, std::span<const Variant> table = variants());
+
+/// The option that says whether a token reads the memory after its own update, o_t = S_t^T q_t, or before it,
+/// o_t = S_{t-1}^T q_t, as papers differ. LaCT has it for whole batches.
+inline constexpr const char* read_order_option = "order";
+inline constexpr const char* reads_after = "update_first";
+inline constexpr const char* reads_before = "apply_first";
+
+/// Row rules that read before their rows where the settings want that and tokens read on the way.
+RowDeclaration in_either_order(RowDeclaration rule);
+
+/// Why tokens of `variant` read at one time only, with these settings; empty where the option has an effect.
+std::string no_read_order(const Variant& variant, const Settings& settings);
 
 }  // namespace palimpsest

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/engines/fast_kernels.h"
+#include "core/engines/device_engines.h"
 #include "core/rules/row_rule.h"
 #include "kernels/cuda/engine.h"
 

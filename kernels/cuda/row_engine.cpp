@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/stop.h"
 #include "core/engines/chunk_decays.h"
-#include "core/engines/fast_kernels.h"
+#include "core/engines/device_engines.h"
 #include "kernels/cuda/engine.h"
 #include "kernels/cuda/row_kernels.h"
 #include "kernels/cuda/tensor_rows.h"

@@ -4,7 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/stop.h"
-#include "core/engines/fast_kernels.h"
+#include "core/engines/device_engines.h"
 #include "kernels/cuda/engine.h"
 #include "kernels/cuda/softmax.h"
 #include "kernels/cuda/tensor_rows.h"

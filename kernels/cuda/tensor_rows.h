@@ -114,7 +114,7 @@ class TensorSoftmax {
 };
 
 /// Row programs of all heads in chunks of 32 tokens in tf32: those that fit_tensor_cores()
-/// (core/engines/fast_kernels.h), on any device that has_tensor_float().
+/// (core/engines/device_engines.h), on any device that has_tensor_float().
 class TensorFloatRows {
  public:
   /// `programs` must outlive this. Throws Error where the device has no room for the tables.

@@ -61,8 +61,6 @@ TEST_CASE("Muon alone needs more, with the reason, and most where it takes full 
 
 namespace {
 
-const RowRule& row_rule_of(const Variant& variant) { return dynamic_cast<const RowRule&>(*variant.rule); }
-
 std::vector<double>& values(Arrays& arrays, const char* name) { return std::get<0>(arrays.at(name).values); }
 
 /// Two thirds store values, the rest write zeros under all directions: an erasing rule empties its memory.
@@ -94,7 +92,7 @@ TEST_CASE("what a memory emptied by its writes has lost is known before") {
   arrays["beta"] = Array({T}, std::vector<double>(T, 0.5));
   const Case decaying = bound(variant, resolve(variant, {}), arrays);
   const auto factor = [&](Form form, Index chunk_size) {
-    return form_amplification(row_rule_of(variant), decaying.sequence, form, chunk_size);
+    return variant.rule->amplification(decaying.sequence, form, chunk_size);
   };
 
   const Amplification parallel = factor(Form::parallel, 1);
@@ -127,8 +125,7 @@ TEST_CASE("every row program's forms are off by about as much as their amplifica
       for (const Form form : {Form::chunkwise, Form::parallel}) {
         const Index chunk_size = 16;
         const Output got = each.run(form, Precision::f64, chunk_size);
-        const Amplification amplification =
-            form_amplification(row_rule_of(variant), each.sequence, form, chunk_size);
+        const Amplification amplification = variant.rule->amplification(each.sequence, form, chunk_size);
         for (const Disagreement& disagreement : compare_each(got, expected)) {
           INFO(variant.id << " " << describe_options(given) << " " << name(form) << " "
                           << disagreement.array);

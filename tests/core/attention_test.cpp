@@ -8,7 +8,6 @@
 #include "core/base/error.h"
 #include "core/insight/attention_band.h"
 #include "core/rules/effective_attention.h"
-#include "core/rules/read_order.h"
 #include "core/rules/row_rule.h"
 #include "tests/catch.h"
 #include "tests/core/golden.h"

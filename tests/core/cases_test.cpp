@@ -255,27 +255,6 @@ TEST_CASE("a sequence extended in any form is the sequence in one piece") {
   }
 }
 
-TEST_CASE("a prefill in chunks and then token by token is one run") {
-  constexpr Index T = 20;
-  for (const Case& each : all_cases({.tokens = T, .dk = 3, .dv = 5, .seed = 33})) {
-    if (!each.variant->rule->is_causal(each.sequence)) continue;
-    const std::vector<Form> forms = each.forms();
-    const bool streams = std::ranges::find(forms, Form::recurrent) != forms.end();
-    const Form form = streams ? Form::recurrent : forms.front();
-    const Index batch = inner_batch(each.sequence.settings);
-    const Index prefill = split_at(each, 9);
-    Case so_far = first_tokens(each, prefill);
-    Output output = so_far.run(Form::chunkwise, Precision::f64, 4);
-    for (Index t = prefill; t < T; t += batch) {
-      const Index count = std::min(batch, T - t);
-      output = extended(so_far, output, part_of(each, t, count), form);
-      so_far = first_tokens(each, t + count);
-    }
-    INFO(each.words);
-    CHECK(compare(output, each.run(form)).error <= each.allowed(1e-13));
-  }
-}
-
 TEST_CASE("a state that is not handed over as it is changes what follows") {
   constexpr Index T = 24;
   for (const Case& each : all_cases({.tokens = T, .dk = 4, .dv = 3, .seed = 34})) {
@@ -420,18 +399,6 @@ TEST_CASE("a token that only asks is one whose key and value are nothing") {
     const Matrix<double> writing =
         extended(block, before, rest_of(each, 17), Form::recurrent).o.bottomRows(13);
     CHECK(compare("o", writing, run).error > 1e-2);
-  }
-}
-
-TEST_CASE("without erasing, what a block answers and what comes later add up") {
-  for (const char* id : {"linear", "retnet", "gla"}) {
-    INFO(id);
-    const Case each = random_case(find_variant(id), {}, {.tokens = 30, .dk = 5, .dv = 3, .seed = 14});
-    const Case block = first_tokens(each, 17);
-    const Output before = block.run(Form::chunkwise, Precision::f64, 4);
-    const Matrix<double> answered = asked(block, before, rest_of(each, 17), Form::parallel, 1);
-    const Matrix<double> own = bound(*each.variant, each.settings, rest_of(each, 17)).run(Form::parallel).o;
-    CHECK(compare("o", answered + own, each.run(Form::recurrent).o.bottomRows(13)).error <= 1e-12);
   }
 }
 

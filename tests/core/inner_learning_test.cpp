@@ -116,23 +116,6 @@ TEST_CASE("a position factor of 0 for the last token forgets the batch") {
   }
 }
 
-TEST_CASE("inner batches of one token are DeltaNet, one batch of all tokens is linear attention") {
-  const RandomCase random{.tokens = 19, .dk = 5, .dv = 4, .seed = 43};
-  const Variant& ttt = find_variant("ttt_linear");
-  const Case one = random_case(ttt, {.parameters = {{"batch", 1}}}, random);
-  Arrays arrays = *one.arrays;
-  arrays["beta"] = arrays.at("eta");
-  const Case deltanet = bound(find_variant("deltanet"), {}, arrays);
-  CHECK(compare(one.run(Form::chunkwise), deltanet.run(Form::recurrent)).error <= 1e-14);
-
-  const Case all = random_case(ttt, {.parameters = {{"batch", 19}}}, random);
-  arrays = *all.arrays;
-  auto& v = std::get<0>(arrays.at("v").values);
-  for (std::size_t i = 0; i < v.size(); ++i) v[i] *= arrays.at("eta")[static_cast<Index>(i / 4)];
-  const Case linear = bound(find_variant("linear"), {}, arrays);
-  CHECK(compare(all.run(Form::chunkwise, Precision::f64, 5), linear.run(Form::recurrent)).error <= 1e-14);
-}
-
 TEST_CASE("nothing to learn gives numbers, not NaN") {
   for (const Case& each : cases_with_batch(4, {.tokens = 9, .dk = 1, .dv = 1, .seed = 44})) {
     for (const char* silent : {"eta", "k", "v", "q", "initial_S", "W1", "W2"}) {
@@ -162,28 +145,6 @@ TEST_CASE("layer norm of one channel, where every answer is the query plus the b
   }
 }
 
-TEST_CASE("with Muon the size of what is learned does not matter, with SGD it does") {
-  const auto change = [](const char* optimizer) {
-    const Settings given = {.options = {{"optimizer", optimizer}, {"weight_norm", "false"}},
-                            .parameters = {{"batch", 4}}};
-    const Case each = random_case(find_variant("lact"), given, {.tokens = 16, .dk = 6, .dv = 5, .seed = 45});
-    const Case louder = changed(each, [](Arrays& arrays) {
-      for (double& v : std::get<0>(arrays.at("v").values)) v *= 10;
-    });
-    return (louder.run(Form::chunkwise).o - each.run(Form::chunkwise).o).cwiseAbs().maxCoeff();
-  };
-  CHECK(change("muon") < 1e-4);
-  CHECK(change("sgd") > 0.1);
-}
-
-TEST_CASE("weight norm keeps the lengths of the columns") {
-  const Case each = random_case(find_variant("lact"), {.parameters = {{"batch", 4}}},
-                                {.tokens = 16, .dk = 6, .dv = 5, .seed = 46});
-  const Matrix<double> before = each.sequence.at("initial_S").all<double>();
-  const Matrix<double> after = each.run(Form::recurrent).states[0].second;
-  for (Index j = 0; j < 5; ++j) CHECK(after.col(j).norm() == Approx(before.col(j).norm()).epsilon(1e-4));
-}
-
 TEST_CASE("a form that does not exist says why, and is refused with the same words") {
   for (const auto& [id, given] : std::vector<std::pair<const char*, Settings>>{
            {"ttt_linear", {.options = {{"layer_norm", "true"}}}},
@@ -196,21 +157,6 @@ TEST_CASE("a form that does not exist says why, and is refused with the same wor
     CHECK(reason->find("non-linear") != std::string::npos);
     CHECK_THROWS_AS(each.run(Form::parallel), Unsupported);
     CHECK_THROWS_WITH(each.trace(Form::parallel, 1), *reason);
-  }
-}
-
-TEST_CASE("a run and a trace stop when asked to") {
-  std::stop_source stop;
-  stop.request_stop();
-  for (const Case& each : cases_with_batch(4, {.tokens = 9, .dk = 6, .dv = 6, .seed = 47})) {
-    for (const Form form : each.forms()) {
-      INFO(each.words << " " << name(form));
-      CHECK_THROWS_AS(each.variant->rule->run(each.sequence, form, Precision::f64, 2, stop.get_token()),
-                      Cancelled);
-      const auto trace = each.trace(form, 2);
-      trace->prepare(stop.get_token());
-      CHECK_FALSE(trace->record(0).tensors().empty());
-    }
   }
 }
 

@@ -1,8 +1,12 @@
 #include "tests/core/oracles.h"
 
 #include <Eigen/Dense>
+#include <cctype>
 #include <cmath>
+#include <map>
 #include <stdexcept>
+
+#include "core/variants/variants.h"
 
 namespace palimpsest::testing {
 
@@ -55,27 +59,155 @@ struct Head {
 };
 
 /// Whether o_t = S_{t-1}^T q_t.
-bool reads_before(const Head& head) {
+bool is_read_before(const Head& head) {
   const auto order = head.settings.options.find("order");
   return order != head.settings.options.end() && order->second == "apply_first";
 }
 
-/// S_t = step(S_{t-1}, t); o_t = S_t^T q_t, or S_{t-1}^T q_t.
-template <class Step>
-Output recurrence(const Head& head, Step step) {
+/// Carries out Variant::recurrence for token `t` as it stands.
+class Recurrence {
+ public:
+  Recurrence(const std::string& text, const Head& head, const Dense& S, Index t) : head_(head), t_(t) {
+    known_["S"] = S;
+    std::vector<std::string> clauses;
+    for (std::size_t begin = 0; begin <= text.size();) {
+      const std::size_t end = std::min(text.find(", ", begin), text.size());
+      clauses.push_back(text.substr(begin, end - begin));
+      begin = end + 2;
+    }
+    for (std::size_t i = 1; i < clauses.size(); ++i) define(clauses[i]);
+    after_ = value_of(clauses.front());
+  }
+
+  const Dense& after() const { return after_; }
+
+ private:
+  /// "R = S", or "R = S if read=undecayed".
+  void define(const std::string& clause) {
+    const std::size_t equals = clause.find(" = ");
+    const std::size_t condition = clause.find(" if ");
+    if (condition != std::string::npos) {
+      const std::string wanted = clause.substr(condition + 4);
+      const std::string option = wanted.substr(0, wanted.find('='));
+      if (wanted != option + "=" + head_.settings.options.at(option)) return;
+    }
+    known_[clause.substr(0, equals)] = value_of(clause.substr(equals + 3, condition - equals - 3));
+  }
+
+  Dense value_of(const std::string& text) {
+    rest_ = text;
+    const Dense value = sum();
+    if (!next().empty()) throw std::logic_error("\"" + text + "\" ends with \"" + rest_ + "\"");
+    return value;
+  }
+
+  static bool is_number(const Dense& x) { return x.size() == 1; }
+
+  static Dense times(const Dense& a, const Dense& b) {
+    if (is_number(a)) return a(0, 0) * b;
+    return is_number(b) ? Dense(a * b(0, 0)) : Dense(a * b);
+  }
+
+  static Dense plus(const Dense& a, const Dense& b) {
+    if (is_number(a)) return (b.array() + a(0, 0)).matrix();
+    return is_number(b) ? Dense((a.array() + b(0, 0)).matrix()) : Dense(a + b);
+  }
+
+  Dense sum() {
+    Dense all = takes("-") ? Dense(-product()) : product();
+    for (;;) {
+      if (takes("+"))
+        all = plus(all, product());
+      else if (takes("-"))
+        all = plus(all, -product());
+      else
+        return all;
+    }
+  }
+
+  Dense product() {
+    Dense all = factor();
+    for (;;) {
+      if (takes("o"))
+        all = all.cwiseProduct(factor()).eval();
+      else if (takes("/"))
+        all = all / factor()(0, 0);
+      else if (const std::string now = next(); now == "(" || std::isalnum(now[0]))
+        all = times(all, factor());
+      else
+        return all;
+    }
+  }
+
+  Dense factor() {
+    const std::string name = take();
+    Dense value;
+    if (name == "(" || name == "Diag" || name == "exp") {
+      if (name != "(") take();
+      value = sum();
+      take();
+      if (name == "Diag") value = Dense(value.col(0).asDiagonal());
+      if (name == "exp") value = value.array().exp().matrix();
+    } else {
+      value = std::isdigit(name[0]) ? Dense::Constant(1, 1, std::stod(name)) : named(name);
+    }
+    return takes("'") ? Dense(value.transpose()) : value;
+  }
+
+  Dense named(const std::string& name) const {
+    if (const auto found = known_.find(name); found != known_.end()) return found->second;
+    if (name == "I") return Dense::Identity(head_.dk(), head_.dk());
+    if (name == "alpha")
+      return head_.has("alpha") || head_.has("g") ? Dense(head_.alpha(t_)) : Dense::Ones(head_.dk(), 1);
+    if (head_.has(name.c_str())) return head_.row(name.c_str(), t_);
+    return Dense::Constant(1, 1, head_.parameter(name.c_str()));
+  }
+
+  /// A name, a number or a sign; empty at the end.
+  std::string next() const {
+    const std::size_t begin = rest_.find_first_not_of(' ');
+    if (begin == std::string::npos) return "";
+    std::size_t end = begin;
+    while (end < rest_.size() && (std::isalnum(rest_[end]) || rest_[end] == '_')) ++end;
+    return rest_.substr(begin, std::max<std::size_t>(end - begin, 1));
+  }
+
+  std::string take() {
+    const std::string token = next();
+    if (token.empty()) throw std::logic_error("a recurrence ends too early");
+    rest_ = rest_.substr(rest_.find(token) + token.size());
+    return token;
+  }
+
+  bool takes(const char* token) {
+    if (next() != token) return false;
+    take();
+    return true;
+  }
+
+  const Head& head_;
+  Index t_;
+  std::map<std::string, Dense> known_;
+  std::string rest_;
+  Dense after_;
+};
+
+/// S_t as the recurrence says; o_t = S_t^T q_t, S_{t-1}^T q_t, or S_n^T q_t where the rule is not causal.
+Output recurrence(const std::string& text, const Head& head) {
+  const auto causal = head.settings.options.find("causal");
+  const bool at_end = causal != head.settings.options.end() && causal->second == "false";
   Dense S = head.initial_state();
   Matrix<double> o(head.tokens(), head.dv());
+  const auto read = [&](const Dense& memory, Index t) {
+    o.row(t) = (memory.transpose() * head.q(t)).transpose();
+  };
   for (Index t = 0; t < head.tokens(); ++t) {
     const Dense before = S;
-    S = step(S, t);
-    o.row(t) = ((reads_before(head) ? before : S).transpose() * head.q(t)).transpose();
+    S = Recurrence(text, head, before, t).after();
+    read(is_read_before(head) ? before : S, t);
   }
+  for (Index t = 0; t < head.tokens() && at_end; ++t) read(S, t);
   return {o, {{"S", S}}};
-}
-
-/// I - beta k k^T.
-Dense householder(const Head& head, Index t) {
-  return Dense::Identity(head.dk(), head.dk()) - head.beta(t) * head.k(t) * head.k(t).transpose();
 }
 
 Dense written(const Head& head, Index t) { return head.k(t) * head.v(t).transpose(); }
@@ -127,15 +259,6 @@ Output fox(const Head& head) {
   }
   output.states.emplace_back("g_cache", g);
   return output;
-}
-
-/// Spec 3.2: every token reads S_n = S_0 + K^T V.
-Output linear_not_causal(const Head& head) {
-  Dense S = head.initial_state();
-  for (Index t = 0; t < head.tokens(); ++t) S += written(head, t);
-  Matrix<double> o(head.tokens(), head.dv());
-  for (Index t = 0; t < head.tokens(); ++t) o.row(t) = (S.transpose() * head.q(t)).transpose();
-  return {o, {{"S", S}}};
 }
 
 /// Spec 3.3, the table of maps.
@@ -246,10 +369,6 @@ Output mamba(const Head& head) {
   return {o, {{"S", S}}};
 }
 
-}  // namespace
-
-namespace {
-
 /// Spec 3.13: several delta steps per token on alpha_t S_{t-1}.
 Output deltaproduct(const Head& head) {
   const Index h = head.arrays.at("beta").shape[1];
@@ -272,7 +391,7 @@ Output deltaproduct(const Head& head) {
       const double beta = head.arrays.at("beta")[t * h + j];
       S += beta * k * (v.transpose() - k.transpose() * S).eval();
     }
-    o.row(t) = ((reads_before(head) ? before : S).transpose() * head.q(t)).transpose();
+    o.row(t) = ((is_read_before(head) ? before : S).transpose() * head.q(t)).transpose();
   }
   return {o, {{"S", S}}};
 }
@@ -290,7 +409,7 @@ Output titans(const Head& head) {
     const Dense gradient = head.k(t) * (at.transpose() * head.k(t) - head.v(t)).transpose();
     M = head.row("eta", t)(0) * M - head.row("theta", t)(0) * gradient;
     S = (1 - head.row("forget", t)(0)) * S + M;
-    o.row(t) = ((reads_before(head) ? before : S).transpose() * head.q(t)).transpose();
+    o.row(t) = ((is_read_before(head) ? before : S).transpose() * head.q(t)).transpose();
   }
   return {o, {{"S", S}, {"M", M}}};
 }
@@ -464,11 +583,11 @@ Output double_softmax(const Head& head) {
       o.row(t) = q.cwiseQuotient(weights).transpose() * sums;
   };
   for (Index t = 0; t < n; ++t) {
-    if (causal && reads_before(head)) read(t);
+    if (causal && is_read_before(head)) read(t);
     const Column weight = head.k(t).array().exp();
     weights += weight;
     sums += weight * head.v(t).transpose();
-    if (causal && !reads_before(head)) read(t);
+    if (causal && !is_read_before(head)) read(t);
   }
   for (Index t = 0; t < n && !causal; ++t) read(t);
   const Column log_z = weights.array().log();
@@ -481,107 +600,19 @@ Output double_softmax(const Head& head) {
 
 Output direct(const std::string& id, const Arrays& arrays, const Settings& settings) {
   const Head head{arrays, settings};
-  if (id == "softmax") return softmax(head);
-  if (id == "fox") return fox(head);
-  if (id == "longhorn") {
-    return recurrence(head, [&](const Dense& S, Index t) -> Dense {
-      const double delta = head.beta(t) / (1 + head.beta(t) * head.k(t).squaredNorm());
-      const Column kept = Column::Ones(head.dk()) - delta * head.k(t).cwiseProduct(head.k(t));
-      return kept.asDiagonal() * S + delta * written(head, t);
-    });
-  }
-  if (id == "linear" && settings.options.at("causal") == "false") return linear_not_causal(head);
-  if (id == "linear")
-    return recurrence(head, [&](const Dense& S, Index t) -> Dense { return S + written(head, t); });
-  if (id == "kernel") return kernel(head);
-  if (id == "ttt_linear") return ttt_linear(head);
-  if (id == "ttt_mlp") return ttt_mlp(head);
-  if (id == "lact") return lact(head);
-  if (id == "retnet") {
-    const double gamma = head.parameter("gamma");
-    return recurrence(head, [&](const Dense& S, Index t) -> Dense { return gamma * S + written(head, t); });
-  }
-  if (id == "scalar_decay") {
-    return recurrence(
-        head, [&](const Dense& S, Index t) -> Dense { return head.alpha(t)(0) * S + written(head, t); });
-  }
-  if (id == "gla") {
-    return recurrence(head, [&](const Dense& S, Index t) -> Dense {
-      return head.alpha(t).asDiagonal() * S + written(head, t);
-    });
-  }
-  if (id == "deltanet") {
-    return recurrence(head, [&](const Dense& S, Index t) -> Dense {
-      return householder(head, t) * S + head.beta(t) * written(head, t);
-    });
-  }
-  if (id == "gated_deltanet") {
-    return recurrence(head, [&](const Dense& S, Index t) -> Dense {
-      return head.alpha(t)(0) * householder(head, t) * S + head.beta(t) * written(head, t);
-    });
-  }
-  if (id == "lightning") {
-    const double kept = std::exp(-head.parameter("slope"));
-    return recurrence(head, [&](const Dense& S, Index t) -> Dense { return kept * S + written(head, t); });
-  }
-  if (id == "hgrn2") {
-    return recurrence(head, [&](const Dense& S, Index t) -> Dense {
-      const Column alpha = head.alpha(t);
-      return alpha.asDiagonal() * S + (Column::Ones(alpha.size()) - alpha) * head.v(t).transpose();
-    });
-  }
-  if (id == "value_decay") {
-    return recurrence(head, [&](const Dense& S, Index t) -> Dense {
-      return S * head.row("mu", t).asDiagonal() + written(head, t);
-    });
-  }
-  if (id == "value_decay_delta") {
-    return recurrence(head, [&](const Dense& S, Index t) -> Dense {
-      return householder(head, t) * S * head.row("mu", t).asDiagonal() + head.beta(t) * written(head, t);
-    });
-  }
-  if (id == "two_sided_delta") {
-    return recurrence(head, [&](const Dense& S, Index t) -> Dense {
-      return householder(head, t) * head.alpha(t).asDiagonal() * S * head.row("mu", t).asDiagonal() +
-             head.beta(t) * written(head, t);
-    });
-  }
-  if (id == "gated_deltanet2") {
-    return recurrence(head, [&](const Dense& S, Index t) -> Dense {
-      const Dense kept = head.alpha(t).asDiagonal() * S;
-      const Column erase_key = head.row("erase_gate", t).cwiseProduct(head.k(t));
-      const Column value = head.row("write_gate", t).cwiseProduct(head.v(t));
-      return kept - head.k(t) * (erase_key.transpose() * kept) + head.k(t) * value.transpose();
-    });
-  }
-  if (id == "comba") {
-    const bool decayed = settings.options.at("read") == "decayed";
-    return recurrence(head, [&, decayed](const Dense& S, Index t) -> Dense {
-      const double alpha = head.alpha(t)(0);
-      const Column old = (decayed ? alpha : 1.0) * (S.transpose() * head.row("p", t));
-      return alpha * S + head.beta(t) * head.k(t) * (head.v(t) - old).transpose();
-    });
-  }
-  if (id == "rwkv7") {
-    return recurrence(head, [&](const Dense& S, Index t) -> Dense {
-      const bool decays = head.has("alpha") || head.has("g");
-      const Column alpha = decays ? head.alpha(t) : Column::Ones(head.dk());
-      const Dense kept = alpha.asDiagonal() * S;
-      return kept + head.row("b", t) * (head.row("a", t).transpose() * S) + written(head, t);
-    });
-  }
-  if (id == "deltaproduct") return deltaproduct(head);
-  if (id == "titans") return titans(head);
-  if (id == "double_softmax") return double_softmax(head);
-  if (id == "kda") {
-    return recurrence(head, [&](const Dense& S, Index t) -> Dense {
-      return householder(head, t) * head.alpha(t).asDiagonal() * S + head.beta(t) * written(head, t);
-    });
-  }
-  if (id == "mesanet") return mesanet(head);
-  if (id == "rls") return rls(head);
-  if (id == "mamba") return mamba(head);
-  throw std::logic_error("no oracle for " + id);
+  const Variant& variant = find_variant(id);
+  if (!variant.recurrence.empty()) return recurrence(variant.recurrence, head);
+  using Oracle = Output (*)(const Head&);
+  static const std::map<std::string, Oracle> oracles = {
+      {"softmax", softmax}, {"fox", fox},
+      {"kernel", kernel},   {"double_softmax", double_softmax},
+      {"titans", titans},   {"deltaproduct", deltaproduct},
+      {"mesanet", mesanet}, {"rls", rls},
+      {"mamba", mamba},     {"ttt_linear", ttt_linear},
+      {"ttt_mlp", ttt_mlp}, {"lact", lact}};
+  const auto found = oracles.find(id);
+  if (found == oracles.end()) throw std::logic_error("no oracle for " + id);
+  return found->second(head);
 }
 
 }  // namespace palimpsest::testing

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "core/base/error.h"
-#include "core/engines/recurrent.h"
+#include "core/engines/row_engines.h"
 #include "core/formula/rewriting.h"
 #include "core/insight/memory_change.h"
 #include "core/insight/provenance.h"

@@ -5,9 +5,7 @@
 #include <random>
 #include "core/base/error.h"
 #include "core/engines/chunk_decays.h"
-#include "core/engines/chunkwise.h"
-#include "core/engines/parallel.h"
-#include "core/engines/recurrent.h"
+#include "core/engines/row_engines.h"
 #include "core/io/array_file.h"
 #include "core/rules/effective_attention.h"
 #include "core/rules/row_map.h"

@@ -142,42 +142,6 @@ TEST_CASE("a run can be stopped and wants a chunk of at least one token") {
   }
 }
 
-TEST_CASE("without decay and with steps of 1 Mamba is linear attention") {
-  const RandomCase random{.tokens = 40, .dk = 4, .dv = 3, .initial_state = true};
-  const Case each =
-      with(random_case(find_variant("mamba"), {}, random),
-           {{"A", constant({4, 3}, 0)}, {"delta", constant({40, 3}, 1)}, {"D", constant({3}, 0)}});
-  const Case linear = bound(find_variant("linear"), resolve(find_variant("linear"), {}), *each.arrays);
-  for (const Form form : each.forms()) CHECK(difference(each, form, linear.run(Form::recurrent)) <= 1e-13);
-}
-
-TEST_CASE("with one step for all channels and rates by key channel Mamba is GLA") {
-  const RandomCase random{.tokens = 40, .dk = 4, .dv = 3, .initial_state = true};
-  Arrays arrays = *random_case(find_variant("mamba"), {}, random).arrays;
-  arrays["D"] = constant({3}, 0);
-  Array& A = arrays["A"] = constant({4, 3}, 0);
-  Array& delta = arrays["delta"] = constant({40, 3}, 0);
-  Arrays gla = {{"q", arrays["q"]}, {"k", arrays["k"]}, {"initial_state", arrays["initial_state"]}};
-  Array& v = gla["v"] = arrays["v"];
-  Array& g = gla["g"] = constant({40, 4}, 0);
-  for (std::size_t t = 0; t < 40; ++t) {
-    const double step = 0.1 + static_cast<double>(t % 7);
-    for (std::size_t c = 0; c < 3; ++c) {
-      std::get<0>(delta.values)[3 * t + c] = step;
-      std::get<0>(v.values)[3 * t + c] *= step;
-    }
-    for (std::size_t d = 0; d < 4; ++d) {
-      const double rate = -0.2 * static_cast<double>(d);
-      for (std::size_t c = 0; c < 3; ++c) std::get<0>(A.values)[3 * d + c] = rate;
-      std::get<0>(g.values)[4 * t + d] = rate * step;
-    }
-  }
-  const Variant& variant = find_variant("gla");
-  const Output expected = bound(variant, resolve(variant, {}), gla).run(Form::recurrent);
-  const Case each = bound(find_variant("mamba"), resolve(find_variant("mamba"), {}), arrays);
-  for (const Form form : each.forms()) CHECK(difference(each, form, expected) <= 1e-13);
-}
-
 TEST_CASE("Mamba's longest steps forget exactly and its shortest keep everything") {
   const Case each = random_case(find_variant("mamba"), {}, {.tokens = 33, .dk = 4, .dv = 3});
   for (const double step : {0.0, 1e-300, 1e-9, 1e9, 1e300}) {
@@ -265,31 +229,4 @@ TEST_CASE("recursive least squares lands on the optimum of a ridge around its fi
     CHECK((got.states[0].second - best).cwiseAbs().maxCoeff() <= 1e-13);
     CHECK((got.states[1].second * seen - Matrix<double>::Identity(5, 5)).cwiseAbs().maxCoeff() <= 1e-13);
   }
-}
-
-TEST_CASE("recursive least squares goes on from the inverse of its final P as a ridge") {
-  const Case each = random_case(find_variant("rls"), {}, {.tokens = 20, .dk = 4, .dv = 3});
-  const Output whole = each.run(Form::recurrent);
-  Arrays first;
-  Arrays second;
-  for (const char* name : {"q", "k", "v", "beta", "gamma"}) {
-    const Array& array = each.arrays->at(name);
-    const Index columns = array.size() / 20;
-    std::vector<Index> shape = array.shape;
-    shape[0] = 10;
-    std::vector<double> halves[2];
-    for (Index i = 0; i < array.size(); ++i) halves[i / (10 * columns)].push_back(array[i]);
-    first[name] = Array(shape, halves[0]);
-    second[name] = Array(shape, halves[1]);
-  }
-  const auto as_array = [](const Matrix<double>& M) {
-    return Array({M.rows(), M.cols()}, std::vector<double>(M.data(), M.data() + M.size()));
-  };
-  first["ridge"] = each.arrays->at("ridge");
-  const Output half = bound(*each.variant, each.settings, first).run(Form::chunkwise, Precision::f64, 4);
-  second["initial_S"] = as_array(half.states[0].second);
-  second["ridge"] = as_array(half.states[1].second.inverse());
-  const Output rest = bound(*each.variant, each.settings, second).run(Form::recurrent);
-  CHECK((rest.o - whole.o.bottomRows(10)).cwiseAbs().maxCoeff() <= 1e-13);
-  CHECK(compare({whole.o, rest.states}, whole).error <= 1e-13);
 }

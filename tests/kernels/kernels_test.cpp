@@ -8,7 +8,7 @@
 #include <limits>
 #include <random>
 
-#include "core/engines/recurrent.h"
+#include "core/engines/row_engines.h"
 #include "core/variants/variants.h"
 #include "kernels/cuda/failed_run.h"
 #include "kernels/cuda/matrices.h"

@@ -1,6 +1,7 @@
-#include "core/engines/fast_kernels.h"
 
 #include "core/engines/device_engines.h"
+
+#include "core/operator/program.h"
 
 namespace palimpsest {
 
