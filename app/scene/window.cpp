@@ -86,8 +86,9 @@ void show_bar(const char* name, float height, const Node& content) {
   list->AddRectFilled(from, to, c.panel, px(style::corner));
   list->AddRect(from, to, c.edge, px(style::corner), px(style::line));
   const float padding = px(style::panel_padding);
-  ImGui::SetCursorScreenPos({from.x + padding, from.y});
-  show_in(column({rest(), content, rest()}, Gap::none), {to.x - from.x - 2 * padding, to.y - from.y});
+  // Two lines of captions may use the room around the bar's ground, which is lower than their spacing.
+  ImGui::SetCursorScreenPos({from.x + padding, std::round((from.y + to.y - height) / 2)});
+  show_in(column({rest(), content, rest()}, Gap::none), {to.x - from.x - 2 * padding, height});
   ImGui::End();
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 
+#include "app/scene/draw.h"
 #include "app/scene/parts.h"
 #include "app/session/step_questions.h"
 #include "app/studio/application.h"
@@ -234,7 +235,8 @@ void draw_knob(Application& application) {
   if (counted.value && !counted.stale) explain_one_word(application, *counted.value);
   if (!beside.empty()) style::caption(beside);
   if (!fits && !errors.reason.empty()) style::caption("The error in float32: " + errors.reason);
-  if (awaited("measuring the error", errors)) application.session.questions().give_up(key);
+  scene::show(awaiting("measuring the error", errors,
+                       [&application, key] { application.session.questions().give_up(key); }));
   ImGui::PopStyleVar();
 }
 

@@ -135,7 +135,7 @@ Node variant_menu(Application& application, bool is_narrow) {
                            .fills = true}};
   menu = std::move(menu).named("variant").told("The rule by which the memory is rewritten");
   menu.key = key_name(find_command(application, "variant.next").key);
-  return std::move(menu).fixed(is_narrow ? 176 : 240);
+  return std::move(menu).fixed(is_narrow ? 152 : 240);
 }
 
 /// What the title leaves open: which head, and whether something was changed.
@@ -187,7 +187,7 @@ Node bar(Application& application) {
   // From the right edge, so that nothing there moves when the names on the left change.
   all.push_back(scene::rest());
   all.push_back(variant_menu(application, is_narrow));
-  all.push_back(data_pill(application).cut_between(132, 420));
+  all.push_back(data_pill(application).cut_between(120, 420));
   if (const auto computed = application.session.computed())
     all.push_back(agreement_badge(application, *computed, width < small_bar));
   all.push_back(palette_button(application));

@@ -94,7 +94,7 @@ Node position(const Session& session, const Trace& trace) {
   const auto wish = [&](bool is_named, const std::string& below) {
     Nodes pieces = {piece(group + "word"), piece(number, style::Text::strong)};
     pieces.push_back(piece(all + (is_named ? " ·" : "")));
-    if (is_named) pieces.push_back(piece(label, style::Text::strong, Fit::shorten));
+    if (is_named) pieces.push_back(piece(label, style::Text::strong));
     if (!below.empty()) pieces.push_back(piece(below, style::Text::body, Fit::whole));
     return scene::row(std::move(pieces), Gap::small);
   };
@@ -167,7 +167,7 @@ Nodes legend_entries(const Computation& computed, RowsAbove rows) {
         entry(scene::column({scene::line("word", style::Text::caption),
                              {scene::Bar{.value = 1, .ink = c.text, .height = 2, .shows_zero = false}}},
                             Gap::hair)
-                  .fixed(28),
+                  .fixed(32),
               scene::caption("asked")));
   return all;
 }
@@ -225,6 +225,7 @@ void draw_transport(Application& application, RowsAbove rows) {
   const Node keys = with_command(application, "help.keys", scene::word_button("? keys"));
   const Node figures = figures_node(application.session, *computed);
   const Nodes entries = legend_entries(*computed, rows);
+  const Node gap = scene::rest().filling(0.01F);  // the position goes first
   // Whatever the words: what follows them stays where it is.
   const auto row = [&](float least, Nodes after) {
     Nodes all = {buttons(application), scene::space(Gap::small)};
@@ -238,14 +239,14 @@ void draw_transport(Application& application, RowsAbove rows) {
     return scene::row(std::move(all));
   };
   Node whole_legend = scene::row(entries, Gap::wide).named("legend");
-  scene::show_in(scene::first_that_fits(
-                     {row(comfortable_position,
-                          {speed(application), scene::rest(), std::move(whole_legend), figures, keys}),
-                      row(narrowest_position, {scene::rest(), legend(entries),
-                                               scene::first_that_fits({figures, scene::column({})}), keys}),
-                      row(0, {keys}), row(0, {})})
-                     .named("transport"),
-                 {ImGui::GetContentRegionAvail().x, style::px(32)});
+  scene::show_in(
+      scene::first_that_fits(
+          {row(comfortable_position, {speed(application), gap, std::move(whole_legend), figures, keys}),
+           row(narrowest_position,
+               {gap, legend(entries), scene::first_that_fits({figures, scene::column({})}), keys}),
+           row(0, {keys}), row(0, {})})
+          .named("transport"),
+      {ImGui::GetContentRegionAvail().x, style::px(32)});
 }
 
 }  // namespace palimpsest

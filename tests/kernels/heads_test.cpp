@@ -16,20 +16,23 @@ using namespace palimpsest;
 
 namespace {
 
+/// The same case with other numbers: its words name what it was drawn from.
+Sequence drawn_again(const testing::Case& each) {
+  const std::size_t begin = each.words.find("random:");
+  RandomCase random = parse_random_case(each.words.substr(begin, each.words.find(' ', begin) - begin));
+  random.seed += 100;
+  return testing::random_case(*each.variant, each.settings, random).sequence;
+}
+
 /// Calls `visit(each, heads, form)` for every case and form that the device computes, with two heads of other
 /// numbers.
 template <class Visit>
-void for_every_case(RandomCase random, Visit visit) {
-  const std::vector<testing::Case> cases = testing::all_cases(random);
-  random.seed += 100;
-  const std::vector<testing::Case> others = testing::all_cases(random);
-  for (std::size_t index = 0; index < cases.size(); ++index) {
-    const testing::Case& each = cases[index];
-    Sequence other = others[index].sequence;
-    other.settings = each.settings;
+void for_every_case(const RandomCase& random, Visit visit) {
+  for (const testing::Case& each : testing::all_cases(random)) {
+    const std::vector<Sequence> heads = {each.sequence, drawn_again(each)};
     for (const Form form : each.forms()) {
       if (!cuda_backend().missing(*each.variant, each.settings, form, Precision::f64))
-        visit(each, std::vector<Sequence>{each.sequence, other}, form);
+        visit(each, heads, form);
     }
   }
 }
