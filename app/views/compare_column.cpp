@@ -26,6 +26,7 @@ using scene::Gap;
 using scene::Node;
 using scene::Nodes;
 
+constexpr float number_width = 96;     // of two errors, in design pixels
 constexpr float largest_formula = 21;  // design pixels
 constexpr float formula_height = 32;
 constexpr double least_part = 0.05;    // of the common scale: what is smaller has a scale of its own
@@ -166,21 +167,27 @@ class SideColumn {
 
   Node name() const {
     return scene::first_that_fits(
-        {name_row(find_variant(side_.side.variant).label), name_row(side_name(side_.side))});
+        {name_row(find_variant(side_.side.variant).label, false), name_row(side_name(side_.side), true)});
   }
 
   /// What the side is called, and what one can do with it.
-  Node name_row(const std::string& words) const {
+  Node name_row(const std::string& words, bool is_cut) const {
     const std::size_t index = side_.index;
-    Nodes all = {
-        scene::mark(scene::Mark::Kind::dot, side_colour(index)),
-        Node{scene::Menu{.words = words,
-                         .content = [side = side_,
-                                     &application = application_] { return side_menu(application, side); },
-                         .width = side_menu_width}}
-            .named(fmt::format("another {}", index))
-            .told("Another rule, form, precision or option for this side."),
-        scene::rest()};
+    Node menu = {scene::Menu{
+        .words = words,
+        .content = [side = side_, &application = application_] { return side_menu(application, side); },
+        .width = side_menu_width,
+        .fills = is_cut}};
+    menu = std::move(menu)
+               .named(fmt::format("another {}", index))
+               .told("Another rule, form, precision or option for this side.");
+    Nodes all = {scene::mark(scene::Mark::Kind::dot, side_colour(index))};
+    if (is_cut) {
+      all.push_back(std::move(menu).filling());
+    } else {
+      all.push_back(std::move(menu));
+      all.push_back(scene::rest());
+    }
     const auto button = [&](const char* sign, const char* what, const char* meaning, auto change) {
       return scene::word_button(sign)
           .named(fmt::format("{} {}", what, index))
@@ -341,16 +348,16 @@ class SideColumn {
     const std::string word =
         visible_label(application_.session.data().labels[static_cast<std::size_t>(token)]);
     const auto bar = [&](double length) { return static_cast<double>(length_bar(length, full).part); };
-    return scene::row({caption("error at " + word, scene::dim_ink, Fit::shorten).filling(0.32F),
+    return scene::row({caption("error at " + word, scene::dim_ink, Fit::shorten).filling(0.45F),
                        Node{scene::Bar{.value = bar(after),
                                        .ink = style::colours().error,
                                        .height = 9,
                                        .shows_zero = false,
                                        .outlined = bar(before)}}
-                           .filling(0.4F),
+                           .filling(0.55F),
                        caption(fmt::format("{} → {}", plain_number(before, 3), plain_number(after, 3)),
                                style::colours().text)
-                           .filling(0.28F)
+                           .fixed(number_width)
                            .right()},
                       Gap::small);
   }

@@ -153,7 +153,7 @@ Node row_of_squares(Application& application, const Squares& columns, const Grid
     else
       application.refusal = "This cell has no worst case: nothing was run in it.";
   };
-  return Node{std::move(squares)}.filling(0.54F).named(row.variant->id);
+  return Node{std::move(squares)}.filling(0.47F).named(row.variant->id);
 }
 
 /// A rule's name as far as it has room: without what it says more, "(scalar decay)", and without "attention".
@@ -166,7 +166,7 @@ Node rule_name(const Variant& variant, bool is_present) {
     wishes.push_back(scene::text(name, style::Text::caption, ink, scene::Fit::whole));
   }
   wishes.push_back(scene::line(name, style::Text::caption, ink));
-  return scene::first_that_fits(std::move(wishes)).right().filling(0.46F);
+  return scene::first_that_fits(std::move(wishes)).right().filling(0.53F);
 }
 
 /// What the colours mean, left of the forms' names.
@@ -178,12 +178,12 @@ Node meanings() {
         std::tuple(Mark::Kind::hatched, c.dim, "no such form"),
         std::tuple(Mark::Kind::outline, c.edge, "no device")})
     all.push_back(scene::row({scene::mark(kind, ink), scene::caption(words)}, Gap::small));
-  return scene::column(std::move(all), Gap::hair).filling(0.46F);
+  return scene::column(std::move(all), Gap::hair).filling(0.53F);
 }
 
 Node grid(Application& application, const GridReports& known) {
   const Squares columns = squares_of_columns();
-  Nodes cells = {meanings(), Node{columns}.filling(0.54F).named("heads")};
+  Nodes cells = {meanings(), Node{columns}.filling(0.47F).named("heads")};
   const std::string& present = application.session.choice().variant;
   std::size_t index = 0;
   for (const Variant& variant : variants()) {

@@ -132,10 +132,10 @@ Node variant_menu(Application& application, bool is_narrow) {
   Node menu = {scene::Menu{.words = present.label,
                            .content = [&application] { return list_of_rules(application); },
                            .width = list_width,
-                           .fills = true}};
+                           .fills = !is_narrow}};
   menu = std::move(menu).named("variant").told("The rule by which the memory is rewritten");
   menu.key = key_name(find_command(application, "variant.next").key);
-  return std::move(menu).fixed(is_narrow ? 152 : 240);
+  return is_narrow ? menu : std::move(menu).fixed(240);
 }
 
 /// What the title leaves open: which head, and whether something was changed.

@@ -103,7 +103,7 @@ TEST_CASE("a person chooses the words that the memory is asked about", "[answers
   asked.draw();
   CHECK(asked.answers()->table.words.size() == 2);
   CHECK(underlined_words(session) == std::vector<Index>{6, 20});
-  asked.application.undo();
+  asked.application.session.undo();
   asked.draw();
   CHECK(underlined_words(session) == usual);
 

@@ -113,14 +113,19 @@ TEST_CASE("the filter of the data takes what follows its key, and where nothing 
   frame();
   REQUIRE(application.show_data);
   for (int i = 0; i < 6; ++i) frame();
-  CHECK(words_at("all data/title") == application.session.data().title);  // its own letter filters nothing
+  application.session.questions().wait();
+  frame();
+  CHECK(words_at("all data/details/title") ==
+        application.session.data().title);  // its own letter filters nothing
   for (const char letter : {'z', 'z', 'q'}) type(letter);
   for (int i = 0; i < 12; ++i) frame();
-  CHECK(words_at("all data/title").empty());
+  CHECK(words_at("all data/details/title").empty());
   for (int i = 0; i < 3; ++i) {
     ImGui::GetIO().AddKeyEvent(ImGuiKey_Backspace, true);
     ImGui::GetIO().AddKeyEvent(ImGuiKey_Backspace, false);
     for (int j = 0; j < 3; ++j) frame();
   }
-  CHECK(words_at("all data/title") == application.session.data().title);
+  application.session.questions().wait();
+  frame();
+  CHECK(words_at("all data/details/title") == application.session.data().title);
 }

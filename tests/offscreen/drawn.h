@@ -47,14 +47,4 @@ inline void choose(Application& application, const std::string& variant) {
   choose(application, [&](Choice& choice) { choice.variant = variant; });
 }
 
-/// Opens the capture that greets a newcomer, or data by their name, in a workspace.
-inline void open_in(Application& application, const char* workspace, const std::string& data = {}) {
-  if (data.empty())
-    application.open_first_capture();
-  else
-    REQUIRE(application.session.open_named(data));
-  application.session.wait();
-  application.enter(workspace);
-}
-
 }  // namespace palimpsest::testing

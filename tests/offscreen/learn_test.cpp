@@ -400,15 +400,16 @@ TEST_CASE("the bars of Learn's floor tell their word and their number", "[learn]
 
 TEST_CASE("the name of every rule has room in the top bar", "[learn]") {
   for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1920, 1080)}) {
+    Application application;
+    open_in(application, "learn", "preset:one_fact");
     Offscreen offscreen(width, height);
-    style::apply(ViewOptions().theme, 1);
-    offscreen.pass([width = width] {
-      ImGui::SetNextWindowSize({static_cast<float>(width), 48});
-      ImGui::Begin("bar", nullptr, ImGuiWindowFlags_NoDecoration);
-      for (const Variant& variant : variants())
-        CHECK(style::pill_size((variant.label + " ▾").c_str()).x <= variant_picker_width(variant));
-      ImGui::End();
-    });
+    for (const Variant& variant : variants()) {
+      choose(application, variant.id);
+      offscreen.pass([&] { application.draw(offscreen.scale()); });
+      const Part* menu = parts().find("variant");
+      REQUIRE(menu);
+      CHECK_THAT(menu->words, testing::says(variant.label));
+    }
   }
 }
 

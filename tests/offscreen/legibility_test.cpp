@@ -72,12 +72,12 @@ bool is_below_page(const Glyph& glyph) {
   return page && window && window->RootWindow != page;
 }
 
-struct Seen {
+struct SeenLetters {
   int letters = 0;
   std::set<std::string> faint;  // what has too little contrast, once each
 };
 
-void look_at(Application& application, Offscreen& offscreen, Seen& seen) {
+void look_at(Application& application, Offscreen& offscreen, SeenLetters& seen) {
   for (int i = 0; i < 30; ++i) {
     offscreen.pass([&] { application.draw(offscreen.scale()); });
     application.session.wait();
@@ -113,7 +113,7 @@ TEST_CASE("every letter has a contrast of 4.5 to what is around it", "[legibilit
     application.session.wait();
     application.change_view([&](ViewOptions& view) { view.theme = theme; });
     Offscreen offscreen(1920, 1080);
-    Seen seen;
+    SeenLetters seen;
     for (const Workspace& workspace : application.workspaces()) {
       application.enter(workspace.id);
       application.session.go_to_token(42);

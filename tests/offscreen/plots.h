@@ -29,7 +29,9 @@ inline std::string words_beyond(std::string_view path) {
   constexpr float slack = 1.5F;  // formulas lie between pixels
   std::string beyond;
   for (const Part* part : parts().below(path)) {
-    const bool scrolls = part->path.find("/side/") != std::string::npos;
+    const std::string room = part->path + "/";  // those that scroll
+    const bool scrolls =
+        room.find("/side/") != std::string::npos || room.find("/floor/") != std::string::npos;
     const auto& [from, to] = part->where;
     const bool is_inside = from.x >= part->seen.minimum.x - slack && from.y >= part->seen.minimum.y - slack &&
                            to.x <= part->seen.maximum.x + slack && to.y <= part->seen.maximum.y + slack;
@@ -53,7 +55,8 @@ inline std::string words_at(std::string_view path) {
 /// The token at the flag of Prove; -1: there is none.
 inline Index flagged_token() {
   const std::string words = words_at("prove/floor/difference/label/first wrong word");
-  return words.empty() ? -1 : std::stol(words.substr(words.rfind(' ')));
+  const std::size_t token = words.rfind("token ");
+  return token == std::string::npos ? -1 : std::stol(words.substr(token + 6));
 }
 
 /// The pictures of the first step that is off in Prove.

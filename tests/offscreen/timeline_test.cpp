@@ -396,6 +396,6 @@ TEST_CASE("the legend does not say otherwise than a row that names itself", "[ti
   drawn.application.enter("learn");
   for (int turn = 0; turn < 3; ++turn) drawn.offscreen.render([&] { drawn.application.draw(1); });
   REQUIRE(parts().find("learn/transport/legend"));
-  CHECK_THAT(parts().find("learn/transport/legend")->words, says("error before"));
+  CHECK_THAT(parts().find("learn/transport/legend")->words, testing::says("error before"));
   CHECK_FALSE(parts().find("learn/transport/legend/written"));
 }
