@@ -166,12 +166,17 @@ class SideColumn {
   bool is_before() const { return application_.session.state().compare.before; }
 
   Node name() const {
-    return scene::first_that_fits(
-        {name_row(find_variant(side_.side.variant).label, false), name_row(side_name(side_.side), true)});
+    return scene::first_that_fits({name_row(find_variant(side_.side.variant).label, Room::all),
+                                   name_row(side_name(side_.side), Room::all),
+                                   name_row(side_name(side_.side), Room::name),
+                                   name_row(side_name(side_.side), Room::little)});
   }
 
   /// What the side is called, and what one can do with it.
-  Node name_row(const std::string& words, bool is_cut) const {
+  enum class Room { all, name, little };  // for the name and what one can do, the name, and not even that
+
+  Node name_row(const std::string& words, Room room) const {
+    const bool is_cut = room == Room::little;
     const std::size_t index = side_.index;
     Node menu = {scene::Menu{
         .words = words,
@@ -197,10 +202,11 @@ class SideColumn {
           });
     };
     if (side_.is_old) all.push_back(scene::mark(scene::Mark::Kind::spinner, style::colours().dim));
-    all.push_back(side_.is_reference ? scene::framed(caption("reference", style::colours().text), Gap::tight,
-                                                     Gap::tight, scene::edge_ink)
-                                     : button("reference", "reference", "Take all differences to this side.",
-                                              with_reference));
+    if (room == Room::all)
+      all.push_back(side_.is_reference ? scene::framed(caption("reference", style::colours().text),
+                                                       Gap::tight, Gap::tight, scene::edge_ink)
+                                       : button("reference", "reference",
+                                                "Take all differences to this side.", with_reference));
     if (why_it_stays(application_.session.state(), index).empty())
       all.push_back(button("×", "take out", "Take this side out.", without_side));
     return scene::row(std::move(all), Gap::small);

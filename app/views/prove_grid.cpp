@@ -178,7 +178,7 @@ Node meanings() {
         std::tuple(Mark::Kind::hatched, c.dim, "no such form"),
         std::tuple(Mark::Kind::outline, c.edge, "no device")})
     all.push_back(scene::row({scene::mark(kind, ink), scene::caption(words)}, Gap::small));
-  return scene::column(std::move(all), Gap::hair).filling(0.53F);
+  return scene::column(std::move(all), Gap::hair).filling(0.53F).named("meanings");
 }
 
 Node grid(Application& application, const GridReports& known) {

@@ -461,6 +461,7 @@ void picks_data_and_heads(ImGuiTestContext* context) {
   press(context, ImGuiKey_H);
   IM_CHECK_EQ(session.choice().head, 1);
   context->ItemClick("//Top bar/###data");
+  context->KeyChars("Kimi overwriting");
   context->ItemClick("//All data/**/capture:kda_overwrite_l1");
   click(context, "//All data/**/###open data");
   IM_CHECK_EQ(session.data().id, std::string("capture:kda_overwrite_l1"));

@@ -80,8 +80,10 @@ void looks_through_other_lenses(ImGuiTestContext* context) {
 /// How many cells of the grid are like that.
 int cells(std::string_view like) {
   int count = 0;
-  for (const std::string& row : testing::words_below("prove/grid/cells")) {
-    for (std::size_t at = row.find(like); at != std::string::npos; at = row.find(like, at + 1)) ++count;
+  for (const Part* row : parts().below("prove/grid/cells")) {
+    if (row->path.ends_with("cells") || row->path.ends_with("meanings")) continue;
+    const std::string& words = row->words;
+    for (std::size_t at = words.find(like); at != std::string::npos; at = words.find(like, at + 1)) ++count;
   }
   return count;
 }
