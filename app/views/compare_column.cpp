@@ -354,13 +354,13 @@ class SideColumn {
     const std::string word =
         visible_label(application_.session.data().labels[static_cast<std::size_t>(token)]);
     const auto bar = [&](double length) { return static_cast<double>(length_bar(length, full).part); };
-    return scene::row({caption("error at " + word, scene::dim_ink, Fit::shorten).filling(0.45F),
+    return scene::row({caption("error at " + word, scene::dim_ink, Fit::shorten),
                        Node{scene::Bar{.value = bar(after),
                                        .ink = style::colours().error,
                                        .height = 9,
                                        .shows_zero = false,
                                        .outlined = bar(before)}}
-                           .filling(0.55F),
+                           .filling(),
                        caption(fmt::format("{} → {}", plain_number(before, 3), plain_number(after, 3)),
                                style::colours().text)
                            .fixed(number_width)
