@@ -270,7 +270,7 @@ class Layout {
     float x = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
       const Node& node = row.nodes[i];
-      const float width = has_share(node)            ? widths[i]
+      const float width = has_share(node)         ? widths[i]
                           : node.sizing.fixed > 0 ? px(node.sizing.fixed)
                                                   : all[i].size().x;
       const float in_it = node.to_right ? std::max(width - all[i].size().x, 0.0F) : 0;

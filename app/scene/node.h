@@ -212,8 +212,8 @@ struct Drawn {
   std::function<void(const Rectangle& where)> draw = {};
 };
 
-/// A line across, in the middle of some room; it may be an arrow. Or an upright one, as high as there is room up
-/// to `height`.
+/// A line across, in the middle of some room; it may be an arrow. Or an upright one, as high as there is room
+/// up to `height`.
 struct Rule {
   enum class Head : std::uint8_t { none, left, right };
   Gap room = Gap::near;

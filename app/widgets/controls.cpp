@@ -182,7 +182,11 @@ bool link_button(const char* label, float design_height, ImU32 colour) {
   const ImVec2 to = ImGui::GetItemRectMax();
   const float y = std::round((from.y + to.y + text_extent("x").y) / 2) - px(1);
   const bool is_disabled = (ImGui::GetCurrentContext()->CurrentItemFlags & ImGuiItemFlags_Disabled) != 0;
-  ImGui::GetWindowDrawList()->AddLine({from.x, y}, {to.x, y}, is_disabled ? c.edge : colour != 0 ? colour : c.faint, px(1));
+  ImGui::GetWindowDrawList()->AddLine({from.x, y}, {to.x, y},
+                                      is_disabled   ? c.edge
+                                      : colour != 0 ? colour
+                                                    : c.faint,
+                                      px(1));
   return pressed;
 }
 

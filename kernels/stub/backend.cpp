@@ -47,7 +47,8 @@ std::vector<Device> cuda_devices() { return {}; }
 
 const std::string& cuda_unavailable() {
   static const std::string reason =
-      "this program was built without CUDA, where no NVIDIA GPU or no CUDA toolkit was found; with both, build "
+      "this program was built without CUDA, where no NVIDIA GPU or no CUDA toolkit was found; with both, "
+      "build "
       "again with PALIMPSEST_CUDA=ON";
   return reason;
 }

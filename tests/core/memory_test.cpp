@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/insight/recall.h"
 #include "core/insight/learning.h"
+#include "core/insight/recall.h"
 #include "core/insight/spectra.h"
 #include "core/io/capture.h"
 #include "core/rules/inner_problem.h"

@@ -6,8 +6,8 @@
 #include "core/engines/lact.cpp"
 #include "core/engines/mamba.cpp"
 #include "core/engines/mesanet.cpp"
-#include "core/numbers/matrix_functions.cpp"
 #include "core/engines/softmax.cpp"
+#include "core/numbers/matrix_functions.cpp"
 
 namespace palimpsest {
 

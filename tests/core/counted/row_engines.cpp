@@ -3,9 +3,9 @@
 #include "tests/core/counted/counted.h"
 
 #include "core/engines/chunk_decays.cpp"
-#include "core/engines/recurrent.cpp"
 #include "core/engines/chunkwise.cpp"
 #include "core/engines/parallel.cpp"
+#include "core/engines/recurrent.cpp"
 
 namespace palimpsest {
 
