@@ -1,9 +1,12 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -18,7 +21,17 @@
 namespace palimpsest::scene {
 
 struct Node;
-using Nodes = std::vector<Node>;
+struct ListedNode;
+
+/// Nodes in their order. Those of a list in braces are moved here, with all that they hold; a vector alone
+/// would copy them.
+class Nodes : public std::vector<Node> {
+ public:
+  Nodes() = default;
+  Nodes(std::initializer_list<ListedNode> list);
+  template <class Iterator>
+  Nodes(Iterator first, Iterator last) : std::vector<Node>(first, last) {}
+};
 
 /// A colour of style::colours(); 0: the usual one of what it colours. Those below go by the theme in use when
 /// it is drawn.
@@ -332,6 +345,19 @@ struct Node {
   Node enabled_if(bool can) &&;
   Node revealed_for(std::string what) &&;
 };
+
+/// A node of a list in braces, or one kind of content for it.
+struct ListedNode {
+  ListedNode(Node listed) : node(std::move(listed)) {}
+  template <class Kind>
+  requires std::constructible_from<Content, Kind> ListedNode(Kind kind) : node{std::move(kind)} {}
+  mutable Node node;
+};
+
+inline Nodes::Nodes(std::initializer_list<ListedNode> list) {
+  reserve(list.size());
+  for (const ListedNode& listed : list) push_back(std::move(listed.node));
+}
 
 // The kinds in few words.
 
