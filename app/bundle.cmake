@@ -83,12 +83,12 @@ find_package(Freetype REQUIRED)
 pkg_check_modules(epoxy REQUIRED IMPORTED_TARGET epoxy)
 
 # Third-party code is optimised, silent and without debug information in every build.
-function(third_party_library name)
+function(third_party_library name optimised)
   add_library(${name} STATIC ${ARGN})
-  target_compile_options(${name} PRIVATE -w -O2 -g0)
+  target_compile_options(${name} PRIVATE -w ${optimised} -g0)
 endfunction()
 
-third_party_library(imgui
+third_party_library(imgui -O2
   "${imgui_dir}/imgui.cpp" "${imgui_dir}/imgui_demo.cpp" "${imgui_dir}/imgui_draw.cpp"
   "${imgui_dir}/imgui_stacklayout.cpp" "${imgui_dir}/imgui_tables.cpp" "${imgui_dir}/imgui_widgets.cpp"
   "${imgui_dir}/backends/imgui_impl_glfw.cpp" "${imgui_dir}/backends/imgui_impl_opengl3.cpp"
@@ -96,28 +96,31 @@ third_party_library(imgui
 target_include_directories(imgui SYSTEM PUBLIC
   "${imgui_dir}" "${imgui_dir}/backends" "${imgui_dir}/misc/freetype" "${imgui_dir}/misc/cpp" "${test_engine_dir}"
   "${test_engine_dir}/imgui_test_engine")
-target_compile_definitions(imgui PUBLIC "IMGUI_USER_CONFIG=\"app/gl/imgui_config.h\"")
+target_compile_definitions(imgui PRIVATE IMGUI_DISABLE_DEMO_WINDOWS PUBLIC "IMGUI_USER_CONFIG=\"app/gl/imgui_config.h\"")
 target_include_directories(imgui PUBLIC "${CMAKE_SOURCE_DIR}")
 # One loader of OpenGL functions for Dear ImGui and for us, which works with GLX and with EGL.
 set_source_files_properties("${imgui_dir}/backends/imgui_impl_opengl3.cpp" PROPERTIES
   COMPILE_OPTIONS "-include;epoxy/gl.h" COMPILE_DEFINITIONS IMGUI_IMPL_OPENGL_LOADER_CUSTOM)
 target_link_libraries(imgui PUBLIC glfw PkgConfig::epoxy Freetype::Freetype ${CMAKE_DL_LIBS})
 
-# Dear ImGui calls the test engine's hooks and the test engine calls Dear ImGui.
+# Dear ImGui calls the test engine's hooks and the test engine calls Dear ImGui. A program links one of these two.
 file(GLOB test_engine_sources "${test_engine_dir}/imgui_test_engine/*.cpp")
-third_party_library(imgui_test_engine ${test_engine_sources})
+third_party_library(imgui_test_engine -O1 ${test_engine_sources})
+set_target_properties(imgui_test_engine PROPERTIES EXCLUDE_FROM_ALL ON)
 target_link_libraries(imgui_test_engine PUBLIC imgui Threads::Threads)
-target_link_libraries(imgui PUBLIC imgui_test_engine)
+add_library(no_test_engine OBJECT gl/no_test_engine.cpp)
+target_link_libraries(no_test_engine PRIVATE imgui)
 
-# Without its demo, and for series of double alone: its templates would be made for ten types.
-third_party_library(implot "${implot_dir}/implot.cpp" "${implot_dir}/implot_items.cpp")
+# Without its demo, and for series of double alone: its templates would be made for ten types. Optimising it fully
+# would take twice the time.
+third_party_library(implot -O1 "${implot_dir}/implot.cpp" "${implot_dir}/implot_items.cpp")
 target_compile_definitions(implot PRIVATE "IMPLOT_CUSTOM_NUMERIC_TYPES=(double)")
 target_link_libraries(implot PUBLIC imgui)
 
 file(GLOB_RECURSE microtex_sources "${microtex_dir}/MicroTeX/lib/*.cpp")
 list(FILTER microtex_sources EXCLUDE REGEX "/lib/wrapper/")
 list(TRANSFORM microtex_sources REPLACE ".*/lib/atom/atom_fence[.]cpp$" "${CMAKE_CURRENT_LIST_DIR}/microtex/fence.cpp")
-third_party_library(microtex ${microtex_sources})
+third_party_library(microtex -O2 ${microtex_sources})
 # Its own build writes this header; the numbers appear only in a message that we never show.
 file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/microtex/microtexconfig.h" CONTENT "#pragma once
 #define MICROTEX_VERSION_MAJOR 1
@@ -126,7 +129,7 @@ file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/microtex/microtexconfig.h" CO
 ")
 target_include_directories(microtex SYSTEM PUBLIC
   "${microtex_dir}/MicroTeX/lib" "${CMAKE_CURRENT_BINARY_DIR}/microtex")
-set_target_properties(microtex PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)  # half the time
+set_target_properties(microtex PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 50)  # half the time
 set_source_files_properties("${microtex_dir}/MicroTeX/lib/unimath/math_type.cpp" PROPERTIES
   SKIP_UNITY_BUILD_INCLUSION ON)  # a macro of it would leak into its neighbours
 target_compile_definitions(microtex PRIVATE GLYPH_RENDER_TYPE=2)  # glyphs from the font file, not from paths
