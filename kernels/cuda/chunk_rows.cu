@@ -537,11 +537,9 @@ struct Columns {
     Scalar R[own_columns][own_rows];
     Scalar faded[own_columns][own_rows] = {};  // U_j as it stands at row i; 0 before it is known
     const auto each_own = [&](auto visit) {
-#pragma unroll
-      for (int n = 0; n < own_columns; ++n) {
-#pragma unroll
-        for (int m = 0; m < own_rows; ++m) visit(n, m, lane + m * warp_size, warp + n * warps_here);
-      }
+      unrolled<own_columns>([&](int n) {
+        unrolled<own_rows>([&](int m) { visit(n, m, lane + m * warp_size, warp + n * warps_here); });
+      });
     };
     each_own(
         [&](int n, int m, int j, int c) { R[n][m] = j < height && c < count ? U[j * V + c] : Scalar(0); });
@@ -552,8 +550,7 @@ struct Columns {
         if (rows.mu.data && c < count) faded[n][m] *= chunk.row(rows.mu, first + i)[first_column + c];
         erased[n] += N_of_tile[i * Tile::height + j] * faded[n][m];
       });
-#pragma unroll
-      for (int n = 0; n < own_columns; ++n) erased[n] = sum_of_lanes(erased[n]);
+      unrolled<own_columns>([&](int n) { erased[n] = sum_of_lanes(erased[n]); });
       each_own([&](int n, int m, int j, int) {
         if (j == i) faded[n][m] = R[n][m] -= erased[n];
       });
@@ -741,20 +738,18 @@ bool each_channel_decays(const RowPrograms<Scalar>& rows) {
 
 /// Bytes of shared memory that a block of fill_channel_scores() takes.
 template <class Scalar>
-std::size_t bytes_of_fades(std::int64_t K) {
+constexpr std::size_t bytes_of_fades(std::int64_t K) {
   return sizeof(Scalar) * warps * static_cast<std::size_t>(K);
 }
 
 /// Throws Unsupported where a block of the device has less.
 template <class Scalar>
 void require_room_for_fades(const RowPrograms<Scalar>& rows) {
-  if (!each_channel_decays(rows)) return;
-  const auto bytes = static_cast<std::size_t>(most_shared_bytes());
-  if (bytes_of_fades<Scalar>(rows.K) <= bytes) return;
+  const auto most = most_shared_bytes() / static_cast<std::int64_t>(bytes_of_fades<Scalar>(1));
+  if (!each_channel_decays(rows) || rows.K <= most) return;
   throw Unsupported("decays of " + std::to_string(rows.K) +
                     " key channels in chunks: the shared memory of this device has room for " +
-                    std::to_string(bytes / bytes_of_fades<Scalar>(1)) +
-                    (sizeof(Scalar) == sizeof(double) ? " in f64" : " in f32"));
+                    std::to_string(most) + (sizeof(Scalar) == sizeof(double) ? " in f64" : " in f32"));
 }
 
 /// Scores of x with y for all these readers.

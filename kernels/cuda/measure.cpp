@@ -69,15 +69,6 @@ std::string how_multiplied(Precision precision) {
 
 }  // namespace
 
-double RunClock::seconds_between(Time from, Time to) {
-  return std::chrono::duration<double>(to - from).count();
-}
-
-RunClock::Time RunClock::when_idle() {
-  CHECK_CUDA(cudaStreamSynchronize(nullptr));
-  return Clock::now();
-}
-
 RunClock::RunClock(void* flushed, std::size_t bytes, const Repeats& repeats)
     : flushed_(flushed), flushed_bytes_(bytes), repeats_(repeats) {
   start_ = when_idle();

@@ -15,6 +15,8 @@ struct Extent {
   std::int64_t heads = 1;
   std::int64_t T = 0;
   std::int64_t columns = 0;
+
+  std::size_t size() const { return static_cast<std::size_t>(batches * heads * T * columns); }
 };
 
 /// Columns of a copy whose rows begin at multiples of 16 bytes.
@@ -66,7 +68,7 @@ struct ChunkDecays {
   CUtensorMap k_write = {};  // likewise: e^{G_64 - G} k, times beta without erase
   CUtensorMap scores = {};  // [B, chunks 64, H, 64]: sum_c q_ic k_jc e^{G_ic - G_jc}, j <= i; f16 with erase,
                             // else bf16 and times beta_j
-  __half* factors = nullptr;  // [B, H, chunks 64, 64]: T as in chunk_factors.h; with erase
+  __half* factors = nullptr;  // [B, H, chunks 64, 64]: T as make_chunk_factors() has it; with erase
   float* totals = nullptr;    // [B, H, chunks, 128]: e^{G_64}
 };
 
