@@ -537,9 +537,11 @@ struct Columns {
     Scalar R[own_columns][own_rows];
     Scalar faded[own_columns][own_rows] = {};  // U_j as it stands at row i; 0 before it is known
     const auto each_own = [&](auto visit) {
-      unrolled<own_columns>([&](int n) {
-        unrolled<own_rows>([&](int m) { visit(n, m, lane + m * warp_size, warp + n * warps_here); });
-      });
+#pragma unroll
+      for (int n = 0; n < own_columns; ++n) {
+#pragma unroll
+        for (int m = 0; m < own_rows; ++m) visit(n, m, lane + m * warp_size, warp + n * warps_here);
+      }
     };
     each_own(
         [&](int n, int m, int j, int c) { R[n][m] = j < height && c < count ? U[j * V + c] : Scalar(0); });
@@ -550,7 +552,8 @@ struct Columns {
         if (rows.mu.data && c < count) faded[n][m] *= chunk.row(rows.mu, first + i)[first_column + c];
         erased[n] += N_of_tile[i * Tile::height + j] * faded[n][m];
       });
-      unrolled<own_columns>([&](int n) { erased[n] = sum_of_lanes(erased[n]); });
+#pragma unroll
+      for (int n = 0; n < own_columns; ++n) erased[n] = sum_of_lanes(erased[n]);
       each_own([&](int n, int m, int j, int) {
         if (j == i) faded[n][m] = R[n][m] -= erased[n];
       });

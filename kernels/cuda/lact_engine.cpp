@@ -12,21 +12,23 @@ namespace palimpsest::cuda {
 
 namespace {
 
-/// Newton-Schulz steps on a matrix [K, V] of every head, and room for them.
+/// Newton-Schulz steps on a matrix [K, V] of every head, and room for them; or none.
 template <class Scalar>
 class NewtonSchulzSteps {
  public:
-  NewtonSchulzSteps(Index heads, Index K, Index V)
-      : is_tall_(K > V),
-        norm_(heads, 1, 1),
-        X_(heads, std::min(K, V), std::max(K, V)),
-        next_(heads, std::min(K, V), std::max(K, V)),
-        B_(heads, std::min(K, V), std::min(K, V)),
-        polynomial_(heads, std::min(K, V), std::min(K, V)) {}
+  NewtonSchulzSteps(Index heads, Index K, Index V, const std::optional<NewtonSchulz>& steps)
+      : steps_(steps), is_tall_(K > V) {
+    if (!steps) return;
+    const auto [rows, columns] = std::minmax({K, V});
+    norm_ = DeviceMatrices<Scalar>(heads, 1, 1);
+    for (auto* const room : {&X_, &next_}) *room = DeviceMatrices<Scalar>(heads, rows, columns);
+    for (auto* const room : {&B_, &polynomial_}) *room = DeviceMatrices<Scalar>(heads, rows, rows);
+  }
 
-  /// What newton_schulz() gives for M: [K, V]; it stands until the next call.
-  HeadMatrices<Scalar> operator()(const HeadMatrices<Scalar>& M, const NewtonSchulz& steps,
-                                  Recorder* recorder = nullptr) {
+  /// What newton_schulz() gives for M, [K, V], which stands until the next call; M itself without steps.
+  HeadMatrices<Scalar> operator()(const HeadMatrices<Scalar>& M, Recorder* recorder = nullptr) {
+    if (!steps_) return M;
+    const NewtonSchulz& steps = *steps_;
     const Index heads = X_.heads();
     LactKernels<Scalar>::divide_by_norm(heads, is_tall_ ? M.transposed() : M,
                                         static_cast<Scalar>(newton_schulz_eps), norm_, X_);
@@ -55,6 +57,7 @@ class NewtonSchulzSteps {
   }
 
  private:
+  std::optional<NewtonSchulz> steps_;
   bool is_tall_;
   DeviceMatrices<Scalar> norm_, X_, next_, B_, polynomial_;
 };
@@ -66,9 +69,7 @@ class Updates {
   using Kernels = LactKernels<Scalar>;
 
   Updates(Index heads, Index K, Index V, const std::optional<NewtonSchulz>& muon)
-      : heads_(heads), muon_(muon) {
-    if (muon) steps_.emplace(heads, K, V);
-  }
+      : heads_(heads), steps_(heads, K, V, muon) {}
 
   /// The norms that columns keep: [H, 1, V].
   void keep_column_norms(DeviceMatrices<Scalar> wanted) {
@@ -81,7 +82,7 @@ class Updates {
   void operator()(const HeadMatrices<Scalar>& G, const HeadMatrices<Scalar>& momentum,
                   DeviceMatrices<Scalar>& S, DeviceMatrices<Scalar>& M, Recorder* recorder = nullptr) {
     Kernels::add_scaled(heads_, momentum, M, G, M);
-    Kernels::add_scaled(heads_, {}, muon_ ? (*steps_)(M, *muon_, recorder) : M.all(), S, S);
+    Kernels::add_scaled(heads_, {}, steps_(M, recorder), S, S);
     if (wanted_.heads() == 0) return;
     if (recorder) (*recorder)("S_free", S.matrix());
     Kernels::restore_column_norms(heads_, wanted_, static_cast<Scalar>(column_norm_eps), norms_, factors_, S);
@@ -92,8 +93,7 @@ class Updates {
 
  private:
   Index heads_;
-  std::optional<NewtonSchulz> muon_;
-  std::optional<NewtonSchulzSteps<Scalar>> steps_;
+  NewtonSchulzSteps<Scalar> steps_;
   DeviceMatrices<Scalar> wanted_, norms_, factors_;
 };
 
@@ -133,10 +133,8 @@ class Scan {
         heads_(heads),
         dk_(dk),
         dv_(dv),
-        first_(std::move(first)),
-        muon_(muon) {
-    if (muon) newton_schulz_.emplace(heads * std::ssize(first_), dk, dv);
-  }
+        newton_schulz_(heads * std::ssize(first), dk, dv, muon),
+        first_(std::move(first)) {}
 
   /// Matrix c of those stacked, of every head: [dk, V].
   HeadMatrices<Scalar> of(DeviceMatrices<Scalar>& stacked, Index c) const {
@@ -161,8 +159,7 @@ class Scan {
       }
     }
     stop_if_asked(stop);
-    Kernels::add_scaled(heads_ * N, {}, muon_ ? (*newton_schulz_)(each(momenta), *muon_) : each(momenta), {},
-                        each(steps));
+    Kernels::add_scaled(heads_ * N, {}, newton_schulz_(each(momenta)), {}, each(steps));
     // S_c = S_{c-1} + step_c
     Kernels::add_scaled(heads_, {}, S_0, {}, of(weights, 0));
     for (Index c = 0; c < N; ++c) {
@@ -178,9 +175,8 @@ class Scan {
   }
 
   Index heads_, dk_, dv_;
-  std::vector<Index> first_;  // tokens of the batches
-  std::optional<NewtonSchulz> muon_;
-  std::optional<NewtonSchulzSteps<Scalar>> newton_schulz_;  // of all batches at once
+  NewtonSchulzSteps<Scalar> newton_schulz_;  // of all batches at once
+  std::vector<Index> first_;                 // tokens of the batches
 };
 
 /// What a block takes of the device, one thing after the other.

@@ -36,16 +36,23 @@ class FamilyRun<MambaRows, Scalar> : public AnyFamily {
       walk();
     else
       scan_chunks();
-    const Rows& rows = device_.first();
+    if (device_.request.tap) record_inputs(by_token);
     device_.record_all();
-    device_.record(by_token ? "delta" : "Delta",
-                   by_token ? Matrix<Scalar>(rows.delta.transpose()) : rows.delta);
-    device_.record("A", rows.A);
-    if (rows.D.size() > 0) device_.record("D", by_token ? Matrix<Scalar>(rows.D.transpose()) : rows.D);
     return device_.finish("S");
   }
 
  private:
+  /// Of tokens one after the other the last one's, as a column.
+  void record_inputs(bool by_token) const {
+    const Rows& rows = device_.first();
+    if (by_token)
+      device_.record("delta", rows.delta.bottomRows(1).transpose());
+    else
+      device_.record("Delta", rows.delta);
+    device_.record("A", rows.A);
+    if (rows.D.size() > 0) device_.record("D", by_token ? Matrix<Scalar>(rows.D.transpose()) : rows.D);
+  }
+
   /// Token after token; a tap receives what the last one makes.
   void walk() {
     constexpr Index at_once = 1024;

@@ -18,8 +18,7 @@ class FamilyRun<NetworkRows, Scalar> : public AnyFamily {
       : device_(device),
         plan_(device.first().network->plan()),
         dual_(device.request.form != Form::recurrent),
-        pieces_(pieces_of(device.request, device.first())),
-        L_(device.request.phase ? device.first().K.rows() : std::max<Index>(pieces_.largest_piece(), 1)) {
+        L_(largest_piece(device.request, device.first())) {
     if (plan_.layers() > largest_layer_count)
       throw Error("a network of " + std::to_string(plan_.layers()) +
                   " layers; the CUDA kernels hold at most " + std::to_string(largest_layer_count));
@@ -53,6 +52,11 @@ class FamilyRun<NetworkRows, Scalar> : public AnyFamily {
     const Index tokens = head.K.rows();
     return {tokens, std::min(head.batch, std::max<Index>(tokens, 1)),
             request.form == Form::recurrent ? 1 : request.chunk_size};
+  }
+
+  /// Tokens of a block, or of the largest piece of whole heads.
+  static Index largest_piece(const EngineRequest& request, const Rows& head) {
+    return request.phase ? head.K.rows() : std::max<Index>(pieces_of(request, head).largest_piece(), 1);
   }
 
   void upload() {
@@ -144,14 +148,15 @@ class FamilyRun<NetworkRows, Scalar> : public AnyFamily {
   /// Some pieces at a time, so that a run can be stopped.
   void take_pieces() {
     constexpr Index tokens_between_stops = 1024;
-    const Index all = pieces_.piece_count();
-    const Index batch = all > 0 ? pieces_.batch_size(0) : 1;
+    const InnerBatches pieces = pieces_of(device_.request, device_.first());
+    const Index all = pieces.piece_count();
+    const Index batch = all > 0 ? pieces.batch_size(0) : 1;
     const Index at_once = std::max<Index>(tokens_between_stops / L_, 1);
     device_.compute([&] {
       device_.in_parts(all, at_once, [&](Index first, Index count) {
         const Index next = first + count;
-        networks_.walk(dual_, batch, pieces_.piece(first).first,
-                       next < all ? pieces_.piece(next).first : Index{networks_.T});
+        networks_.walk(dual_, batch, pieces.piece(first).first,
+                       next < all ? pieces.piece(next).first : Index{networks_.T});
         await_device();
       });
     });
@@ -180,8 +185,7 @@ class FamilyRun<NetworkRows, Scalar> : public AnyFamily {
   HeadsOnDevice<NetworkRows, Scalar>& device_;
   NetworkPlan plan_;
   bool dual_;
-  InnerBatches pieces_;
-  Index L_;  // tokens of the largest piece
+  Index L_;
   std::vector<DeviceMatrices<Scalar>*> carried_;
   Networks<Scalar> networks_;
 };

@@ -4,8 +4,8 @@
 #include "tests/kernels/gpu.h"
 
 #if PALIMPSEST_HAS_CUDA
-#include <atomic>
 #include <chrono>
+#include <future>
 #include <thread>
 
 #include "kernels/cuda/check.h"
@@ -120,13 +120,12 @@ namespace {
 /// Keeps the stream that it stands in until somebody opens it; gives up after a while, so that a test that
 /// fails ends.
 struct Gate {
-  std::atomic<bool> open = false;
-  std::atomic<bool> seen_open = false;
+  std::promise<void> open;
+  bool seen_open = false;
 
   static void wait(void* gate) {
     auto& self = *static_cast<Gate*>(gate);
-    for (int i = 0; i < 2000 && !self.open; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    self.seen_open = self.open.load();
+    self.seen_open = self.open.get_future().wait_for(std::chrono::seconds(20)) == std::future_status::ready;
   }
 };
 
@@ -141,7 +140,7 @@ TEST_CASE("a run does not wait for what another thread asked of the device", "[k
     CHECK_CUDA(cudaStreamSynchronize(nullptr));
   });
   cuda_backend().run(*each.variant, each.sequence, Form::chunkwise, Precision::f32, 16);
-  gate.open = true;
+  gate.open.set_value();
   other.join();
   CHECK(gate.seen_open);
 }
