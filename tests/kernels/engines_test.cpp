@@ -28,12 +28,6 @@ std::unique_ptr<Trace> trace_on_device(const testing::Case& each, Form form, Ind
                               std::size_t{1} << 24);
 }
 
-std::vector<std::string> names(const Record& record) {
-  std::vector<std::string> all;
-  for (const auto& [name, tensor] : record.tensors()) all.push_back(name);
-  return all;
-}
-
 void compare_every_tensor(const RandomCase& random, Index chunk_size) {
   for_every_form(all_cases(random), Precision::f64, [&](const testing::Case& each, Form form) {
     const auto expected = each.trace(form, chunk_size);
@@ -43,13 +37,12 @@ void compare_every_tensor(const RandomCase& random, Index chunk_size) {
       const Record& mine = got->record(index);
       const Record& theirs = expected->record(index);
       INFO("block " << index);
-      CHECK(names(mine) == names(theirs));
+      CHECK(mine.tensors().size() == theirs.tensors().size());
       for (const auto& [tensor, value] : theirs.tensors()) {
         INFO(tensor);
-        if (mine.contains(tensor)) {
-          const double size = std::max(1.0, testing::largest(value));
-          CHECK(testing::furthest_apart(mine.at(tensor), value) <= each.allowed(1e-10) * size);
-        }
+        REQUIRE(mine.contains(tensor));
+        const double size = std::max(1.0, testing::largest(value));
+        CHECK(testing::furthest_apart(mine.at(tensor), value) <= each.allowed(1e-10) * size);
       }
     }
   });

@@ -218,9 +218,6 @@ void launch_the_rest() {
   CHECK(rounded == 0.333984375);
 }
 
-/// It is there to be loaded, which tells whether any kernel can be.
-bool is_probe(const LinkedKernel& kernel) { return kernel.name.starts_with("probe("); }
-
 }  // namespace
 
 TEST_CASE("the kernels of the program are known by name") {
@@ -243,7 +240,7 @@ TEST_CASE("a small run of every rule, form, precision and step launches every ke
   for (const LinkedKernel& kernel : kernels_of_the_program()) {
     if (kernel.launched) {
       std::cout << fmt::format("{:>4} {}\n", ++launched, kernel.name);
-    } else if (kernel.on_device && !is_probe(kernel)) {
+    } else if (kernel.on_device && !kernel.name.starts_with("probe(")) {  // it is only to be loaded
       missed += kernel.name + '\n';
     }
   }

@@ -207,14 +207,9 @@ TEST_CASE("every kernel writes all of its outputs, nothing else, and what the CP
 }
 
 TEST_CASE("a failing CUDA call names itself, its place and CUDA's reason") {
-  try {
-    CHECK_CUDA(cudaErrorMemoryAllocation);
-    FAIL("nothing was thrown");
-  } catch (const Error& error) {
-    CHECK_THAT(error.what(), testing::says("kernels_test.cpp") &&
-                                 testing::says("cudaErrorMemoryAllocation") &&
-                                 testing::says("out of memory"));
-  }
+  CHECK_THROWS_WITH(CHECK_CUDA(cudaErrorMemoryAllocation), testing::says("kernels_test.cpp") &&
+                                                               testing::says("cudaErrorMemoryAllocation") &&
+                                                               testing::says("out of memory"));
 }
 
 TEST_CASE("memory that the device does not have is refused with what is free and what to do") {

@@ -45,12 +45,6 @@ struct Kind {
   Arithmetic numbers = Arithmetic::bf16;  // of q, k and v
 };
 
-std::string words(const Kind& kind) {
-  return fmt::format("T {} K {} V {} erase {} decay {} beta {} reads first {} alike {} strongest {}",
-                     kind.tokens, kind.dk, kind.dv, static_cast<int>(kind.erase),
-                     static_cast<int>(kind.decay), kind.beta, kind.reads_first, kind.alike, kind.strongest);
-}
-
 /// Keys of length 1; one gate in the middle closes altogether.
 Program<float> random_program(const Kind& kind, unsigned seed) {
   std::mt19937 bits(seed);
@@ -106,7 +100,9 @@ Arithmetic numbers_of(Rounding rounding) {
 /// Checks that chunks are off by at most `allowed` of the largest number.
 void compare_chunks(Kind kind, Rounding rounding, double allowed) {
   kind.numbers = numbers_of(rounding);
-  INFO(words(kind));
+  INFO(fmt::format("T {} K {} V {} erase {} decay {} beta {} reads first {} alike {} strongest {}",
+                   kind.tokens, kind.dk, kind.dv, static_cast<int>(kind.erase), static_cast<int>(kind.decay),
+                   kind.beta, kind.reads_first, kind.alike, kind.strongest));
   const std::vector<Program<float>> heads = {random_program(kind, 1), random_program(kind, 2)};
   const std::vector<Program<double>> wide = {widened(heads[0]), widened(heads[1])};
   std::vector<Carried<double>> expected_states(2, {Matrix<double>::Constant(kind.dk, kind.dv, 0.125)});
@@ -203,7 +199,6 @@ void compare_softmax(const AttentionSize& size, Rounding rounding, double allowe
 /// A way to multiply on tensor cores, and by how much of the largest number it may be off.
 struct Way {
   Rounding rounding;
-  bool (*has)();
   const char* needs;
   double allowed;
   double allowed_softmax;
@@ -212,15 +207,14 @@ struct Way {
 // bf16: worst of many draws 6e-3 and, of states, 8e-3; a bf16 is rounded by up to 2^-8 = 4e-3 of itself.
 // tf32: what the precision promises, ten roundings of a factor, 2^-11 of itself each; worst of the kernels
 // carried out on a processor, lane by lane, 3e-3. In softmax two roundings times |q| |k| = 16 in an exponent.
-constexpr Way ways[] = {{Rounding::bf16, cuda::has_hopper, "9.0", 1.5e-2, 1e-2},
-                        {Rounding::tf32, cuda::has_tensor_float, "8.0 and up", 5e-3, 5e-3}};
+constexpr Way ways[] = {{Rounding::bf16, "9.0", 1.5e-2, 1e-2}, {Rounding::tf32, "8.0 and up", 5e-3, 5e-3}};
 
 /// Calls visit(way) for each that the device has.
 template <class Visit>
 void for_each_way(Visit visit) {
   if (!has_gpu()) return;
   for (const Way& way : ways) {
-    if (way.has())
+    if (cuda::has_tensor_cores(way.rounding))
       visit(way);
     else
       std::cout << "SKIP: these tensor-core kernels are written for compute capability " << way.needs << '\n';
