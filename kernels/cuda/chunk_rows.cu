@@ -5,11 +5,9 @@
 //   O = (g o Q) S + P U + P+ V+
 //   S <- g_L S + (G_L o B)^T U + (G_L o K+)^T V+
 //
-// What the rows of a chunk see of each other (N, P, decays) does not depend on the state: it is made for many
-// chunks and all heads at once. Columns of the state need nothing of each other (spec 1.4): a block takes a
-// few of them from chunk to chunk, and in a chunk all that does not wait is a product of matrices, made in
-// tiles by all of its threads. Only the substitution goes row by row, within a tile. Decays are running
-// products, or sums of logarithms, from each write on: nothing is divided, so exact zeros are legal.
+// What is made for all chunks at once and what goes from chunk to chunk is said in docs/kernels.md. Decays
+// are running products, or sums of logarithms, from each write on: nothing is divided, so exact zeros are
+// legal.
 
 #include <algorithm>
 #include <string>

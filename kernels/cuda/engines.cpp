@@ -12,22 +12,6 @@
 
 namespace palimpsest {
 
-namespace {
-
-/// Lets the device keep what was given back: the next run takes it without waiting for the driver.
-void keep_memory() {
-  static const bool once = [] {
-    cudaMemPool_t pool = nullptr;
-    CHECK_CUDA(cudaDeviceGetDefaultMemPool(&pool, 0));
-    std::uint64_t everything = UINT64_MAX;
-    CHECK_CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &everything));
-    return true;
-  }();
-  static_cast<void>(once);
-}
-
-}  // namespace
-
 DeviceMemory memory_of_device() {
   DeviceMemory memory;
   CHECK_CUDA(cudaMemGetInfo(&memory.free, &memory.total));
@@ -35,7 +19,14 @@ DeviceMemory memory_of_device() {
 }
 
 void* allocate_on_device(std::size_t bytes) {
-  keep_memory();
+  // The device keeps what was given back: the next run takes it without waiting for the driver.
+  [[maybe_unused]] static const bool keeps = [] {
+    cudaMemPool_t pool = nullptr;
+    CHECK_CUDA(cudaDeviceGetDefaultMemPool(&pool, 0));
+    std::uint64_t everything = UINT64_MAX;
+    CHECK_CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &everything));
+    return true;
+  }();
   void* data = nullptr;
   const cudaError_t status = cudaMallocAsync(&data, bytes, nullptr);
   if (!succeeded(status) && status == cudaErrorMemoryAllocation) {

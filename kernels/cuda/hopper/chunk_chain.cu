@@ -7,14 +7,8 @@
 //   O = e^G o Q S + P U              P_ij = e^{G_i - G_j} q_i . k_j for j <= i
 //   S = e^{G_64} S + K^T (e^{G_64 - G} o U)
 //
-// One block takes 128 value channels of one head from the first chunk to the last: columns of S do not know
-// each other. It has three warpgroups:
-//
-// - Two main ones hold S transposed, 64 value channels each, as f32 sums in registers. Everything is computed
-//   transposed, O^T = S^T Q^T and so on: sums lie in registers as left factors do, so S^T, R^T and U^T go
-//   from one product into the next without touching memory, and the right factors Q^T, K^T, T^T, P^T and K
-//   are tiles as bulk copies lay them, read along their rows or along their columns.
-// - An auxiliary one starts the copies, two chunks ahead, and makes P and the decays, one chunk ahead.
+// How the warpgroups of a block share that is said in docs/kernels.md. Right factors, Q^T, K^T, T^T, P^T and
+// K, are tiles as bulk copies lay them, read along their rows or along their columns.
 //
 // R, T, P and U are f16 with erase: of two bytes that errs least, and they pass through the most roundings.
 

@@ -4,10 +4,7 @@
 //   Z = Q K^T,  m' = max(m, max_j Z_ij),  p_ij = e^{Z_ij - m'_i}
 //   l = e^{m - m'} l + sum_j p_ij,        O = e^{m - m'} o O + p V;  in the end O / l
 //
-// A block takes 128 queries of one head. Two main warpgroups have 64 each, with scores and outputs in
-// registers, where what Z's sums become is the left factor of p V; while one takes exponentials the other
-// multiplies. One thread more starts the copies of keys and values, a tile ahead. Blocks with the most keys
-// start first.
+// How the warpgroups of a block share that is said in docs/kernels.md.
 
 #include <cmath>
 

@@ -5,10 +5,7 @@
 //   O = q_read S + P W
 //   S' = Diag(e^{G_last}) S + k_write^T W
 //
-// A block has 64 value channels of one head, a warp 16 of them: columns of S do not know each other, so warps
-// share nothing but the tables. Everything is computed transposed, W^T = (V^T - S^T k_read^T) F^T and so on,
-// with value channels as rows: what a product leaves in registers is the left factor of the next, and S^T
-// stays there, as f32, from the first chunk to the last. Right factors are the tables as they lie.
+// How the warps of a block share that is said in docs/kernels.md.
 //
 // The tables take turns in shared memory: while warps compute with one, the next one arrives. A phase begins
 // with a barrier, after which nobody reads the table of the phase before any more; its place is filled again.
