@@ -58,9 +58,7 @@ template <class Scalar, class Term, class Combine>
 __device__ Scalar warp_reduce(std::int64_t count, Scalar start, Term term, Combine combine) {
   Scalar result = start;
   for (std::int64_t d = threadIdx.x % warp_size; d < count; d += warp_size) result = combine(result, term(d));
-  for (int distance = warp_size / 2; distance > 0; distance /= 2)
-    result = combine(result, __shfl_xor_sync(0xffffffff, result, distance));
-  return result;
+  return over_lanes(result, combine);
 }
 
 /// sum_{d < count} term(d), likewise.
@@ -75,8 +73,7 @@ __device__ Scalar block_reduce(std::int64_t count, Scalar start, Term term, Comb
   __shared__ Scalar of_warps[1024 / warp_size];
   Scalar result = start;
   for (std::int64_t i = threadIdx.x; i < count; i += blockDim.x) result = combine(result, term(i));
-  for (int distance = warp_size / 2; distance > 0; distance /= 2)
-    result = combine(result, __shfl_xor_sync(0xffffffff, result, distance));
+  result = over_lanes(result, combine);
   if (threadIdx.x % warp_size == 0) of_warps[threadIdx.x / warp_size] = result;
   __syncthreads();
   result = start;

@@ -5,11 +5,9 @@
 //   O = (g o Q) S + P U + P+ V+
 //   S <- g_L S + (G_L o B)^T U + (G_L o K+)^T V+
 //
-// What the rows of a chunk see of each other (N, P, decays) does not depend on the state: it is made for many
-// chunks and all heads at once. Columns of the state need nothing of each other (spec 1.4): a block takes a
-// few of them from chunk to chunk, and in a chunk all that does not wait is a product of matrices, made in
-// tiles by all of its threads. Only the substitution goes row by row, within a tile. Decays are running
-// products, or sums of logarithms, from each write on: nothing is divided, so exact zeros are legal.
+// What is made for all chunks at once and what goes from chunk to chunk is said in docs/kernels.md. Decays
+// are running products, or sums of logarithms, from each write on: nothing is divided, so exact zeros are
+// legal.
 
 #include <algorithm>
 #include <string>
@@ -741,20 +739,18 @@ bool each_channel_decays(const RowPrograms<Scalar>& rows) {
 
 /// Bytes of shared memory that a block of fill_channel_scores() takes.
 template <class Scalar>
-std::size_t bytes_of_fades(std::int64_t K) {
+constexpr std::size_t bytes_of_fades(std::int64_t K) {
   return sizeof(Scalar) * warps * static_cast<std::size_t>(K);
 }
 
 /// Throws Unsupported where a block of the device has less.
 template <class Scalar>
 void require_room_for_fades(const RowPrograms<Scalar>& rows) {
-  if (!each_channel_decays(rows)) return;
-  const auto bytes = static_cast<std::size_t>(most_shared_bytes());
-  if (bytes_of_fades<Scalar>(rows.K) <= bytes) return;
+  const auto most = most_shared_bytes() / static_cast<std::int64_t>(bytes_of_fades<Scalar>(1));
+  if (!each_channel_decays(rows) || rows.K <= most) return;
   throw Unsupported("decays of " + std::to_string(rows.K) +
                     " key channels in chunks: the shared memory of this device has room for " +
-                    std::to_string(bytes / bytes_of_fades<Scalar>(1)) +
-                    (sizeof(Scalar) == sizeof(double) ? " in f64" : " in f32"));
+                    std::to_string(most) + (sizeof(Scalar) == sizeof(double) ? " in f64" : " in f32"));
 }
 
 /// Scores of x with y for all these readers.

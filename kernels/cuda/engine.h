@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/stop.h"
 #include "core/engines/engine.h"
 #include "kernels/cuda/engines.h"
 #include "kernels/cuda/matrices.h"
@@ -26,8 +27,9 @@ inline Index fitting(double bytes_each, Index most) {
 /// Waits for the device: or all of a run would be under way before anyone could ask to stop.
 inline void await_device() { CHECK_CUDA(cudaStreamSynchronize(nullptr)); }
 
-/// Some heads on the device: their arrays, uploaded once, their states, and room for what is made of them.
-/// All of it stays where it is until the run ends. What has a name is what `tap` receives under it.
+/// Some heads on the device, and what is asked of them: their arrays, uploaded once, their states, and room
+/// for what is made of them. All of it stays where it is until the run ends. What has a name is what the
+/// request's tap receives under it.
 template <template <class> class Operator, class Scalar>
 class HeadsOnDevice {
  public:
@@ -35,11 +37,24 @@ class HeadsOnDevice {
   using Heads = std::span<const Operator<Scalar>>;
   using States = std::span<Carried<Scalar>>;
 
-  HeadsOnDevice(Heads heads, States states, Rounding rounding, Recorder* tap = nullptr)
-      : heads_(heads), states_(states), rounding_(rounding), tap_(tap) {}
+  HeadsOnDevice(const EngineRequest& request_, Heads heads, States states, Rounding rounding)
+      : request(request_), heads_(heads), states_(states), rounding_(rounding) {}
+
+  const EngineRequest& request;
 
   Index count() const { return static_cast<Index>(heads_.size()); }
   const Operator<Scalar>& first() const { return heads_.front(); }
+  States states() const { return states_; }
+  Rounding rounding() const { return rounding_; }
+
+  /// Calls visit(first, count) for `total` of anything, `at_once` at a time, so that a run can be stopped.
+  template <class Visit>
+  void in_parts(Index total, Index at_once, Visit visit) const {
+    for (Index first = 0; first < total; first += at_once) {
+      stop_if_asked(request.stop);
+      visit(first, std::min(at_once, total - first));
+    }
+  }
 
   /// `of` every head: a member, or what a function makes of it.
   template <class Of>
@@ -83,7 +98,7 @@ class HeadsOnDevice {
 
   /// Room for a matrix that only the tap wants; null where there is none.
   Scalar* tapped(std::string_view name, Index rows, Index columns = 1) {
-    return tap_ ? make(name, 1, rows, columns).data() : nullptr;
+    return request.tap ? make(name, 1, rows, columns).data() : nullptr;
   }
 
   /// Room for what every head answers.
@@ -102,12 +117,30 @@ class HeadsOnDevice {
     return std::ranges::find(all_, name, &std::pair<std::string, Matrices>::first)->second.matrix();
   }
 
-  /// Hands all that has a name to the tap.
-  void record() const {
-    for (const auto& [name, matrices] : all_) {
-      if (tap_ && !name.empty()) (*tap_)(name, matrices.matrix());
+  /// Hands a value to the tap, where there is one; a matrix as it lies on the device; and what is kept under
+  /// these names.
+  void record(std::string_view name, const Matrix<Scalar>& value) const {
+    if (request.tap) (*request.tap)(name, value);
+  }
+  void record(std::string_view name, const Scalar* data, Index rows, Index columns) const {
+    if (request.tap) record(name, downloaded(data, rows, columns));
+  }
+  void record(std::initializer_list<std::string_view> names) const {
+    for (const std::string_view name : names) {
+      if (request.tap) record(name, (*this)[name]);
     }
   }
+
+  /// Hands all that has a name to the tap.
+  void record_all() const {
+    for (const auto& [name, matrices] : all_) {
+      if (!name.empty()) record({name});
+    }
+  }
+
+  /// What the name of a state ends with, as it stands before the block, and after it.
+  std::string before() const { return request.form == Form::recurrent ? "_before" : "_in"; }
+  std::string after() const { return request.form == Form::recurrent ? "_after" : "_out"; }
 
   /// Calls compute(), which launches the kernels of a run between its uploads and its downloads, and changes
   /// what it starts from. A clock calls it several times, each from the same states; it must make all else
@@ -149,11 +182,18 @@ class HeadsOnDevice {
     return outputs_->download();
   }
 
+  /// The same, with what the only state of a block is before it and after it for the tap.
+  std::vector<Matrix<Scalar>> finish(const std::string& state) {
+    record(state + before(), states_.front().front());
+    std::vector<Matrix<Scalar>> answers = finish();
+    record(state + after(), states_.front().front());
+    return answers;
+  }
+
  private:
   Heads heads_;
   States states_;
   Rounding rounding_;
-  Recorder* tap_;
   std::deque<std::pair<std::string, Matrices>> all_;
   std::deque<DeviceArray<Index>> indices_;
   std::vector<Matrices*> changed_;
@@ -161,13 +201,35 @@ class HeadsOnDevice {
   Matrices* outputs_ = nullptr;
 };
 
-/// What all engines on the first device have in common. Each has a step, one block of one head by the kernels
-/// that make every tensor, and runs whole heads, as many together as the device has room for. All throw Error
-/// with CUDA's words.
+/// One run of a family: whole heads, or one block of one head by the kernels that make every tensor. It is
+/// made from a HeadsOnDevice, and its run() gives what every head answers. Specialised in the family's file.
+template <template <class> class Operator, class Scalar>
+class FamilyRun;
+
+/// What a family says of operators of these sizes, unless it knows better.
+struct AnyFamily {
+  static KernelKind kernel(const EngineRequest&, const auto&, Rounding) { return KernelKind::plain; }
+  static std::optional<std::string> missing(const EngineRequest&, const auto&, Rounding) { return {}; }
+
+  /// What one head takes while it runs, rather too much; 0: all heads run together.
+  static double bytes(const EngineRequest&, const auto&, const auto&) { return 0; }
+};
+
+/// A family's engine on the first device. It runs blocks one by one, and whole heads as many together as the
+/// device has room for. Throws Error with CUDA's words.
 template <template <class> class Operator, class Scalar>
 class CudaEngine : public Engine<Operator, Scalar> {
  public:
   explicit CudaEngine(Rounding rounding) : rounding_(rounding) {}
+
+  KernelKind kernel(const EngineRequest& request, const Operator<Scalar>& head) const override {
+    return FamilyRun<Operator, Scalar>::kernel(request, head, rounding_);
+  }
+
+  std::optional<std::string> missing(const EngineRequest& request,
+                                     const Operator<Scalar>& head) const override {
+    return FamilyRun<Operator, Scalar>::missing(request, head, rounding_);
+  }
 
   /// Copies, tables and results of what is given take several times as much again, and the processor holds it
   /// too.
@@ -175,73 +237,57 @@ class CudaEngine : public Engine<Operator, Scalar> {
     return std::min(static_cast<double>(memory_of_device().total) / 8, 8.0 * (std::int64_t{1} << 30));
   }
 
- protected:
-  using OnDevice = HeadsOnDevice<Operator, Scalar>;
-  using Heads = typename OnDevice::Heads;
-  using States = typename OnDevice::States;
-  using Outputs = std::vector<Matrix<Scalar>>;
-
-  Rounding rounding_;
-
  private:
-  virtual Matrix<Scalar> step(const EngineRequest& request, const Operator<Scalar>& rows,
-                              Carried<Scalar>& state) const = 0;
-
-  virtual Outputs run_heads(const EngineRequest& request, Heads heads, States states) const = 0;
-
-  /// What one head takes while it runs, rather too much; 0: all heads run together.
-  virtual double bytes(const EngineRequest&, const Operator<Scalar>&, const Carried<Scalar>&) const {
-    return 0;
-  }
+  using OnDevice = HeadsOnDevice<Operator, Scalar>;
 
   /// Heads in groups that take at most a quarter of the device's memory, or are one head.
-  HeadsTaken<Scalar> compute(const EngineRequest& request, Heads heads, States states) const override {
-    HeadsTaken<Scalar> taken = {.o = {}, .kernel = this->kernel(request, heads.front())};
-    if (request.phase) {
-      for (std::size_t h = 0; h < heads.size(); ++h) taken.o.push_back(step(request, heads[h], states[h]));
-      return taken;
+  HeadsTaken<Scalar> compute(const EngineRequest& request, typename OnDevice::Heads heads,
+                             typename OnDevice::States states) const override {
+    HeadsTaken<Scalar> taken = {.o = {}, .kernel = kernel(request, heads.front())};
+    std::size_t at_once = request.phase ? 1 : heads.size();
+    if (at_once > 1) {
+      const double bytes = FamilyRun<Operator, Scalar>::bytes(request, heads.front(), states.front());
+      const double fitting = static_cast<double>(memory_of_device().total) / 4 / bytes;
+      if (fitting < static_cast<double>(at_once))
+        at_once = std::max<std::size_t>(static_cast<std::size_t>(fitting), 1);
     }
-    const double fitting =
-        static_cast<double>(memory_of_device().total) / 4 / bytes(request, heads.front(), states.front());
-    const std::size_t at_once = fitting < static_cast<double>(heads.size())
-                                    ? std::max<std::size_t>(static_cast<std::size_t>(fitting), 1)
-                                    : heads.size();
     for (std::size_t first = 0; first < heads.size(); first += at_once) {
       const std::size_t count = std::min(at_once, heads.size() - first);
-      std::ranges::move(run_heads(request, heads.subspan(first, count), states.subspan(first, count)),
-                        std::back_inserter(taken.o));
+      OnDevice device(request, heads.subspan(first, count), states.subspan(first, count), rounding_);
+      std::ranges::move(FamilyRun<Operator, Scalar>(device).run(), std::back_inserter(taken.o));
     }
     return taken;
   }
-};
 
-/// The engine of a family: specialised in its file.
-template <template <class> class Operator, class Scalar>
-class FamilyEngine;
+  Rounding rounding_;
+};
 
 template <template <class> class Operator, class Scalar>
 OwnedEngine<Operator, Scalar> make_engine(Rounding rounding) {
-  return std::make_unique<FamilyEngine<Operator, Scalar>>(rounding);
+  return std::make_unique<CudaEngine<Operator, Scalar>>(rounding);
 }
 
-// Made where their class is known.
-extern template OwnedEngine<Program, double> make_engine(Rounding);
-extern template OwnedEngine<Program, float> make_engine(Rounding);
-extern template OwnedEngine<CachedQueries, double> make_engine(Rounding);
-extern template OwnedEngine<CachedQueries, float> make_engine(Rounding);
-extern template OwnedEngine<MambaRows, double> make_engine(Rounding);
-extern template OwnedEngine<MambaRows, float> make_engine(Rounding);
-extern template OwnedEngine<NetworkRows, double> make_engine(Rounding);
-extern template OwnedEngine<NetworkRows, float> make_engine(Rounding);
-extern template OwnedEngine<LactTokens, double> make_engine(Rounding);
-extern template OwnedEngine<LactTokens, float> make_engine(Rounding);
-extern template OwnedEngine<MesaRows, double> make_engine(Rounding);
-extern template OwnedEngine<MesaRows, float> make_engine(Rounding);
-extern template OwnedEngine<LeastSquaresKeys, double> make_engine(Rounding);
-extern template OwnedEngine<LeastSquaresKeys, float> make_engine(Rounding);
+#define PALIMPSEST_CUDA_ENGINES(prefix, Operator)                      \
+  prefix template OwnedEngine<Operator, double> make_engine(Rounding); \
+  prefix template OwnedEngine<Operator, float> make_engine(Rounding)
+
+// Made at the end of the family's file, where its FamilyRun is known.
+PALIMPSEST_CUDA_ENGINES(extern, Program);
+PALIMPSEST_CUDA_ENGINES(extern, CachedQueries);
+PALIMPSEST_CUDA_ENGINES(extern, MambaRows);
+PALIMPSEST_CUDA_ENGINES(extern, NetworkRows);
+PALIMPSEST_CUDA_ENGINES(extern, LactTokens);
+PALIMPSEST_CUDA_ENGINES(extern, MesaRows);
+PALIMPSEST_CUDA_ENGINES(extern, LeastSquaresKeys);
 
 /// Q S on the device: [R, V]; Q and what comes out as `rounding` says.
 template <class Scalar>
-Matrix<Scalar> read(const Matrix<Scalar>& Q, const Matrix<Scalar>& S, Rounding rounding);
+Matrix<Scalar> read(const Matrix<Scalar>& Q, const Matrix<Scalar>& S, Rounding rounding) {
+  DeviceMatrices<Scalar> queries(Q), memory(S), O(1, Q.rows(), S.cols());
+  queries.round(rounding);
+  multiply(1, 1, queries, memory, 0, {}, O.all());
+  O.round(rounding);
+  return O.matrix();
+}
 
 }  // namespace palimpsest::cuda

@@ -12,22 +12,6 @@
 
 namespace palimpsest {
 
-namespace {
-
-/// Lets the device keep what was given back: the next run takes it without waiting for the driver.
-void keep_memory() {
-  static const bool once = [] {
-    cudaMemPool_t pool = nullptr;
-    CHECK_CUDA(cudaDeviceGetDefaultMemPool(&pool, 0));
-    std::uint64_t everything = UINT64_MAX;
-    CHECK_CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &everything));
-    return true;
-  }();
-  static_cast<void>(once);
-}
-
-}  // namespace
-
 DeviceMemory memory_of_device() {
   DeviceMemory memory;
   CHECK_CUDA(cudaMemGetInfo(&memory.free, &memory.total));
@@ -35,7 +19,14 @@ DeviceMemory memory_of_device() {
 }
 
 void* allocate_on_device(std::size_t bytes) {
-  keep_memory();
+  // The device keeps what was given back: the next run takes it without waiting for the driver.
+  [[maybe_unused]] static const bool keeps = [] {
+    cudaMemPool_t pool = nullptr;
+    CHECK_CUDA(cudaDeviceGetDefaultMemPool(&pool, 0));
+    std::uint64_t everything = UINT64_MAX;
+    CHECK_CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &everything));
+    return true;
+  }();
   void* data = nullptr;
   const cudaError_t status = cudaMallocAsync(&data, bytes, nullptr);
   if (!succeeded(status) && status == cudaErrorMemoryAllocation) {
@@ -54,27 +45,20 @@ namespace cuda {
 
 namespace {
 
-template <class Scalar>
-struct OwnedEngines {
-  OwnedEngine<Program, Scalar> rows;
-  OwnedEngine<CachedQueries, Scalar> softmax;
-  OwnedEngine<MambaRows, Scalar> mamba;
-  OwnedEngine<NetworkRows, Scalar> network;
-  OwnedEngine<LactTokens, Scalar> lact;
-  OwnedEngine<MesaRows, Scalar> mesa;
-  OwnedEngine<LeastSquaresKeys, Scalar> least_squares;
+/// The engine of a family, made once.
+template <template <class> class Operator, class Scalar, Rounding rounding>
+const Engine<Operator, Scalar>& the_engine() {
+  static const OwnedEngine<Operator, Scalar> owned = make_engine<Operator, Scalar>(rounding);
+  return *owned;
+}
 
-  explicit OwnedEngines(Rounding rounding)
-      : rows(make_engine<Program, Scalar>(rounding)),
-        softmax(make_engine<CachedQueries, Scalar>(rounding)),
-        mamba(make_engine<MambaRows, Scalar>(rounding)),
-        network(make_engine<NetworkRows, Scalar>(rounding)),
-        lact(make_engine<LactTokens, Scalar>(rounding)),
-        mesa(make_engine<MesaRows, Scalar>(rounding)),
-        least_squares(make_engine<LeastSquaresKeys, Scalar>(rounding)) {}
-
-  Engines<Scalar> all() const { return {*rows, *softmax, *mamba, *network, *lact, *mesa, *least_squares}; }
-};
+template <class Scalar, Rounding rounding>
+Engines<Scalar> all_engines() {
+  return {the_engine<Program, Scalar, rounding>(),         the_engine<CachedQueries, Scalar, rounding>(),
+          the_engine<MambaRows, Scalar, rounding>(),       the_engine<NetworkRows, Scalar, rounding>(),
+          the_engine<LactTokens, Scalar, rounding>(),      the_engine<MesaRows, Scalar, rounding>(),
+          the_engine<LeastSquaresKeys, Scalar, rounding>()};
+}
 
 bool hands_on(const Variant& variant, std::string_view state) {
   return std::ranges::find(variant.states, state, &State::name) != variant.states.end();
@@ -95,30 +79,14 @@ std::optional<std::string> missing_in_tf32(const Variant& variant, const Setting
   return "tf32 is for products on tensor cores; the kernels of them do not know what this rule computes";
 }
 
-template <class Scalar>
-Matrix<Scalar> read(const Matrix<Scalar>& Q, const Matrix<Scalar>& S, Rounding rounding) {
-  DeviceMatrices<Scalar> queries(Q), memory(S), O(1, Q.rows(), S.cols());
-  queries.round(rounding);
-  multiply(1, 1, queries, memory, 0, {}, O.all());
-  O.round(rounding);
-  return O.matrix();
-}
-
-template Matrix<double> read(const Matrix<double>&, const Matrix<double>&, Rounding);
-template Matrix<float> read(const Matrix<float>&, const Matrix<float>&, Rounding);
-
 }  // namespace cuda
 
 const DeviceEngines& cuda_engines(Precision precision) {
-  using cuda::OwnedEngines;
-  using cuda::Rounding;
-  static const OwnedEngines<double> f64(Rounding::none);
-  static const OwnedEngines<float> f32(Rounding::none);
-  static const OwnedEngines<float> tf32(Rounding::tf32);
-  static const OwnedEngines<float> bf16(Rounding::bf16);
-  static const DeviceEngines as_given = {f64.all(), f32.all()};
-  static const DeviceEngines in_tf32 = {f64.all(), tf32.all()};
-  static const DeviceEngines in_bf16 = {f64.all(), bf16.all()};
+  using namespace cuda;
+  static const Engines<double> f64 = all_engines<double, Rounding::none>();
+  static const DeviceEngines as_given = {f64, all_engines<float, Rounding::none>()};
+  static const DeviceEngines in_tf32 = {f64, all_engines<float, Rounding::tf32>()};
+  static const DeviceEngines in_bf16 = {f64, all_engines<float, Rounding::bf16>()};
   if (precision == Precision::tf32) return in_tf32;
   return precision == Precision::bf16 ? in_bf16 : as_given;
 }

@@ -84,22 +84,33 @@ __device__ void each_of(std::int64_t chunks, std::int64_t count, Visit visit) {
   for (std::int64_t n = blockIdx.y; n < chunks; n += gridDim.y) visit(n, i);
 }
 
-inline constexpr int warp_size = 32;
-
-/// The sum of what the lanes of a warp have, in all of them.
-template <class Scalar>
-__device__ Scalar sum_of_lanes(Scalar x) {
-  for (int distance = warp_size / 2; distance > 0; distance /= 2)
-    x += __shfl_xor_sync(0xffffffffU, x, distance);
-  return x;
+/// Calls visit(i) for i < count, or visit(i, j) for i < rows and j < columns, with no loop left of it.
+template <int count, class Visit>
+__device__ __forceinline__ void unrolled(Visit visit) {
+#pragma unroll
+  for (int i = 0; i < count; ++i) visit(i);
+}
+template <int rows, int columns, class Visit>
+__device__ __forceinline__ void unrolled(Visit visit) {
+  unrolled<rows>([&](int i) { unrolled<columns>([&](int j) { visit(i, j); }); });
 }
 
-/// The largest of what the lanes of a warp have, in all of them.
+inline constexpr int warp_size = 32;
+
+/// combine of what the lanes of a warp have, in all of them; their sum; the largest of it.
+template <class Scalar, class Combine>
+__device__ Scalar over_lanes(Scalar x, Combine combine) {
+  for (int distance = warp_size / 2; distance > 0; distance /= 2)
+    x = combine(x, __shfl_xor_sync(0xffffffffU, x, distance));
+  return x;
+}
+template <class Scalar>
+__device__ Scalar sum_of_lanes(Scalar x) {
+  return over_lanes(x, [](Scalar a, Scalar b) { return a + b; });
+}
 template <class Scalar>
 __device__ Scalar largest_of_lanes(Scalar x) {
-  for (int distance = warp_size / 2; distance > 0; distance /= 2)
-    x = max(x, __shfl_xor_sync(0xffffffffU, x, distance));
-  return x;
+  return over_lanes(x, [](Scalar a, Scalar b) { return max(a, b); });
 }
 
 /// Calls put(i, take(i)) for i = first, first + step and so on below `end`, by one thread, which takes a few

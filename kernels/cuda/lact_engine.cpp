@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/error.h"
-#include "core/base/stop.h"
 #include "core/numbers/matrix_functions.h"
 #include "core/operator/inner_batches.h"
 #include "kernels/cuda/engine.h"
@@ -14,21 +12,23 @@ namespace palimpsest::cuda {
 
 namespace {
 
-/// Newton-Schulz steps on a matrix [K, V] of every head, and room for them.
+/// Newton-Schulz steps on a matrix [K, V] of every head, and room for them; or none.
 template <class Scalar>
 class NewtonSchulzSteps {
  public:
-  NewtonSchulzSteps(Index heads, Index K, Index V)
-      : is_tall_(K > V),
-        norm_(heads, 1, 1),
-        X_(heads, std::min(K, V), std::max(K, V)),
-        next_(heads, std::min(K, V), std::max(K, V)),
-        B_(heads, std::min(K, V), std::min(K, V)),
-        polynomial_(heads, std::min(K, V), std::min(K, V)) {}
+  NewtonSchulzSteps(Index heads, Index K, Index V, const std::optional<NewtonSchulz>& steps)
+      : steps_(steps), is_tall_(K > V) {
+    if (!steps) return;
+    const auto [rows, columns] = std::minmax({K, V});
+    norm_ = DeviceMatrices<Scalar>(heads, 1, 1);
+    for (auto* const room : {&X_, &next_}) *room = DeviceMatrices<Scalar>(heads, rows, columns);
+    for (auto* const room : {&B_, &polynomial_}) *room = DeviceMatrices<Scalar>(heads, rows, rows);
+  }
 
-  /// What newton_schulz() gives for M: [K, V]; it stands until the next call.
-  HeadMatrices<Scalar> operator()(const HeadMatrices<Scalar>& M, const NewtonSchulz& steps,
-                                  Recorder* recorder = nullptr) {
+  /// What newton_schulz() gives for M, [K, V], which stands until the next call; M itself without steps.
+  HeadMatrices<Scalar> operator()(const HeadMatrices<Scalar>& M, Recorder* recorder = nullptr) {
+    if (!steps_) return M;
+    const NewtonSchulz& steps = *steps_;
     const Index heads = X_.heads();
     LactKernels<Scalar>::divide_by_norm(heads, is_tall_ ? M.transposed() : M,
                                         static_cast<Scalar>(newton_schulz_eps), norm_, X_);
@@ -57,6 +57,7 @@ class NewtonSchulzSteps {
   }
 
  private:
+  std::optional<NewtonSchulz> steps_;
   bool is_tall_;
   DeviceMatrices<Scalar> norm_, X_, next_, B_, polynomial_;
 };
@@ -68,9 +69,7 @@ class Updates {
   using Kernels = LactKernels<Scalar>;
 
   Updates(Index heads, Index K, Index V, const std::optional<NewtonSchulz>& muon)
-      : heads_(heads), muon_(muon) {
-    if (muon) steps_.emplace(heads, K, V);
-  }
+      : heads_(heads), steps_(heads, K, V, muon) {}
 
   /// The norms that columns keep: [H, 1, V].
   void keep_column_norms(DeviceMatrices<Scalar> wanted) {
@@ -83,7 +82,7 @@ class Updates {
   void operator()(const HeadMatrices<Scalar>& G, const HeadMatrices<Scalar>& momentum,
                   DeviceMatrices<Scalar>& S, DeviceMatrices<Scalar>& M, Recorder* recorder = nullptr) {
     Kernels::add_scaled(heads_, momentum, M, G, M);
-    Kernels::add_scaled(heads_, {}, muon_ ? (*steps_)(M, *muon_, recorder) : M.all(), S, S);
+    Kernels::add_scaled(heads_, {}, steps_(M, recorder), S, S);
     if (wanted_.heads() == 0) return;
     if (recorder) (*recorder)("S_free", S.matrix());
     Kernels::restore_column_norms(heads_, wanted_, static_cast<Scalar>(column_norm_eps), norms_, factors_, S);
@@ -94,8 +93,7 @@ class Updates {
 
  private:
   Index heads_;
-  std::optional<NewtonSchulz> muon_;
-  std::optional<NewtonSchulzSteps<Scalar>> steps_;
+  NewtonSchulzSteps<Scalar> steps_;
   DeviceMatrices<Scalar> wanted_, norms_, factors_;
 };
 
@@ -105,6 +103,14 @@ struct Tokens {
   HeadMatrices<Scalar> Q, K, V, eta;
   HeadMatrices<Scalar> momentum;  // [H, N, 1]; without data: none
 
+  explicit Tokens(HeadsOnDevice<LactTokens, Scalar>& device)
+      : Q(device.rows(&LactTokens<Scalar>::Q)),
+        K(device.rows(&LactTokens<Scalar>::K)),
+        V(device.rows(&LactTokens<Scalar>::V)),
+        eta(device.upload(&LactTokens<Scalar>::eta)) {
+    if (device.first().momentum.size() > 0) momentum = device.upload(&LactTokens<Scalar>::momentum);
+  }
+
   /// The gradient of `count` tokens from `first` on, R what is to be answered more of: [K, V].
   void gather(Index heads, Index first, Index count, const HeadMatrices<Scalar>& R,
               const HeadMatrices<Scalar>& G) const {
@@ -112,17 +118,6 @@ struct Tokens {
                                          eta.middle_rows(first, count), false, G);
   }
 };
-
-template <class Scalar>
-Tokens<Scalar> upload(HeadsOnDevice<LactTokens, Scalar>& device) {
-  using Rows = LactTokens<Scalar>;
-  const bool has_momentum = device.first().momentum.size() > 0;
-  return {.Q = device.rows(&Rows::Q),
-          .K = device.rows(&Rows::K),
-          .V = device.rows(&Rows::V),
-          .eta = device.upload(&Rows::eta),
-          .momentum = has_momentum ? device.upload(&Rows::momentum).all() : HeadMatrices<Scalar>()};
-}
 
 /// What lact_scan() makes of every head: the matrices of all batches, stacked, and room for it.
 template <class Scalar>
@@ -138,10 +133,8 @@ class Scan {
         heads_(heads),
         dk_(dk),
         dv_(dv),
-        first_(std::move(first)),
-        muon_(muon) {
-    if (muon) newton_schulz_.emplace(heads * std::ssize(first_), dk, dv);
-  }
+        newton_schulz_(heads * std::ssize(first), dk, dv, muon),
+        first_(std::move(first)) {}
 
   /// Matrix c of those stacked, of every head: [dk, V].
   HeadMatrices<Scalar> of(DeviceMatrices<Scalar>& stacked, Index c) const {
@@ -166,8 +159,7 @@ class Scan {
       }
     }
     stop_if_asked(stop);
-    Kernels::add_scaled(heads_ * N, {}, muon_ ? (*newton_schulz_)(each(momenta), *muon_) : each(momenta), {},
-                        each(steps));
+    Kernels::add_scaled(heads_ * N, {}, newton_schulz_(each(momenta)), {}, each(steps));
     // S_c = S_{c-1} + step_c
     Kernels::add_scaled(heads_, {}, S_0, {}, of(weights, 0));
     for (Index c = 0; c < N; ++c) {
@@ -183,113 +175,9 @@ class Scan {
   }
 
   Index heads_, dk_, dv_;
-  std::vector<Index> first_;  // tokens of the batches
-  std::optional<NewtonSchulz> muon_;
-  std::optional<NewtonSchulzSteps<Scalar>> newton_schulz_;  // of all batches at once
+  NewtonSchulzSteps<Scalar> newton_schulz_;  // of all batches at once
+  std::vector<Index> first_;                 // tokens of the batches
 };
-
-template <class Scalar>
-DeviceMatrices<Scalar> column(const Vector<Scalar>& vector) {
-  return DeviceMatrices<Scalar>(Matrix<Scalar>(vector));
-}
-
-template <class Scalar>
-DeviceMatrices<Scalar> number(Scalar value) {
-  return DeviceMatrices<Scalar>(Matrix<Scalar>(Matrix<Scalar>::Constant(1, 1, value)));
-}
-
-/// Some heads, whole.
-template <class Scalar>
-class LactOnDevice {
- public:
-  LactOnDevice(std::span<const LactTokens<Scalar>> heads, std::span<Carried<Scalar>> states,
-               Rounding rounding)
-      : device_(heads, states, rounding),
-        way_(heads.front().way),
-        batches_(heads.front().batches()),
-        tokens_(upload(device_)),
-        S_(device_.state(0)),
-        M_(device_.state(1)),
-        O_(device_.outputs(tokens_.Q.rows, S_.columns())) {}
-
-  /// The scan over all batches, then all reads.
-  void run_scan(const std::stop_token& stop) {
-    const Index N = batches_.batch_count();
-    std::vector<Index> first;
-    for (Index c = 0; c < N; ++c) first.push_back(batches_.piece(c).first);
-    if (N == 0) return;
-    Scan<Scalar> scan(heads(), first, S_.rows(), S_.columns(), way_.muon);
-    device_.compute([&] {
-      scan.run(tokens_, S_, M_, stop);
-      for (Index c = 0; c < N; ++c) {
-        stop_if_asked(stop);
-        read(batches_.piece(c), scan.of(scan.weights, way_.update_first ? c + 1 : c));
-      }
-      LactKernels<Scalar>::add_scaled(heads(), {}, scan.of(scan.weights, N), {}, S_);
-      LactKernels<Scalar>::add_scaled(heads(), {}, scan.of(scan.momenta, N - 1), {}, M_);
-    });
-  }
-
-  /// Batch after batch.
-  void run_batches(const std::stop_token& stop) {
-    const Index dk = S_.rows();
-    const Index dv = S_.columns();
-    Updates<Scalar> updates(heads(), dk, dv, way_.muon);
-    if (device_.first().column_norm)
-      updates.keep_column_norms(std::move(
-          device_.upload([](const LactTokens<Scalar>& head) { return Matrix<Scalar>(*head.column_norm); })));
-    DeviceMatrices<Scalar>& G = device_.make("", dk, dv);
-    const HeadMatrices<Scalar> R = way_.squared_loss ? device_.make("", O_.rows(), dv).all() : tokens_.V;
-    const HeadMatrices<Scalar> no_momentum = device_.upload(
-        [](const LactTokens<Scalar>&) -> Matrix<Scalar> { return Matrix<Scalar>::Zero(1, 1); });
-    device_.compute([&] {
-      for (Index c = 0; c < batches_.batch_count(); ++c) {
-        stop_if_asked(stop);
-        const Piece batch = batches_.piece(c);
-        if (!way_.update_first) read(batch, S_);
-        // v, or v - S^T k
-        if (way_.squared_loss)
-          multiply(heads(), -1, rows(tokens_.K, batch), S_, 1, rows(tokens_.V, batch), rows(R, batch));
-        tokens_.gather(heads(), batch.first, batch.count, R, G);
-        updates(G, tokens_.momentum.data ? tokens_.momentum.middle_rows(c, 1) : no_momentum, S_, M_);
-        if (way_.update_first) read(batch, S_);
-        await_device();
-      }
-    });
-  }
-
-  std::vector<Matrix<Scalar>> finish() { return device_.finish(); }
-
- private:
-  Index heads() const { return device_.count(); }
-
-  static HeadMatrices<Scalar> rows(const HeadMatrices<Scalar>& all, const Piece& batch) {
-    return all.middle_rows(batch.first, batch.count);
-  }
-
-  /// Q S of a batch.
-  void read(const Piece& batch, const HeadMatrices<Scalar>& S) {
-    multiply(heads(), 1, rows(tokens_.Q, batch), S, 0, {}, rows(O_, batch));
-  }
-
-  HeadsOnDevice<LactTokens, Scalar> device_;
-  LactWay way_;
-  InnerBatches batches_;
-  Tokens<Scalar> tokens_;
-  DeviceMatrices<Scalar>& S_;
-  DeviceMatrices<Scalar>& M_;
-  DeviceMatrices<Scalar>& O_;
-};
-
-/// Numbers that one head takes, rather too many.
-template <class Scalar>
-double numbers(bool scan, const LactTokens<Scalar>& head) {
-  const auto T = static_cast<double>(head.K.rows());
-  const auto K = static_cast<double>(head.K.cols());
-  const auto V = static_cast<double>(head.V.cols());
-  const double batches = scan ? T / static_cast<double>(head.way.batch) + 1 : 1;
-  return T * (2 * K + 3 * V + 2) + 10 * batches * (K * V + std::min(K, V) * std::min(K, V)) + 1;
-}
 
 /// What a block takes of the device, one thing after the other.
 template <class Scalar>
@@ -302,7 +190,7 @@ struct LactStepsOnDevice {
 
   void gather(const Matrix<Scalar>& K, const Matrix<Scalar>& R, const Vector<Scalar>& eta,
               Matrix<Scalar>& G) const {
-    DeviceMatrices<Scalar> keys(K), rows(R), rates = column(eta), sum(G);
+    DeviceMatrices<Scalar> keys(K), rows(R), rates{Matrix<Scalar>(eta)}, sum(G);
     keys.round(rounding);
     rows.round(rounding);
     LactKernels<Scalar>::gather_gradient(1, keys, rows, rates, true, sum);
@@ -311,7 +199,8 @@ struct LactStepsOnDevice {
 
   void update(const LactUpdate<Scalar>& update, const Matrix<Scalar>& G, Scalar momentum, Matrix<Scalar>& S,
               Matrix<Scalar>& M, Recorder* recorder) const {
-    DeviceMatrices<Scalar> gradient(G), weights(S), direction(M), factor = number(momentum);
+    DeviceMatrices<Scalar> gradient(G), weights(S), direction(M);
+    DeviceMatrices<Scalar> factor{Matrix<Scalar>(Matrix<Scalar>::Constant(1, 1, momentum))};
     Updates<Scalar> updates(1, S.rows(), S.cols(), update.muon);
     if (update.column_norm)
       updates.keep_column_norms(DeviceMatrices<Scalar>(Matrix<Scalar>(*update.column_norm)));
@@ -323,11 +212,11 @@ struct LactStepsOnDevice {
   LactScan<Scalar> scan(const LactTokens<Scalar>& given, const std::vector<Index>& first,
                         const Matrix<Scalar>& S_0, const Matrix<Scalar>& M_0,
                         const std::stop_token& stop) const {
-    HeadsOnDevice<LactTokens, Scalar> device({&given, 1}, {}, rounding);
-    const Tokens<Scalar> tokens = upload(device);
+    const EngineRequest request = {.stop = stop};
+    HeadsOnDevice<LactTokens, Scalar> device(request, {&given, 1}, {}, rounding);
     DeviceMatrices<Scalar> S(S_0), M(M_0);
     Scan<Scalar> scan(1, first, S.rows(), S.columns(), given.way.muon);
-    scan.run(tokens, S, M, stop);
+    scan.run(Tokens<Scalar>(device), S, M, stop);
     return {scan.gradients.matrix(), scan.momenta.matrix(), scan.steps.matrix(), scan.weights.matrix()};
   }
 };
@@ -335,35 +224,101 @@ struct LactStepsOnDevice {
 }  // namespace
 
 template <class Scalar>
-class FamilyEngine<LactTokens, Scalar> : public CudaEngine<LactTokens, Scalar> {
+class FamilyRun<LactTokens, Scalar> : public AnyFamily {
  public:
-  using Base = CudaEngine<LactTokens, Scalar>;
-  using Base::Base;
+  using Rows = LactTokens<Scalar>;
+
+  explicit FamilyRun(HeadsOnDevice<LactTokens, Scalar>& device)
+      : device_(device), way_(device.first().way), batches_(device.first().batches()) {}
+
+  static double bytes(const EngineRequest& request, const Rows& head, const Carried<Scalar>&) {
+    const auto T = static_cast<double>(head.K.rows());
+    const auto K = static_cast<double>(head.K.cols());
+    const auto V = static_cast<double>(head.V.cols());
+    const double batches = request.form == Form::parallel ? T / static_cast<double>(head.way.batch) + 1 : 1;
+    return sizeof(Scalar) *
+           (T * (2 * K + 3 * V + 2) + 10 * batches * (K * V + std::min(K, V) * std::min(K, V)) + 1);
+  }
+
+  std::vector<Matrix<Scalar>> run() {
+    if (device_.request.phase)
+      return {lact_block(LactStepsOnDevice<Scalar>{device_.rounding()}, device_.request, device_.first(),
+                         device_.states().front())};
+    const Tokens<Scalar> tokens(device_);
+    DeviceMatrices<Scalar>& S = device_.state(0);
+    DeviceMatrices<Scalar>& M = device_.state(1);
+    DeviceMatrices<Scalar>& O = device_.outputs(tokens.Q.rows, S.columns());
+    if (device_.request.form == Form::parallel)
+      run_scan(tokens, S, M, O);
+    else
+      run_batches(tokens, S, M, O);
+    return device_.finish();
+  }
 
  private:
-  Matrix<Scalar> step(const EngineRequest& request, const LactTokens<Scalar>& rows,
-                      Carried<Scalar>& state) const override {
-    return lact_block(LactStepsOnDevice<Scalar>{this->rounding_}, request, rows, state);
+  /// The scan over all batches, then all reads.
+  void run_scan(const Tokens<Scalar>& tokens, DeviceMatrices<Scalar>& S, DeviceMatrices<Scalar>& M,
+                DeviceMatrices<Scalar>& O) {
+    const Index N = batches_.batch_count();
+    std::vector<Index> first;
+    for (Index c = 0; c < N; ++c) first.push_back(batches_.piece(c).first);
+    if (N == 0) return;
+    Scan<Scalar> scan(heads(), first, S.rows(), S.columns(), way_.muon);
+    device_.compute([&] {
+      scan.run(tokens, S, M, device_.request.stop);
+      device_.in_parts(N, 1, [&](Index c, Index) {
+        read(tokens, batches_.piece(c), scan.of(scan.weights, way_.update_first ? c + 1 : c), O);
+      });
+      LactKernels<Scalar>::add_scaled(heads(), {}, scan.of(scan.weights, N), {}, S);
+      LactKernels<Scalar>::add_scaled(heads(), {}, scan.of(scan.momenta, N - 1), {}, M);
+    });
   }
 
-  double bytes(const EngineRequest& request, const LactTokens<Scalar>& head,
-               const Carried<Scalar>&) const override {
-    return sizeof(Scalar) * numbers(request.form == Form::parallel, head);
+  /// Batch after batch.
+  void run_batches(const Tokens<Scalar>& tokens, DeviceMatrices<Scalar>& S, DeviceMatrices<Scalar>& M,
+                   DeviceMatrices<Scalar>& O) {
+    const Index dk = S.rows();
+    const Index dv = S.columns();
+    Updates<Scalar> updates(heads(), dk, dv, way_.muon);
+    if (device_.first().column_norm)
+      updates.keep_column_norms(
+          std::move(device_.upload([](const Rows& head) { return Matrix<Scalar>(*head.column_norm); })));
+    DeviceMatrices<Scalar>& G = device_.make("", dk, dv);
+    const HeadMatrices<Scalar> R = way_.squared_loss ? device_.make("", O.rows(), dv).all() : tokens.V;
+    const HeadMatrices<Scalar> no_momentum =
+        device_.upload([](const Rows&) -> Matrix<Scalar> { return Matrix<Scalar>::Zero(1, 1); });
+    device_.compute([&] {
+      device_.in_parts(batches_.batch_count(), 1, [&](Index c, Index) {
+        const Piece batch = batches_.piece(c);
+        if (!way_.update_first) read(tokens, batch, S, O);
+        // v, or v - S^T k
+        if (way_.squared_loss)
+          multiply(heads(), -1, rows(tokens.K, batch), S, 1, rows(tokens.V, batch), rows(R, batch));
+        tokens.gather(heads(), batch.first, batch.count, R, G);
+        updates(G, tokens.momentum.data ? tokens.momentum.middle_rows(c, 1) : no_momentum, S, M);
+        if (way_.update_first) read(tokens, batch, S, O);
+        await_device();
+      });
+    });
   }
 
-  typename Base::Outputs run_heads(const EngineRequest& request, typename Base::Heads heads,
-                                   typename Base::States states) const override {
-    LactOnDevice<Scalar> device(heads, states, this->rounding_);
-    if (request.form == Form::parallel) {
-      device.run_scan(request.stop);
-    } else {
-      device.run_batches(request.stop);
-    }
-    return device.finish();
+  Index heads() const { return device_.count(); }
+
+  static HeadMatrices<Scalar> rows(const HeadMatrices<Scalar>& all, const Piece& batch) {
+    return all.middle_rows(batch.first, batch.count);
   }
+
+  /// Q S of a batch.
+  void read(const Tokens<Scalar>& tokens, const Piece& batch, const HeadMatrices<Scalar>& S,
+            DeviceMatrices<Scalar>& O) const {
+    multiply(heads(), 1, rows(tokens.Q, batch), S, 0, {}, rows(O, batch));
+  }
+
+  HeadsOnDevice<LactTokens, Scalar>& device_;
+  LactWay way_;
+  InnerBatches batches_;
 };
 
-template OwnedEngine<LactTokens, double> make_engine(Rounding);
-template OwnedEngine<LactTokens, float> make_engine(Rounding);
+PALIMPSEST_CUDA_ENGINES(, LactTokens);
 
 }  // namespace palimpsest::cuda

@@ -2,9 +2,9 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/base/matrix.h"
@@ -28,46 +28,33 @@ template <class Scalar>
 class DeviceArray {
  public:
   DeviceArray() = default;
-  // Complete before it begins: so its memory is given back too where only the clock fails.
-  explicit DeviceArray(std::size_t size) : DeviceArray() {
-    size_ = size;
+  explicit DeviceArray(std::size_t size) : size_(size) {
     if (size_ == 0) return;
-    cuda::RunClock::moving(&RunTimes::allocations,
-                           [&] { data_ = static_cast<Scalar*>(allocate_on_device(size_ * sizeof(Scalar))); });
+    cuda::RunClock::moving(&RunTimes::allocations, [&] {
+      data_.reset(static_cast<Scalar*>(allocate_on_device(size_ * sizeof(Scalar))));
+    });
   }
-  ~DeviceArray() { release(); }
-  DeviceArray(DeviceArray&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-  DeviceArray& operator=(DeviceArray&& other) noexcept {
-    if (this == &other) return *this;
-    release();
-    data_ = std::exchange(other.data_, nullptr);
-    size_ = std::exchange(other.size_, 0);
-    return *this;
-  }
-  DeviceArray(const DeviceArray&) = delete;
-  DeviceArray& operator=(const DeviceArray&) = delete;
 
-  Scalar* data() { return data_; }
-  const Scalar* data() const { return data_; }
+  Scalar* data() { return data_.get(); }
+  const Scalar* data() const { return data_.get(); }
   std::size_t size() const { return size_; }
 
   /// Copies `count` elements from the host, to those from `first` on.
   void upload(const Scalar* from, std::size_t count, std::size_t first = 0) {
-    if (count > 0) copy_numbers(data_ + first, from, count, cudaMemcpyHostToDevice);
+    if (count > 0) copy_numbers(data() + first, from, count, cudaMemcpyHostToDevice);
   }
 
   /// Copies `count` elements from `first` on to the host, once the kernels before it are done.
   void download(Scalar* to, std::size_t count, std::size_t first = 0) const {
-    if (count > 0) copy_numbers(to, data_ + first, count, cudaMemcpyDeviceToHost);
+    if (count > 0) copy_numbers(to, data() + first, count, cudaMemcpyDeviceToHost);
   }
 
  private:
-  void release() noexcept {
-    if (data_) cudaFreeAsync(data_, nullptr);
-  }
+  struct GiveBack {
+    void operator()(Scalar* data) const noexcept { cudaFreeAsync(data, nullptr); }
+  };
 
-  Scalar* data_ = nullptr;
+  std::unique_ptr<Scalar, GiveBack> data_;
   std::size_t size_ = 0;
 };
 

@@ -41,42 +41,34 @@ double shortest(Ask ask) {
 /// Bytes that are copied: a gigabyte, or what fits.
 std::size_t copied_bytes() { return std::min(std::size_t{1} << 30, memory_of_device().free / 4); }
 
-/// Asks for as many multiply-adds as there can be in this precision, and says how many operations they are.
-double most_products(Precision precision, double* seen) {
+/// What asks for as many multiply-adds as there can be in a precision and says how many operations they are,
+/// and in words.
+struct Multiplying {
+  double (*ask)(double* seen);
+  std::string how;
+};
+
+Multiplying multiplying(Precision precision) {
   switch (precision) {
     case Precision::f64:
-      return multiply_adds<double>(seen);
     case Precision::f32:
-      return multiply_adds<float>(seen);
+      return {
+          precision == Precision::f64 ? multiply_adds<double> : multiply_adds<float>,
+          fmt::format("a kernel of multiply-adds in registers in {}, without tensor cores or a library of "
+                      "products",
+                      name(precision))};
     case Precision::tf32:
-      return tf32_multiply_adds(seen);
+      return {tf32_multiply_adds,
+              "a kernel of mma.sync in registers on tensor cores, tf32 with sums in f32, without a library"};
     case Precision::bf16:
-      return has_hopper() ? hopper_multiply_adds(seen) : bf16_multiply_adds(seen);
+      break;
   }
-  return 0;
-}
-
-std::string how_multiplied(Precision precision) {
-  if (precision == Precision::bf16)
-    return fmt::format("a kernel of {} on tensor cores, bf16 with sums in f32, without a library",
-                       has_hopper() ? "wgmma, one factor in registers," : "mma.sync in registers");
-  if (precision == Precision::tf32)
-    return "a kernel of mma.sync in registers on tensor cores, tf32 with sums in f32, without a library";
-  return fmt::format(
-      "a kernel of multiply-adds in registers in {}, without tensor cores or a library of products",
-      name(precision));
+  return {has_hopper() ? hopper_multiply_adds : bf16_multiply_adds,
+          fmt::format("a kernel of {} on tensor cores, bf16 with sums in f32, without a library",
+                      has_hopper() ? "wgmma, one factor in registers," : "mma.sync in registers")};
 }
 
 }  // namespace
-
-double RunClock::seconds_between(Time from, Time to) {
-  return std::chrono::duration<double>(to - from).count();
-}
-
-RunClock::Time RunClock::when_idle() {
-  CHECK_CUDA(cudaStreamSynchronize(nullptr));
-  return Clock::now();
-}
 
 RunClock::RunClock(void* flushed, std::size_t bytes, const Repeats& repeats)
     : flushed_(flushed), flushed_bytes_(bytes), repeats_(repeats) {
@@ -157,11 +149,12 @@ Roof roof(Precision precision) {
   }
   DeviceArray<double> seen(1);
   double flops = 0;
-  const double multiplying = shortest([&] { flops = most_products(precision, seen.data()); });
+  const Multiplying products = multiplying(precision);
+  const double taken = shortest([&] { flops = products.ask(seen.data()); });
   return {.bytes_per_second = 2 * static_cast<double>(bytes) / copying,
-          .flops_per_second = flops / multiplying,
+          .flops_per_second = flops / taken,
           .copy = fmt::format("cudaMemcpy of {} MiB within the device, read and written", bytes >> 20),
-          .product = how_multiplied(precision)};
+          .product = products.how};
 }
 
 }  // namespace palimpsest::cuda

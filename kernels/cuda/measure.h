@@ -90,8 +90,15 @@ class RunClock {
   using Clock = std::chrono::steady_clock;
   using Time = Clock::time_point;
 
-  static double seconds_between(Time from, Time to);
-  static Time when_idle();
+  static double seconds_between(Time from, Time to) {
+    return std::chrono::duration<double>(to - from).count();
+  }
+
+  static Time when_idle() {
+    CHECK_CUDA(cudaStreamSynchronize(nullptr));
+    return Clock::now();
+  }
+
   double time(const std::function<void()>& compute);
 
   inline static thread_local RunClock* present_ = nullptr;

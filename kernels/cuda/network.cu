@@ -38,11 +38,20 @@ __device__ Scalar gelu_derivative(Scalar x) {
 
 /// A piece of one head: its rows, and where its matrices lie.
 template <class Scalar>
-class Piece {
- public:
-  __device__ Piece(const Networks<Scalar>& networks_, std::int64_t head_, std::int64_t first_,
-                   std::int64_t count_)
-      : networks(networks_), head(head_), count(count_), first_row(head * networks.T + first_) {}
+struct Piece {
+  const Networks<Scalar>& networks;
+  std::int64_t head;
+  std::int64_t first;
+  std::int64_t count;
+  std::int64_t first_row = head * networks.T + first;
+  std::int64_t K = networks.K;
+  std::int64_t V = networks.V;
+  const Scalar* keys = networks.keys + first_row * K;
+  const Scalar* values = networks.values + first_row * V;
+  const Scalar* Q = networks.Q + first_row * K;
+  const Scalar* eta = networks.eta + first_row;
+  const Scalar* sigma = networks.sigma + first_row;
+  Scalar* O = networks.O + first_row * V;
 
   /// The gradients of all layers, times eta.
   __device__ void take_gradients() const {
@@ -179,7 +188,6 @@ class Piece {
   /// The factor of the last token.
   __device__ Scalar last_sigma() const { return sigma[count - 1]; }
 
- private:
   /// Z_ie = sum_d x_id W_de + b_e, and for the next layer gelu(Z_ie).
   __device__ void pass_layer(int l, const Scalar* x, const Scalar* W, const Scalar* b, Scalar* Z,
                              Scalar* next) const {
@@ -274,19 +282,6 @@ class Piece {
         warp_sum<Scalar>(V, [&](std::int64_t c) { return (y[c] - mean) * (y[c] - mean); }) / Scalar(V);
     return {mean, sqrt(variance + networks.eps[head])};
   }
-
-  const Networks<Scalar>& networks;
-  std::int64_t head;
-  std::int64_t count;
-  std::int64_t first_row;
-  std::int64_t K = networks.K;
-  std::int64_t V = networks.V;
-  const Scalar* keys = networks.keys + first_row * K;
-  const Scalar* values = networks.values + first_row * V;
-  const Scalar* Q = networks.Q + first_row * K;
-  const Scalar* eta = networks.eta + first_row;
-  const Scalar* sigma = networks.sigma + first_row;
-  Scalar* O = networks.O + first_row * V;
 };
 
 __device__ std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
@@ -312,7 +307,7 @@ __global__ void __launch_bounds__(threads)
   while (first < end) {
     const std::int64_t batch_end = first - first % batch + batch;
     const std::int64_t next = smaller(smaller(first + networks.L, batch_end), end);
-    const Piece<Scalar> piece(networks, blockIdx.x, first, next - first);
+    const Piece<Scalar> piece{networks, blockIdx.x, first, next - first};
     walk(piece, dual);
     if (next == batch_end || next == networks.T) {
       if (dual) piece.make_own_weights(piece.last_sigma());
@@ -324,13 +319,13 @@ __global__ void __launch_bounds__(threads)
 
 template <class Scalar>
 __global__ void __launch_bounds__(threads) walk_one(const Networks<Scalar> networks, bool dual) {
-  walk(Piece<Scalar>(networks, blockIdx.x, 0, networks.T), dual);
+  walk(Piece<Scalar>{networks, blockIdx.x, 0, networks.T}, dual);
 }
 
 template <class Scalar>
 __global__ void __launch_bounds__(threads)
     make_own(const Networks<Scalar> networks, std::int64_t token, bool begins_batch) {
-  const Piece<Scalar> piece(networks, blockIdx.x, token, 1);
+  const Piece<Scalar> piece{networks, blockIdx.x, token, 1};
   piece.make_own_weights(piece.last_sigma());
   if (begins_batch) piece.begin_next_batch();
 }

@@ -2,72 +2,86 @@
 #include <string>
 
 #include "core/base/error.h"
-#include "core/base/stop.h"
 #include "kernels/cuda/engine.h"
 #include "kernels/cuda/network.h"
 
 namespace palimpsest::cuda {
 
-namespace {
-
-/// Networks of all heads and their tokens, uploaded once, with room for what a piece makes. What a tap
-/// receives of that stands under its names; a piece of the primal form is one token, and its rows are columns
-/// there.
+/// Networks of all heads and their tokens, with room for what a piece makes. What a tap receives of that
+/// stands under its names; a piece of the primal form is one token, and its rows are columns there.
 template <class Scalar>
-class NetworksOnDevice {
+class FamilyRun<NetworkRows, Scalar> : public AnyFamily {
  public:
-  /// `L`: tokens of the largest piece.
-  NetworksOnDevice(std::span<const NetworkRows<Scalar>> heads, std::span<Carried<Scalar>> carried, Index L,
-                   bool dual, Rounding rounding, Recorder* tap = nullptr)
-      : device(heads, carried, rounding, tap), plan_(heads.front().network->plan()), L_(L), dual_(dual) {
+  using Rows = NetworkRows<Scalar>;
+
+  explicit FamilyRun(HeadsOnDevice<NetworkRows, Scalar>& device)
+      : device_(device),
+        plan_(device.first().network->plan()),
+        dual_(device.request.form != Form::recurrent),
+        L_(largest_piece(device.request, device.first())) {
     if (plan_.layers() > largest_layer_count)
       throw Error("a network of " + std::to_string(plan_.layers()) +
                   " layers; the CUDA kernels hold at most " + std::to_string(largest_layer_count));
-    using Rows = NetworkRows<Scalar>;
-    DeviceMatrices<Scalar>& keys = device.rows(&Rows::K);
-    DeviceMatrices<Scalar>& values = device.rows(&Rows::V);
-    for (std::size_t p = 0; p < carried.front().size(); ++p) carried_.push_back(&device.state(p));
-    view = {.heads = device.count(),
-            .T = keys.rows(),
-            .K = keys.columns(),
-            .V = values.columns(),
-            .L = L,
-            .Q = device.rows(&Rows::Q).data(),
-            .keys = keys.data(),
-            .values = values.data(),
-            .eta = device.upload(&Rows::eta).data(),
-            .sigma = device.upload(&Rows::sigma).data(),
-            .O = device.outputs(values.rows(), values.columns()).data(),
-            .layers = static_cast<int>(plan_.layers())};
-    for (std::size_t l = 0; l < plan_.layers(); ++l)
-      view.layer[l] = make_layer(l, heads.front().network->norm().has_value());
-    if (heads.front().network->norm()) upload_norms();
   }
 
-  HeadsOnDevice<NetworkRows, Scalar> device;
-  Networks<Scalar> view;
-
-  /// Parameters, then the sums of their gradients; all is one head.
-  Carried<Scalar> download_carried() const {
-    Carried<Scalar> all;
-    for (const DeviceMatrices<Scalar>* const each : carried_) all.push_back(each->matrix());
-    return all;
-  }
-
-  /// The last token's own parameters, in the order of plan.parameters().
-  Carried<Scalar> own() const {
-    Carried<Scalar> all;
-    for (std::size_t l = 0; l < plan_.layers(); ++l) {
-      const NetworkLayer<Scalar>& layer = view.layer[l];
-      all.push_back(downloaded(layer.own_weights, layer.inputs, layer.outputs));
-      if (plan_.has_biases()) all.push_back(downloaded(layer.own_bias, 1, layer.outputs));
+  static double bytes(const EngineRequest& request, const Rows& head, const Carried<Scalar>& carried) {
+    const bool dual = request.form != Form::recurrent;
+    const auto n = static_cast<double>(pieces_of(request, head).largest_piece());
+    double of_parameters = 0;
+    double widths = 4 * static_cast<double>(head.V.cols());
+    for (const Matrix<Scalar>& parameter : carried) {
+      of_parameters += 2 * static_cast<double>(parameter.size());
+      widths += 3 * static_cast<double>(parameter.cols());
     }
-    return all;
+    const auto of_a_token = static_cast<double>(2 * (head.K.cols() + head.V.cols() + 1));
+    return sizeof(Scalar) * (of_parameters + n * widths + (dual ? largest_layer_count * n * n : 0) +
+                             static_cast<double>(head.K.rows()) * of_a_token + 1);
+  }
+
+  std::vector<Matrix<Scalar>> run() {
+    upload();
+    if (device_.request.phase)
+      take_piece();
+    else
+      take_pieces();
+    return device_.finish();
   }
 
  private:
+  static InnerBatches pieces_of(const EngineRequest& request, const Rows& head) {
+    const Index tokens = head.K.rows();
+    return {tokens, std::min(head.batch, std::max<Index>(tokens, 1)),
+            request.form == Form::recurrent ? 1 : request.chunk_size};
+  }
+
+  /// Tokens of a block, or of the largest piece of whole heads.
+  static Index largest_piece(const EngineRequest& request, const Rows& head) {
+    return request.phase ? head.K.rows() : std::max<Index>(pieces_of(request, head).largest_piece(), 1);
+  }
+
+  void upload() {
+    DeviceMatrices<Scalar>& keys = device_.rows(&Rows::K);
+    DeviceMatrices<Scalar>& values = device_.rows(&Rows::V);
+    for (std::size_t p = 0; p < device_.states().front().size(); ++p) carried_.push_back(&device_.state(p));
+    networks_ = {.heads = device_.count(),
+                 .T = keys.rows(),
+                 .K = keys.columns(),
+                 .V = values.columns(),
+                 .L = L_,
+                 .Q = device_.rows(&Rows::Q).data(),
+                 .keys = keys.data(),
+                 .values = values.data(),
+                 .eta = device_.upload(&Rows::eta).data(),
+                 .sigma = device_.upload(&Rows::sigma).data(),
+                 .O = device_.outputs(values.rows(), values.columns()).data(),
+                 .layers = static_cast<int>(plan_.layers())};
+    const bool has_norm = device_.first().network->norm().has_value();
+    for (std::size_t l = 0; l < plan_.layers(); ++l) networks_.layer[l] = make_layer(l, has_norm);
+    if (has_norm) upload_norms();
+  }
+
   Scalar* make(std::string_view name, Index rows, Index columns) {
-    return device.make(name, rows, columns).data();
+    return device_.make(name, rows, columns).data();
   }
 
   /// Rows of a piece.
@@ -105,133 +119,77 @@ class NetworksOnDevice {
 
   void upload_norms() {
     const auto upload = [&](auto of) {
-      return device
-          .upload([&](const NetworkRows<Scalar>& each) -> Matrix<Scalar> {
-            return std::invoke(of, *each.network->norm());
-          })
+      return device_
+          .upload([&](const Rows& each) -> Matrix<Scalar> { return std::invoke(of, *each.network->norm()); })
           .data();
     };
-    view.gain = upload(&LayerNorm<Scalar>::gain);
-    view.norm_bias = upload(&LayerNorm<Scalar>::bias);
-    view.eps = upload([](const LayerNorm<Scalar>& norm) -> Matrix<Scalar> {
+    networks_.gain = upload(&LayerNorm<Scalar>::gain);
+    networks_.norm_bias = upload(&LayerNorm<Scalar>::bias);
+    networks_.eps = upload([](const LayerNorm<Scalar>& norm) -> Matrix<Scalar> {
       return Matrix<Scalar>::Constant(1, 1, norm.eps);
     });
-    view.standardised = make_rows("y_hat", view.V);
-    view.deviation = make_rows("deviation", 1);
-    view.error = make_rows("e", view.V);
-    view.delta = make_rows("delta", view.V);
+    networks_.standardised = make_rows("y_hat", networks_.V);
+    networks_.deviation = make_rows("deviation", 1);
+    networks_.error = make_rows("e", networks_.V);
+    networks_.delta = make_rows("delta", networks_.V);
   }
 
-  NetworkPlan plan_;
-  Index L_;
-  bool dual_;
-  std::vector<DeviceMatrices<Scalar>*> carried_;
-};
+  /// One piece of one head.
+  void take_piece() {
+    networks_.walk_piece(dual_);
+    if (device_.request.tap) {
+      // Both ways leave the sums; with them the weights of the last token are the same.
+      networks_.make_own_weights(L_ - 1, false);
+      record();
+    }
+    if (device_.first().ends_batch) networks_.make_own_weights(L_ - 1, true);
+  }
 
-/// One piece of one head.
-template <class Scalar>
-Matrix<Scalar> one_piece(const NetworkRows<Scalar>& rows, Carried<Scalar>& carried, bool dual,
-                         Recorder* recorder, Rounding rounding) {
-  const Index L = rows.K.rows();
-  NetworksOnDevice<Scalar> networks({&rows, 1}, {&carried, 1}, L, dual, rounding, recorder);
-  networks.view.walk_piece(dual);
-  if (recorder) {
-    // Both ways leave the sums; with them the weights of the last token are the same.
-    networks.view.make_own_weights(L - 1, false);
-    const NetworkPlan& plan = rows.network->plan();
-    const std::vector<std::string> names = plan.parameters();
-    const Carried<Scalar> sums = networks.download_carried();
-    const Carried<Scalar> own = networks.own();
-    const char* before = dual ? "_in" : "_before";
-    const char* after = dual ? "_out" : "_after";
+  /// Some pieces at a time, so that a run can be stopped.
+  void take_pieces() {
+    constexpr Index tokens_between_stops = 1024;
+    const InnerBatches pieces = pieces_of(device_.request, device_.first());
+    const Index all = pieces.piece_count();
+    const Index batch = all > 0 ? pieces.batch_size(0) : 1;
+    const Index at_once = std::max<Index>(tokens_between_stops / L_, 1);
+    device_.compute([&] {
+      device_.in_parts(all, at_once, [&](Index first, Index count) {
+        const Index next = first + count;
+        networks_.walk(dual_, batch, pieces.piece(first).first,
+                       next < all ? pieces.piece(next).first : Index{networks_.T});
+        await_device();
+      });
+    });
+  }
+
+  /// Parameters, the sums of their gradients and the last token's own parameters, for the tap.
+  void record() const {
+    const std::vector<std::string> names = plan_.parameters();
+    const Carried<Scalar>& carried = device_.states().front();
     for (std::size_t p = 0; p < names.size(); ++p) {
-      const bool is_bias = plan.has_biases() && p % 2 == 1;
+      const bool is_bias = plan_.has_biases() && p % 2 == 1;
+      const NetworkLayer<Scalar>& layer = networks_.layer[plan_.has_biases() ? p / 2 : p];
       const auto record = [&](const std::string& name, const Matrix<Scalar>& value) {
-        (*recorder)(name, is_bias ? Matrix<Scalar>(value.transpose()) : value);
+        device_.record(name, is_bias ? Matrix<Scalar>(value.transpose()) : value);
       };
       record(names[p] + "_start", carried[p]);
-      record("sum_" + names[p] + before, carried[names.size() + p]);
-      record("sum_" + names[p] + after, sums[names.size() + p]);
-      record(names[p] + after, own[p]);
+      record("sum_" + names[p] + device_.before(), carried[names.size() + p]);
+      record("sum_" + names[p] + device_.after(), carried_[names.size() + p]->matrix());
+      record(names[p] + device_.after(), is_bias
+                                             ? downloaded(layer.own_bias, 1, layer.outputs)
+                                             : downloaded(layer.own_weights, layer.inputs, layer.outputs));
     }
-    networks.device.record();
-  }
-  if (rows.ends_batch) networks.view.make_own_weights(L - 1, true);
-  return std::move(networks.device.finish().front());
-}
-
-/// Some pieces at a time, so that a run can be stopped.
-template <class Scalar>
-void run_pieces(NetworksOnDevice<Scalar>& networks, const InnerBatches& pieces, bool dual,
-                const std::stop_token& stop) {
-  constexpr Index tokens_between_stops = 1024;
-  const Index count = pieces.piece_count();
-  const Index batch = count > 0 ? pieces.batch_size(0) : 1;
-  const Index at_once = std::max<Index>(tokens_between_stops / networks.view.L, 1);
-  networks.device.compute([&] {
-    for (Index index = 0; index < count; index += at_once) {
-      stop_if_asked(stop);
-      const Index next = index + at_once;
-      networks.view.walk(dual, batch, pieces.piece(index).first,
-                         next < count ? pieces.piece(next).first : Index{networks.view.T});
-      await_device();
-    }
-  });
-}
-
-/// Numbers that one head takes, rather too many.
-template <class Scalar>
-double numbers(const NetworkRows<Scalar>& rows, const Carried<Scalar>& carried, Index L, bool dual) {
-  const auto n = static_cast<double>(L);
-  double of_parameters = 0;
-  double widths = 4 * static_cast<double>(rows.V.cols());
-  for (const Matrix<Scalar>& parameter : carried) {
-    of_parameters += 2 * static_cast<double>(parameter.size());
-    widths += 3 * static_cast<double>(parameter.cols());
-  }
-  const auto of_a_token = static_cast<double>(2 * (rows.K.cols() + rows.V.cols() + 1));
-  return of_parameters + n * widths + (dual ? largest_layer_count * n * n : 0) +
-         static_cast<double>(rows.K.rows()) * of_a_token + 1;
-}
-
-}  // namespace
-
-template <class Scalar>
-class FamilyEngine<NetworkRows, Scalar> : public CudaEngine<NetworkRows, Scalar> {
- public:
-  using Base = CudaEngine<NetworkRows, Scalar>;
-  using Base::Base;
-
- private:
-  Matrix<Scalar> step(const EngineRequest& request, const NetworkRows<Scalar>& rows,
-                      Carried<Scalar>& state) const override {
-    return one_piece(rows, state, request.form != Form::recurrent, request.tap, this->rounding_);
+    device_.record_all();
   }
 
-  static InnerBatches pieces_of(const EngineRequest& request, const NetworkRows<Scalar>& head) {
-    const Index tokens = head.K.rows();
-    return {tokens, std::min(head.batch, std::max<Index>(tokens, 1)),
-            request.form == Form::recurrent ? 1 : request.chunk_size};
-  }
-
-  double bytes(const EngineRequest& request, const NetworkRows<Scalar>& head,
-               const Carried<Scalar>& carried) const override {
-    return sizeof(Scalar) *
-           numbers(head, carried, pieces_of(request, head).largest_piece(), request.form != Form::recurrent);
-  }
-
-  typename Base::Outputs run_heads(const EngineRequest& request, typename Base::Heads heads,
-                                   typename Base::States states) const override {
-    const bool dual = request.form != Form::recurrent;
-    const InnerBatches pieces = pieces_of(request, heads.front());
-    const Index L = std::max<Index>(pieces.largest_piece(), 1);
-    NetworksOnDevice<Scalar> networks(heads, states, L, dual, this->rounding_);
-    run_pieces(networks, pieces, dual, request.stop);
-    return networks.device.finish();
-  }
+  HeadsOnDevice<NetworkRows, Scalar>& device_;
+  NetworkPlan plan_;
+  bool dual_;
+  Index L_;
+  std::vector<DeviceMatrices<Scalar>*> carried_;
+  Networks<Scalar> networks_;
 };
 
-template OwnedEngine<NetworkRows, double> make_engine(Rounding);
-template OwnedEngine<NetworkRows, float> make_engine(Rounding);
+PALIMPSEST_CUDA_ENGINES(, NetworkRows);
 
 }  // namespace palimpsest::cuda

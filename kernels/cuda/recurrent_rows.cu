@@ -1,10 +1,7 @@
 // The recurrent form of every row program, written to be read (spec 2.2).
 //
-// Columns of S need nothing of each other (spec 1.4): a warp takes one column c of one head from the first
-// row to the last, and each of its lanes every 32nd of the K numbers, so that S^T x is a sum over lanes. The
-// columns of a block lie in its shared memory, and so do the next few rows of the inputs, which all of its
-// warps read; where they are too wide for that, all of it stays in device memory. The fast sibling for one
-// decay per token is recurrent_scalar_decay.cu.
+// How blocks share the columns of S, which need nothing of each other (spec 1.4), is said in docs/kernels.md.
+// The fast sibling for one decay per token is recurrent_scalar_decay.cu.
 
 #include <cuda_pipeline_primitives.h>
 

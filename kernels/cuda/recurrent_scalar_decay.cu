@@ -165,8 +165,7 @@ class Carrier {
     Pack sum{};
 #pragma unroll 4
     for (int p = lane_ % lanes; p < Shape::K / Pack::size; p += lanes) {
-#pragma unroll
-      for (int j = 0; j < Pack::size; ++j) sum.at[j] += k[p].at[j] * q[p].at[j];
+      unrolled<Pack::size>([&](int j) { sum.at[j] += k[p].at[j] * q[p].at[j]; });
     }
     token.k_dot_q = sum_over<lanes>(total(sum.at));
   }
@@ -247,26 +246,20 @@ class Column {
     Pack k[packs];
     Scalar old[Pack::size] = {};
     Scalar read[Pack::size] = {};
-#pragma unroll
-    for (int p = 0; p < packs; ++p) {
+    unrolled<packs>([&](int p) {
       k[p] = k_packs[p * Shape::lanes + part_];
       const Pack q = q_packs[p * Shape::lanes + part_];
-#pragma unroll
-      for (int j = 0; j < Pack::size; ++j) {
+      unrolled<Pack::size>([&](int j) {
         if (erase) old[j] += S_[p][j] * k[p].at[j];
         read[j] += S_[p][j] * q.at[j];
-      }
-    }
+      });
+    });
     const Scalar alpha = token.alpha;
     const Scalar answer = erase ? alpha * sum_over<Shape::lanes>(total(old)) : Scalar(0);
     const Scalar u = token.beta * (token.v[own_] - answer);
 
     // S = alpha S + k u^T
-#pragma unroll
-    for (int p = 0; p < packs; ++p) {
-#pragma unroll
-      for (int j = 0; j < Pack::size; ++j) S_[p][j] = alpha * S_[p][j] + k[p].at[j] * u;
-    }
+    unrolled<packs, Pack::size>([&](int p, int j) { S_[p][j] = alpha * S_[p][j] + k[p].at[j] * u; });
     // o = alpha S^T q + (k . q) u
     return alpha * sum_over<Shape::lanes>(total(read)) + token.k_dot_q * u;
   }
@@ -278,11 +271,8 @@ class Column {
   /// bank.
   template <class Visit>
   __device__ void for_each_element(Visit visit) {
-#pragma unroll
-    for (int p = 0; p < packs; ++p) {
-#pragma unroll
-      for (int j = 0; j < Pack::size; ++j) visit(S_[p][j], (p * Shape::lanes + part_) * Pack::size + j);
-    }
+    unrolled<packs, Pack::size>(
+        [&](int p, int j) { visit(S_[p][j], (p * Shape::lanes + part_) * Pack::size + j); });
   }
 
   Scalar S_[packs][Pack::size];

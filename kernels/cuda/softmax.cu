@@ -131,12 +131,9 @@ struct TileSums {
     const int x = static_cast<int>(threadIdx.x);
     const int y = static_cast<int>(threadIdx.y);
     for (int n = 0; n < side; ++n) {
-#pragma unroll
-      for (int down = 0; down < strips; ++down) {
-#pragma unroll
-        for (int along = 0; along < strips; ++along)
-          sum[down][along] += left(down * side + y, n) * right(n, along * side + x);
-      }
+      unrolled<strips, strips>([&](int down, int along) {
+        sum[down][along] += left(down * side + y, n) * right(n, along * side + x);
+      });
     }
   }
 
@@ -145,12 +142,9 @@ struct TileSums {
   __device__ void each(std::int64_t first_i, std::int64_t first_j, Take take) const {
     const int x = static_cast<int>(threadIdx.x);
     const int y = static_cast<int>(threadIdx.y);
-#pragma unroll
-    for (int down = 0; down < strips; ++down) {
-#pragma unroll
-      for (int along = 0; along < strips; ++along)
-        take(first_i + down * side + y, first_j + along * side + x, sum[down][along]);
-    }
+    unrolled<strips, strips>([&](int down, int along) {
+      take(first_i + down * side + y, first_j + along * side + x, sum[down][along]);
+    });
   }
 };
 
@@ -173,8 +167,7 @@ __global__ void score(const Attention<Scalar> attention, Scalar* X) {
   const bool is_seen = first_j < keys_seen(attention, first_i + tile - 1);
   for (std::int64_t first = 0; is_seen && first < attention.K; first += side) {
     const std::int64_t d = first + x;
-#pragma unroll
-    for (int strip = 0; strip < strips; ++strip) {
+    unrolled<strips>([&](int strip) {
       const int row = strip * side + y;
       const std::int64_t i = first_i + row;
       const std::int64_t j = first_j + row;
@@ -182,7 +175,7 @@ __global__ void score(const Attention<Scalar> attention, Scalar* X) {
       queries[row][x] = is_channel && i < attention.queries ? Q[i * attention.q.token_stride + d] : Scalar(0);
       keys[row][x] =
           is_channel && j < attention.keys ? all_keys[j * attention.k.token_stride + d] : Scalar(0);
-    }
+    });
     __syncthreads();
     sums.add([&](int row, int n) { return queries[row][n]; },
              [&](int n, int column) { return keys[column][n]; });
@@ -283,8 +276,7 @@ __global__ void weigh_values(const Attention<Scalar> attention, const Scalar* W,
 
   TileSums<Scalar> sums;
   for (std::int64_t first = 0; first < seen; first += side) {
-#pragma unroll
-    for (int strip = 0; strip < strips; ++strip) {
+    unrolled<strips>([&](int strip) {
       const int other = strip * side;
       const std::int64_t i = first_i + other + y;
       const std::int64_t c = first_c + other + x;
@@ -292,7 +284,7 @@ __global__ void weigh_values(const Attention<Scalar> attention, const Scalar* W,
           i < attention.queries && first + x < seen ? rows[i * attention.keys + first + x] : Scalar(0);
       values[y][other + x] =
           first + y < seen && c < attention.V ? V[(first + y) * attention.v.token_stride + c] : Scalar(0);
-    }
+    });
     __syncthreads();
     sums.add([&](int row, int n) { return weights[row][n]; },
              [&](int n, int column) { return values[n][column]; });

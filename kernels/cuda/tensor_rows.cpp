@@ -5,6 +5,10 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/engines/device_engines.h"
+#include "kernels/cuda/hopper/tiles.h"
+#include "kernels/cuda/matrices.h"
+#include "kernels/cuda/tensor_float/chunks.h"
 
 namespace palimpsest::cuda {
 
@@ -12,8 +16,7 @@ namespace {
 
 constexpr std::int64_t chunk = 64;
 constexpr std::int64_t most_keys = 128;
-
-std::size_t numbers(std::int64_t count) { return static_cast<std::size_t>(count); }
+static_assert(most_tensor_core_channels == tensor_float::most_channels);
 
 /// The major number of the first device's compute capability.
 int capability() {
@@ -40,11 +43,10 @@ decltype(&cuTensorMapEncodeTiled) encoder() {
   return reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(function);
 }
 
-/// How bulk copies of 64 x 64 tiles find their way in an array [B, H, T, channels] of two-byte numbers: along
-/// (channel, token, head, batch). Rows begin at multiples of 16 bytes. Throws Error where the driver cannot
+/// How bulk copies of 64 x 64 tiles find their way in an array [B, H, T, columns] of two-byte numbers: along
+/// (column, token, head, batch). Rows begin at multiples of 16 bytes. Throws Error where the driver cannot
 /// say it.
-CUtensorMap tensor_map(const void* data, std::int64_t channels, std::int64_t T, std::int64_t heads,
-                       std::int64_t batches) {
+CUtensorMap tensor_map(const void* data, const Extent& of) {
   static const auto encode = encoder();
   const auto size = [](std::int64_t count) {
     return static_cast<cuuint64_t>(std::max<std::int64_t>(count, 1));
@@ -53,9 +55,9 @@ CUtensorMap tensor_map(const void* data, std::int64_t channels, std::int64_t T, 
   const auto bytes = [](std::int64_t count, std::int64_t stride) {
     return static_cast<cuuint64_t>(count > 1 ? 2 * stride : 16);
   };
-  const cuuint64_t sizes[4] = {size(channels), size(T), size(heads), size(batches)};
-  const cuuint64_t strides[3] = {bytes(T, channels), bytes(heads, T * channels),
-                                 bytes(batches, heads * T * channels)};
+  const cuuint64_t sizes[4] = {size(of.columns), size(of.T), size(of.heads), size(of.batches)};
+  const cuuint64_t strides[3] = {bytes(of.T, of.columns), bytes(of.heads, of.T * of.columns),
+                                 bytes(of.batches, of.heads * of.T * of.columns)};
   const cuuint32_t tile[4] = {64, 64, 1, 1};
   const cuuint32_t steps[4] = {1, 1, 1, 1};
   CUtensorMap map = {};
@@ -65,8 +67,191 @@ CUtensorMap tensor_map(const void* data, std::int64_t channels, std::int64_t T, 
              CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS)
     throw Error(fmt::format("cuTensorMapEncodeTiled refused [B {}, T {}, H {}, {} channels]: error {}",
-                            batches, T, heads, channels, static_cast<int>(result)));
+                            of.batches, of.T, of.heads, of.columns, static_cast<int>(result)));
   return map;
+}
+
+/// An array [B, H, T, columns] as kernels take rows.
+template <class Number>
+DeviceRows<const Number> rows_of(const Number* data, const Extent& of) {
+  return {data, of.heads * of.T * of.columns, of.columns, of.T * of.columns};
+}
+
+/// Rows of all heads in bf16, as bulk copies take tiles of them.
+class TileRows {
+ public:
+  TileRows() = default;
+
+  /// Room for rows.
+  explicit TileRows(const Extent& extent) : extent_(extent), padded_(extent) {
+    padded_.columns = padded_columns(extent.columns);
+    numbers_ = DeviceArray<__nv_bfloat16>(padded_.size());
+  }
+
+  /// Copies of rows that are rounded to bf16 already.
+  TileRows(const DeviceRows<const float>& rows, const Extent& extent) : TileRows(extent) {
+    RunClock::moving(&RunTimes::transfers, [&] { pack(rows, extent_, numbers_.data()); });
+  }
+
+  /// Copies them back.
+  void unpack(const DeviceRows<float>& to) const {
+    RunClock::moving(&RunTimes::transfers, [&] { palimpsest::unpack(numbers_.data(), extent_, to); });
+  }
+
+  DeviceRows<const __nv_bfloat16> rows() const { return rows_of(numbers_.data(), padded_); }
+  CUtensorMap map() const { return tensor_map(numbers_.data(), padded_); }
+
+ private:
+  Extent extent_;
+  Extent padded_;
+  DeviceArray<__nv_bfloat16> numbers_;
+};
+
+/// Row programs of all heads in chunks of 64 tokens, in bf16: two-byte copies of q, k and v, and what is made
+/// of them before the chain goes through them. `programs` must outlive this.
+class ChunksInBf16 {
+ public:
+  explicit ChunksInBf16(const RowPrograms<float>& programs)
+      : programs_(programs),
+        chunks_((programs.T + chunk - 1) / chunk),
+        q_(programs.q, extent(programs.K)),
+        k_(programs.k, extent(programs.K)),
+        v_(programs.v, extent(programs.V)),
+        o_(extent(programs.V)) {
+    if (programs.erase) factors_ = room_for_chunks();
+    chain_ = {.batches = programs.batches,
+              .heads = programs.heads,
+              .T = programs.T,
+              .K = programs.K,
+              .V = programs.V,
+              .erases = programs.erase,
+              .reads_first = programs.reads_first,
+              .q = q_.map(),
+              .k = k_.map(),
+              .v = v_.map(),
+              .o = o_.map(),
+              .beta = programs.beta,
+              .initial_state = programs.initial_state,
+              .final_state = programs.final_state,
+              .factors = map(factors_)};
+    if (programs.alpha.data) give_gates();
+    chunk_factors_ = {.batches = programs.batches,
+                      .heads = programs.heads,
+                      .T = programs.T,
+                      .k = k_.map(),
+                      .g = chain_.g,
+                      .beta = programs.beta,
+                      .factors = factors_.data()};
+  }
+
+  void compute() const {
+    if (chain_.decays_by_channel)
+      multiply_decays_in(chunk_decays_);
+    else if (chain_.erases)
+      make_chunk_factors(chunk_factors_);
+    chain_on_tensor_cores(chain_);
+  }
+
+  void unpack() const { o_.unpack(programs_.o); }
+
+ private:
+  using ChunkMatrices = DeviceArray<__half>;  // [B, H, chunks, 64, 64]
+
+  Extent extent(std::int64_t columns) const {
+    return {programs_.batches, programs_.heads, programs_.T, columns};
+  }
+
+  /// [B, H, chunks 64, 64].
+  Extent of_chunks() const { return {programs_.batches, programs_.heads, chunks_ * chunk, chunk}; }
+
+  ChunkMatrices room_for_chunks() const { return ChunkMatrices(of_chunks().size()); }
+
+  CUtensorMap map(const ChunkMatrices& matrices) const {
+    return matrices.size() == 0 ? CUtensorMap{} : tensor_map(matrices.data(), of_chunks());
+  }
+
+  void give_gates() {
+    const std::int64_t columns = programs_.decays_by_channel ? most_keys : 1;
+    g_ = DeviceArray<float>(extent(columns).size());
+    RunClock::moving(&RunTimes::transfers, [&] {
+      pack_gates(programs_.alpha, programs_.gates_are_logs,
+                 extent(programs_.decays_by_channel ? programs_.K : 1), columns, g_.data());
+    });
+    if (programs_.decays_by_channel)
+      multiply_decays_in_before();
+    else
+      chain_.g = rows_of<float>(g_.data(), extent(1));
+  }
+
+  /// Where every key channel decays for itself, the chain takes what has its decays in it.
+  void multiply_decays_in_before() {
+    q_read_ = TileRows(extent(most_keys));
+    k_write_ = TileRows(extent(most_keys));
+    if (programs_.erase) k_read_ = TileRows(extent(most_keys));
+    scores_ = room_for_chunks();
+    totals_ = DeviceArray<float>(Extent{programs_.batches, programs_.heads, chunks_, most_keys}.size());
+    chunk_decays_ = {.batches = programs_.batches,
+                     .heads = programs_.heads,
+                     .T = programs_.T,
+                     .K = programs_.K,
+                     .erases = programs_.erase,
+                     .reads_first = programs_.reads_first,
+                     .q = q_.map(),
+                     .k = k_.map(),
+                     .q_rows = q_.rows(),
+                     .k_rows = k_.rows(),
+                     .g = rows_of<float>(g_.data(), extent(most_keys)),
+                     .beta = programs_.beta,
+                     .q_read = q_read_.map(),
+                     .k_read = programs_.erase ? k_read_.map() : CUtensorMap{},
+                     .k_write = k_write_.map(),
+                     .scores = map(scores_),
+                     .factors = factors_.data(),
+                     .totals = totals_.data()};
+    chain_.decays_by_channel = true;
+    chain_.q = chunk_decays_.q_read;
+    chain_.k = chunk_decays_.k_write;
+    chain_.k_read = chunk_decays_.k_read;
+    chain_.scores = chunk_decays_.scores;
+    chain_.totals = totals_.data();
+  }
+
+  const RowPrograms<float>& programs_;
+  std::int64_t chunks_;
+  TileRows q_, k_, v_, o_, q_read_, k_read_, k_write_;
+  DeviceArray<float> g_, totals_;
+  ChunkMatrices scores_, factors_;
+  ChunkFactors chunk_factors_;
+  ChunkDecays chunk_decays_;
+  ChunkChain chain_;
+};
+
+/// In chunks of 32 tokens, in tf32.
+void run_in_tf32(const RowPrograms<float>& programs, const Computes& compute) {
+  using namespace tensor_float;
+  const std::int64_t channels = padded(programs.K);
+  const std::int64_t chunks = chunks_of(programs.T);
+  const auto room_if = [&](bool wanted, std::int64_t of_a_chunk) {
+    return DeviceArray<float>(wanted ? Extent{programs.batches, programs.heads, chunks, of_a_chunk}.size()
+                                     : 0);
+  };
+  DeviceArray<float> q_read = room_if(true, chunk_tokens * channels);
+  DeviceArray<float> k_read = room_if(programs.erase, chunk_tokens * channels);
+  DeviceArray<float> k_write = room_if(true, chunk_tokens * channels);
+  DeviceArray<float> scores = room_if(true, chunk_tokens * chunk_tokens);
+  DeviceArray<float> factors = room_if(programs.erase, chunk_tokens * chunk_tokens);
+  DeviceArray<float> totals = room_if(true, channels);
+  const ChunkTables tables = {.chunks = chunks,
+                              .q_read = q_read.data(),
+                              .k_read = k_read.data(),
+                              .k_write = k_write.data(),
+                              .scores = scores.data(),
+                              .factors = factors.data(),
+                              .totals = totals.data()};
+  compute([&] {
+    make_tables(programs, tables);
+    chain(programs, tables);
+  });
 }
 
 }  // namespace
@@ -74,137 +259,34 @@ CUtensorMap tensor_map(const void* data, std::int64_t channels, std::int64_t T, 
 bool has_hopper() { return capability() == 9; }
 bool has_tensor_float() { return capability() >= 8; }
 
-CUtensorMap TileRows::map() const {
-  return tensor_map(numbers_.data(), columns_, extent_.T, extent_.heads, extent_.batches);
+bool has_tensor_cores(Rounding rounding) {
+  return rounding == Rounding::bf16 ? has_hopper() : rounding == Rounding::tf32 && has_tensor_float();
 }
 
-TensorRows::TensorRows(const RowPrograms<float>& programs)
-    : programs_(programs), chunks_((programs.T + chunk - 1) / chunk) {
-  q_ = TileRows(programs.q, extent(programs.K));
-  k_ = TileRows(programs.k, extent(programs.K));
-  v_ = TileRows(programs.v, extent(programs.V));
-  o_ = TileRows(extent(programs.V));
-  if (programs.erase) factors_ = room_for_chunks();
-  chain_ = {.batches = programs.batches,
-            .heads = programs.heads,
-            .T = programs.T,
-            .K = programs.K,
-            .V = programs.V,
-            .erases = programs.erase,
-            .reads_first = programs.reads_first,
-            .q = q_.map(),
-            .k = k_.map(),
-            .v = v_.map(),
-            .o = o_.map(),
-            .beta = programs.beta,
-            .initial_state = programs.initial_state,
-            .final_state = programs.final_state,
-            .factors = map(factors_)};
-  if (programs.alpha.data) give_gates();
-  chunk_factors_ = {.batches = programs.batches,
-                    .heads = programs.heads,
-                    .T = programs.T,
-                    .k = k_.map(),
-                    .g = chain_.g,
-                    .beta = programs.beta,
-                    .factors = factors_.data()};
+void run_on_tensor_cores(const RowPrograms<float>& programs, Rounding rounding, const Computes& compute) {
+  if (rounding == Rounding::tf32) return run_in_tf32(programs, compute);
+  const ChunksInBf16 chunks(programs);
+  compute([&] { chunks.compute(); });
+  chunks.unpack();
 }
 
-Extent TensorRows::extent(std::int64_t columns) const {
-  return {programs_.batches, programs_.heads, programs_.T, columns};
-}
-
-TensorRows::ChunkMatrices TensorRows::room_for_chunks() const {
-  return ChunkMatrices(numbers(programs_.batches * programs_.heads * chunks_ * chunk * chunk));
-}
-
-CUtensorMap TensorRows::map(const ChunkMatrices& matrices) const {
-  if (matrices.size() == 0) return {};
-  return tensor_map(matrices.data(), chunk, chunks_ * chunk, programs_.heads, programs_.batches);
-}
-
-void TensorRows::give_gates() {
-  const std::int64_t columns = programs_.decays_by_channel ? most_keys : 1;
-  g_ = DeviceArray<float>(numbers(programs_.batches * programs_.heads * programs_.T * columns));
-  RunClock::moving(&RunTimes::transfers, [&] {
-    pack_gates(programs_.alpha, programs_.gates_are_logs,
-               extent(programs_.decays_by_channel ? programs_.K : 1), columns, g_.data());
-  });
-  const DeviceRows<const float> g = {.data = g_.data(),
-                                     .batch_stride = programs_.heads * programs_.T * columns,
-                                     .token_stride = columns,
-                                     .head_stride = programs_.T * columns};
-  if (!programs_.decays_by_channel) {
-    chain_.g = g;
-    return;
-  }
-  q_read_ = TileRows(extent(most_keys));
-  k_write_ = TileRows(extent(most_keys));
-  if (programs_.erase) k_read_ = TileRows(extent(most_keys));
-  scores_ = room_for_chunks();
-  totals_ = DeviceArray<float>(numbers(programs_.batches * programs_.heads * chunks_ * most_keys));
-  chunk_decays_ = {.batches = programs_.batches,
-                   .heads = programs_.heads,
-                   .T = programs_.T,
-                   .K = programs_.K,
-                   .erases = programs_.erase,
-                   .reads_first = programs_.reads_first,
-                   .q = q_.map(),
-                   .k = k_.map(),
-                   .q_rows = q_.rows(),
-                   .k_rows = k_.rows(),
-                   .g = g,
-                   .beta = programs_.beta,
-                   .q_read = q_read_.map(),
-                   .k_read = programs_.erase ? k_read_.map() : CUtensorMap{},
-                   .k_write = k_write_.map(),
-                   .scores = map(scores_),
-                   .factors = factors_.data(),
-                   .totals = totals_.data()};
-  chain_.decays_by_channel = true;
-  chain_.q = chunk_decays_.q_read;
-  chain_.k = chunk_decays_.k_write;
-  chain_.k_read = chunk_decays_.k_read;
-  chain_.scores = chunk_decays_.scores;
-  chain_.totals = totals_.data();
-}
-
-void TensorRows::compute() const {
-  if (chain_.decays_by_channel)
-    multiply_decays_in(chunk_decays_);
-  else if (chain_.erases)
-    make_chunk_factors(chunk_factors_);
-  chain_on_tensor_cores(chain_);
-}
-
-TensorFloatRows::TensorFloatRows(const RowPrograms<float>& programs) : programs_(programs) {
-  using namespace tensor_float;
-  const std::int64_t channels = padded(programs.K);
-  q_read_ = room(chunk_tokens * channels);
-  k_write_ = room(chunk_tokens * channels);
-  scores_ = room(chunk_tokens * chunk_tokens);
-  totals_ = room(channels);
-  if (programs.erase) {
-    k_read_ = room(chunk_tokens * channels);
-    factors_ = room(chunk_tokens * chunk_tokens);
-  }
-  tables_ = {.chunks = chunks_of(programs.T),
-             .q_read = q_read_.data(),
-             .k_read = k_read_.data(),
-             .k_write = k_write_.data(),
-             .scores = scores_.data(),
-             .factors = factors_.data(),
-             .totals = totals_.data()};
-}
-
-DeviceArray<float> TensorFloatRows::room(std::int64_t numbers) const {
-  const std::int64_t chunks = programs_.batches * programs_.heads * tensor_float::chunks_of(programs_.T);
-  return DeviceArray<float>(static_cast<std::size_t>(chunks * numbers));
-}
-
-void TensorFloatRows::compute() const {
-  tensor_float::make_tables(programs_, tables_);
-  tensor_float::chain(programs_, tables_);
+void run_on_tensor_cores(const Attention<float>& attention, const DeviceRows<float>& o, Rounding rounding,
+                         const Computes& compute) {
+  if (rounding == Rounding::tf32) return compute([&] { tensor_float::softmax(attention, o); });
+  const Extent queries = {1, attention.heads, attention.queries, attention.K};
+  const Extent keys = {1, attention.heads, attention.keys, attention.K};
+  const TileRows q(attention.q, queries), k(attention.k, keys);
+  const TileRows v(attention.v, {1, attention.heads, attention.keys, attention.V});
+  const TileRows outputs(Extent{1, attention.heads, attention.queries, attention.V});
+  const SoftmaxTiles tiles = {.heads = attention.heads,
+                              .T = attention.queries,
+                              .keys = attention.keys,
+                              .q = q.map(),
+                              .k = k.map(),
+                              .v = v.map(),
+                              .o = outputs.map()};
+  compute([&] { softmax_on_tensor_cores(tiles); });
+  outputs.unpack(o);
 }
 
 }  // namespace palimpsest::cuda

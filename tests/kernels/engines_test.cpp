@@ -1,66 +1,35 @@
 // What a trace shows is what the device computed: every tensor that the CUDA engines keep is the one that the
-// engines of core keep, of every step of every variant and form.
+// engines of core keep, of every step of every variant and form. And whole heads: those of what is no row
+// program in sizes that fit no block of threads and no warp, and with batches that end in the middle of a
+// chunk; and more heads than the tables of one form of them have room for.
 
+#include <algorithm>
 #include <cmath>
-#include <limits>
+#include <string_view>
 
+#include "core/base/error.h"
 #include "core/contract/output.h"
 #include "core/engines/engines.h"
 #include "core/numbers/arithmetic.h"
 #include "core/rules/row_rule.h"
 #include "core/steps/interpreted.h"
 #include "kernels/cuda_backend.h"
-#include "tests/catch.h"
-#include "tests/core/cases.h"
 #include "tests/core/overflow.h"
 #include "tests/kernels/gpu.h"
 
 using namespace palimpsest;
+using testing::all_cases;
+using testing::for_every_form;
 
 namespace {
-
-/// max|X - Y| / max(1, max|Y|), where both are finite; infinite where their shapes or infinities differ.
-double difference(const Matrix<double>& X, const Matrix<double>& Y) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  if (X.rows() != Y.rows() || X.cols() != Y.cols()) return infinity;
-  double furthest = 0;
-  double largest = 1;
-  for (Index i = 0; i < X.size(); ++i) {
-    const double x = X.data()[i];
-    const double y = Y.data()[i];
-    if (x == y) continue;
-    if (!std::isfinite(x) || !std::isfinite(y)) return infinity;
-    furthest = std::max(furthest, std::abs(x - y));
-    largest = std::max(largest, std::abs(y));
-  }
-  return furthest / largest;
-}
-
-/// Calls `visit(each, form)` for every form of every case of this size that the device computes.
-template <class Visit>
-void for_every_form(const RandomCase& random, Visit visit) {
-  for (const testing::Case& each : testing::all_cases(random)) {
-    for (const Form form : each.forms()) {
-      if (cuda_backend().missing(*each.variant, each.settings, form, Precision::f64)) continue;
-      INFO(each.words << ' ' << name(form));
-      visit(each, form);
-    }
-  }
-}
 
 std::unique_ptr<Trace> trace_on_device(const testing::Case& each, Form form, Index chunk_size) {
   return cuda_backend().trace(*each.variant, each.sequence, form, Precision::f64, chunk_size,
                               std::size_t{1} << 24);
 }
 
-std::vector<std::string> names(const Record& record) {
-  std::vector<std::string> all;
-  for (const auto& [name, tensor] : record.tensors()) all.push_back(name);
-  return all;
-}
-
 void compare_every_tensor(const RandomCase& random, Index chunk_size) {
-  for_every_form(random, [&](const testing::Case& each, Form form) {
+  for_every_form(all_cases(random), Precision::f64, [&](const testing::Case& each, Form form) {
     const auto expected = each.trace(form, chunk_size);
     const auto got = trace_on_device(each, form, chunk_size);
     REQUIRE(got->block_count() == expected->block_count());
@@ -68,10 +37,12 @@ void compare_every_tensor(const RandomCase& random, Index chunk_size) {
       const Record& mine = got->record(index);
       const Record& theirs = expected->record(index);
       INFO("block " << index);
-      CHECK(names(mine) == names(theirs));
+      CHECK(mine.tensors().size() == theirs.tensors().size());
       for (const auto& [tensor, value] : theirs.tensors()) {
         INFO(tensor);
-        if (mine.contains(tensor)) CHECK(difference(mine.at(tensor), value) <= each.allowed(1e-10));
+        REQUIRE(mine.contains(tensor));
+        const double size = std::max(1.0, testing::largest(value));
+        CHECK(testing::furthest_apart(mine.at(tensor), value) <= each.allowed(1e-10) * size);
       }
     }
   });
@@ -80,35 +51,31 @@ void compare_every_tensor(const RandomCase& random, Index chunk_size) {
 }  // namespace
 
 TEST_CASE("every tensor that the CUDA engines keep is the one of the processor") {
-  if (!testing::has_gpu()) return;
   compare_every_tensor({.tokens = 17, .dk = 12, .dv = 12, .seed = 3}, 5);
   compare_every_tensor({.tokens = 9, .dk = 6, .dv = 9, .seed = 4}, 16);
 }
 
 TEST_CASE("the equations alone give what the CUDA engines give") {
-  if (!testing::has_gpu()) return;
-  for_every_form({.tokens = 11, .dk = 8, .dv = 8, .seed = 5}, [](const testing::Case& each, Form form) {
-    const Output run = cuda_backend().run(*each.variant, each.sequence, form, Precision::f64, 4);
-    CHECK(compare(interpret(*trace_on_device(each, form, 4)), run).error <= each.allowed(1e-10));
-  });
+  for_every_form(
+      all_cases({.tokens = 11, .dk = 8, .dv = 8, .seed = 5}), Precision::f64,
+      [](const testing::Case& each, Form form) {
+        const Output run = cuda_backend().run(*each.variant, each.sequence, form, Precision::f64, 4);
+        CHECK(compare(interpret(*trace_on_device(each, form, 4)), run).error <= each.allowed(1e-10));
+      });
 }
 
 TEST_CASE("on the device a token whose numbers overflow leaves the earlier ones of its chunk as they are") {
-  if (!testing::has_gpu()) return;
-  for (const char* id : testing::growing_rules) {
-    const testing::Case each = testing::growing(id, 6);
+  std::vector<testing::Case> cases;
+  for (const char* id : testing::growing_rules) cases.push_back(testing::growing(id, 6));
+  for_every_form(cases, Precision::f32, [](const testing::Case& each, Form form) {
     const Index expected = testing::first_bad(each.run(Form::recurrent, Precision::f32).o);
-    INFO(id << " from token " << expected);
-    for (const Form form : all_forms) {
-      for (const Index chunk_size : {64, 200}) {
-        const Output run = cuda_backend().run(*each.variant, each.sequence, form, Precision::f32, chunk_size);
-        const Index bad = testing::first_bad(run.o);
-        INFO(name(form) << " chunk " << chunk_size << " from token " << bad);
-        // Sums in another order may overflow a token earlier or later.
-        CHECK(std::abs(bad - expected) <= 2);
-      }
+    for (const Index chunk_size : {64, 200}) {
+      const Output run = cuda_backend().run(*each.variant, each.sequence, form, Precision::f32, chunk_size);
+      const Index bad = testing::first_bad(run.o);
+      INFO("chunk " << chunk_size << " from token " << bad << " instead of " << expected);
+      CHECK(std::abs(bad - expected) <= 2);  // sums in another order may overflow a token earlier or later
     }
-  }
+  });
 }
 
 namespace {
@@ -160,4 +127,95 @@ TEST_CASE("in bf16 the device rounds rows as they come and outputs as they go, a
   for (Matrix<float>* const rows : {&cache.Q, &cache.K, &cache.V}) *rows = in_bf16(*rows);
   CHECK(in_bf16_rows == in_bf16(plain.softmax.block(whole, cache, nothing)));
   CHECK_FALSE(cache.Q == Q);
+}
+
+namespace {
+
+/// The same case with other numbers: its words name what it was drawn from.
+Sequence drawn_again(const testing::Case& each) {
+  const std::size_t begin = each.words.find("random:");
+  RandomCase random = parse_random_case(each.words.substr(begin, each.words.find(' ', begin) - begin));
+  random.seed += 100;
+  return testing::random_case(*each.variant, each.settings, random).sequence;
+}
+
+/// Two heads that were computed together are what the processor makes of each alone.
+void compare_alone(const testing::Case& each, Form form, Index chunk_size) {
+  INFO("chunks of " << chunk_size);
+  const std::vector<Sequence> heads = {each.sequence, drawn_again(each)};
+  const std::vector<Output> got =
+      cuda_backend().run_heads(*each.variant, heads, form, Precision::f64, chunk_size);
+  REQUIRE(got.size() == heads.size());
+  for (std::size_t head = 0; head < heads.size(); ++head) {
+    const Output alone = cpu_backend().run(*each.variant, heads[head], form, Precision::f64, chunk_size);
+    CHECK(compare(got[head], alone).error <= each.allowed(1e-10));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("all heads at once give what every head gives by itself") {
+  for_every_form(all_cases({.tokens = 33, .dk = 8, .dv = 8, .seed = 6}), Precision::f64,
+                 [](const testing::Case& each, Form form) { compare_alone(each, form, 8); });
+}
+
+TEST_CASE("heads of awkward sizes are on the device what they are on the processor") {
+  constexpr RandomCase sizes[] = {{.tokens = 0, .dk = 3, .dv = 2},
+                                  {.tokens = 1, .dk = 1, .dv = 1, .earlier = 0},
+                                  {.tokens = 17, .dk = 33, .dv = 150},
+                                  {.tokens = 65, .dk = 5, .dv = 40},
+                                  {.tokens = 70, .dk = 5, .dv = 129, .earlier = 67}};
+  constexpr std::string_view no_rows[] = {"softmax",    "fox",     "mamba", "rls",
+                                          "ttt_linear", "ttt_mlp", "lact",  "mesanet"};
+  for (const RandomCase& size : sizes) {
+    for_every_form(all_cases(size), Precision::f64, [&](const testing::Case& each, Form form) {
+      if (std::ranges::find(no_rows, each.variant->id) == std::end(no_rows)) return;
+      for (const Index chunk_size : {1, 7, 16, 300}) compare_alone(each, form, chunk_size);
+    });
+  }
+}
+
+TEST_CASE("what least squares do not know yet stays exactly symmetric on the device") {
+  const testing::Case rls =
+      testing::random_case(find_variant("rls"), {}, {.tokens = 40, .dk = 19, .dv = 3, .initial_state = true});
+  for_every_form({rls}, Precision::f64, [](const testing::Case& each, Form form) {
+    const Output head = cuda_backend().run(*each.variant, each.sequence, form, Precision::f64, 16);
+    const Matrix<double>& P = head.states[1].second;
+    REQUIRE(P.rows() == 19);
+    CHECK(P == P.transpose());
+  });
+}
+
+TEST_CASE("a run of whole heads on the device stops when asked to") {
+  std::stop_source asked;
+  asked.request_stop();
+  for_every_form(
+      all_cases({.tokens = 9, .dk = 4, .dv = 4}), Precision::f64, [&](const testing::Case& each, Form form) {
+        CHECK_THROWS_AS(
+            cuda_backend().run(*each.variant, each.sequence, form, Precision::f64, 4, asked.get_token()),
+            Cancelled);
+      });
+}
+
+TEST_CASE("heads whose tables do not fit into the device's memory together come in groups, each as alone") {
+  if (!testing::has_gpu()) return;
+  const Variant& variant = find_variant("gated_deltanet");
+  RandomCase random = {.tokens = 4096, .dk = 3, .dv = 2, .initial_state = true};
+  const double tables = 2 * sizeof(double) * 4096.0 * 4096.0;  // of scores and strengths, of one head
+  const auto count =
+      static_cast<std::size_t>(static_cast<double>(cuda_devices().front().memory) / tables) + 2;
+  std::vector<Sequence> heads;
+  for (std::size_t head = 0; head < count; ++head) {
+    random.seed = head + 1;
+    heads.push_back(testing::random_case(variant, {}, random).sequence);
+    heads.back().settings = heads.front().settings;
+  }
+  const std::vector<Output> together =
+      cuda_backend().run_heads(variant, heads, Form::parallel, Precision::f64, 64);
+  REQUIRE(together.size() == count);
+  for (const std::size_t head : {std::size_t{0}, count / 2, count - 1}) {
+    INFO("head " << head << " of " << count);
+    const Output alone = cpu_backend().run(variant, heads[head], Form::chunkwise, Precision::f64, 64);
+    CHECK(compare(together[head], alone).error <= 1e-10);
+  }
 }

@@ -1,7 +1,7 @@
 // A run so small that a sanitizer ends in minutes, and yet of every kernel of the program:
 // compute-sanitizer --tool racecheck build/tests_kernels "[every-kernel]"
 
-#include "tests/catch.h"
+#include "tests/kernels/gpu.h"
 
 #if PALIMPSEST_HAS_CUDA
 
@@ -17,13 +17,9 @@
 #include <mutex>
 #include <set>
 
-#include "kernels/cuda/head_matrices.h"
 #include "kernels/cuda/matrices.h"
 #include "kernels/cuda/multiply_adds.h"
 #include "kernels/cuda/tensor_rows.h"
-#include "kernels/cuda_backend.h"
-#include "tests/core/cases.h"
-#include "tests/kernels/gpu.h"
 
 using namespace palimpsest;
 
@@ -123,10 +119,6 @@ std::vector<LinkedKernel> kernels_of_the_program() {
   return all;
 }
 
-}  // namespace
-
-namespace {
-
 /// The usual options, and each of the others by itself.
 std::vector<Settings> single_options(const Variant& variant) {
   const Settings usual = resolve(variant, {});
@@ -141,23 +133,17 @@ std::vector<Settings> single_options(const Variant& variant) {
   return few;
 }
 
-/// Calls visit(each, form) for all rules and forms, every second with an initial state, every fourth with
-/// gates as logarithms.
-template <class Visit>
-void for_every_rule_and_form(RandomCase random, Visit visit) {
-  int number = 0;
+/// All rules, every second with an initial state, every fourth with gates as logarithms.
+std::vector<testing::Case> small_cases(RandomCase random) {
+  std::vector<testing::Case> cases;
   for (const Variant& variant : variants()) {
     for (const Settings& given : single_options(variant)) {
-      random.initial_state = number % 2 == 0;
-      random.log_gates = number % 4 < 2 && has_gates(variant);
-      ++number;
-      const testing::Case each = testing::random_case(variant, given, random);
-      for (const Form form : each.forms()) {
-        INFO(each.words << ' ' << name(form));
-        visit(each, form);
-      }
+      random.initial_state = cases.size() % 2 == 0;
+      random.log_gates = cases.size() % 4 < 2 && has_gates(variant);
+      cases.push_back(testing::random_case(variant, given, random));
     }
   }
+  return cases;
 }
 
 /// Two heads alike give the same, and numbers.
@@ -170,57 +156,50 @@ void run_two_heads(const testing::Case& each, Form form, Precision precision) {
 }
 
 void run_every_form() {
-  for_every_rule_and_form(
-      {.tokens = 19, .dk = 12, .dv = 12, .seed = 3}, [](const testing::Case& each, Form form) {
-        for (const Precision precision : all_precisions) {
-          if (!cuda_backend().missing(*each.variant, each.sequence.settings, form, precision))
-            run_two_heads(each, form, precision);
-        }
-      });
+  const auto cases = small_cases({.tokens = 19, .dk = 12, .dv = 12, .seed = 3});
+  for (const Precision precision : all_precisions) {
+    testing::for_every_form(cases, precision, [&](const testing::Case& each, Form form) {
+      run_two_heads(each, form, precision);
+    });
+  }
 }
 
 /// The plain kernels by which every step is shown.
 void show_every_step() {
-  for_every_rule_and_form(
-      {.tokens = 5, .dk = 6, .dv = 6, .seed = 4}, [](const testing::Case& each, Form form) {
-        for (const Precision precision : scalar_precisions) {
-          const auto trace = each.variant->rule->trace(
-              each.sequence, form, precision, 4, std::size_t{1} << 24, cuda_backend().engines(precision));
-          for (Index index = 0; index < trace->block_count(); ++index)
-            CHECK_FALSE(trace->record(index).tensors().empty());
-        }
-      });
+  const auto cases = small_cases({.tokens = 5, .dk = 6, .dv = 6, .seed = 4});
+  for (const Precision precision : scalar_precisions) {
+    testing::for_every_form(cases, precision, [&](const testing::Case& each, Form form) {
+      const auto trace = each.variant->rule->trace(each.sequence, form, precision, 4, std::size_t{1} << 24,
+                                                   cuda_backend().engines(precision));
+      for (Index index = 0; index < trace->block_count(); ++index)
+        CHECK_FALSE(trace->record(index).tensors().empty());
+    });
+  }
 }
 
-/// The recurrence in registers has a kernel for every range of key channels.
+void run_wide(const char* id, const RandomCase& random, Form form, const std::vector<Precision>& precisions) {
+  for (const Precision precision : precisions)
+    testing::for_every_form({testing::random_case(find_variant(id), {}, random)}, precision,
+                            [&](const testing::Case& each, Form any) {
+                              if (any == form) run_two_heads(each, form, precision);
+                            });
+}
+
 void run_wide_keys() {
+  // The recurrence in registers has a kernel for every range of key channels.
   for (const char* const id : {"scalar_decay", "gated_deltanet"}) {
-    for (const Index dk : {33, 65, 129, 257}) {
-      const testing::Case each =
-          testing::random_case(find_variant(id), {}, {.tokens = 3, .dk = dk, .dv = 5, .seed = 5});
-      for (const Precision precision : scalar_precisions) run_two_heads(each, Form::recurrent, precision);
-    }
+    for (const Index dk : {33, 65, 129, 257})
+      run_wide(id, {.tokens = 3, .dk = dk, .dv = 5, .seed = 5}, Form::recurrent,
+               {Precision::f64, Precision::f32});
   }
-}
-
-/// Columns that no block has shared memory for.
-void run_widest_keys() {
-  const testing::Case each =
-      testing::random_case(find_variant("gla"), {}, {.tokens = 3, .dk = 40000, .dv = 2, .seed = 7});
-  for (const Precision precision : scalar_precisions) run_two_heads(each, Form::recurrent, precision);
-}
-
-/// In tf32 there is a kernel for up to 64 channels and one for more; in bf16 one, whose second tile is full
-/// only then. So many tokens are several chunks of both.
-void run_wide_chunks() {
-  for (const char* const id : {"gated_deltanet", "gla", "softmax"}) {
-    const testing::Case each =
-        testing::random_case(find_variant(id), {}, {.tokens = 70, .dk = 65, .dv = 66, .seed = 6});
-    for (const Precision precision : {Precision::tf32, Precision::bf16}) {
-      if (!cuda_backend().missing(*each.variant, each.sequence.settings, Form::chunkwise, precision))
-        run_two_heads(each, Form::chunkwise, precision);
-    }
-  }
+  // Columns that no block has shared memory for.
+  run_wide("gla", {.tokens = 3, .dk = 40000, .dv = 2, .seed = 7}, Form::recurrent,
+           {Precision::f64, Precision::f32});
+  // In tf32 there is a kernel for up to 64 channels and one for more; in bf16 one, whose second tile is full
+  // only then. So many tokens are several chunks of both.
+  for (const char* const id : {"gated_deltanet", "gla", "softmax"})
+    run_wide(id, {.tokens = 70, .dk = 65, .dv = 66, .seed = 6}, Form::chunkwise,
+             {Precision::tf32, Precision::bf16});
 }
 
 /// What the race measures the device by, and rounding, which no run asks for in f64.
@@ -239,9 +218,6 @@ void launch_the_rest() {
   CHECK(rounded == 0.333984375);
 }
 
-/// It is there to be loaded, which tells whether any kernel can be.
-bool is_probe(const LinkedKernel& kernel) { return kernel.name.starts_with("probe("); }
-
 }  // namespace
 
 TEST_CASE("the kernels of the program are known by name") {
@@ -258,15 +234,13 @@ TEST_CASE("a small run of every rule, form, precision and step launches every ke
   run_every_form();
   show_every_step();
   run_wide_keys();
-  run_widest_keys();
-  run_wide_chunks();
   launch_the_rest();
   int launched = 0;
   std::string missed;
   for (const LinkedKernel& kernel : kernels_of_the_program()) {
     if (kernel.launched) {
       std::cout << fmt::format("{:>4} {}\n", ++launched, kernel.name);
-    } else if (kernel.on_device && !is_probe(kernel)) {
+    } else if (kernel.on_device && !kernel.name.starts_with("probe(")) {  // it is only to be loaded
       missed += kernel.name + '\n';
     }
   }

@@ -2,9 +2,11 @@
 // every kind of decay and erase, in sizes that fill no tile, where keys are alike and where gates close. Rows
 // in bf16 are rounded first.
 
-#include "tests/catch.h"
+#include "tests/kernels/gpu.h"
 
 #if PALIMPSEST_HAS_CUDA
+
+#include <fmt/format.h>
 
 #include <cmath>
 #include <limits>
@@ -13,7 +15,6 @@
 #include <string>
 
 #include "core/base/error.h"
-#include "core/cases/random_case.h"
 #include "core/contract/variant.h"
 #include "core/numbers/arithmetic.h"
 #include "core/operator/program.h"
@@ -21,12 +22,12 @@
 #include "core/variants/variants.h"
 #include "kernels/cuda/engines.h"
 #include "kernels/cuda/tensor_rows.h"
-#include "kernels/cuda_backend.h"
-#include "tests/kernels/gpu.h"
 
 using namespace palimpsest;
 using cuda::Rounding;
+using testing::furthest_apart;
 using testing::has_gpu;
+using testing::largest;
 
 namespace {
 
@@ -43,14 +44,6 @@ struct Kind {
   double strongest = 0.1;                 // -g of a token, at most
   Arithmetic numbers = Arithmetic::bf16;  // of q, k and v
 };
-
-std::string words(const Kind& kind) {
-  return "T " + std::to_string(kind.tokens) + " K " + std::to_string(kind.dk) + " V " +
-         std::to_string(kind.dv) + " erase " + std::to_string(static_cast<int>(kind.erase)) + " decay " +
-         std::to_string(static_cast<int>(kind.decay)) + " beta " + std::to_string(kind.beta) +
-         " reads first " + std::to_string(kind.reads_first) + " alike " + std::to_string(kind.alike) +
-         " strongest " + std::to_string(kind.strongest);
-}
 
 /// Keys of length 1; one gate in the middle closes altogether.
 Program<float> random_program(const Kind& kind, unsigned seed) {
@@ -99,15 +92,6 @@ Program<double> widened(const Program<float>& program) {
           .beta = program.beta.cast<double>()};
 }
 
-double largest(const Matrix<double>& X) { return X.size() == 0 ? 0 : X.cwiseAbs().maxCoeff(); }
-
-/// max|X - Y|; infinite where one is no number.
-double furthest_apart(const Matrix<double>& X, const Matrix<double>& Y) {
-  if (X.size() == 0 && Y.size() == 0) return 0;
-  const double furthest = (X - Y).cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
-  return std::isnan(furthest) ? std::numeric_limits<double>::infinity() : furthest;
-}
-
 /// The numbers that rows hold which are rounded so.
 Arithmetic numbers_of(Rounding rounding) {
   return rounding == Rounding::bf16 ? Arithmetic::bf16 : Arithmetic::f32;
@@ -116,7 +100,9 @@ Arithmetic numbers_of(Rounding rounding) {
 /// Checks that chunks are off by at most `allowed` of the largest number.
 void compare_chunks(Kind kind, Rounding rounding, double allowed) {
   kind.numbers = numbers_of(rounding);
-  INFO(words(kind));
+  INFO(fmt::format("T {} K {} V {} erase {} decay {} beta {} reads first {} alike {} strongest {}",
+                   kind.tokens, kind.dk, kind.dv, static_cast<int>(kind.erase), static_cast<int>(kind.decay),
+                   kind.beta, kind.reads_first, kind.alike, kind.strongest));
   const std::vector<Program<float>> heads = {random_program(kind, 1), random_program(kind, 2)};
   const std::vector<Program<double>> wide = {widened(heads[0]), widened(heads[1])};
   std::vector<Carried<double>> expected_states(2, {Matrix<double>::Constant(kind.dk, kind.dv, 0.125)});
@@ -213,7 +199,6 @@ void compare_softmax(const AttentionSize& size, Rounding rounding, double allowe
 /// A way to multiply on tensor cores, and by how much of the largest number it may be off.
 struct Way {
   Rounding rounding;
-  bool (*has)();
   const char* needs;
   double allowed;
   double allowed_softmax;
@@ -222,15 +207,14 @@ struct Way {
 // bf16: worst of many draws 6e-3 and, of states, 8e-3; a bf16 is rounded by up to 2^-8 = 4e-3 of itself.
 // tf32: what the precision promises, ten roundings of a factor, 2^-11 of itself each; worst of the kernels
 // carried out on a processor, lane by lane, 3e-3. In softmax two roundings times |q| |k| = 16 in an exponent.
-constexpr Way ways[] = {{Rounding::bf16, cuda::has_hopper, "9.0", 1.5e-2, 1e-2},
-                        {Rounding::tf32, cuda::has_tensor_float, "8.0 and up", 5e-3, 5e-3}};
+constexpr Way ways[] = {{Rounding::bf16, "9.0", 1.5e-2, 1e-2}, {Rounding::tf32, "8.0 and up", 5e-3, 5e-3}};
 
 /// Calls visit(way) for each that the device has.
 template <class Visit>
 void for_each_way(Visit visit) {
   if (!has_gpu()) return;
   for (const Way& way : ways) {
-    if (way.has())
+    if (cuda::has_tensor_cores(way.rounding))
       visit(way);
     else
       std::cout << "SKIP: these tensor-core kernels are written for compute capability " << way.needs << '\n';
@@ -348,32 +332,24 @@ TEST_CASE("tf32 is computed by its kernels or not at all") {
 }
 
 TEST_CASE("a rule that is said to have kernels for tensor cores goes to them, and no other") {
-  if (!has_gpu()) return;
-  const bool is_hopper = cuda_devices().front().major == 9;
-  for (const Variant& variant : variants()) {
+  const bool is_hopper = has_gpu() && cuda_devices().front().major == 9;
+  for (const Precision precision : {Precision::tf32, Precision::bf16}) {
     for (const Index channels : {16, 128, 136}) {
-      const Settings settings = random_settings(variant, {}, 1);
-      const RandomCase small = {.tokens = 3, .dk = channels, .dv = channels};
-      const auto arrays = std::make_shared<const Arrays>(random_arrays(variant, settings, small));
-      const Sequence head = bind(variant, arrays, settings).heads.front();
-      for (const Form form : all_forms) {
-        for (const Precision precision : {Precision::tf32, Precision::bf16}) {
-          INFO(variant.id << ' ' << name(form) << ' ' << name(precision) << ' ' << channels);
-          if (cuda_backend().missing(variant, settings, form, precision)) continue;
-          const RaceEntry entry = {.variant = variant.id,
-                                   .form = form,
-                                   .device = "cuda",
-                                   .precision = precision,
-                                   .tokens = 3,
-                                   .dk = channels,
-                                   .dv = channels,
-                                   .chunk_size = has_chunks(form) ? 16 : 0};
-          const KernelKind taken =
-              variant.rule->kernel(head, form, held_in(precision), cuda_backend().engines(precision));
-          const bool expected = has_tensor_cores(entry) && (precision == Precision::tf32 || is_hopper);
-          CHECK((taken == KernelKind::tensor_cores) == expected);
-        }
-      }
+      const auto cases = testing::usual_cases({.tokens = 3, .dk = channels, .dv = channels});
+      testing::for_every_form(cases, precision, [&](const testing::Case& each, Form form) {
+        const RaceEntry entry = {.variant = each.variant->id,
+                                 .form = form,
+                                 .device = "cuda",
+                                 .precision = precision,
+                                 .tokens = 3,
+                                 .dk = channels,
+                                 .dv = channels,
+                                 .chunk_size = has_chunks(form) ? 16 : 0};
+        const KernelKind taken = each.variant->rule->kernel(each.sequence, form, held_in(precision),
+                                                            cuda_backend().engines(precision));
+        const bool expected = has_tensor_cores(entry) && (precision == Precision::tf32 || is_hopper);
+        CHECK((taken == KernelKind::tensor_cores) == expected);
+      });
     }
   }
 }

@@ -7,14 +7,8 @@
 //   O = e^G o Q S + P U              P_ij = e^{G_i - G_j} q_i . k_j for j <= i
 //   S = e^{G_64} S + K^T (e^{G_64 - G} o U)
 //
-// One block takes 128 value channels of one head from the first chunk to the last: columns of S do not know
-// each other. It has three warpgroups:
-//
-// - Two main ones hold S transposed, 64 value channels each, as f32 sums in registers. Everything is computed
-//   transposed, O^T = S^T Q^T and so on: sums lie in registers as left factors do, so S^T, R^T and U^T go
-//   from one product into the next without touching memory, and the right factors Q^T, K^T, T^T, P^T and K
-//   are tiles as bulk copies lay them, read along their rows or along their columns.
-// - An auxiliary one starts the copies, two chunks ahead, and makes P and the decays, one chunk ahead.
+// How the warpgroups of a block share that is said in docs/kernels.md. Right factors, Q^T, K^T, T^T, P^T and
+// K, are tiles as bulk copies lay them, read along their rows or along their columns.
 //
 // R, T, P and U are f16 with erase: of two bytes that errs least, and they pass through the most roundings.
 
@@ -288,22 +282,18 @@ class Main {
     Sums<L> X;
     {
       Left S[8];
-#pragma unroll
-      for (int step = 0; step < 8; ++step) S[step] = left_factor<Bfloat>(S_, step);
+      unrolled<8>([&](int step) { S[step] = left_factor<Bfloat>(S_, step); });
       begin_products();
-#pragma unroll
-      for (int step = 0; step < 8; ++step) {
+      unrolled<8>([&](int step) {
         multiply<Bfloat, Along::rows>(O, S[step], along_rows(stage.q, step), step > 0);
         if constexpr (erases)
           multiply<Bfloat, Along::rows>(
               X, S[step], along_rows(decays == Decays::by_channel ? stage.k_read : stage.k, step), step > 0);
-      }
+      });
       end_products();
     }
     Left V[L / 16];
-#pragma unroll
-    for (int step = 0; step < L / 16; ++step)
-      V[step] = transposed_left(&stage.v[warpgroup_], 16 * step, row_);
+    unrolled<L / 16>([&](int step) { V[step] = transposed_left(&stage.v[warpgroup_], 16 * step, row_); });
     shared_.made[chunk % 2].wait(chunk / 2 % 2);
     if constexpr (erases)
       await_products(O, X);
@@ -325,52 +315,43 @@ class Main {
       // R^T = V^T - X^T, and U^T = R^T T^T
       if constexpr (decays == Decays::by_token) scale(X, factors.erase);
       Left R[L / 16];
-#pragma unroll
-      for (int step = 0; step < L / 16; ++step) {
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          const float2 v = unpacked<Bfloat>(V[step].at[i]);
-          R[step].at[i] = packed<Half>(v.x - X.at[8 * step + 2 * i], v.y - X.at[8 * step + 2 * i + 1]);
-        }
-      }
+      unrolled<L / 16, 4>([&](int step, int i) {
+        const float2 v = unpacked<Bfloat>(V[step].at[i]);
+        R[step].at[i] = packed<Half>(v.x - X.at[8 * step + 2 * i], v.y - X.at[8 * step + 2 * i + 1]);
+      });
       Sums<L>& W = X;
       begin_products();
-#pragma unroll
-      for (int step = 0; step < L / 16; ++step)
+      unrolled<L / 16>([&](int step) {
         multiply<Half, Along::rows>(W, R[step], along_rows(stage.factors, step), step > 0);
+      });
       end_products();
       await_products(W);
-#pragma unroll
-      for (int step = 0; step < L / 16; ++step) U[step] = left_factor<Half>(W, step);
+      unrolled<L / 16>([&](int step) { U[step] = left_factor<Half>(W, step); });
       if constexpr (decays == Decays::by_token) scale(W, factors.out);
-#pragma unroll
-      for (int step = 0; step < L / 16; ++step) U_out[step] = left_factor<Bfloat>(W, step);
+      unrolled<L / 16>([&](int step) { U_out[step] = left_factor<Bfloat>(W, step); });
     } else {
       const bool scales = decays == Decays::by_token || (decays == Decays::none && chain_.beta.data);
-#pragma unroll
-      for (int step = 0; step < L / 16; ++step) {
+      unrolled<L / 16>([&](int step) {
         U[step] = V[step];
         U_out[step] = V[step];
         if (scales) {
-#pragma unroll
-          for (int i = 0; i < 4; ++i) {
+          unrolled<4>([&](int i) {
             const float2 v = unpacked<Bfloat>(V[step].at[i]);
             const float2 out =
                 reinterpret_cast<const float2&>(factors.out[16 * step + i / 2 * 8 + lane_ % 4 * 2]);
             U_out[step].at[i] = packed<Bfloat>(v.x * out.x, v.y * out.y);
-          }
+          });
         }
-      }
+      });
     }
 
     // O^T = O^T + U^T P^T, and S^T = S^T + U^T K
     begin_products();
-#pragma unroll
-    for (int step = 0; step < L / 16; ++step) {
+    unrolled<L / 16>([&](int step) {
       multiply<Number, Along::rows>(O, U[step], along_rows(&scores, step));
       multiply<Bfloat, Along::columns>(
           S_, U_out[step], further(tiles_for_product(&stage.k[0], Along::columns), Along::columns, step));
-    }
+    });
     end_products();
     await_products(O, S_);
     shared_.used[chunk % Shared::stages].arrive();
@@ -381,23 +362,21 @@ class Main {
   /// Multiplies column c by factors[c].
   template <int columns>
   __device__ void scale(Sums<columns>& sums, const float* factors) const {
-#pragma unroll
-    for (int n = 0; n < columns / 8; ++n) {
+    unrolled<columns / 8>([&](int n) {
       const float2 factor = reinterpret_cast<const float2&>(factors[8 * n + lane_ % 4 * 2]);
       sums.at[4 * n] *= factor.x;
       sums.at[4 * n + 1] *= factor.y;
       sums.at[4 * n + 2] *= factor.x;
       sums.at[4 * n + 3] *= factor.y;
-    }
+    });
   }
 
   __device__ void write(int chunk, const Sums<L>& O) {
     Tile& tile = shared_.o[warpgroup_];
     if (thread_ == 0) await_stored_tiles();
     meet(2 + warpgroup_, warpgroup_size);
-#pragma unroll
-    for (int step = 0; step < L / 16; ++step)
-      store_transposed(&tile, 16 * step, row_, left_factor<Bfloat>(O, step));
+    unrolled<L / 16>(
+        [&](int step) { store_transposed(&tile, 16 * step, row_, left_factor<Bfloat>(O, step)); });
     publish_to_tensor_cores();
     meet(2 + warpgroup_, warpgroup_size);
     if (thread_ == 0)
@@ -411,18 +390,14 @@ class Main {
   __device__ void for_each_element(Visit visit) {
     const std::int64_t first_row = (place_.batch * chain_.heads + place_.head) * chain_.K;
     const int first = place_.first_value + warpgroup_ * tile_columns + row_ + lane_ / 4;
-#pragma unroll
-    for (int n = 0; n < 16; ++n) {
-#pragma unroll
-      for (int e = 0; e < 4; ++e) {
-        float& element = S_.at[4 * n + e];
-        const int k = 8 * n + lane_ % 4 * 2 + e % 2;
-        if (k < chain_.K)
-          visit(element, first_row + k, std::int64_t{first + e / 2 * 8});
-        else
-          element = 0;
-      }
-    }
+    unrolled<16, 4>([&](int n, int e) {
+      float& element = S_.at[4 * n + e];
+      const int k = 8 * n + lane_ % 4 * 2 + e % 2;
+      if (k < chain_.K)
+        visit(element, first_row + k, std::int64_t{first + e / 2 * 8});
+      else
+        element = 0;
+    });
   }
 
   const ChunkChain& chain_;

@@ -1,5 +1,6 @@
-// Decays of every key channel, multiplied into the queries and keys of a chunk of 64 tokens. With G the
-// running sums of g = log alpha from the chunk's first token on:
+// What the chain takes of a chunk of 64 tokens, all chunks side by side: triangular factors (unit_lower.cuh),
+// and decays of every key channel, multiplied into queries and keys. With G the running sums of g = log alpha
+// from the chunk's first token on:
 //
 //   e^G o Q, e^G o K          what reads the state before the chunk
 //   e^{G_64 - G} o K          what writes the state after it
@@ -68,9 +69,8 @@ __device__ Left load_block(const Tile* tiles, int first_row, int step) {
 
 /// sums = sums + left right^T, right the 16 rows of 16 numbers whose Left it is.
 __device__ void multiply_by_rows(float (&sums)[8], const Left& left, const Left& right) {
-#pragma unroll
-  for (int half = 0; half < 2; ++half)
-    multiply_squares<Bfloat>(sums + 4 * half, left, right.at[half], right.at[half + 2]);
+  unrolled<2>(
+      [&](int half) { multiply_squares<Bfloat>(sums + 4 * half, left, right.at[half], right.at[half + 2]); });
 }
 
 template <bool erases>
@@ -148,11 +148,10 @@ class Chunk {
     const int first = block * rows_per_block;
     const float* const from = gates_of_row(first) + channel_;
     Gates gates;
-#pragma unroll
-    for (int i = 0; i < rows_per_block; ++i) {
+    unrolled<rows_per_block>([&](int i) {
       gates.at[i] = {};
       if (first + i < tokens()) gates.at[i] = reinterpret_cast<const float2&>(from[i * of_.g.token_stride]);
-    }
+    });
     return gates;
   }
 
@@ -212,8 +211,7 @@ class Chunk {
     float2 before = {};
     float2 after = {};
     float2 all = {};
-#pragma unroll
-    for (int b = 0; b < blocks; ++b) {
+    unrolled<blocks>([&](int b) {
       const float2 logs = reinterpret_cast<const float2&>(shared_.logs[b][channel_]);
       before.x += b < block ? logs.x : 0;
       before.y += b < block ? logs.y : 0;
@@ -221,7 +219,7 @@ class Chunk {
       after.y += b > block ? logs.y : 0;
       all.x += logs.x;
       all.y += logs.y;
-    }
+    });
     before = {two_to(before.x), two_to(before.y)};
     after = {two_to(after.x), two_to(after.y)};
 #pragma unroll 4
@@ -398,6 +396,72 @@ __global__ void __launch_bounds__(warpgroup_size, 3) multiply_decays(const __gri
   Chunk<erases>(of, reinterpret_cast<Shared<erases>&>(memory)).run();
 }
 
+/// What a block of make_factors() has.
+struct FactorsRoom {
+  Tile k[2];
+  UnitLower matrix;
+  float G[L];
+  float beta[L];
+  Barrier copied;
+};
+
+/// M_ij = beta_i e^{G_i - G_j} k_i . k_j, j < i, on tensor cores, and T = (I + M)^-1 diag(beta): what a chunk
+/// needs where a token has one decay or none.
+__global__ void __launch_bounds__(warpgroup_size) make_factors(const __grid_constant__ ChunkFactors of) {
+  extern __shared__ __align__(1024) unsigned char memory[];
+  auto& shared = *reinterpret_cast<FactorsRoom*>(memory);
+  const int thread = static_cast<int>(threadIdx.x);
+  const int lane = thread % 32;
+  const auto chunk = static_cast<int>(blockIdx.x);
+  const auto chunks = static_cast<int>(gridDim.x);
+  const auto head = static_cast<int>(blockIdx.y % of.heads);
+  const auto batch = static_cast<int>(blockIdx.y / of.heads);
+
+  if (thread == 0) {
+    shared.copied.initialize(1);
+    publish_barriers();
+    shared.copied.arrive_expecting(2 * tile_bytes);
+    load_tile(&shared.k[0], of.k, {0, chunk * L, head, batch}, shared.copied);
+    load_tile(&shared.k[1], of.k, {tile_columns, chunk * L, head, batch}, shared.copied);
+  }
+  const auto of_token = [&](const DeviceRows<const float>& rows, int i, float absent) {
+    const int token = chunk * L + i;
+    return rows.data && token < of.T ? rows.at(batch, head)[token * rows.token_stride] : absent;
+  };
+  if (thread < 32) {
+    add_up(of_token(of.g, 2 * thread, 0), of_token(of.g, 2 * thread + 1, 0), shared.G);
+  } else if (thread >= L) {
+    const int i = thread - L;
+    shared.beta[i] = chunk * L + i < of.T ? of_token(of.beta, i, 1) : 0;
+  }
+  __syncthreads();
+  shared.copied.wait(0);
+
+  Sums<L> M;
+  begin_products();
+  unrolled<8>([&](int step) {
+    const std::uint64_t k = along_rows(shared.k, step);
+    multiply<Bfloat, Along::rows>(M, k, k, step > 0);
+  });
+  end_products();
+  await_products(M);
+#pragma unroll
+  for (int n = 0; n < L / 8; ++n) {
+#pragma unroll
+    for (int e = 0; e < 4; e += 2) {
+      const int i = thread / 32 * 16 + lane / 4 + e / 2 * 8;
+      const int j = 8 * n + lane % 4 * 2;
+      const auto element = [&](int column, float product) {
+        return column < i ? shared.beta[i] * two_to(shared.G[i] - shared.G[column]) * product : 0;
+      };
+      put(shared.matrix, i, j, element(j, M.at[4 * n + e]), element(j + 1, M.at[4 * n + e + 1]));
+    }
+  }
+  __syncthreads();
+  invert(shared.matrix);
+  write(shared.matrix, shared.beta, of.factors + (std::int64_t{blockIdx.y} * chunks + chunk) * L * L);
+}
+
 template <bool erases>
 void start(const ChunkDecays& of) {
   constexpr std::size_t bytes = sizeof(Shared<erases>);
@@ -407,6 +471,11 @@ void start(const ChunkDecays& of) {
 }
 
 }  // namespace
+
+void make_chunk_factors(const ChunkFactors& of) {
+  launch(make_factors,
+         {{blocks_for(of.T, L), blocks_for(of.batches * of.heads)}, warpgroup_size, sizeof(FactorsRoom)}, of);
+}
 
 void multiply_decays_in(const ChunkDecays& of) { of.erases ? start<true>(of) : start<false>(of); }
 

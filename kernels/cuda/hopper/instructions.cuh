@@ -229,55 +229,42 @@ __device__ Left left_factor(const Sums<columns>& sums, int step) {
   ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, " \
   "%52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
 
-/// sums = sums (if `adds`) + left right, over 16 summed indices. `right`: [16, columns].
-template <class Number, Along along, int columns>
-__device__ void multiply(Sums<columns>& sums, const Left& left, std::uint64_t right, bool adds = true) {
-  static_assert(columns == 64 || columns == 128);
+/// sums = sums (if `adds`) + left right, over 16 summed indices. `left`: a Left, or a row in shared memory
+/// for each row of the sums; `right`: [16, columns].
+template <class Number, Along along, int columns, class Factor>
+__device__ void multiply(Sums<columns>& sums, const Factor& left, std::uint64_t right, bool adds = true) {
   constexpr int is_transposed = along == Along::columns ? 1 : 0;
+  constexpr bool is_bfloat = std::is_same_v<Number, Bfloat>;
   float(&d)[columns / 2] = sums.at;
   const int scale = adds ? 1 : 0;
-#define PALIMPSEST_PRODUCT(size, type, count, n0, n1, n2, n3, n4, n5, n6)                                    \
-  asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, " n5                                                  \
-               ", 0;\n"                                                                                      \
-               "wgmma.mma_async.sync.aligned.m64n" size "k16.f32." type "." type                             \
-               " {" PALIMPSEST_NAMES_##count "}, {" n0 ", " n1 ", " n2 ", " n3 "}, " n4 ", adds, 1, 1, " n6  \
-                                             ";\n}\n"                                                        \
-               : PALIMPSEST_SUMS_##count(d)                                                                  \
-               : "r"(left.at[0]), "r"(left.at[1]), "r"(left.at[2]), "r"(left.at[3]), "l"(right), "r"(scale), \
-                 "n"(is_transposed))
-  if constexpr (columns == 64 && std::is_same_v<Number, Bfloat>)
-    PALIMPSEST_PRODUCT("64", "bf16", 32, "%32", "%33", "%34", "%35", "%36", "%37", "%38");
-  else if constexpr (columns == 64)
-    PALIMPSEST_PRODUCT("64", "f16", 32, "%32", "%33", "%34", "%35", "%36", "%37", "%38");
-  else if constexpr (std::is_same_v<Number, Bfloat>)
-    PALIMPSEST_PRODUCT("128", "bf16", 64, "%64", "%65", "%66", "%67", "%68", "%69", "%70");
-  else
-    PALIMPSEST_PRODUCT("128", "f16", 64, "%64", "%65", "%66", "%67", "%68", "%69", "%70");
-#undef PALIMPSEST_PRODUCT
-}
-
-/// The same with the left factor in shared memory too, a row of it for each row of the sums.
-template <class Number, Along along, int columns>
-__device__ void multiply(Sums<columns>& sums, std::uint64_t left, std::uint64_t right, bool adds = true) {
-  static_assert(columns == 64 || columns == 128);
-  constexpr int is_transposed = along == Along::columns ? 1 : 0;
-  float(&d)[columns / 2] = sums.at;
-  const int scale = adds ? 1 : 0;
-#define PALIMPSEST_PRODUCT(size, type, count, n0, n1, n2, n3)                                 \
-  asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, " n2                                   \
-               ", 0;\n"                                                                       \
-               "wgmma.mma_async.sync.aligned.m64n" size "k16.f32." type "." type              \
-               " {" PALIMPSEST_NAMES_##count "}, " n0 ", " n1 ", adds, 1, 1, 0, " n3 ";\n}\n" \
-               : PALIMPSEST_SUMS_##count(d)                                                   \
-               : "l"(left), "l"(right), "r"(scale), "n"(is_transposed))
-  if constexpr (columns == 64 && std::is_same_v<Number, Bfloat>)
-    PALIMPSEST_PRODUCT("64", "bf16", 32, "%32", "%33", "%34", "%35");
-  else if constexpr (columns == 64)
-    PALIMPSEST_PRODUCT("64", "f16", 32, "%32", "%33", "%34", "%35");
-  else if constexpr (std::is_same_v<Number, Bfloat>)
-    PALIMPSEST_PRODUCT("128", "bf16", 64, "%64", "%65", "%66", "%67");
-  else
-    PALIMPSEST_PRODUCT("128", "f16", 64, "%64", "%65", "%66", "%67");
+  // `a` is the left factor as the instruction names it, `signs` what it says of it besides.
+#define PALIMPSEST_PRODUCT(size, type, count, a, b, adds, signs, transposed, ...)                     \
+  asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, " adds                                         \
+               ", 0;\n"                                                                               \
+               "wgmma.mma_async.sync.aligned.m64n" size "k16.f32." type "." type                      \
+               " {" PALIMPSEST_NAMES_##count "}, " a ", " b ", adds, " signs ", " transposed ";\n}\n" \
+               : PALIMPSEST_SUMS_##count(d)                                                           \
+               : __VA_ARGS__, "l"(right), "r"(scale), "n"(is_transposed))
+#define PALIMPSEST_REGISTERS "r"(left.at[0]), "r"(left.at[1]), "r"(left.at[2]), "r"(left.at[3])
+  if constexpr (std::is_same_v<Factor, Left>) {
+    static_assert(columns == 64 || (columns == 128 && is_bfloat));
+    if constexpr (columns == 128)
+      PALIMPSEST_PRODUCT("128", "bf16", 64, "{%64, %65, %66, %67}", "%68", "%69", "1, 1", "%70",
+                         PALIMPSEST_REGISTERS);
+    else if constexpr (is_bfloat)
+      PALIMPSEST_PRODUCT("64", "bf16", 32, "{%32, %33, %34, %35}", "%36", "%37", "1, 1", "%38",
+                         PALIMPSEST_REGISTERS);
+    else
+      PALIMPSEST_PRODUCT("64", "f16", 32, "{%32, %33, %34, %35}", "%36", "%37", "1, 1", "%38",
+                         PALIMPSEST_REGISTERS);
+  } else {
+    static_assert(is_bfloat && (columns == 64 || columns == 128));
+    if constexpr (columns == 128)
+      PALIMPSEST_PRODUCT("128", "bf16", 64, "%64", "%65", "%66", "1, 1, 0", "%67", "l"(left));
+    else
+      PALIMPSEST_PRODUCT("64", "bf16", 32, "%32", "%33", "%34", "1, 1, 0", "%35", "l"(left));
+  }
+#undef PALIMPSEST_REGISTERS
 #undef PALIMPSEST_PRODUCT
 }
 

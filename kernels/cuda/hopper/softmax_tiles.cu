@@ -4,10 +4,7 @@
 //   Z = Q K^T,  m' = max(m, max_j Z_ij),  p_ij = e^{Z_ij - m'_i}
 //   l = e^{m - m'} l + sum_j p_ij,        O = e^{m - m'} o O + p V;  in the end O / l
 //
-// A block takes 128 queries of one head. Two main warpgroups have 64 each, with scores and outputs in
-// registers, where what Z's sums become is the left factor of p V; while one takes exponentials the other
-// multiplies. One thread more starts the copies of keys and values, a tile ahead. Blocks with the most keys
-// start first.
+// How the warpgroups of a block share that is said in docs/kernels.md.
 
 #include <cmath>
 
@@ -101,84 +98,73 @@ class Main {
     Sums<keys> Z;
     shared_.k_copied[s].wait(parity);
     begin_products();
-#pragma unroll
-    for (int i = 0; i < 8; ++i)
+    unrolled<8>([&](int i) {
       multiply<Bfloat, Along::rows>(
           Z, along_rows(shared_.q[warpgroup_], i),
           further(tiles_for_product(&shared_.k[s].tiles[i / 4], Along::rows), Along::rows, i % 4), i > 0);
+    });
     end_products();
     await_products(Z);
     shared_.k_used[s].arrive();
 
     const int last = place_.seen + warpgroup_ * tile_rows + row_ + lane_ / 4;  // key that the first row sees
     if ((step + 1) * keys - 1 > place_.seen + warpgroup_ * tile_rows) {
-#pragma unroll
-      for (int e = 0; e < keys / 2; ++e) {
+      unrolled<keys / 2>([&](int e) {
         const int key = step * keys + e / 4 * 8 + lane_ % 4 * 2 + e % 2;
         if (key > last + e / 2 % 2 * 8) Z.at[e] = -INFINITY;
-      }
+      });
     }
     float kept[2];
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
+    unrolled<2>([&](int half) {
       float largest = m_[half];
-#pragma unroll
-      for (int n = 0; n < keys / 8; ++n)
+      unrolled<keys / 8>([&](int n) {
         largest = fmaxf(largest, fmaxf(Z.at[4 * n + 2 * half], Z.at[4 * n + 2 * half + 1]));
+      });
       largest = fmaxf(largest, __shfl_xor_sync(0xffffffffU, largest, 1));
       largest = fmaxf(largest, __shfl_xor_sync(0xffffffffU, largest, 2));
       kept[half] = two_to((m_[half] - largest) * log2_e);
       m_[half] = largest;
       const float subtracted = largest * log2_e;
       float sum = 0;
-#pragma unroll
-      for (int n = 0; n < keys / 8; ++n) {
-#pragma unroll
-        for (int e = 0; e < 2; ++e) {
-          float& element = Z.at[4 * n + 2 * half + e];
-          element = two_to(fmaf(element, log2_e, -subtracted));
-          sum += element;
-        }
-      }
+      unrolled<keys / 8, 2>([&](int n, int e) {
+        float& element = Z.at[4 * n + 2 * half + e];
+        element = two_to(fmaf(element, log2_e, -subtracted));
+        sum += element;
+      });
       l_[half] = kept[half] * l_[half] + sum;
-    }
+    });
     Left p[keys / 16];
-#pragma unroll
-    for (int i = 0; i < keys / 16; ++i) p[i] = left_factor<Bfloat>(Z, i);
-#pragma unroll
-    for (int e = 0; e < 64; ++e) O_.at[e] *= kept[e / 2 % 2];
+    unrolled<keys / 16>([&](int i) { p[i] = left_factor<Bfloat>(Z, i); });
+    unrolled<64>([&](int e) { O_.at[e] *= kept[e / 2 % 2]; });
 
     shared_.v_copied[s].wait(parity);
     begin_products();
-#pragma unroll
-    for (int i = 0; i < keys / 16; ++i)
+    unrolled<keys / 16>([&](int i) {
       multiply<Bfloat, Along::columns>(
           O_, p[i],
           further(tiles_for_product(&shared_.v[s], Along::columns, static_cast<int>(sizeof(Square) / 2)),
                   Along::columns, i));
+    });
     end_products();
     await_products(O_);
     shared_.v_used[s].arrive();
   }
 
   __device__ void write() {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
+    unrolled<2>([&](int half) {
       float sum = l_[half];
       sum += __shfl_xor_sync(0xffffffffU, sum, 1);
       sum += __shfl_xor_sync(0xffffffffU, sum, 2);
       const float factor = 1 / sum;
-#pragma unroll
-      for (int n = 0; n < 16; ++n) {
+      unrolled<16>([&](int n) {
         O_.at[4 * n + 2 * half] *= factor;
         O_.at[4 * n + 2 * half + 1] *= factor;
-      }
-    }
+      });
+    });
     Tile* const tiles = shared_.q[warpgroup_];  // no product reads the queries any more
     meet(1 + warpgroup_, warpgroup_size);
-#pragma unroll
-    for (int step = 0; step < 8; ++step)
-      store(&tiles[step / 4], row_, step % 4 * 16, left_factor<Bfloat>(O_, step));
+    unrolled<8>(
+        [&](int step) { store(&tiles[step / 4], row_, step % 4 * 16, left_factor<Bfloat>(O_, step)); });
     publish_to_tensor_cores();
     meet(1 + warpgroup_, warpgroup_size);
     if (threadIdx.x % warpgroup_size != 0) return;

@@ -15,6 +15,8 @@ struct Extent {
   std::int64_t heads = 1;
   std::int64_t T = 0;
   std::int64_t columns = 0;
+
+  std::size_t size() const { return static_cast<std::size_t>(batches * heads * T * columns); }
 };
 
 /// Columns of a copy whose rows begin at multiples of 16 bytes.
@@ -66,7 +68,7 @@ struct ChunkDecays {
   CUtensorMap k_write = {};  // likewise: e^{G_64 - G} k, times beta without erase
   CUtensorMap scores = {};  // [B, chunks 64, H, 64]: sum_c q_ic k_jc e^{G_ic - G_jc}, j <= i; f16 with erase,
                             // else bf16 and times beta_j
-  __half* factors = nullptr;  // [B, H, chunks 64, 64]: T as in chunk_factors.h; with erase
+  __half* factors = nullptr;  // [B, H, chunks 64, 64]: T as make_chunk_factors() has it; with erase
   float* totals = nullptr;    // [B, H, chunks, 128]: e^{G_64}
 };
 
@@ -75,13 +77,7 @@ void multiply_decays_in(const ChunkDecays& of);
 
 /// Chunks of 64 tokens of all heads as chain_on_tensor_cores() takes them. Arrays of two-byte numbers are
 /// maps (tensor_rows.cpp); K is at most 128, V whatever it is, and what a map lacks is 0.
-///
-/// With erase four factors of products are f16, in which 65,520 and more are infinite, less than 2^-14 =
-/// 6.1e-5 loses digits, and up to 2^-25 = 3e-8 is 0:
-/// - what is missing, v - S~^T k;
-/// - the scores q_i . k_j with their decay;
-/// - the triangular factors: beta by itself, and what beta_i k_i . k_j with its decay and the inverse make;
-/// - what is written, U, where the chunk's own outputs read it.
+/// With erase four factors of products are f16: docs/kernels.md says what leaves its range.
 struct ChunkChain {
   std::int64_t batches = 1;
   std::int64_t heads = 1;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/hopper/instructions.cuh"
 
 namespace palimpsest {
@@ -34,15 +35,15 @@ __device__ inline std::uint32_t square(const __half (&of)[UnitLower::size][UnitL
 __device__ inline void multiply(float (&sums)[8], const hopper::Left& left,
                                 const __half (&of)[UnitLower::size][UnitLower::row], int row, int column) {
   const hopper::Left right = hopper::load_squares_transposed(square(of, row, column));
-#pragma unroll
-  for (int half = 0; half < 2; ++half)
+  unrolled<2>([&](int half) {
     hopper::multiply_squares<hopper::Half>(sums + 4 * half, left, right.at[2 * half], right.at[2 * half + 1]);
+  });
 }
 
 __device__ inline hopper::Left as_left(const float (&sums)[8], float sign = 1) {
   hopper::Left left;
-#pragma unroll
-  for (int i = 0; i < 4; ++i) left.at[i] = hopper::packed<__half>(sign * sums[2 * i], sign * sums[2 * i + 1]);
+  unrolled<4>(
+      [&](int i) { left.at[i] = hopper::packed<__half>(sign * sums[2 * i], sign * sums[2 * i + 1]); });
   return left;
 }
 
@@ -52,27 +53,24 @@ template <int width>
 __device__ void merge(UnitLower& of, int first, int row) {
   const int lane = static_cast<int>(threadIdx.x % 32);
   hopper::Left DC[width / 16];
-#pragma unroll
-  for (int n = 0; n < width / 16; ++n) {
+  unrolled<width / 16>([&](int n) {
     float sums[8] = {};
-#pragma unroll
-    for (int k = 0; k < width / 16; ++k)
+    unrolled<width / 16>([&](int k) {
       multiply(sums, hopper::load_squares(square(of.at, row, first + width + 16 * k)), of.at,
                first + width + 16 * k, first + 16 * n);
+    });
     DC[n] = as_left(sums, -1);
-  }
+  });
   hopper::meet(1, 64);  // both warps have read C
-#pragma unroll
-  for (int n = 0; n < width / 16; ++n) {
+  unrolled<width / 16>([&](int n) {
     float sums[8] = {};
-#pragma unroll
-    for (int k = 0; k < width / 16; ++k) multiply(sums, DC[k], of.at, first + 16 * k, first + 16 * n);
+    unrolled<width / 16>([&](int k) { multiply(sums, DC[k], of.at, first + 16 * k, first + 16 * n); });
     const hopper::Left block = as_left(sums);
-#pragma unroll
-    for (int i = 0; i < 4; ++i)
+    unrolled<4>([&](int i) {
       reinterpret_cast<std::uint32_t&>(
           of.at[row + lane / 4 + i % 2 * 8][first + 16 * n + lane % 4 * 2 + i / 2 * 8]) = block.at[i];
-  }
+    });
+  });
 }
 
 }  // namespace unit_lower
@@ -98,13 +96,12 @@ __device__ inline void invert(UnitLower& of) {
     const int b = thread / UnitLower::block;
     const int column = thread % UnitLower::block;
     float x[UnitLower::block];
-#pragma unroll
-    for (int i = 0; i < UnitLower::block; ++i) {
+    unrolled<UnitLower::block>([&](int i) {
       x[i] = column == i ? 1.0F : 0.0F;
 #pragma unroll
       for (int j = 0; j < i; ++j) x[i] -= of.diagonal[b][i][j] * x[j];
       of.at[b * UnitLower::block + i][thread] = __float2half_rn(x[i]);
-    }
+    });
   }
   __syncthreads();
   if (warp < 2) unit_lower::merge<16>(of, 32 * warp, 32 * warp + 16);
@@ -121,11 +118,10 @@ __device__ inline void write(const UnitLower& of, const float* scale, __half* to
     const uint4 numbers = reinterpret_cast<const uint4&>(of.at[row][column]);
     const std::uint32_t pairs[4] = {numbers.x, numbers.y, numbers.z, numbers.w};
     std::uint32_t scaled[4];
-#pragma unroll
-    for (int p = 0; p < 4; ++p) {
+    unrolled<4>([&](int p) {
       const float2 both = hopper::unpacked<__half>(pairs[p]);
       scaled[p] = hopper::packed<__half>(both.x * scale[column + 2 * p], both.y * scale[column + 2 * p + 1]);
-    }
+    });
     reinterpret_cast<uint4*>(to)[i] = make_uint4(scaled[0], scaled[1], scaled[2], scaled[3]);
   }
 }

@@ -5,10 +5,7 @@
 //   O = q_read S + P W
 //   S' = Diag(e^{G_last}) S + k_write^T W
 //
-// A block has 64 value channels of one head, a warp 16 of them: columns of S do not know each other, so warps
-// share nothing but the tables. Everything is computed transposed, W^T = (V^T - S^T k_read^T) F^T and so on,
-// with value channels as rows: what a product leaves in registers is the left factor of the next, and S^T
-// stays there, as f32, from the first chunk to the last. Right factors are the tables as they lie.
+// How the warps of a block share that is said in docs/kernels.md.
 //
 // The tables take turns in shared memory: while warps compute with one, the next one arrives. A phase begins
 // with a barrier, after which nobody reads the table of the phase before any more; its place is filled again.
@@ -43,30 +40,26 @@ struct Shared {
 template <int steps, int tiles, int row>
 __device__ void multiply_by_rows(float (&sums)[tiles][4], const float (&left)[steps][4],
                                  const float (&right)[8 * tiles][row], int g, int t) {
-#pragma unroll
-  for (int step = 0; step < steps; ++step) {
+  unrolled<steps>([&](int step) {
     const Left factor = as_left(left[step]);
-#pragma unroll
-    for (int n = 0; n < tiles; ++n) {
+    unrolled<tiles>([&](int n) {
       const auto& pair = reinterpret_cast<const uint2&>(right[8 * n + g][8 * step + 2 * t]);
       multiply(sums[n], factor, pair.x, pair.y);
-    }
-  }
+    });
+  });
 }
 
 /// sums += left right: `left` are sums, [16, 8 steps] and `right` is [8 steps, 8 tiles].
 template <int steps, int tiles, int row>
 __device__ void multiply_by_columns(float (&sums)[tiles][4], const float (&left)[steps][4],
                                     const float (&right)[8 * steps][row], int g, int t) {
-#pragma unroll
-  for (int step = 0; step < steps; ++step) {
+  unrolled<steps>([&](int step) {
     const Left factor = as_left(left[step]);
-#pragma unroll
-    for (int n = 0; n < tiles; ++n) {
+    unrolled<tiles>([&](int n) {
       const float* const two_rows = &right[8 * step + 2 * t][8 * n + g];
       multiply(sums[n], factor, __float_as_uint(two_rows[0]), __float_as_uint(two_rows[row]));
-    }
-  }
+    });
+  });
 }
 
 template <int channels, bool erases>
@@ -163,18 +156,10 @@ class Chain {
     if constexpr (erases) {
       float missing[L / 8][4] = {};
       multiply_by_rows(missing, S_, shared_.k_read, g_, t_);
-#pragma unroll
-      for (int n = 0; n < L / 8; ++n) {
-#pragma unroll
-        for (int e = 0; e < 4; ++e) missing[n][e] = V[n][e] - missing[n][e];
-      }
+      unrolled<L / 8, 4>([&](int n, int e) { missing[n][e] = V[n][e] - missing[n][e]; });
       multiply_by_rows(W, missing, shared_.factors, g_, t_);
     } else {
-#pragma unroll
-      for (int n = 0; n < L / 8; ++n) {
-#pragma unroll
-        for (int e = 0; e < 4; ++e) W[n][e] = V[n][e];
-      }
+      unrolled<L / 8, 4>([&](int n, int e) { W[n][e] = V[n][e]; });
     }
   }
 
@@ -184,24 +169,15 @@ class Chain {
     multiply_by_rows(O, S_, shared_.q_read, g_, t_);
     multiply_by_rows(O, W, shared_.scores, g_, t_);
     float* const to = programs_.o.at(batch_, head_);
-#pragma unroll
-    for (int n = 0; n < L / 8; ++n) {
-#pragma unroll
-      for (int e = 0; e < 4; ++e) {
-        const std::int64_t i = token(chunk, n, e);
-        if (i < programs_.T && column(e) < programs_.V)
-          to[i * programs_.o.token_stride + column(e)] = O[n][e];
-      }
-    }
+    unrolled<L / 8, 4>([&](int n, int e) {
+      const std::int64_t i = token(chunk, n, e);
+      if (i < programs_.T && column(e) < programs_.V) to[i * programs_.o.token_stride + column(e)] = O[n][e];
+    });
   }
 
   /// S^T = S^T Diag(e^{G_last}) + W^T k_write.
   __device__ void update(const float (&W)[L / 8][4]) {
-#pragma unroll
-    for (int n = 0; n < channels / 8; ++n) {
-#pragma unroll
-      for (int e = 0; e < 4; ++e) S_[n][e] *= shared_.totals[channel(n, e)];
-    }
+    unrolled<channels / 8, 4>([&](int n, int e) { S_[n][e] *= shared_.totals[channel(n, e)]; });
     multiply_by_columns(S_, W, shared_.k_write, g_, t_);
   }
 
@@ -218,22 +194,15 @@ class Chain {
   }
 
   __device__ void load_state() {
-#pragma unroll
-    for (int n = 0; n < channels / 8; ++n) {
-#pragma unroll
-      for (int e = 0; e < 4; ++e)
-        S_[n][e] = programs_.initial_state && is_in_state(n, e) ? programs_.initial_state[in_state(n, e)] : 0;
-    }
+    unrolled<channels / 8, 4>([&](int n, int e) {
+      S_[n][e] = programs_.initial_state && is_in_state(n, e) ? programs_.initial_state[in_state(n, e)] : 0;
+    });
   }
 
   __device__ void store_state() const {
-#pragma unroll
-    for (int n = 0; n < channels / 8; ++n) {
-#pragma unroll
-      for (int e = 0; e < 4; ++e) {
-        if (is_in_state(n, e)) programs_.final_state[in_state(n, e)] = S_[n][e];
-      }
-    }
+    unrolled<channels / 8, 4>([&](int n, int e) {
+      if (is_in_state(n, e)) programs_.final_state[in_state(n, e)] = S_[n][e];
+    });
   }
 
   const RowPrograms<float>& programs_;

@@ -67,15 +67,11 @@ class Queries {
 
   __device__ void load_queries() {
     const float* const q = of_.q.at(0, head_);
-#pragma unroll
-    for (int step = 0; step < channels / 8; ++step) {
-#pragma unroll
-      for (int e = 0; e < 4; ++e) {
-        const std::int64_t i = row_ + e % 2 * 8;
-        const int c = 8 * step + t_ + e / 2 * 4;
-        q_[step].at[e] = rounded(i < of_.queries && c < of_.K ? q[i * of_.q.token_stride + c] : 0.0F);
-      }
-    }
+    unrolled<channels / 8, 4>([&](int step, int e) {
+      const std::int64_t i = row_ + e % 2 * 8;
+      const int c = 8 * step + t_ + e / 2 * 4;
+      q_[step].at[e] = rounded(i < of_.queries && c < of_.K ? q[i * of_.q.token_stride + c] : 0.0F);
+    });
   }
 
   __device__ void load_tile(std::int64_t first) {
@@ -93,65 +89,50 @@ class Queries {
 
   /// X_ij = sum_c q_ic k_jc, -inf where query i does not see key j.
   __device__ void score(float (&X)[keys_of_tile / 8][4], std::int64_t first) const {
-#pragma unroll
-    for (int step = 0; step < channels / 8; ++step) {
-#pragma unroll
-      for (int n = 0; n < keys_of_tile / 8; ++n) {
-        const float* const key = &shared_.k[8 * n + g_][8 * step + t_];
-        multiply(X[n], q_[step], __float_as_uint(key[0]), __float_as_uint(key[4]));
-      }
-    }
-#pragma unroll
-    for (int n = 0; n < keys_of_tile / 8; ++n) {
-#pragma unroll
-      for (int e = 0; e < 4; ++e) {
-        const std::int64_t j = first + 8 * n + 2 * t_ + e % 2;
-        if (j >= of_.keys || j > of_.first_query + row(e)) X[n][e] = -INFINITY;
-      }
-    }
+    unrolled<channels / 8, keys_of_tile / 8>([&](int step, int n) {
+      const float* const key = &shared_.k[8 * n + g_][8 * step + t_];
+      multiply(X[n], q_[step], __float_as_uint(key[0]), __float_as_uint(key[4]));
+    });
+    unrolled<keys_of_tile / 8, 4>([&](int n, int e) {
+      const std::int64_t j = first + 8 * n + 2 * t_ + e % 2;
+      if (j >= of_.keys || j > of_.first_query + row(e)) X[n][e] = -INFINITY;
+    });
   }
 
   /// X becomes E; m, l and what is in Y follow.
   __device__ void weigh(float (&X)[keys_of_tile / 8][4]) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
+    unrolled<2>([&](int half) {
       float largest = m_[half];
-#pragma unroll
-      for (int n = 0; n < keys_of_tile / 8; ++n)
-        largest = fmaxf(largest, fmaxf(X[n][2 * half], X[n][2 * half + 1]));
+      unrolled<keys_of_tile / 8>(
+          [&](int n) { largest = fmaxf(largest, fmaxf(X[n][2 * half], X[n][2 * half + 1])); });
       for (int distance = 1; distance < 4; distance *= 2)
         largest = fmaxf(largest, __shfl_xor_sync(all_lanes, largest, distance));
       const float fade = __expf(m_[half] - largest);  // every query sees key 0: largest is a number
       m_[half] = largest;
       l_[half] *= fade;
-#pragma unroll
-      for (int n = 0; n < keys_of_tile / 8; ++n) {
-#pragma unroll
-        for (int e = 2 * half; e < 2 * half + 2; ++e) {
-          X[n][e] = as_tf32(__expf(X[n][e] - largest));
-          l_[half] += X[n][e];
-        }
-      }
+      unrolled<keys_of_tile / 8, 2>([&](int n, int e) {
+        float& weight = X[n][2 * half + e];
+        weight = as_tf32(__expf(weight - largest));
+        l_[half] += weight;
+      });
 #pragma unroll
       for (auto& sums : Y_) {
         sums[2 * half] *= fade;
         sums[2 * half + 1] *= fade;
       }
-    }
+    });
   }
 
   /// Y_i += sum_j E_ij v_j.
   __device__ void add_values(const float (&E)[keys_of_tile / 8][4]) {
-#pragma unroll
-    for (int step = 0; step < keys_of_tile / 8; ++step) {
+    unrolled<keys_of_tile / 8>([&](int step) {
       const Left weights = as_left(E[step]);
-#pragma unroll
-      for (int n = 0; n < channels / 8; ++n) {
+      unrolled<channels / 8>([&](int n) {
         const int key = 8 * step + 2 * t_;  // and the one after it, as as_left() has them
         multiply(Y_[n], weights, __float_as_uint(shared_.v[key][8 * n + g_]),
                  __float_as_uint(shared_.v[key + 1][8 * n + g_]));
-      }
-    }
+      });
+    });
   }
 
   __device__ void store() {
@@ -160,14 +141,10 @@ class Queries {
         sum += __shfl_xor_sync(all_lanes, sum, distance);  // a lane has added up a quarter of the keys
     }
     float* const o = o_.at(0, head_);
-#pragma unroll
-    for (int n = 0; n < channels / 8; ++n) {
-#pragma unroll
-      for (int e = 0; e < 4; ++e) {
-        const int c = 8 * n + 2 * t_ + e % 2;
-        if (row(e) < of_.queries && c < of_.V) o[row(e) * o_.token_stride + c] = Y_[n][e] / l_[e / 2];
-      }
-    }
+    unrolled<channels / 8, 4>([&](int n, int e) {
+      const int c = 8 * n + 2 * t_ + e % 2;
+      if (row(e) < of_.queries && c < of_.V) o[row(e) * o_.token_stride + c] = Y_[n][e] / l_[e / 2];
+    });
   }
 
   const Attention<float>& of_;
