@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "app/session/checked_grid.h"
+#include "app/session/prove_questions.h"
 #include "app/session/kept.h"
 #include "app/session/races.h"
 #include "app/session/session.h"
