@@ -172,7 +172,8 @@ std::string why_nothing(const Application& application, const Known<std::optiona
 Node learn_page(Application& application) {
   const auto computed = application.session.computed();
   const bool can_ask = computed && computed->sequence.tokens > 0 && computed->variant->loss.problems;
-  const Known<std::optional<LearningMoment>> answer = can_ask ? ask_learning(application) : Known<std::optional<LearningMoment>>();
+  const Known<std::optional<LearningMoment>> answer =
+      can_ask ? ask_learning(application) : Known<std::optional<LearningMoment>>();
   auto& kept = context_local<KeptMoment>();
   if (kept.of != answer.value) kept = {answer.value, kept.version + 1};
   const LearningMoment* moment = answer.value && *answer.value ? &**answer.value : nullptr;

@@ -152,7 +152,8 @@ std::shared_ptr<const std::optional<HarmAlong>> harm_now(const LearnScene& scene
   HarmNow key;
   key.of = scene.application.session.computed();
   key.token = scene.application.session.token();
-  const Known<std::optional<HarmAlong>> answer = scene.application.session.questions().ask(key, Urgency::later);
+  const Known<std::optional<HarmAlong>> answer =
+      scene.application.session.questions().ask(key, Urgency::later);
   const bool is_known = answer.value && *answer.value && !answer.stale && !scene.is_old;
   return is_known ? answer.value : nullptr;
 }
