@@ -8,7 +8,7 @@ namespace {
 
 Operation gated(const char* id, const char* title, const char* sentence, const char* result, const char* gate,
                 const char* x) {
-  return {id, Purpose::prepare, title, sentence, {result, hadamard(tensor(gate), tensor(x))}};
+  return {id, Purpose::prepare, title, sentence, result, hadamard(tensor(gate), tensor(x))};
 }
 
 Notation gated_deltanet2_notation() {

@@ -11,7 +11,8 @@ Notation rwkv7_notation() {
                              Purpose::prepare,
                              "What is asked for, to be taken away",
                              "The key that takes away is a with the opposite sign.",
-                             {"removal", call("negative", {tensor("a")})}};
+                             "removal",
+                             call("negative", {tensor("a")})};
   return {.token = {"q", "b", "", "o", "removal", "k", "v"},
           .rows = {"Q", "b", "", "O", "removal", "K", "V"},
           .token_before = {removal},
