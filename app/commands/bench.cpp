@@ -295,20 +295,18 @@ Task without_window(CommandOptions command) {
 
 Task add_bench(CommandOptions command, Console console, const WindowCommands& window) {
   const auto options = std::make_shared<RaceOptions>();
-  const auto list = [&](const char* name, std::vector<std::string>& values, const char* words) {
-    command.option(name, values, words).separated_by_commas().may_be_repeated();
-  };
-  list("--variant", options->variants,
-       "Only these variants (default: all), and softmax attention as their peer");
-  list("--form", options->forms, "Only these forms");
-  list("--device", options->devices, "Only these devices (default: all that can be used)");
-  list("--precision", options->precisions, "These precisions (default: f32)");
-  list("--tokens", options->tokens, "Lengths of the sequence (default: 128,256,512,1024,2048,4096)");
-  list("--batch", options->batches, "Batches (default: 1)");
-  list("--heads", options->heads, "Heads of every batch (default: 4)");
-  list("--dk", options->dk, "Key channels (default: 64)");
-  list("--dv", options->dv, "Value channels, one for each of --dk (default: as many as there)");
-  list("--chunk", options->chunks, "Tokens of a chunk, of forms that have chunks (default: 64)");
+  command.option("--variant", options->variants,
+                 "Only these variants (default: all), and softmax attention as their peer");
+  command.option("--form", options->forms, "Only these forms");
+  command.option("--device", options->devices, "Only these devices (default: all that can be used)");
+  command.option("--precision", options->precisions, "These precisions (default: f32)");
+  command.option("--tokens", options->tokens,
+                 "Lengths of the sequence (default: 128,256,512,1024,2048,4096)");
+  command.option("--batch", options->batches, "Batches (default: 1)");
+  command.option("--heads", options->heads, "Heads of every batch (default: 4)");
+  command.option("--dk", options->dk, "Key channels (default: 64)");
+  command.option("--dv", options->dv, "Value channels, one for each of --dk (default: as many as there)");
+  command.option("--chunk", options->chunks, "Tokens of a chunk, of forms that have chunks (default: 64)");
   command.option("--repeats", options->repeats, "Runs of a point that count, at most");
   command.option("--seconds", options->seconds,
                  "Repeat a point no further after so long; three times in any case");

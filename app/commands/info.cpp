@@ -25,22 +25,6 @@ namespace {
 
 using Chosen = std::vector<std::pair<std::string, std::string>>;  // some options and their values
 
-/// Every combination of the values of all options.
-std::vector<Chosen> all_choices(const Variant& variant) {
-  std::vector<Chosen> choices = {{}};
-  for (const Option& option : variant.options) {
-    std::vector<Chosen> longer;
-    for (const Chosen& choice : choices) {
-      for (const std::string& value : option.values) {
-        longer.push_back(choice);
-        longer.back().emplace_back(option.name, value);
-      }
-    }
-    choices = std::move(longer);
-  }
-  return choices;
-}
-
 bool is_part(const Chosen& part, const Chosen& whole) {
   return std::ranges::all_of(
       part, [&](const auto& entry) { return std::ranges::find(whole, entry) != whole.end(); });
@@ -86,11 +70,12 @@ std::optional<Gap> gap(const Backend& backend, const Variant& variant, Form form
   std::vector<Chosen> present;
   std::vector<Chosen> absent;
   std::vector<std::string> reasons;
-  for (Chosen& choice : all_choices(variant)) {
-    Settings settings;
-    settings.options.insert(choice.begin(), choice.end());
-    if (!is_possible(variant, settings)) continue;
-    const auto reason = backend.missing(variant, resolve(variant, settings), form, precision);
+  for (const Settings& given : option_choices(variant)) {
+    const Settings settings = resolve(variant, given);
+    Chosen choice;
+    for (const Option& option : variant.options)
+      choice.emplace_back(option.name, settings.option(option.name));
+    const auto reason = backend.missing(variant, settings, form, precision);
     if (reason && std::ranges::find(reasons, *reason) == reasons.end()) reasons.push_back(*reason);
     (reason ? absent : present).push_back(std::move(choice));
   }

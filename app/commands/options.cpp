@@ -8,50 +8,37 @@
 
 namespace palimpsest {
 
-CommandOption& CommandOption::required() {
-  option_.required();
-  return *this;
+namespace {
+
+void be_given(CLI::Option& option, const GivenHow& how) {
+  if (how.required) option.required();
+  if (how.by_commas) option.delimiter(',');
+  if (how.repeated) option.take_all();
+  if (how.one_at_a_time) option.allow_extra_args(false);
+  if (how.needs) option.needs(how.needs);
 }
 
-CommandOption& CommandOption::separated_by_commas() {
-  option_.delimiter(',');
-  return *this;
+}  // namespace
+
+void CommandOptions::option(const std::string& name, std::string& value, const std::string& words,
+                            const GivenHow& how) {
+  be_given(*app_->add_option(name, value, words)->capture_default_str(), how);
 }
 
-CommandOption& CommandOption::may_be_repeated() {
-  option_.take_all();
-  return *this;
+void CommandOptions::option(const std::string& name, std::optional<std::string>& value,
+                            const std::string& words) {
+  app_->add_option_function<std::string>(
+      name, [&value](const std::string& text) { value = text; }, words);
 }
 
-CommandOption& CommandOption::one_at_a_time() {
-  option_.allow_extra_args(false);
-  return *this;
+void CommandOptions::option(const std::string& name, std::vector<std::string>& values,
+                            const std::string& words, const GivenHow& how) {
+  be_given(*app_->add_option(name, values, words), how);
 }
 
-CommandOption& CommandOption::needs(const char* other) {
-  option_.needs(other);
-  return *this;
-}
-
-CommandOption CommandOptions::option(const std::string& name, std::string& value, const std::string& words) {
-  return CommandOption(*app_->add_option(name, value, words)->capture_default_str());
-}
-
-CommandOption CommandOptions::option(const std::string& name, std::optional<std::string>& value,
-                                     const std::string& words) {
-  return CommandOption(*app_->add_option_function<std::string>(
-      name, [&value](const std::string& text) { value = text; }, words));
-}
-
-CommandOption CommandOptions::option(const std::string& name, std::vector<std::string>& values,
-                                     const std::string& words) {
-  return CommandOption(*app_->add_option(name, values, words));
-}
-
-CommandOption CommandOptions::option(const std::string& name, double& value, double least, double most,
-                                     const std::string& words) {
-  return CommandOption(
-      *app_->add_option(name, value, words)->check(CLI::Range(least, most))->capture_default_str());
+void CommandOptions::option(const std::string& name, double& value, double least, double most,
+                            const std::string& words) {
+  app_->add_option(name, value, words)->check(CLI::Range(least, most))->capture_default_str();
 }
 
 void CommandOptions::flag(const std::string& name, bool& value, const std::string& words) {

@@ -6,28 +6,19 @@
 
 namespace CLI {
 class App;
-class Option;
-}  // namespace CLI
+}
 
 // The options of commands, of which options.cpp alone includes CLI11: that takes seconds to compile.
 
 namespace palimpsest {
 
-/// An option, to say more of it.
-class CommandOption {
- public:
-  explicit CommandOption(CLI::Option& option) : option_(option) {}
-
-  CommandOption& required();
-  CommandOption& separated_by_commas();
-  CommandOption& may_be_repeated();
-  /// Takes one value each time it is given.
-  CommandOption& one_at_a_time();
-  /// Is refused where the option `other` is not given.
-  CommandOption& needs(const char* other);
-
- private:
-  CLI::Option& option_;
+/// How an option is given.
+struct GivenHow {
+  bool required = false;
+  bool by_commas = false;       // values separated by commas
+  bool repeated = false;        // it may be given again
+  bool one_at_a_time = false;   // one value each time
+  const char* needs = nullptr;  // refused where this option is not given
 };
 
 /// A command of the command line. What it holds lives as long as the parser.
@@ -36,12 +27,13 @@ class CommandOptions {
   explicit CommandOptions(CLI::App& app) : app_(&app) {}
 
   /// An option; the help tells what stands in `value` as its default.
-  CommandOption option(const std::string& name, std::string& value, const std::string& words);
-  CommandOption option(const std::string& name, std::optional<std::string>& value, const std::string& words);
-  CommandOption option(const std::string& name, std::vector<std::string>& values, const std::string& words);
+  void option(const std::string& name, std::string& value, const std::string& words,
+              const GivenHow& how = {});
+  void option(const std::string& name, std::optional<std::string>& value, const std::string& words);
+  void option(const std::string& name, std::vector<std::string>& values, const std::string& words,
+              const GivenHow& how = {.by_commas = true, .repeated = true});
   /// A number from `least` to `most`.
-  CommandOption option(const std::string& name, double& value, double least, double most,
-                       const std::string& words);
+  void option(const std::string& name, double& value, double least, double most, const std::string& words);
   void flag(const std::string& name, bool& value, const std::string& words);
 
   /// Refuses the two together.

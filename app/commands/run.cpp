@@ -92,24 +92,11 @@ bool is_vector(const Variant& variant, const Settings& settings, const std::stri
   });
 }
 
-/// What a run that goes on must be given besides the states: vectors.
-void add_handed_over(const Variant& variant, const SequenceBatch& batch, Precision precision,
-                     Arrays& arrays) {
-  std::map<std::string, std::vector<Matrix<double>>> handed;
-  for (const Sequence& head : batch.heads) {
-    Arrays more;
-    variant.hand_over(head, more);
-    for (const auto& [name, array] : more) {
-      Matrix<double> vector(array.size(), 1);
-      for (Index i = 0; i < array.size(); ++i) vector(i, 0) = array[i];
-      handed[name].push_back(std::move(vector));
-    }
-  }
-  for (const auto& [name, vectors] : handed) {
-    std::vector<const Matrix<double>*> heads;
-    for (const Matrix<double>& vector : vectors) heads.push_back(&vector);
-    arrays[name] = Joined{batch, heads, false, true}.array(precision);
-  }
+/// The numbers of an array in one column, times a factor.
+Matrix<double> column_of(const Array& array, double factor = 1) {
+  Matrix<double> column(array.size(), 1);
+  for (Index i = 0; i < array.size(); ++i) column(i, 0) = factor * array[i];
+  return column;
 }
 
 /// Runs every head of every batch: `o` and the final states under their contract names, with the axes of
@@ -137,24 +124,32 @@ Arrays run_heads(const Backend& backend, const Variant& variant, const SequenceB
   const std::vector<Output> outputs =
       backend.run_heads(variant, batch.heads, form, precision, chunk_size, std::move(stop), head_done);
 
-  const auto of_every_head = [&](auto part) {
-    std::vector<const Matrix<double>*> heads;
-    for (const Output& output : outputs) heads.push_back(&part(output));
-    return heads;
-  };
   Arrays arrays;
-  const auto o = of_every_head([](const Output& output) -> const auto& { return output.o; });
-  arrays["o"] = Joined{batch, o, true, false}.array(precision);
-  for (std::size_t i = 0; i < outputs.front().states.size(); ++i) {
-    const std::string& state = outputs.front().states[i].first;
-    const auto values =
-        of_every_head([i](const Output& output) -> const auto& { return output.states[i].second; });
-    arrays[final_name(outputs.front().states.size(), state)] =
-        Joined{batch, values, false, is_vector(variant, batch.heads.front().settings, state)}.array(
-            precision);
+  const auto add = [&](const std::string& name, bool are_vectors, auto of_head) {
+    std::vector<const Matrix<double>*> heads;
+    for (std::size_t head = 0; head < outputs.size(); ++head) heads.push_back(&of_head(head));
+    arrays[name] = Joined{batch, heads, name == "o", are_vectors}.array(precision);
+  };
+  add(
+      "o", false, [&](std::size_t head) -> const auto& { return outputs[head].o; });
+  const NamedStates& states = outputs.front().states;
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    add(
+        final_name(states.size(), states[i].first),
+        is_vector(variant, batch.heads.front().settings, states[i].first),
+        [&](std::size_t head) -> const auto& { return outputs[head].states[i].second; });
   }
-  if (variant.hand_over && !outputs.front().states.empty())
-    add_handed_over(variant, batch, precision, arrays);
+  if (!variant.hand_over || states.empty()) return arrays;
+  // What a run that goes on must be given besides the states: vectors.
+  std::map<std::string, std::vector<Matrix<double>>> handed;
+  for (const Sequence& head : batch.heads) {
+    Arrays more;
+    variant.hand_over(head, more);
+    for (const auto& [name, array] : more) handed[name].push_back(column_of(array));
+  }
+  for (const auto& [name, vectors] : handed)
+    add(
+        name, true, [&](std::size_t head) -> const auto& { return vectors[head]; });
   return arrays;
 }
 
@@ -259,13 +254,6 @@ std::string scale_of(const SequenceBatch& batch) {
   const bool is_one = std::ranges::all_of(
       batch.heads, [&](const Sequence& head) { return head.parameter("scale") == scale; });
   return is_one ? fmt::format("scale {:.6g}", scale) : "a scale for every head";
-}
-
-/// The numbers of an array in one column, times a factor.
-Matrix<double> column_of(const Array& array, double factor = 1) {
-  Matrix<double> column(array.size(), 1);
-  for (Index i = 0; i < array.size(); ++i) column(i, 0) = factor * array[i];
-  return column;
 }
 
 /// The factor with the least squared difference.
@@ -454,19 +442,20 @@ int run(const RunOptions& options, const Console& console) {
 
 Task add_run(CommandOptions command, Console console) {
   const auto options = std::make_shared<RunOptions>();
-  command.option("VARIANT", options->variant, "Id of the variant; palimpsest info lists them").required();
+  command.option("VARIANT", options->variant, "Id of the variant; palimpsest info lists them",
+                 {.required = true});
   command.option("--form", options->form, form_names());
   command.option("--device", options->device, "cpu or cuda");
   command.option("--precision", options->precision, "f64, f32; tf32, bf16 on a device that has them");
   command.option("--chunk", options->chunk, "Tokens per chunk, where the form has chunks; changes no result");
-  command
-      .option("--input", options->input,
-              "The file with q, k, v and what else the variant takes: .npz, .safetensors, .csv, or one of "
-              "the .npy files of a folder")
-      .required();
-  command.option("--output", options->output, "The .npz to write: o and the final states").required();
-  command.option("--param", options->settings, "NAME=VALUE: an option or a parameter of the variant")
-      .may_be_repeated();
+  command.option("--input", options->input,
+                 "The file with q, k, v and what else the variant takes: .npz, .safetensors, .csv, or one of "
+                 "the .npy files of a folder",
+                 {.required = true});
+  command.option("--output", options->output, "The .npz to write: o and the final states",
+                 {.required = true});
+  command.option("--param", options->settings, "NAME=VALUE: an option or a parameter of the variant",
+                 {.repeated = true});
   command.flag("--ask", options->only_ask,
                "The tokens of the input only ask: their q and gates count, their k, v and beta do not; the "
                "initial state answers as the gates let it fade. For queries that come wholly after a "

@@ -148,13 +148,8 @@ constexpr ShownView views[] = {
 };
 
 const ShownView& find_view(const std::string& id) {
-  std::vector<std::string_view> known;
-  for (const ShownView& view : views) {
-    if (view.id == id) return view;
-    known.emplace_back(view.id);
-  }
-  throw InputError(
-      fmt::format("there is no view \"{}\"; expected one of: {}", shown(id), fmt::join(known, ", ")));
+  return find_row(views, id, &ShownView::id,
+                  fmt::format("there is no view \"{}\"; expected one of", shown(id)));
 }
 
 const std::string& operation_at(const ShownPlace& place) {
@@ -272,9 +267,9 @@ Task add_show(CommandOptions command, Console console) {
   const auto options = std::make_shared<ShowOptions>();
   std::string ids;
   for (const ShownView& view : views) ids += fmt::format("\n{}: {}", view.id, view.words);
-  command.option("VIEW", options->view, "What to show:" + ids).required();
-  command.option("--capture,--data", options->data, "A file with q, k and v; or capture:NAME, preset:NAME")
-      .required();
+  command.option("VIEW", options->view, "What to show:" + ids, {.required = true});
+  command.option("--capture,--data", options->data, "A file with q, k and v; or capture:NAME, preset:NAME",
+                 {.required = true});
   command.option("--variant", options->variant, "Compute this variant instead of the data's own");
   command.option("--form", options->form, form_names());
   command.option("--device", options->device, "cpu or cuda");
@@ -282,21 +277,19 @@ Task add_show(CommandOptions command, Console console) {
   command.option("--at", options->at, "TOKEN or TOKEN:OPERATION, such as 42:write (default: the last token)");
   command.option("--head", options->head,
                  "Which head, over batches and heads (default: where the window opens)");
-  command
-      .option(
-          "--words", options->words,
-          "Ask for these words, by the numbers of their tokens or their texts (default: those whose writes "
-          "were strongest)")
-      .separated_by_commas();
+  command.option(
+      "--words", options->words,
+      "Ask for these words, by the numbers of their tokens or their texts (default: those whose writes "
+      "were strongest)",
+      {.by_commas = true});
   command.option("--why", options->cell,
                  "ROW,COLUMN of the memory for provenance (default: its largest number)");
-  command
-      .option("--beside", options->beside,
-              "VARIANT, VARIANT:FORM or VARIANT:FORM:PRECISION, up to three: what compare shows beside "
-              "the variant (default: the sides that the window shows at first)")
-      .separated_by_commas();
-  command.option("--param", options->settings, "NAME=VALUE: an option or a parameter of the variant")
-      .may_be_repeated();
+  command.option("--beside", options->beside,
+                 "VARIANT, VARIANT:FORM or VARIANT:FORM:PRECISION, up to three: what compare shows beside "
+                 "the variant (default: the sides that the window shows at first)",
+                 {.by_commas = true});
+  command.option("--param", options->settings, "NAME=VALUE: an option or a parameter of the variant",
+                 {.repeated = true});
   command.option("--json", options->json, "Write the numbers to this file, for programs");
   return [options, console] { return show(*options, console); };
 }

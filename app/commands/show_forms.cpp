@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "app/commands/show_views.h"
-#include "app/session/compare_questions.h"
 #include "app/session/compared_sides.h"
 #include "app/session/prove_questions.h"
 

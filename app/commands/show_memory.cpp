@@ -5,7 +5,6 @@
 
 #include "app/commands/show_views.h"
 #include "app/session/attention_questions.h"
-#include "app/session/learn_questions.h"
 #include "app/session/memory_questions.h"
 #include "app/session/step_questions.h"
 #include "core/base/error.h"

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "app/session/words.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 
@@ -25,14 +26,11 @@ bool parse_all(std::string_view text, Number& number) {
 }
 
 /// The value among `all` with this name.
-template <class Named>
-Named parse_name(std::string_view text, const char* what, const Named* begin, const Named* end) {
-  const auto found = std::find_if(begin, end, [&](Named value) { return name(value) == text; });
-  if (found != end) return *found;
-  std::vector<std::string> known;
-  std::transform(begin, end, std::back_inserter(known), [](Named value) { return name(value); });
-  throw InputError(
-      fmt::format("there is no {} \"{}\"; expected one of: {}", what, shown(text), fmt::join(known, ", ")));
+template <class Named, std::size_t count>
+Named parse_name(std::string_view text, const char* what, const Named (&all)[count]) {
+  return find_row(
+      all, text, [](Named value) { return name(value); },
+      fmt::format("there is no {} \"{}\"; expected one of", what, shown(text)));
 }
 
 }  // namespace
@@ -111,13 +109,9 @@ std::string form_names() {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-Form parse_form(std::string_view text) {
-  return parse_name(text, "form", std::begin(all_forms), std::end(all_forms));
-}
+Form parse_form(std::string_view text) { return parse_name(text, "form", all_forms); }
 
-Precision parse_precision(std::string_view text) {
-  return parse_name(text, "precision", std::begin(all_precisions), std::end(all_precisions));
-}
+Precision parse_precision(std::string_view text) { return parse_name(text, "precision", all_precisions); }
 
 std::pair<int, int> parse_size(const std::string& text) {
   const auto is_side = [](Index side) { return side >= 16 && side <= most_pixels_a_side; };

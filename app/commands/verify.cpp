@@ -244,19 +244,18 @@ int run_verify(const VerifyOptions& options, const Console& console) {
 
 Task add_verify(CommandOptions command, Console console) {
   const auto options = std::make_shared<VerifyOptions>();
-  const auto list = [&](const char* name, std::vector<std::string>& values, const char* words) {
-    command.option(name, values, words).separated_by_commas().may_be_repeated();
-  };
-  list("--variant", options->variants, "Only these variants (default: all)");
-  list("--form", options->forms, "Only these forms");
-  list("--device", options->devices, "Only these devices (default: all that can be used)");
-  list("--precision", options->precisions, "Only these precisions (default: all that the device has)");
-  list("--tokens", options->tokens,
-       "Texts of these lengths, and no others; those above 300 tokens in chunks of 64 and the first size, "
-       "beyond 4096 each choice of options once");
-  list("--dk", options->dk,
-       "Key channels of every case (default: 12,5, and where a GPU computes a few with 70,20)");
-  list("--dv", options->dv, "Value channels, one for each of --dk (default: as many as there)");
+  command.option("--variant", options->variants, "Only these variants (default: all)");
+  command.option("--form", options->forms, "Only these forms");
+  command.option("--device", options->devices, "Only these devices (default: all that can be used)");
+  command.option("--precision", options->precisions,
+                 "Only these precisions (default: all that the device has)");
+  command.option(
+      "--tokens", options->tokens,
+      "Texts of these lengths, and no others; those above 300 tokens in chunks of 64 and the first size, "
+      "beyond 4096 each choice of options once");
+  command.option("--dk", options->dk,
+                 "Key channels of every case (default: 12,5, and where a GPU computes a few with 70,20)");
+  command.option("--dv", options->dv, "Value channels, one for each of --dk (default: as many as there)");
   command.option("--cases", options->cases,
                  "This many random cases in the place of the fixed plan: variant, options, T up to 300 "
                  "and now and then 4096, K "
@@ -264,7 +263,7 @@ Task add_verify(CommandOptions command, Console console) {
   command.option("--seed", options->seed, "What the random numbers start from; the same on every machine");
   command.option("--jobs", options->jobs, "Threads (default: one per core); they change no result");
   command.option("--json", options->json, "Write the report to this file as well");
-  list(
+  command.option(
       "--fault", options->faults,
       "Make every form wrong in this way, or \"all\": verification must fail (exit status 1), and says "
       "where; "
@@ -274,12 +273,10 @@ Task add_verify(CommandOptions command, Console console) {
   command.option("--case", options->one_case,
                  "Only this case, as a report names it: random:T=17,..., or the first head of data: "
                  "preset:NAME, capture:NAME or a file");
-  command.option("--chunk", options->chunk, "With --case: tokens per chunk, where the form has chunks")
-      .needs("--case");
-  command
-      .option("--param", options->settings,
-              "With --case: NAME=VALUE, an option or a parameter of the variant")
-      .may_be_repeated();
+  command.option("--chunk", options->chunk, "With --case: tokens per chunk, where the form has chunks",
+                 {.needs = "--case"});
+  command.option("--param", options->settings,
+                 "With --case: NAME=VALUE, an option or a parameter of the variant", {.repeated = true});
   for (const char* const sizes : {"--tokens", "--dk", "--dv"}) {
     for (const char* const other : {"--cases", "--case", "--fault"}) command.exclude(sizes, other);
   }

@@ -37,10 +37,8 @@ constexpr double shown_part = 0.995;  // of the cells that are not 0 have colour
 
 /// What all but a few of the numbers that are not 0 lie within.
 double range_of(const Matrix<double>& numbers) {
-  std::vector<double> sizes;
-  for (const double number : numbers.reshaped()) {
-    if (number != 0) sizes.push_back(std::abs(number));
-  }
+  std::vector<double> sizes = sizes_of(numbers);
+  std::erase(sizes, 0.0);
   return quantile(std::move(sizes), shown_part);
 }
 
@@ -146,7 +144,7 @@ Index asked_channel(const AttentionView& view, const Sequence& sequence) {
   return std::clamp<Index>(view.channel, 0, std::max<Index>(sequence.dv, 1) - 1);
 }
 
-Found<AttentionPart::Value> AttentionPart::compute(const Foundation& foundation, const Effort& effort) const {
+Found<DrawnPart> AttentionPart::compute(const Foundation& foundation, const Effort& effort) const {
   const AttentionBand band = band_of(foundation, reading, place, effort.stop);
   const Matrix<double> shares = shares_of_rows(band);
   DrawnPart part;
@@ -158,7 +156,7 @@ Found<AttentionPart::Value> AttentionPart::compute(const Foundation& foundation,
   return part;
 }
 
-Found<RowAtToken::Value> RowAtToken::compute(const Foundation& foundation, const Effort& effort) const {
+Found<RowOfWeights> RowAtToken::compute(const Foundation& foundation, const Effort& effort) const {
   RowOfWeights row;
   const auto unless_unsupported = [&](const Reading& reading,
                                       Index of_channel) -> std::optional<AttentionBand> {
@@ -195,7 +193,7 @@ Found<RowAtToken::Value> RowAtToken::compute(const Foundation& foundation, const
   return row;
 }
 
-Found<FactsOfAttention::Value> FactsOfAttention::compute(const Foundation& foundation, const Effort&) const {
+Found<AttentionFacts> FactsOfAttention::compute(const Foundation& foundation, const Effort&) const {
   const auto reason_of = [](auto tried) -> std::string {
     try {
       tried();

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "app/session/learn_questions.h"
+#include "app/session/memory_questions.h"
 #include "app/session/state.h"
 #include "core/insight/attention_band.h"
 
@@ -51,8 +51,6 @@ inline bool operator==(const BandPlace& x, const BandPlace& y) { return (x <=> y
 
 /// A part of the picture: a question.
 struct AttentionPart {
-  using Value = DrawnPart;
-
   Weak<Foundation> of = {};
   Reading reading = {};
   BandPlace place = {};
@@ -60,7 +58,7 @@ struct AttentionPart {
 
   std::string subject() const { return {}; }  // another part never stands for it
   auto operator<=>(const AttentionPart&) const = default;
-  Found<Value> compute(const Foundation& foundation, const Effort& effort) const;
+  Found<DrawnPart> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
 /// What became of a word's write since it was made: how much of its value its key still finds.
@@ -94,15 +92,13 @@ struct RowOfWeights {
 
 /// What is read at a token.
 struct RowAtToken {
-  using Value = RowOfWeights;
-
   Weak<Foundation> of = {};
   Index token = 0;
   double sharpness = 0;  // as in Reading
   Index channel = 0;
 
   auto operator<=>(const RowAtToken&) const = default;
-  Found<Value> compute(const Foundation& foundation, const Effort& effort) const;
+  Found<RowOfWeights> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
 /// What can be shown of a rule's weights.
@@ -116,11 +112,9 @@ struct AttentionFacts {
 
 /// These facts: a question.
 struct FactsOfAttention {
-  using Value = AttentionFacts;
-
   Weak<Foundation> of = {};
   auto operator<=>(const FactsOfAttention&) const = default;
-  Found<Value> compute(const Foundation& foundation, const Effort& effort) const;
+  Found<AttentionFacts> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
 /// Which part of all weights is looked at: as many rows as columns.

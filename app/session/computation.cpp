@@ -24,7 +24,33 @@ constexpr std::size_t budget = std::size_t{96} << 20;  // bytes of states that a
 constexpr double largest_state = 256e6;  // bytes
 constexpr double largest_rows = 1e9;     // bytes of all features of q and k
 
+constexpr double states_beyond_typical = 3;  // 99.7 % of normal numbers lie within three times their rms
+constexpr Index enough_rows = 2048;          // tokens that are looked at; more are sampled evenly
+
 std::atomic<int> alive{0};
+
+/// The magnitude that nearly all numbers stay below; the largest if that is zero.
+double strong(const Matrix<double>& rows) {
+  std::vector<double> magnitudes;
+  const Index stride = std::max<Index>(rows.rows() / enough_rows, 1);
+  for (Index row = 0; row < rows.rows(); row += stride)
+    std::ranges::copy(sizes_of(rows.row(row)), std::back_inserter(magnitudes));
+  const double most = quantile(magnitudes, nearly_all);
+  return most > 0 ? most : quantile(std::move(magnitudes), 1);
+}
+
+/// The magnitude that all but a few numbers of the memory stay below, over all tokens. From each memory's
+/// size, because keeping all memories would take too much room.
+double strong_state(std::span<const Recall> recalls) {
+  std::vector<double> sizes;
+  std::vector<double> largest;
+  for (const Recall& recall : recalls) {
+    sizes.push_back(recall.root_mean_square);
+    largest.push_back(recall.largest);
+  }
+  const double typical = quantile(std::move(sizes), nearly_all);
+  return std::min(states_beyond_typical * typical, quantile(std::move(largest), 1));
+}
 
 /// Judges a form that is computed.
 void judge(const Foundation& foundation, Form which, FormResult& form, const std::stop_token& stop) {
@@ -35,10 +61,10 @@ void judge(const Foundation& foundation, Form which, FormResult& form, const std
   form.amplified = foundation.reference->alone(stop, [&](ReferenceRun& reference) {
     return reference.why_amplified(form.judgement, which, choice.chunk_size, stop);
   });
-  form.token_residual = errors_by_row("o", form.output().o, foundation.reference->expected(stop).o);
-  const auto bad = std::ranges::find_if(form.token_residual,
-                                        [&](double error) { return error > form.judgement.allowed(); });
-  if (bad != form.token_residual.end()) form.first_bad_token = bad - form.token_residual.begin();
+  const auto errors = errors_by_row("o", form.output().o, foundation.reference->expected(stop).o);
+  const auto bad =
+      std::ranges::find_if(errors, [&](double error) { return error > form.judgement.allowed(); });
+  if (bad != errors.end()) form.first_bad_token = bad - errors.begin();
 }
 
 /// How strongly the tokens write; nothing where there is no memory to ask.
@@ -291,7 +317,10 @@ std::shared_ptr<Computation> begin_right(std::shared_ptr<const DataSet> data, co
   require_affordable(*result->variant->rule, result->sequence);
   result->reference =
       std::make_shared<const SharedReference>(*result->variant, std::move(held), choice.precision);
-  result->scales = kind_scales(result->sequence);
+  const Sequence& sequence = result->sequence;
+  result->scales = {.key = sequence.has("k") ? strong(sequence.at("k").all<double>()) : 1,
+                    .query = strong(sequence.at("q").all<double>()),
+                    .value = strong(sequence.at("v").all<double>())};
   for (const Form form : all_forms)
     result->forms[static_cast<std::size_t>(form)] =
         std::make_shared<const FormResult>(steps_of(*result, form));
@@ -366,7 +395,7 @@ const Output& FormResult::output() const {
   return computed ? *computed : nothing;
 }
 
-Found<ComparedForm::Value> ComparedForm::compute(const Foundation& foundation, const Effort& effort) const {
+Found<FormResult> ComparedForm::compute(const Foundation& foundation, const Effort& effort) const {
   FormResult result;
   result.trace = foundation.trace(form).get();
   result.is_compared = true;
@@ -431,19 +460,19 @@ std::string fused_words(const Computation& computed, Form form) {
 }
 
 static auto parts_of(const Output& output) { return std::tie(output.o, output.states); }
-static auto parts_of(const FormResult& result) { return std::tie(result.computed, result.token_residual); }
+static auto parts_of(const FormResult& result) { return std::tie(result.computed); }
 static auto parts_of(const TokenRecalls& recalls) { return std::tie(recalls.tokens); }
 
-Found<RecallOfTokens::Value> RecallOfTokens::compute(const Foundation& foundation,
-                                                     const Effort& effort) const {
+Found<TokenRecalls> RecallOfTokens::compute(const Foundation& foundation, const Effort& effort) const {
   auto recalls = recall(*foundation.variant, foundation.sequence, effort.stop, effort.progress);
   if (!recalls) return TokenRecalls();
   const double strong = strong_state(*recalls);
   return TokenRecalls{.tokens = std::move(*recalls), .strong_state = strong};
 }
 
-Found<RunawayMemory::Value> RunawayMemory::compute(const Foundation& foundation, const Effort& effort) const {
-  if (!foundation.variant->memory.none.empty()) return Value();
+Found<std::optional<Divergence>> RunawayMemory::compute(const Foundation& foundation,
+                                                        const Effort& effort) const {
+  if (!foundation.variant->memory.none.empty()) return std::nullopt;
   return divergence(*foundation.variant, foundation.sequence, 10, effort.stop, effort.progress);
 }
 
@@ -456,14 +485,12 @@ struct ReferenceFacts {
 };
 
 struct FactsOfReference {
-  using Value = ReferenceFacts;
-
   Weak<Foundation> of = {};
 
   auto operator<=>(const FactsOfReference&) const = default;
-  Found<Value> compute(const Foundation& foundation, const Effort& effort) const {
+  Found<ReferenceFacts> compute(const Foundation& foundation, const Effort& effort) const {
     const Matrix<double>& o = foundation.reference->expected(effort.stop).o;
-    return ReferenceFacts{output_scale(o), distance_to_own_output(foundation, o)};
+    return ReferenceFacts{strong(o), distance_to_own_output(foundation, o)};
   }
 };
 
@@ -510,7 +537,7 @@ bool complete(const std::shared_ptr<Computation>& computation, Questions& questi
     if (has_failed) problem = known.reason;
     if (!has_failed && (!known.value || (known.stale && !takes(*known.value)))) return;
     is_known = has_failed || !known.stale;
-    set(has_failed ? std::make_shared<const typename Key::Value>() : known.value);
+    set(has_failed ? std::make_shared<const ValueOf<Key>>() : known.value);
     sum_up(all);
   };
   ask(

@@ -64,11 +64,10 @@ struct FormResult {
   const Trace* trace = nullptr;  // its steps, which the foundation holds
   bool is_compared = false;      // whether what follows is this form's; else it is empty, or an old one's
   std::shared_ptr<const Output> computed =
-      nullptr;                         // shared with what stands for it later; null: nothing yet
-  Judgement judgement;                 // against the reference, as verify() judges it
-  std::string amplified;               // why the judgement allows more than the tolerance; mostly empty
-  std::vector<double> token_residual;  // the error of each token's output
-  Index first_bad_token = -1;          // the first beyond what is allowed; -1: none
+      nullptr;                 // shared with what stands for it later; null: nothing yet
+  Judgement judgement;         // against the reference, as verify() judges it
+  std::string amplified;       // why the judgement allows more than the tolerance; mostly empty
+  Index first_bad_token = -1;  // the first beyond what is allowed; -1: none
 
   /// What the form gives; without rows until it is computed.
   const Output& output() const;
@@ -231,33 +230,27 @@ std::string fused_words(const Computation& computed, Form form);
 
 /// What comes of a form that has steps, compared with the reference. Any failure is said in `missing`.
 struct ComparedForm {
-  using Value = FormResult;
-
   Weak<Foundation> of = {};
   Form form = Form::recurrent;
 
   auto operator<=>(const ComparedForm&) const = default;
   std::string subject() const { return name(form) + (" " + subject_of_data(of)); }
-  Found<Value> compute(const Foundation& foundation, const Effort& effort) const;
+  Found<FormResult> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
 /// How well every token is remembered.
 struct RecallOfTokens {
-  using Value = TokenRecalls;
-
   Weak<Foundation> of = {};
   auto operator<=>(const RecallOfTokens&) const = default;
-  Found<Value> compute(const Foundation& foundation, const Effort& effort) const;
+  Found<TokenRecalls> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
 /// Where the memory runs away; nothing for a rule without one.
 struct RunawayMemory {
-  using Value = std::optional<Divergence>;
-
   Weak<Foundation> of = {};
 
   auto operator<=>(const RunawayMemory&) const = default;
-  Found<Value> compute(const Foundation& foundation, const Effort& effort) const;
+  Found<std::optional<Divergence>> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
 /// Asks for what a computation still lacks, and adds what is there: every form compared, the recall of the

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <vector>
 
+#include "app/session/words.h"
 #include "core/base/error.h"
 #include "core/base/parallel_for.h"
 #include "core/race/report.h"
@@ -24,13 +25,8 @@ Devices backends() {
 }
 
 const Backend& find_backend(std::string_view name, Devices devices) {
-  std::vector<std::string> known;
-  for (const Backend* backend : devices) {
-    if (backend->name() == name) return *backend;
-    known.push_back(backend->name());
-  }
-  throw InputError(
-      fmt::format("there is no device \"{}\"; expected one of: {}", name, fmt::join(known, ", ")));
+  return *find_row(devices, name, &Backend::name,
+                   fmt::format("there is no device \"{}\"; expected one of", name));
 }
 
 bool is_cpu(const Backend& backend) { return &backend == &cpu_backend(); }

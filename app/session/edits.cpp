@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "app/session/computation.h"
+#include "app/session/words.h"
+#include "core/base/arrays.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/variants/variants.h"
@@ -25,15 +27,15 @@ Array* own(EditedHead& head, const std::string& name) {
 }
 
 void scale(EditedHead& head, const std::string& name, double factor) {
-  if (Array* array = own(head, name)) *array = mapped(*array, [&](double x) { return x * factor; });
+  if (Array* array = own(head, name)) *array = mapped<double>(*array, [&](double x) { return x * factor; });
 }
 
 /// Every decay to a power: its logarithm times it.
 void scale_decay(EditedHead& head, double power) {
   const auto scaled = [power](double x) { return power == 0 ? 0.0 : x * power; };  // not 0 * -inf
-  if (Array* logs = own(head, "g")) *logs = mapped(*logs, scaled);
+  if (Array* logs = own(head, "g")) *logs = mapped<double>(*logs, scaled);
   if (Array* decays = own(head, "alpha"))
-    *decays = mapped(*decays, [power](double x) { return std::pow(x, power); });
+    *decays = mapped<double>(*decays, [power](double x) { return std::pow(x, power); });
 }
 
 const Input* find_input(std::span<const Input> inputs, std::string_view name) {
@@ -109,7 +111,7 @@ Edited find_edited(EditedHead& head, const std::string& name, std::initializer_l
                                    describe(range), name));
   }
   Array& array = found->second;
-  if (array.is_f32()) array = mapped(array, [](double x) { return x; });
+  if (array.is_f32()) array = mapped<double>(array, [](double x) { return x; });
   const Index rows = array.shape.empty() ? 1 : array.shape.front();
   return {.values = &std::get<std::vector<double>>(array.values),
           .in_logs = in_logs && name != "g",
@@ -285,16 +287,12 @@ void apply(const Edits& edits, EditedHead& head, std::span<const EditKind> table
   for (std::size_t i = 0; i < edits.size(); ++i) {
     const Edit& edit = edits[i];
     try {
-      const EditKind* kind = find_kind(edit.kind, table);
-      if (!kind) {
-        std::vector<std::string_view> known;
-        for (const EditKind& one : table) known.emplace_back(one.id);
-        throw InputError(fmt::format("there is no such edit; expected one of: {}", fmt::join(known, ", ")));
-      }
-      require_numbers(edit, *kind);
-      if (kind->neutral && !sliders.insert(kind->id).second)
+      const EditKind& kind =
+          find_row(table, edit.kind, &EditKind::id, "there is no such edit; expected one of");
+      require_numbers(edit, kind);
+      if (kind.neutral && !sliders.insert(kind.id).second)
         throw InputError("there is one before it; expected one of this kind");
-      if (kind->apply) kind->apply(head, edit);
+      if (kind.apply) kind.apply(head, edit);
     } catch (const InputError& error) {
       const EditKind* kind = find_kind(edit.kind, table);
       throw InputError(kind && kind->neutral

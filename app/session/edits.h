@@ -77,14 +77,6 @@ void ramp(Edits& edits, const std::string& array, Index from, Index to, double f
 /// Makes a gate the same everywhere, in place of what was painted.
 void set_constant(Edits& edits, const std::string& array, double value);
 
-/// `array` with `function` of each element, as doubles.
-template <class Function>
-Array mapped(const Array& array, Function function) {
-  std::vector<double> values(static_cast<std::size_t>(array.size()));
-  for (Index i = 0; i < array.size(); ++i) values[static_cast<std::size_t>(i)] = function(array[i]);
-  return {array.shape, std::move(values)};
-}
-
 struct Foundation;
 
 /// A gate or learning rate that one number can stand for, besides the decay and the strength.

@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
-#include <random>
 #include <tuple>
 
 #include "app/session/edits.h"
 #include "app/session/found.h"
 #include "app/session/presets.h"
+#include "core/base/arrays.h"
 #include "core/base/error.h"
+#include "core/base/random_numbers.h"
 #include "core/base/stop.h"
 #include "core/insight/learning.h"
 #include "core/proof/reference_run.h"
@@ -235,16 +236,16 @@ struct Fitting {
     const std::string what = input.name.starts_with("initial_") ? "a first memory" : input.name;
     if (!wanted.like.empty()) {
       lack(what, fmt::format("{:.3g} times {}", size, wanted.like));
-      return mapped(arrays.at(wanted.like), [&](double x) { return size * x; });
+      return mapped<double>(arrays.at(wanted.like), [&](double x) { return size * x; });
     }
     lack(what, fmt::format("{}{:.3g}", wanted.random ? "random, about " : "", size));
     Array array;
     for (const std::string& axis : input.shape) array.shape.push_back(size_of(axis));
     if (input.range == Range::positive_definite) array.shape.pop_back();  // its diagonal
     std::vector<double> values(static_cast<std::size_t>(array.size()), size);
-    std::mt19937_64 bits(input.name.size());
+    RandomNumbers random(input.name.size(), "");
     for (double& value : values) {
-      if (wanted.random) value *= static_cast<double>(bits() >> 11) * 0x1p-52 - 1;
+      if (wanted.random) value *= 2 * random.uniform() - 1;
     }
     array.values = std::move(values);
     return array;
@@ -339,7 +340,7 @@ const Variant& variant_of(const DataSet& data) {
   return find_variant("gated_deltanet");
 }
 
-Found<DataPreview::Value> DataPreview::compute(const Effort& effort) const {
+Found<PreviewedData> DataPreview::compute(const Effort& effort) const {
   PreviewedData result;
   result.data = std::make_shared<const DataSet>(open_data(id));
   const DataSet& data = *result.data;

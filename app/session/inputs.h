@@ -50,14 +50,12 @@ inline constexpr Index most_previewed_heads = 16;
 
 /// What there is to see of data before they are opened.
 struct DataPreview {
-  using Value = PreviewedData;
-
   static constexpr std::size_t most_kept = 16;  // each takes up to 2 MB, and a slider makes many
 
   std::string id;  // as open_data takes it
 
   auto operator<=>(const DataPreview&) const = default;
-  Found<Value> compute(const Effort& effort) const;
+  Found<PreviewedData> compute(const Effort& effort) const;
 
   /// Presets of other sizes stand for one until it is made.
   std::string subject() const { return id.substr(0, id.find('?')); }

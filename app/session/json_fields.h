@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "app/session/fields.h"
+#include "app/session/words.h"
 #include "core/base/error.h"
 #include "core/base/matrix.h"
 #include "core/base/text.h"
@@ -38,23 +39,6 @@ constexpr const auto& all_values(std::type_identity<Precision>) { return all_pre
 
 template <class Value>
 concept Enumeration = std::is_enum_v<Value>;
-
-/// The names of an enumeration's values.
-template <Enumeration Enum>
-std::vector<std::string_view> known_names() {
-  std::vector<std::string_view> known;
-  for (const Enum one : all_values(std::type_identity<Enum>{})) known.emplace_back(name(one));
-  return known;
-}
-
-/// The value of this name, if there is one.
-template <Enumeration Enum>
-std::optional<Enum> named(std::string_view wanted) {
-  for (const Enum one : all_values(std::type_identity<Enum>{})) {
-    if (wanted == name(one)) return one;
-  }
-  return std::nullopt;
-}
 
 /// The fields of an object by name. One that is absent leaves what was there; one of another type, or out of
 /// range, is an InputError.
@@ -86,11 +70,7 @@ class Fields {
   void read(const char* key, Enum& value) const {
     std::string wanted = palimpsest::name(value);
     read(key, wanted);
-    const std::optional<Enum> found = named<Enum>(wanted);
-    if (!found)
-      throw InputError(fmt::format("\"{}\" is \"{}\"; expected one of: {}", key, shown(wanted),
-                                   fmt::join(known_names<Enum>(), ", ")));
-    value = *found;
+    value = named<Enum>(wanted, fmt::format("\"{}\" is \"{}\"; expected one of", key, shown(wanted)));
   }
   template <Enumeration Enum>
   void read(const char* key, std::vector<Enum>& values) const {
@@ -98,13 +78,9 @@ class Fields {
     std::vector<std::string> names;
     read(key, names);
     values.clear();
-    for (const std::string& wanted : names) {
-      const std::optional<Enum> found = named<Enum>(wanted);
-      if (!found)
-        throw InputError(fmt::format("\"{}\" holds \"{}\"; expected of: {}", key, shown(wanted),
-                                     fmt::join(known_names<Enum>(), ", ")));
-      values.push_back(*found);
-    }
+    for (const std::string& wanted : names)
+      values.push_back(
+          named<Enum>(wanted, fmt::format("\"{}\" holds \"{}\"; expected of", key, shown(wanted))));
   }
   template <class Value>
   void read(const char* key, std::map<std::string, Value, std::less<>>& values) const {
@@ -129,25 +105,17 @@ class Fields {
   const std::string& name() const { return name_; }
 
  private:
+  template <Enumeration Enum>
+  static Enum named(const std::string& wanted, const std::string& problem) {
+    const auto called = [](Enum one) { return palimpsest::name(one); };
+    return find_row(all_values(std::type_identity<Enum>{}), wanted, called, problem);
+  }
+
   const json* find(const char* key, bool (json::*fits)() const noexcept, const char* expected) const;
 
   const json& object_;
   std::string name_;
 };
-
-/// A field as JSON.
-template <class Value>
-Json json_of(const Value& value) {
-  if constexpr (Enumeration<Value>) {
-    return name(value);
-  } else if constexpr (requires { requires Enumeration<typename Value::value_type>; }) {
-    Json names = Json::array();
-    for (const auto each : value) names.push_back(name(each));
-    return names;
-  } else {
-    return value;
-  }
-}
 
 /// Writes the fields of a struct into an object, in their order; `leaf` makes JSON of those that have no
 /// fields themselves.
@@ -164,10 +132,15 @@ void write_fields(Json& object, const Struct& from, const Leaf& leaf) {
   });
 }
 
-/// The same, where all leaves are of types that json_of() knows.
+// An enumeration as JSON is its name, a struct with fields an object.
+template <Enumeration Enum>
+void to_json(Json& json, const Enum& value) {
+  json = name(value);
+}
 template <class Struct>
-void write_fields(Json& object, const Struct& from) {
-  write_fields(object, from, [](const auto& field) { return json_of(field); });
+requires HasFields<Struct>
+void to_json(Json& json, const Struct& from) {
+  write_fields(json, from, [](const auto& field) { return Json(field); });
 }
 
 /// The names of a struct's fields, as its JSON has them.

@@ -44,13 +44,12 @@ std::filesystem::path own_file(const char* name) {
   return {};
 }
 
-std::optional<std::string> KeptFile::read(std::uintmax_t most_bytes) const {
+bool KeptFile::is_there() const {
   std::error_code unknown;
-  if (file_.empty() || !std::filesystem::exists(file_, unknown)) return std::nullopt;
-  return read_text_file(file_, most_bytes);
+  return !file_.empty() && std::filesystem::exists(file_, unknown);
 }
 
-void KeptFile::rename_aside(const std::string& words) {
+void KeptFile::set_aside(const std::string& words) {
   text_ = nullptr;
   const std::filesystem::path aside = name_aside(file_);
   std::error_code error;
@@ -64,25 +63,24 @@ void KeptFile::rename_aside(const std::string& words) {
   }
 }
 
-void KeptFile::write(bool at_once) {
+void KeptFile::write(bool at_once, std::function<std::string()> text) {
+  if (text) text_ = std::move(text);
   const auto time = std::chrono::steady_clock::now();
   if (!text_ || file_.empty() || (!at_once && last_write_ && time - *last_write_ < between_writes)) return;
   last_write_ = time;
-  const std::string text = std::exchange(text_, nullptr)();
+  const std::string written = std::exchange(text_, nullptr)();
   try {
     std::error_code error;
     std::filesystem::create_directories(file_.parent_path(), error);
     if (error)
       throw InputError(
           fmt::format("{}: the folder cannot be made: {}", file_.parent_path().string(), error.message()));
-    replace_file(file_, std::as_bytes(std::span(text)));
+    replace_file(file_, std::as_bytes(std::span(written)));
   } catch (const InputError& error) {
     problem_ = fmt::format("{}; {} are not kept", error.what(), what_);
     file_.clear();
   }
 }
-
-std::string KeptFile::problem() { return std::exchange(problem_, {}); }
 
 namespace {
 
@@ -99,11 +97,7 @@ struct CheckedPreferences {
 
 }  // namespace
 
-std::string write_preferences(const Preferences& preferences) {
-  Json written;
-  write_fields(written, preferences);
-  return dumped(written, 2) + '\n';
-}
+std::string write_preferences(const Preferences& preferences) { return dumped(preferences, 2) + '\n'; }
 
 Preferences parse_preferences(const std::string& text) {
   const nlohmann::json object = parse_json(text);
@@ -114,16 +108,13 @@ Preferences parse_preferences(const std::string& text) {
   return preferences;
 }
 
-std::filesystem::path settings_file() { return own_file("settings.json"); }
-
-KeptPreferences::KeptPreferences(std::filesystem::path file) : file_(std::move(file), "settings") {
-  kept_ = file_.parsed(most_preferences_bytes, parse_preferences).value_or(Preferences());
-  seen_ = in_file_ = kept_;
+KeptPreferences::KeptPreferences(std::filesystem::path file) : KeptFile(std::move(file), "settings") {
+  seen_ = in_file_ = kept_ = parsed(most_preferences_bytes, parse_preferences).value_or(Preferences());
 }
 
 void KeptPreferences::set_aside(const std::string& reason) {
   kept_ = seen_ = in_file_ = {};
-  file_.set_aside(reason);
+  KeptFile::set_aside(fmt::format("{}: {}", file().string(), reason));
 }
 
 void KeptPreferences::keep(const Preferences& now, bool at_once) {
@@ -135,14 +126,14 @@ void KeptPreferences::keep(const Preferences& now, bool at_once) {
   };
   for_each_leaf(take, {}, kept_, seen_, now);
   seen_ = now;
-  if (has_changed) file_.hold([this] { return joined(); });
-  file_.write(at_once);
+  if (!has_changed) return write(at_once);
+  write(at_once, [this] { return joined(); });
 }
 
 std::string KeptPreferences::joined() {
   try {
-    if (const auto text = file_.read(most_preferences_bytes)) {
-      const Preferences present = parse_preferences(*text);
+    if (is_there()) {
+      const Preferences present = parse_preferences(read_text_file(file(), most_preferences_bytes));
       const auto join = [](const FieldTraits&, auto& kept, const auto& in_file, const auto& now) {
         if (kept == in_file) kept = now;
       };
@@ -203,9 +194,7 @@ void PinnedPlaces::rename(Index index, std::string name) {
 }
 
 std::string write_places(const std::vector<PinnedPlace>& places) {
-  Json written = {{places_field, places_version}, {"places", Json::array()}};
-  for (const PinnedPlace& place : places) write_fields(written["places"].emplace_back(), place);
-  return dumped(written, 2) + '\n';
+  return dumped({{places_field, places_version}, {"places", places}}, 2) + '\n';
 }
 
 std::vector<PinnedPlace> parse_places(const std::string& text) {
@@ -229,26 +218,19 @@ std::vector<PinnedPlace> parse_places(const std::string& text) {
   return places;
 }
 
-std::filesystem::path kept_places_file() { return own_file("places.json"); }
-
-KeptPlaces::KeptPlaces(std::filesystem::path file) : file_(std::move(file), "pinned places") {
-  if (auto places = file_.parsed(most_places_bytes, parse_places)) seen_ = *std::move(places);
+KeptPlaces::KeptPlaces(std::filesystem::path file) : KeptFile(std::move(file), "pinned places") {
+  seen_ = parsed(most_places_bytes, parse_places).value_or(std::vector<PinnedPlace>());
 }
 
 void KeptPlaces::keep(const std::vector<PinnedPlace>& now, bool at_once) {
-  if (now != seen_) {
-    seen_ = now;
-    file_.hold([text = write_places(seen_)] { return text; });
-  }
-  file_.write(at_once);
+  if (now == seen_) return write(at_once);
+  seen_ = now;
+  write(at_once, [text = write_places(now)] { return text; });
 }
 
-std::filesystem::path last_place_file() { return own_file("last_place.json"); }
-
 bool LastPlace::come_back(Session& session) {
-  std::error_code unknown;
-  if (path_.empty() || !std::filesystem::exists(path_, unknown)) return false;
-  if (session.open_saved(path_)) session.wait_for_choice();
+  if (!is_there()) return false;
+  if (session.open_saved(file())) session.wait_for_choice();
   if (session.message().empty() && session.computed()) {
     kept_ = session.state();
     return true;
@@ -258,16 +240,9 @@ bool LastPlace::come_back(Session& session) {
 }
 
 void LastPlace::keep(const Session& session, bool at_once) {
-  if (session.computed() && session.state() != kept_) {
-    kept_ = session.state();
-    file_.hold([&session] { return session.to_json() + '\n'; });
-  }
-  file_.write(at_once);
-}
-
-std::string LastPlace::problem() {
-  std::string problem = std::exchange(problem_, {});
-  return problem.empty() ? file_.problem() : problem;
+  if (!session.computed() || session.state() == kept_) return write(at_once);
+  kept_ = session.state();
+  write(at_once, [&session] { return session.to_json() + '\n'; });
 }
 
 }  // namespace palimpsest

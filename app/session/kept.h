@@ -13,62 +13,58 @@
 #include "app/session/session.h"
 #include "core/base/error.h"
 #include "core/base/matrix.h"
+#include "core/io/file.h"
 
 namespace palimpsest {
 
 /// A file in the program's own folder in $XDG_CONFIG_HOME or in ~/.config; empty where neither is known.
 std::filesystem::path own_file(const char* name);
 
-/// A text that is kept between starts: read once, then written now and then.
+/// A text that is kept between starts: read once, then written now and then, at most once a second. An empty
+/// path keeps nothing. A file that cannot be understood gets another name.
 class KeptFile {
  public:
-  /// An empty path keeps nothing. `what` is in it, in words, many: "settings".
-  KeptFile(std::filesystem::path file, std::string what) : file_(std::move(file)), what_(std::move(what)) {}
+  /// What went wrong since this was asked last, for a person; empty if nothing did. After a failed write
+  /// nothing is tried again.
+  std::string problem() { return std::exchange(problem_, {}); }
 
-  /// Its text; null if there is no such file. Throws InputError where it cannot be read or is longer.
-  std::optional<std::string> read(std::uintmax_t most_bytes) const;
+ protected:
+  /// `what` is in it, in words, many: "settings".
+  KeptFile(std::filesystem::path file, const char* what) : file_(std::move(file)), what_(what) {}
+
+  const std::filesystem::path& file() const { return file_; }
+  bool is_there() const;
 
   /// What `parse` makes of its text; nothing if there is no such file. One that cannot be read, or that
   /// `parse` refuses with an InputError, is set aside.
   template <class Parse>
   auto parsed(std::uintmax_t most_bytes, Parse parse) -> std::optional<decltype(parse(std::string()))> {
-    std::optional<std::string> text;
+    if (!is_there()) return std::nullopt;
+    std::string named = {};  // the words of what cannot be read name it
     try {
-      text = read(most_bytes);
+      const std::string text = read_text_file(file_, most_bytes);
+      named = file_.string() + ": ";
+      return parse(text);
     } catch (const InputError& error) {
-      rename_aside(error.what());
-    }
-    if (!text) return std::nullopt;
-    try {
-      return parse(*text);
-    } catch (const InputError& error) {
-      set_aside(error.what());
+      set_aside(named + error.what());
       return std::nullopt;
     }
   }
 
-  /// Gives it another name, for `reason`: it cannot be understood. problem() says so.
-  void set_aside(const std::string& reason) { rename_aside(file_.string() + ": " + reason); }
+  /// Gives it another name; `words` begin with the present one, and say why.
+  void set_aside(const std::string& words);
 
-  /// Says what the file is to hold from now on: asked for when it is written.
-  void hold(std::function<std::string()> text) { text_ = std::move(text); }
+  /// Writes what is to be written, unless that was done within a second and need not be `at_once`; from now
+  /// on `text` where there is one, which is asked for when it is written.
+  void write(bool at_once, std::function<std::string()> text = {});
 
-  /// Writes what it is to hold if it does not yet; at most once a second, unless `at_once`. After a failed
-  /// write nothing is tried again.
-  void write(bool at_once);
-
-  /// What went wrong since this was asked last, for a person; empty if nothing did.
-  std::string problem();
+  std::string problem_;
 
  private:
-  /// Gives it another name; `words` begin with the present one.
-  void rename_aside(const std::string& words);
-
   std::filesystem::path file_;
-  std::string what_;
+  const char* what_;
   std::function<std::string()> text_;  // to be written; null: nothing is
   std::optional<std::chrono::steady_clock::time_point> last_write_;
-  std::string problem_;
 };
 
 inline constexpr std::size_t most_recent_files = 12;
@@ -113,14 +109,9 @@ std::string write_preferences(const Preferences& preferences);
 /// out. Throws InputError naming the field and what was expected.
 Preferences parse_preferences(const std::string& text);
 
-/// palimpsest/settings.json in $XDG_CONFIG_HOME or in ~/.config; empty where neither is known.
-std::filesystem::path settings_file();
-
 /// Preferences in a file, which is read at the start and written when they change.
-class KeptPreferences {
+class KeptPreferences : public KeptFile {
  public:
-  /// Reads `file`, if there is one. A file that cannot be understood is set aside; problem() says so. An
-  /// empty path keeps nothing.
   explicit KeptPreferences(std::filesystem::path file);
 
   /// What the file says.
@@ -133,19 +124,13 @@ class KeptPreferences {
   /// it is kept later.
   void begin_with(const Preferences& shown) { seen_ = shown; }
 
-  /// Keeps what has changed, beside what another window has written meanwhile. Writes at most once a second,
-  /// unless `at_once`.
+  /// Keeps what has changed, beside what another window has written meanwhile.
   void keep(const Preferences& now, bool at_once = false);
-
-  /// What went wrong since this was asked last, for a person; empty if nothing did. After a failed write
-  /// nothing is tried again.
-  std::string problem() { return file_.problem(); }
 
  private:
   /// The text to write, with the fields of the file that this window has not changed itself.
   std::string joined();
 
-  KeptFile file_;
   Preferences kept_;     // what the file is to hold
   Preferences in_file_;  // what it held when this window last read or wrote it
   Preferences seen_;     // what was shown last
@@ -207,57 +192,36 @@ std::string write_places(const std::vector<PinnedPlace>& places);
 /// a state cannot be read.
 std::vector<PinnedPlace> parse_places(const std::string& text);
 
-/// palimpsest/places.json beside the settings; empty where their folder is not known.
-std::filesystem::path kept_places_file();
-
 /// The pinned places between starts, in a file like those that a person saves.
-class KeptPlaces {
+class KeptPlaces : public KeptFile {
  public:
-  /// Reads `file`, if there is one. A file that cannot be understood is set aside; problem() says so. An
-  /// empty path keeps nothing.
   explicit KeptPlaces(std::filesystem::path file);
 
   /// What the file says.
   const std::vector<PinnedPlace>& read() const { return seen_; }
 
-  /// Keeps `now` if it has changed. Writes at most once a second, unless `at_once`.
+  /// Keeps `now` if it has changed.
   void keep(const std::vector<PinnedPlace>& now, bool at_once = false);
 
-  /// What went wrong since this was asked last, for a person; empty if nothing did.
-  std::string problem() { return file_.problem(); }
-
  private:
-  KeptFile file_;
   std::vector<PinnedPlace> seen_;
 };
 
-/// last_place.json beside the settings; empty where they are nowhere.
-std::filesystem::path last_place_file();
-
 /// Where somebody was when the program ended: a session file of its own, so that what is wrong with it harms
 /// no settings.
-class LastPlace {
+class LastPlace : public KeptFile {
  public:
-  /// An empty path keeps nothing.
-  explicit LastPlace(const std::filesystem::path& file) : path_(file), file_(file, "last places") {}
+  explicit LastPlace(std::filesystem::path file) : KeptFile(std::move(file), "last places") {}
 
   /// Comes back to what is kept and computes it. Returns whether that worked; problem() says why not. Where
   /// nothing is kept there is no problem.
   bool come_back(Session& session);
 
-  /// Keeps where `session` is, if that has changed: at most once a second, unless `at_once`. Nothing is kept
-  /// until data are open.
+  /// Keeps where `session` is, if that has changed. Nothing is kept until data are open.
   void keep(const Session& session, bool at_once = false);
 
-  /// What went wrong since this was asked last, for a person; empty if nothing did. After a failed write
-  /// nothing is tried again.
-  std::string problem();
-
  private:
-  std::filesystem::path path_;
-  KeptFile file_;
   SessionState kept_;
-  std::string problem_;
 };
 
 }  // namespace palimpsest

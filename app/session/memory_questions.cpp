@@ -9,16 +9,32 @@
 #include "app/session/words.h"
 #include "core/base/error.h"
 #include "core/base/stop.h"
-#include "core/insight/answers.h"
-#include "core/insight/memory_change.h"
-#include "core/insight/stability.h"
+#include "core/rules/stored_pairs.h"
 #include "core/variants/variants.h"
 
 namespace palimpsest {
 
+static auto parts_of(const LearningStep& step) {
+  return std::tie(step.problem.at, step.problem.from, step.gradient, step.after.weights, step.after.moving,
+                  step.iterates);
+}
+static auto parts_of(const LearningMoment& moment) {
+  return std::tie(moment.step, moment.losses, moment.rates);
+}
+static auto parts_of(const HarmAlong& harm) { return std::tie(harm.rates, harm.losses); }
+static auto parts_of(const SolveCourse& course) { return std::tie(course.rests); }
+static auto parts_of(const ConvergingSolve& solve) { return std::tie(solve.course, solve.exact); }
+static auto parts_of(const StepReach& strengths) { return std::tie(strengths.reach, strengths.squares); }
+static auto parts_of(const Keeping& kept) { return std::tie(kept.mean, kept.least, kept.most); }
+static auto parts_of(const TokenCourses& courses) { return std::tie(courses.strengths, courses.keeping); }
+static auto parts_of(const Remembered& remembered) { return std::tie(remembered.shares); }
+static auto parts_of(const Spectrum& spectrum) { return std::tie(spectrum.singular_values); }
+static auto parts_of(const KeyPicture& picture) {
+  return std::tie(picture.cosines, picture.directions.points);
+}
 static auto parts_of(const AnswersAtPlace& answers) { return std::tie(answers.table, answers.output.words); }
 static auto parts_of(const HeadAnswers& head) { return std::tie(head.table); }
-static auto parts_of(const HeadTables::Value& tables) { return std::tie(tables.heads); }
+static auto parts_of(const TablesOfHeads& tables) { return std::tie(tables.heads); }
 
 namespace {
 
@@ -72,9 +88,9 @@ HeadAnswers answers_of_head(const DataSet& data, const Choice& choice, Index hea
   return none;
 }
 
-HeadTables::Value tables_of_heads(const DataSet& data, const Choice& choice, const WordChoice& words,
-                                  const Effort& effort) {
-  HeadTables::Value tables;
+TablesOfHeads tables_of_heads(const DataSet& data, const Choice& choice, const WordChoice& words,
+                              const Effort& effort) {
+  TablesOfHeads tables;
   const Index count = data.batches * data.heads;
   for (Index head = 0; head < count; ++head) {
     stop_if_asked(effort.stop);
@@ -102,11 +118,11 @@ std::vector<AskedWord> words_asked(const Foundation& foundation, Index token, co
   return asked_words(foundation.data->labels, word_strengths(foundation), token, choice);
 }
 
-Found<WordsAsked::Value> WordsAsked::compute(const Foundation& foundation, const Effort&) const {
+Found<std::vector<AskedWord>> WordsAsked::compute(const Foundation& foundation, const Effort&) const {
   return words_asked(foundation, token, words);
 }
 
-Found<MemoryAnswers::Value> MemoryAnswers::compute(const Foundation& foundation, const Effort& effort) const {
+Found<AnswersAtPlace> MemoryAnswers::compute(const Foundation& foundation, const Effort& effort) const {
   const Variant& variant = *foundation.variant;
   const Sequence& sequence = foundation.sequence;
   const auto& trace = foundation.trace(form);
@@ -130,7 +146,7 @@ Found<MemoryAnswers::Value> MemoryAnswers::compute(const Foundation& foundation,
   return answers;
 }
 
-Found<HeadTables::Value> HeadTables::compute(const Foundation& foundation, const Effort& effort) const {
+Found<TablesOfHeads> HeadTables::compute(const Foundation& foundation, const Effort& effort) const {
   return tables_of_heads(*foundation.data, foundation.choice, words, effort);
 }
 
@@ -141,7 +157,7 @@ Index opening_head(const DataSet& data, const Choice& choice, std::stop_token st
 
 static auto parts_of(const ReadMoments& read) { return std::tie(read.before, read.after); }
 
-Found<ReadNow::Value> ReadNow::compute(const Foundation& foundation, const Effort& effort) const {
+Found<ReadMoments> ReadNow::compute(const Foundation& foundation, const Effort& effort) const {
   return read_moments(*foundation.variant, foundation.sequence, token, effort.stop);
 }
 
@@ -182,6 +198,103 @@ std::string reading_in_words(const Foundation& foundation, const ReadMoments* re
                       apart)
                 : fmt::format("Read after the write, so the word sees itself. Some papers read before it{}.",
                               apart);
+}
+
+Found<std::optional<LearningMoment>> LearningNow::compute(const Foundation& foundation,
+                                                          const Effort& effort) const {
+  constexpr Index points = 161;
+  return learning_moment(*foundation.variant, foundation.sequence, token, points, effort.stop);
+}
+
+Found<std::optional<HarmAlong>> HarmNow::compute(const Foundation& foundation, const Effort& effort) const {
+  const Variant& variant = *foundation.variant;
+  const Sequence& sequence = foundation.sequence;
+  const std::optional<HarmedPair> pair = most_harmed(variant, sequence, token, effort.stop);
+  if (!pair) return std::nullopt;
+  constexpr Index points = 81;
+  const auto moment = learning_moment(variant, sequence, token, points, effort.stop);
+  if (!moment) return std::nullopt;
+  return HarmAlong{*pair, moment->rates, losses_along(variant, sequence, moment->step, *pair, moment->rates)};
+}
+
+Found<std::optional<ConvergingSolve>> SolveNow::compute(const Foundation& foundation,
+                                                        const Effort& effort) const {
+  return converging_solve(*foundation.variant, foundation.sequence, token, chunk_size, effort.stop);
+}
+
+Found<TokenCourses> CoursesOfTokens::compute(const Foundation& foundation, const Effort& effort) const {
+  const Sequence& sequence = foundation.sequence;
+  TokenCourses courses;
+  try {
+    courses.strengths = step_reach(*foundation.variant, sequence, effort.stop);
+    if (courses.strengths->has_edge) courses.edges = reach_edges(courses.strengths->reach);
+  } catch (const Unsupported& reason) {
+    courses.no_strengths = reason.what();
+  }
+  courses.keeping = channel < 0 ? keeping(sequence) : keeping_of_channel(sequence, channel);
+  return courses;
+}
+
+Found<Remembered> RememberedWords::compute(const Foundation& foundation, const Effort& effort) const {
+  return remembered(*foundation.variant, foundation.sequence, tokens, moments, effort.stop, effort.progress);
+}
+
+Found<std::optional<KeptBetween>> KeptSince::compute(const Foundation& foundation, const Effort&) const {
+  return kept_between(foundation.sequence, first, last);
+}
+
+Found<std::vector<Spectrum>> SpectraOfMemory::compute(const Foundation& foundation,
+                                                      const Effort& effort) const {
+  return spectra_at(*foundation.variant, foundation.sequence, tokens, effort.stop);
+}
+
+Found<KeyPicture> StoredKeys::compute(const Foundation& foundation, const Effort&) const {
+  require_memory_to_ask(*foundation.variant);
+  StoredPairs pairs = stored_pairs(*foundation.variant, foundation.sequence, first, count);
+  const Index per_token = count > 0 ? pairs.keys.rows() / count : 1;
+  Matrix<double> keys(count, pairs.keys.cols());  // of several per token the last
+  for (Index t = 0; t < count; ++t) keys.row(t) = pairs.keys.row((t + 1) * per_token - 1);
+  pairs.keys = keys;
+  KeyPicture picture;
+  picture.first = first;
+  picture.cosines = interference(pairs, pairs, true);
+  picture.directions = key_directions(keys);
+  return picture;
+}
+
+Found<std::vector<CapacityPoint>> CapacitySweep::compute(const Effort& effort) const {
+  CapacityPlan plan{
+      .counts = {}, .dk = channels, .dv = channels, .keys = keys, .draws = 4, .settings = settings};
+  const Index most = keys == Keys::orthonormal ? channels : 4 * channels;
+  for (Index count = 1; count < most; count = count + std::max<Index>(count / 2, 1))
+    plan.counts.push_back(count);
+  plan.counts.push_back(most);
+  return capacity(find_variant(variant), plan, effort.stop, effort.progress);
+}
+
+bool erases_by_beta(const Trace& trace) {
+  const auto any_step = [&](Purpose purpose, auto test) {
+    return std::ranges::any_of(trace.phases, [&](const Phase& phase) {
+      return std::ranges::any_of(phase.operations, [&](const Operation& operation) {
+        return operation.purpose == purpose && test(operation);
+      });
+    });
+  };
+  const auto reads_beta = [](const Operation& operation) {
+    const std::vector<std::string> read = operands(operation.equation.expression);
+    return std::ranges::find(read, "beta") != read.end();
+  };
+  const bool reads = any_step(Purpose::read, [](const Operation&) { return true; });
+  return (reads && any_step(Purpose::update, reads_beta)) || any_step(Purpose::overlap, reads_beta);
+}
+
+Found<std::optional<double>> WriteReach::compute(const Foundation& foundation, const Effort&) const {
+  const auto& trace = foundation.trace(form);
+  const Sequence& sequence = foundation.sequence;
+  if (!trace || !erases_by_beta(*trace) || !sequence.has("beta") || sequence.has("p")) return std::nullopt;
+  if (sequence.at("beta").columns() != 1) return std::nullopt;
+  const std::optional<Stability> known = stability_at(*foundation.variant, sequence, token);
+  return known ? std::optional(known->reach) : std::nullopt;
 }
 
 }  // namespace palimpsest

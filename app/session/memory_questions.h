@@ -6,14 +6,139 @@
 #include <vector>
 
 #include "app/session/computation.h"
-#include "app/session/learn_questions.h"
 #include "app/session/questions.h"
 #include "core/insight/answers.h"
+#include "core/insight/learning.h"
 #include "core/insight/memory_change.h"
+#include "core/insight/recall.h"
+#include "core/insight/spectra.h"
+#include "core/insight/stability.h"
 
-// What is asked of a memory.
+// What is asked of a memory: what it answers, how a token changes it, what is left of what it held.
 
 namespace palimpsest {
+
+/// The step that a token makes; nothing where it makes none.
+struct LearningNow {
+  Weak<Foundation> of = {};
+  Index token = 0;
+
+  auto operator<=>(const LearningNow&) const = default;
+  Found<std::optional<LearningMoment>> compute(const Foundation& foundation, const Effort& effort) const;
+};
+
+/// The stored pair that the step of a token harms most, with its loss along that step.
+struct HarmAlong {
+  HarmedPair pair;
+  std::vector<double> rates = {};
+  std::vector<double> losses = {};
+};
+
+/// Nothing where the token harms none.
+struct HarmNow {
+  Weak<Foundation> of = {};
+  Index token = 0;
+
+  auto operator<=>(const HarmNow&) const = default;
+  Found<std::optional<HarmAlong>> compute(const Foundation& foundation, const Effort& effort) const;
+};
+
+/// How the query of a token finds its solution; nothing where the rule solves none.
+struct SolveNow {
+  Weak<Foundation> of = {};
+  Index token = 0;
+  Index chunk_size = 1;
+
+  auto operator<=>(const SolveNow&) const = default;
+  Found<std::optional<ConvergingSolve>> compute(const Foundation& foundation, const Effort& effort) const;
+};
+
+/// What the rows under the words show of every token.
+struct TokenCourses {
+  std::optional<StepReach> strengths = {};
+  std::string no_strengths = {};  // why there are none
+  ReachEdges edges = {};          // of the strengths, where their losses have edges
+  std::optional<Keeping> keeping = {};
+};
+
+/// What the gates leave of a token's write by a later one.
+struct KeptSince {
+  Weak<Foundation> of = {};
+  Index first = 0;
+  Index last = 0;
+
+  auto operator<=>(const KeptSince&) const = default;
+  Found<std::optional<KeptBetween>> compute(const Foundation& foundation, const Effort& effort) const;
+};
+
+struct CoursesOfTokens {
+  Weak<Foundation> of = {};
+  Index channel = -1;  // of the gate; -1: all of them
+
+  auto operator<=>(const CoursesOfTokens&) const = default;
+  Found<TokenCourses> compute(const Foundation& foundation, const Effort& effort) const;
+};
+
+/// What is left of stored words after tokens first .. last.
+struct RememberedWords {
+  Weak<Foundation> of = {};
+  std::vector<Index> tokens = {};
+  std::vector<Index> moments = {};
+
+  auto operator<=>(const RememberedWords&) const = default;
+  Found<Remembered> compute(const Foundation& foundation, const Effort& effort) const;
+};
+
+/// The singular values of the memory after so many tokens.
+struct SpectraOfMemory {
+  Weak<Foundation> of = {};
+  Index tokens = 0;
+
+  auto operator<=>(const SpectraOfMemory&) const = default;
+  Found<std::vector<Spectrum>> compute(const Foundation& foundation, const Effort& effort) const;
+};
+
+/// The keys of some tokens beside each other.
+struct KeyPicture {
+  Index first = 0;         // token
+  Matrix<double> cosines;  // [keys, keys]
+  KeyDirections directions;
+};
+
+struct StoredKeys {
+  Weak<Foundation> of = {};
+  Index first = 0;
+  Index count = 0;
+
+  auto operator<=>(const StoredKeys&) const = default;
+  Found<KeyPicture> compute(const Foundation& foundation, const Effort& effort) const;
+};
+
+/// How much fits into a rule's memory.
+struct CapacitySweep {
+  std::string variant = {};
+  Index channels = 16;  // of keys and of values
+  Keys keys = Keys::random;
+  Settings settings = {};
+
+  auto operator<=>(const CapacitySweep&) const = default;
+  Found<std::vector<CapacityPoint>> compute(const Effort& effort) const;
+};
+
+/// Whether the trace subtracts what is there now, by beta: then beta |k|^2 decides how far a write goes.
+bool erases_by_beta(const Trace& trace);
+
+/// beta |k|^2 of a token's write: it overshoots above 1, and above 2 by more than it had missed. Nothing
+/// where another number decides that: without an erase by beta, with a key p of its own to ask with, with
+/// several steps per token.
+struct WriteReach {
+  Weak<Foundation> of = {};
+  Form form = Form::recurrent;
+  Index token = 0;
+
+  auto operator<=>(const WriteReach&) const = default;
+  Found<std::optional<double>> compute(const Foundation& foundation, const Effort& effort) const;
+};
 
 /// What a memory answers at a place, in a table and in words.
 struct AnswersAtPlace {
@@ -43,14 +168,12 @@ inline auto parts_of(const AnswerTable& table) {
 
 /// These words: a question.
 struct WordsAsked {
-  using Value = std::vector<AskedWord>;
-
   Weak<Foundation> of = {};
   Index token = 0;
   WordChoice words = {};
 
   auto operator<=>(const WordsAsked&) const = default;
-  Found<Value> compute(const Foundation& foundation, const Effort& effort) const;
+  Found<std::vector<AskedWord>> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
 inline auto operator<=>(const Cursor& x, const Cursor& y) {
@@ -60,15 +183,13 @@ inline auto operator<=>(const Cursor& x, const Cursor& y) {
 
 /// What the memory answers at the place of a cursor: a question.
 struct MemoryAnswers {
-  using Value = AnswersAtPlace;
-
   Weak<Foundation> of = {};
   Form form = Form::recurrent;
   Cursor cursor = {};
   WordChoice words = {};
 
   auto operator<=>(const MemoryAnswers&) const = default;
-  Found<Value> compute(const Foundation& foundation, const Effort& effort) const;
+  Found<AnswersAtPlace> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
 /// What one head of the data remembers, small.
@@ -78,20 +199,21 @@ struct HeadAnswers {
   std::string reason = {};  // why there is no table; empty if there is one
 };
 
-/// The tables of all heads under the chosen rule, and the most legible of them: a question. After half of the
-/// tokens: at the end a memory that fades has lost most words, and every head has written some by then.
-/// Costs one run over half of the tokens for each head.
-struct HeadTables {
-  struct Value {
-    std::vector<HeadAnswers> heads;
-    Index most_legible = 0;
-  };
+/// What all heads remember, and which of them is the most legible.
+struct TablesOfHeads {
+  std::vector<HeadAnswers> heads;
+  Index most_legible = 0;
+};
 
+/// These tables under the chosen rule: a question. After half of the tokens: at the end a memory that fades
+/// has lost most words, and every head has written some by then. Costs one run over half of the tokens for
+/// each head.
+struct HeadTables {
   Weak<Foundation> of = {};
   WordChoice words = {};
 
   auto operator<=>(const HeadTables&) const = default;
-  Found<Value> compute(const Foundation& foundation, const Effort& effort) const;
+  Found<TablesOfHeads> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
 /// The head that data open at under the rule of `choice`: of a capture that whose table is the most legible,
@@ -102,13 +224,11 @@ class Session;
 
 /// What a token's query gets before and after the token's own write: a question.
 struct ReadNow {
-  using Value = ReadMoments;
-
   Weak<Foundation> of = {};
   Index token = 0;
 
   auto operator<=>(const ReadNow&) const = default;
-  Found<Value> compute(const Foundation& foundation, const Effort& effort) const;
+  Found<ReadMoments> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
 /// Whether the option says when outputs read the memory (core/variants/variants.h).

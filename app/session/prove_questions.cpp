@@ -9,6 +9,7 @@
 #include "app/session/devices.h"
 #include "app/session/found.h"
 #include "app/session/scales.h"
+#include "app/session/session.h"
 #include "core/base/error.h"
 #include "core/proof/faults.h"
 #include "core/variants/variants.h"
@@ -44,15 +45,6 @@ void cut(Matrix<double>& matrix, Index row, Index column) {
                                        std::min(most_columns, matrix.cols() - column)));
 }
 
-/// Of the finite numbers; 0 where there is none.
-double largest_size(const Matrix<double>& matrix) {
-  double largest = 0;
-  for (const double number : matrix.reshaped()) {
-    if (std::isfinite(number)) largest = std::max(largest, std::abs(number));
-  }
-  return largest;
-}
-
 /// Cuts the tensors to what is shown, and finds the range of their colours.
 void make_showable(WrongPlace& place) {
   WrongTensor& tensor = place.tensor;
@@ -65,16 +57,12 @@ void make_showable(WrongPlace& place) {
   if (!fits) tensor.is.resize(0, 0);
   cut(tensor.should_be, place.first_row, place.first_column);
   cut(tensor.is, place.first_row, place.first_column);
-  std::vector<double> sizes;
-  for (const Matrix<double>* const each : {&tensor.should_be, &tensor.is}) {
-    for (const double number : each->reshaped()) {
-      if (std::isfinite(number)) sizes.push_back(std::abs(number));
-    }
-  }
+  std::vector<double> sizes = sizes_of(tensor.should_be);
+  std::ranges::copy(sizes_of(tensor.is), std::back_inserter(sizes));
   const double range = quantile(std::move(sizes), usual_part);
   if (range > 0) place.range = range;
   constexpr double least_part = 0.02;  // of the common scale
-  const double largest = largest_size(tensor.should_be);
+  const double largest = quantile(sizes_of(tensor.should_be), 1);
   place.should_range = largest > 0 && largest < least_part * place.range ? largest : place.range;
   if (!fits || tensor.is.size() == 0) return;
   place.apart = tensor.is - tensor.should_be;
@@ -167,7 +155,7 @@ std::string ProofLine::subject() const {
   return fmt::format("{} {} {}", name(form), palimpsest::name(arithmetic), subject_of_data(of));
 }
 
-Found<ProofLine::Value> ProofLine::compute(const Foundation& foundation, const Effort& effort) const {
+Found<Seen> ProofLine::compute(const Foundation& foundation, const Effort& effort) const {
   Seen none{.lens = {.form = form, .arithmetic = arithmetic}};
   none.message = no_form(foundation, form);
   if (none.message.empty() && arithmetic != Arithmetic::f64)
@@ -184,7 +172,7 @@ Found<ProofLine::Value> ProofLine::compute(const Foundation& foundation, const E
   }
 }
 
-Found<FaultHere::Value> FaultHere::compute(const Foundation& foundation, const Effort& effort) const {
+Found<FaultFigures> FaultHere::compute(const Foundation& foundation, const Effort& effort) const {
   FaultFigures figures;
   figures.without = no_form(foundation, form);
   if (figures.without.empty()) figures.without = too_long_to_edit(form, foundation.sequence.tokens);
@@ -214,7 +202,8 @@ Found<FaultHere::Value> FaultHere::compute(const Foundation& foundation, const E
   return figures;
 }
 
-Found<WrongHere::Value> WrongHere::compute(const Foundation& foundation, const Effort& effort) const {
+Found<std::optional<WrongPlace>> WrongHere::compute(const Foundation& foundation,
+                                                    const Effort& effort) const {
   if (fault.empty()) return wrong_on_device(foundation, form, tolerance, effort.stop);
   const Found<FaultFigures> figures = FaultHere{of, form, fault}.compute(foundation, effort);
   if (!figures->departure || !figures->without.empty()) return std::nullopt;
@@ -226,7 +215,7 @@ Found<WrongHere::Value> WrongHere::compute(const Foundation& foundation, const E
 
 bool FragileFigures::holds() const { return run && run->worst.error <= nothing_lost; }
 
-Found<FragileHere::Value> FragileHere::compute(const Foundation& foundation, const Effort& effort) const {
+Found<FragileFigures> FragileHere::compute(const Foundation& foundation, const Effort& effort) const {
   const FragileForm& form_of = find_fragile_form(fragile);
   FragileFigures figures;
   const Index tokens = foundation.sequence.tokens;
@@ -256,14 +245,14 @@ Found<FragileHere::Value> FragileHere::compute(const Foundation& foundation, con
   return figures;
 }
 
-Found<DigitsHere::Value> DigitsHere::compute(const Foundation& foundation, const Effort& effort) const {
-  if (foundation.sequence.tokens > most_tokens_measured) return Value();
+Found<std::vector<DigitsLost>> DigitsHere::compute(const Foundation& foundation, const Effort& effort) const {
+  if (foundation.sequence.tokens > most_tokens_measured) return std::vector<DigitsLost>();
   return foundation.reference->alone(effort.stop, [&](ReferenceRun& reference) {
     return digits_lost(reference, forms_of(foundation), foundation.choice.chunk_size, effort.stop);
   });
 }
 
-Found<VerifiedVariant::Value> VerifiedVariant::compute(const Effort& effort) const {
+Found<VerifyReport> VerifiedVariant::compute(const Effort& effort) const {
   VerifyPlan plan = with_long_texts ? thorough_plan() : VerifyPlan();
   plan.variants = {variant};
   plan.backends.clear();
@@ -294,6 +283,109 @@ std::string size_words(const FaultFigures& figures) {
   if (!std::isfinite(error)) return "no number";
   if (error >= 1000) return fmt::format("{:.1e}", error);
   return error >= 0.01 ? fmt::format("{:.2f}", error) : fmt::format("{:.1e}", error);
+}
+
+namespace {
+
+constexpr std::size_t at_once = 2;  // variants that are being verified
+
+/// Of all choices of options the worst; null: nothing has been run.
+const VerifyResult* worst_of(const VerifyReport& report, const GridColumn& column) {
+  const VerifyResult* worst = nullptr;
+  for (const VerifyResult& result : report.results) {
+    if (result.form != column.form || result.precision != column.precision ||
+        result.device != column.backend->name())
+      continue;
+    const auto badness = [](const VerifyResult& each) {
+      return each.passed() ? each.worst.error / each.allowed() : 1e300;
+    };
+    if (!worst || badness(result) > badness(*worst)) worst = &result;
+  }
+  return worst;
+}
+
+}  // namespace
+
+const std::vector<GridColumn>& grid_columns() {
+  static const std::vector<GridColumn> all = [] {
+    std::vector<GridColumn> columns;
+    for (const Backend* backend : backends())
+      for (const Precision precision : precisions_of(*backend))
+        for (const Form form : all_forms) columns.push_back({backend, precision, form});
+    return columns;
+  }();
+  return all;
+}
+
+const std::vector<std::vector<bool>>& missing_forms() {
+  static const std::vector<std::vector<bool>> all = [] {
+    std::vector<std::vector<bool>> rows;
+    for (const Variant& variant : variants()) {
+      std::vector<bool>& row = rows.emplace_back(grid_columns().size(), true);
+      for (const Settings& given : option_choices(variant)) {
+        const Settings settings = random_settings(variant, given, 1);
+        for (std::size_t i = 0; i < row.size(); ++i) {
+          const GridColumn& column = grid_columns()[i];
+          if (!column.backend->missing(variant, settings, column.form, column.precision)) row[i] = false;
+        }
+      }
+    }
+    return rows;
+  }();
+  return all;
+}
+
+bool GridReports::complete() const { return done() == variants().size(); }
+
+VerifyReport GridReports::joined() const {
+  VerifyReport all;
+  for (const Variant& variant : variants()) {
+    const auto row = reports.find(variant.id);
+    if (row == reports.end()) {
+      ++all.planned;  // of a variant that is not there yet nothing is finished
+      continue;
+    }
+    const VerifyReport& report = *row->second.report;
+    all.results.insert(all.results.end(), report.results.begin(), report.results.end());
+    all.missing.insert(all.missing.end(), report.missing.begin(), report.missing.end());
+    all.cases += report.cases;
+    all.planned += report.planned;
+  }
+  return all;
+}
+
+void CheckedGrid::start(Session& session) {
+  if (found().complete()) {
+    for (const Variant& variant : variants())
+      session.questions().forget(VerifiedVariant{variant.id, with_long_texts});
+    reports() = {};
+  }
+  runs_ = true;
+}
+
+void CheckedGrid::keep_checking(Session& session) {
+  if (!runs_) return;
+  GridReports& known = reports();
+  std::size_t wanted = 0;
+  under_way_ = 0;
+  for (const Variant& variant : variants()) {
+    if (known.reports.contains(variant.id) || known.problems.contains(variant.id)) continue;
+    if (wanted == at_once) break;
+    const Known<VerifyReport> answer =
+        session.questions().ask(VerifiedVariant{variant.id, with_long_texts}, Urgency::later);
+    if (wanted++ == 0) under_way_ = answer.progress;
+    if (answer.value && !answer.stale) {
+      GridReports::Row& row = known.reports[variant.id];
+      row.report = answer.value;
+      for (const GridColumn& column : grid_columns()) row.cells.push_back(worst_of(*answer.value, column));
+    }
+    if (!answer.reason.empty()) known.problems[variant.id] = answer.reason;
+  }
+  if (wanted == 0) runs_ = false;
+}
+
+double CheckedGrid::progress() const {
+  return (static_cast<double>(found().done()) + under_way_) / static_cast<double>(variants().size());
 }
 
 }  // namespace palimpsest

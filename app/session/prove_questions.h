@@ -1,11 +1,12 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "app/session/learn_questions.h"
+#include "app/session/memory_questions.h"
 #include "core/proof/departure.h"
 #include "core/proof/fragile_forms.h"
 #include "core/proof/precision_lens.h"
@@ -20,15 +21,13 @@ namespace palimpsest {
 /// How far a form is from the f64 recurrence at every word: in f64 as the device computes it, else looked at
 /// through an arithmetic (core/proof/precision_lens.h). Seen::message says why there is none.
 struct ProofLine {
-  using Value = Seen;
-
   Weak<Foundation> of = {};
   Form form = Form::recurrent;
   Arithmetic arithmetic = Arithmetic::f64;
 
   std::string subject() const;
   auto operator<=>(const ProofLine&) const = default;
-  Found<Value> compute(const Foundation& foundation, const Effort& effort) const;
+  Found<Seen> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
 /// What a fault does to a form here.
@@ -44,15 +43,13 @@ struct FaultFigures {
 };
 
 struct FaultHere {
-  using Value = FaultFigures;
-
   Weak<Foundation> of = {};
   Form form = Form::chunkwise;
   std::string fault = {};
 
   std::string subject() const { return fault + subject_of_data(of); }
   auto operator<=>(const FaultHere&) const = default;
-  Found<Value> compute(const Foundation& foundation, const Effort& effort) const;
+  Found<FaultFigures> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
 /// The first tensor that a fault makes wrong, with the symbols of its formula.
@@ -70,15 +67,13 @@ struct WrongPlace {
 
 /// Nothing where no step is off.
 struct WrongHere {
-  using Value = std::optional<WrongPlace>;
-
   Weak<Foundation> of = {};
   Form form = Form::chunkwise;
   std::string fault = {};             // empty: where the device parts from the CPU
   double tolerance = step_tolerance;  // of that
 
   auto operator<=>(const WrongHere&) const = default;
-  Found<Value> compute(const Foundation& foundation, const Effort& effort) const;
+  Found<std::optional<WrongPlace>> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
 /// A fragile form on the words that are open, with arrays on which it breaks, or need not.
@@ -95,35 +90,29 @@ struct FragileFigures {
 };
 
 struct FragileHere {
-  using Value = FragileFigures;
-
   Weak<Foundation> of = {};
   std::string fragile = {};
   bool breaks = true;
 
   std::string subject() const { return fragile + subject_of_data(of); }
   auto operator<=>(const FragileHere&) const = default;
-  Found<Value> compute(const Foundation& foundation, const Effort& effort) const;
+  Found<FragileFigures> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
 /// How many digits every form loses by adding up.
 struct DigitsHere {
-  using Value = std::vector<DigitsLost>;
-
   Weak<Foundation> of = {};
   auto operator<=>(const DigitsHere&) const = default;
-  Found<Value> compute(const Foundation& foundation, const Effort& effort) const;
+  Found<std::vector<DigitsLost>> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
 /// All that verify() checks of one variant, on every device that can be used here.
 struct VerifiedVariant {
-  using Value = VerifyReport;
-
   std::string variant = {};
   bool with_long_texts = false;  // 1000 and 4096 tokens too
 
   auto operator<=>(const VerifiedVariant&) const = default;
-  Found<Value> compute(const Effort& effort) const;
+  Found<VerifyReport> compute(const Effort& effort) const;
 };
 
 /// The forms of the present rule that exist.
@@ -131,5 +120,64 @@ std::vector<Form> forms_of(const Foundation& foundation);
 
 /// "o", in one line: "off by 0.32", or why not, as the list of faults says it.
 std::string size_words(const FaultFigures& figures);
+
+class Session;
+
+/// What a cell of the grid of all checks stands for, beside a rule.
+struct GridColumn {
+  const Backend* backend;
+  Precision precision;
+  Form form;
+};
+
+/// Those of all devices.
+const std::vector<GridColumn>& grid_columns();
+
+/// Whether no choice of options gives the variants of the table these forms: a row for every variant.
+const std::vector<std::vector<bool>>& missing_forms();
+
+/// What was found with one length of texts.
+struct GridReports {
+  struct Row {
+    std::shared_ptr<const VerifyReport> report;
+    std::vector<const VerifyResult*> cells;  // of every column the worst; null: nothing was run
+  };
+  std::map<std::string, Row> reports;           // by variant
+  std::map<std::string, std::string> problems;  // why there is none
+
+  std::size_t done() const { return reports.size() + problems.size(); }
+  bool complete() const;
+
+  /// All of it as `verify` reports it.
+  VerifyReport joined() const;
+};
+
+/// Everything that can be checked, rule by rule, in the background.
+class CheckedGrid {
+ public:
+  /// Goes on with what was started: once in every frame.
+  void keep_checking(Session& session);
+
+  /// Starts it, anew where all is known.
+  void start(Session& session);
+  void stop() { runs_ = false; }
+  bool runs() const { return runs_; }
+
+  /// Whether texts of 1000 and 4096 tokens are checked, too; what was found without them stays.
+  bool with_long_texts = false;
+
+  const GridReports& found() const { return with_long_texts ? of_long_texts_ : of_short_texts_; }
+
+  /// What part of all rules is known.
+  double progress() const;
+
+ private:
+  GridReports& reports() { return with_long_texts ? of_long_texts_ : of_short_texts_; }
+
+  bool runs_ = false;
+  GridReports of_short_texts_;
+  GridReports of_long_texts_;
+  double under_way_ = 0;  // of the variant that is being verified
+};
 
 }  // namespace palimpsest

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <exception>
+#include <new>
+#include <stdexcept>
 
 #include "app/session/words.h"
 #include "core/base/error.h"
@@ -21,16 +24,26 @@ unsigned threads_of_the_machine() {
 
 }  // namespace
 
+std::string problem_in_words() try { throw; } catch (const std::bad_alloc&) {
+  return "there is not enough memory for this";
+} catch (const std::logic_error& error) {
+  return fmt::format("a mistake in this program: {}", error.what());
+} catch (const std::exception& error) {
+  return error.what();
+} catch (...) {
+  return "something went wrong";
+}
+
 std::uint64_t next_version() {
   static std::atomic<std::uint64_t> version{0};
   return ++version;
 }
 
-/// One key and what has become of it.
+/// One question and what has become of it.
 struct Questions::Entry {
   enum class State { waiting, running, known, failed };
 
-  std::shared_ptr<const AnyQuestion> key;
+  AnyQuestion question;
   Urgency urgency;
   State state = State::waiting;
   std::uint64_t wanted_in = 0;  // the last frame in which somebody asked
@@ -57,19 +70,19 @@ Questions::~Questions() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-Known<void> Questions::ask_any(const AnyQuestion& key, Urgency urgency) {
+Known<void> Questions::ask_any(const AnyQuestion& question, Urgency urgency) {
   const std::scoped_lock lock(mutex_);
-  std::shared_ptr<Entry> entry = find(key);
+  std::shared_ptr<Entry> entry = find(question);
   if (!entry) {
-    entry = std::make_shared<Entry>(key.copy(), urgency);
-    places_[entry->key.get()] = entries_.insert(entries_.end(), entry);
+    entry = std::make_shared<Entry>(question, urgency);
+    places_.emplace(question, entries_.insert(entries_.end(), entry));
     waiting_.push_back(entry);
     start_threads();
     wished_.notify_one();
   }
   entry->wanted_in = frame_;
   entry->urgency = std::min(entry->urgency, urgency);
-  entries_.splice(entries_.end(), entries_, places_.at(&key));
+  entries_.splice(entries_.end(), entries_, places_.at(question));
   Known<void> known = {.value = entry->value,
                        .under_way = entry->is_under_way(),
                        .progress = entry->progress,
@@ -77,16 +90,16 @@ Known<void> Questions::ask_any(const AnyQuestion& key, Urgency urgency) {
   if (!known.under_way) return known;
   if (urgency != Urgency::aside) busy_ = true;
   known.seconds = std::chrono::duration<double>(Clock::now() - entry->since).count();
-  if (const auto last = last_.find({key.type(), key.subject()}); last != last_.end()) {
+  if (const auto last = last_.find({question.type(), question->subject()}); last != last_.end()) {
     known.value = last->second.lock();
     known.stale = known.value != nullptr;
   }
   return known;
 }
 
-void Questions::give_up_any(const AnyQuestion& key) {
+void Questions::give_up(const AnyQuestion& question) {
   const std::scoped_lock lock(mutex_);
-  const std::shared_ptr<Entry> entry = find(key);
+  const std::shared_ptr<Entry> entry = find(question);
   if (!entry || !entry->is_under_way()) return;
   entry->stop.request_stop();
   std::erase(waiting_, entry);
@@ -95,9 +108,9 @@ void Questions::give_up_any(const AnyQuestion& key) {
   finished_.notify_all();
 }
 
-void Questions::forget_any(const AnyQuestion& key) {
+void Questions::forget(const AnyQuestion& question) {
   const std::scoped_lock lock(mutex_);
-  if (const std::shared_ptr<Entry> entry = find(key)) remove(entry);
+  if (const std::shared_ptr<Entry> entry = find(question)) remove(entry);
 }
 
 void Questions::let_go(std::shared_ptr<const void> thing) {
@@ -117,7 +130,8 @@ void Questions::frame() {
   ++frame_;
   busy_ = false;
   // Most of them come first, since nobody has used them for long.
-  while (!entries_.empty() && entries_.front()->key->gone()) remove(std::shared_ptr(entries_.front()));
+  while (!entries_.empty() && entries_.front()->question->is_gone())
+    remove(std::shared_ptr(entries_.front()));
   if (frame_ % frames_between_sweeps == 0) sweep();
   shrink();
 }
@@ -133,10 +147,10 @@ void Questions::wait() {
       lock, [this] { return waiting_.empty() && running_.empty() && released_.empty() && freeing_ == 0; });
 }
 
-void Questions::wait_for_any(const AnyQuestion& key) {
+void Questions::wait_for(const AnyQuestion& question) {
   std::unique_lock lock(mutex_);
   finished_.wait(lock, [&] {
-    const std::shared_ptr<Entry> entry = find(key);
+    const std::shared_ptr<Entry> entry = find(question);
     return !entry || !entry->is_under_way();
   });
 }
@@ -146,8 +160,8 @@ std::size_t Questions::bytes() const {
   return bytes_;
 }
 
-std::shared_ptr<Questions::Entry> Questions::find(const AnyQuestion& key) const {
-  const auto place = places_.find(&key);
+std::shared_ptr<Questions::Entry> Questions::find(const AnyQuestion& question) const {
+  const auto place = places_.find(question);
   return place == places_.end() ? nullptr : *place->second;
 }
 
@@ -163,7 +177,7 @@ void Questions::remove(const std::shared_ptr<Entry>& entry) {
     std::erase(waiting_, entry);
   }
   bytes_ -= entry->bytes;
-  const auto place = places_.find(entry->key.get());
+  const auto place = places_.find(entry->question);
   released_.push_back(entry);
   entries_.erase(place->second);
   places_.erase(place);
@@ -177,8 +191,9 @@ void Questions::sweep() {
   std::map<std::type_index, std::size_t> seen;
   for (auto place = entries_.end(); place != entries_.begin();) {
     const std::shared_ptr<Entry> entry = *--place;
-    const bool is_one_too_many = ++seen[entry->key->type()] > entry->key->most_kept() && !is_wanted(*entry);
-    if (!entry->key->gone() && !is_one_too_many) continue;
+    const bool is_one_too_many =
+        ++seen[entry->question.type()] > entry->question->most_kept() && !is_wanted(*entry);
+    if (!entry->question->is_gone() && !is_one_too_many) continue;
     ++place;  // stays where it is when the one before it goes
     remove(entry);
   }
@@ -242,11 +257,12 @@ void Questions::work() {
                            }};
     lock.unlock();
 
-    AnyQuestion::Result result;
+    std::shared_ptr<const void> value;
+    std::size_t bytes = 0;
     std::string reason;
     bool is_cancelled = false;
     try {
-      result = entry->key->find(effort);
+      value = entry->question->find(effort, bytes);
     } catch (const Cancelled&) {
       is_cancelled = true;
     } catch (...) {
@@ -261,18 +277,18 @@ void Questions::work() {
     } else if (is_wanted) {
       entry->state = reason.empty() ? Entry::State::known : Entry::State::failed;
       entry->reason = std::move(reason);
-      entry->value = std::move(result.value);
-      entry->bytes = result.bytes + sizeof(Entry);
+      entry->value = std::move(value);
+      entry->bytes = bytes + sizeof(Entry);
       bytes_ += entry->bytes;
-      const std::string subject = entry->key->subject();
-      if (entry->value && !subject.empty()) last_[{entry->key->type(), subject}] = entry->value;
+      const std::string subject = entry->question->subject();
+      if (entry->value && !subject.empty()) last_[{entry->question.type(), subject}] = entry->value;
       shrink();
     }
     wished_.notify_one();  // a thread is free: one that may take long may begin
     ++freeing_;
     lock.unlock();
     entry.reset();
-    result = {};
+    value = nullptr;
     lock.lock();
     --freeing_;
     finished_.notify_all();

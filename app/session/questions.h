@@ -82,12 +82,32 @@ struct Found {
   operator const std::shared_ptr<const Value>&() const { return value; }
 };
 
-/// Finds out what a question asks, in this thread. A question says how with
+template <class Key, class Value>
+Value found_by(Found<Value> (Key::*)(const Effort&) const);
+template <class Key, class Value, class Thing>
+Value found_by(Found<Value> (Key::*)(const Thing&, const Effort&) const);
+
+/// What a question asks for. A question says how that is found out with
 /// `Found<Value> compute(const Effort&) const`, or where it is about something, in a field `Weak<Thing> of`,
-/// with `compute(const Thing&, const Effort&)`. Throws what that throws, the reason why there is no value,
-/// and Cancelled where what it is about is no more.
+/// with `Found<Value> compute(const Thing&, const Effort&) const`.
 template <class Key>
-Found<typename Key::Value> find_out(const Key& question, const Effort& effort = {}) {
+using ValueOf = decltype(found_by(&Key::compute));
+
+/// What can be asked for: a small value with an order (<), usually
+/// `auto operator<=>(const X&) const = default`. It may also have
+/// - `std::string subject() const`: until its own value is there, the last one about the same subject stands
+///   for it; without it the subject is subject_of() what it is about;
+/// - `static constexpr std::size_t most_kept`: of such values, those used last.
+template <class Key>
+concept Question = requires(const Key& key) {
+  typename ValueOf<Key>;
+  { key < key } -> std::convertible_to<bool>;
+};
+
+/// Finds out what a question asks, in this thread. Throws what its compute() throws, the reason why there is
+/// no value, and Cancelled where what it is about is no more.
+template <Question Key>
+Found<ValueOf<Key>> find_out(const Key& question, const Effort& effort = {}) {
   if constexpr (requires { question.compute(effort); }) {
     return question.compute(effort);
   } else {
@@ -96,17 +116,6 @@ Found<typename Key::Value> find_out(const Key& question, const Effort& effort = 
     return question.compute(*thing, effort);
   }
 }
-
-/// What can be asked for: a small value with an order (<), usually
-/// `auto operator<=>(const X&) const = default`. It may also have
-/// - `std::string subject() const`: until its own value is there, the last one about the same subject stands
-///   for it; without it the subject is subject_of() what it is about;
-/// - `static constexpr std::size_t most_kept`: of such values, those used last.
-template <class Key>
-concept Question = std::copyable<Key> && requires(const Key& key) {
-  typename Key::Value;
-  { key < key } -> std::convertible_to<bool>;
-};
 
 /// The subject of questions about a thing; empty: nothing stands for them.
 template <class Thing>
@@ -118,23 +127,58 @@ std::string subject_of(const Thing&) {
 std::uint64_t next_version();
 
 /// A question of any type, as Questions sees it.
-class AnyQuestion {
- public:
-  struct Result {
-    std::shared_ptr<const void> value;
-    std::size_t bytes = 0;
-  };
-
-  virtual ~AnyQuestion() = default;
-  virtual std::type_index type() const = 0;
-  /// The order among questions of one type.
-  virtual bool is_before(const AnyQuestion& other) const = 0;
-  virtual std::shared_ptr<const AnyQuestion> copy() const = 0;
-  virtual Result find(const Effort& effort) const = 0;
+struct AskedQuestion {
+  virtual ~AskedQuestion() = default;
+  virtual bool is_before(const AskedQuestion& other) const = 0;  // of the same type
+  virtual std::shared_ptr<const void> find(const Effort& effort, std::size_t& bytes) const = 0;
   virtual std::string subject() const = 0;
-  /// Nobody can ask it again: what it is about is no more.
-  virtual bool gone() const = 0;
+  virtual bool is_gone() const = 0;  // what it is about is no more, and nobody can ask it again
   virtual std::size_t most_kept() const = 0;
+};
+
+template <Question Key>
+struct AskedKey final : AskedQuestion {
+  explicit AskedKey(const Key& asked) : key(asked) {}
+
+  bool is_before(const AskedQuestion& other) const override {
+    return key < static_cast<const AskedKey&>(other).key;
+  }
+  std::shared_ptr<const void> find(const Effort& effort, std::size_t& bytes) const override {
+    Found<ValueOf<Key>> found = find_out(key, effort);
+    bytes = found.bytes;
+    return std::move(found.value);
+  }
+  std::string subject() const override {
+    if constexpr (requires { key.subject(); }) {
+      return key.subject();
+    } else if constexpr (requires { key.of.lock(); }) {
+      const auto thing = key.of.lock();
+      return thing ? subject_of(*thing) : std::string();
+    } else {
+      return {};
+    }
+  }
+  bool is_gone() const override {
+    if constexpr (requires { key.of.expired(); }) return key.of.expired();
+    return false;
+  }
+  std::size_t most_kept() const override {
+    if constexpr (requires { Key::most_kept; }) return Key::most_kept;
+    return std::numeric_limits<std::size_t>::max();
+  }
+
+  Key key;
+};
+
+/// Any question, made of each by itself.
+struct AnyQuestion : std::shared_ptr<const AskedQuestion> {
+  template <Question Key>
+  AnyQuestion(const Key& key) : std::shared_ptr<const AskedQuestion>(std::make_shared<AskedKey<Key>>(key)) {}
+
+  std::type_index type() const { return typeid(**this); }
+  bool operator<(const AnyQuestion& other) const {
+    return type() == other.type() ? (*this)->is_before(*other) : type() < other.type();
+  }
 };
 
 /// Finds out everything that is asked for: a question says what its value depends on and how it is computed.
@@ -153,9 +197,9 @@ class Questions {
   /// What is known now. Never waits: asking again in every frame is how the value is fetched, and how it
   /// stays wanted.
   template <Question Key>
-  Known<typename Key::Value> ask(const Key& key, Urgency urgency = Urgency::now) {
-    Known<void> any = ask_any(Asked<Key>(key), urgency);
-    return {std::static_pointer_cast<const typename Key::Value>(std::move(any.value)),
+  Known<ValueOf<Key>> ask(const Key& key, Urgency urgency = Urgency::now) {
+    Known<void> any = ask_any(key, urgency);
+    return {std::static_pointer_cast<const ValueOf<Key>>(std::move(any.value)),
             any.stale,
             any.under_way,
             any.progress,
@@ -164,16 +208,10 @@ class Questions {
   }
 
   /// Ends what is under way for this question; until it is forgotten, the reason is that somebody stopped it.
-  template <Question Key>
-  void give_up(const Key& key) {
-    give_up_any(Asked<Key>(key));
-  }
+  void give_up(const AnyQuestion& question);
 
   /// Forgets the value, or the reason why there is none: who asks again has it computed again.
-  template <Question Key>
-  void forget(const Key& key) {
-    forget_any(Asked<Key>(key));
-  }
+  void forget(const AnyQuestion& question);
 
   /// Lets go of what nobody needs any more: to free much memory takes long, and is done in a thread too.
   void let_go(std::shared_ptr<const void> thing);
@@ -188,10 +226,7 @@ class Questions {
   void wait();
 
   /// Waits for this alone, if it was asked for.
-  template <Question Key>
-  void wait_for(const Key& key) {
-    wait_for_any(Asked<Key>(key));
-  }
+  void wait_for(const AnyQuestion& question);
 
   /// Bytes of the values that are kept.
   std::size_t bytes() const;
@@ -199,53 +234,9 @@ class Questions {
  private:
   struct Entry;
   using Entries = std::list<std::shared_ptr<Entry>>;
-  struct ByKey {
-    bool operator()(const AnyQuestion* x, const AnyQuestion* y) const {
-      return x->type() == y->type() ? x->is_before(*y) : x->type() < y->type();
-    }
-  };
 
-  template <Question Key>
-  class Asked final : public AnyQuestion {
-   public:
-    explicit Asked(Key key) : key_(std::move(key)) {}
-    std::type_index type() const override { return typeid(Key); }
-    bool is_before(const AnyQuestion& other) const override {
-      return key_ < static_cast<const Asked&>(other).key_;
-    }
-    std::shared_ptr<const AnyQuestion> copy() const override { return std::make_shared<Asked>(key_); }
-    Result find(const Effort& effort) const override {
-      Found<typename Key::Value> found = find_out(key_, effort);
-      return {std::move(found.value), found.bytes};
-    }
-    std::string subject() const override {
-      if constexpr (requires { key_.subject(); }) {
-        return key_.subject();
-      } else if constexpr (requires { key_.of.lock(); }) {
-        const auto thing = key_.of.lock();
-        return thing ? subject_of(*thing) : std::string();
-      } else {
-        return {};
-      }
-    }
-    bool gone() const override {
-      if constexpr (requires { key_.of.expired(); }) return key_.of.expired();
-      return false;
-    }
-    std::size_t most_kept() const override {
-      if constexpr (requires { Key::most_kept; }) return Key::most_kept;
-      return std::numeric_limits<std::size_t>::max();
-    }
-
-   private:
-    Key key_;
-  };
-
-  Known<void> ask_any(const AnyQuestion& key, Urgency urgency);
-  void give_up_any(const AnyQuestion& key);
-  void forget_any(const AnyQuestion& key);
-  void wait_for_any(const AnyQuestion& key);
-  std::shared_ptr<Entry> find(const AnyQuestion& key) const;
+  Known<void> ask_any(const AnyQuestion& question, Urgency urgency);
+  std::shared_ptr<Entry> find(const AnyQuestion& question) const;
   void start_threads();
   void remove(const std::shared_ptr<Entry>& entry);
   void sweep();
@@ -261,7 +252,7 @@ class Questions {
   std::condition_variable wished_;
   std::condition_variable finished_;
   Entries entries_;  // the least recently used first
-  std::map<const AnyQuestion*, Entries::iterator, ByKey> places_;
+  std::map<AnyQuestion, Entries::iterator> places_;
   std::vector<std::shared_ptr<Entry>> waiting_;        // the newest last
   std::vector<std::shared_ptr<Entry>> running_;        // also those that are to stop
   std::vector<std::shared_ptr<const void>> released_;  // to be freed

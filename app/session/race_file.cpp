@@ -112,27 +112,13 @@ void visit_fields(std::type_identity<RacePoint>, Visit&& visit) {
 
 namespace {
 
-template <class Struct>
-Json fields_json(const Struct& from) {
-  Json json;
-  write_fields(json, from);
-  return json;
-}
-
-template <class Struct>
-Json list_json(const std::vector<Struct>& all) {
-  Json list = Json::array();
-  for (const Struct& each : all) list.push_back(fields_json(each));
-  return list;
-}
-
 Json point_json(const RacePoint& point, const RaceReport& report) {
-  Json json = fields_json(point.entry);
+  Json json = point.entry;
   if (!point.measured()) {
     json["missing"] = point.missing;
     return json;
   }
-  write_fields(json, point);
+  json.update(Json(point));
   if (point.kernel) json["kernel"] = name(*point.kernel);
   if (report.roof_of(point.entry)) json["roof_fraction"] = roof_fraction(point, report);
   return json;
@@ -238,15 +224,9 @@ std::string csv_field(const std::string& text) {
 }  // namespace
 
 std::string race_json(const RaceReport& report) {
-  Json json = {{race_field, race_version},
-               {"complete", report.complete()},
-               {"left", report.left},
-               {"machine", fields_json(report.machine)},
-               {"starts", list_json(report.starts)},
-               {"data", report.data},
-               {"timing", list_json(report.timing)},
-               {"roofs", list_json(report.roofs)},
-               {"points", Json::array()},
+  Json json = {{race_field, race_version},   {"complete", report.complete()}, {"left", report.left},
+               {"machine", report.machine},  {"starts", report.starts},       {"data", report.data},
+               {"timing", report.timing},    {"roofs", report.roofs},         {"points", Json::array()},
                {"crossovers", Json::array()}};
   for (const RacePoint& point : report.points) json["points"].push_back(point_json(point, report));
   for (const RaceCrossover& crossover : race_crossovers(report)) {

@@ -70,37 +70,34 @@ RaceShape fullest(const RaceReport& report, const std::vector<RaceShape>& shapes
   return *std::ranges::max_element(shapes, {}, [&](const RaceShape& shape) { return counts[shape]; });
 }
 
+/// Acts while nobody else looks at the board.
+template <class Act>
+auto at(RaceBoard& board, Act act) {
+  const std::scoped_lock lock(board.mutex);
+  return act();
+}
+
+std::shared_ptr<const RaceReport> report_on(RaceBoard& board) {
+  return at(board, [&] { return board.report; });
+}
+
+std::shared_ptr<RaceBoard> board_with(RaceReport report, std::function<void()> told = {}) {
+  auto board = std::make_shared<RaceBoard>();
+  board->report = std::make_shared<const RaceReport>(std::move(report));
+  board->told = std::move(told);
+  return board;
+}
+
+/// Changes one thing on the board, and tells.
+template <class Part>
+void tell(RaceBoard& board, Part RaceBoard::*part, Part now) {
+  at(board, [&] {
+    board.*part = std::move(now);
+    if (board.told) board.told();
+  });
+}
+
 }  // namespace
-
-RaceBoard::RaceBoard(RaceReport begun, std::function<void()> told)
-    : report_(std::make_shared<const RaceReport>(std::move(begun))), told_(std::move(told)) {}
-
-std::shared_ptr<const RaceReport> RaceBoard::report() const {
-  const std::scoped_lock lock(mutex_);
-  return report_;
-}
-
-void RaceBoard::tell(std::shared_ptr<const RaceReport> report) {
-  const std::scoped_lock lock(mutex_);
-  report_ = std::move(report);
-  if (told_) told_();
-}
-
-void RaceBoard::leave() {
-  const std::scoped_lock lock(mutex_);
-  told_ = nullptr;
-}
-
-std::string RaceBoard::under_way() const {
-  const std::scoped_lock lock(mutex_);
-  return under_way_;
-}
-
-void RaceBoard::begin(std::string words) {
-  const std::scoped_lock lock(mutex_);
-  under_way_ = std::move(words);
-  if (told_) told_();
-}
 
 Found<RaceReport> OwnRace::compute(const Effort& effort) const {
   const std::vector<RaceEntry> entries = race_entries(*plan);
@@ -108,11 +105,12 @@ Found<RaceReport> OwnRace::compute(const Effort& effort) const {
     report.left = missing_entries(entries, report);
     effort.tell(1 - static_cast<double>(report.left) /
                         static_cast<double>(std::max<std::size_t>(entries.size(), 1)));
-    if (const RaceEntry* const next = next_entry(entries, report)) board->begin(words_of(*next));
-    board->tell(std::make_shared<const RaceReport>(std::move(report)));
+    if (const RaceEntry* const next = next_entry(entries, report))
+      tell(*board, &RaceBoard::under_way, words_of(*next));
+    tell(*board, &RaceBoard::report, std::make_shared<const RaceReport>(std::move(report)));
   };
   const auto told = [&](const RaceProgress& now) { show(now.report); };
-  RaceReport report = *board->report();
+  RaceReport report = *report_on(*board);
   if (report.machine == RaceMachine{.program = report.machine.program})
     report.machine = this_machine(report.machine.program);
   report.starts.push_back({present_date(), "window"});
@@ -127,11 +125,11 @@ Found<RaceReport> OwnRace::compute(const Effort& effort) const {
       return report.roof_of({.device = backend->name(), .precision = precision}) != nullptr;
     });
   });
-  if (!knows_roofs) board->begin("what the machine does at most");
+  if (!knows_roofs) tell(*board, &RaceBoard::under_way, std::string("what the machine does at most"));
   if (!effort.stop.stop_requested()) report = race(*plan, std::move(report), told, effort.stop);
   report.left = missing_entries(entries, report);
   const auto whole = std::make_shared<const RaceReport>(std::move(report));
-  board->tell(whole);
+  tell(*board, &RaceBoard::report, whole);
   stop_if_asked(effort.stop);
   return whole;
 }
@@ -166,7 +164,7 @@ Races::Races(std::filesystem::path folder) : folder_(std::move(folder)) {
 }
 
 void Races::leave(Session& session) {
-  if (board_) board_->leave();
+  if (board_) at(*board_, [&] { board_->told = nullptr; });
   wake = nullptr;
   cancel(session);
 }
@@ -264,7 +262,7 @@ void Races::adopt(Session& session, RaceReport report) {
   if (wish.variants.empty()) wish.variants.emplace_back(race_peer);
   show_what_it_has(next, report);
   session.change(std::move(next));
-  board_ = std::make_shared<RaceBoard>(std::move(report));
+  board_ = board_with(std::move(report));
 }
 
 void Races::take_away(Session& session, const SeenReport& report) {
@@ -298,9 +296,8 @@ void Races::start(Session& session) {
   const auto plan = std::make_shared<const RacePlan>(wished_plan(session.state(), usable_devices(session)));
   if (plan->backends.empty())
     throw InputError("There is nothing to race: no device that is wished for can be used.");
-  if (!board_) board_ = std::make_shared<RaceBoard>(RaceReport{.machine = {.program = program}});
   // A board of its own: one that was cancelled may still get its last point.
-  board_ = std::make_shared<RaceBoard>(*board_->report(), wake);
+  board_ = board_with(board_ ? *own() : RaceReport{.machine = {.program = program}}, wake);
   race_ = OwnRace{board_, plan};
   progress_ = 0;
   SessionState next = session.state();
@@ -314,6 +311,12 @@ void Races::cancel(Session& session) {
   session.questions().give_up(*race_);
   race_.reset();
 }
+
+std::string Races::under_way() const {
+  return race_ ? at(*board_, [&] { return board_->under_way; }) : std::string();
+}
+
+std::shared_ptr<const RaceReport> Races::own() const { return board_ ? report_on(*board_) : nullptr; }
 
 void Races::forget(Session& session) {
   cancel(session);
@@ -431,44 +434,41 @@ std::string machine_and_date(const RaceReport& report) {
   return words;
 }
 
+RaceWish RacePreset::wish(RaceWish before) const {
+  before.variants = variants;
+  before.peer = peer;
+  before.forms = forms;
+  before.devices.clear();
+  return before;
+}
+
 std::span<const RacePreset> race_presets() {
-  static constexpr RacePreset all[] = {
-      {"forms", "this rule, all forms", "Every form of the rule that is open, with softmax beside them.",
-       [](RaceWish wish) {
-         wish.variants.clear();
-         wish.peer = true;
-         wish.forms.clear();
-         wish.devices.clear();
-         return wish;
-       }},
-      {"softmax", "softmax against linear",
+  static const RacePreset all[] = {
+      {"forms",
+       "this rule, all forms",
+       "Every form of the rule that is open, with softmax beside them.",
+       {},
+       true,
+       {}},
+      {"softmax",
+       "softmax against linear",
        "Chunk by chunk: linear attention, Mamba-2, Gated DeltaNet and KDA against softmax.",
-       [](RaceWish wish) {
-         wish.variants = {"linear", "scalar_decay", "gated_deltanet", "kda"};
-         wish.peer = true;
-         wish.forms = {Form::chunkwise};
-         wish.devices.clear();
-         return wish;
-       }},
-      {"devices", "CPU against GPU",
+       {"linear", "scalar_decay", "gated_deltanet", "kda"},
+       true,
+       {Form::chunkwise}},
+      {"devices",
+       "CPU against GPU",
        "The recurrence and the chunkwise form of the open rule on every device.",
-       [](RaceWish wish) {
-         wish.variants.clear();
-         wish.peer = false;
-         wish.forms = {Form::recurrent, Form::chunkwise};
-         wish.devices.clear();
-         return wish;
-       }},
-      {"delta", "what the correction costs",
+       {},
+       false,
+       {Form::recurrent, Form::chunkwise}},
+      {"delta",
+       "what the correction costs",
        "The same decay with and without the delta rule, chunk by chunk: linear and DeltaNet, Mamba-2 and "
        "Gated DeltaNet, GLA and KDA.",
-       [](RaceWish wish) {
-         wish.variants = {"linear", "deltanet", "scalar_decay", "gated_deltanet", "gla", "kda"};
-         wish.peer = false;
-         wish.forms = {Form::chunkwise};
-         wish.devices.clear();
-         return wish;
-       }},
+       {"linear", "deltanet", "scalar_decay", "gated_deltanet", "gla", "kda"},
+       false,
+       {Form::chunkwise}},
   };
   return all;
 }

@@ -17,53 +17,34 @@
 namespace palimpsest {
 
 /// What a race in another thread has come to, for those who look on.
-class RaceBoard {
- public:
-  /// `told` is called in the race's thread whenever there is more to see; it may be empty.
-  explicit RaceBoard(RaceReport begun, std::function<void()> told = {});
-
-  /// What is measured so far; another object whenever there is more.
-  std::shared_ptr<const RaceReport> report() const;
-  void tell(std::shared_ptr<const RaceReport> report);
-
-  /// What is being measured now, in words.
-  std::string under_way() const;
-  void begin(std::string words);
-
-  /// Nobody looks on any more.
-  void leave();
-
- private:
-  mutable std::mutex mutex_;  // of everything below
-  std::shared_ptr<const RaceReport> report_;
-  std::string under_way_;
-  std::function<void()> told_;
+struct RaceBoard {
+  std::mutex mutex = {};                          // of everything below
+  std::shared_ptr<const RaceReport> report = {};  // what is measured so far; another whenever there is more
+  std::string under_way = {};                     // what is being measured now, in words
+  std::function<void()> told = {};                // called in the race's thread whenever there is more to see
 };
 
 /// A race that goes on by itself: what its board shows is kept when it is cancelled.
 struct OwnRace {
-  using Value = RaceReport;
   static constexpr std::size_t most_kept = 1;
 
   std::shared_ptr<RaceBoard> board;
   std::shared_ptr<const RacePlan> plan;
 
   auto operator<=>(const OwnRace&) const = default;
-  Found<Value> compute(const Effort& effort) const;
+  Found<RaceReport> compute(const Effort& effort) const;
 };
 
 /// A report in a file.
 struct RecordedRace {
-  using Value = RaceReport;
   std::string file = {};
 
   auto operator<=>(const RecordedRace&) const = default;
-  Found<Value> compute(const Effort& effort) const;
+  Found<RaceReport> compute(const Effort& effort) const;
 };
 
 /// The figures of some reports.
 struct FiguresOfRaces {
-  using Value = RaceFigures;
   static constexpr std::size_t most_kept = 4;
 
   std::vector<std::shared_ptr<const RaceReport>> reports;
@@ -73,7 +54,7 @@ struct FiguresOfRaces {
 
   bool operator<(const FiguresOfRaces& other) const;
   std::string subject() const { return "figures"; }
-  Found<Value> compute(const Effort& effort) const;
+  Found<RaceFigures> compute(const Effort& effort) const;
 };
 
 /// A report that can be seen in Measure.
@@ -146,10 +127,10 @@ class Races {
 
   /// How far the race is, from 0 to 1, and what is being measured.
   double progress() const { return progress_; }
-  std::string under_way() const { return race_ ? race_->board->under_way() : std::string(); }
+  std::string under_way() const;
 
   /// What was measured here; null: nothing was.
-  std::shared_ptr<const RaceReport> own() const { return board_ ? board_->report() : nullptr; }
+  std::shared_ptr<const RaceReport> own() const;
 
   /// How many entries of the wish the own race lacks.
   Index left(const Session& session);
@@ -195,12 +176,16 @@ std::string machine_words(const RaceReport& report);
 /// "Intel Xeon, 2 threads, 2026-11-22": where and when a report was made; the GPU where it was used.
 std::string machine_and_date(const RaceReport& report);
 
-/// Choices of what is raced that are made at once.
+/// Choices of what is raced that are made at once, on all devices.
 struct RacePreset {
   const char* id;
-  const char* words;      // "this rule, all forms"
-  const char* explained;  // a sentence
-  RaceWish (*wish)(RaceWish before);
+  const char* words;                  // "this rule, all forms"
+  const char* explained;              // a sentence
+  std::vector<std::string> variants;  // as RaceWish has them
+  bool peer;
+  std::vector<Form> forms;
+
+  RaceWish wish(RaceWish before) const;
 };
 
 std::span<const RacePreset> race_presets();

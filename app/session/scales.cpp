@@ -9,31 +9,6 @@
 
 namespace palimpsest {
 
-namespace {
-
-constexpr double states_beyond_typical = 3;  // 99.7 % of normal numbers lie within three times their rms
-constexpr Index enough_rows = 2048;          // tokens that are looked at; more are sampled evenly
-
-/// The magnitude that nearly all numbers stay below; the largest if that is zero.
-double strong(const Matrix<double>& rows) {
-  std::vector<double> magnitudes;
-  const Index stride = std::max<Index>(rows.rows() / enough_rows, 1);
-  for (Index row = 0; row < rows.rows(); row += stride) {
-    for (Index column = 0; column < rows.cols(); ++column) magnitudes.push_back(std::abs(rows(row, column)));
-  }
-  const double most = quantile(magnitudes, nearly_all);
-  return most > 0 ? most : quantile(std::move(magnitudes), 1);
-}
-
-std::vector<double> of_memories(std::span<const Recall> recalls, double Recall::*member) {
-  std::vector<double> numbers;
-  numbers.reserve(recalls.size());
-  for (const Recall& recall : recalls) numbers.push_back(recall.*member);
-  return numbers;
-}
-
-}  // namespace
-
 double quantile(std::vector<double> numbers, double share) {
   std::erase_if(numbers, [](double number) { return !std::isfinite(number); });
   if (numbers.empty()) return 0;
@@ -43,17 +18,10 @@ double quantile(std::vector<double> numbers, double share) {
   return *at;
 }
 
-KindScales kind_scales(const Sequence& sequence) {
-  return {.key = sequence.has("k") ? strong(sequence.at("k").all<double>()) : 1,
-          .query = strong(sequence.at("q").all<double>()),
-          .value = strong(sequence.at("v").all<double>())};
-}
-
-double output_scale(const Matrix<double>& outputs) { return strong(outputs); }
-
-double strong_state(std::span<const Recall> recalls) {
-  const double typical = quantile(of_memories(recalls, &Recall::root_mean_square), nearly_all);
-  return std::min(states_beyond_typical * typical, quantile(of_memories(recalls, &Recall::largest), 1));
+std::vector<double> sizes_of(const Matrix<double>& numbers) {
+  std::vector<double> sizes;
+  for (const double number : numbers.reshaped()) sizes.push_back(std::abs(number));
+  return sizes;
 }
 
 namespace {

@@ -1,12 +1,10 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "core/contract/sequence.h"
-#include "core/insight/recall.h"
+#include "core/base/matrix.h"
 
 namespace palimpsest {
 
@@ -18,18 +16,11 @@ struct KindScales {
   double output = 0;  // 0: not known yet
 };
 
-/// Those of `sequence`, but for its outputs. Long sequences are sampled.
-KindScales kind_scales(const Sequence& sequence);
-
-/// That of its outputs [T, V].
-double output_scale(const Matrix<double>& outputs);
-
 /// What the part `share` of the finite `numbers` do not exceed; 0 if there are none.
 double quantile(std::vector<double> numbers, double share);
 
-/// The magnitude that all but a few numbers of the memory stay below, over all tokens. From each memory's
-/// size, because keeping all memories would take too much room.
-double strong_state(std::span<const Recall> recalls);
+/// The magnitudes of all numbers.
+std::vector<double> sizes_of(const Matrix<double>& numbers);
 
 inline constexpr double nearly_all = 0.995;  // of the numbers have colours of their own
 

@@ -11,6 +11,7 @@
 #include "app/session/memory_questions.h"
 #include "app/session/presets.h"
 #include "app/session/state.h"
+#include "app/session/words.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/io/file.h"
@@ -63,6 +64,15 @@ bool can_be_opened(const std::string& id) {
   return id.starts_with("capture:") || id.starts_with("preset:") || std::filesystem::exists(id, unreadable);
 }
 
+/// The block of a tile of the tokens whose first block is `first`; nothing where there are fewer tiles.
+std::optional<Index> tile_of(const Trace& trace, Index first, Index tile) {
+  if (tile >= trace.block_count() - first) return std::nullopt;
+  const Block block = trace.block(first + tile);
+  const Block front = trace.block(first);
+  const bool is_tile = block.phase == front.phase && block.first_token == front.first_token;
+  return is_tile ? std::optional(first + tile) : std::nullopt;
+}
+
 /// Refuses a place that the computation does not have.
 void require_place(const Computation& computation, const Place& place) {
   const Index tokens = computation.sequence.tokens;
@@ -78,20 +88,10 @@ void require_place(const Computation& computation, const Place& place) {
     throw InputError(
         fmt::format("\"phase\" is {}; expected a phase of this form, 0 to {}", place.phase, phases - 1));
   }
-  std::vector<std::string> known;
-  for (const Operation& operation : trace->phases[static_cast<std::size_t>(place.phase)].operations)
-    known.push_back(operation.id);
-  if (!place.operation.empty() && std::ranges::find(known, place.operation) == known.end()) {
-    throw InputError(fmt::format("\"operation\" is \"{}\"; expected one of: {}", shown(place.operation),
-                                 fmt::join(known, ", ")));
-  }
-  const Index first = trace->block_of(place.token, place.phase);
-  const auto is_tile = [&](Index tile) {
-    if (tile >= trace->block_count() - first) return false;
-    const Block block = trace->block(first + tile);
-    return block.phase == place.phase && block.first_token == trace->block(first).first_token;
-  };
-  if (!is_tile(place.tile))
+  if (!place.operation.empty())
+    find_row(trace->phases[static_cast<std::size_t>(place.phase)].operations, place.operation, &Operation::id,
+             fmt::format("\"operation\" is \"{}\"; expected one of", shown(place.operation)));
+  if (!tile_of(*trace, trace->block_of(place.token, place.phase), place.tile))
     throw InputError(fmt::format("\"tile\" is {}, but this token has fewer tiles", place.tile));
 }
 
@@ -124,8 +124,6 @@ struct Session::Begun {
 
 /// The question that brings it: asked until it is there, then forgotten.
 struct Session::ToShow {
-  using Value = Begun;
-
   std::shared_ptr<const Wish> wish;
 
   auto operator<=>(const ToShow&) const = default;
@@ -140,8 +138,6 @@ struct Session::ToShow {
 
 /// Asks every device once whether it can be used: a driver takes up to seconds to start, and then remembers.
 struct Session::DevicesAsked {
-  using Value = bool;
-
   Devices devices;
 
   bool operator<(const DevicesAsked& other) const {
@@ -550,12 +546,10 @@ void Session::place_cursor() {
   if (!operation) phase = 0;
 
   const Index token = std::clamp<Index>(state_.place.token, 0, current->tokens - 1);
-  Index block = current->block_of(token, phase);
-  const Block first = current->block(block);
-  const Index tile = std::clamp<Index>(state_.place.tile, 0, current->block_count() - 1 - block);
-  const Block wanted = current->block(block + tile);
-  if (wanted.phase == phase && wanted.first_token == first.first_token) block += tile;
-  set_cursor({block, operation.value_or(0), token - first.first_token});
+  const Index first = current->block_of(token, phase);
+  const Index tile = std::clamp<Index>(state_.place.tile, 0, current->block_count() - 1 - first);
+  set_cursor({tile_of(*current, first, tile).value_or(first), operation.value_or(0),
+              token - current->block(first).first_token});
 }
 
 Index Session::token() const {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "app/session/computation.h"
-#include "app/session/history.h"
 #include "app/session/questions.h"
+#include "app/session/state.h"
 #include "app/session/step_questions.h"
 
 namespace palimpsest {

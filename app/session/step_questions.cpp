@@ -59,18 +59,18 @@ void find_eraser(WriterShare& writer, const Foundation& foundation, const Writte
 
 }  // namespace
 
-Found<BlockRecord::Value> BlockRecord::compute(const Trace& trace, const Effort& effort) const {
+Found<Record> BlockRecord::compute(const Trace& trace, const Effort& effort) const {
   std::shared_ptr<const Record> record = trace.shared_record(block, effort.stop);
   std::size_t bytes = 0;
   for (const auto& [name, tensor] : record->tensors()) bytes += held_by(tensor);
   return {std::move(record), bytes};
 }
 
-Found<PictureFigures::Value> PictureFigures::compute(const Record& record, const Effort& effort) const {
+Found<MatrixFigures> PictureFigures::compute(const Record& record, const Effort& effort) const {
   return matrix_figures(record.at(tensor), parts, effort.stop);
 }
 
-Found<WhoWrote::Value> WhoWrote::compute(const Foundation& foundation, const Effort& effort) const {
+Found<WhoWroteIt> WhoWrote::compute(const Foundation& foundation, const Effort& effort) const {
   WhoWroteIt made;
   std::vector<WriterShare> all = all_shares(foundation, number, made.value, effort.stop);
   effort.tell(0.5);
@@ -154,7 +154,7 @@ std::vector<Index> swept_chunks(Index tokens) {
   return sizes;
 }
 
-Found<ChunkErrors::Value> ChunkErrors::compute(const Foundation& foundation, const Effort& effort) const {
+Found<std::vector<double>> ChunkErrors::compute(const Foundation& foundation, const Effort& effort) const {
   const Variant& variant = *foundation.variant;
   const Index tokens = foundation.sequence.tokens;
   if (tokens > most_tokens_swept)
@@ -166,7 +166,7 @@ Found<ChunkErrors::Value> ChunkErrors::compute(const Foundation& foundation, con
     throw Unsupported(*reason);
   const ReferenceRun reference(variant, std::move(held), Precision::f32, effort.stop);
   const std::vector<Index> sizes = swept_chunks(tokens);
-  Value errors;
+  std::vector<double> errors;
   for (const Index size : sizes) {
     const Output output =
         foundation.device->run(variant, sequence, Form::chunkwise, Precision::f32, size, effort.stop);
@@ -176,19 +176,19 @@ Found<ChunkErrors::Value> ChunkErrors::compute(const Foundation& foundation, con
   return errors;
 }
 
-Found<ChunkCosts::Value> ChunkCosts::compute(const Foundation& foundation, const Effort& effort) const {
+Found<std::vector<ChunkCost>> ChunkCosts::compute(const Foundation& foundation, const Effort& effort) const {
   stop_if_asked(effort.stop);
-  Value counted;
+  std::vector<ChunkCost> counted;
   for (const Index size : swept_chunks(foundation.sequence.tokens)) {
     const std::vector<CostRow> rows = costs(*foundation.variant, foundation.sequence, size);
     const auto row = std::ranges::find(rows, form, &CostRow::form);
-    if (row == rows.end() || !row->missing.empty()) return Value();
+    if (row == rows.end() || !row->missing.empty()) return std::vector<ChunkCost>();
     counted.push_back({size, row->flops, row->bytes, row->steps});
   }
   return counted;
 }
 
-Found<FormCosts::Value> FormCosts::compute(const Foundation& foundation, const Effort& effort) const {
+Found<std::vector<CostRow>> FormCosts::compute(const Foundation& foundation, const Effort& effort) const {
   stop_if_asked(effort.stop);
   return costs(*foundation.variant, foundation.sequence, chunk_size);
 }

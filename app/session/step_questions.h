@@ -19,25 +19,22 @@ namespace palimpsest {
 
 /// Every tensor of one block of a form: a question.
 struct BlockRecord {
-  using Value = Record;
-
   Weak<Trace> of = {};
   Index block = 0;
 
   auto operator<=>(const BlockRecord&) const = default;
-  Found<Value> compute(const Trace& trace, const Effort& effort) const;
+  Found<Record> compute(const Trace& trace, const Effort& effort) const;
 };
 
 /// What can be said of a tensor of a record besides its entries, for the picture that a person enlarges.
 struct PictureFigures {
-  using Value = MatrixFigures;
   static constexpr Index parts = 48;  // of the histogram
 
   Weak<Record> of = {};
   std::string tensor = {};
 
   auto operator<=>(const PictureFigures&) const = default;
-  Found<Value> compute(const Record& record, const Effort& effort) const;
+  Found<MatrixFigures> compute(const Record& record, const Effort& effort) const;
 };
 
 /// A number that a memory holds, or answers, and that the tokens before made together.
@@ -69,14 +66,12 @@ struct WhoWroteIt {
 
 /// Who made it: a question.
 struct WhoWrote {
-  using Value = WhoWroteIt;
-
   Weak<Foundation> of = {};
   WrittenNumber number = {};
   std::size_t most = 7;  // tokens by name
 
   auto operator<=>(const WhoWrote&) const = default;
-  Found<Value> compute(const Foundation& foundation, const Effort& effort) const;
+  Found<WhoWroteIt> compute(const Foundation& foundation, const Effort& effort) const;
   std::string subject() const { return subject_of_rule(of); }
 };
 
@@ -142,37 +137,32 @@ struct ChunkCost {
 /// The costs of all swept sizes in a form with chunks; empty where the rule does not say what it takes: a
 /// question.
 struct ChunkCosts {
-  using Value = std::vector<ChunkCost>;
-
   Weak<Foundation> of = {};
   Form form = Form::chunkwise;
 
   auto operator<=>(const ChunkCosts&) const = default;
-  Found<Value> compute(const Foundation& foundation, const Effort& effort) const;
+  Found<std::vector<ChunkCost>> compute(const Foundation& foundation, const Effort& effort) const;
   std::string subject() const { return subject_of_rule(of); }
 };
 
-/// What every form takes of these data, counted, with the chunk size that is chosen: a question.
+/// What every form takes of these data, counted, with the chunk size that is chosen, a row for each of
+/// all_forms: a question.
 struct FormCosts {
-  using Value = std::vector<CostRow>;  // one for each of all_forms
-
   Weak<Foundation> of = {};
   Index chunk_size = 1;
 
   auto operator<=>(const FormCosts&) const = default;
-  Found<Value> compute(const Foundation& foundation, const Effort& effort) const;
+  Found<std::vector<CostRow>> compute(const Foundation& foundation, const Effort& effort) const;
   std::string subject() const { return subject_of_rule(of); }
 };
 
 /// How far the chunkwise form in float32 is from the f64 recurrence, for every chunk size of swept_chunks:
 /// a question, measured. The reason where there is none: a missing form, or too many tokens.
 struct ChunkErrors {
-  using Value = std::vector<double>;
-
   Weak<Foundation> of = {};
 
   auto operator<=>(const ChunkErrors&) const = default;
-  Found<Value> compute(const Foundation& foundation, const Effort& effort) const;
+  Found<std::vector<double>> compute(const Foundation& foundation, const Effort& effort) const;
   std::string subject() const { return subject_of_rule(of); }
 };
 

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <functional>
 #include <string>
 #include <string_view>
 
+#include "core/base/error.h"
 #include "core/base/matrix.h"
 
 namespace palimpsest {
@@ -11,6 +13,18 @@ namespace palimpsest {
 /// "1 token", "3 tokens".
 inline std::string counted(Index count, std::string_view one, std::string_view many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+/// The row of a table whose name is `wanted`. Throws InputError: `problem`, and the names of all.
+template <class Table, class Name>
+const auto& find_row(const Table& table, std::string_view wanted, Name name, std::string_view problem) {
+  std::string known;
+  for (const auto& row : table) {
+    const std::string called(std::invoke(name, row));
+    if (called == wanted) return row;
+    known.append(known.empty() ? "" : ", ").append(called);
+  }
+  throw InputError(fmt::format("{}: {}", problem, known));
 }
 
 /// What the exception that is being handled tells a person. Call it in a catch block.

@@ -303,7 +303,7 @@ constexpr float comfortable_row = 18;     // no narrower pictures are sought for
 constexpr float cost_of_bracket = 0.15F;  // of a break where a bracket is open
 
 /// A piece of the operands, and how many brackets are open before it.
-struct Piece {
+struct LinePiece {
   const Box* box;
   int open = 0;
 };
@@ -318,7 +318,7 @@ int brackets(const Box& box) {
   return count('(') + count('[') - count(')') - count(']');
 }
 
-void collect(const Box& box, std::vector<Piece>& pieces) {
+void collect(const Box& box, std::vector<LinePiece>& pieces) {
   if (box.kind == Box::Kind::row || box.kind == Box::Kind::group) {
     for (const Box& part : box.parts) collect(part, pieces);
     return;
@@ -361,9 +361,9 @@ bool begins_factor(const Box& box) {
   return box.kind == Box::Kind::picture || box.kind == Box::Kind::number;
 }
 
-bool has_matrix(std::vector<Piece>::const_iterator from, std::vector<Piece>::const_iterator to) {
+bool has_matrix(std::vector<LinePiece>::const_iterator from, std::vector<LinePiece>::const_iterator to) {
   return std::any_of(from, to,
-                     [](const Piece& piece) { return piece.box->columns > 1 && piece.box->rows > 1; });
+                     [](const LinePiece& piece) { return piece.box->columns > 1 && piece.box->rows > 1; });
 }
 
 /// Takes the sign from the end of the line: "^2 +" where a function writes it so. "·" where there is none,
@@ -379,7 +379,7 @@ Box sign_after(Box& line) {
   return sign;
 }
 
-Box line_of(std::vector<Piece>::const_iterator from, std::vector<Piece>::const_iterator to) {
+Box line_of(std::vector<LinePiece>::const_iterator from, std::vector<LinePiece>::const_iterator to) {
   Box line{.kind = Box::Kind::row};
   for (; from != to; ++from) line.parts.push_back(*from->box);
   return line;
@@ -389,10 +389,10 @@ Box line_of(std::vector<Piece>::const_iterator from, std::vector<Piece>::const_i
 
 Box broken(const Box& equation) {
   if (equation.parts.size() != 3) return {};
-  std::vector<Piece> pieces;
+  std::vector<LinePiece> pieces;
   collect(equation.parts[2], pieces);
   float all = 0;
-  for (const Piece& piece : pieces) all += share(*piece.box);
+  for (const LinePiece& piece : pieces) all += share(*piece.box);
   float before = 0;
   float cheapest = std::numeric_limits<float>::infinity();
   std::size_t best = 0;

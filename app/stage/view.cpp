@@ -11,7 +11,7 @@
 #include "app/stage/cell_words.h"
 #include "app/stage/equation_layout.h"
 #include "app/widgets/text.h"
-#include "core/formula/rewriting.h"
+#include "core/formula/expression.h"
 
 namespace palimpsest {
 

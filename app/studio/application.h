@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "app/session/checked_grid.h"
 #include "app/session/kept.h"
+#include "app/session/prove_questions.h"
 #include "app/session/races.h"
 #include "app/session/session.h"
 #include "app/stage/cell_words.h"

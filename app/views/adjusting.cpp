@@ -7,7 +7,6 @@
 
 #include "app/gl/context_local.h"
 #include "app/session/edits.h"
-#include "app/session/learn_questions.h"
 #include "app/session/memory_questions.h"
 #include "app/studio/application.h"
 #include "app/views/form_words.h"

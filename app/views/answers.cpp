@@ -268,7 +268,7 @@ bool has_answers(const Application& application) {
   return memory.none.empty() || memory.answers;  // softmax shares no state, but its cache answers
 }
 
-Known<MemoryAnswers::Value> ask_answers(Application& application) {
+Known<AnswersAtPlace> ask_answers(Application& application) {
   Session& session = application.session;
   const Sight& sight = session.sight();
   return session.questions().ask(MemoryAnswers{.of = sight.computation,

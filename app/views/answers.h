@@ -15,7 +15,7 @@ class Application;
 bool has_answers(const Application& application);
 
 /// What it answers there.
-Known<MemoryAnswers::Value> ask_answers(Application& application);
+Known<AnswersAtPlace> ask_answers(Application& application);
 
 /// What the thick frame is around: the word at the cursor, or the row of a text that comes again.
 std::string_view thick_frame_words(const AnswerTable& table);

@@ -10,7 +10,7 @@
 
 #include "app/stage/cell_words.h"
 #include "app/widgets/style.h"
-#include "core/formula/rewriting.h"
+#include "core/formula/expression.h"
 #include "core/insight/provenance.h"
 
 namespace palimpsest {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/scene/node.h"
-#include "app/session/compare_questions.h"
+#include "app/session/compared_sides.h"
 #include "app/session/computation.h"
 #include "app/studio/application.h"
 #include "app/studio/workspaces.h"
@@ -30,7 +30,7 @@ struct ComparedSide {
   bool has_handle = false;
   std::shared_ptr<const Computation> computed = {};  // null: not there yet, or `reason` says why not
   std::shared_ptr<const SideMoment> moment = {};
-  std::shared_ptr<const RecallOfTokens::Value> recall = {};
+  std::shared_ptr<const TokenRecalls> recall = {};
   std::string reason = {};
   bool is_old = false;  // something of it belongs to another place or choice
 };

@@ -12,7 +12,7 @@
 #include "app/views/floor_rows.h"
 #include "app/widgets/text.h"
 #include "core/base/text.h"
-#include "core/insight/rule_difference.h"
+#include "core/steps/recognised.h"
 #include "core/variants/variants.h"
 
 // What stands in the columns of Compare.

@@ -103,7 +103,7 @@ std::optional<Index> head_tables(Application& application) {
   Session& session = application.session;
   HeadTables key;
   key.of = session.computed();
-  const Known<HeadTables::Value> answer = session.questions().ask(key, Urgency::later);
+  const Known<TablesOfHeads> answer = session.questions().ask(key, Urgency::later);
   const Index count = session.data().heads;
   const float width = ImGui::GetContentRegionAvail().x;
   const float in_one_row = (width + px(table_gap)) / static_cast<float>(count) - px(table_gap);

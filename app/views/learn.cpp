@@ -55,7 +55,7 @@ std::size_t group_length(std::string_view latex) {
 
 /// The moment that is drawn, kept from frame to frame.
 struct KeptMoment {
-  std::shared_ptr<const LearningNow::Value> of;
+  std::shared_ptr<const std::optional<LearningMoment>> of;
   std::uint64_t version = 0;
 };
 
@@ -155,7 +155,7 @@ Node reason_page(const std::string& reason) {
        scene::rest()});
 }
 
-std::string why_nothing(const Application& application, const Known<LearningNow::Value>& answer) {
+std::string why_nothing(const Application& application, const Known<std::optional<LearningMoment>>& answer) {
   const auto computed = application.session.computed();
   if (!computed)
     return "Nothing is open yet. Drop a file here or press Ctrl+O; D lists captures and presets.";
@@ -172,7 +172,8 @@ std::string why_nothing(const Application& application, const Known<LearningNow:
 Node learn_page(Application& application) {
   const auto computed = application.session.computed();
   const bool can_ask = computed && computed->sequence.tokens > 0 && computed->variant->loss.problems;
-  const Known<LearningNow::Value> answer = can_ask ? ask_learning(application) : Known<LearningNow::Value>();
+  const Known<std::optional<LearningMoment>> answer =
+      can_ask ? ask_learning(application) : Known<std::optional<LearningMoment>>();
   auto& kept = context_local<KeptMoment>();
   if (kept.of != answer.value) kept = {answer.value, kept.version + 1};
   const LearningMoment* moment = answer.value && *answer.value ? &**answer.value : nullptr;
@@ -243,7 +244,7 @@ std::string coloured_symbols(std::string_view latex) {
   return coloured;
 }
 
-Known<LearningNow::Value> ask_learning(Application& application) {
+Known<std::optional<LearningMoment>> ask_learning(Application& application) {
   LearningNow key;
   key.of = application.session.computed();
   key.token = application.session.token();

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "app/scene/node.h"
-#include "app/session/learn_questions.h"
+#include "app/session/memory_questions.h"
 #include "app/studio/application.h"
 #include "app/studio/workspaces.h"
 
@@ -24,7 +24,7 @@ void draw_learn_floor(Application& application);
 std::string coloured_symbols(std::string_view latex);
 
 /// What the step of the token at the cursor has come to.
-Known<LearningNow::Value> ask_learning(Application& application);
+Known<std::optional<LearningMoment>> ask_learning(Application& application);
 
 /// What the rows along the words show; `channel` of the gate, -1: all.
 Known<TokenCourses> ask_courses(Application& application, Index channel = -1);

@@ -225,7 +225,7 @@ scene::Node solve_picture(const LearnScene& scene) {
   key.of = session.computed();
   key.token = scene.moment.token;
   key.chunk_size = session.choice().chunk_size;
-  const Known<SolveNow::Value> answer = session.questions().ask(key);
+  const Known<std::optional<ConvergingSolve>> answer = session.questions().ask(key);
   if (!answer.value || !*answer.value) return scene::column({});
   const ConvergingSolve& solve = **answer.value;
   const bool is_old = scene.is_old || answer.stale;

@@ -148,11 +148,12 @@ const char* landing_words(const LearningMoment& moment) {
 }
 
 /// The stored word that this step harms most, with its loss along the same line; null where there is none.
-std::shared_ptr<const HarmNow::Value> harm_now(const LearnScene& scene) {
+std::shared_ptr<const std::optional<HarmAlong>> harm_now(const LearnScene& scene) {
   HarmNow key;
   key.of = scene.application.session.computed();
   key.token = scene.application.session.token();
-  const Known<HarmNow::Value> answer = scene.application.session.questions().ask(key, Urgency::later);
+  const Known<std::optional<HarmAlong>> answer =
+      scene.application.session.questions().ask(key, Urgency::later);
   const bool is_known = answer.value && *answer.value && !answer.stale && !scene.is_old;
   return is_known ? answer.value : nullptr;
 }

@@ -287,7 +287,7 @@ scene::Node capacity_page(Application& application) {
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     sweeps.push_back(present);
     sweeps.back().keys = kinds[i].keys;
-    const Known<CapacitySweep::Value> answer = session.questions().ask(sweeps.back(), Urgency::later);
+    const Known<std::vector<CapacityPoint>> answer = session.questions().ask(sweeps.back(), Urgency::later);
     under_way = under_way || answer.under_way;
     progress += (answer.value ? 1 : answer.progress) / static_cast<double>(kinds.size());
     if (answer.value) add_points(plot, *answer.value, ink_of(i), kinds[i].words);

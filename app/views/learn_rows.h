@@ -5,7 +5,7 @@
 
 #include "app/scene/floor.h"
 #include "app/session/computation.h"
-#include "app/session/learn_questions.h"
+#include "app/session/memory_questions.h"
 #include "core/contract/variant.h"
 #include "core/insight/recall.h"
 

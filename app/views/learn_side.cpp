@@ -117,7 +117,7 @@ Node spectrum(Application& application) {
 /// What the step does to the loss; nothing where a rule has none.
 Nodes loss_of_step(Application& application, const Computation& computed) {
   if (!computed.variant->loss.problems || computed.sequence.tokens == 0) return {};
-  const Known<LearningNow::Value> answer = ask_learning(application);
+  const Known<std::optional<LearningMoment>> answer = ask_learning(application);
   if (!answer.value || !*answer.value) return {};
   const LearningMoment& moment = **answer.value;
   return {scene::caption(moment.step.problem.token_count > 1 ? "Loss of this batch"

@@ -72,7 +72,7 @@ Node curves(Session& session) {
   for (const RacePreset& preset : race_presets())
     left.push_back(wish_line(
         session, preset.words, same_curves(preset.wish(present), present),
-        [make = preset.wish](RaceWish& next) { next = make(next); }, preset.explained));
+        [&preset](RaceWish& next) { next = preset.wish(next); }, preset.explained));
   left.push_back(scene::caption("Forms"));
   left.push_back(wish_line(session, "all", present.forms.empty(), [](RaceWish& next) {
                    next.forms.clear();

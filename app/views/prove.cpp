@@ -241,7 +241,7 @@ WrongHere wrong_by_fault(const Application& application) {
 }
 
 /// That tensor, or the one that a device makes wrong.
-Known<WrongHere::Value> ask_wrong(Application& application) {
+Known<std::optional<WrongPlace>> ask_wrong(Application& application) {
   if (application.session.state().prove.fault.id.empty())
     return ask_device_departure(application, proof_form(application));
   return application.session.questions().ask(wrong_by_fault(application));
@@ -250,7 +250,7 @@ Known<WrongHere::Value> ask_wrong(Application& application) {
 /// What is wrong: formula, tensors, arithmetic. `reason`: why no step may be off, in a sentence; `message`:
 /// why equations cannot be carried out, mostly empty.
 Node wrong(Application& application, const std::string& reason, const std::string& message) {
-  const Known<WrongHere::Value> answer = ask_wrong(application);
+  const Known<std::optional<WrongPlace>> answer = ask_wrong(application);
   if (answer.value && !answer.stale && *answer.value) {
     const WrongPlace& place = **answer.value;
     const FormulaChange& change = place.tensor.change;
@@ -308,7 +308,7 @@ Node faulty(Application& application) {
 /// The first step that a device makes otherwise than the CPU.
 Node parting_device(Application& application) {
   const std::string& device = application.session.computed()->choice.device;
-  const Known<WrongHere::Value> found = ask_wrong(application);
+  const Known<std::optional<WrongPlace>> found = ask_wrong(application);
   const bool is_found = found.value && !found.stale && *found.value;
   return scene::column(
       {headline(application, is_found

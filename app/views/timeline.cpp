@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "app/session/learn_questions.h"
+#include "app/session/memory_questions.h"
 #include "app/studio/application.h"
 #include "app/views/floor.h"
 #include "app/views/floor_rows.h"
@@ -45,7 +45,7 @@ std::string kept_words(Session& session, Index token) {
   key.first = token;
   key.last = session.token();
   if (!key.of.lock() || key.first >= key.last) return {};
-  const Known<KeptSince::Value> kept = session.questions().ask(key);
+  const Known<std::optional<KeptBetween>> kept = session.questions().ask(key);
   if (!kept.value || !*kept.value) return {};
   const KeptBetween& part = **kept.value;
   std::string words = fmt::format("\nfading leaves {:.3g} of it until “{}”", part.mean,

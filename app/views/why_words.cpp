@@ -12,7 +12,7 @@
 #include "app/views/floor_rows.h"
 #include "app/widgets/text.h"
 #include "core/base/text.h"
-#include "core/formula/interpreter.h"
+#include "core/formula/expression.h"
 #include "core/formula/notation.h"
 #include "core/insight/learning.h"
 #include "core/insight/provenance.h"

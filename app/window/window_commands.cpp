@@ -61,9 +61,8 @@ void add_look(CommandOptions command, Look& look) {
   command.option("--theme", look.theme, "dark or light");
   command.option("--workspace", look.workspace, "step, learn, attend, compare, prove or measure");
   command.option("--fault", look.fault, "put this mistake into the form (see verify --faults)");
-  command.option("--race", look.races, "a report of bench, to be seen in Measure; may be given again")
-      .may_be_repeated()
-      .one_at_a_time();
+  command.option("--race", look.races, "a report of bench, to be seen in Measure; may be given again",
+                 {.repeated = true, .one_at_a_time = true});
 }
 
 /// The scale that was asked for, or `standard`.
@@ -386,8 +385,8 @@ void show_window(const Look& look, StartTimes* times = nullptr) {
   note(&StartTimes::begun);
   constexpr float as_the_monitor_says = 0;
   const float scale = scale_of(look, as_the_monitor_says);
-  KeptPreferences kept(settings_file());
-  KeptPlaces kept_places(kept_places_file());
+  KeptPreferences kept(own_file("settings.json"));
+  KeptPlaces kept_places(own_file("places.json"));
   const Interrupt interrupt;
   Application application;
   application.races.program = program_in_words();
@@ -396,7 +395,7 @@ void show_window(const Look& look, StartTimes* times = nullptr) {
   application.closed_stories = kept.read().closed_stories;
   Look first = look;
   require_theme(first);
-  LastPlace last(last_place_file());
+  LastPlace last(own_file("last_place.json"));
   if (asks_for_nothing(first) && last.come_back(application.session)) {
     application.require_workspace();
     dress(application, first);

@@ -84,4 +84,10 @@ class Recorder {
   Record& record_;
 };
 
+/// Hands `value` to a recorder, if there is one.
+template <class Value>
+void note(Recorder* recorder, std::string_view name, const Value& value) {
+  if (recorder) (*recorder)(name, value);
+}
+
 }  // namespace palimpsest

@@ -7,13 +7,11 @@
 #include <cmath>
 #include <limits>
 #include <set>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
 
-#include "core/base/arrays.h"
 #include "core/base/error.h"
 #include "core/base/parallel_for.h"
 #include "core/base/random_numbers.h"
@@ -167,6 +165,26 @@ void add_initial_states(const Variant& variant, const Settings& settings, const 
   for (auto& [name, array] : initial_states(variant, settings, output)) arrays[name] = array;
 }
 
+template <class Scalar>
+Array repeated(const Array& head, bool has_tokens, Index batches, Index heads) {
+  const Index tokens = has_tokens ? head.shape.front() : 1;
+  const Index width = tokens > 0 ? head.size() / tokens : 0;
+  std::vector<Index> shape = {batches};
+  if (has_tokens) shape.push_back(tokens);
+  shape.push_back(heads);
+  shape.insert(shape.end(), head.shape.begin() + (has_tokens ? 1 : 0), head.shape.end());
+  const auto given = std::visit(
+      [](const auto& numbers) { return std::vector<Scalar>(numbers.begin(), numbers.end()); }, head.values);
+  std::vector<Scalar> values;
+  values.reserve(static_cast<std::size_t>(batches * heads * head.size()));
+  for (Index batch = 0; batch < batches; ++batch) {
+    for (auto row = given.begin(); row != given.end(); row += width) {
+      for (Index copy = 0; copy < heads; ++copy) values.insert(values.end(), row, row + width);
+    }
+  }
+  return {std::move(shape), std::move(values)};
+}
+
 }  // namespace
 
 std::string to_string(const RandomCase& random) {
@@ -292,30 +310,6 @@ Settings random_settings(const Variant& variant, const Settings& given, std::uin
   }
   return settings;
 }
-
-namespace {
-
-template <class Scalar>
-Array repeated(const Array& head, bool has_tokens, Index batches, Index heads) {
-  const Index tokens = has_tokens ? head.shape.front() : 1;
-  const Index width = tokens > 0 ? head.size() / tokens : 0;
-  std::vector<Index> shape = {batches};
-  if (has_tokens) shape.push_back(tokens);
-  shape.push_back(heads);
-  shape.insert(shape.end(), head.shape.begin() + (has_tokens ? 1 : 0), head.shape.end());
-  const auto given = std::visit(
-      [](const auto& numbers) { return std::vector<Scalar>(numbers.begin(), numbers.end()); }, head.values);
-  std::vector<Scalar> values;
-  values.reserve(static_cast<std::size_t>(batches * heads * head.size()));
-  for (Index batch = 0; batch < batches; ++batch) {
-    for (auto row = given.begin(); row != given.end(); row += width) {
-      for (Index copy = 0; copy < heads; ++copy) values.insert(values.end(), row, row + width);
-    }
-  }
-  return {std::move(shape), std::move(values)};
-}
-
-}  // namespace
 
 Arrays repeated_heads(const Variant& variant, const Settings& settings, const Arrays& head, Index batches,
                       Index heads, Precision precision) {

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "core/base/error.h"
@@ -69,6 +68,36 @@ constexpr double rounding = 1e-6;  // of a matrix stored as f32, relative to its
 }
 
 bool shares_heads(const std::string& name) { return name == "q" || name == "k" || name == "v"; }
+
+constexpr double largest_state = 1e9;  // bytes as double; a run holds a few copies of it
+
+constexpr double giga = 1e9;
+
+/// Throws Unsupported with `verb` in front where `needed` is above `limit`.
+void require_less(const char* verb, double limit, const Footprint& needed, const Sequence& sequence,
+                  Form form, Index chunk_size) {
+  if (needed.work <= limit) return;
+  const std::string too_much =
+      fmt::format("{:.1f} GB at its peak{}{}, above the limit of {:.0f} GB", needed.work / giga,
+                  needed.what.empty() ? "" : " for ", needed.what, limit / giga);
+  if (form == Form::parallel) {
+    throw Unsupported(fmt::format(
+        "{}the parallel form of {} tokens needs {}. The chunkwise form gives the same result in small chunks",
+        verb, sequence.tokens, too_much));
+  }
+  if (form == Form::two_pass) {
+    throw Unsupported(fmt::format(
+        "{}the two passes of {} tokens in chunks of {} need {}. The chunkwise form gives the same result",
+        verb, sequence.tokens, std::min(chunk_size, sequence.tokens), too_much));
+  }
+  if (form == Form::chunkwise) {
+    throw Unsupported(fmt::format(
+        "{}the chunkwise form in chunks of {} tokens needs {}. Smaller chunks give the same result", verb,
+        std::min(chunk_size, sequence.tokens), too_much));
+  }
+  throw Unsupported(
+      fmt::format("{}the recurrent form of {} tokens needs {}", verb, sequence.tokens, too_much));
+}
 
 }  // namespace
 
@@ -360,40 +389,6 @@ Index inner_batch(const Settings& settings) {
   const auto batch = settings.parameters.find("batch");
   return batch == settings.parameters.end() ? 1 : static_cast<Index>(batch->second);
 }
-
-namespace {
-
-constexpr double largest_state = 1e9;  // bytes as double; a run holds a few copies of it
-
-constexpr double giga = 1e9;
-
-/// Throws Unsupported with `verb` in front where `needed` is above `limit`.
-void require_less(const char* verb, double limit, const Footprint& needed, const Sequence& sequence,
-                  Form form, Index chunk_size) {
-  if (needed.work <= limit) return;
-  const std::string too_much =
-      fmt::format("{:.1f} GB at its peak{}{}, above the limit of {:.0f} GB", needed.work / giga,
-                  needed.what.empty() ? "" : " for ", needed.what, limit / giga);
-  if (form == Form::parallel) {
-    throw Unsupported(fmt::format(
-        "{}the parallel form of {} tokens needs {}. The chunkwise form gives the same result in small chunks",
-        verb, sequence.tokens, too_much));
-  }
-  if (form == Form::two_pass) {
-    throw Unsupported(fmt::format(
-        "{}the two passes of {} tokens in chunks of {} need {}. The chunkwise form gives the same result",
-        verb, sequence.tokens, std::min(chunk_size, sequence.tokens), too_much));
-  }
-  if (form == Form::chunkwise) {
-    throw Unsupported(fmt::format(
-        "{}the chunkwise form in chunks of {} tokens needs {}. Smaller chunks give the same result", verb,
-        std::min(chunk_size, sequence.tokens), too_much));
-  }
-  throw Unsupported(
-      fmt::format("{}the recurrent form of {} tokens needs {}", verb, sequence.tokens, too_much));
-}
-
-}  // namespace
 
 void require_footprint(const Footprint& needed, const Sequence& sequence, Form form, Index chunk_size) {
   require_less("", byte_limit, needed, sequence, form, chunk_size);

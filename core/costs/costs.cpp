@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "core/contract/sequence.h"
-#include "core/operator/inner_batches.h"
+#include "core/operator/blocks.h"
 
 namespace palimpsest {
 
@@ -57,14 +56,6 @@ Attention exact(const Sequence& sequence, Form form, Index chunk_size) {
   return x;
 }
 
-}  // namespace
-
-Work softmax_cost(const Sequence& sequence, Form form, Index chunk_size, bool fades) {
-  return attention_work(exact(sequence, form, chunk_size), form, fades);
-}
-
-namespace {
-
 /// A solve by Cholesky without square roots of a [k, k] matrix: the factors, then two triangular systems for
 /// every right-hand side.
 Work solve_work(double k, double columns) {
@@ -105,19 +96,6 @@ Scan scan_of(double L) {
   }
   return scan;
 }
-
-}  // namespace
-
-Work mamba_cost(const Sequence& sequence, Form form, Index chunk_size) {
-  const bool skip = sequence.has("D");
-  const auto exact = [&](double L) {
-    return mamba_work(L, static_cast<double>(sequence.dk), static_cast<double>(sequence.dv), scan_of(L), skip,
-                      form);
-  };
-  return all_blocks(form, sequence.tokens, chunk_size, exact);
-}
-
-namespace {
 
 /// What is read once every query is solved, and what is carried on.
 Work read_work(double L, double k, double v) {
@@ -164,21 +142,6 @@ Work mesanet_work(double L, double k, double v, double steps, Form form) {
   return form == Form::chunkwise ? chunk_work(L, k, v, steps) : parallel_work(L, k, v);
 }
 
-}  // namespace
-
-Work mesanet_chunk_work(double tokens, double dk, double dv, double steps) {
-  return chunk_work(tokens, dk, dv, steps);
-}
-
-Work mesanet_cost(const Sequence& sequence, Form form, Index chunk_size) {
-  const auto dk = static_cast<double>(sequence.dk);
-  const auto dv = static_cast<double>(sequence.dv);
-  const auto exact = [&](double L) { return mesanet_work(L, dk, dv, dk, form); };
-  return all_blocks(form, sequence.tokens, chunk_size, exact);
-}
-
-namespace {
-
 /// The gains of L keys and P after them: by Sherman and Morrison, or (parallel) one solve for each key with
 /// the inverse of P, which is carried along.
 Work gains_work(double L, double k, Form form) {
@@ -195,19 +158,6 @@ Work gains_work(double L, double k, Form form) {
   inverse += {.multiplications = k * k};
   return token * L + inverse * 2;
 }
-
-}  // namespace
-
-Work least_squares_cost(const Sequence& sequence, Form form, Index chunk_size) {
-  const RowSizes sizes = {.reads = sequence.tokens,
-                          .columns_k = static_cast<double>(sequence.dk),
-                          .columns_v = static_cast<double>(sequence.dv)};
-  Work cost = row_cost({.erase = Erase::decayed, .erase_key = true}, sizes, form, chunk_size);
-  if (sequence.tokens > 0) cost += gains_work(static_cast<double>(sequence.tokens), sizes.columns_k, form);
-  return cost;
-}
-
-namespace {
 
 /// One piece of L tokens; `widths` are d_k, the hidden units and d_v.
 Work piece_work(double L, const std::vector<double>& widths, bool biases, Form form) {
@@ -244,27 +194,6 @@ Work batch_work(const std::vector<double>& widths, bool biases) {
   return work;
 }
 
-}  // namespace
-
-Work network_cost(const Sequence& sequence, const NetworkPlan& plan, Form form, Index chunk_size) {
-  std::vector<double> widths = {static_cast<double>(sequence.dk)};
-  for (std::size_t layer = 0; layer + 1 < plan.layers(); ++layer)
-    widths.push_back(static_cast<double>(sequence.at(plan.weights[layer]).columns()));
-  widths.push_back(static_cast<double>(sequence.dv));
-
-  const auto batch = inner_batch(sequence.settings);
-  const InnerBatches batches(sequence.tokens, batch, form == Form::recurrent ? 1 : chunk_size);
-  Work cost;
-  for (Index i = 0; i < batches.piece_count(); ++i) {
-    const auto tokens = static_cast<double>(batches.piece(i).count);
-    cost += piece_work(tokens, widths, plan.has_biases(), form);
-  }
-  cost += batch_work(widths, plan.has_biases()) * static_cast<double>(batches.batch_count());
-  return cost;
-}
-
-namespace {
-
 struct Sizes {
   double k = 0;
   double v = 0;
@@ -295,6 +224,56 @@ Work update_work(const Sizes& size, bool muon, bool weight_norm) {
 }
 
 }  // namespace
+
+Work softmax_cost(const Sequence& sequence, Form form, Index chunk_size, bool fades) {
+  return attention_work(exact(sequence, form, chunk_size), form, fades);
+}
+
+Work mamba_cost(const Sequence& sequence, Form form, Index chunk_size) {
+  const bool skip = sequence.has("D");
+  const auto exact = [&](double L) {
+    return mamba_work(L, static_cast<double>(sequence.dk), static_cast<double>(sequence.dv), scan_of(L), skip,
+                      form);
+  };
+  return all_blocks(form, sequence.tokens, chunk_size, exact);
+}
+
+Work mesanet_chunk_work(double tokens, double dk, double dv, double steps) {
+  return chunk_work(tokens, dk, dv, steps);
+}
+
+Work mesanet_cost(const Sequence& sequence, Form form, Index chunk_size) {
+  const auto dk = static_cast<double>(sequence.dk);
+  const auto dv = static_cast<double>(sequence.dv);
+  const auto exact = [&](double L) { return mesanet_work(L, dk, dv, dk, form); };
+  return all_blocks(form, sequence.tokens, chunk_size, exact);
+}
+
+Work least_squares_cost(const Sequence& sequence, Form form, Index chunk_size) {
+  const RowSizes sizes = {.reads = sequence.tokens,
+                          .columns_k = static_cast<double>(sequence.dk),
+                          .columns_v = static_cast<double>(sequence.dv)};
+  Work cost = row_cost({.erase = Erase::decayed, .erase_key = true}, sizes, form, chunk_size);
+  if (sequence.tokens > 0) cost += gains_work(static_cast<double>(sequence.tokens), sizes.columns_k, form);
+  return cost;
+}
+
+Work network_cost(const Sequence& sequence, const NetworkPlan& plan, Form form, Index chunk_size) {
+  std::vector<double> widths = {static_cast<double>(sequence.dk)};
+  for (std::size_t layer = 0; layer + 1 < plan.layers(); ++layer)
+    widths.push_back(static_cast<double>(sequence.at(plan.weights[layer]).columns()));
+  widths.push_back(static_cast<double>(sequence.dv));
+
+  const auto batch = inner_batch(sequence.settings);
+  const InnerBatches batches(sequence.tokens, batch, form == Form::recurrent ? 1 : chunk_size);
+  Work cost;
+  for (Index i = 0; i < batches.piece_count(); ++i) {
+    const auto tokens = static_cast<double>(batches.piece(i).count);
+    cost += piece_work(tokens, widths, plan.has_biases(), form);
+  }
+  cost += batch_work(widths, plan.has_biases()) * static_cast<double>(batches.batch_count());
+  return cost;
+}
 
 Work lact_cost(const Sequence& sequence, Form form, Index chunk_size) {
   const auto is = [&](const char* option, const char* value) { return sequence.option(option) == value; };

@@ -1,7 +1,6 @@
 #include "core/costs/costs.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/engines/chunk_decays.h"
 

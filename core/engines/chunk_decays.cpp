@@ -15,6 +15,14 @@ Matrix<Scalar> scale_rows(const Matrix<Scalar>& X, const Matrix<Scalar>& factor)
   return X.cwiseProduct(factor);
 }
 
+template <class Scalar>
+Matrix<Scalar> as_row(const std::vector<double>& sight) {
+  Matrix<Scalar> row(1, static_cast<Index>(sight.size()));
+  for (std::size_t i = 0; i < sight.size(); ++i)
+    row(0, static_cast<Index>(i)) = static_cast<Scalar>(sight[i]);
+  return row;
+}
+
 }  // namespace
 
 template <class Scalar>
@@ -161,18 +169,6 @@ Matrix<Scalar> ChunkDecay<Scalar>::over_chunk(const Matrix<Scalar>& S) const {
 
 template class ChunkDecay<double>;
 template class ChunkDecay<float>;
-
-namespace {
-
-template <class Scalar>
-Matrix<Scalar> as_row(const std::vector<double>& sight) {
-  Matrix<Scalar> row(1, static_cast<Index>(sight.size()));
-  for (std::size_t i = 0; i < sight.size(); ++i)
-    row(0, static_cast<Index>(i)) = static_cast<Scalar>(sight[i]);
-  return row;
-}
-
-}  // namespace
 
 template <class Scalar>
 ChunkParts<Scalar>::ChunkParts(const Program<Scalar>& program) {

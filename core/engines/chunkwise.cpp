@@ -72,7 +72,7 @@ class Chunk {
 
   /// (I + N) U = V - (g o A) S - N+ V+
   Matrix<Scalar> writes(const Matrix<Scalar>& S) const {
-    if (record_) (*record_)("S_in", S);
+    note(record_, "S_in", S);
     if (structure_.erase == Erase::none) return program_.v;
     const Matrix<Scalar>& A = program_.erase_keys();
     const std::vector<Reader> readers = program_.erase_readers();
@@ -83,16 +83,14 @@ class Chunk {
     if (structure_.plain_write) {
       const Matrix<Scalar> N_plain = decay_.scores(A, readers, program_.k_plain);
       known += N_plain * program_.v_plain;
-      if (record_) (*record_)("N_plain", N_plain);
+      note(record_, "N_plain", N_plain);
     }
     const Matrix<Scalar> R =
         structure_.writes_value ? Matrix<Scalar>(program_.v - known) : Matrix<Scalar>(-known);
     Matrix<Scalar> U = structure_.value_decay ? value_decay_.solve(N, R) : forward_substitution(N, R);
-    if (record_) {
-      (*record_)("N", N);
-      (*record_)("R", R);
-      (*record_)("U", U);
-    }
+    note(record_, "N", N);
+    note(record_, "R", R);
+    note(record_, "U", U);
     return U;
   }
 
@@ -107,13 +105,11 @@ class Chunk {
     if (structure_.plain_write) {
       const Matrix<Scalar> P_plain = decay_.scores(program_.q, readers, program_.k_plain);
       intra += seen_sum(P_plain, program_.v_plain, after);
-      if (record_) (*record_)("P_plain", P_plain);
+      note(record_, "P_plain", P_plain);
     }
-    if (record_) {
-      (*record_)("P", P);
-      (*record_)("O_inter", inter);
-      (*record_)("O_intra", intra);
-    }
+    note(record_, "P", P);
+    note(record_, "O_inter", inter);
+    note(record_, "O_intra", intra);
     return inter + intra;
   }
 
@@ -131,10 +127,8 @@ class Chunk {
     Matrix<Scalar> written = decay_.to_end(B_).transpose() * value_decay_.to_end(U);
     if (structure_.plain_write) written += decay_.to_end(program_.k_plain).transpose() * program_.v_plain;
     S = kept(S) + written;
-    if (record_) {
-      (*record_)("S_written", written);
-      (*record_)("S_out", S);
-    }
+    note(record_, "S_written", written);
+    note(record_, "S_out", S);
   }
 
  private:
@@ -180,7 +174,7 @@ Matrix<Scalar> chunk_state(const Program<Scalar>& program, Matrix<Scalar>& S, Re
 template <class Scalar>
 Matrix<Scalar> chunk_outputs(const Program<Scalar>& program, const Matrix<Scalar>& S, const Matrix<Scalar>& U,
                              Recorder* record) {
-  if (record) (*record)("S_in", S);
+  note(record, "S_in", S);
   if (record && program.structure.erase != Erase::none) (*record)("U", U);
   return with_chunk(program, record, [&](const auto& pieces) { return pieces.outputs(S, U); });
 }

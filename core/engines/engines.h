@@ -6,7 +6,6 @@
 #include "core/engines/engine.h"
 #include "core/engines/inner_network.h"
 #include "core/engines/lact.h"
-#include "core/engines/least_squares.h"
 #include "core/engines/mamba.h"
 #include "core/engines/mesanet.h"
 #include "core/engines/softmax.h"

@@ -16,7 +16,7 @@ void lact_update(const LactUpdate<Scalar>& update, const Matrix<Scalar>& G, Scal
   M = momentum * M + G;
   S += update.muon ? newton_schulz(M, *update.muon, recorder) : M;
   if (!update.column_norm) return;
-  if (recorder) (*recorder)("S_free", S);
+  note(recorder, "S_free", S);
   const RowVector<Scalar> norms = S.colwise().stableNorm();
   const RowVector<Scalar> factors =
       update.column_norm->array() / (norms.array() + static_cast<Scalar>(column_norm_eps));

@@ -7,7 +7,7 @@
 #include "core/base/record.h"
 #include "core/engines/engine.h"
 #include "core/numbers/matrix_functions.h"
-#include "core/operator/inner_batches.h"
+#include "core/operator/blocks.h"
 
 namespace palimpsest {
 
@@ -138,7 +138,7 @@ Matrix<Scalar> lact_block(const Device& device, const EngineRequest& request,
   }
   Matrix<Scalar> added = Matrix<Scalar>::Zero(G.rows(), G.cols());
   device.gather(tokens.K, R, tokens.eta, added);
-  if (request.tap) (*request.tap)("update", added);
+  note(request.tap, "update", added);
   G += added;
   return O;
 }

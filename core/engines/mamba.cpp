@@ -36,15 +36,13 @@ Matrix<Scalar> mamba_recurrent(const MambaRows<Scalar>& rows, Matrix<Scalar>& S,
   for (Index t = 0; t < read.rows(); ++t) {
     const Matrix<Scalar> E =
         exponential((rows.A.array().rowwise() * rows.delta.row(t).array()).eval()).matrix();
-    if (recorder) {
-      (*recorder)("delta", rows.delta.row(t).transpose());
-      (*recorder)("A", rows.A);
-      (*recorder)("E", E);
-      (*recorder)("S_before", S);
-      (*recorder)("S_decayed", E.cwiseProduct(S));
-      (*recorder)("u", U.row(t).transpose());
-      (*recorder)("update", rows.k.row(t).transpose() * U.row(t));
-    }
+    note(recorder, "delta", rows.delta.row(t).transpose());
+    note(recorder, "A", rows.A);
+    note(recorder, "E", E);
+    note(recorder, "S_before", S);
+    note(recorder, "S_decayed", E.cwiseProduct(S));
+    note(recorder, "u", U.row(t).transpose());
+    note(recorder, "update", rows.k.row(t).transpose() * U.row(t));
     S = E.cwiseProduct(S);
     S.noalias() += rows.k.row(t).transpose() * U.row(t);
     read.row(t).noalias() = rows.q.row(t) * S;
@@ -63,9 +61,7 @@ Matrix<Scalar> mamba_scan(const MambaRows<Scalar>& rows, Matrix<Scalar>& S, Reco
   const Index L = rows.v.rows();
   const Index K = rows.k.cols();
   const Index V = rows.v.cols();
-  const auto record = [&](const char* name, const Matrix<Scalar>& value) {
-    if (recorder) (*recorder)(name, value);
-  };
+  const auto record = [&](const char* name, const Matrix<Scalar>& value) { note(recorder, name, value); };
 
   // Row i of a table is a [K, V] matrix of token i, row after row.
   const Matrix<Scalar> U = rows.delta.cwiseProduct(rows.v);

@@ -3,7 +3,6 @@
 #include <Eigen/Cholesky>
 #include <cmath>
 #include <limits>
-#include <vector>
 
 #include "core/base/stop.h"
 
@@ -182,10 +181,8 @@ Matrix<Scalar> read_and_carry(const MesaRows<Scalar>& rows, const Inside<Scalar>
   H *= total;
   H.leftCols(K).noalias() += written.transpose() * rows.k;
   H.rightCols(rows.v.cols()).noalias() += written.transpose() * rows.v;
-  if (recorder) {
-    (*recorder)("Hkk_out", H.leftCols(K));
-    (*recorder)("Hkv_out", H.rightCols(rows.v.cols()));
-  }
+  note(recorder, "Hkk_out", H.leftCols(K));
+  note(recorder, "Hkv_out", H.rightCols(rows.v.cols()));
   return carried + own;
 }
 
@@ -197,26 +194,22 @@ Matrix<Scalar> mesa_recurrent(const MesaRows<Scalar>& rows, MesaState<Scalar>& H
   const Index V = rows.v.cols();
   Matrix<Scalar> o(rows.q.rows(), V);
   for (Index t = 0; t < o.rows(); ++t) {
-    if (recorder) {
-      (*recorder)("gamma", static_cast<double>(rows.gamma(t, 0)));
-      (*recorder)("beta", static_cast<double>(rows.beta(t, 0)));
-      (*recorder)("ridge", rows.ridge);
-      (*recorder)("Hkk_before", H.leftCols(K));
-      (*recorder)("Hkv_before", H.rightCols(V));
-      (*recorder)("Hkk_decayed", rows.gamma(t, 0) * H.leftCols(K));
-      (*recorder)("Hkv_decayed", rows.gamma(t, 0) * H.rightCols(V));
-    }
+    note(recorder, "gamma", static_cast<double>(rows.gamma(t, 0)));
+    note(recorder, "beta", static_cast<double>(rows.beta(t, 0)));
+    note(recorder, "ridge", rows.ridge);
+    note(recorder, "Hkk_before", H.leftCols(K));
+    note(recorder, "Hkv_before", H.rightCols(V));
+    note(recorder, "Hkk_decayed", rows.gamma(t, 0) * H.leftCols(K));
+    note(recorder, "Hkv_decayed", rows.gamma(t, 0) * H.rightCols(V));
     const Matrix<Scalar> strong_key = (rows.beta(t, 0) * rows.k.row(t)).transpose();
     H *= rows.gamma(t, 0);
     H.leftCols(K).noalias() += strong_key * rows.k.row(t);
     H.rightCols(V).noalias() += strong_key * rows.v.row(t);
     const RowVector<Scalar> x = solve<Scalar>(H.leftCols(K) + rows.ridge, rows.q.row(t));
     o.row(t).noalias() = x * H.rightCols(V);
-    if (recorder) {
-      (*recorder)("Hkk_after", H.leftCols(K));
-      (*recorder)("Hkv_after", H.rightCols(V));
-      (*recorder)("x", x.transpose());
-    }
+    note(recorder, "Hkk_after", H.leftCols(K));
+    note(recorder, "Hkv_after", H.rightCols(V));
+    note(recorder, "x", x.transpose());
   }
   return o;
 }
@@ -250,14 +243,58 @@ Matrix<Scalar> mesa_parallel(const MesaRows<Scalar>& rows, MesaState<Scalar>& H,
   return read_and_carry(rows, Inside<Scalar>(rows), X, H, recorder);
 }
 
-#define PALIMPSEST_INSTANTIATE(Scalar)                                                         \
-  template Matrix<Scalar> mesa_recurrent(const MesaRows<Scalar>&, Matrix<Scalar>&, Recorder*); \
-  template Matrix<Scalar> mesa_chunk(const MesaRows<Scalar>&, Matrix<Scalar>&, Recorder*,      \
-                                     const std::stop_token&, SolveCourse*);                    \
-  template Matrix<Scalar> mesa_solutions(const MesaRows<Scalar>&, Matrix<Scalar>, Index,       \
-                                         const std::stop_token&);                              \
-  template Matrix<Scalar> mesa_parallel(const MesaRows<Scalar>&, Matrix<Scalar>&, Recorder*,   \
-                                        const std::stop_token&);
+template <class Scalar>
+Matrix<Scalar> symmetric_inverse(const Matrix<Scalar>& R) {
+  const Matrix<Scalar> P = R.ldlt().solve(Matrix<Scalar>::Identity(R.rows(), R.cols()));
+  return (P + P.transpose()) / Scalar(2);
+}
+
+template <class Scalar>
+Matrix<Scalar> least_squares_gains(const LeastSquaresKeys<Scalar>& keys, Matrix<Scalar>& P,
+                                   Recorder* recorder) {
+  Matrix<Scalar> all(keys.k.rows(), keys.k.cols());
+  for (Index t = 0; t < keys.k.rows(); ++t) {
+    const Vector<Scalar> k = keys.k.row(t).transpose();
+    const Scalar gamma = keys.gamma(t, 0);
+    const Scalar beta = keys.beta(t, 0);
+    const Vector<Scalar> along = P * k;
+    const Scalar share = beta / (gamma + beta * k.dot(along));
+    all.row(t) = share * along.transpose();
+    const Matrix<Scalar> seen = along * along.transpose();
+    P = (P - share * seen) / gamma;
+    note(recorder, "along", along);
+  }
+  return all;
+}
+
+template <class Scalar>
+Matrix<Scalar> solved_least_squares_gains(const LeastSquaresKeys<Scalar>& keys, Matrix<Scalar>& P,
+                                          const std::stop_token& stop) {
+  Matrix<Scalar> R = symmetric_inverse(P);
+  Matrix<Scalar> all(keys.k.rows(), keys.k.cols());
+  for (Index t = 0; t < keys.k.rows(); ++t) {
+    stop_if_asked(stop);
+    const Vector<Scalar> k = keys.k.row(t).transpose();
+    const Matrix<Scalar> seen = k * k.transpose();
+    R = keys.gamma(t, 0) * R + keys.beta(t, 0) * seen;
+    all.row(t) = keys.beta(t, 0) * R.ldlt().solve(k).transpose();
+  }
+  P = symmetric_inverse(R);
+  return all;
+}
+
+#define PALIMPSEST_INSTANTIATE(Scalar)                                                                      \
+  template Matrix<Scalar> mesa_recurrent(const MesaRows<Scalar>&, Matrix<Scalar>&, Recorder*);              \
+  template Matrix<Scalar> mesa_chunk(const MesaRows<Scalar>&, Matrix<Scalar>&, Recorder*,                   \
+                                     const std::stop_token&, SolveCourse*);                                 \
+  template Matrix<Scalar> mesa_solutions(const MesaRows<Scalar>&, Matrix<Scalar>, Index,                    \
+                                         const std::stop_token&);                                           \
+  template Matrix<Scalar> mesa_parallel(const MesaRows<Scalar>&, Matrix<Scalar>&, Recorder*,                \
+                                        const std::stop_token&);                                            \
+  template Matrix<Scalar> symmetric_inverse(const Matrix<Scalar>&);                                         \
+  template Matrix<Scalar> least_squares_gains(const LeastSquaresKeys<Scalar>&, Matrix<Scalar>&, Recorder*); \
+  template Matrix<Scalar> solved_least_squares_gains(const LeastSquaresKeys<Scalar>&, Matrix<Scalar>&,      \
+                                                     const std::stop_token&);
 PALIMPSEST_INSTANTIATE(double)
 PALIMPSEST_INSTANTIATE(float)
 #undef PALIMPSEST_INSTANTIATE

@@ -415,12 +415,10 @@ Matrix<Scalar> parallel(const Program<Scalar>& program, Matrix<Scalar>& S, Recor
   S = dense.S_kept;
   if (structure.value_decay) S.array().rowwise() *= m_in.row(n - 1).array();
   S += written;
-  if (record) {
-    (*record)("O_inter", inter);
-    (*record)("O_intra", solved.intra);
-    (*record)("S_written", written);
-    (*record)("S_out", S);
-  }
+  note(record, "O_inter", inter);
+  note(record, "O_intra", solved.intra);
+  note(record, "S_written", written);
+  note(record, "S_out", S);
   return inter + solved.intra;
 }
 

@@ -78,7 +78,7 @@ Matrix<Scalar> recurrent(const Program<Scalar>& program, Matrix<Scalar>& S, Reco
   for (Index r = 0; r < N; ++r) {
     Recorder* record = r == N - 1 ? recorder : nullptr;
     const auto a = program.erase_keys().row(r).transpose();  // [K]
-    if (record) (*record)("S_before", S);
+    note(record, "S_before", S);
     if (reads_first) read_at(r);
 
     // S_{r-1}^T a
@@ -98,21 +98,21 @@ Matrix<Scalar> recurrent(const Program<Scalar>& program, Matrix<Scalar>& S, Reco
     if (structure.erase == Erase::none) {
       u = program.v.row(r).transpose();
     } else {
-      if (record) (*record)("old", u);
+      note(record, "old", u);
       u = structure.writes_value ? Vector<Scalar>(program.v.row(r).transpose() - u) : Vector<Scalar>(-u);
-      if (record) (*record)("error", u);
+      note(record, "error", u);
     }
 
     // S = S~ + beta k u^T + k+ v+^T
     const Scalar beta = structure.beta ? program.beta(r, 0) : Scalar(1);
     const auto b = beta * program.k.row(r).transpose();
-    if (record) (*record)("update", b * u.transpose());
+    note(record, "update", b * u.transpose());
     S.noalias() += b * u.transpose();
     if (structure.plain_write) {
-      if (record) (*record)("plain_update", program.k_plain.row(r).transpose() * program.v_plain.row(r));
+      note(record, "plain_update", program.k_plain.row(r).transpose() * program.v_plain.row(r));
       S.noalias() += program.k_plain.row(r).transpose() * program.v_plain.row(r);
     }
-    if (record) (*record)("S_after", S);
+    note(record, "S_after", S);
     if (!reads_first) read_at(r);
   }
   return o;

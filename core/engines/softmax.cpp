@@ -74,14 +74,12 @@ RowVector<Scalar> softmax_stream(const RowVector<Scalar>& q, const Matrix<Scalar
     scores(j) = x;
   }
   const RowVector<Scalar> o = y / l;
-  if (record) {
-    (*record)("x", scores);
-    (*record)("m", static_cast<double>(m));
-    (*record)("w", scores.unaryExpr([m](Scalar x) { return weight(x, m); }));
-    (*record)("l", static_cast<double>(l));
-    (*record)("y", y.transpose());
-    (*record)("o", o.transpose());
-  }
+  note(record, "x", scores);
+  note(record, "m", static_cast<double>(m));
+  note(record, "w", scores.unaryExpr([m](Scalar x) { return weight(x, m); }));
+  note(record, "l", static_cast<double>(l));
+  note(record, "y", y.transpose());
+  note(record, "o", o.transpose());
   return o;
 }
 
@@ -89,15 +87,13 @@ template <class Scalar>
 void softmax_tile(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, const Matrix<Scalar>& V,
                   Index first_query, Index first_key, SoftmaxState<Scalar>& state, Recorder* record,
                   const Matrix<Scalar>& bias) {
-  if (record) {
-    (*record)("m_in", state.m);
-    (*record)("l_in", state.l);
-    (*record)("Y_in", state.Y);
-  }
+  note(record, "m_in", state.m);
+  note(record, "l_in", state.l);
+  note(record, "Y_in", state.Y);
   Matrix<Scalar> X = masked_scores(Q, K, first_query, first_key, bias);
   const Vector<Scalar> m = state.m.cwiseMax(X.rowwise().maxCoeff());
   const Vector<Scalar> fade = state.m.binaryExpr(m, [](Scalar old, Scalar now) { return weight(old, now); });
-  if (record) (*record)("X", X);
+  note(record, "X", X);
   Matrix<Scalar>& E = X;  // a tile may be large: in its place
   for (Index i = 0; i < E.rows(); ++i) {
     for (Index j = 0; j < E.cols(); ++j) E(i, j) = weight(X(i, j), m(i));
@@ -105,12 +101,10 @@ void softmax_tile(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, const Matrix
   state.l = state.l.cwiseProduct(fade) + E.rowwise().sum();
   state.Y = (state.Y.array().colwise() * fade.array()).matrix() + E * V;
   state.m = m;
-  if (record) {
-    (*record)("m", state.m);
-    (*record)("E", E);
-    (*record)("l", state.l);
-    (*record)("Y", state.Y);
-  }
+  note(record, "m", state.m);
+  note(record, "E", E);
+  note(record, "l", state.l);
+  note(record, "Y", state.Y);
 }
 
 template <class Scalar>
@@ -118,21 +112,17 @@ Matrix<Scalar> softmax_dense(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, c
                              Index first_query, Recorder* record, const Matrix<Scalar>& bias) {
   if (Q.rows() == 0) return Matrix<Scalar>(0, V.cols());
   Matrix<Scalar> A = masked_scores(Q, K, first_query, Index{0}, bias);
-  if (record) (*record)("X", A);
+  note(record, "X", A);
   const Vector<Scalar> m = A.rowwise().maxCoeff();
   for (Index i = 0; i < A.rows(); ++i) A.row(i) = exponential(A.row(i).array() - m(i)).matrix();
   const Vector<Scalar> l = A.rowwise().sum();
-  if (record) {
-    (*record)("m", m);
-    (*record)("E", A);
-    (*record)("l", l);
-  }
+  note(record, "m", m);
+  note(record, "E", A);
+  note(record, "l", l);
   A.array().colwise() /= l.array();
   const Matrix<Scalar> O = A * V;
-  if (record) {
-    (*record)("A", A);
-    (*record)("O", O);
-  }
+  note(record, "A", A);
+  note(record, "O", O);
   return O;
 }
 

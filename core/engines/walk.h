@@ -14,9 +14,8 @@
 #include "core/base/parallel_for.h"
 #include "core/base/record.h"
 #include "core/engines/engine.h"
-#include "core/operator/block.h"
+#include "core/operator/blocks.h"
 #include "core/operator/channel.h"
-#include "core/operator/inner_batches.h"
 #include "core/operator/program.h"
 #include "core/operator/work.h"
 

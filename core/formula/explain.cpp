@@ -1,11 +1,10 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
 
 #include "core/base/error.h"
-#include "core/formula/interpreter.h"
+#include "core/formula/expression.h"
 #include "core/formula/notation.h"
 #include "core/formula/term.h"
 

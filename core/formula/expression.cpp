@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/formula/rewriting.h"
 
 namespace palimpsest {
 
@@ -107,6 +106,13 @@ class Expander {
   std::vector<std::string> open_;  // results whose definitions are being expanded
 };
 
+void append(std::vector<AdditivePart>& parts, const Expression& expression, double sign) {
+  for (AdditivePart& part : additive_parts(expression)) {
+    part.sign *= sign;
+    parts.push_back(std::move(part));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> operands(const Expression& expression) {
@@ -118,6 +124,50 @@ std::vector<std::string> operands(const Expression& expression) {
 Expression expand(const Expression& expression, std::span<const Equation> definitions,
                   std::span<const std::string> inlined) {
   return Expander(definitions, inlined).expand(expression);
+}
+
+Expression replaced(const Expression& expression, const Replacement& replacement) {
+  if (std::optional<Expression> other = replacement(expression)) return *other;
+  if (expression.arguments().empty()) return expression;
+  std::vector<Expression> arguments;
+  for (const Expression& argument : expression.arguments()) {
+    arguments.push_back(replaced(argument, replacement));
+  }
+  return {expression.kind(), expression.name(), std::move(arguments)};
+}
+
+bool operator==(const Expression& a, const Expression& b) {
+  return a.kind() == b.kind() && a.name() == b.name() && std::ranges::equal(a.arguments(), b.arguments());
+}
+
+std::vector<AdditivePart> additive_parts(const Expression& expression) {
+  const auto arguments = expression.arguments();
+  std::vector<AdditivePart> parts;
+  switch (expression.kind()) {
+    case Expression::Kind::sum:
+    case Expression::Kind::difference:
+      append(parts, arguments[0], 1);
+      append(parts, arguments[1], expression.kind() == Expression::Kind::sum ? 1 : -1);
+      return parts;
+    case Expression::Kind::product:
+    case Expression::Kind::hadamard:
+      for (const AdditivePart& left : additive_parts(arguments[0])) {
+        for (const AdditivePart& right : additive_parts(arguments[1]))
+          parts.push_back(
+              {left.sign * right.sign, {expression.kind(), {}, {left.expression, right.expression}}});
+      }
+      return parts;
+    case Expression::Kind::transpose:
+      append(parts, arguments[0], 1);
+      for (AdditivePart& part : parts) part.expression = transpose(part.expression);
+      return parts;
+    case Expression::Kind::named:
+      append(parts, arguments[0], 1);
+      if (parts.size() == 1) return {{1, expression}};
+      return parts;
+    default:
+      return {{1, expression}};
+  }
 }
 
 }  // namespace palimpsest

@@ -3,10 +3,10 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "core/base/matrix.h"
@@ -43,20 +43,12 @@ class Expression {
     named,       // a subexpression whose value is itself recorded, under name()
   };
 
+  Expression(Kind kind, std::string name, std::vector<Expression> arguments);
+
   Kind kind() const { return node_->kind; }
   /// The tensor, the function or the recorded result of a named subexpression.
   const std::string& name() const { return node_->name; }
   std::span<const Expression> arguments() const { return node_->arguments; }
-
-  friend Expression tensor(std::string name);
-  friend Expression transpose(Expression x);
-  friend Expression operator*(Expression x, Expression y);
-  friend Expression hadamard(Expression x, Expression y);
-  friend Expression operator+(Expression x, Expression y);
-  friend Expression operator-(Expression x, Expression y);
-  friend Expression diagonal(Expression x);
-  friend Expression call(std::string function, std::vector<Expression> arguments);
-  friend Expression named(std::string result, Expression definition);
 
  private:
   struct Node {
@@ -64,7 +56,6 @@ class Expression {
     std::string name;
     std::vector<Expression> arguments;
   };
-  Expression(Kind kind, std::string name, std::vector<Expression> arguments);
 
   std::shared_ptr<const Node> node_;
 };
@@ -98,6 +89,27 @@ std::vector<std::string> operands(const Expression& expression);
 Expression expand(const Expression& expression, std::span<const Equation> definitions,
                   std::span<const std::string> inlined);
 
+/// What a piece of a formula is replaced with; nothing: it stays, and its arguments are looked into.
+using Replacement = std::function<std::optional<Expression>(const Expression&)>;
+
+/// `expression` with every piece that `replacement` takes replaced, from the outside in. What was put in is
+/// not looked into.
+Expression replaced(const Expression& expression, const Replacement& replacement);
+
+/// Whether two expressions are the same formula.
+bool operator==(const Expression& a, const Expression& b);
+
+/// One of the pieces that add up to an expression.
+struct AdditivePart {
+  double sign = 1;
+  Expression expression;
+};
+
+/// An expression as a sum, with products and transposes of sums multiplied out: beta k (v - old)^T is beta k
+/// v^T less beta k old^T. One part where there is nothing to add. Definitions of named pieces are looked
+/// into.
+std::vector<AdditivePart> additive_parts(const Expression& expression);
+
 /// The value in f64, by the plain definition of every operation: the interpreter that checks the engines.
 /// A named subexpression is computed from its definition, not looked up. A Diag(x) factor scales rows or
 /// columns, so its zeros off the diagonal never meet an inf or a NaN. Throws Error if a tensor is missing or
@@ -113,6 +125,21 @@ Shape shape(const Expression& expression, const Record& record);
 
 /// "[3, 4]", as messages write it.
 std::string to_string(Shape shape);
+
+/// How the two factors of a product meet.
+enum class ProductKind {
+  number_left,  // a [1, 1] factor scales the other
+  number_right,
+  diagonal_left,   // Diag(x) scales the other's rows
+  diagonal_right,  // Diag(x) scales the other's columns
+  matrices,        // a sum over the inner index
+};
+
+/// How the factors of `product`, of these shapes, meet.
+ProductKind product_kind(const Expression& product, Shape left, Shape right);
+
+/// A factor of a Hadamard product with one row or column is repeated: the index to read instead of `index`.
+inline Index repeated(Index index, Index size) { return size == 1 ? 0 : index; }
 
 /// How tightly a piece of a formula binds, loosest first; a looser piece inside a tighter one is put in
 /// parentheses.
@@ -179,11 +206,8 @@ struct Function {
   std::function<Shape(std::span<const Shape> arguments)> shape;
   /// The value; the arguments have shapes that fit.
   std::function<Matrix<double>(std::span<const Matrix<double>> arguments)> evaluate;
-  /// The arithmetic of one cell (core/formula/term.h); if absent, the words stand in for it.
+  /// The arithmetic of one cell (core/formula/term.h).
   std::function<Term(CallCell& cell)> explain;
-  /// One plain sentence fragment for "why this number?": "1 on the diagonal, then the decays in between
-  /// multiplied".
-  std::string words;
 };
 
 /// The one table of functions (core/formula/functions.cpp): those of all, then those of single variants.

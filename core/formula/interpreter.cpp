@@ -1,4 +1,4 @@
-#include "core/formula/interpreter.h"
+#include "core/formula/expression.h"
 
 #include <fmt/format.h>
 

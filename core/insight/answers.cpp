@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <optional>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -105,80 +104,6 @@ std::vector<AskedWord> pinned_words(std::span<const std::string> labels, std::ve
   return words;
 }
 
-}  // namespace
-
-StoredPairs last_pairs(const Variant& variant, const Sequence& sequence, std::span<const Index> tokens) {
-  StoredPairs pairs;
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    require_token(tokens[i], sequence.tokens);
-    const StoredPairs own = stored_pairs(variant, sequence, tokens[i], 1);
-    if (i == 0) {
-      pairs.keys.resize(static_cast<Index>(tokens.size()), own.keys.cols());
-      pairs.values.resize(static_cast<Index>(tokens.size()), own.values.cols());
-    }
-    pairs.keys.row(static_cast<Index>(i)) = own.keys.bottomRows(1);
-    pairs.values.row(static_cast<Index>(i)) = own.values.bottomRows(1);
-  }
-  return pairs;
-}
-
-std::string_view word_text(std::string_view label) {
-  constexpr std::string_view spaces = " \t\n\r";
-  const std::size_t first = label.find_first_not_of(spaces);
-  if (first == std::string_view::npos) return label;
-  return label.substr(first, label.find_last_not_of(spaces) - first + 1);
-}
-
-std::string phrase_before(std::span<const std::string> labels, Index token) {
-  require_token(token, std::ssize(labels));
-  constexpr std::size_t most_letters = 24;
-  const bool spaced = have_spaces(labels, token);
-  std::string phrase(word_text(labels[static_cast<std::size_t>(token)]));
-  const auto gap_of = [&](const std::string& label) {
-    return !spaced || (!label.empty() && is_space(label.front())) ? " " : "";
-  };
-  std::string gap = gap_of(labels[static_cast<std::size_t>(token)]);
-  for (Index t = token - 1; t >= 0; --t) {
-    const std::string& label = labels[static_cast<std::size_t>(t)];
-    if (ends_sentence(label)) return phrase;
-    std::string longer = std::string(word_text(label)) + gap + phrase;
-    if (letters(longer) > most_letters) return "…" + phrase;
-    phrase = std::move(longer);
-    gap = gap_of(label);
-  }
-  return phrase;
-}
-
-std::vector<AskedWord> asked_words(std::span<const std::string> labels, const Vector<double>& strengths,
-                                   Index token, const WordChoice& choice) {
-  require_token(token, std::min<Index>(std::ssize(labels), strengths.size()));
-  const std::string_view present = word_text(labels[static_cast<std::size_t>(token)]);
-  const Occurrences strong = strong_occurrences(labels, strengths, token + 1);
-  std::vector<AskedWord> words = choice.pinned.empty()
-                                     ? strongest_words(strong, strengths, token, present, choice)
-                                     : pinned_words(labels, choice.pinned);
-  for (AskedWord& word : words) {
-    word.is_present = word.text == present;
-    word.phrase = phrase_before(labels, word.token);
-    word.is_written = word.token <= token;
-    word.is_again = word.is_present && word.token != token;
-    word.by_query = word.token == choice.query;
-    std::vector<Index> others;
-    if (const auto found = strong.find(word.text); found != strong.end()) others = found->second;
-    by_strength(others, strengths);
-    others.resize(std::min<std::size_t>(others.size(), most_occurrences));
-    word.occurrences.push_back(word.token);
-    word.occurrences.insert(word.occurrences.end(), others.begin(), others.end());
-    std::ranges::sort(word.occurrences);
-    const auto repeated = std::ranges::unique(word.occurrences);
-    word.occurrences.erase(repeated.begin(), repeated.end());
-  }
-  std::ranges::sort(words, {}, &AskedWord::token);
-  return words;
-}
-
-namespace {
-
 constexpr double cut = 0.05;  // singular values below this share of the largest count as 0
 
 /// The pseudo-inverse of a symmetric matrix without negative eigenvalues, those below cut^2 cut off: a Gram
@@ -190,13 +115,6 @@ Matrix<double> inverse_of_gram(const Matrix<double>& gram) {
   const Vector<double> inverses =
       eigenvalues.unaryExpr([&](double value) { return value > 0 && value >= least ? 1 / value : 0.0; });
   return solver.eigenvectors() * inverses.asDiagonal() * solver.eigenvectors().transpose();
-}
-
-/// V^+ of V [n, V], by way of the smaller of its Gram matrices.
-Matrix<double> pseudo_inverse(const Matrix<double>& V) {
-  if (V.size() == 0) return Matrix<double>::Zero(V.cols(), V.rows());
-  if (V.rows() <= V.cols()) return V.transpose() * inverse_of_gram(V * V.transpose());
-  return inverse_of_gram(V.transpose() * V) * V.transpose();
 }
 
 /// The values of words, and how answers are made of them.
@@ -292,53 +210,6 @@ std::optional<Index> most_changed(const AnswerTable& table) {
   }
   return found;
 }
-
-}  // namespace
-
-AnswerTable answer_table(const Variant& variant, const Sequence& sequence, const MemoryChange& change,
-                         std::vector<AskedWord> words) {
-  require_answers(variant);
-  AnswerTable table{.words = std::move(words), .is_linear = answers_linearly(variant)};
-  if (table.words.empty()) return table;
-  const Basis basis(variant, sequence, table.words);
-  const Matrix<double> keys = questions_of(variant, sequence, table.words);
-  const Matrix<double> before = asked_answers(variant, sequence, change.before, keys);
-  const Matrix<double> after = asked_answers(variant, sequence, change.after, keys);
-  table.before = basis.amounts(before);
-  table.after = basis.amounts(after);
-  table.change = table.after - table.before;
-  table.explained_before = basis.explained(before);
-  table.explained_after = basis.explained(after);
-  for (std::size_t i = 0; i < table.words.size(); ++i) {
-    if (table.words[i].is_present) table.present = static_cast<Index>(i);
-  }
-  table.most_changed = most_changed(table);
-  return table;
-}
-
-double legibility(const Matrix<double>& table) {
-  const auto n = static_cast<double>(table.rows());
-  if (n < 2) return 0;
-  const double diagonal = table.diagonal().cwiseAbs().sum();
-  const double own = diagonal / n;
-  const double rest = (table.cwiseAbs().sum() - diagonal) / (n * (n - 1));
-  return own + rest > 0 ? (own - rest) / (own + rest) : 0;
-}
-
-OutputAnswer output_answer(const Variant& variant, const Sequence& sequence, const Matrix<double>& o,
-                           std::vector<AskedWord> words) {
-  require_answers(variant);
-  const bool asks = !words.empty();
-  std::erase_if(words, [](const AskedWord& word) { return !word.is_written; });
-  OutputAnswer answer{.words = std::move(words), .is_nothing = o.isZero(0)};
-  answer.is_early = asks && answer.words.empty();
-  const Basis basis(variant, sequence, answer.words);
-  answer.amounts = basis.amounts(o).row(0).transpose();
-  answer.explained = basis.explained(o)(0);
-  return answer;
-}
-
-namespace {
 
 constexpr double mixed = 2.0 / 3;  // of the largest amount: from here on the next one is as good an answer
 
@@ -442,6 +313,125 @@ std::string queried_row(const AnswerTable& table) {
 }
 
 }  // namespace
+
+Matrix<double> pseudo_inverse(const Matrix<double>& V) {
+  if (V.size() == 0) return Matrix<double>::Zero(V.cols(), V.rows());
+  if (V.rows() <= V.cols()) return V.transpose() * inverse_of_gram(V * V.transpose());
+  return inverse_of_gram(V.transpose() * V) * V.transpose();
+}
+
+StoredPairs last_pairs(const Variant& variant, const Sequence& sequence, std::span<const Index> tokens) {
+  StoredPairs pairs;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    require_token(tokens[i], sequence.tokens);
+    const StoredPairs own = stored_pairs(variant, sequence, tokens[i], 1);
+    if (i == 0) {
+      pairs.keys.resize(static_cast<Index>(tokens.size()), own.keys.cols());
+      pairs.values.resize(static_cast<Index>(tokens.size()), own.values.cols());
+    }
+    pairs.keys.row(static_cast<Index>(i)) = own.keys.bottomRows(1);
+    pairs.values.row(static_cast<Index>(i)) = own.values.bottomRows(1);
+  }
+  return pairs;
+}
+
+std::string_view word_text(std::string_view label) {
+  constexpr std::string_view spaces = " \t\n\r";
+  const std::size_t first = label.find_first_not_of(spaces);
+  if (first == std::string_view::npos) return label;
+  return label.substr(first, label.find_last_not_of(spaces) - first + 1);
+}
+
+std::string phrase_before(std::span<const std::string> labels, Index token) {
+  require_token(token, std::ssize(labels));
+  constexpr std::size_t most_letters = 24;
+  const bool spaced = have_spaces(labels, token);
+  std::string phrase(word_text(labels[static_cast<std::size_t>(token)]));
+  const auto gap_of = [&](const std::string& label) {
+    return !spaced || (!label.empty() && is_space(label.front())) ? " " : "";
+  };
+  std::string gap = gap_of(labels[static_cast<std::size_t>(token)]);
+  for (Index t = token - 1; t >= 0; --t) {
+    const std::string& label = labels[static_cast<std::size_t>(t)];
+    if (ends_sentence(label)) return phrase;
+    std::string longer = std::string(word_text(label)) + gap + phrase;
+    if (letters(longer) > most_letters) return "…" + phrase;
+    phrase = std::move(longer);
+    gap = gap_of(label);
+  }
+  return phrase;
+}
+
+std::vector<AskedWord> asked_words(std::span<const std::string> labels, const Vector<double>& strengths,
+                                   Index token, const WordChoice& choice) {
+  require_token(token, std::min<Index>(std::ssize(labels), strengths.size()));
+  const std::string_view present = word_text(labels[static_cast<std::size_t>(token)]);
+  const Occurrences strong = strong_occurrences(labels, strengths, token + 1);
+  std::vector<AskedWord> words = choice.pinned.empty()
+                                     ? strongest_words(strong, strengths, token, present, choice)
+                                     : pinned_words(labels, choice.pinned);
+  for (AskedWord& word : words) {
+    word.is_present = word.text == present;
+    word.phrase = phrase_before(labels, word.token);
+    word.is_written = word.token <= token;
+    word.is_again = word.is_present && word.token != token;
+    word.by_query = word.token == choice.query;
+    std::vector<Index> others;
+    if (const auto found = strong.find(word.text); found != strong.end()) others = found->second;
+    by_strength(others, strengths);
+    others.resize(std::min<std::size_t>(others.size(), most_occurrences));
+    word.occurrences.push_back(word.token);
+    word.occurrences.insert(word.occurrences.end(), others.begin(), others.end());
+    std::ranges::sort(word.occurrences);
+    const auto repeated = std::ranges::unique(word.occurrences);
+    word.occurrences.erase(repeated.begin(), repeated.end());
+  }
+  std::ranges::sort(words, {}, &AskedWord::token);
+  return words;
+}
+
+AnswerTable answer_table(const Variant& variant, const Sequence& sequence, const MemoryChange& change,
+                         std::vector<AskedWord> words) {
+  require_answers(variant);
+  AnswerTable table{.words = std::move(words), .is_linear = answers_linearly(variant)};
+  if (table.words.empty()) return table;
+  const Basis basis(variant, sequence, table.words);
+  const Matrix<double> keys = questions_of(variant, sequence, table.words);
+  const Matrix<double> before = asked_answers(variant, sequence, change.before, keys);
+  const Matrix<double> after = asked_answers(variant, sequence, change.after, keys);
+  table.before = basis.amounts(before);
+  table.after = basis.amounts(after);
+  table.change = table.after - table.before;
+  table.explained_before = basis.explained(before);
+  table.explained_after = basis.explained(after);
+  for (std::size_t i = 0; i < table.words.size(); ++i) {
+    if (table.words[i].is_present) table.present = static_cast<Index>(i);
+  }
+  table.most_changed = most_changed(table);
+  return table;
+}
+
+double legibility(const Matrix<double>& table) {
+  const auto n = static_cast<double>(table.rows());
+  if (n < 2) return 0;
+  const double diagonal = table.diagonal().cwiseAbs().sum();
+  const double own = diagonal / n;
+  const double rest = (table.cwiseAbs().sum() - diagonal) / (n * (n - 1));
+  return own + rest > 0 ? (own - rest) / (own + rest) : 0;
+}
+
+OutputAnswer output_answer(const Variant& variant, const Sequence& sequence, const Matrix<double>& o,
+                           std::vector<AskedWord> words) {
+  require_answers(variant);
+  const bool asks = !words.empty();
+  std::erase_if(words, [](const AskedWord& word) { return !word.is_written; });
+  OutputAnswer answer{.words = std::move(words), .is_nothing = o.isZero(0)};
+  answer.is_early = asks && answer.words.empty();
+  const Basis basis(variant, sequence, answer.words);
+  answer.amounts = basis.amounts(o).row(0).transpose();
+  answer.explained = basis.explained(o)(0);
+  return answer;
+}
 
 std::string answer_sentence(const AnswerTable& table) {
   if (table.words.empty()) return "No word has been written yet.";

@@ -38,6 +38,9 @@ struct WordChoice {
 /// for a token that there is not.
 StoredPairs last_pairs(const Variant& variant, const Sequence& sequence, std::span<const Index> tokens);
 
+/// V^+ of V [n, V], singular values below 5 % of the largest cut off.
+Matrix<double> pseudo_inverse(const Matrix<double>& V);
+
 /// The label without spaces around it: what makes two tokens the same word.
 std::string_view word_text(std::string_view label);
 

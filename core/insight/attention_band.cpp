@@ -6,7 +6,7 @@
 #include <cmath>
 #include <memory>
 
-#include "core/base/arrays.h"
+#include "core/base/array.h"
 #include "core/base/error.h"
 #include "core/contract/sequence.h"
 #include "core/operator/channel.h"

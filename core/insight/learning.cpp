@@ -11,9 +11,7 @@
 #include "core/base/stop.h"
 #include "core/contract/sequence.h"
 #include "core/engines/inner_network.h"
-#include "core/engines/mesanet.h"
 #include "core/insight/stability.h"
-#include "core/rules/inner_problem.h"
 #include "core/rules/network_rule.h"
 #include "core/rules/stored_pairs.h"
 
@@ -98,6 +96,109 @@ void visit_contexts(const Variant& variant, const Sequence& sequence,
       },
       std::move(stop));
 }
+
+/// What the engine does with one pair that begins a batch: its gradients are the sums that it leaves.
+Record engine_record(const StoredPairs& pair, const Weights<double>& W,
+                     const std::optional<LayerNorm<double>>& norm) {
+  const InnerNetwork<double> network({{"W1", "W2"}, {"b1", "b2"}}, norm);
+  Carried<double> carried = {W[0], W[1].transpose(), W[2], W[3].transpose()};
+  for (std::size_t parameter = 0; parameter < W.size(); ++parameter)
+    carried.push_back(Matrix<double>::Zero(carried[parameter].rows(), carried[parameter].cols()));
+  const Matrix<double> key = pair.keys.bottomRows(1);
+  const Vector<double> one = Vector<double>::Ones(1);
+  Record record;
+  Recorder recorder(record);
+  network.primal({key, key, pair.values.bottomRows(1), one, one}, carried, &recorder);
+  return record;
+}
+
+constexpr double beyond = 1.2;       // times the edge, or what is taken: where the picture ends
+constexpr double same_outer = 1e-9;  // of the gradient's norm: rounding of k (S^T k - v)^T
+constexpr int halvings = 60;         // of an interval: down to rounding
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+double loss_at(const LearningStep& step, double rate) { return losses_along(step, std::array{rate}).front(); }
+
+/// The key of the token's last pair, if the whole gradient lies along it.
+std::optional<OuterGradient> outer_gradient(const Variant& variant, const Sequence& sequence, Index token,
+                                            const LearningStep& step) {
+  if (step.problem.token_count != 1 || step.gradient.size() != 1 || !(step.gradient_norm > 0))
+    return std::nullopt;
+  Vector<double> key;
+  try {
+    key = stored_pairs(variant, sequence, token, 1).keys.bottomRows(1).transpose();
+  } catch (const Unsupported&) {  // no memory to ask
+    return std::nullopt;
+  }
+  const Matrix<double>& G = step.gradient.front();
+  const double squares = key.squaredNorm();
+  if (key.size() != G.rows() || !(squares > 0)) return std::nullopt;
+  OuterGradient outer{key, G.transpose() * key / squares};
+  const double rest = (G - outer.key * outer.error.transpose()).norm();
+  if (!(rest <= same_outer * step.gradient_norm)) return std::nullopt;
+  // Only a loss that asks for the answer curves along the key.
+  outer.is_difference = std::ranges::any_of(step.problem.terms, [&](const WeighedTerm& term) {
+    const std::optional<Hessian> hessian = term.of->hessian(step.problem.at);
+    return !hessian || !hessian->keys.isZero(0);
+  });
+  return outer;
+}
+
+double parabola_edge(const Jet& along) {
+  return along.curvature > 0 && along.slope < 0 ? -2 * along.slope / along.curvature : infinity;
+}
+
+/// Where a loss that is no parabola is back where it began, looked for up to `furthest`.
+double true_edge(const LearningStep& step, double furthest) {
+  constexpr int pieces = 64;
+  double below = 0;
+  double above = infinity;
+  for (int i = 1; i <= pieces && above == infinity; ++i) {
+    const double rate = furthest * i / pieces;
+    (loss_at(step, rate) > step.along.value ? above : below) = rate;
+  }
+  for (int i = 0; i < halvings && above < infinity; ++i) {
+    const double middle = (below + above) / 2;
+    (loss_at(step, middle) > step.along.value ? above : below) = middle;
+  }
+  return above;
+}
+
+double last_rate(const LearningMoment& moment) {
+  // A step that nobody can make longer is looked at alone where its edge is far away.
+  constexpr double far = 12;
+  if (!moment.strength && moment.step.taken > 0 && moment.edge > far * moment.step.taken)
+    return 2 * beyond * moment.step.taken;
+  double last = std::max(moment.step.taken, moment.step.problem.rate);
+  for (const double edge : {moment.edge, moment.parabola_edge}) {
+    if (std::isfinite(edge)) last = std::max(last, edge);
+  }
+  if (moment.edge == infinity && moment.parabola_edge == infinity) last *= 2;
+  return std::isfinite(last) && last > 0 ? beyond * last : 1;
+}
+
+Weights<double> written_weights(const LearningStep& step) {
+  Weights<double> written = step.after.weights;
+  for (std::size_t i = 0; i < written.size(); ++i) written[i] -= step.problem.kept * step.problem.from[i];
+  return written;
+}
+
+/// Rates are a number of their own (beta, theta), or weigh the pairs of the loss (eta of inner batches).
+std::optional<LearningMoment::Strength> strength_of(const Variant& variant, const Sequence& sequence,
+                                                    Index token, const LearningStep& step) {
+  const std::optional<std::string> array = strength_array(variant);
+  if (!array || !sequence.has(*array)) return std::nullopt;
+  const Matrix<double> row = sequence.at(*array).rows<double>(token, 1);
+  LearningMoment::Strength strength{.array = *array, .value = row(0, row.cols() - 1)};
+  strength.channel = row.cols() - 1;
+  const bool has_rate = step.problem.rate == strength.value;
+  const bool weighs = *array == "eta" && row.cols() == 1 && step.problem.rate > 0;
+  if (!has_rate && !weighs) return std::nullopt;
+  if (!has_rate && strength.value > 0) strength.per_rate = strength.value / step.problem.rate;
+  return strength;
+}
+
+constexpr double same_up_to = 1e-9;  // of the norms: rounding
 
 }  // namespace
 
@@ -234,25 +335,6 @@ std::vector<StrongLink> strong_links(const Matrix<double>& W, const Vector<doubl
   return strong_links(x.asDiagonal() * W, count);
 }
 
-namespace {
-
-/// What the engine does with one pair that begins a batch: its gradients are the sums that it leaves.
-Record engine_record(const StoredPairs& pair, const Weights<double>& W,
-                     const std::optional<LayerNorm<double>>& norm) {
-  const InnerNetwork<double> network({{"W1", "W2"}, {"b1", "b2"}}, norm);
-  Carried<double> carried = {W[0], W[1].transpose(), W[2], W[3].transpose()};
-  for (std::size_t parameter = 0; parameter < W.size(); ++parameter)
-    carried.push_back(Matrix<double>::Zero(carried[parameter].rows(), carried[parameter].cols()));
-  const Matrix<double> key = pair.keys.bottomRows(1);
-  const Vector<double> one = Vector<double>::Ones(1);
-  Record record;
-  Recorder recorder(record);
-  network.primal({key, key, pair.values.bottomRows(1), one, one}, carried, &recorder);
-  return record;
-}
-
-}  // namespace
-
 NetworkPaths strongest_paths(const Matrix<double>& in, const Matrix<double>& out, std::size_t count) {
   return {strong_links(in, count), strong_links(out, count)};
 }
@@ -279,96 +361,6 @@ NetworkPass network_pass(const Variant& variant, const Sequence& sequence, Index
   pass.taught = strongest_paths(pass.weight_gradients[0], pass.weight_gradients[2], count);
   return pass;
 }
-
-namespace {
-
-constexpr double beyond = 1.2;       // times the edge, or what is taken: where the picture ends
-constexpr double same_outer = 1e-9;  // of the gradient's norm: rounding of k (S^T k - v)^T
-constexpr int halvings = 60;         // of an interval: down to rounding
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-double loss_at(const LearningStep& step, double rate) { return losses_along(step, std::array{rate}).front(); }
-
-/// The key of the token's last pair, if the whole gradient lies along it.
-std::optional<OuterGradient> outer_gradient(const Variant& variant, const Sequence& sequence, Index token,
-                                            const LearningStep& step) {
-  if (step.problem.token_count != 1 || step.gradient.size() != 1 || !(step.gradient_norm > 0))
-    return std::nullopt;
-  Vector<double> key;
-  try {
-    key = stored_pairs(variant, sequence, token, 1).keys.bottomRows(1).transpose();
-  } catch (const Unsupported&) {  // no memory to ask
-    return std::nullopt;
-  }
-  const Matrix<double>& G = step.gradient.front();
-  const double squares = key.squaredNorm();
-  if (key.size() != G.rows() || !(squares > 0)) return std::nullopt;
-  OuterGradient outer{key, G.transpose() * key / squares};
-  const double rest = (G - outer.key * outer.error.transpose()).norm();
-  if (!(rest <= same_outer * step.gradient_norm)) return std::nullopt;
-  // Only a loss that asks for the answer curves along the key.
-  outer.is_difference = std::ranges::any_of(step.problem.terms, [&](const WeighedTerm& term) {
-    const std::optional<Hessian> hessian = term.of->hessian(step.problem.at);
-    return !hessian || !hessian->keys.isZero(0);
-  });
-  return outer;
-}
-
-double parabola_edge(const Jet& along) {
-  return along.curvature > 0 && along.slope < 0 ? -2 * along.slope / along.curvature : infinity;
-}
-
-/// Where a loss that is no parabola is back where it began, looked for up to `furthest`.
-double true_edge(const LearningStep& step, double furthest) {
-  constexpr int pieces = 64;
-  double below = 0;
-  double above = infinity;
-  for (int i = 1; i <= pieces && above == infinity; ++i) {
-    const double rate = furthest * i / pieces;
-    (loss_at(step, rate) > step.along.value ? above : below) = rate;
-  }
-  for (int i = 0; i < halvings && above < infinity; ++i) {
-    const double middle = (below + above) / 2;
-    (loss_at(step, middle) > step.along.value ? above : below) = middle;
-  }
-  return above;
-}
-
-double last_rate(const LearningMoment& moment) {
-  // A step that nobody can make longer is looked at alone where its edge is far away.
-  constexpr double far = 12;
-  if (!moment.strength && moment.step.taken > 0 && moment.edge > far * moment.step.taken)
-    return 2 * beyond * moment.step.taken;
-  double last = std::max(moment.step.taken, moment.step.problem.rate);
-  for (const double edge : {moment.edge, moment.parabola_edge}) {
-    if (std::isfinite(edge)) last = std::max(last, edge);
-  }
-  if (moment.edge == infinity && moment.parabola_edge == infinity) last *= 2;
-  return std::isfinite(last) && last > 0 ? beyond * last : 1;
-}
-
-Weights<double> written_weights(const LearningStep& step) {
-  Weights<double> written = step.after.weights;
-  for (std::size_t i = 0; i < written.size(); ++i) written[i] -= step.problem.kept * step.problem.from[i];
-  return written;
-}
-
-/// Rates are a number of their own (beta, theta), or weigh the pairs of the loss (eta of inner batches).
-std::optional<LearningMoment::Strength> strength_of(const Variant& variant, const Sequence& sequence,
-                                                    Index token, const LearningStep& step) {
-  const std::optional<std::string> array = strength_array(variant);
-  if (!array || !sequence.has(*array)) return std::nullopt;
-  const Matrix<double> row = sequence.at(*array).rows<double>(token, 1);
-  LearningMoment::Strength strength{.array = *array, .value = row(0, row.cols() - 1)};
-  strength.channel = row.cols() - 1;
-  const bool has_rate = step.problem.rate == strength.value;
-  const bool weighs = *array == "eta" && row.cols() == 1 && step.problem.rate > 0;
-  if (!has_rate && !weighs) return std::nullopt;
-  if (!has_rate && strength.value > 0) strength.per_rate = strength.value / step.problem.rate;
-  return strength;
-}
-
-}  // namespace
 
 GradientCheck check_gradient(const LearningStep& step, Index places, std::stop_token stop) {
   const Weights<double>& G = step.gradient;
@@ -456,12 +448,6 @@ std::optional<LearningMoment> learning_moment(const Variant& variant, const Sequ
   }
   return moment;
 }
-
-namespace {
-
-constexpr double same_up_to = 1e-9;  // of the norms: rounding
-
-}  // namespace
 
 std::optional<WrittenOuter> written_outer(const LearningMoment& moment) {
   if (!moment.outer || moment.written.size() != 1) return std::nullopt;

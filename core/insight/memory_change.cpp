@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "core/base/error.h"
 #include "core/base/stop.h"
 #include "core/contract/sequence.h"
@@ -75,6 +72,41 @@ TokenPart shown_part(Purpose purpose) {
 bool carries_on(const Variant& variant, const Sequence& sequence, const Trace& trace,
                 const Operation& operation) {
   return operation.equation.result == trace.after(states_of(variant, sequence.settings).front());
+}
+
+/// What makes the rule forget: the logarithm of what every token keeps.
+struct Gate {
+  std::string array = {};  // as in Keeping
+  bool forgets = false;
+  Matrix<double> logs = {};  // [T, channels]
+};
+
+std::optional<Gate> gate_of(const Sequence& sequence) {
+  for (const char* name : {"alpha", "gamma", "forget", "mu"}) {
+    if (!sequence.has(name) || sequence.at(name).rows() != sequence.tokens || sequence.tokens == 0) continue;
+    Gate gate{.array = name, .forgets = std::string_view(name) == "forget"};
+    gate.logs = sequence.at(name).all<double>();
+    const bool are_logs = gate.array == "alpha" && sequence.gates_are_logs;
+    if (gate.forgets) gate.logs = (1 - gate.logs.array()).matrix();
+    if (!are_logs) gate.logs = gate.logs.array().log().matrix();
+    return gate;
+  }
+  if (sequence.tokens == 0) return std::nullopt;
+  const auto& parameters = sequence.settings.parameters;
+  if (const auto gamma = parameters.find("gamma"); gamma != parameters.end())
+    return Gate{.logs = Matrix<double>::Constant(sequence.tokens, 1, std::log(gamma->second))};
+  if (const auto slope = parameters.find("slope"); slope != parameters.end())
+    return Gate{.logs = Matrix<double>::Constant(sequence.tokens, 1, -slope->second)};
+  return std::nullopt;
+}
+
+Keeping keeping_of(const Gate& gate, Index channels) {
+  return {.array = gate.array,
+          .forgets = gate.forgets,
+          .channels = channels,
+          .mean = gate.logs.rowwise().mean().array().exp(),
+          .least = gate.logs.rowwise().minCoeff().array().exp(),
+          .most = gate.logs.rowwise().maxCoeff().array().exp()};
 }
 
 }  // namespace
@@ -194,45 +226,6 @@ ReadMoments read_moments(const Variant& variant, const Sequence& sequence, Index
       written_together(variant, sequence, token).value_or(WrittenTogether{token, token});
   return {.token = token, .before = read(first), .after = read(last + 1)};
 }
-
-namespace {
-
-/// What makes the rule forget: the logarithm of what every token keeps.
-struct Gate {
-  std::string array = {};  // as in Keeping
-  bool forgets = false;
-  Matrix<double> logs = {};  // [T, channels]
-};
-
-std::optional<Gate> gate_of(const Sequence& sequence) {
-  for (const char* name : {"alpha", "gamma", "forget", "mu"}) {
-    if (!sequence.has(name) || sequence.at(name).rows() != sequence.tokens || sequence.tokens == 0) continue;
-    Gate gate{.array = name, .forgets = std::string_view(name) == "forget"};
-    gate.logs = sequence.at(name).all<double>();
-    const bool are_logs = gate.array == "alpha" && sequence.gates_are_logs;
-    if (gate.forgets) gate.logs = (1 - gate.logs.array()).matrix();
-    if (!are_logs) gate.logs = gate.logs.array().log().matrix();
-    return gate;
-  }
-  if (sequence.tokens == 0) return std::nullopt;
-  const auto& parameters = sequence.settings.parameters;
-  if (const auto gamma = parameters.find("gamma"); gamma != parameters.end())
-    return Gate{.logs = Matrix<double>::Constant(sequence.tokens, 1, std::log(gamma->second))};
-  if (const auto slope = parameters.find("slope"); slope != parameters.end())
-    return Gate{.logs = Matrix<double>::Constant(sequence.tokens, 1, -slope->second)};
-  return std::nullopt;
-}
-
-Keeping keeping_of(const Gate& gate, Index channels) {
-  return {.array = gate.array,
-          .forgets = gate.forgets,
-          .channels = channels,
-          .mean = gate.logs.rowwise().mean().array().exp(),
-          .least = gate.logs.rowwise().minCoeff().array().exp(),
-          .most = gate.logs.rowwise().maxCoeff().array().exp()};
-}
-
-}  // namespace
 
 std::optional<Keeping> keeping(const Sequence& sequence) {
   const std::optional<Gate> gate = gate_of(sequence);

@@ -1,13 +1,9 @@
 #include "core/insight/recall.h"
 
 #include <fmt/format.h>
-#include <Eigen/SVD>
-
 #include <Eigen/QR>
-#include <algorithm>
-#include <cmath>
 
-#include "core/base/arrays.h"
+#include "core/base/array.h"
 #include "core/base/error.h"
 #include "core/base/random_numbers.h"
 #include "core/contract/sequence.h"
@@ -17,7 +13,6 @@
 #include "core/insight/memory_change.h"
 #include "core/rules/row_map.h"
 #include "core/rules/row_rule.h"
-#include "core/rules/stored_pairs.h"
 
 namespace palimpsest {
 
@@ -84,41 +79,6 @@ StoredPairs head(const StoredPairs& pairs, Index count) {
   return {pairs.keys.topRows(count), pairs.values.topRows(count)};
 }
 
-}  // namespace
-
-std::optional<std::vector<Recall>> recall(const Variant& variant, const Sequence& sequence,
-                                          std::stop_token stop, const std::function<void(double)>& progress) {
-  if (!variant.memory.none.empty()) return std::nullopt;
-  const TokensDone done(sequence.tokens, progress);
-  const RowRule* const rows = variant.rule->row_program();
-  const bool asks_as_written = !variant.memory.pairs && !variant.memory.answers;
-  if (rows && asks_as_written) return recall_of_rows(*rows, sequence, stop, done);
-  return recall_of_walk(variant, sequence, std::move(stop), done);
-}
-
-WriteEffect write_effect(const Variant& variant, const Sequence& sequence, Index token,
-                         std::stop_token stop) {
-  require_memory_to_ask(variant);
-  const auto [first, last] =
-      written_together(variant, sequence, token).value_or(WrittenTogether{token, token});
-  const StoredPairs pairs = stored_pairs(variant, sequence, 0, last + 1);
-  WriteEffect effect{.first_token = first, .pairs_per_token = pairs.keys.rows() / (last + 1)};
-  const Index earlier = first * effect.pairs_per_token;
-  const auto visit = [&](Index tokens, const NamedStates& states) {
-    if (tokens == first && earlier > 0)
-      effect.before = recall_errors(variant, sequence, states, head(pairs, earlier));
-    if (tokens <= last) return true;
-    const Vector<double> errors = recall_errors(variant, sequence, states, pairs);
-    effect.after = errors.head(earlier);
-    effect.own = errors.tail(errors.size() - earlier);
-    return false;
-  };
-  variant.rule->walk_states(sequence, visit, std::move(stop));
-  return effect;
-}
-
-namespace {
-
 /// What the weights of a problem answer: they are the memory, or, of MesaNet, what the memory is solved for.
 Matrix<double> answers(const Variant& variant, const Sequence& sequence, const InnerProblem& problem,
                        const Weights<double>& weights, const Matrix<double>& key) {
@@ -133,46 +93,6 @@ Matrix<double> answers(const Variant& variant, const Sequence& sequence, const I
   return memory_answers(variant, sequence, states, key);
 }
 
-}  // namespace
-
-std::optional<HarmedPair> most_harmed(const Variant& variant, const Sequence& sequence, Index token,
-                                      std::stop_token stop) {
-  const WriteEffect effect = write_effect(variant, sequence, token, std::move(stop));
-  const Index steps = effect.pairs_per_token;
-  std::optional<HarmedPair> worst;
-  double most = 0;
-  for (Index pair = 0; pair < effect.before.size(); ++pair) {
-    const double before = 0.5 * effect.before(pair) * effect.before(pair);
-    const double after = 0.5 * effect.after(pair) * effect.after(pair);
-    if (!(after - before > most)) continue;
-    most = after - before;
-    worst = {.token = pair / steps, .step = pair % steps, .before = before, .after = after};
-  }
-  return worst;
-}
-
-std::vector<double> losses_along(const Variant& variant, const Sequence& sequence, const LearningStep& step,
-                                 const HarmedPair& pair, std::span<const double> rates) {
-  require_memory_to_ask(variant);
-  require_token(pair.token, sequence.tokens);
-  const StoredPairs of_token = stored_pairs(variant, sequence, pair.token, 1);
-  if (pair.step < 0 || pair.step >= of_token.keys.rows()) {
-    throw InputError(
-        fmt::format("step {} of token {}; it takes {}", pair.step, pair.token, of_token.keys.rows()));
-  }
-  const StoredPairs asked = {of_token.keys.row(pair.step), of_token.values.row(pair.step)};
-  std::vector<double> losses;
-  for (const double rate : rates) {
-    Weights<double> weights = step.problem.at;
-    for (std::size_t i = 0; i < weights.size(); ++i) weights[i] -= rate * step.gradient[i];
-    const Matrix<double> answer = answers(variant, sequence, step.problem, weights, asked.keys);
-    losses.push_back(0.5 * recall_differences(answer, asked).squaredNorm());
-  }
-  return losses;
-}
-
-namespace {
-
 void require(const Sequence& sequence, std::span<const Index> tokens, std::span<const Index> moments) {
   for (const Index token : tokens) require_token(token, sequence.tokens);
   if (!std::ranges::is_sorted(moments)) throw InputError("the moments must be in ascending order");
@@ -181,82 +101,10 @@ void require(const Sequence& sequence, std::span<const Index> tokens, std::span<
                                  sequence.tokens));
 }
 
-/// V^+ [V, words] of values [words, V].
-Matrix<double> parts_of(const Matrix<double>& values) {
-  constexpr double smallest = 0.05;  // of the largest singular value
-  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(values, Eigen::ComputeThinU | Eigen::ComputeThinV);
-  Vector<double> inverse = svd.singularValues();
-  for (double& value : inverse)
-    value = value > 0 && value >= smallest * svd.singularValues()[0] ? 1 / value : 0;
-  return svd.matrixV() * inverse.asDiagonal() * svd.matrixU().transpose();
-}
-
 /// Whether a memory's answers can be divided by |k|^2: they are S^T k.
 bool answers_by_length(const Variant& variant) {
   return variant.rule->row_program() && answers_linearly(variant);
 }
-
-}  // namespace
-
-std::string compared_by_direction(const Variant& variant) {
-  if (answers_by_length(variant)) return {};
-  const auto has_state = [&](const char* name) {
-    return std::ranges::find(variant.states, name, &State::name) != variant.states.end();
-  };
-  if (!answers_linearly(variant) && !variant.memory.answers)
-    return "The memory is asked with the key as with a query, and divides its answer by the sum of its "
-           "weights: the length says nothing of what is stored.";
-  if (has_state("Hkk"))
-    return "The best linear memory of all words so far is solved for and asked with the key; its ridge "
-           "shortens the answers.";
-  if (variant.memory.answers)
-    return "The inner model is asked with the key as the rule asks it with a query, at the weights after the "
-           "last whole batch. It is trained by gradients, so that answers come near their values little by "
-           "little.";
-  return "The memory is asked with the key itself, S⊤k, as it stands then. How far a step goes is the rule's "
-         "own: the length of an answer is no share of the value.";
-}
-
-Remembered remembered(const Variant& variant, const Sequence& sequence, std::span<const Index> tokens,
-                      std::span<const Index> moments, std::stop_token stop,
-                      const std::function<void(double)>& progress) {
-  require_memory_to_ask(variant);
-  require(sequence, tokens, moments);
-  Remembered all{.tokens = {tokens.begin(), tokens.end()},
-                 .moments = {moments.begin(), moments.end()},
-                 .is_alignment = !answers_by_length(variant)};
-  all.shares = Matrix<double>::Zero(static_cast<Index>(tokens.size()), static_cast<Index>(moments.size()));
-  if (tokens.empty() || moments.empty()) return all;
-  const StoredPairs pairs = last_pairs(variant, sequence, tokens);
-  const Matrix<double> parts = all.is_alignment ? Matrix<double>() : parts_of(pairs.values);
-  const auto share = [&](const Matrix<double>& answers, Index i) {
-    if (!all.is_alignment) {
-      const double squares = pairs.keys.row(i).squaredNorm();
-      return squares > 0 ? answers.row(i).dot(parts.col(i)) / squares : 0;
-    }
-    const double lengths = answers.row(i).norm() * pairs.values.row(i).norm();
-    return lengths > 0 ? answers.row(i).dot(pairs.values.row(i)) / lengths : 0;
-  };
-  std::size_t next = 0;
-  const Index size = tokens_per_step(variant, sequence);
-  Vector<double> held = Vector<double>::Zero(pairs.keys.rows());  // the shares in what has been written
-  const auto visit = [&](Index count, const NamedStates& states) {
-    if (progress) progress(static_cast<double>(count) / static_cast<double>(moments.back() + 1));
-    const std::size_t same = next;
-    while (next < moments.size() && moments[next] == count) ++next;
-    if ((same < next || size > 1) && tokens_written(sequence, size, count) == count) {
-      const Matrix<double> answers = memory_answers(variant, sequence, states, pairs.keys);
-      for (Index i = 0; i < held.size(); ++i) held[i] = share(answers, i);
-    }
-    for (std::size_t moment = same; moment < next; ++moment)
-      all.shares.col(static_cast<Index>(moment)) = held;
-    return next < moments.size();
-  };
-  variant.rule->walk_states(sequence, visit, std::move(stop));
-  return all;
-}
-
-namespace {
 
 Matrix<double> unit_rows(Matrix<double> rows) {
   rows.rowwise().normalize();
@@ -350,6 +198,131 @@ void require_sensible(const Variant& variant, const CapacityPlan& plan) {
 }
 
 }  // namespace
+
+std::optional<std::vector<Recall>> recall(const Variant& variant, const Sequence& sequence,
+                                          std::stop_token stop, const std::function<void(double)>& progress) {
+  if (!variant.memory.none.empty()) return std::nullopt;
+  const TokensDone done(sequence.tokens, progress);
+  const RowRule* const rows = variant.rule->row_program();
+  const bool asks_as_written = !variant.memory.pairs && !variant.memory.answers;
+  if (rows && asks_as_written) return recall_of_rows(*rows, sequence, stop, done);
+  return recall_of_walk(variant, sequence, std::move(stop), done);
+}
+
+WriteEffect write_effect(const Variant& variant, const Sequence& sequence, Index token,
+                         std::stop_token stop) {
+  require_memory_to_ask(variant);
+  const auto [first, last] =
+      written_together(variant, sequence, token).value_or(WrittenTogether{token, token});
+  const StoredPairs pairs = stored_pairs(variant, sequence, 0, last + 1);
+  WriteEffect effect{.first_token = first, .pairs_per_token = pairs.keys.rows() / (last + 1)};
+  const Index earlier = first * effect.pairs_per_token;
+  const auto visit = [&](Index tokens, const NamedStates& states) {
+    if (tokens == first && earlier > 0)
+      effect.before = recall_errors(variant, sequence, states, head(pairs, earlier));
+    if (tokens <= last) return true;
+    const Vector<double> errors = recall_errors(variant, sequence, states, pairs);
+    effect.after = errors.head(earlier);
+    effect.own = errors.tail(errors.size() - earlier);
+    return false;
+  };
+  variant.rule->walk_states(sequence, visit, std::move(stop));
+  return effect;
+}
+
+std::optional<HarmedPair> most_harmed(const Variant& variant, const Sequence& sequence, Index token,
+                                      std::stop_token stop) {
+  const WriteEffect effect = write_effect(variant, sequence, token, std::move(stop));
+  const Index steps = effect.pairs_per_token;
+  std::optional<HarmedPair> worst;
+  double most = 0;
+  for (Index pair = 0; pair < effect.before.size(); ++pair) {
+    const double before = 0.5 * effect.before(pair) * effect.before(pair);
+    const double after = 0.5 * effect.after(pair) * effect.after(pair);
+    if (!(after - before > most)) continue;
+    most = after - before;
+    worst = {.token = pair / steps, .step = pair % steps, .before = before, .after = after};
+  }
+  return worst;
+}
+
+std::vector<double> losses_along(const Variant& variant, const Sequence& sequence, const LearningStep& step,
+                                 const HarmedPair& pair, std::span<const double> rates) {
+  require_memory_to_ask(variant);
+  require_token(pair.token, sequence.tokens);
+  const StoredPairs of_token = stored_pairs(variant, sequence, pair.token, 1);
+  if (pair.step < 0 || pair.step >= of_token.keys.rows()) {
+    throw InputError(
+        fmt::format("step {} of token {}; it takes {}", pair.step, pair.token, of_token.keys.rows()));
+  }
+  const StoredPairs asked = {of_token.keys.row(pair.step), of_token.values.row(pair.step)};
+  std::vector<double> losses;
+  for (const double rate : rates) {
+    Weights<double> weights = step.problem.at;
+    for (std::size_t i = 0; i < weights.size(); ++i) weights[i] -= rate * step.gradient[i];
+    const Matrix<double> answer = answers(variant, sequence, step.problem, weights, asked.keys);
+    losses.push_back(0.5 * recall_differences(answer, asked).squaredNorm());
+  }
+  return losses;
+}
+
+std::string compared_by_direction(const Variant& variant) {
+  if (answers_by_length(variant)) return {};
+  const auto has_state = [&](const char* name) {
+    return std::ranges::find(variant.states, name, &State::name) != variant.states.end();
+  };
+  if (!answers_linearly(variant) && !variant.memory.answers)
+    return "The memory is asked with the key as with a query, and divides its answer by the sum of its "
+           "weights: the length says nothing of what is stored.";
+  if (has_state("Hkk"))
+    return "The best linear memory of all words so far is solved for and asked with the key; its ridge "
+           "shortens the answers.";
+  if (variant.memory.answers)
+    return "The inner model is asked with the key as the rule asks it with a query, at the weights after the "
+           "last whole batch. It is trained by gradients, so that answers come near their values little by "
+           "little.";
+  return "The memory is asked with the key itself, S⊤k, as it stands then. How far a step goes is the rule's "
+         "own: the length of an answer is no share of the value.";
+}
+
+Remembered remembered(const Variant& variant, const Sequence& sequence, std::span<const Index> tokens,
+                      std::span<const Index> moments, std::stop_token stop,
+                      const std::function<void(double)>& progress) {
+  require_memory_to_ask(variant);
+  require(sequence, tokens, moments);
+  Remembered all{.tokens = {tokens.begin(), tokens.end()},
+                 .moments = {moments.begin(), moments.end()},
+                 .is_alignment = !answers_by_length(variant)};
+  all.shares = Matrix<double>::Zero(static_cast<Index>(tokens.size()), static_cast<Index>(moments.size()));
+  if (tokens.empty() || moments.empty()) return all;
+  const StoredPairs pairs = last_pairs(variant, sequence, tokens);
+  const Matrix<double> parts = all.is_alignment ? Matrix<double>() : pseudo_inverse(pairs.values);
+  const auto share = [&](const Matrix<double>& answers, Index i) {
+    if (!all.is_alignment) {
+      const double squares = pairs.keys.row(i).squaredNorm();
+      return squares > 0 ? answers.row(i).dot(parts.col(i)) / squares : 0;
+    }
+    const double lengths = answers.row(i).norm() * pairs.values.row(i).norm();
+    return lengths > 0 ? answers.row(i).dot(pairs.values.row(i)) / lengths : 0;
+  };
+  std::size_t next = 0;
+  const Index size = tokens_per_step(variant, sequence);
+  Vector<double> held = Vector<double>::Zero(pairs.keys.rows());  // the shares in what has been written
+  const auto visit = [&](Index count, const NamedStates& states) {
+    if (progress) progress(static_cast<double>(count) / static_cast<double>(moments.back() + 1));
+    const std::size_t same = next;
+    while (next < moments.size() && moments[next] == count) ++next;
+    if ((same < next || size > 1) && tokens_written(sequence, size, count) == count) {
+      const Matrix<double> answers = memory_answers(variant, sequence, states, pairs.keys);
+      for (Index i = 0; i < held.size(); ++i) held[i] = share(answers, i);
+    }
+    for (std::size_t moment = same; moment < next; ++moment)
+      all.shares.col(static_cast<Index>(moment)) = held;
+    return next < moments.size();
+  };
+  variant.rule->walk_states(sequence, visit, std::move(stop));
+  return all;
+}
 
 Matrix<double> capacity_keys(const CapacityPlan& plan, Index count, std::uint64_t seed) {
   RandomNumbers numbers(seed, "capacity keys");

@@ -4,7 +4,6 @@
 #include <Eigen/Eigenvalues>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -50,62 +49,6 @@ void append(Eigenvalues& all, const Matrix<double>& H, bool symmetric) {
 
 bool columns_are_equal(const Matrix<double>& X) { return (X.colwise() - X.col(0)).isZero(0); }
 
-}  // namespace
-
-std::optional<std::vector<std::complex<double>>> hessian_eigenvalues(const InnerProblem& problem) {
-  const Index K = problem.at[0].rows();
-  const Index V = problem.at[0].cols();
-  std::vector<Hessian> parts;
-  Matrix<double> keys = Matrix<double>::Zero(K, K);
-  bool symmetric = true;
-  bool alike = true;  // every column of S bends alike
-  for (const WeighedTerm& term : problem.terms) {
-    std::optional<Hessian> part = term.of->hessian(problem.at);
-    if (!part) return std::nullopt;
-    if (!part->keys.allFinite() || !part->cells.allFinite()) return std::nullopt;
-    const Matrix<double>& P = term.preconditioner;
-    if (P.size() > 0) {
-      symmetric = false;
-      part->keys = P * part->keys;
-    }
-    keys += part->keys;
-    alike = alike && columns_are_equal(part->cells);
-    parts.push_back(std::move(*part));
-  }
-  Eigenvalues all;
-  for (Index column = 0; column < (alike ? 1 : V); ++column) {
-    Matrix<double> H = keys;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      const Matrix<double>& P = problem.terms[i].preconditioner;
-      const Matrix<double> cells = parts[i].cells.col(column).asDiagonal();
-      H += P.size() == 0 ? cells : Matrix<double>(P * cells);
-    }
-    if (H.isDiagonal(0)) {
-      for (const double value : H.diagonal()) all.emplace_back(value);
-    } else {
-      append(all, H, symmetric);
-    }
-  }
-  return all;
-}
-
-double growth(const InnerProblem& problem, std::complex<double> eigenvalue) {
-  const std::complex<double> moved = problem.kept - problem.rate * eigenvalue;
-  const double m = problem.momentum;
-  const std::complex<double> half = (moved + m) / 2.0;
-  const std::complex<double> root = std::sqrt(half * half - problem.kept * m);
-  return std::max(std::abs(half + root), std::abs(half - root));
-}
-
-double largest_stable_rate(const InnerProblem& problem, std::complex<double> eigenvalue) {
-  if (eigenvalue == 0.0) return std::numeric_limits<double>::infinity();
-  if (eigenvalue.real() <= 0) return 0;
-  if (eigenvalue.imag() != 0) return 2 * eigenvalue.real() / std::norm(eigenvalue);
-  return (1 + problem.kept) * (1 + problem.momentum) / eigenvalue.real();
-}
-
-namespace {
-
 constexpr Index curvatures_at_a_time = 256;
 
 /// Learning rates of the steps of some tokens.
@@ -125,30 +68,6 @@ Rates rates(const Variant& variant, const Sequence& sequence, Index first, Index
   }
   return {};
 }
-
-}  // namespace
-
-WriteStrengths write_strengths(const Variant& variant, const Sequence& sequence, std::stop_token stop) {
-  require_answers(variant);
-  WriteStrengths strengths{.of_token = Vector<double>(sequence.tokens)};
-  for (Index first = 0; first < sequence.tokens; first += curvatures_at_a_time) {
-    stop_if_asked(stop);
-    const Index count = std::min(curvatures_at_a_time, sequence.tokens - first);
-    const StoredPairs pairs = stored_pairs(variant, sequence, first, count);
-    const Rates rate = rates(variant, sequence, first, count);
-    strengths.rate = rate.name;
-    const Index steps = pairs.keys.rows() / count;
-    for (Index t = 0; t < count; ++t) {
-      const Index last = (t + 1) * steps - 1;
-      strengths.of_token(first + t) = rate.name.empty()
-                                          ? pairs.keys.row(last).norm() * pairs.values.row(last).norm()
-                                          : std::abs(rate.of_step(last)) * pairs.keys.row(last).squaredNorm();
-    }
-  }
-  return strengths;
-}
-
-namespace {
 
 constexpr Index keys_at_a_time = 1024;  // tokens whose keys are held at a time
 
@@ -210,53 +129,6 @@ Vector<double> key_squares(const Variant& variant, const Sequence& sequence, con
   }
   return squares;
 }
-
-}  // namespace
-
-std::optional<std::string> strength_array(const Variant& variant) {
-  for (const char* name : {"beta", "theta", "eta", "delta"}) {
-    const auto found = std::ranges::find(variant.inputs, name, &Input::name);
-    if (found != variant.inputs.end() && has_tokens(*found)) return name;
-  }
-  return std::nullopt;
-}
-
-StepReach step_reach(const Variant& variant, const Sequence& sequence, std::stop_token stop) {
-  require_memory_to_ask(variant);
-  StepReach strengths;
-  const std::optional<std::string> array = strength_array(variant);
-  if (array) strengths.array = *array;
-  if (sequence.tokens == 0) return strengths;
-  const std::optional<LearningStep> first = first_step(variant, sequence);
-  strengths.has_momentum = first && !first->problem.moving.empty();
-  if (first && is_network(*first)) {
-    strengths.reach = strengths.squares = Vector<double>::Zero(sequence.tokens);
-    const auto curve = learning_curve(variant, sequence, stop);
-    for (Index t = 0; t < sequence.tokens; ++t) {
-      const auto& point = curve[static_cast<std::size_t>(t)];
-      if (!point) continue;
-      strengths.reach[t] = point->rate * point->sharpness;
-      const double own = array ? sequence.at(*array).rows<double>(t, 1).mean() : 1;
-      if (own > 0) strengths.squares[t] = strengths.reach[t] / own;
-    }
-    strengths.has_edge = strengths.is_network = true;
-    return strengths;
-  }
-  strengths.squares = strengths.reach = key_squares(variant, sequence, stop);
-  if (const auto made = array ? made_rate(variant, sequence, *array, stop) : std::nullopt) {
-    strengths.symbol = made->symbol;
-    strengths.reach.array() *= made->of_token.array();
-  } else if (array) {
-    const Matrix<double> rates = sequence.at(*array).all<double>();
-    const bool has_steps = *array == "beta" && rates.cols() > 1;  // of several the last counts
-    const Vector<double> own = has_steps ? Vector<double>(rates.rightCols(1)) : rates.rowwise().mean();
-    strengths.reach.array() *= own.array();
-  }
-  strengths.has_edge = erases(variant, sequence);
-  return strengths;
-}
-
-namespace {
 
 /// The norm of what a step would write into an empty memory.
 double written(const InnerProblem& problem) {
@@ -393,6 +265,121 @@ std::optional<Divergence> runaway(const Variant& variant, const Sequence& sequen
 }
 
 }  // namespace
+
+std::optional<std::vector<std::complex<double>>> hessian_eigenvalues(const InnerProblem& problem) {
+  const Index K = problem.at[0].rows();
+  const Index V = problem.at[0].cols();
+  std::vector<Hessian> parts;
+  Matrix<double> keys = Matrix<double>::Zero(K, K);
+  bool symmetric = true;
+  bool alike = true;  // every column of S bends alike
+  for (const WeighedTerm& term : problem.terms) {
+    std::optional<Hessian> part = term.of->hessian(problem.at);
+    if (!part) return std::nullopt;
+    if (!part->keys.allFinite() || !part->cells.allFinite()) return std::nullopt;
+    const Matrix<double>& P = term.preconditioner;
+    if (P.size() > 0) {
+      symmetric = false;
+      part->keys = P * part->keys;
+    }
+    keys += part->keys;
+    alike = alike && columns_are_equal(part->cells);
+    parts.push_back(std::move(*part));
+  }
+  Eigenvalues all;
+  for (Index column = 0; column < (alike ? 1 : V); ++column) {
+    Matrix<double> H = keys;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const Matrix<double>& P = problem.terms[i].preconditioner;
+      const Matrix<double> cells = parts[i].cells.col(column).asDiagonal();
+      H += P.size() == 0 ? cells : Matrix<double>(P * cells);
+    }
+    if (H.isDiagonal(0)) {
+      for (const double value : H.diagonal()) all.emplace_back(value);
+    } else {
+      append(all, H, symmetric);
+    }
+  }
+  return all;
+}
+
+double growth(const InnerProblem& problem, std::complex<double> eigenvalue) {
+  const std::complex<double> moved = problem.kept - problem.rate * eigenvalue;
+  const double m = problem.momentum;
+  const std::complex<double> half = (moved + m) / 2.0;
+  const std::complex<double> root = std::sqrt(half * half - problem.kept * m);
+  return std::max(std::abs(half + root), std::abs(half - root));
+}
+
+double largest_stable_rate(const InnerProblem& problem, std::complex<double> eigenvalue) {
+  if (eigenvalue == 0.0) return std::numeric_limits<double>::infinity();
+  if (eigenvalue.real() <= 0) return 0;
+  if (eigenvalue.imag() != 0) return 2 * eigenvalue.real() / std::norm(eigenvalue);
+  return (1 + problem.kept) * (1 + problem.momentum) / eigenvalue.real();
+}
+
+WriteStrengths write_strengths(const Variant& variant, const Sequence& sequence, std::stop_token stop) {
+  require_answers(variant);
+  WriteStrengths strengths{.of_token = Vector<double>(sequence.tokens)};
+  for (Index first = 0; first < sequence.tokens; first += curvatures_at_a_time) {
+    stop_if_asked(stop);
+    const Index count = std::min(curvatures_at_a_time, sequence.tokens - first);
+    const StoredPairs pairs = stored_pairs(variant, sequence, first, count);
+    const Rates rate = rates(variant, sequence, first, count);
+    strengths.rate = rate.name;
+    const Index steps = pairs.keys.rows() / count;
+    for (Index t = 0; t < count; ++t) {
+      const Index last = (t + 1) * steps - 1;
+      strengths.of_token(first + t) = rate.name.empty()
+                                          ? pairs.keys.row(last).norm() * pairs.values.row(last).norm()
+                                          : std::abs(rate.of_step(last)) * pairs.keys.row(last).squaredNorm();
+    }
+  }
+  return strengths;
+}
+
+std::optional<std::string> strength_array(const Variant& variant) {
+  for (const char* name : {"beta", "theta", "eta", "delta"}) {
+    const auto found = std::ranges::find(variant.inputs, name, &Input::name);
+    if (found != variant.inputs.end() && has_tokens(*found)) return name;
+  }
+  return std::nullopt;
+}
+
+StepReach step_reach(const Variant& variant, const Sequence& sequence, std::stop_token stop) {
+  require_memory_to_ask(variant);
+  StepReach strengths;
+  const std::optional<std::string> array = strength_array(variant);
+  if (array) strengths.array = *array;
+  if (sequence.tokens == 0) return strengths;
+  const std::optional<LearningStep> first = first_step(variant, sequence);
+  strengths.has_momentum = first && !first->problem.moving.empty();
+  if (first && is_network(*first)) {
+    strengths.reach = strengths.squares = Vector<double>::Zero(sequence.tokens);
+    const auto curve = learning_curve(variant, sequence, stop);
+    for (Index t = 0; t < sequence.tokens; ++t) {
+      const auto& point = curve[static_cast<std::size_t>(t)];
+      if (!point) continue;
+      strengths.reach[t] = point->rate * point->sharpness;
+      const double own = array ? sequence.at(*array).rows<double>(t, 1).mean() : 1;
+      if (own > 0) strengths.squares[t] = strengths.reach[t] / own;
+    }
+    strengths.has_edge = strengths.is_network = true;
+    return strengths;
+  }
+  strengths.squares = strengths.reach = key_squares(variant, sequence, stop);
+  if (const auto made = array ? made_rate(variant, sequence, *array, stop) : std::nullopt) {
+    strengths.symbol = made->symbol;
+    strengths.reach.array() *= made->of_token.array();
+  } else if (array) {
+    const Matrix<double> rates = sequence.at(*array).all<double>();
+    const bool has_steps = *array == "beta" && rates.cols() > 1;  // of several the last counts
+    const Vector<double> own = has_steps ? Vector<double>(rates.rightCols(1)) : rates.rowwise().mean();
+    strengths.reach.array() *= own.array();
+  }
+  strengths.has_edge = erases(variant, sequence);
+  return strengths;
+}
 
 std::optional<Divergence> divergence(const Variant& variant, const Sequence& sequence, double factor,
                                      std::stop_token stop, const std::function<void(double)>& progress) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cmath>
 #include <complex>
 #include <functional>
 #include <optional>

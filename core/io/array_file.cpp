@@ -7,7 +7,6 @@
 #include <cctype>
 #include <fstream>
 #include <new>
-#include <vector>
 
 #include "core/base/error.h"
 #include "core/base/text.h"

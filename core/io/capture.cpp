@@ -8,7 +8,6 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/io/array_file.h"
 #include "core/io/file.h"
 
 namespace palimpsest {

@@ -6,13 +6,9 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
-#include <concepts>
-#include <cstdint>
 #include <limits>
 #include <set>
-#include <type_traits>
 
-#include "core/base/array.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 
@@ -201,33 +197,6 @@ Index checked_size(const NpyHeader& header, std::string_view what) {
   return empty ? 0 : product;
 }
 
-}  // namespace
-
-std::uint64_t little_endian(std::span<const std::byte> bytes) {
-  std::uint64_t value = 0;
-  for (std::size_t i = bytes.size(); i-- > 0;) value = value << 8 | std::to_integer<std::uint64_t>(bytes[i]);
-  return value;
-}
-
-NpyHeader parse_npy_header(std::span<const std::byte> bytes, std::string_view what) {
-  NpyHeader header;
-  parse_dictionary(HeaderText(header_text(bytes, what, header), what), header);
-  parse_dtype(header);
-  header.size = checked_size(header, what);
-  if (header.kind == '?') return header;
-  const std::size_t found = bytes.size() - header.data_offset;
-  const auto size = static_cast<std::size_t>(header.size);
-  const bool fits = header.item_bytes == 0 || size <= found / header.item_bytes;
-  if (!fits || size * header.item_bytes != found) {
-    throw InputError(
-        fmt::format("{}: shape {} of dtype '{}' needs {} elements of {} bytes, but {} bytes of data follow",
-                    what, to_string(header.shape), shown(header.dtype), size, header.item_bytes, found));
-  }
-  return header;
-}
-
-namespace {
-
 /// The unsigned integer at `bytes`, in the byte order of the file.
 template <std::unsigned_integral Bits>
 Bits load(const std::byte* bytes, bool big_endian) {
@@ -335,6 +304,29 @@ std::vector<std::byte> npy_start(std::string_view dtype, const std::vector<Index
 }
 
 }  // namespace
+
+std::uint64_t little_endian(std::span<const std::byte> bytes) {
+  std::uint64_t value = 0;
+  for (std::size_t i = bytes.size(); i-- > 0;) value = value << 8 | std::to_integer<std::uint64_t>(bytes[i]);
+  return value;
+}
+
+NpyHeader parse_npy_header(std::span<const std::byte> bytes, std::string_view what) {
+  NpyHeader header;
+  parse_dictionary(HeaderText(header_text(bytes, what, header), what), header);
+  parse_dtype(header);
+  header.size = checked_size(header, what);
+  if (header.kind == '?') return header;
+  const std::size_t found = bytes.size() - header.data_offset;
+  const auto size = static_cast<std::size_t>(header.size);
+  const bool fits = header.item_bytes == 0 || size <= found / header.item_bytes;
+  if (!fits || size * header.item_bytes != found) {
+    throw InputError(
+        fmt::format("{}: shape {} of dtype '{}' needs {} elements of {} bytes, but {} bytes of data follow",
+                    what, to_string(header.shape), shown(header.dtype), size, header.item_bytes, found));
+  }
+  return header;
+}
 
 Array parse_npy(std::span<const std::byte> bytes, std::string_view what) {
   const NpyHeader header = parse_npy_header(bytes, what);

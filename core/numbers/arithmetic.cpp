@@ -5,8 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include "core/base/arrays.h"
-
 namespace palimpsest {
 
 namespace {

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <span>
-#include <string_view>
-
 #include "core/base/array.h"
 #include "core/base/matrix.h"
 

@@ -1,15 +1,51 @@
 #include "core/numbers/matrix_functions.h"
 
 #include <fmt/format.h>
-#include <Eigen/SVD>
+#include <Eigen/Eigenvalues>
 
+#include <algorithm>
+#include <limits>
 #include <vector>
 
 namespace palimpsest {
 
+namespace {
+
+/// The diagonal d and the superdiagonal e of an upper bidiagonal matrix with the singular values of X [M, L],
+/// L <= M, one after the other: d_1, e_1, d_2, ... d_L. Householder's reflections from both sides.
+Vector<double> bidiagonal(Eigen::MatrixXd X) {
+  const Index L = X.cols();
+  Vector<double> numbers(2 * L - 1);
+  Vector<double> workspace(X.rows());
+  double tau = 0;
+  for (Index i = 0; i < L; ++i) {
+    const Index below = X.rows() - i - 1;
+    const Index right = L - i - 1;
+    X.col(i).tail(below + 1).makeHouseholderInPlace(tau, numbers(2 * i));
+    X.bottomRightCorner(below + 1, right)
+        .applyHouseholderOnTheLeft(X.col(i).tail(below), tau, workspace.data());
+    if (right == 0) break;
+    X.row(i).tail(right).makeHouseholderInPlace(tau, numbers(2 * i + 1));
+    X.bottomRightCorner(below, right)
+        .applyHouseholderOnTheRight(X.row(i).tail(right - 1).transpose(), tau, workspace.data());
+  }
+  return numbers;
+}
+
+}  // namespace
+
+/// By the tridiagonal matrix of Golub and Kahan, whose eigenvalues are the singular values with both signs.
 Vector<double> singular_values(const Matrix<double>& X) {
-  if (X.size() == 0) return Vector<double>();  // Eigen expects at least one row and column
-  return Eigen::BDCSVD<Matrix<double>>(X).singularValues();
+  const Index L = std::min(X.rows(), X.cols());
+  if (L == 0) return Vector<double>();
+  if (!X.allFinite()) return Vector<double>::Constant(L, std::numeric_limits<double>::quiet_NaN());
+  const double largest = X.cwiseAbs().maxCoeff();
+  if (largest == 0) return Vector<double>::Zero(L);
+  const Eigen::MatrixXd tall = X.rows() > X.cols() ? Eigen::MatrixXd(X) : Eigen::MatrixXd(X.transpose());
+  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver;
+  solver.computeFromTridiagonal(Vector<double>::Zero(2 * L), bidiagonal(tall / largest),
+                                Eigen::EigenvaluesOnly);
+  return largest * solver.eigenvalues().tail(L).reverse().cwiseMax(0);
 }
 
 const NewtonSchulz& newton_schulz_steps(std::string_view name) {
@@ -29,10 +65,8 @@ Matrix<Scalar> newton_schulz(const Matrix<Scalar>& M, const NewtonSchulz& steps,
   const bool is_tall = M.rows() > M.cols();
   const Scalar norm = M.stableNorm();
   Matrix<Scalar> X = (is_tall ? Matrix<Scalar>(M.transpose()) : M) / (norm + Scalar(newton_schulz_eps));
-  if (recorder) {
-    (*recorder)("norm", static_cast<double>(norm));
-    (*recorder)("X_0", X);
-  }
+  note(recorder, "norm", static_cast<double>(norm));
+  note(recorder, "X_0", X);
   Matrix<double> spectra(X.rows(), recorder ? steps.size() + 1 : 0);
   if (recorder) spectra.col(0) = singular_values(X.template cast<double>());
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -45,7 +79,7 @@ Matrix<Scalar> newton_schulz(const Matrix<Scalar>& M, const NewtonSchulz& steps,
     (*recorder)(fmt::format("X_{}", i + 1), X);
     spectra.col(static_cast<Index>(i) + 1) = singular_values(X.template cast<double>());
   }
-  if (recorder) (*recorder)("spectra", spectra);
+  note(recorder, "spectra", spectra);
   return is_tall ? Matrix<Scalar>(X.transpose()) : X;
 }
 

@@ -8,7 +8,7 @@
 
 namespace palimpsest {
 
-/// The singular values of X [L, M], L <= M, largest first: [L].
+/// The singular values of X [L, M], largest first: [min(L, M)]. NaN where X is not finite.
 Vector<double> singular_values(const Matrix<double>& X);
 
 /// X <- a X + (b B + c B^2) X with B = X X^T: every singular value s becomes a s + b s^3 + c s^5.

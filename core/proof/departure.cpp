@@ -68,6 +68,24 @@ std::optional<Departure> departure_of(const Trace& trace, Index index, const Ope
   return departure;
 }
 
+/// Why a cell of `operation` is what it is; nothing where its formula has no arithmetic for it.
+std::optional<Explanation> why(const Phase& phase, const std::string& operation, const Symbols& symbols,
+                               const Record& record, const Departure& at) try {
+  const auto found = std::ranges::find(phase.operations, operation, &Operation::id);
+  if (found == phase.operations.end()) return std::nullopt;
+  return explain(found->equation, symbols, record, at.row, at.column);
+} catch (const Cancelled&) {
+  throw;
+} catch (const Error&) {
+  return std::nullopt;
+}
+
+/// Whether equations with a fault in them give just what the right ones give, which are off themselves.
+bool is_no_change(Trace& trace, const Output& faulty, const std::stop_token& stop) {
+  const Comparison right = compare_steps(trace, {trace.phases, trace.symbols}, step_tolerance, stop);
+  return right.departure && compare(faulty, right.output).error == 0;
+}
+
 }  // namespace
 
 std::string to_string(const Departure& at) {
@@ -125,22 +143,6 @@ Comparison compare_steps(Trace& trace, const Equations& equations, double tolera
   return comparison;
 }
 
-namespace {
-
-/// Why a cell of `operation` is what it is; nothing where its formula has no arithmetic for it.
-std::optional<Explanation> why(const Phase& phase, const std::string& operation, const Symbols& symbols,
-                               const Record& record, const Departure& at) try {
-  const auto found = std::ranges::find(phase.operations, operation, &Operation::id);
-  if (found == phase.operations.end()) return std::nullopt;
-  return explain(found->equation, symbols, record, at.row, at.column);
-} catch (const Cancelled&) {
-  throw;
-} catch (const Error&) {
-  return std::nullopt;
-}
-
-}  // namespace
-
 WrongTensor wrong_tensor(const Trace& right, const Trace& trace, const Departure& departure,
                          std::stop_token stop) {
   const Block block = right.block(departure.block);
@@ -163,16 +165,6 @@ WrongTensor wrong_tensor(const Trace& right, const Trace& trace, const Departure
   }
   return wrong;
 }
-
-namespace {
-
-/// Whether equations with a fault in them give just what the right ones give, which are off themselves.
-bool is_no_change(Trace& trace, const Output& faulty, const std::stop_token& stop) {
-  const Comparison right = compare_steps(trace, {trace.phases, trace.symbols}, step_tolerance, stop);
-  return right.departure && compare(faulty, right.output).error == 0;
-}
-
-}  // namespace
 
 std::optional<FaultRun> run_with(const Fault& fault, Trace& trace,
                                  const std::function<Judgement(const Output&)>& judge, std::stop_token stop) {

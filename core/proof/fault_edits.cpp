@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/formula/rewriting.h"
+#include "core/formula/expression.h"
 
 namespace palimpsest {
 
@@ -28,6 +28,69 @@ void follow_operations(Line& line, const std::vector<Operation>& operations) {
   for (const Operation& operation : operations) equations.push_back(operation.equation);
   const auto shown = std::ranges::find(equations, line.equation.result, &Equation::result);
   if (shown != equations.end()) line.equation.expression = expand(shown->expression, equations, inlined);
+}
+
+const Operation* find(const Phase& phase, const std::string& id) {
+  const auto found = std::ranges::find(phase.operations, id, &Operation::id);
+  return found == phase.operations.end() ? nullptr : &*found;
+}
+
+/// The smallest pieces that differ, the way to them from the root, and whether they differ in a sign alone.
+struct Parting {
+  std::vector<std::size_t> path = {};
+  Expression is;
+  Expression should_be;
+  bool is_sign = false;
+};
+
+bool adds(const Expression& x) {
+  return x.kind() == Expression::Kind::sum || x.kind() == Expression::Kind::difference;
+}
+
+Parting parting(const Expression& is, const Expression& should_be) {
+  const auto a = is.arguments();
+  const auto b = should_be.arguments();
+  if (adds(is) && adds(should_be) && is.kind() != should_be.kind() && std::ranges::equal(a, b))
+    return {{}, is, should_be, true};
+  if (is.kind() == should_be.kind() && is.name() == should_be.name() && a.size() == b.size()) {
+    std::vector<std::size_t> different;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      if (!(a[i] == b[i])) different.push_back(i);
+    }
+    if (different.size() == 1) {
+      Parting inner = parting(a[different.front()], b[different.front()]);
+      inner.path.insert(inner.path.begin(), different.front());
+      return inner;
+    }
+  }
+  return {{}, is, should_be, false};
+}
+
+/// `x` with the piece at the end of `path` named.
+Expression marked(const Expression& x, const std::vector<std::size_t>& path, std::size_t depth = 0) {
+  if (depth == path.size()) return named(changed_piece, x);
+  std::optional<std::size_t> argument;  // of x; x itself comes first
+  return replaced(x, [&](const Expression& piece) -> std::optional<Expression> {
+    const bool is_whole = !argument;
+    argument = is_whole ? 0 : *argument + 1;
+    if (is_whole) return std::nullopt;
+    return *argument - 1 == path[depth] ? marked(piece, path, depth + 1) : piece;
+  });
+}
+
+/// The carry that brings an operand of `expression` another way than it should, if there is one.
+const Carry* changed_carry(const Phase& right, const Phase& edited, const Expression& expression) {
+  const std::vector<std::string> read = operands(expression);
+  for (const Carry& carry : edited.carries) {
+    const bool is_right = std::ranges::find(right.carries, carry) != right.carries.end();
+    if (!is_right && std::ranges::find(read, carry.to) != read.end()) return &carry;
+  }
+  return nullptr;
+}
+
+bool is_changed(const Phase& right, const Operation& operation) {
+  const Operation* const should_be = find(right, operation.id);
+  return !should_be || !(should_be->equation.expression == operation.equation.expression);
 }
 
 }  // namespace
@@ -137,73 +200,6 @@ Record EditedTrace::compute(Index index) const {
   }
   return record;
 }
-
-namespace {
-
-const Operation* find(const Phase& phase, const std::string& id) {
-  const auto found = std::ranges::find(phase.operations, id, &Operation::id);
-  return found == phase.operations.end() ? nullptr : &*found;
-}
-
-/// The smallest pieces that differ, the way to them from the root, and whether they differ in a sign alone.
-struct Parting {
-  std::vector<std::size_t> path = {};
-  Expression is;
-  Expression should_be;
-  bool is_sign = false;
-};
-
-bool adds(const Expression& x) {
-  return x.kind() == Expression::Kind::sum || x.kind() == Expression::Kind::difference;
-}
-
-Parting parting(const Expression& is, const Expression& should_be) {
-  const auto a = is.arguments();
-  const auto b = should_be.arguments();
-  if (adds(is) && adds(should_be) && is.kind() != should_be.kind() && std::ranges::equal(a, b))
-    return {{}, is, should_be, true};
-  if (is.kind() == should_be.kind() && is.name() == should_be.name() && a.size() == b.size()) {
-    std::vector<std::size_t> different;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-      if (!(a[i] == b[i])) different.push_back(i);
-    }
-    if (different.size() == 1) {
-      Parting inner = parting(a[different.front()], b[different.front()]);
-      inner.path.insert(inner.path.begin(), different.front());
-      return inner;
-    }
-  }
-  return {{}, is, should_be, false};
-}
-
-/// `x` with the piece at the end of `path` named.
-Expression marked(const Expression& x, const std::vector<std::size_t>& path, std::size_t depth = 0) {
-  if (depth == path.size()) return named(changed_piece, x);
-  std::optional<std::size_t> argument;  // of x; x itself comes first
-  return replaced(x, [&](const Expression& piece) -> std::optional<Expression> {
-    const bool is_whole = !argument;
-    argument = is_whole ? 0 : *argument + 1;
-    if (is_whole) return std::nullopt;
-    return *argument - 1 == path[depth] ? marked(piece, path, depth + 1) : piece;
-  });
-}
-
-/// The carry that brings an operand of `expression` another way than it should, if there is one.
-const Carry* changed_carry(const Phase& right, const Phase& edited, const Expression& expression) {
-  const std::vector<std::string> read = operands(expression);
-  for (const Carry& carry : edited.carries) {
-    const bool is_right = std::ranges::find(right.carries, carry) != right.carries.end();
-    if (!is_right && std::ranges::find(read, carry.to) != read.end()) return &carry;
-  }
-  return nullptr;
-}
-
-bool is_changed(const Phase& right, const Operation& operation) {
-  const Operation* const should_be = find(right, operation.id);
-  return !should_be || !(should_be->equation.expression == operation.equation.expression);
-}
-
-}  // namespace
 
 FormulaChange formula_change(const Phase& right, const Phase& edited, const std::string& id) {
   const Operation* const is = find(edited, id);

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/contract/output.h"
-#include "core/formula/rewriting.h"
+#include "core/formula/expression.h"
 #include "core/steps/computed_trace.h"
 #include "core/steps/interpreted.h"
 #include "core/steps/trace.h"

@@ -8,9 +8,8 @@
 #include <functional>
 #include <limits>
 
-#include "core/base/arrays.h"
+#include "core/base/array.h"
 #include "core/base/error.h"
-#include "core/contract/sequence.h"
 #include "core/proof/reference_run.h"
 #include "core/rules/rule.h"
 #include "core/steps/interpreted.h"
@@ -23,12 +22,10 @@ namespace {
 const Expression G = tensor("G_log");
 
 void add_log_sums(EquationEditor& equations, const Expression& decays) {
-  equations.insert({"log_sums",
-                    Purpose::fade_in,
-                    "Logarithms added up",
-                    "How much has faded since the start, as a logarithm?",
-                    {G.name(), call("log_sums", {decays})}},
-                   {"G", Role::gate, "running sums of log decays"});
+  equations.insert(
+      {"log_sums", Purpose::fade_in, "Logarithms added up",
+       "How much has faded since the start, as a logarithm?", G.name(), call("log_sums", {decays})},
+      {"G", Role::gate, "running sums of log decays"});
 }
 
 /// The decays between two tokens from differences of G: `way` ends the names of the functions.
@@ -68,12 +65,10 @@ void divide_by_decays(EquationEditor& equations) {
     return call("lower", {read * transpose(tensor(place(index)))});
   });
   for (std::size_t i = 0; i < divided.size(); ++i) {
-    equations.insert({place(i),
-                      Purpose::prepare,
-                      "Divided by what is left",
-                      "What would each write have to be at the start, to be itself after fading?",
-                      {place(i), divided[i]}},
-                     {fmt::format("D_{{{}}}", i + 1), Role::key, "written, divided by its decay"});
+    equations.insert(
+        {place(i), Purpose::prepare, "Divided by what is left",
+         "What would each write have to be at the start, to be itself after fading?", place(i), divided[i]},
+        {fmt::format("D_{{{}}}", i + 1), Role::key, "written, divided by its decay"});
   }
   if (decays) add_log_sums(equations, *decays);
 }
@@ -111,24 +106,6 @@ std::vector<FragileForm> all_forms_for_teaching() {
        "Always, for every token but the last: exp(0) = 1, so every later token keeps a weight.", true},
   };
 }
-
-}  // namespace
-
-std::span<const FragileForm> fragile_forms() {
-  static const std::vector<FragileForm> table = all_forms_for_teaching();
-  return table;
-}
-
-const FragileForm& find_fragile_form(std::string_view id) {
-  std::vector<std::string_view> known;
-  for (const FragileForm& form : fragile_forms()) {
-    if (form.way.id == id) return form;
-    known.push_back(form.way.id);
-  }
-  throw InputError(fmt::format("there is no fragile form \"{}\"; known are: {}", id, fmt::join(known, ", ")));
-}
-
-namespace {
 
 constexpr double beyond_the_range = 900;  // -log of a decay: its inverse is beyond 10^308
 constexpr double within_the_range = 30;
@@ -243,6 +220,20 @@ void note_broken(const Phase& phase, const Block& block, const Record& record,
 }
 
 }  // namespace
+
+std::span<const FragileForm> fragile_forms() {
+  static const std::vector<FragileForm> table = all_forms_for_teaching();
+  return table;
+}
+
+const FragileForm& find_fragile_form(std::string_view id) {
+  std::vector<std::string_view> known;
+  for (const FragileForm& form : fragile_forms()) {
+    if (form.way.id == id) return form;
+    known.push_back(form.way.id);
+  }
+  throw InputError(fmt::format("there is no fragile form \"{}\"; known are: {}", id, fmt::join(known, ", ")));
+}
 
 FragileData fragile_data(const FragileForm& fragile, const Variant& variant, const Arrays& arrays,
                          Index block, bool breaks) {

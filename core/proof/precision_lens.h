@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>

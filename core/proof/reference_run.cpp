@@ -5,12 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <random>
 #include <set>
-#include <string>
 
-#include "core/base/arrays.h"
+#include "core/base/array.h"
 #include "core/base/error.h"
 #include "core/numbers/arithmetic.h"
 #include "core/rules/backend.h"
@@ -32,33 +30,6 @@ bool applies(const ToleranceException& exception, const Variant& variant, const 
   return exception.variant == variant.id && exception.precision == precision &&
          (!exception.form || *exception.form == form) && std::ranges::all_of(exception.options, is_chosen);
 }
-
-}  // namespace
-
-std::span<const ToleranceException> usual_exceptions() {
-  // Five steps of Newton and Schulz multiply what is weak, rounding included, by up to 3.4445^5 = 485.
-  static const std::vector<ToleranceException> exceptions = {
-      {.variant = "lact",
-       .options = {{"optimizer", "muon"}},
-       .tolerance = {1e-3, "Muon multiplies rounding by up to 485; the worst of 25 draws was 3.8e-4"}},
-      {.variant = "lact",
-       .options = {{"optimizer", "muon"}, {"loss", "l2"}, {"newton_schulz", "muon"}},
-       .tolerance = {1e-2,
-                     "Muon takes a full step however little is left to learn, which in f32 may be rounding "
-                     "alone; the worst seen was 5.1e-3"}}};
-  return exceptions;
-}
-
-Tolerance tolerance(const Variant& variant, const Settings& settings, Form form, Precision precision,
-                    std::span<const ToleranceException> exceptions) {
-  Tolerance allowed{usual_tolerances[static_cast<std::size_t>(precision)]};
-  for (const ToleranceException& exception : exceptions) {
-    if (applies(exception, variant, settings, form, precision)) allowed = exception.tolerance;
-  }
-  return allowed;
-}
-
-namespace {
 
 /// Rounds numbers once more, each towards zero by a random part of a unit of itself: no range excludes that.
 class Rounding {
@@ -97,22 +68,6 @@ Sequence bind_one(const Variant& variant, std::shared_ptr<const Arrays> arrays, 
   return std::move(palimpsest::bind(variant, std::move(arrays), settings).heads.front());
 }
 
-}  // namespace
-
-Arrays rounded_to_f32(const Arrays& arrays) {
-  Arrays rounded;
-  for (const auto& [name, array] : arrays) rounded[name] = mapped<float>(array, std::identity());
-  return rounded;
-}
-
-Output reference(const Variant& variant, const Sequence& sequence, std::stop_token stop) {
-  const Form form =
-      variant.rule->missing(Form::recurrent, sequence.settings) ? Form::chunkwise : Form::recurrent;
-  return cpu_backend().run(variant, sequence, form, Precision::f64, 1, std::move(stop));
-}
-
-namespace {
-
 /// The same arrays with q, k and v as bf16 holds them.
 Arrays rounded_to_bf16(Arrays arrays) {
   for (const char* name : {"q", "k", "v"}) {
@@ -127,7 +82,59 @@ Arrays rounded_to_bf16(Arrays arrays) {
 /// Half a unit in the last place of a number near 1.
 double half_unit(Arithmetic arithmetic) { return std::ldexp(1, -format_of(arithmetic).precision); }
 
+/// "4", "400", "1e30": no factor is known better than by its first digit.
+std::string times(double factor) {
+  constexpr double readable = 10000;
+  if (!std::isfinite(factor)) return "any factor";
+  if (factor < readable) return fmt::format("{:.0f}", std::stod(fmt::format("{:.0e}", factor)));
+  const std::string digits = fmt::format("{:.0e}", factor);
+  const std::size_t e = digits.find('e');
+  return digits.substr(0, e + 1) + std::to_string(std::stoi(digits.substr(e + 1)));
+}
+
+double worst(const DigitsLost& each) { return std::max(each.factor, each.of_state); }
+
+std::string by_how_much(double factor) {
+  if (!std::isfinite(factor)) return "beyond any digit";
+  return factor < 10 ? fmt::format("by {:.1f}", factor) : fmt::format("by {:.2g}", factor);
+}
+
 }  // namespace
+
+std::span<const ToleranceException> usual_exceptions() {
+  // Five steps of Newton and Schulz multiply what is weak, rounding included, by up to 3.4445^5 = 485.
+  static const std::vector<ToleranceException> exceptions = {
+      {.variant = "lact",
+       .options = {{"optimizer", "muon"}},
+       .tolerance = {1e-3, "Muon multiplies rounding by up to 485; the worst of 25 draws was 3.8e-4"}},
+      {.variant = "lact",
+       .options = {{"optimizer", "muon"}, {"loss", "l2"}, {"newton_schulz", "muon"}},
+       .tolerance = {1e-2,
+                     "Muon takes a full step however little is left to learn, which in f32 may be rounding "
+                     "alone; the worst seen was 5.1e-3"}}};
+  return exceptions;
+}
+
+Tolerance tolerance(const Variant& variant, const Settings& settings, Form form, Precision precision,
+                    std::span<const ToleranceException> exceptions) {
+  Tolerance allowed{usual_tolerances[static_cast<std::size_t>(precision)]};
+  for (const ToleranceException& exception : exceptions) {
+    if (applies(exception, variant, settings, form, precision)) allowed = exception.tolerance;
+  }
+  return allowed;
+}
+
+Arrays rounded_to_f32(const Arrays& arrays) {
+  Arrays rounded;
+  for (const auto& [name, array] : arrays) rounded[name] = mapped<float>(array, std::identity());
+  return rounded;
+}
+
+Output reference(const Variant& variant, const Sequence& sequence, std::stop_token stop) {
+  const Form form =
+      variant.rule->missing(Form::recurrent, sequence.settings) ? Form::chunkwise : Form::recurrent;
+  return cpu_backend().run(variant, sequence, form, Precision::f64, 1, std::move(stop));
+}
 
 HeldInputs held_inputs(const Variant& variant, std::shared_ptr<const Arrays> arrays, const Settings& given,
                        Precision precision) {
@@ -188,20 +195,6 @@ Amplification ReferenceRun::amplification(Form form, Index chunk_size, std::stop
   for (const auto& [array, factor] : of_inputs_->factors) result.raise(array, factor);
   return amplifications_[{form, chunk_size}] = std::move(result);
 }
-
-namespace {
-
-/// "4", "400", "1e30": no factor is known better than by its first digit.
-std::string times(double factor) {
-  constexpr double readable = 10000;
-  if (!std::isfinite(factor)) return "any factor";
-  if (factor < readable) return fmt::format("{:.0f}", std::stod(fmt::format("{:.0e}", factor)));
-  const std::string digits = fmt::format("{:.0e}", factor);
-  const std::size_t e = digits.find('e');
-  return digits.substr(0, e + 1) + std::to_string(std::stoi(digits.substr(e + 1)));
-}
-
-}  // namespace
 
 std::string ReferenceRun::why_amplified(const Judgement& judgement, Form form, Index chunk_size,
                                         std::stop_token stop) {
@@ -267,17 +260,6 @@ Amplification ReferenceRun::amplification_of_inputs(const std::stop_token& stop)
     consider_underflow(final_name(expected_.states.size(), name), state);
   return result;
 }
-
-namespace {
-
-double worst(const DigitsLost& each) { return std::max(each.factor, each.of_state); }
-
-std::string by_how_much(double factor) {
-  if (!std::isfinite(factor)) return "beyond any digit";
-  return factor < 10 ? fmt::format("by {:.1f}", factor) : fmt::format("by {:.2g}", factor);
-}
-
-}  // namespace
 
 double DigitsLost::digits() const { return std::log10(worst(*this)); }
 

@@ -279,29 +279,6 @@ class Verification {
   std::mutex device_;
 };
 
-}  // namespace
-
-bool VerifyReport::passed() const {
-  return runs() > 0 && std::ranges::all_of(results, &VerifyResult::passed);
-}
-
-Index VerifyReport::runs() const {
-  Index total = 0;
-  for (const VerifyResult& result : results) total += result.runs;
-  return total;
-}
-
-Index VerifyReport::rows(Precision precision) const {
-  return std::ranges::count(results, precision, &VerifyResult::precision);
-}
-
-VerifyReport verify(const VerifyPlan& plan, std::span<const Variant> table,
-                    const std::function<void(const VerifyProgress&)>& progress, std::stop_token stop) {
-  return Verification(plan, table, std::move(stop)).run(progress);
-}
-
-namespace {
-
 std::string with_options(const std::string& variant, const std::string& options) {
   return options.empty() ? variant : variant + " " + options;
 }
@@ -394,6 +371,25 @@ std::string table_of_lengths(const VerifyReport& report) {
 }
 
 }  // namespace
+
+bool VerifyReport::passed() const {
+  return runs() > 0 && std::ranges::all_of(results, &VerifyResult::passed);
+}
+
+Index VerifyReport::runs() const {
+  Index total = 0;
+  for (const VerifyResult& result : results) total += result.runs;
+  return total;
+}
+
+Index VerifyReport::rows(Precision precision) const {
+  return std::ranges::count(results, precision, &VerifyResult::precision);
+}
+
+VerifyReport verify(const VerifyPlan& plan, std::span<const Variant> table,
+                    const std::function<void(const VerifyProgress&)>& progress, std::stop_token stop) {
+  return Verification(plan, table, std::move(stop)).run(progress);
+}
 
 std::string to_table(const VerifyReport& report) {
   std::size_t widest = 0;

@@ -6,17 +6,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "core/base/error.h"
 #include "core/base/parallel_for.h"
 #include "core/base/stop.h"
 #include "core/contract/sequence.h"
-#include "core/proof/departure.h"
 #include "core/proof/faults.h"
 
 namespace palimpsest {
@@ -256,34 +252,6 @@ class FaultVerification {
   std::mutex mutex_;
 };
 
-}  // namespace
-
-VerifyPlan revealing_plan() {
-  VerifyPlan plan;
-  plan.precisions = {Precision::f64};
-  plan.lengths = {18};
-  plan.chunk_sizes = {4};
-  plan.sizes = {{6, 6}};
-  plan.wide_sizes = {};
-  plan.initial_states = {true};
-  plan.log_gates = {false};
-  plan.batch_sizes = {};
-  plan.keeps = false;
-  plan.draws = 8;
-  return plan;
-}
-
-bool FaultyResult::noticed() const { return !message.empty() || !judgement.passed(); }
-
-Index FaultReport::noticed() const { return std::ranges::count_if(results, &FaultyResult::noticed); }
-
-FaultReport verify_faults(const FaultPlan& plan, std::span<const Variant> table,
-                          const std::function<void(const FaultProgress&)>& progress, std::stop_token stop) {
-  return FaultVerification(plan, table, std::move(stop)).run(progress);
-}
-
-namespace {
-
 template <class Row>
 std::string form_of(const Row& row) {
   return fmt::format("{}{}{} {}", row.variant, row.options.empty() ? "" : " ", row.options, name(row.form));
@@ -342,6 +310,30 @@ nlohmann::ordered_json head(const Row& row) {
 }
 
 }  // namespace
+
+VerifyPlan revealing_plan() {
+  VerifyPlan plan;
+  plan.precisions = {Precision::f64};
+  plan.lengths = {18};
+  plan.chunk_sizes = {4};
+  plan.sizes = {{6, 6}};
+  plan.wide_sizes = {};
+  plan.initial_states = {true};
+  plan.log_gates = {false};
+  plan.batch_sizes = {};
+  plan.keeps = false;
+  plan.draws = 8;
+  return plan;
+}
+
+bool FaultyResult::noticed() const { return !message.empty() || !judgement.passed(); }
+
+Index FaultReport::noticed() const { return std::ranges::count_if(results, &FaultyResult::noticed); }
+
+FaultReport verify_faults(const FaultPlan& plan, std::span<const Variant> table,
+                          const std::function<void(const FaultProgress&)>& progress, std::stop_token stop) {
+  return FaultVerification(plan, table, std::move(stop)).run(progress);
+}
 
 std::string to_table(const FaultReport& report) {
   std::string table;

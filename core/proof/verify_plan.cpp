@@ -75,80 +75,6 @@ double random_value(const Parameter& parameter, double usual, Draws& draws) {
   return parameter.minimum + std::min(width, 4.0) * draws.uniform();
 }
 
-}  // namespace
-
-bool has_gates(const Variant& variant) {
-  return std::ranges::any_of(variant.inputs, [](const Input& input) { return input.range == Range::decay; });
-}
-
-bool is_possible(const Variant& variant, const Settings& given) {
-  return !variant.go_together || variant.go_together(resolve(variant, given));
-}
-
-std::vector<Settings> option_choices(const Variant& variant) {
-  const auto with_each_value = [](const std::vector<Settings>& choices, const Option& option) {
-    std::vector<Settings> longer;
-    for (const Settings& choice : choices) {
-      for (const std::string& value : option.values) {
-        longer.push_back(choice);
-        longer.back().options[option.name] = value;
-      }
-    }
-    return longer;
-  };
-  std::vector<Settings> choices = {Settings{}};
-  for (const Option& option : variant.options) {
-    if (option.follows.empty()) choices = with_each_value(choices, option);
-  }
-  const std::vector<Settings> plain = choices;
-  for (const Option& option : variant.options) {
-    if (option.follows.empty()) continue;
-    for (Settings& choice : with_each_value(plain, option)) {
-      const bool is_new =
-          choice.options.at(option.name) != resolve(variant, choice).options.at(option.follows);
-      if (is_new && is_possible(variant, choice)) choices.push_back(std::move(choice));
-    }
-  }
-  return choices;
-}
-
-std::string describe_options(const Settings& settings) {
-  std::vector<std::string> words;
-  for (const auto& [name, value] : settings.options) words.push_back(fmt::format("{}={}", name, value));
-  return fmt::format("{}", fmt::join(words, " "));
-}
-
-VerifyCase random_verify_case(const std::vector<OptionChoice>& choices, std::uint64_t seed, Index index) {
-  Draws draws(seed, static_cast<std::uint64_t>(index));
-  const OptionChoice& choice =
-      choices[static_cast<std::size_t>(draws.below(static_cast<Index>(choices.size())))];
-  const Variant& variant = *choice.variant;
-  RandomCase random;
-  random.tokens = random_length(draws);
-  random.dk = 1 + draws.below(most_channels);
-  random.dv = 1 + draws.below(most_channels);
-  random.earlier = draws.below(20);
-  random.initial_state = draws.coin();
-  random.log_gates = draws.coin() && has_gates(variant);
-  random.keeps = draws.below(8) == 0;
-  random.seed = draws.seed();
-  const Index chunk_size = random_chunk_size(draws, random.tokens);
-  Settings settings = random_settings(variant, choice.given, random.seed);
-  for (const Parameter& parameter : all_parameters(variant)) {
-    double& value = settings.parameters.at(parameter.name);
-    if (parameter.whole || draws.coin()) value = random_value(parameter, value, draws);
-  }
-  if (random.keeps) keep_everything(variant, settings);
-  random = fitted(variant, settings, random);
-  return {&variant, std::move(settings), random, {chunk_size}};
-}
-
-std::string data_of(const VerifyCase& verified) {
-  return verified.data.empty() ? to_string(verified.random) : verified.data;
-}
-
-namespace {
-
 /// `word` as a shell takes it for one word.
 std::string quoted(const std::string& word) {
   const auto is_plain = [](char c) {
@@ -160,38 +86,6 @@ std::string quoted(const std::string& word) {
   for (const char c : word) within += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return "'" + within + "'";
 }
-
-}  // namespace
-
-ReferenceRun reference_run(const VerifyCase& verified, Precision precision, std::stop_token stop) try {
-  const Variant& variant = *verified.variant;
-  auto arrays = verified.arrays
-                    ? verified.arrays()
-                    : std::make_shared<const Arrays>(random_arrays(variant, verified.given, verified.random));
-  return {variant, held_inputs(variant, std::move(arrays), verified.given, precision), precision,
-          std::move(stop)};
-} catch (const InputError& error) {  // names its arrays, and no file
-  throw InputError(fmt::format("{}: {}", data_of(verified), error.what()));
-}
-
-std::string reproduction(const VerifyCase& verified, const std::string& device, Form form,
-                         Precision precision, Index chunk_size) {
-  const Variant& variant = *verified.variant;
-  std::string command =
-      fmt::format("palimpsest verify --variant {} --case {} --form {} --device {} --precision {} --chunk {}",
-                  variant.id, quoted(data_of(verified)), name(form), device, name(precision), chunk_size);
-  for (const auto& [option, value] : verified.given.options)
-    command += fmt::format(" --param {}={}", option, value);
-  const Settings usual = resolve(variant, {.options = verified.given.options});
-  for (const auto& [parameter, value] : verified.given.parameters) {
-    const auto standard = usual.parameters.find(parameter);
-    if (standard == usual.parameters.end() || standard->second != value)
-      command += fmt::format(" --param {}={}", parameter, value);
-  }
-  return command;
-}
-
-namespace {
 
 constexpr Index long_chunk = 64;  // tokens
 
@@ -311,6 +205,104 @@ void add_every_combination(const VerifyPlan& plan, const OptionChoice& choice,
 }
 
 }  // namespace
+
+bool has_gates(const Variant& variant) {
+  return std::ranges::any_of(variant.inputs, [](const Input& input) { return input.range == Range::decay; });
+}
+
+bool is_possible(const Variant& variant, const Settings& given) {
+  return !variant.go_together || variant.go_together(resolve(variant, given));
+}
+
+std::vector<Settings> option_choices(const Variant& variant) {
+  const auto with_each_value = [](const std::vector<Settings>& choices, const Option& option) {
+    std::vector<Settings> longer;
+    for (const Settings& choice : choices) {
+      for (const std::string& value : option.values) {
+        longer.push_back(choice);
+        longer.back().options[option.name] = value;
+      }
+    }
+    return longer;
+  };
+  std::vector<Settings> choices = {Settings{}};
+  for (const Option& option : variant.options) {
+    if (option.follows.empty()) choices = with_each_value(choices, option);
+  }
+  const std::vector<Settings> plain = choices;
+  for (const Option& option : variant.options) {
+    if (option.follows.empty()) continue;
+    for (Settings& choice : with_each_value(plain, option)) {
+      const bool is_new =
+          choice.options.at(option.name) != resolve(variant, choice).options.at(option.follows);
+      if (is_new && is_possible(variant, choice)) choices.push_back(std::move(choice));
+    }
+  }
+  return choices;
+}
+
+std::string describe_options(const Settings& settings) {
+  std::vector<std::string> words;
+  for (const auto& [name, value] : settings.options) words.push_back(fmt::format("{}={}", name, value));
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+VerifyCase random_verify_case(const std::vector<OptionChoice>& choices, std::uint64_t seed, Index index) {
+  Draws draws(seed, static_cast<std::uint64_t>(index));
+  const OptionChoice& choice =
+      choices[static_cast<std::size_t>(draws.below(static_cast<Index>(choices.size())))];
+  const Variant& variant = *choice.variant;
+  RandomCase random;
+  random.tokens = random_length(draws);
+  random.dk = 1 + draws.below(most_channels);
+  random.dv = 1 + draws.below(most_channels);
+  random.earlier = draws.below(20);
+  random.initial_state = draws.coin();
+  random.log_gates = draws.coin() && has_gates(variant);
+  random.keeps = draws.below(8) == 0;
+  random.seed = draws.seed();
+  const Index chunk_size = random_chunk_size(draws, random.tokens);
+  Settings settings = random_settings(variant, choice.given, random.seed);
+  for (const Parameter& parameter : all_parameters(variant)) {
+    double& value = settings.parameters.at(parameter.name);
+    if (parameter.whole || draws.coin()) value = random_value(parameter, value, draws);
+  }
+  if (random.keeps) keep_everything(variant, settings);
+  random = fitted(variant, settings, random);
+  return {&variant, std::move(settings), random, {chunk_size}};
+}
+
+std::string data_of(const VerifyCase& verified) {
+  return verified.data.empty() ? to_string(verified.random) : verified.data;
+}
+
+ReferenceRun reference_run(const VerifyCase& verified, Precision precision, std::stop_token stop) try {
+  const Variant& variant = *verified.variant;
+  auto arrays = verified.arrays
+                    ? verified.arrays()
+                    : std::make_shared<const Arrays>(random_arrays(variant, verified.given, verified.random));
+  return {variant, held_inputs(variant, std::move(arrays), verified.given, precision), precision,
+          std::move(stop)};
+} catch (const InputError& error) {  // names its arrays, and no file
+  throw InputError(fmt::format("{}: {}", data_of(verified), error.what()));
+}
+
+std::string reproduction(const VerifyCase& verified, const std::string& device, Form form,
+                         Precision precision, Index chunk_size) {
+  const Variant& variant = *verified.variant;
+  std::string command =
+      fmt::format("palimpsest verify --variant {} --case {} --form {} --device {} --precision {} --chunk {}",
+                  variant.id, quoted(data_of(verified)), name(form), device, name(precision), chunk_size);
+  for (const auto& [option, value] : verified.given.options)
+    command += fmt::format(" --param {}={}", option, value);
+  const Settings usual = resolve(variant, {.options = verified.given.options});
+  for (const auto& [parameter, value] : verified.given.parameters) {
+    const auto standard = usual.parameters.find(parameter);
+    if (standard == usual.parameters.end() || standard->second != value)
+      command += fmt::format(" --param {}={}", parameter, value);
+  }
+  return command;
+}
 
 VerifyPlan thorough_plan() {
   VerifyPlan plan;

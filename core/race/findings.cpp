@@ -6,8 +6,6 @@
 #include <cmath>
 #include <set>
 
-#include "core/race/report.h"
-
 namespace palimpsest {
 
 namespace {
@@ -49,23 +47,6 @@ Crossing between(const std::vector<SharedLength>& pairs, std::size_t from, std::
           .seconds = std::exp(std::lerp(left.first, right.first, part)),
           .first_is_faster = ahead > 0};
 }
-
-}  // namespace
-
-std::vector<Crossing> crossings(const std::vector<TimedLength>& first,
-                                const std::vector<TimedLength>& second) {
-  const std::vector<SharedLength> pairs = shared_lengths(first, second);
-  std::vector<Crossing> found;
-  std::size_t last = pairs.size();  // where a curve was ahead
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    if (pairs[i].ahead == 0) continue;
-    if (last < pairs.size() && pairs[last].ahead != pairs[i].ahead) found.push_back(between(pairs, last, i));
-    last = i;
-  }
-  return found;
-}
-
-namespace {
 
 std::string in_form(const RaceEntry& entry) {
   if (entry.chunk_size == 0) return name(entry.form);
@@ -142,37 +123,6 @@ std::optional<RaceQuestion> question_of(const RaceLine& one, const RaceLine& oth
   if (is_pair(a.form, b.form) || is_pair(b.form, a.form)) return RaceQuestion::forms;
   return std::nullopt;
 }
-
-}  // namespace
-
-std::string about(double tokens) {
-  const double digit = std::pow(10.0, std::max(std::floor(std::log10(std::max(tokens, 1.0))) - 1, 0.0));
-  return in_groups(fmt::format("{:.0f}", std::round(tokens / digit) * digit));
-}
-
-std::vector<RaceCrossover> race_crossovers(const RaceReport& report, std::span<const Variant> table) {
-  std::vector<RaceCrossover> found;
-  const auto compare = [&](RaceQuestion question, bool (*is_first)(const RaceEntry&)) {
-    const bool is_with_peer = question == RaceQuestion::softmax;
-    const bool whole = question == RaceQuestion::whole_devices;
-    const std::vector<RaceLine> lines = race_lines(report, whole, is_with_peer);
-    for (const RaceLine& one : lines) {
-      if (!is_first(one.of)) continue;
-      for (const RaceLine& other : lines) {
-        if (shape_of(one.of) != shape_of(other.of) || question_of(one, other, whole) != question) continue;
-        add_crossings(is_with_peer ? other : one, is_with_peer ? one : other, question, table, found);
-      }
-    }
-  };
-  const auto is_elsewhere = [](const RaceEntry& entry) { return entry.device != "cpu"; };
-  compare(RaceQuestion::softmax, [](const RaceEntry& entry) { return entry.variant == race_peer; });
-  compare(RaceQuestion::forms, [](const RaceEntry& entry) { return entry.form == Form::chunkwise; });
-  compare(RaceQuestion::devices, is_elsewhere);
-  compare(RaceQuestion::whole_devices, is_elsewhere);
-  return found;
-}
-
-namespace {
 
 bool is_same_length(double one, double other) { return std::abs(std::log(one / other)) < same_length; }
 
@@ -277,6 +227,46 @@ std::vector<FastestSpan> spans_of(std::span<const RaceLine> lines, const std::ve
 }
 
 }  // namespace
+
+std::vector<Crossing> crossings(const std::vector<TimedLength>& first,
+                                const std::vector<TimedLength>& second) {
+  const std::vector<SharedLength> pairs = shared_lengths(first, second);
+  std::vector<Crossing> found;
+  std::size_t last = pairs.size();  // where a curve was ahead
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (pairs[i].ahead == 0) continue;
+    if (last < pairs.size() && pairs[last].ahead != pairs[i].ahead) found.push_back(between(pairs, last, i));
+    last = i;
+  }
+  return found;
+}
+
+std::string about(double tokens) {
+  const double digit = std::pow(10.0, std::max(std::floor(std::log10(std::max(tokens, 1.0))) - 1, 0.0));
+  return in_groups(fmt::format("{:.0f}", std::round(tokens / digit) * digit));
+}
+
+std::vector<RaceCrossover> race_crossovers(const RaceReport& report, std::span<const Variant> table) {
+  std::vector<RaceCrossover> found;
+  const auto compare = [&](RaceQuestion question, bool (*is_first)(const RaceEntry&)) {
+    const bool is_with_peer = question == RaceQuestion::softmax;
+    const bool whole = question == RaceQuestion::whole_devices;
+    const std::vector<RaceLine> lines = race_lines(report, whole, is_with_peer);
+    for (const RaceLine& one : lines) {
+      if (!is_first(one.of)) continue;
+      for (const RaceLine& other : lines) {
+        if (shape_of(one.of) != shape_of(other.of) || question_of(one, other, whole) != question) continue;
+        add_crossings(is_with_peer ? other : one, is_with_peer ? one : other, question, table, found);
+      }
+    }
+  };
+  const auto is_elsewhere = [](const RaceEntry& entry) { return entry.device != "cpu"; };
+  compare(RaceQuestion::softmax, [](const RaceEntry& entry) { return entry.variant == race_peer; });
+  compare(RaceQuestion::forms, [](const RaceEntry& entry) { return entry.form == Form::chunkwise; });
+  compare(RaceQuestion::devices, is_elsewhere);
+  compare(RaceQuestion::whole_devices, is_elsewhere);
+  return found;
+}
 
 Lead lead(std::span<const RaceLine> lines, bool whole) {
   Lead found = {.spans = {}, .crossings = all_crossings(lines, whole)};

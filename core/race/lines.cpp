@@ -12,7 +12,6 @@
 #include "core/base/error.h"
 #include "core/cases/random_case.h"
 #include "core/engines/device_engines.h"
-#include "core/race/report.h"
 #include "core/rules/row_rule.h"
 
 namespace palimpsest {

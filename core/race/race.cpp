@@ -11,9 +11,7 @@
 #include "core/base/stop.h"
 #include "core/cases/random_case.h"
 #include "core/insight/cost.h"
-#include "core/race/report.h"
 #include "core/rules/rule.h"
-#include "core/variants/variants.h"
 
 namespace palimpsest {
 
@@ -43,43 +41,6 @@ void for_every_shape(const RacePlan& plan, Visit visit) {
     }
   }
 }
-
-}  // namespace
-
-std::vector<RaceEntry> race_entries(const RacePlan& plan, std::span<const Variant> table) {
-  const std::vector<const Variant*> raced = raced_variants(plan, table);
-  std::vector<RaceEntry> entries;
-  const auto add = [&](const RaceEntry& entry) {
-    if (std::ranges::find(entries, entry) == entries.end()) entries.push_back(entry);
-  };
-  const auto add_forms = [&](RaceEntry entry) {
-    for (const Form form : plan.forms) {
-      entry.form = form;
-      entry.chunk_size = 0;
-      if (!has_chunks(form)) add(entry);
-      for (const Index chunk_size : plan.chunk_sizes) {
-        entry.chunk_size = chunk_size;
-        if (has_chunks(form)) add(entry);
-      }
-    }
-  };
-  // What shares its data follows each other.
-  for_every_shape(plan, [&](RaceEntry entry) {
-    for (const Variant* const variant : raced) {
-      for (const Precision precision : plan.precisions) {
-        for (const Backend* const backend : plan.backends) {
-          entry.variant = variant->id;
-          entry.precision = precision;
-          entry.device = backend->name();
-          add_forms(entry);
-        }
-      }
-    }
-  });
-  return entries;
-}
-
-namespace {
 
 constexpr Index hidden_per_channel = 4;  // units of an inner network, as papers take them
 
@@ -279,6 +240,39 @@ class Race {
 };
 
 }  // namespace
+
+std::vector<RaceEntry> race_entries(const RacePlan& plan, std::span<const Variant> table) {
+  const std::vector<const Variant*> raced = raced_variants(plan, table);
+  std::vector<RaceEntry> entries;
+  const auto add = [&](const RaceEntry& entry) {
+    if (std::ranges::find(entries, entry) == entries.end()) entries.push_back(entry);
+  };
+  const auto add_forms = [&](RaceEntry entry) {
+    for (const Form form : plan.forms) {
+      entry.form = form;
+      entry.chunk_size = 0;
+      if (!has_chunks(form)) add(entry);
+      for (const Index chunk_size : plan.chunk_sizes) {
+        entry.chunk_size = chunk_size;
+        if (has_chunks(form)) add(entry);
+      }
+    }
+  };
+  // What shares its data follows each other.
+  for_every_shape(plan, [&](RaceEntry entry) {
+    for (const Variant* const variant : raced) {
+      for (const Precision precision : plan.precisions) {
+        for (const Backend* const backend : plan.backends) {
+          entry.variant = variant->id;
+          entry.precision = precision;
+          entry.device = backend->name();
+          add_forms(entry);
+        }
+      }
+    }
+  });
+  return entries;
+}
 
 RaceReport race(const RacePlan& plan, RaceReport begun,
                 const std::function<void(const RaceProgress&)>& measured, std::stop_token stop,

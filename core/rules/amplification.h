@@ -1,6 +1,5 @@
 #pragma once
 
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>

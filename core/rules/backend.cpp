@@ -172,6 +172,12 @@ class AskingBackend : public CpuBackend {
   }
 };
 
+std::string words(KernelKind kernel, Precision precision) {
+  if (kernel == KernelKind::registers) return "one kernel that holds the memory in registers";
+  return precision == Precision::tf32 ? "fused kernels on tensor cores in tf32"
+                                      : "fused kernels on tensor cores";
+}
+
 }  // namespace
 
 const Backend& cpu_backend() {
@@ -183,16 +189,6 @@ const Backend& asking_backend() {
   static const AskingBackend backend;
   return backend;
 }
-
-namespace {
-
-std::string words(KernelKind kernel, Precision precision) {
-  if (kernel == KernelKind::registers) return "one kernel that holds the memory in registers";
-  return precision == Precision::tf32 ? "fused kernels on tensor cores in tf32"
-                                      : "fused kernels on tensor cores";
-}
-
-}  // namespace
 
 std::string fused_kernel(const Backend& device, const Variant& variant, const Sequence& sequence, Form form,
                          Precision precision) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <stop_token>
 
 #include "core/base/matrix.h"

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "core/base/error.h"
 #include "core/engines/lact.h"
 #include "core/numbers/gelu.h"
@@ -117,6 +115,51 @@ Weights<double> network_gradient(const WeighedPairs& pairs, const Layers& layers
   return gradients;
 }
 
+template <class Scalar>
+Scalar sum_of_terms(const std::vector<WeighedTerm>& terms, const Weights<Scalar>& W) {
+  Scalar sum = 0;
+  for (const WeighedTerm& term : terms) sum += term.of->loss(W);
+  return sum;
+}
+
+Weights<double> zeros_like(const Weights<double>& W) {
+  Weights<double> zeros;
+  for (const Matrix<double>& matrix : W) zeros.push_back(Matrix<double>::Zero(matrix.rows(), matrix.cols()));
+  return zeros;
+}
+
+double strength(const Program<double>& row) { return row.structure.beta ? row.beta(0, 0) : 1; }
+
+/// d with a = d k; nothing if there is none. Rounding of the product e o k is allowed for.
+std::optional<double> multiple(const Matrix<double>& a, const Matrix<double>& k) {
+  const double squares = k.squaredNorm();
+  const double d = squares > 0 ? a.cwiseProduct(k).sum() / squares : 0;
+  const double tolerance = 8 * std::numeric_limits<double>::epsilon();
+  if ((a - d * k).cwiseAbs().maxCoeff() > tolerance * a.cwiseAbs().maxCoeff()) return std::nullopt;
+  return d;
+}
+
+/// Problems of all rows of the token, one after the other. `make(row, S)` says the terms, the point and the
+/// rate.
+template <class Make>
+std::vector<InnerProblem> each_row(const InnerContext& context, Make make) {
+  const RowRule& rule = *context.rule.row_program();
+  const Program<double> rows = rule.encode<double>(context.sequence, context.token, 1);
+  Matrix<double> S = program_state(context.before);
+  std::string names;
+  for (const auto& [name, state] : context.before) names += names.empty() ? name : " " + name;
+  std::vector<InnerProblem> problems;
+  for (Index r = 0; r < rows.rows(); ++r) {
+    InnerProblem problem = make(rows.row(r), S);
+    problem.first_token = context.token;
+    problem.names = {names};
+    problem.from = problem.at;
+    S = problem.after().weights[0];
+    problems.push_back(std::move(problem));
+  }
+  return problems;
+}
+
 }  // namespace
 
 WeighedPairs one_pair(const Matrix<double>& key, const Matrix<double>& value, double weight) {
@@ -211,23 +254,6 @@ double dot(const Weights<double>& X, const Weights<double>& Y) {
   return sum;
 }
 
-namespace {
-
-template <class Scalar>
-Scalar sum_of_terms(const std::vector<WeighedTerm>& terms, const Weights<Scalar>& W) {
-  Scalar sum = 0;
-  for (const WeighedTerm& term : terms) sum += term.of->loss(W);
-  return sum;
-}
-
-Weights<double> zeros_like(const Weights<double>& W) {
-  Weights<double> zeros;
-  for (const Matrix<double>& matrix : W) zeros.push_back(Matrix<double>::Zero(matrix.rows(), matrix.cols()));
-  return zeros;
-}
-
-}  // namespace
-
 double InnerProblem::loss(const Weights<double>& W) const { return sum_of_terms(terms, W); }
 
 Jet InnerProblem::loss(const Weights<Jet>& W) const { return sum_of_terms(terms, W); }
@@ -281,42 +307,6 @@ const Matrix<double>& state_of(const NamedStates& states, std::string_view name)
 Matrix<double> row_of(const InnerContext& context, std::string_view name) {
   return context.sequence.at(name).rows<double>(context.token, 1);
 }
-
-namespace {
-
-double strength(const Program<double>& row) { return row.structure.beta ? row.beta(0, 0) : 1; }
-
-/// d with a = d k; nothing if there is none. Rounding of the product e o k is allowed for.
-std::optional<double> multiple(const Matrix<double>& a, const Matrix<double>& k) {
-  const double squares = k.squaredNorm();
-  const double d = squares > 0 ? a.cwiseProduct(k).sum() / squares : 0;
-  const double tolerance = 8 * std::numeric_limits<double>::epsilon();
-  if ((a - d * k).cwiseAbs().maxCoeff() > tolerance * a.cwiseAbs().maxCoeff()) return std::nullopt;
-  return d;
-}
-
-/// Problems of all rows of the token, one after the other. `make(row, S)` says the terms, the point and the
-/// rate.
-template <class Make>
-std::vector<InnerProblem> each_row(const InnerContext& context, Make make) {
-  const RowRule& rule = *context.rule.row_program();
-  const Program<double> rows = rule.encode<double>(context.sequence, context.token, 1);
-  Matrix<double> S = program_state(context.before);
-  std::string names;
-  for (const auto& [name, state] : context.before) names += names.empty() ? name : " " + name;
-  std::vector<InnerProblem> problems;
-  for (Index r = 0; r < rows.rows(); ++r) {
-    InnerProblem problem = make(rows.row(r), S);
-    problem.first_token = context.token;
-    problem.names = {names};
-    problem.from = problem.at;
-    S = problem.after().weights[0];
-    problems.push_back(std::move(problem));
-  }
-  return problems;
-}
-
-}  // namespace
 
 std::vector<InnerProblem> dot_problems(const InnerContext& context) {
   return each_row(context, [](const Program<double>& row, const Matrix<double>& S) {

@@ -2,7 +2,7 @@
 
 #include "core/costs/costs.h"
 #include "core/engines/engines.h"
-#include "core/operator/checkpoints.h"
+#include "core/operator/blocks.h"
 #include "core/steps/network_steps.h"
 
 namespace palimpsest {

@@ -15,7 +15,6 @@
 #include "core/engines/engines.h"
 #include "core/engines/row_engines.h"
 #include "core/operator/channel.h"
-#include "core/steps/row_steps.h"
 
 namespace palimpsest {
 

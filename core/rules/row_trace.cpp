@@ -11,8 +11,8 @@
 #include "core/base/error.h"
 #include "core/engines/engines.h"
 #include "core/engines/walk.h"
+#include "core/steps/computed_trace.h"
 #include "core/steps/row_steps.h"
-#include "core/steps/walk_trace.h"
 
 namespace palimpsest {
 
@@ -100,7 +100,7 @@ class RowWalk : public Walk<Scalar> {
     }
     if (recorder) record_inputs(block, program, *recorder);
     if (read.rows() == 0) return read;
-    if (recorder) (*recorder)(names().o, oriented(read));
+    note(recorder, names().o, oriented(read));
     return rule_.template finish<Scalar>(read, sequence_);
   }
 

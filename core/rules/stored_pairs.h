@@ -1,8 +1,6 @@
 #pragma once
 
-#include <optional>
 #include <stop_token>
-#include <vector>
 
 #include "core/contract/variant.h"
 #include "core/operator/program.h"

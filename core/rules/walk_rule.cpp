@@ -3,11 +3,10 @@
 #include "core/base/error.h"
 #include "core/base/parallel_for.h"
 #include "core/base/stop.h"
-#include "core/engines/engines.h"
+#include "core/operator/blocks.h"
 #include "core/operator/channel.h"
-#include "core/operator/checkpoints.h"
 #include "core/rules/amplification.h"
-#include "core/steps/walk_trace.h"
+#include "core/steps/computed_trace.h"
 
 namespace palimpsest {
 

@@ -7,9 +7,12 @@
 #include <vector>
 
 #include "core/contract/output.h"
-#include "core/steps/trace.h"
+#include "core/steps/phase.h"
 
 namespace palimpsest {
+
+template <class Scalar>
+class Walk;
 
 /// A trace whose blocks are computed when they are asked for; the last ones are kept.
 class ComputedTrace : public Trace {
@@ -43,5 +46,11 @@ class ComputedTrace : public Trace {
   mutable std::vector<Kept> kept_;  // the latest first
   mutable std::stop_token stop_;
 };
+
+/// The trace of a walk: carried matrices kept every few blocks within `budget` bytes, the rest recomputed
+/// from the nearest ones by the same engine.
+template <class Scalar>
+std::unique_ptr<Trace> make_walk_trace(std::unique_ptr<const Walk<Scalar>> walk, Steps steps, Groups groups,
+                                       std::size_t budget);
 
 }  // namespace palimpsest

@@ -3,10 +3,7 @@
 #include <fmt/format.h>
 
 #include <set>
-#include <string>
-#include <utility>
 
-#include "core/base/error.h"
 #include "core/base/stop.h"
 
 namespace palimpsest {

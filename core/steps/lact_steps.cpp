@@ -22,9 +22,8 @@ struct LactSteps {
 
   void output(PhaseBuilder& steps, const std::string& weights, const char* sentence) const {
     const Expression S = tensor(weights);
-    steps.add("output", Purpose::output, "What comes out", sentence, token ? "o" : "O",
-              token ? transpose(S) * query() : query() * S);
-    steps.line("What comes out", sentence, token ? "o" : "O");
+    steps.add_line({"output", Purpose::output, "What comes out", sentence, token ? "o" : "O",
+                    token ? transpose(S) * query() : query() * S});
   }
 
   /// What the memory should learn to answer more of.
@@ -160,9 +159,8 @@ struct LactSteps {
       steps.line("With what came before", "A linear scan over the batches.", "M_all");
       direction = "M_all";
     }
-    steps.add("last_momentum", Purpose::carry, "What is carried on", "The last batch's direction.", "M_out",
-              call("last_rows", {tensor(direction), tensor("M_start")}));
-    steps.line("What is carried on", "The last batch's direction.", "M_out");
+    steps.add_line({"last_momentum", Purpose::carry, "What is carried on", "The last batch's direction.",
+                    "M_out", call("last_rows", {tensor(direction), tensor("M_start")})});
     if (shown.muon) {
       steps.add("orthogonalise", Purpose::orthogonalise, "Flattened",
                 "Each batch by itself: all singular values are brought near 1.", "X_all",
@@ -179,9 +177,8 @@ struct LactSteps {
                                  : "Every query reads the memory from before its batch.",
               "O", call("batch_reads", {query(), tensor("S_all"), tensor("first"), tensor("later")}));
     steps.line("What comes out", "Every query reads the memory of its batch.", "O");
-    steps.add("carry", Purpose::carry, "What is carried on", "The memory after the last batch.", "S_out",
-              call("last_rows", {tensor("S_all"), tensor("S_start")}));
-    steps.line("What is carried on", "The memory after the last batch.", "S_out");
+    steps.add_line({"carry", Purpose::carry, "What is carried on", "The memory after the last batch.",
+                    "S_out", call("last_rows", {tensor("S_all"), tensor("S_start")})});
     steps.carry({{"S_out", "S_start"}, {"M_out", "M_start"}});
     return steps.take();
   }
@@ -197,45 +194,37 @@ std::vector<Phase> lact_phases(const LactShown& shown) {
 Symbols lact_symbols(const LactShown& shown) {
   const bool token = shown.form == Form::recurrent;
   const std::string t = token ? "_t" : "";
-  Symbols symbols = {
-      {"scale", {"\\kappa", Role::plain, "scale of the query"}},
-      {"eta", {"\\eta" + t, Role::strength, "learning rate"}},
-      {"momentum", {"\\mu", Role::gate, "momentum"}},
-      {"norm_eps", {"\\epsilon", Role::plain, "added to the norm"}},
-      {"column_eps", {"\\epsilon_c", Role::plain, "added to the length of a column"}},
-      {"column_norm", {"\\ell_0", Role::plain, "lengths that the columns keep"}},
-      {"column_norms", {"\\ell", Role::plain, "lengths of the columns"}},
-      {"column_factors", {"f", Role::plain, "how much each column is stretched"}},
-      {"norm", {"\\nu", Role::plain, "size"}},
-      {"spectra", {"\\Sigma", Role::plain, "singular values after each step"}},
-      {"S_start", {shown.form == Form::parallel ? "S_0" : "S", Role::state, "memory before the batch"}},
-      {"S_free", {"\\tilde S", Role::state, "memory after the step"}},
-      {token ? "S_after" : "S_out",
-       {shown.form == Form::parallel ? "S_N" : "S'", Role::state, "memory after"}},
-      {token ? "M_before" : "M_in", {"M", Role::state, "direction of the last step"}},
-      {token ? "M_after" : "M_out",
-       {shown.form == Form::parallel ? "M_N" : "M'", Role::state, "direction of the step"}},
-      {"M_start", {"M_0", Role::state, "direction of the last step"}},
-      {"G", {"G", Role::error, "gradient of the batch"}},
-      {token ? "G_before" : "G_in", {token ? "G_{t-1}" : "G", Role::error, "gathered before"}},
-      {token ? "G_after" : "G_out", {token ? "G_t" : "G'", Role::error, "gathered so far"}},
-      {"update", {"\\Delta" + t, Role::error, "what is to be learned"}},
-      {"first", {"t_c", Role::plain, "first token of each batch"}},
-      {"later", {"u", Role::plain, "1 if a token reads its own batch's update"}},
-      {"coefficients", {"a,b,c", Role::plain, "coefficients of the five steps"}},
-      {"G_all", {"G", Role::error, "gradients of all batches"}},
-      {"M_all", {"M", Role::state, "directions of all batches", false}},
-      {"X_all", {"X", Role::state, "steps of all batches", false}},
-      {"S_all", {"S", Role::state, "memory after each batch", false}}};
-  const auto vector = [&](const char* column, const char* rows, const char* latex, Role role,
-                          const char* words) {
-    symbols[token ? column : rows] = {token ? latex : rows, role, words};
-  };
-  vector("q", "Q", "q_t", Role::query, "what is asked");
-  vector("k", "K", "k_t", Role::key, "where it is written");
-  vector("v", "V", "v_t", Role::value, "what should be there");
-  vector("o", "O", "o_t", Role::output, "what comes out");
-  vector("r", "R", "r_t", Role::error, "what is missing");
+  Symbols symbols = usual_symbols(shown.form, "\\kappa");
+  symbols.insert(
+      {{"eta", {"\\eta" + t, Role::strength, "learning rate"}},
+       {"momentum", {"\\mu", Role::gate, "momentum"}},
+       {"norm_eps", {"\\epsilon", Role::plain, "added to the norm"}},
+       {"column_eps", {"\\epsilon_c", Role::plain, "added to the length of a column"}},
+       {"column_norm", {"\\ell_0", Role::plain, "lengths that the columns keep"}},
+       {"column_norms", {"\\ell", Role::plain, "lengths of the columns"}},
+       {"column_factors", {"f", Role::plain, "how much each column is stretched"}},
+       {"norm", {"\\nu", Role::plain, "size"}},
+       {"spectra", {"\\Sigma", Role::plain, "singular values after each step"}},
+       {"S_start", {shown.form == Form::parallel ? "S_0" : "S", Role::state, "memory before the batch"}},
+       {"S_free", {"\\tilde S", Role::state, "memory after the step"}},
+       {token ? "S_after" : "S_out",
+        {shown.form == Form::parallel ? "S_N" : "S'", Role::state, "memory after"}},
+       {token ? "M_before" : "M_in", {"M", Role::state, "direction of the last step"}},
+       {token ? "M_after" : "M_out",
+        {shown.form == Form::parallel ? "M_N" : "M'", Role::state, "direction of the step"}},
+       {"M_start", {"M_0", Role::state, "direction of the last step"}},
+       {"G", {"G", Role::error, "gradient of the batch"}},
+       {token ? "G_before" : "G_in", {token ? "G_{t-1}" : "G", Role::error, "gathered before"}},
+       {token ? "G_after" : "G_out", {token ? "G_t" : "G'", Role::error, "gathered so far"}},
+       {"update", {"\\Delta" + t, Role::error, "what is to be learned"}},
+       {"first", {"t_c", Role::plain, "first token of each batch"}},
+       {"later", {"u", Role::plain, "1 if a token reads its own batch's update"}},
+       {"coefficients", {"a,b,c", Role::plain, "coefficients of the five steps"}},
+       {"G_all", {"G", Role::error, "gradients of all batches"}},
+       {"M_all", {"M", Role::state, "directions of all batches", false}},
+       {"X_all", {"X", Role::state, "steps of all batches", false}},
+       {"S_all", {"S", Role::state, "memory after each batch", false}}});
+  symbols[token ? "r" : "R"] = {token ? "r_t" : "R", Role::error, "what is missing"};
   symbols[token ? "old" : "OLD"] = {token ? "\\hat v_t" : "\\hat V", Role::error, "what is there now"};
   for (const char* name : {"a", "b", "c"}) {
     symbols[name] = {name, Role::plain, "coefficient"};

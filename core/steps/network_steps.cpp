@@ -202,8 +202,7 @@ struct NetworkSteps {
     const char* sentence = by.token ? "What does the memory answer to the query of “{token}”?"
                                     : "What every token's own weights would answer, without making them.";
     if (!shown.normalised) {
-      steps.add("output", Purpose::output, "What comes out", sentence, by.name("o"), answer(index));
-      steps.line("What comes out", sentence, by.name("o"));
+      steps.add_line({"output", Purpose::output, "What comes out", sentence, by.name("o"), answer(index)});
       return;
     }
     steps.add("answer", Purpose::ask, "The answer", sentence, by.name("y_q"), answer(index));
@@ -267,18 +266,14 @@ Symbols network_symbols(const NetworkPlan& plan, const NetworkShown& shown) {
   const auto below = [&](const std::string& index) {
     return by.token ? fmt::format("_{{{},t}}", index) : fmt::format("_{{{}}}", index);
   };
-  Symbols symbols = {
-      {"scale", {"\\kappa", Role::plain, "scale of the query"}},
+  Symbols symbols = usual_symbols(shown.form, "\\kappa");
+  symbols.insert({
       {"eta", {"\\eta" + t, Role::strength, "learning rate"}},
       {"sigma", {"\\sigma" + t, Role::gate, "position factor"}},
       {"sigma_last", {"\\sigma_L", Role::gate, "position factor of the last token"}},
       {"ln_weight", {"\\gamma", Role::plain, "gain of the layer norm"}},
       {"ln_bias", {"\\beta", Role::plain, "bias of the layer norm"}},
       {"ln_eps", {"\\epsilon", Role::plain, "added to the variance"}},
-      vector("q", "q" + t, Role::query, "what is asked"),
-      vector("k", "k" + t, Role::key, "where it is written"),
-      vector("v", "v" + t, Role::value, "what should be there"),
-      vector("o", "o" + t, Role::output, "what comes out"),
       vector("z", "z" + t, Role::key, "what the hidden units get"),
       vector("h", "h" + t, Role::key, "hidden units of the key"),
       vector("y", "y" + t, Role::value, "what is there now"),
@@ -295,7 +290,7 @@ Symbols network_symbols(const NetworkPlan& plan, const NetworkShown& shown) {
       {"P", {"P", Role::plain, "who reads whom"}},
       {"P1", {"P_1", Role::plain, "who reads whom, first layer"}},
       {"P2", {"P_2", Role::plain, "who reads whom, second layer"}},
-  };
+  });
   for (const std::string& parameter : plan.parameters()) {
     const auto add = [&](const std::string& name, bool of_sum, const std::string& index,
                          const std::string& prime, const std::string& words) {

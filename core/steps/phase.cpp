@@ -9,6 +9,19 @@
 
 namespace palimpsest {
 
+Symbols usual_symbols(Form form, const char* scale) {
+  const bool token = form == Form::recurrent;
+  Symbols symbols = {{"scale", {scale, Role::plain, "scale of the query"}}};
+  const auto add = [&](const char* column, const char* rows, Role role, const char* words) {
+    symbols[token ? column : rows] = {token ? column + std::string("_t") : rows, role, words};
+  };
+  add("q", "Q", Role::query, "what is asked");
+  add("k", "K", Role::key, "where it is written");
+  add("v", "V", Role::value, "what should be there");
+  add("o", "O", Role::output, "what comes out");
+  return symbols;
+}
+
 void PhaseBuilder::add(Operation operation) {
   known_.push_back(operation.equation);
   phase_.operations.push_back(std::move(operation));
@@ -33,6 +46,12 @@ void PhaseBuilder::line(std::string title, std::string sentence, const std::stri
     line.operations.push_back(phase_.operations[taken_].id);
   }
   phase_.lines.push_back(std::move(line));
+}
+
+void PhaseBuilder::add_line(Operation operation, const std::vector<std::string>& inlined, double weight) {
+  const Operation& added = phase_.operations.emplace_back(std::move(operation));
+  known_.push_back(added.equation);
+  line(added.title, added.sentence, added.equation.result, inlined, weight);
 }
 
 void drop_unread(Phase& phase, const std::vector<Operation>& operations) {

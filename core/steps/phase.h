@@ -13,6 +13,10 @@ struct Steps {
   Symbols symbols;
 };
 
+/// How what every rule has is written: q, k, v and o of one token, or Q, K, V and O of rows of tokens, and
+/// the scale of the query, as `scale` says in LaTeX.
+Symbols usual_symbols(Form form, const char* scale);
+
 /// Makes a phase: operations are collected one by one; a line takes those added since the last line.
 class PhaseBuilder {
  public:
@@ -20,15 +24,14 @@ class PhaseBuilder {
 
   void add(Operation operation);
 
-  void add(std::string id, Purpose purpose, std::string title, std::string sentence, std::string result,
-           Expression expression, bool by_row = false) {
-    add({std::move(id),
-         purpose,
-         std::move(title),
-         std::move(sentence),
-         {std::move(result), std::move(expression)},
-         by_row});
+  /// The same from what an operation is made of.
+  template <class... Parts>
+  void add(std::string id, Purpose purpose, Parts... parts) {
+    add(Operation(std::move(id), purpose, std::move(parts)...));
   }
+
+  /// An operation and, under the same words, its line.
+  void add_line(Operation operation, const std::vector<std::string>& inlined = {}, double weight = 1);
 
   void add_all(const std::vector<Operation>& operations);
 

@@ -54,4 +54,12 @@ SubstitutionRow substitution_row(const SubstitutionNames& names, const Record& r
 /// shape: a bias has the same steps as a matrix.
 std::set<std::string> state_steps(const Trace& trace);
 
+/// The line of a form in which the memory is written anew; null where it has none.
+const Line* rewriting_line(const Trace& trace);
+
+/// Which tensors of `line` the other line lacks, or has otherwise: another symbol, or as a factor of another
+/// kind (alpha, Diag(alpha)). Each once, in order of appearance.
+std::vector<std::string> lacking(const Line& line, const Symbols& symbols, const Line& other,
+                                 const Symbols& other_symbols);
+
 }  // namespace palimpsest

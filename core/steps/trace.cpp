@@ -1,7 +1,6 @@
 #include "core/steps/trace.h"
 
 #include <algorithm>
-#include <span>
 
 namespace palimpsest {
 

@@ -8,7 +8,7 @@
 
 #include "core/base/matrix.h"
 #include "core/formula/expression.h"
-#include "core/operator/block.h"
+#include "core/operator/blocks.h"
 
 namespace palimpsest {
 
@@ -75,12 +75,21 @@ enum class Purpose {
 
 /// One kind of step: a definition, and what it means to a person.
 struct Operation {
+  Operation(std::string id_, Purpose purpose_, std::string title_, std::string sentence_, std::string result,
+            Expression expression, bool by_row_ = false)
+      : id(std::move(id_)),
+        purpose(purpose_),
+        title(std::move(title_)),
+        sentence(std::move(sentence_)),
+        equation{std::move(result), std::move(expression)},
+        by_row(by_row_) {}
+
   std::string id;        // "decay", "read", "error", ... ; unique in its phase
   Purpose purpose;       // what it is for, in whatever rule and form
   std::string title;     // "What is there now"
   std::string sentence;  // what the step asks, one plain sentence; {token} stands for the label at the cursor
   Equation equation;     // the tensor it makes, and from what
-  bool by_row = false;   // made one row at a time: the cursor walks through the rows
+  bool by_row;           // made one row at a time: the cursor walks through the rows
 };
 
 /// One line of pictures on the Stage: an equation in which the results of several operations are written out.

@@ -1,8 +1,6 @@
 #include "core/steps/turned.h"
 
-#include <utility>
-
-#include "core/formula/rewriting.h"
+#include "core/formula/expression.h"
 
 namespace palimpsest {
 

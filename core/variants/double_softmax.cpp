@@ -45,28 +45,19 @@ Notation double_softmax_notation(const Settings& settings) {
   const bool scaled = scale != settings.parameters.end() && scale->second != 1;
   const auto scaled_query = [&](const char* q) { return scaled ? tensor("scale") * tensor(q) : tensor(q); };
   const auto before = [](const char* k, const char* k_shares) {
-    return std::vector<Operation>{{"log_sum",
-                                   Purpose::gates,
-                                   "All keys so far",
+    return std::vector<Operation>{{"log_sum", Purpose::gates, "All keys so far",
                                    "The exponentials of this channel's keys are added up, as a logarithm.",
-                                   {"log_z", call("log_add_exp", {tensor("log_z_before"), tensor(k)})}},
-                                  {"old_share",
-                                   Purpose::gates,
-                                   "The share of what was there",
-                                   "One key more: the shares of all earlier ones shrink.",
-                                   {"alpha", call("exp", {tensor("log_z_before") - tensor("log_z")})}},
-                                  {"new_share",
-                                   Purpose::prepare,
-                                   "The share of this key",
+                                   "log_z", call("log_add_exp", {tensor("log_z_before"), tensor(k)})},
+                                  {"old_share", Purpose::gates, "The share of what was there",
+                                   "One key more: the shares of all earlier ones shrink.", "alpha",
+                                   call("exp", {tensor("log_z_before") - tensor("log_z")})},
+                                  {"new_share", Purpose::prepare, "The share of this key",
                                    "Its exponential, divided by the sum: what the earlier ones have lost.",
-                                   {k_shares, call("exp", {tensor(k) - tensor("log_z")})}}};
+                                   k_shares, call("exp", {tensor(k) - tensor("log_z")})}};
   };
   const auto asked = [](const char* q_shares, const Expression& shares) {
-    return std::vector<Operation>{{"query_shares",
-                                   Purpose::prepare,
-                                   "What is asked, in shares",
-                                   "The query's channels become shares that add up to 1.",
-                                   {q_shares, shares}}};
+    return std::vector<Operation>{{"query_shares", Purpose::prepare, "What is asked, in shares",
+                                   "The query's channels become shares that add up to 1.", q_shares, shares}};
   };
   return {.token = {"q_shares", "k_shares", "v", "o"},
           .rows = {"Q_shares", "K_shares", "V", "O"},

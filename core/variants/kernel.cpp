@@ -35,23 +35,17 @@ Notation kernel_notation(const Settings& settings) {
   };
   const auto before = [&](const char* prefix, const ProgramNames& raw, const ProgramNames& mapped,
                           const char* ones) {
-    return std::vector<Operation>{{"features_k",
-                                   Purpose::prepare,
-                                   "Key features",
+    return std::vector<Operation>{{"features_k", Purpose::prepare, "Key features",
                                    "The key is mapped to features; their products stand for similarity.",
-                                   {mapped.k, mapped_by(map_k, prefix, tensor(raw.k))}},
-                                  {"ones",
-                                   Purpose::prepare,
-                                   "A value and a 1",
-                                   "A constant 1 beside the value adds up the weights themselves.",
-                                   {mapped.v, call(ones, {tensor(raw.v)})}}};
+                                   mapped.k, mapped_by(map_k, prefix, tensor(raw.k))},
+                                  {"ones", Purpose::prepare, "A value and a 1",
+                                   "A constant 1 beside the value adds up the weights themselves.", mapped.v,
+                                   call(ones, {tensor(raw.v)})}};
   };
   const auto asked = [&](const char* prefix, const ProgramNames& raw, const ProgramNames& mapped) {
-    return std::vector<Operation>{{"features_q",
-                                   Purpose::prepare,
-                                   "Query features",
-                                   "The query is mapped to features too.",
-                                   {mapped.q, mapped_by(map_q, prefix, query(raw.q.c_str()))}}};
+    return std::vector<Operation>{{"features_q", Purpose::prepare, "Query features",
+                                   "The query is mapped to features too.", mapped.q,
+                                   mapped_by(map_q, prefix, query(raw.q.c_str()))}};
   };
   const ProgramNames given = {"q", "k", "v", "o"};
   const ProgramNames all_given = {"Q", "K", "V", "O"};
@@ -63,18 +57,12 @@ Notation kernel_notation(const Settings& settings) {
       .rows = rows,
       .token_before = before("features/", given, token, "append_one"),
       .token_query = asked("features/", given, token),
-      .token_after = {{"normalise",
-                       Purpose::normalise,
-                       "Averaged",
-                       sentence,
-                       {"o", call("normalise", {tensor("read"), tensor("eps")})}}},
+      .token_after = {{"normalise", Purpose::normalise, "Averaged", sentence, "o",
+                       call("normalise", {tensor("read"), tensor("eps")})}},
       .rows_before = before("row_features/", all_given, rows, "append_ones"),
       .rows_query = asked("row_features/", all_given, rows),
-      .rows_after = {{"normalise",
-                      Purpose::normalise,
-                      "Averaged",
-                      sentence,
-                      {"O", call("row_normalise", {tensor("READ"), tensor("eps")})}}},
+      .rows_after = {{"normalise", Purpose::normalise, "Averaged", sentence, "O",
+                      call("row_normalise", {tensor("READ"), tensor("eps")})}},
       .arrays = map_q == "favor" || map_k == "favor" ? std::vector<std::string>{"directions"}
                                                      : std::vector<std::string>{},
       .parameters = {"eps"},

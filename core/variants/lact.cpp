@@ -229,8 +229,8 @@ class ScanWalk : public LactWalk<Scalar> {
   Matrix<Scalar> advance(Index index, Carried<Scalar>& carried, Recorder* recorder,
                          const std::stop_token& stop) const override {
     Matrix<Scalar> O = LactWalk<Scalar>::advance(index, carried, recorder, stop);
-    if (recorder) (*recorder)("S_out", carried[weights]);
-    if (recorder) (*recorder)("M_out", carried[direction]);
+    note(recorder, "S_out", carried[weights]);
+    note(recorder, "M_out", carried[direction]);
     return O;
   }
 

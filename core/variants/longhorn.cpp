@@ -60,16 +60,12 @@ Notation longhorn_notation() {
     const Expression squares = hadamard(tensor(k), tensor(k));
     const Expression delta = tensor("delta");
     return std::vector<Operation>{
-        {"step",
-         Purpose::gates,
-         "How far to go",
-         "The stronger the token and the shorter its key, the further towards v. Never beyond it.",
-         {"delta", call(step, {tensor(k), tensor("beta")})}},
-        {"gate",
-         Purpose::gates,
-         "What makes room",
-         "A key channel fades as much as it is written: no gate has to be learned.",
-         {"alpha", call("one_minus", {of_token ? delta * squares : hadamard(delta, squares)})}}};
+        {"step", Purpose::gates, "How far to go",
+         "The stronger the token and the shorter its key, the further towards v. Never beyond it.", "delta",
+         call(step, {tensor(k), tensor("beta")})},
+        {"gate", Purpose::gates, "What makes room",
+         "A key channel fades as much as it is written: no gate has to be learned.", "alpha",
+         call("one_minus", {of_token ? delta * squares : hadamard(delta, squares)})}};
   };
   return {.token = {.q = "q", .k = "k", .v = "v", .o = "o", .beta = "delta"},
           .rows = {.q = "Q", .k = "K", .v = "V", .o = "O", .beta = "delta"},

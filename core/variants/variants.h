@@ -6,7 +6,7 @@
 #include "core/contract/variant.h"
 
 // clang-format off
-/// The family, in the order in which its members are best met: one row per file of core/variants, named as its function.
+/// The family, in the order in which its members are best met: one row per variant, named as its function in this room.
 #define PALIMPSEST_VARIANTS(row) \
   row(softmax) \
   row(fox) \

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/numbers/matrix_functions.h"
-#include "core/operator/inner_batches.h"
+#include "core/operator/blocks.h"
 #include "kernels/cuda/engine.h"
 #include "kernels/cuda/lact.h"
 

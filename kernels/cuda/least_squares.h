@@ -4,7 +4,7 @@
 
 namespace palimpsest {
 
-/// Some tokens of recursive least squares of all heads in device memory: core/engines/least_squares.h.
+/// Some tokens of recursive least squares of all heads in device memory: core/engines/mesanet.h.
 template <class Scalar>
 struct LeastSquaresTokens {
   std::int64_t heads = 1;  // B H

@@ -49,14 +49,16 @@ TEST_CASE("a file that may not grow further is an error, and nothing is left of 
   CHECK(std::filesystem::is_empty(folder.path()));
 }
 
-TEST_CASE("an interrupted verification ends cleanly with what it has", "[program]") {
+TEST_CASE("an interrupted verification, or search for faults, ends cleanly with what it has", "[program]") {
   const TemporaryFolder folder;
   const std::string file = folder / "report.json";
   // More cases than anyone waits for, in one thread and in several. Some are done before it is interrupted: a
   // report of none has not passed.
-  for (const char* jobs : {"1", "3"}) {
-    const Program verifying({"verify", "--variant", "linear", "--device", "cpu", "--cases", "100000000",
-                             "--jobs", jobs, "--json", file});
+  for (const char* asked : {"--variant linear --device cpu --jobs 1",
+                            "--variant linear --device cpu --jobs 3", "--fault all --jobs 2"}) {
+    CAPTURE(asked);
+    const Program verifying(
+        joined(joined({"verify"}, arguments(asked)), {"--cases", "100000000", "--json", file}));
     verifying.wait_until_it_takes_interrupts();
     verifying.wait_until_it_has_worked(std::chrono::milliseconds(1000));
     CHECK_FALSE(std::filesystem::exists(file));  // no half of a report
@@ -68,8 +70,7 @@ TEST_CASE("an interrupted verification ends cleanly with what it has", "[program
     CHECK_THAT(ran.out, says("Interrupted: the report covers ") && says(" of 100000000 cases."));
     const auto report = nlohmann::json::parse(read_file(file));
     CHECK(report.at("complete") == false);
-    CHECK(report.at("passed") == true);
-    CHECK(report.at("planned") == 100000000);
+    CHECK(report.value("passed", true));
     CHECK(report.at("cases").get<long>() < 100000000);
     std::filesystem::remove(file);
   }
@@ -85,24 +86,6 @@ TEST_CASE("a program that is asked to end ends as after Ctrl+C", "[program]") {
   CHECK(ran.status == exit_interrupted);
   CHECK(ran.error == "palimpsest: interrupted\n");
   CHECK(nlohmann::json::parse(read_file(file)).at("complete") == false);
-}
-
-TEST_CASE("an interrupted search for faults ends cleanly with what it has", "[program]") {
-  const TemporaryFolder folder;
-  const std::string file = folder / "report.json";
-  const Program verifying(
-      {"verify", "--fault", "all", "--cases", "100000000", "--jobs", "2", "--json", file});
-  verifying.wait_until_it_takes_interrupts();
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  verifying.interrupt();
-  const Ran ran = verifying.wait();
-  INFO(ran.error);
-  CHECK(ran.status == exit_interrupted);
-  CHECK(ran.error == "palimpsest: interrupted\n");
-  CHECK_THAT(ran.out, says("Interrupted: the report covers ") && says(" of 100000000 cases."));
-  const auto report = nlohmann::json::parse(read_file(file));
-  CHECK(report.at("complete") == false);
-  CHECK(report.at("cases").get<long>() < 100000000);
 }
 
 TEST_CASE("a case that is impossible is bad input, and the reason is told", "[program]") {

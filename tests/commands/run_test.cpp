@@ -166,17 +166,6 @@ TEST_CASE("a run goes on where another one ended", "[run]") {
   }
 }
 
-TEST_CASE("the chunk size changes no result beyond rounding", "[run]") {
-  const Run run;
-  const Arrays arrays = one_head("kda", 1, true);
-  const Arrays expected = run.results("kda", arrays);
-  for (const char* chunk : {"1", "2", "16", "17", "64", "1000000000000"}) {
-    const Arrays chunkwise = run.results("kda", arrays, {"--form", "chunkwise", "--chunk", chunk});
-    CHECK(error_of("o", chunkwise.at("o"), expected.at("o")) < 1e-13);
-  }
-  CHECK(run.results("kda", arrays, {"--chunk", "3"}).at("o").values == expected.at("o").values);
-}
-
 TEST_CASE("an empty sequence gives no rows and the initial state", "[run]") {
   const Run run;
   Arrays arrays = {{"q", Array({0, 4}, std::vector<double>{})},

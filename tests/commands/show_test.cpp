@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/session/learn_questions.h"
 #include "app/session/memory_questions.h"
 #include "app/session/presets.h"
 #include "app/session/prove_questions.h"

@@ -20,17 +20,31 @@ std::vector<std::string> reproducing(const nlohmann::json& row) {
   return words;
 }
 
+/// A verification, and the report that it wrote.
+struct Verified {
+  Ran ran;
+  std::string text = {};
+  nlohmann::json report = {};
+};
+
+/// `palimpsest ARGUMENTS... --json FILE`, which must end so.
+Verified verified(const std::vector<std::string>& words, int status = exit_done) {
+  const TemporaryFolder folder;
+  const std::string file = folder / "report.json";
+  Verified all{.ran = palimpsest_with(joined(words, {"--json", file}))};
+  INFO(all.ran.out << all.ran.error);
+  REQUIRE(all.ran.status == status);
+  CHECK(all.ran.error.empty());  // no progress where there is no terminal
+  all.text = read_file(file);
+  all.report = nlohmann::json::parse(all.text);
+  return all;
+}
+
 }  // namespace
 
 TEST_CASE("verify checks the variants that it is asked for and writes a report", "[verify]") {
-  const TemporaryFolder folder;
-  const std::string file = folder / "report.json";
-  const Ran ran = palimpsest_with({"verify", "--variant", "linear", "--variant", "retnet", "--json", file});
-  INFO(ran.out << ran.error);
-  CHECK(ran.status == exit_done);
-  CHECK(ran.error.empty());  // no progress where there is no terminal
+  const auto [ran, text, report] = verified({"verify", "--variant", "linear", "--variant", "retnet"});
   CHECK_THAT(ran.out, says("linear") && says("retnet") && says("chunkwise"));
-  const auto report = nlohmann::json::parse(read_file(file));
   CHECK(report.at("passed") == true);
   CHECK(report.at("complete") == true);
   std::map<std::string, int> seen;
@@ -39,32 +53,20 @@ TEST_CASE("verify checks the variants that it is asked for and writes a report",
 }
 
 TEST_CASE("verify draws random cases, in any number of threads", "[verify]") {
-  const TemporaryFolder folder;
-  const auto report = [&](const char* jobs) {
-    const std::string file = folder / (std::string("jobs") + jobs + ".json");
-    const Ran ran =
-        palimpsest_with({"verify", "--cases", "40", "--seed", "3", "--jobs", jobs, "--json", file});
-    INFO(ran.out << ran.error);
-    CHECK(ran.status == exit_done);
-    CHECK_THAT(ran.out, says(" of 40 cases agree with the f64 recurrence"));
-    return read_file(file);
+  const auto in_threads = [](const char* jobs) {
+    return verified({"verify", "--cases", "40", "--seed", "3", "--jobs", jobs});
   };
-  const std::string one = report("1");
-  CHECK(report("3") == one);
-  CHECK(nlohmann::json::parse(one).at("cases") == 40);
+  const Verified one = in_threads("1");
+  CHECK_THAT(one.ran.out, says(" of 40 cases agree with the f64 recurrence"));
+  CHECK(in_threads("3").text == one.text);
+  CHECK(one.report.at("cases") == 40);
 }
 
 TEST_CASE("the command that a report names gives the same error again", "[verify]") {
-  const TemporaryFolder folder;
-  const std::string file = folder / "report.json";
-  REQUIRE(palimpsest_with({"verify", "--cases", "60", "--seed", "5", "--json", file}).status == exit_done);
-  const auto report = nlohmann::json::parse(read_file(file));
-  for (const auto& result : report.at("results")) {
-    const std::vector<std::string> reproduction = reproducing(result);
-    const Ran ran = palimpsest_with(joined(reproduction, {"--json", file}));
-    INFO(result.dump(1) << ran.out << ran.error);
-    REQUIRE(ran.status == exit_done);
-    const auto again = nlohmann::json::parse(read_file(file)).at("results");
+  const auto results = verified({"verify", "--cases", "60", "--seed", "5"}).report.at("results");
+  for (const auto& result : results) {
+    INFO(result.dump(1));
+    const auto again = verified(reproducing(result)).report.at("results");
     REQUIRE(again.size() == 1);
     for (const char* same :
          {"variant", "options", "device", "form", "precision", "error", "where", "reproduction"}) {
@@ -76,27 +78,19 @@ TEST_CASE("the command that a report names gives the same error again", "[verify
 }
 
 TEST_CASE("verify takes only what it is asked for", "[verify]") {
-  const TemporaryFolder folder;
-  const std::string file = folder / "report.json";
-  const Ran ran = palimpsest_with({"verify", "--variant", "gla", "--form", "chunkwise", "--precision", "f32",
-                                   "--device", "cpu", "--json", file});
-  CHECK(ran.status == exit_done);
-  const auto report = nlohmann::json::parse(read_file(file));
-  REQUIRE(report.at("results").size() == 2);  // both orders of reading and writing
-  for (const auto& result : report.at("results")) {
+  const auto results =
+      verified(arguments("verify --variant gla --form chunkwise --precision f32 --device cpu"))
+          .report.at("results");
+  REQUIRE(results.size() == 2);  // both orders of reading and writing
+  for (const auto& result : results) {
     CHECK(result.at("form") == "chunkwise");
     CHECK(result.at("precision") == "f32");
   }
 }
 
 TEST_CASE("verify runs the lengths and sizes that it is asked for, and counts them", "[verify]") {
-  const TemporaryFolder folder;
-  const std::string file = folder / "report.json";
-  const Ran ran = palimpsest_with({"verify", "--variant", "kda", "--tokens", "0,17,400", "--dk", "33", "--dv",
-                                   "21", "--device", "cpu", "--json", file});
-  INFO(ran.out << ran.error);
-  CHECK(ran.status == exit_done);
-  const auto report = nlohmann::json::parse(read_file(file));
+  const auto report =
+      verified(arguments("verify --variant kda --tokens 0,17,400 --dk 33 --dv 21 --device cpu")).report;
   std::map<int, int> rows;
   for (const auto& length : report.at("lengths")) {
     rows[length.at("tokens").get<int>()] += length.at("rows").get<int>();
@@ -206,17 +200,12 @@ TEST_CASE("where no case drawn has the form, that is the reason", "[verify]") {
 }
 
 TEST_CASE("verify with a fault fails and names the first step that is off", "[verify]") {
-  const TemporaryFolder folder;
-  const std::string file = folder / "report.json";
-  const Ran ran = palimpsest_with(
-      {"verify", "--variant", "gated_deltanet", "--fault", "undecayed-erase", "--json", file});
-  INFO(ran.out << ran.error);
-  CHECK(ran.status == exit_failed_checks);
+  const auto [ran, text, report] =
+      verified(arguments("verify --variant gated_deltanet --fault undecayed-erase"), exit_failed_checks);
   CHECK_THAT(ran.out,
              says("fails       undecayed-erase in gated_deltanet order=update_first recurrent") &&
                  says("token 0, block 0, operation read (What is there now): old[") &&
                  says("8 of 8 faulty forms fail."));  // four forms, two orders of reading and writing
-  const auto report = nlohmann::json::parse(read_file(file));
   REQUIRE(report.at("faulty").size() == 8);
   CHECK(report.at("faulty")[0].at("departure").at("operation") == "read");
 }
@@ -236,21 +225,15 @@ TEST_CASE("the faults are listed by name, and another name is refused", "[verify
 }
 
 TEST_CASE("faults are looked for in the cases that are asked for, in any number of threads", "[verify]") {
-  const TemporaryFolder folder;
-  const auto report = [&](const char* jobs) {
-    const std::string file = folder / (std::string("jobs") + jobs + ".json");
-    const Ran ran = palimpsest_with(joined(
-        arguments("verify --fault solve-sign --fault edge-lost --variant deltanet --variant kda --form "
-                  "chunkwise --device cpu --precision f64 --cases 20 --seed 3"),
-        {"--jobs", jobs, "--json", file}));
-    INFO(ran.out << ran.error);
-    CHECK(ran.status == exit_failed_checks);
-    CHECK(ran.error.empty());
-    return read_file(file);
+  const auto in_threads = [](const char* jobs) {
+    return verified(
+        joined(arguments("verify --fault solve-sign --fault edge-lost --variant deltanet --variant kda "
+                         "--form chunkwise --device cpu --precision f64 --cases 20 --seed 3"),
+               {"--jobs", jobs}),
+        exit_failed_checks);
   };
-  const std::string one = report("1");
-  CHECK(report("3") == one);
-  const auto json = nlohmann::json::parse(one);
+  const auto [ran, text, json] = in_threads("1");
+  CHECK(in_threads("3").text == text);
   CHECK(json.at("cases") == 20);
   CHECK(json.at("complete") == true);
   REQUIRE(json.at("faulty").size() == 8);  // two faults, rules and orders

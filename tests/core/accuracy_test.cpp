@@ -61,17 +61,15 @@ TEST_CASE("Muon alone needs more, with the reason, and most where it takes full 
 
 namespace {
 
-std::vector<double>& values(Arrays& arrays, const char* name) { return std::get<0>(arrays.at(name).values); }
-
 /// Two thirds store values, the rest write zeros under all directions: an erasing rule empties its memory.
 Case emptied(const Variant& variant, const Settings& given, Index tokens) {
   const Settings settings = random_settings(variant, given, 1);
   Arrays arrays = random_arrays(variant, settings, {.tokens = tokens, .dk = 5, .dv = 3});
-  std::vector<double>& v = values(arrays, "v");
+  std::vector<double>& v = numbers(arrays, "v");
   for (std::size_t i = v.size() * 2 / 3; i < v.size(); ++i) v[i] = 0;
   for (const auto& [name, constant] : {std::pair{"alpha", 1.0}, {"mu", 1.0}, {"forget", 0.0}, {"eta", 0.5}}) {
     if (!arrays.contains(name)) continue;
-    for (double& value : values(arrays, name)) value = constant;
+    for (double& value : numbers(arrays, name)) value = constant;
   }
   return bound(variant, settings, arrays);
 }
@@ -178,9 +176,9 @@ TEST_CASE("in bf16 and tf32 only factors count as coarse: a decay held so is fou
   const Variant& variant = find_variant("scalar_decay");
   const Settings settings = resolve(variant, {});
   Arrays arrays = random_arrays(variant, settings, {.tokens = 257, .dk = 12, .dv = 7});
-  for (double& alpha : values(arrays, "alpha")) alpha = 0.998;
+  for (double& alpha : numbers(arrays, "alpha")) alpha = 0.998;
   Arrays coarse = arrays;
-  for (double& alpha : values(coarse, "alpha")) alpha = 1;
+  for (double& alpha : numbers(coarse, "alpha")) alpha = 1;
   const Case right = bound(variant, settings, arrays);
   const Case wrong = bound(variant, settings, coarse);
   for (const Precision precision : {Precision::tf32, Precision::bf16}) {
@@ -250,7 +248,7 @@ bool takes(const Variant& variant, const char* input) {
 template <class Decay>
 void set_decays(Arrays& arrays, Decay decay) {
   const bool logs = arrays.contains("g");
-  std::vector<double>& gates = values(arrays, logs ? "g" : "alpha");
+  std::vector<double>& gates = numbers(arrays, logs ? "g" : "alpha");
   for (std::size_t i = 0; i < gates.size(); ++i) gates[i] = logs ? std::log(decay(i)) : decay(i);
 }
 
@@ -272,15 +270,15 @@ void near_zero(Arrays& arrays, std::uint64_t seed) {
 
 void near_one(Arrays& arrays, std::uint64_t seed) {
   if (arrays.contains("gamma")) {
-    std::vector<double>& gamma = values(arrays, "gamma");
+    std::vector<double>& gamma = numbers(arrays, "gamma");
     for (std::size_t i = 0; i < gamma.size(); ++i) gamma[i] = 1 - 1e-6 * scattered(i, seed);
   }
   if (arrays.contains("delta")) {
-    for (double& step : values(arrays, "delta")) step *= 1e-6;
+    for (double& step : numbers(arrays, "delta")) step *= 1e-6;
   }
   if (!arrays.contains("g") && !arrays.contains("alpha")) return;
   const bool logs = arrays.contains("g");
-  std::vector<double>& gates = values(arrays, logs ? "g" : "alpha");
+  std::vector<double>& gates = numbers(arrays, logs ? "g" : "alpha");
   for (std::size_t i = 0; i < gates.size(); ++i) {
     const double forgotten = 1e-6 * scattered(i, seed);
     gates[i] = logs ? std::log1p(-forgotten) : 1 - forgotten;
@@ -288,12 +286,12 @@ void near_one(Arrays& arrays, std::uint64_t seed) {
 }
 
 void diverging(Arrays& arrays, std::uint64_t) {
-  for (double& beta : values(arrays, "beta")) beta = 2.5;
+  for (double& beta : numbers(arrays, "beta")) beta = 2.5;
 }
 
 void one_key(Arrays& arrays, std::uint64_t) {
-  for (double& beta : values(arrays, "beta")) beta = 1.999;
-  std::vector<double>& k = values(arrays, "k");
+  for (double& beta : numbers(arrays, "beta")) beta = 1.999;
+  std::vector<double>& k = numbers(arrays, "k");
   const auto width = static_cast<std::size_t>(arrays.at("k").shape[1]);
   for (std::size_t i = width; i < k.size(); ++i) k[i] = k[i % width];
 }

@@ -635,10 +635,7 @@ TEST_CASE("A table that there is not is refused in words") {
   CHECK_THROWS_AS(RecurrentMemory(*each.variant, each.sequence, *recurrence).around(-1), InputError);
   CHECK_THROWS_AS(RecurrentMemory(*each.variant, each.sequence, *recurrence).after(5), InputError);
   CHECK_THROWS_AS(RecurrentMemory(*each.variant, each.sequence, *recurrence).around_block(4), InputError);
-  std::stop_source stop;
-  stop.request_stop();
-  CHECK_THROWS_AS(RecurrentMemory(*each.variant, each.sequence, *recurrence, stop.get_token()).after(2),
-                  Cancelled);
+  CHECK_THROWS_AS(RecurrentMemory(*each.variant, each.sequence, *recurrence, stopped()).after(2), Cancelled);
 
   Variant silent = *each.variant;
   silent.memory.none = "It tells nobody.";

@@ -246,9 +246,7 @@ TEST_CASE("effective attention: a window outside the sequence is refused by name
 
 TEST_CASE("effective attention: stops when asked to") {
   const Case each = random_case(find_variant("gated_deltanet"), {}, {.tokens = 17});
-  std::stop_source source;
-  source.request_stop();
-  CHECK_THROWS_AS(each.variant->rule->effective_attention(each.sequence, whole(each, 0), source.get_token()),
+  CHECK_THROWS_AS(each.variant->rule->effective_attention(each.sequence, whole(each, 0), stopped()),
                   Cancelled);
 }
 
@@ -376,14 +374,10 @@ TEST_CASE("attention band: without the mask every output reads what the last mem
     CHECK((A - masked).row(tokens - 1).cwiseAbs().maxCoeff() <= rounding_of_strips * largest);
     // And every other one reads it with its own query: exchanged with the last one's, it gives its row.
     const Index other = 3;
-    Arrays arrays = *each.arrays;
-    Array& q = arrays.at("q");
-    for (Index channel = 0; channel < each.sequence.dk; ++channel) {
-      auto& numbers = std::get<0>(q.values);
-      std::swap(numbers[static_cast<std::size_t>(other * each.sequence.dk + channel)],
-                numbers[static_cast<std::size_t>((tokens - 1) * each.sequence.dk + channel)]);
-    }
-    const Case exchanged = bound(*each.variant, late.settings, std::move(arrays), each.words);
+    const Case exchanged = changed(late, [&](Arrays& arrays) {
+      const auto rows = numbers(arrays, "q").begin();
+      std::swap_ranges(rows + other * 4, rows + other * 4 + 4, rows + (tokens - 1) * 4);
+    });
     const Matrix<double> of_other =
         attention_band(rule, exchanged.sequence,
                        {.first_row = tokens - 1, .rows = 1, .columns = tokens, .channel = 1})
@@ -497,8 +491,5 @@ TEST_CASE("attention band: what cannot be shown is refused by name") {
   CHECK_THROWS_WITH(attention_band(rule, each.sequence, {.rows = 2, .row_step = 0}), says("every 0-th"));
   CHECK_THROWS_WITH(attention_band(rule, each.sequence, {.rows = 5, .row_step = 1 << 30}), says("9 tokens"));
   CHECK_THROWS_AS(softmax_beside(each.sequence, std::nan("")), InputError);
-  std::stop_source source;
-  source.request_stop();
-  CHECK_THROWS_AS(attention_band(rule, each.sequence, {.rows = 9, .columns = 9}, source.get_token()),
-                  Cancelled);
+  CHECK_THROWS_AS(attention_band(rule, each.sequence, {.rows = 9, .columns = 9}, stopped()), Cancelled);
 }

@@ -1,14 +1,16 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "core/cases/random_case.h"
 #include "core/contract/output.h"
 #include "core/contract/sequence.h"
-#include "core/operator/inner_batches.h"
+#include "core/operator/blocks.h"
 #include "core/proof/verify_plan.h"
 #include "core/rules/rule.h"
 #include "core/variants/variants.h"
@@ -57,6 +59,57 @@ inline Case bound(const Variant& variant, const Settings& settings, Arrays array
   return {&variant, settings, shared, batch.heads.front(), std::move(words)};
 }
 
+/// The numbers of an array in f64.
+inline std::vector<double>& numbers(Arrays& arrays, const std::string& name) {
+  return std::get<0>(arrays.at(name).values);
+}
+
+/// An array of one number.
+inline Array filled(std::vector<Index> shape, double value) {
+  Array array;
+  array.shape = std::move(shape);
+  array.values = std::vector<double>(static_cast<std::size_t>(array.size()), value);
+  return array;
+}
+
+/// The same case after `change(arrays)`.
+template <std::invocable<Arrays&> Change>
+Case changed(const Case& each, const Change& change) {
+  Arrays arrays = *each.arrays;
+  change(arrays);
+  return bound(*each.variant, each.settings, std::move(arrays), each.words);
+}
+
+/// The same case with these arrays in the place of its own.
+inline Case with(const Case& each, const Arrays& changes) {
+  return changed(each, [&](Arrays& arrays) {
+    for (const auto& [name, array] : changes) arrays[name] = array;
+  });
+}
+
+/// The same case with `change(number, i)` in the place of every number of an array.
+template <class Change>
+Case changed(const Case& each, const std::string& array, const Change& change) {
+  Case other = changed(each, [&](Arrays& arrays) {
+    std::vector<double>& all = numbers(arrays, array);
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = change(all[i], i);
+  });
+  other.words += " changed " + array;
+  return other;
+}
+
+/// The same case with an array times a factor.
+inline Case scaled(const Case& each, const std::string& array, double factor) {
+  return changed(each, array, [&](double number, std::size_t) { return factor * number; });
+}
+
+/// Somebody has asked to stop before anything began.
+inline std::stop_token stopped() {
+  std::stop_source stop;
+  stop.request_stop();
+  return stop.get_token();
+}
+
 /// The same case as if it ended after `count` tokens.
 inline Case first_tokens(const Case& each, Index count) {
   const auto batch = each.settings.parameters.find("batch");
@@ -93,6 +146,21 @@ inline Case random_case(const Variant& variant, const Settings& given, const Ran
   return bound(variant, settings, random_arrays(variant, settings, random), std::move(words));
 }
 
+/// A case in which a fault can show: states to start from, a scale, several chunks and a short one, square
+/// memories.
+inline Case revealing(const Variant& variant, Settings given, std::uint64_t seed = 1) {
+  given.parameters["scale"] = 0.625;
+  return random_case(variant, given, {.tokens = 18, .dk = 6, .dv = 6, .initial_state = true, .seed = seed});
+}
+
+/// One of them for every choice of options.
+inline std::vector<Case> revealing_cases(std::uint64_t seed = 1) {
+  std::vector<Case> cases;
+  for (const Variant& variant : variants())
+    for (const Settings& given : option_choices(variant)) cases.push_back(revealing(variant, given, seed));
+  return cases;
+}
+
 /// Every variant of the table with every choice of options, with and without initial state, gates as alpha
 /// and as g, of one size. With an initial state the scale is not 1, and so is an inner batch that usually
 /// is 1.
@@ -118,5 +186,11 @@ inline std::vector<Case> all_cases(RandomCase random) {
   }
   return cases;
 }
+
+/// The rule `id` straight from its definition in spec 3, in f64, for one head: o and the final states as
+/// `variant.states` names them. Where the rule has a published recurrence (Variant::recurrence) that is
+/// carried out as it is written; else the definition is written down in oracles.cpp. Shares nothing with the
+/// engines. `settings` are resolved.
+Output direct(const std::string& id, const Arrays& arrays, const Settings& settings);
 
 }  // namespace palimpsest::testing

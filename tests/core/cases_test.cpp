@@ -3,7 +3,7 @@
 #include <cmath>
 #include <functional>
 
-#include "core/base/arrays.h"
+#include "core/base/array.h"
 #include "core/base/error.h"
 #include "core/cases/random_case.h"
 #include "core/rules/row_rule.h"
@@ -16,7 +16,7 @@ using namespace palimpsest::testing;
 
 namespace {
 
-std::vector<double> numbers(const Case& each, const char* name) {
+const std::vector<double>& numbers_of(const Case& each, const char* name) {
   return std::get<0>(each.arrays->at(name).values);
 }
 
@@ -48,19 +48,19 @@ TEST_CASE("a random case written down is read back") {
 TEST_CASE("the same seed gives the same numbers, another one others") {
   const Variant& variant = find_variant("kda");
   const Case first = random_case(variant, {}, {.seed = 1});
-  CHECK(numbers(first, "q") == numbers(random_case(variant, {}, {.seed = 1}), "q"));
-  CHECK(numbers(first, "q") != numbers(random_case(variant, {}, {.seed = 2}), "q"));
-  CHECK(numbers(first, "q") != numbers(first, "v"));
+  CHECK(numbers_of(first, "q") == numbers_of(random_case(variant, {}, {.seed = 1}), "q"));
+  CHECK(numbers_of(first, "q") != numbers_of(random_case(variant, {}, {.seed = 2}), "q"));
+  CHECK(numbers_of(first, "q") != numbers_of(first, "v"));
   // Fixed for all machines and libraries.
-  CHECK(numbers(first, "beta").front() == 0x1.d42788ae5c01fp-1);
-  CHECK(numbers(first, "q").front() == 0x1.1e6f83a986d37p-2);
+  CHECK(numbers_of(first, "beta").front() == 0x1.d42788ae5c01fp-1);
+  CHECK(numbers_of(first, "q").front() == 0x1.1e6f83a986d37p-2);
 }
 
 TEST_CASE("random numbers are what a layer would give") {
   const Case each = random_case(find_variant("kda"), {}, {.tokens = 400, .dk = 9, .dv = 4, .seed = 5});
-  const std::vector<double> q = numbers(each, "q");
-  const std::vector<double> k = numbers(each, "k");
-  const std::vector<double> alpha = numbers(each, "alpha");
+  const std::vector<double> q = numbers_of(each, "q");
+  const std::vector<double> k = numbers_of(each, "k");
+  const std::vector<double> alpha = numbers_of(each, "alpha");
   double squares = 0;
   for (const double x : q) squares += x * x;
   CHECK(squares / 400 == Approx(1).margin(0.1));
@@ -77,9 +77,9 @@ TEST_CASE("random numbers are what a layer would give") {
 TEST_CASE("gates as g are the logarithms of those as alpha") {
   const Case alpha = random_case(find_variant("gla"), {}, {.log_gates = false});
   const Case g = random_case(find_variant("gla"), {}, {.log_gates = true});
-  CHECK(numbers(alpha, "k") == numbers(g, "k"));
-  const std::vector<double> decays = numbers(alpha, "alpha");
-  const std::vector<double> logs = numbers(g, "g");
+  CHECK(numbers_of(alpha, "k") == numbers_of(g, "k"));
+  const std::vector<double> decays = numbers_of(alpha, "alpha");
+  const std::vector<double> logs = numbers_of(g, "g");
   for (std::size_t i = 0; i < logs.size(); ++i) CHECK(std::exp(logs[i]) == Approx(decays[i]).margin(1e-15));
 }
 
@@ -412,12 +412,10 @@ TEST_CASE("a rule that no token can only ask says so") {
 TEST_CASE("a key that makes the decay counts nothing where a token only asks") {
   for (const char* causal : {"true", "false"}) {
     const Variant& variant = find_variant("double_softmax");
-    Case each = random_case(variant, {.options = {{"causal", causal}}},
-                            {.tokens = 9, .dk = 3, .dv = 2, .initial_state = true, .seed = 15});
+    const Case random = random_case(variant, {.options = {{"causal", causal}}},
+                                    {.tokens = 9, .dk = 3, .dv = 2, .initial_state = true, .seed = 15});
     // The average of ones is one, whoever asks.
-    Arrays arrays = *each.arrays;
-    std::ranges::fill(std::get<0>(arrays.at("initial_S").values), 1.0);
-    each = bound(variant, each.settings, std::move(arrays));
+    const Case each = with(random, {{"initial_S", filled({3, 2}, 1)}});
     for (const Form form : all_forms) {
       INFO(causal << " " << name(form));
       const Matrix<double> o = variant.rule->answers(each.sequence, form, Precision::f64, 4);

@@ -10,7 +10,7 @@
 #include "core/engines/mesanet.h"
 #include "core/engines/row_engines.h"
 #include "core/engines/softmax.h"
-#include "core/operator/inner_batches.h"
+#include "core/operator/blocks.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 #include "tests/core/counted/counted.h"

@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <regex>
 #include <string>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "core/rules/row_rule.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
+#include "tests/core/io/files.h"
 #include "tests/folders.h"
 
 using namespace palimpsest;
@@ -27,12 +27,6 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path root = fs::path(assets_folder()).parent_path();
-
-std::string text_of(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  REQUIRE(stream);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 /// Every match of the first group of `pattern`.
 std::vector<std::string> all_matches(const std::string& text, const char* pattern) {
@@ -47,7 +41,7 @@ std::vector<std::string> all_matches(const std::string& text, const char* patter
 }  // namespace
 
 TEST_CASE("the README opens with a picture and the two commands, and stays short", "[documents]") {
-  const std::string readme = text_of(root / "README.md");
+  const std::string readme = read_file(root / "README.md");
   const std::size_t picture = readme.find("![");
   const std::size_t first_section = readme.find("\n## ");
   CHECK(picture < readme.find("./run.sh"));
@@ -62,7 +56,7 @@ TEST_CASE("every link in our documents leads to a file", "[documents]") {
        {"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/using.md", "docs/accuracy.md", "docs/info.md",
         "docs/bench.md", "docs/kernels.md", "docs/developing.md", "docs/NOTICES.md"}) {
     const fs::path file = root / name;
-    for (const std::string& link : all_matches(text_of(file), R"(\]\(([^)#]+)\))")) {
+    for (const std::string& link : all_matches(read_file(file), R"(\]\(([^)#]+)\))")) {
       CAPTURE(name, link);
       if (link.starts_with("https://")) continue;
       CHECK(fs::exists(file.parent_path() / link));
@@ -78,7 +72,7 @@ namespace {
 /// them instead where PALIMPSEST_WRITE_DOCS is set.
 void check_written(const char* document, const std::string& name, const std::string& expected) {
   const fs::path file = root / document;
-  std::string text = text_of(file);
+  std::string text = read_file(file);
   const std::string mark = "<!-- " + name + " -->\n";
   const std::size_t begin = text.find(mark) + mark.size();
   const std::size_t end = text.find("<!-- ", begin);
@@ -120,12 +114,12 @@ TEST_CASE("the guide to the kernels lists every rule whose rows the tensor cores
 }
 
 TEST_CASE("every library that the build looks for and every file that ships has its notice", "[documents]") {
-  const std::string notices = text_of(root / "docs/NOTICES.md");
+  const std::string notices = read_file(root / "docs/NOTICES.md");
   std::string build;
   for (const char* file :
        {"CMakeLists.txt", "core/CMakeLists.txt", "kernels/CMakeLists.txt", "app/CMakeLists.txt",
         "app/bundle.cmake", "tests/CMakeLists.txt", "bench/CMakeLists.txt"})
-    build += text_of(root / file);
+    build += read_file(root / file);
   std::vector<std::string> needed = all_matches(build, R"(find_package\((\w+))");
   for (const char* by_other_means : {"libzip", "libepoxy", "stb", "Dear ImGui Test Engine", "MicroTeX"})
     needed.push_back(by_other_means);

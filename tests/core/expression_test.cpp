@@ -345,7 +345,5 @@ TEST_CASE("the equations of an empty sequence give no rows, and interpreting can
   CHECK(none.states.empty());
 
   const Case some = random_case(find_variant("kda"), {}, {.tokens = 2});
-  std::stop_source stop;
-  stop.request_stop();
-  CHECK_THROWS_AS(interpret(*some.trace(Form::recurrent, 1), {.stop = stop.get_token()}), Cancelled);
+  CHECK_THROWS_AS(interpret(*some.trace(Form::recurrent, 1), {.stop = stopped()}), Cancelled);
 }

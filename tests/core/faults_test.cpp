@@ -22,13 +22,6 @@ namespace {
 
 constexpr Index chunk_size = 4;
 
-/// A case in which a fault can show: states to start from, a scale, several chunks and a short one, square
-/// memories.
-Case revealing(const Variant& variant, Settings given, std::uint64_t seed) {
-  given.parameters["scale"] = 0.625;
-  return random_case(variant, given, {.tokens = 18, .dk = 6, .dv = 6, .initial_state = true, .seed = seed});
-}
-
 Equations equations_of(const Trace& trace) { return {trace.phases, trace.symbols}; }
 
 struct Place {
@@ -142,37 +135,34 @@ TEST_CASE("every fault in every form that can have it fails verification") {
 TEST_CASE("every fault is found at the step that was made wrong") {
   int compared = 0;
   int by_token = 0;
-  for (const Variant& variant : variants()) {
-    for (const Settings& given : option_choices(variant)) {
-      for (const std::uint64_t seed : {1, 2}) {
-        const Case each = revealing(variant, given, seed);
-        for (const Form form : each.forms()) {
-          const auto trace = each.trace(form, chunk_size);
-          const Equations right = equations_of(*trace);
-          for (const Fault& fault : faults()) {
-            const auto faulty = with_fault(fault, right);
-            if (!faulty) continue;
-            INFO(fault.id << " in " << each.words << " " << name(form));
-            const Place expected = expected_place(*trace, right, *faulty);
-            const Comparison comparison = compare_steps(*trace, *faulty);
-            REQUIRE(comparison.departure.has_value() == (expected.block >= 0));
-            if (!comparison.departure) continue;
-            ++compared;
-            CHECK(comparison.departure->block == expected.block);
-            CHECK(comparison.departure->operation == expected.operation);
-            const Block block = trace->block(expected.block);
-            const Index token = comparison.departure->token - block.first_token;
-            CHECK(token >= 0);
-            CHECK(token < block.count);
-            // Where the rows of a result are tokens, its first row that is off tells the first token.
-            const Operation& operation = operation_called(trace->phase(block), expected.operation);
-            const Matrix<double>& result = trace->record(expected.block).at(operation.equation.result);
-            const bool is_state = trace->symbols.at(operation.equation.result).role == Role::state;
-            if (result.rows() == block.count && (!is_state || operation.by_row)) {
-              CHECK(comparison.departure->row == expected.first_row);
-              CHECK(token == expected.first_row);
-              ++by_token;
-            }
+  for (const std::uint64_t seed : {1, 2}) {
+    for (const Case& each : revealing_cases(seed)) {
+      for (const Form form : each.forms()) {
+        const auto trace = each.trace(form, chunk_size);
+        const Equations right = equations_of(*trace);
+        for (const Fault& fault : faults()) {
+          const auto faulty = with_fault(fault, right);
+          if (!faulty) continue;
+          INFO(fault.id << " in " << each.words << " " << name(form));
+          const Place expected = expected_place(*trace, right, *faulty);
+          const Comparison comparison = compare_steps(*trace, *faulty);
+          REQUIRE(comparison.departure.has_value() == (expected.block >= 0));
+          if (!comparison.departure) continue;
+          ++compared;
+          CHECK(comparison.departure->block == expected.block);
+          CHECK(comparison.departure->operation == expected.operation);
+          const Block block = trace->block(expected.block);
+          const Index token = comparison.departure->token - block.first_token;
+          CHECK(token >= 0);
+          CHECK(token < block.count);
+          // Where the rows of a result are tokens, its first row that is off tells the first token.
+          const Operation& operation = operation_called(trace->phase(block), expected.operation);
+          const Matrix<double>& result = trace->record(expected.block).at(operation.equation.result);
+          const bool is_state = trace->symbols.at(operation.equation.result).role == Role::state;
+          if (result.rows() == block.count && (!is_state || operation.by_row)) {
+            CHECK(comparison.departure->row == expected.first_row);
+            CHECK(token == expected.first_row);
+            ++by_token;
           }
         }
       }
@@ -210,25 +200,22 @@ TEST_CASE("faults are found where a person would look for them") {
 
 TEST_CASE("an ungated mask leaves no mask as it was, whatever function makes it") {
   int masks = 0;
-  for (const Variant& variant : variants()) {
-    for (const Settings& given : option_choices(variant)) {
-      const Case each = revealing(variant, given, 4);
-      for (const Form form : each.forms()) {
-        const auto trace = each.trace(form, chunk_size);
-        const auto faulty = with_fault(find_fault("ungated-mask"), equations_of(*trace));
-        for (std::size_t phase = 0; phase < trace->phases.size(); ++phase) {
-          const std::vector<Operation>& operations = trace->phases[phase].operations;
-          for (std::size_t i = 0; i < operations.size(); ++i) {
-            const bool is_mask =
-                operations[i].purpose == Purpose::mask || operations[i].purpose == Purpose::erase_mask;
-            const bool calls = operations[i].equation.expression.kind() == Expression::Kind::function;
-            if (!is_mask || !calls) continue;  // what is made from another mask follows it
-            INFO(operations[i].id << " in " << each.words << " " << name(form));
-            REQUIRE(faulty);
-            ++masks;
-            CHECK_FALSE(faulty->phases[phase].operations[i].equation.expression ==
-                        operations[i].equation.expression);
-          }
+  for (const Case& each : revealing_cases(4)) {
+    for (const Form form : each.forms()) {
+      const auto trace = each.trace(form, chunk_size);
+      const auto faulty = with_fault(find_fault("ungated-mask"), equations_of(*trace));
+      for (std::size_t phase = 0; phase < trace->phases.size(); ++phase) {
+        const std::vector<Operation>& operations = trace->phases[phase].operations;
+        for (std::size_t i = 0; i < operations.size(); ++i) {
+          const bool is_mask =
+              operations[i].purpose == Purpose::mask || operations[i].purpose == Purpose::erase_mask;
+          const bool calls = operations[i].equation.expression.kind() == Expression::Kind::function;
+          if (!is_mask || !calls) continue;  // what is made from another mask follows it
+          INFO(operations[i].id << " in " << each.words << " " << name(form));
+          REQUIRE(faulty);
+          ++masks;
+          CHECK_FALSE(faulty->phases[phase].operations[i].equation.expression ==
+                      operations[i].equation.expression);
         }
       }
     }
@@ -237,17 +224,14 @@ TEST_CASE("an ungated mask leaves no mask as it was, whatever function makes it"
 }
 
 TEST_CASE("the right equations have no departure") {
-  for (const Variant& variant : variants()) {
-    for (const Settings& given : option_choices(variant)) {
-      const Case each = revealing(variant, given, 3);
-      for (const Form form : each.forms()) {
-        const auto trace = each.trace(form, chunk_size);
-        const Comparison comparison = compare_steps(*trace, equations_of(*trace));
-        INFO(each.words << " " << name(form)
-                        << (comparison.departure ? to_string(*comparison.departure) : std::string()));
-        CHECK_FALSE(comparison.departure);
-        CHECK(comparison.message.empty());
-      }
+  for (const Case& each : revealing_cases(3)) {
+    for (const Form form : each.forms()) {
+      const auto trace = each.trace(form, chunk_size);
+      const Comparison comparison = compare_steps(*trace, equations_of(*trace));
+      INFO(each.words << " " << name(form)
+                      << (comparison.departure ? to_string(*comparison.departure) : std::string()));
+      CHECK_FALSE(comparison.departure);
+      CHECK(comparison.message.empty());
     }
   }
 }
@@ -376,9 +360,7 @@ TEST_CASE("the report names the first token and the first step") {
                                    says("6 of 6 faulty forms fail."));
   CHECK_THAT(to_json(report), says("\"operation\": \"solve\""));
   CHECK_THROWS_AS(verify_faults({.faults = {"none"}}), InputError);
-  std::stop_source stop;
-  stop.request_stop();
-  CHECK_FALSE(verify_faults({}, variants(), {}, stop.get_token()).complete());
+  CHECK_FALSE(verify_faults({}, variants(), {}, stopped()).complete());
 }
 
 TEST_CASE("a fault report that was stopped says so and tells what is done") {

@@ -41,13 +41,11 @@ TEST_CASE("the processor tells of every head that is done") {
 }
 
 TEST_CASE("whole heads stop when asked to") {
-  std::stop_source asked;
-  asked.request_stop();
   for (const char* id : {"softmax", "mamba", "rls", "deltanet"}) {
     const testing::Case each = testing::random_case(find_variant(id), {}, {.tokens = 3});
     INFO(id);
     CHECK_THROWS_AS(each.variant->rule->run_heads({&each.sequence, 1}, Form::chunkwise, Precision::f64, 2,
-                                                  asked.get_token(), cpu_engines()),
+                                                  stopped(), cpu_engines()),
                     Cancelled);
   }
 }
@@ -61,16 +59,12 @@ bool makes(const Phase& phase, std::string_view tensor) {
                              [&](const Operation& operation) { return operation.equation.result == tensor; });
 }
 
-bool is_row_program(const Case& each) {
-  return dynamic_cast<const RowRule*>(each.variant->rule.get()) != nullptr;
-}
-
 }  // namespace
 
 TEST_CASE("two passes do the same sums as one: not a bit differs") {
   int row_programs = 0;
   for (const Case& each : all_cases({.tokens = 41, .dk = 5, .dv = 3, .seed = 7})) {
-    if (!is_row_program(each)) continue;
+    if (!each.variant->rule->row_program()) continue;
     ++row_programs;
     for (const Precision precision : scalar_precisions) {
       for (const Index chunk_size : {1, 7, 40, 64}) {
@@ -87,7 +81,7 @@ TEST_CASE("two passes do the same sums as one: not a bit differs") {
 
 TEST_CASE("the first pass makes every state and no output, the second no state") {
   for (const Case& each : all_cases({.tokens = 17, .dk = 3, .dv = 5, .seed = 8})) {
-    if (!is_row_program(each)) continue;
+    if (!each.variant->rule->row_program()) continue;
     INFO(each.words);
     const auto trace = each.trace(Form::two_pass, 4);
     REQUIRE(trace->phases.size() == 2);
@@ -121,7 +115,7 @@ TEST_CASE("a rule without a pass for the state alone says so") {
   for (const Case& each : all_cases({.tokens = 5, .dk = 2, .dv = 2, .seed = 9})) {
     INFO(each.words);
     const auto missing = each.variant->rule->missing(Form::two_pass, each.sequence.settings);
-    CHECK(missing.has_value() != is_row_program(each));
+    CHECK(missing.has_value() != (each.variant->rule->row_program() != nullptr));
     if (missing) CHECK_THROWS_WITH(each.run(Form::two_pass), says(*missing));
     if (missing) CHECK_THROWS_AS(each.trace(Form::two_pass, 4), Unsupported);
   }

@@ -36,8 +36,6 @@ double decays(const Matrix<double>& alpha, Index first, Index last, Index channe
   return product;
 }
 
-Matrix<double> number(double value) { return Matrix<double>::Constant(1, 1, value); }
-
 }  // namespace
 
 TEST_CASE("masks keep the lower triangle, whatever stands above") {

@@ -26,9 +26,9 @@ struct Golden {
   Arrays arrays;  // everything that the file holds
 };
 
+/// Further axes stand side by side.
 inline Matrix<double> as_matrix(const Array& array) {
-  const Index columns = array.rank() == 1 ? 1 : array.shape[1];
-  Matrix<double> matrix(array.shape[0], columns);
+  Matrix<double> matrix(array.shape[0], array.shape[0] == 0 ? 0 : array.size() / array.shape[0]);
   for (Index flat = 0; flat < array.size(); ++flat) matrix.data()[flat] = array[flat];
   return matrix;
 }

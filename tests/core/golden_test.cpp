@@ -10,7 +10,6 @@
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 #include "tests/core/golden.h"
-#include "tests/core/oracles.h"
 #include "tests/folders.h"
 
 using namespace palimpsest;
@@ -141,15 +140,6 @@ void check_forms(const Case& each, Precision precision, double tolerance) {
       CHECK(worst.error <= each.allowed(tolerance));
     }
   }
-}
-
-/// The same case with the numbers of one array changed.
-template <class Change>
-Case changed(const Case& each, const std::string& array, Change change) {
-  Arrays arrays = *each.arrays;
-  auto& values = std::get<0>(arrays.at(array).values);
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = change(values[i], i);
-  return bound(*each.variant, each.settings, std::move(arrays), each.words + " changed " + array);
 }
 
 }  // namespace

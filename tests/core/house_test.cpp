@@ -1,14 +1,12 @@
 // Arrows between the rooms of the house go one way, and the page about them is true.
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "tests/catch.h"
+#include "tests/core/io/files.h"
 #include "tests/core/rooms.h"
-#include "tests/core/type_names.h"
 #include "tests/folders.h"
 
 using namespace palimpsest::testing;
@@ -17,17 +15,15 @@ namespace {
 
 const std::filesystem::path root = std::filesystem::path(assets_folder()).parent_path();
 
-std::string text_of(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
+/// What every program of ours is linked from.
+std::vector<SourceFile> program() { return sources_below(root, {"core", "kernels", "app"}); }
 
 using Lines = std::vector<std::string>;
 
 }  // namespace
 
 TEST_CASE("no room includes what it may not", "[rooms]") {
-  CHECK(wrong_arrows(rooms(), sources_below(root, {"core", "kernels", "app"})) == Lines{});
+  CHECK(wrong_arrows(rooms(), program()) == Lines{});
 }
 
 TEST_CASE("no room defines what another one declares", "[rooms]") {
@@ -39,15 +35,15 @@ TEST_CASE("no room defines what another one declares", "[rooms]") {
       "palimpsest::draw_top_bar: declared in app/studio/workspaces.h, defined in app/views/top_bar.cpp",
       "palimpsest::draw_status: declared in app/studio/workspaces.h, defined in app/views/status.cpp",
       "palimpsest::workspaces: declared in app/studio/workspaces.h, defined in app/views/workspaces.cpp"};
-  const Lines found = hidden_arrows(rooms(), sources_below(root, {"core", "kernels", "app"}));
+  const Lines found = hidden_arrows(rooms(), program());
   CHECK(std::ranges::is_permutation(found, known));
 }
 
 TEST_CASE("the page about the rooms shows the arrows that there are", "[rooms]") {
   const auto page = root / "docs/rooms.md";
-  const std::string expected = rooms_page(rooms(), sources_below(root, {"core", "kernels", "app"}));
+  const std::string expected = rooms_page(rooms(), program());
   if (std::getenv("PALIMPSEST_WRITE_DOCS") != nullptr) std::ofstream(page, std::ios::binary) << expected;
-  CHECK(text_of(page) == expected);
+  CHECK(read_file(page) == expected);
 }
 
 TEST_CASE("a wrong arrow, a file without a room and a table that goes back are found", "[rooms]") {
@@ -65,14 +61,15 @@ TEST_CASE("a wrong arrow, a file without a room and a table that goes back are f
 
 TEST_CASE("a function that another room defines is found", "[rooms]") {
   const std::vector<Room> table = {{"core/a", "", {}}, {"core/b", "", {"core/a"}}};
-  const SourceFile header{"core/a/x.h",
-                          "namespace p {\nint one(int x = 1);\nstruct S { void two() const; };\n"
-                          "std::vector<int> three(std::span<const int> of = {}, int more = {});\n}\n"};
+  const SourceFile header{
+      "core/a/x.h",
+      "namespace p {\nint one(int x = 1);\nstruct S {\n  void two() const;\n};\n"
+      "std::vector<int> three(std::span<const int> of = {}, int more = {});\n}  // namespace p\n"};
   const auto hidden = [&](const std::string& path, const std::string& body) {
-    return hidden_arrows(table, {header, {path, "namespace p {\n" + body + "\n}\n"}});
+    return hidden_arrows(table, {header, {path, "namespace p {\n" + body + "\n}  // namespace p\n"}});
   };
-  CHECK(hidden("core/a/x.cpp", "int one(int x) { return x; } void S::two() const {}") == Lines{});
-  CHECK(hidden("core/b/y.cpp", "namespace { int one(int x) { return x; } }") == Lines{});
+  CHECK(hidden("core/a/x.cpp", "int one(int x) { return x; }\nvoid S::two() const {}") == Lines{});
+  CHECK(hidden("core/b/y.cpp", "namespace {\nint one(int x) { return x; }\n}  // namespace") == Lines{});
   CHECK(hidden("core/b/y.cpp", "int four() { return one(); }") == Lines{});
   CHECK(hidden("core/b/y.cpp", "int one(int x) { return x; }") ==
         Lines{"p::one: declared in core/a/x.h, defined in core/b/y.cpp"});
@@ -98,76 +95,51 @@ TEST_CASE("the drawing leaves out arrows that go by way of another room", "[room
 
 // No two types of one name: in one program they would be taken for each other, and no compiler has to say so.
 
-namespace {
-
-namespace fs = std::filesystem;
-
-/// What every program of ours is linked from.
-std::vector<SourceFile> program() { return sources_below(root, {"core", "kernels", "app"}); }
-
-using Names = std::vector<std::string>;
-
-}  // namespace
-
 TEST_CASE("no type of the program, of its tests or of its benchmarks is defined twice", "[names]") {
   const std::vector<SourceFile> shared = program();
-  CHECK(types_defined_twice(shared) == Names{});
-  std::vector<fs::path> further = {"bench"};
-  for (const auto& entry : fs::directory_iterator(root / "tests"))
+  CHECK(types_defined_twice(shared) == Lines{});
+  std::vector<std::filesystem::path> further = {"bench"};
+  for (const auto& entry : std::filesystem::directory_iterator(root / "tests"))
     if (entry.is_directory()) further.push_back(entry.path().lexically_relative(root));
   CHECK(further.size() > 6);
-  for (const fs::path& folder : further) {
+  for (const std::filesystem::path& folder : further) {
     CAPTURE(folder.string());
     std::vector<SourceFile> sources = shared;
     std::ranges::copy(sources_below(root, {folder.string()}), std::back_inserter(sources));
-    CHECK(types_defined_twice(sources) == Names{});
+    CHECK(types_defined_twice(sources) == Lines{});
   }
 }
 
 TEST_CASE("the types of the program are found, and a second one of the same name is told", "[names]") {
   std::vector<SourceFile> sources = program();
-  Names all;
+  Lines all;
   for (const SourceFile& source : sources)
-    for (std::string& name : type_names(source.text)) all.push_back(std::move(name));
-  // A template, a class with a base, a scoped enumeration, a nested type, an alias; in core and in app.
-  for (const char* name :
-       {"palimpsest::Program", "palimpsest::RowRule", "palimpsest::Cause", "palimpsest::InnerProblem::After",
-        "palimpsest::NamedStates", "palimpsest::Session", "palimpsest::style::Palette"}) {
+    std::ranges::copy(Definitions(source.text).types, std::back_inserter(all));
+  // A template, a class with a base, a scoped enumeration, an alias; in core and in app.
+  for (const char* name : {"palimpsest::Program", "palimpsest::RowRule", "palimpsest::Cause",
+                           "palimpsest::NamedStates", "palimpsest::Session", "palimpsest::style::Palette"}) {
     CAPTURE(name);
     CHECK(std::ranges::count(all, name) == 1);
   }
   CHECK(all.size() > 250);
 
-  sources.push_back({"app/injected.h", "namespace palimpsest { struct Divergence { int token; }; }"});
+  sources.push_back(
+      {"app/injected.h",
+       "namespace palimpsest {\nstruct Divergence {\n  int token;\n};\n}  // namespace palimpsest\n"});
   CHECK(types_defined_twice(sources) ==
-        Names{"palimpsest::Divergence: core/insight/stability.h, app/injected.h"});
+        Lines{"palimpsest::Divergence: core/insight/stability.h, app/injected.h"});
 }
 
 TEST_CASE("what counts as the definition of a type", "[names]") {
-  const auto names = [](const char* source) { return type_names(source); };
-  CHECK(names("namespace a { struct X {}; }  namespace a::b { class X final : public a::X {}; }") ==
-        Names{"a::X", "a::b::X"});
-  CHECK(names("template <class T, class U = int> struct X { enum class Kind : char { one }; union { int i; "
-              "}; };") == Names{"X", "X::Kind"});
-  CHECK(names("template <> struct X<int> {}; struct X<std::vector<int>> {}; struct A::X {};") ==
-        Names{"X<int>", "X<std::vector<int>>", "A::X"});
-  CHECK(names("struct [[nodiscard]] X {}; struct alignas(8) Y {}; enum Z { a }; using W = int;") ==
-        Names{"X", "Y", "Z", "W"});
-  CHECK(names("extern \"C\" { struct X {}; } inline namespace v { struct Y {}; }") == Names{"X", "v::Y"});
-  // Local to its file.
-  CHECK(
-      names("namespace { struct X { struct Y {}; }; } namespace a { namespace { using Z = int; } }").empty());
-  CHECK(names("int f(struct S s) { struct X {}; using Y = X; return [] { struct Z {}; return 1; }(); }")
+  const auto names = [](const std::string& source) { return Definitions(source).types; };
+  CHECK(names("namespace a {\nstruct X {};\n}  // namespace a\nnamespace a::b {\nclass X final : public a::X "
+              "{\n") == Lines{"a::X", "a::b::X"});
+  CHECK(names("template <class T>\nstruct X<std::vector<T>> {\n  enum class Kind { one };\n};\nenum class Z "
+              ": char { a };\n"
+              "struct [[nodiscard]] Y {\n};\nusing W = int;\n") == Lines{"X<std::vector<T>>", "Z", "Y", "W"});
+  // Local to its file, without a body, or not a type's.
+  CHECK(names("namespace {\nstruct X {};\n}  // namespace\nnamespace a {\nnamespace {\nusing Z = int;\n")
             .empty());
-  // No body, or not a type's.
-  CHECK(
-      names("struct X; class Y; enum class Z : int; friend class W; using namespace a; using a::V;").empty());
-  CHECK(names("struct X f(int i) { return {}; } struct X x = {}; const struct X y{1};").empty());
-  CHECK(names("template <class T> bool operator<(const T& a, const T& b) { return a.x < b.x; }").empty());
-  // Not code at all.
-  CHECK(
-      names("// struct A {};\n/* struct B {}; */ auto s = \"struct C {};\"; auto r = R\"(\" struct D {};)\";")
-          .empty());
-  CHECK(names("#define E \\\n  struct E {};\nint million = 1'000'000; char quote = '\\'';").empty());
-  CHECK(names("int million = 1'000'000; char c = '{'; struct X {};") == Names{"X"});
+  CHECK(names("int f() {\n  struct X {};\n}\nstruct X;\nenum class Z : int;\nusing a::V;\n").empty());
+  CHECK(names("struct X f(int i) {\n  return {};\n}\n// struct A {};\n").empty());
 }

@@ -8,7 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/insight/learning.h"
-#include "core/operator/inner_batches.h"
+#include "core/operator/blocks.h"
 #include "core/rules/inner_problem.h"
 #include "core/rules/stored_pairs.h"
 #include "core/steps/trace.h"
@@ -35,18 +35,6 @@ std::vector<Case> cases_with_batch(Index batch, RandomCase random) {
     }
   }
   return cases;
-}
-
-/// The same case with other arrays.
-template <class Change>
-Case changed(const Case& each, Change change) {
-  Arrays arrays = *each.arrays;
-  change(arrays);
-  return bound(*each.variant, each.settings, std::move(arrays), each.words);
-}
-
-void fill(Arrays& arrays, const char* name, double value) {
-  for (double& each : std::get<0>(arrays.at(name).values)) each = value;
 }
 
 bool is_finite(const Output& output) {
@@ -98,9 +86,8 @@ TEST_CASE("a position factor of 0 for the last token forgets the batch") {
     for (Settings given : option_choices(find_variant(id))) {
       given.parameters["batch"] = 4;
       const RandomCase random{.tokens = 8, .dk = 6, .dv = 6, .initial_state = true, .seed = 42};
-      const Case each = changed(random_case(find_variant(id), given, random), [](Arrays& arrays) {
-        arrays["sigma"] = Array({4}, std::vector<double>{1, 0.5, 2, 0});
-      });
+      const Case each = with(random_case(find_variant(id), given, random),
+                             {{"sigma", Array({4}, std::vector<double>{1, 0.5, 2, 0})}});
       const Output recurrent = each.run(Form::recurrent);
       for (const Index chunk_size : {1, 3, 4, 8}) {
         INFO(each.words << " chunk " << chunk_size);
@@ -120,7 +107,7 @@ TEST_CASE("nothing to learn gives numbers, not NaN") {
   for (const Case& each : cases_with_batch(4, {.tokens = 9, .dk = 1, .dv = 1, .seed = 44})) {
     for (const char* silent : {"eta", "k", "v", "q", "initial_S", "W1", "W2"}) {
       if (!each.arrays->contains(silent)) continue;
-      const Case quiet = changed(each, [&](Arrays& arrays) { fill(arrays, silent, 0); });
+      const Case quiet = scaled(each, silent, 0);
       for (const Form form : quiet.forms()) {
         for (const Precision precision : scalar_precisions) {
           INFO(each.words << " without " << silent << " " << name(form) << " " << name(precision));
@@ -243,10 +230,8 @@ TEST_CASE("a solve converges as the engine iterates, to the solution that the en
 }
 
 TEST_CASE("a query of zeros is solved before it begins, and other rules solve nothing", "[solve]") {
-  const Case each = random_case(find_variant("mesanet"), {}, {.tokens = 3, .dk = 4, .dv = 2});
-  Arrays arrays = *each.arrays;
-  for (double& x : std::get<0>(arrays.at("q").values)) x = 0;
-  const Case silent = bound(*each.variant, each.settings, arrays);
+  const Case silent =
+      scaled(random_case(find_variant("mesanet"), {}, {.tokens = 3, .dk = 4, .dv = 2}), "q", 0);
   const auto solve = converging_solve(*silent.variant, silent.sequence, 2, 2);
   REQUIRE(solve);
   CHECK(solve->steps() == 0);

@@ -301,6 +301,7 @@ TEST_CASE("half of what is kept so is left after its half-life", "[keeping]") {
     CHECK(std::abs(std::pow(kept, half_life(kept)) - 0.5) < exact);
   CHECK(half_life(1) == std::numeric_limits<double>::infinity());
   CHECK(half_life(0) == 0);
+  CHECK(half_life(0.5) == 1);
   CHECK(std::abs(kept_for(half_life(0.9)) - 0.9) < exact);
   CHECK(kept_for(0) == 0);
   const Case each = make_case("kda", {.tokens = 6, .dk = 3, .dv = 2});

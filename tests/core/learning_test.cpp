@@ -104,17 +104,13 @@ double step_deviation(const Case& each, const InnerProblem& problem) {
 /// Every case whose every token has a loss; the erase keys are made multiples of k.
 std::vector<Case> learning_cases(RandomCase random) {
   std::vector<Case> cases;
-  for (Case& each : all_cases(random)) {
+  for (const Case& each : all_cases(random)) {
     if (!each.variant->loss.problems) continue;
-    Arrays arrays = *each.arrays;
-    if (arrays.contains("p")) {
-      arrays["p"] = arrays.at("k");
-      for (double& x : std::get<0>(arrays["p"].values)) x *= 0.75;
-    }
-    if (arrays.contains("erase_gate")) {
-      for (double& x : std::get<0>(arrays["erase_gate"].values)) x = 0.75;
-    }
-    cases.push_back(bound(*each.variant, each.settings, std::move(arrays), each.words));
+    cases.push_back(changed(each, [](Arrays& arrays) {
+      if (arrays.contains("p"))
+        arrays["p"] = mapped<double>(arrays.at("k"), [](double x) { return 0.75 * x; });
+      if (arrays.contains("erase_gate")) std::ranges::fill(numbers(arrays, "erase_gate"), 0.75);
+    }));
   }
   return cases;
 }
@@ -130,10 +126,6 @@ Case one_key(const char* id, Index tokens, const Arrays& others) {
   for (const char* name : {"q", "k"}) arrays[name] = repeated({0.6, 0.8});
   arrays["v"] = repeated({1, -2, 3});
   return bound(find_variant(id), resolve(find_variant(id), {}), std::move(arrays), id);
-}
-
-Array constant(Index tokens, double value) {
-  return {{tokens}, std::vector<double>(static_cast<std::size_t>(tokens), value)};
 }
 
 /// A term whose gradient is wrong by `factor`.
@@ -232,17 +224,13 @@ TEST_CASE("A token without an inner loss says why") {
     const Case each = random_case(find_variant(id), {}, {.tokens = 2});
     CHECK_THROWS_WITH(learning_at(*each.variant, each.sequence, 1), says("token 1: the key that asks"));
   }
-  Case rwkv = random_case(find_variant("rwkv7"), {}, {.tokens = 2, .dk = 3, .dv = 2});
-  Arrays arrays = *rwkv.arrays;
-  std::get<0>(arrays["a"].values)[4] = 0;
-  rwkv = bound(*rwkv.variant, rwkv.settings, arrays);
+  const Case rwkv = changed(random_case(find_variant("rwkv7"), {}, {.tokens = 2, .dk = 3, .dv = 2}), "a",
+                            [](double a, std::size_t i) { return i == 4 ? 0 : a; });
   CHECK_NOTHROW(learning_at(*rwkv.variant, rwkv.sequence, 0));
   CHECK_THROWS_WITH(learning_at(*rwkv.variant, rwkv.sequence, 1), says("channel 1"));
   CHECK_THROWS_WITH(learning_at(*rwkv.variant, rwkv.sequence, 2), says("token 2; expected one of the 2"));
   CHECK_THROWS_AS(learning_at(*rwkv.variant, rwkv.sequence, -1), InputError);
-  std::stop_source stop;
-  stop.request_stop();
-  CHECK_THROWS_AS(learning_at(*rwkv.variant, rwkv.sequence, 1, stop.get_token()), Cancelled);
+  CHECK_THROWS_AS(learning_at(*rwkv.variant, rwkv.sequence, 1, stopped()), Cancelled);
 }
 
 TEST_CASE("Along the gradient the loss is what it is there") {
@@ -275,11 +263,8 @@ TEST_CASE("Along the gradient the loss is what it is there") {
 }
 
 TEST_CASE("Stability of one pair is 1 - beta |k|^2") {
-  Case each = random_case(find_variant("deltanet"), {}, {.tokens = 1, .dk = 2, .dv = 3});
-  Arrays arrays = *each.arrays;
-  arrays["k"] = Array({1, 2}, std::vector<double>{3, 4});
-  arrays["beta"] = constant(1, 0.1);
-  each = bound(*each.variant, each.settings, arrays);
+  const Case each = with(random_case(find_variant("deltanet"), {}, {.tokens = 1, .dk = 2, .dv = 3}),
+                         {{"k", Array({1, 2}, std::vector<double>{3, 4})}, {"beta", filled({1}, 0.1)}});
   const LearningStep step = learning_at(*each.variant, each.sequence, 0).front();
   REQUIRE(step.stability);
   CHECK(step.stability->sharpness == Approx(25).epsilon(1e-14));
@@ -314,15 +299,15 @@ TEST_CASE("The largest stable learning rate divides what settles from what runs 
     const Case each = one_key(id, 1, others);
     return learning_at(*each.variant, each.sequence, 0).back().stability->largest_rate;
   };
-  const double beta = limit("deltanet", {{"beta", constant(1, 1)}});
+  const double beta = limit("deltanet", {{"beta", filled({1}, 1)}});
   CHECK(beta == Approx(2).epsilon(1e-14));
-  CHECK(last_error("deltanet", {{"beta", constant(T, 0.98 * beta)}}) < 1e-3);
-  CHECK(last_error("deltanet", {{"beta", constant(T, 1.02 * beta)}}) > 1e3);
+  CHECK(last_error("deltanet", {{"beta", filled({T}, 0.98 * beta)}}) < 1e-3);
+  CHECK(last_error("deltanet", {{"beta", filled({T}, 1.02 * beta)}}) > 1e3);
   for (const double eta : {0.0, 0.5, 0.9}) {
     const auto others = [&](Index tokens, double theta) {
-      return Arrays{{"eta", constant(tokens, eta)},
-                    {"forget", constant(tokens, 0)},
-                    {"theta", constant(tokens, theta)}};
+      return Arrays{{"eta", filled({tokens}, eta)},
+                    {"forget", filled({tokens}, 0)},
+                    {"theta", filled({tokens}, theta)}};
     };
     const double theta = limit("titans", others(1, 1));
     CHECK(theta == Approx(2 * (1 + eta)).epsilon(1e-14));
@@ -352,17 +337,15 @@ TEST_CASE("Newton-Schulz shows its iterates and their singular values") {
 
 TEST_CASE("A state that runs away is found at its token, with its cause") {
   const auto of = [](const Case& each) { return divergence(*each.variant, each.sequence); };
-  CHECK_FALSE(of(one_key("deltanet", 200, {{"beta", constant(200, 1.9)}})));
+  CHECK_FALSE(of(one_key("deltanet", 200, {{"beta", filled({200}, 1.9)}})));
   CHECK_FALSE(of(one_key("linear", 300, {})));
 
   // Unit key, beta 2.5 from token 50 on: the error grows by 1.5 per token.
-  Array beta = constant(200, 1);
+  Array beta = filled({200}, 1);
   for (std::size_t t = 50; t < 200; ++t) std::get<0>(beta.values)[t] = 2.5;
-  Case each = one_key("deltanet", 200, {{"beta", beta}});
   // Something to amplify: the values change sign.
-  Arrays arrays = *each.arrays;
-  for (std::size_t i = 0; i < 600; i += 2) std::get<0>(arrays["v"].values)[i] *= -1;
-  each = bound(*each.variant, each.settings, arrays);
+  const Case each = changed(one_key("deltanet", 200, {{"beta", beta}}), "v",
+                            [](double v, std::size_t i) { return i % 2 == 0 ? -v : v; });
   const auto found = of(each);
   REQUIRE(found);
   CHECK(found->cause == Cause::overshoots);
@@ -375,17 +358,16 @@ TEST_CASE("A state that runs away is found at its token, with its cause") {
   // The state before it has not run away, as the engine has it.
   CHECK(states_at(*each.variant, each.sequence, found->token)[0].second.norm() < found->norm);
 
-  const Case grows = one_key("deltanet", 200, {{"beta", constant(200, -0.3)}});
+  const Case grows = one_key("deltanet", 200, {{"beta", filled({200}, -0.3)}});
   REQUIRE(of(grows));
   CHECK(of(grows)->cause == Cause::grows);
   CHECK(of(grows)->eigenvalue == Approx(1.3).epsilon(1e-12));
   CHECK(of(grows)->cause_token == 0);
 
-  Case overflow = one_key("linear", 3, {});
-  arrays = *overflow.arrays;
-  std::get<0>(arrays["k"].values)[2] = 1e200;
-  std::get<0>(arrays["v"].values)[3] = 1e200;
-  overflow = bound(*overflow.variant, overflow.settings, arrays);
+  const Case overflow = changed(one_key("linear", 3, {}), [](Arrays& arrays) {
+    numbers(arrays, "k")[2] = 1e200;
+    numbers(arrays, "v")[3] = 1e200;
+  });
   REQUIRE(of(overflow));
   CHECK(of(overflow)->cause == Cause::overflow);
   CHECK(of(overflow)->token == 1);
@@ -395,10 +377,9 @@ TEST_CASE("A state that runs away is found at its token, with its cause") {
 TEST_CASE("A reach of 1 writes exactly, above 1 a write overshoots, above 2 by more than was wrong") {
   // What the window says beside its slider, asked of the engine: what the memory answers before and after.
   for (const double reach : {0.4, 1.0, 1.7, 2.0, 2.6}) {
-    Case each = one_key("deltanet", 2, {{"beta", constant(2, reach)}});
-    Arrays arrays = *each.arrays;
-    std::get<0>(arrays["v"].values)[4] = 7;  // the second value is another one
-    each = bound(*each.variant, each.settings, arrays);
+    const Case each =  // the second value is another one
+        changed(one_key("deltanet", 2, {{"beta", filled({2}, reach)}}), "v",
+                [](double v, std::size_t i) { return i == 4 ? 7 : v; });
     const auto stability = stability_at(*each.variant, each.sequence, 1);
     REQUIRE(stability);
     CHECK(stability->reach == Approx(reach).epsilon(1e-13));
@@ -454,11 +435,10 @@ TEST_CASE("What a step does to errors follows from its token's own numbers") {
 
 TEST_CASE("A row program runs away where its own steps, one by one, say so") {
   for (const char* id : {"deltanet", "gated_deltanet", "kda", "deltaproduct"}) {
-    Case each = random_case(find_variant(id), {}, {.tokens = 67, .dk = 5, .dv = 3, .initial_state = true});
+    const RandomCase random{.tokens = 67, .dk = 5, .dv = 3, .initial_state = true};
+    const Case each = changed(random_case(find_variant(id), {}, random), "beta",
+                              [](double beta, std::size_t) { return 6 * beta + 3; });
     INFO(each.words);
-    Arrays arrays = *each.arrays;
-    for (double& value : std::get<0>(arrays["beta"].values)) value = 6 * value + 3;
-    each = bound(*each.variant, each.settings, arrays);
     const auto found = divergence(*each.variant, each.sequence);
     REQUIRE(found);
     CHECK(found->cause == Cause::overshoots);

@@ -36,9 +36,9 @@ inline std::string refusal(const Case& each) {
 
 /// The same case with one number of an array changed.
 inline Case with_changed(const Case& each, const std::string& array, Index at, double by) {
-  Arrays arrays = *each.arrays;
-  std::get<0>(arrays.at(array).values)[static_cast<std::size_t>(at)] += by;
-  return bound(*each.variant, each.settings, std::move(arrays), each.words + " changed " + array);
+  return changed(each, array, [&](double value, std::size_t i) {
+    return static_cast<Index>(i) == at ? value + by : value;
+  });
 }
 
 }  // namespace palimpsest::testing

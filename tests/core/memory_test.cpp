@@ -72,10 +72,10 @@ TEST_CASE("The memory answers what the output reads") {
     const Settings given = std::string(id) == "kernel" ? Settings{{{"feature_map", "elu1"}}, {}} : Settings{};
     Case each = random_case(find_variant(id), given, {.tokens = 6, .dk = 3, .dv = 2});
     INFO(each.words);
-    Arrays arrays = *each.arrays;
-    arrays["q"] = arrays["k"];
-    arrays.erase("D");
-    each = bound(*each.variant, each.settings, arrays);
+    each = changed(each, [](Arrays& arrays) {
+      arrays["q"] = arrays["k"];
+      arrays.erase("D");
+    });
     const Matrix<double> o = each.run(Form::recurrent).o;
     const NamedStates states = states_at(*each.variant, each.sequence, 6);
     // Kernelised attention maps q and k alike, so that its stored key is the mapped one.
@@ -225,9 +225,7 @@ TEST_CASE("Every memory has a capacity, or says why not") {
   CHECK_THROWS_WITH(write_effect(*softmax.variant, softmax.sequence, 1), says("keeps every key"));
   const Case kda = random_case(find_variant("kda"), {}, {.tokens = 2});
   CHECK_THROWS_AS(write_effect(*kda.variant, kda.sequence, 2), InputError);
-  std::stop_source stop;
-  stop.request_stop();
-  CHECK_THROWS_AS(capacity(find_variant("linear"), plan, stop.get_token()), Cancelled);
+  CHECK_THROWS_AS(capacity(find_variant("linear"), plan, stopped()), Cancelled);
   plan.counts = {2, 1};
   CHECK_THROWS_AS(capacity(find_variant("linear"), plan), InputError);
 }
@@ -335,9 +333,7 @@ TEST_CASE("Along a step of the delta family the loss of another pair is that of 
           losses_along(*each.variant, each.sequence, step, {.token = token}, rates);
       REQUIRE(losses.size() == rates.size());
       for (std::size_t i = 0; i < rates.size(); ++i) {
-        Arrays arrays = *each.arrays;
-        std::get<0>(arrays["beta"].values)[8] = rates[i];
-        const Case with_rate = bound(*each.variant, each.settings, arrays);
+        const Case with_rate = changed(each, [&](Arrays& arrays) { numbers(arrays, "beta")[8] = rates[i]; });
         CHECK(losses[i] == Approx(plain_loss(with_rate, 9, token, 0)).epsilon(1e-9).margin(1e-12));
       }
       // Of the word's own pair it is the loss of the step.

@@ -195,8 +195,6 @@ TEST_CASE("conjugate gradients end after as many steps as there are different ei
 
 namespace {
 
-Matrix<double> number(double value) { return Matrix<double>::Constant(1, 1, value); }
-
 /// max|x - y|; infinite where the shapes differ.
 double distance(const Matrix<double>& x, const Matrix<double>& y) {
   if (x.rows() != y.rows() || x.cols() != y.cols()) return std::numeric_limits<double>::infinity();

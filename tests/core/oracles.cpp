@@ -1,4 +1,4 @@
-#include "tests/core/oracles.h"
+#include "tests/core/cases.h"
 
 #include <Eigen/Dense>
 #include <cctype>

@@ -14,12 +14,9 @@ inline constexpr const char* growing_rules[] = {"deltanet", "gated_deltanet", "k
 /// One of them whose numbers do, with what makes them grow.
 inline Case growing(const char* id, double factor) {
   Case each = random_case(find_variant(id), {}, {.tokens = 200, .dk = 8, .dv = 8, .seed = 5});
-  Arrays arrays = *each.arrays;
-  for (const char* name : {"k", "beta", "theta", "a", "b"}) {
-    if (!arrays.contains(name)) continue;
-    for (double& value : std::get<0>(arrays.at(name).values)) value *= factor;
-  }
-  return bound(*each.variant, each.settings, std::move(arrays), id);
+  for (const char* name : {"k", "beta", "theta", "a", "b"})
+    if (each.arrays->contains(name)) each = scaled(each, name, factor);
+  return each;
 }
 
 /// The first token whose output is not finite; T if there is none.

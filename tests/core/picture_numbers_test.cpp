@@ -32,13 +32,6 @@ TEST_CASE("what is lost is told by powers of ten", "[pictures]") {
   CHECK(lost(0, 5) == 1);
 }
 
-TEST_CASE("half of what is kept twice of four is left after one more", "[pictures]") {
-  CHECK(half_life(0.5) == 1);
-  CHECK(half_life(std::sqrt(0.5)) == Approx(2).epsilon(1e-14));
-  CHECK(half_life(0) == 0);
-  CHECK(half_life(1) == std::numeric_limits<double>::infinity());
-}
-
 TEST_CASE("the figures of a matrix are those of its entries", "[pictures]") {
   Matrix<double> X = Matrix<double>::Zero(3, 2);
   X(0, 0) = -4;

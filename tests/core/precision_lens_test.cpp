@@ -24,11 +24,8 @@ Seen look(const Case& each, const Lens& lens) {
 /// A random case in which the gate of one token is `gate`.
 Case with_gate(const char* id, Index token, double gate) {
   const Case random = random_case(find_variant(id), {}, {.tokens = 9, .dk = 4, .dv = 3, .seed = 2});
-  Arrays arrays = *random.arrays;
-  std::vector<double> gates(static_cast<std::size_t>(arrays.at("alpha").size()), 0.9);
-  gates[static_cast<std::size_t>(token)] = gate;
-  arrays["alpha"] = Array(arrays.at("alpha").shape, gates);
-  return bound(*random.variant, random.settings, std::move(arrays));
+  return changed(random, "alpha",
+                 [&](double, std::size_t i) { return static_cast<Index>(i) == token ? gate : 0.9; });
 }
 
 }  // namespace
@@ -97,11 +94,9 @@ TEST_CASE("lens: what cancels does not underflow, and what is made of it was los
   const Case random = random_case(find_variant("deltanet"), {}, {.tokens = 2, .dk = 2, .dv = 1, .seed = 2});
   // The second difference is too small for f16 itself, which is not why it is lost.
   for (const double difference : {0x1p-20, 0x1p-40}) {
-    Arrays arrays = *random.arrays;
-    arrays["k"] = Array({2, 2}, std::vector<double>{1, 0, 1, 0});
-    arrays["v"] = Array({2, 1}, std::vector<double>{1, 1 + difference});
-    arrays["beta"] = Array({2}, std::vector<double>{1, 1});
-    const Case each = bound(*random.variant, random.settings, std::move(arrays));
+    const Case each = with(random, {{"k", Array({2, 2}, std::vector<double>{1, 0, 1, 0})},
+                                    {"v", Array({2, 1}, std::vector<double>{1, 1 + difference})},
+                                    {"beta", filled({2}, 1)}});
     for (const Arithmetic arithmetic : {Arithmetic::tf32, Arithmetic::bf16, Arithmetic::f16}) {
       const Seen seen = look(each, {.form = Form::recurrent, .arithmetic = arithmetic});
       INFO(name(arithmetic) << " " << difference);
@@ -118,10 +113,7 @@ TEST_CASE("lens: what cancels does not underflow, and what is made of it was los
 
 TEST_CASE("lens: a product of numbers that a format holds underflows where it is smaller than all of them") {
   const Case random = random_case(find_variant("linear"), {}, {.tokens = 2, .dk = 1, .dv = 1, .seed = 2});
-  Arrays arrays = *random.arrays;
-  arrays["k"] = Array({2, 1}, std::vector<double>{0x1p-14, 0x1p-14});
-  arrays["v"] = Array({2, 1}, std::vector<double>{0x1p-14, 0x1p-14});
-  const Case each = bound(*random.variant, random.settings, std::move(arrays));
+  const Case each = with(random, {{"k", filled({2, 1}, 0x1p-14)}, {"v", filled({2, 1}, 0x1p-14)}});
   const Seen seen = look(each, {.form = Form::recurrent, .arithmetic = Arithmetic::f16});
   const LostNumber* lost = first_lost(seen, LostNumber::As::underflow);
   REQUIRE(lost);
@@ -133,17 +125,9 @@ TEST_CASE("lens: a product of numbers that a format holds underflows where it is
 
 TEST_CASE("lens: a memory that overflows f16 is marked with the token and the step that made it infinite") {
   const Case random = random_case(find_variant("linear"), {}, {.tokens = 9, .dk = 4, .dv = 3, .seed = 2});
-  Arrays arrays = *random.arrays;
   // Every token writes 30000 into the same cell: the third sum passes 65504.
-  std::vector<double> k(36, 0.0);
-  std::vector<double> v(27, 0.0);
-  for (std::size_t t = 0; t < 9; ++t) {
-    k[4 * t] = 1;
-    v[3 * t] = 30000;
-  }
-  arrays["k"] = Array({9, 4}, k);
-  arrays["v"] = Array({9, 3}, v);
-  const Case each = bound(*random.variant, random.settings, std::move(arrays));
+  const Case one_key = changed(random, "k", [](double, std::size_t i) { return i % 4 == 0 ? 1 : 0; });
+  const Case each = changed(one_key, "v", [](double, std::size_t i) { return i % 3 == 0 ? 30000 : 0; });
   const Seen seen = look(each, {.form = Form::recurrent, .arithmetic = Arithmetic::f16});
   const LostNumber* lost = first_lost(seen, LostNumber::As::infinite);
   REQUIRE(lost);
@@ -162,9 +146,7 @@ TEST_CASE("lens: a memory that overflows f16 is marked with the token and the st
 TEST_CASE("lens: tf32 has the digits of f16 and the range of f32") {
   const Case random = random_case(find_variant("deltanet"), {}, {.tokens = 17, .dk = 4, .dv = 3, .seed = 6});
   const auto line = [&](double factor, Arithmetic arithmetic) {
-    Arrays arrays = *random.arrays;
-    for (double& v : std::get<0>(arrays["v"].values)) v *= factor;
-    return look(bound(*random.variant, random.settings, std::move(arrays)),
+    return look(scaled(random, "v", factor),
                 {.form = Form::chunkwise, .arithmetic = arithmetic, .chunk_size = 8});
   };
   CHECK(line(1, Arithmetic::tf32).errors == line(1, Arithmetic::f16).errors);

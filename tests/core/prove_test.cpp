@@ -5,7 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/contract/output.h"
-#include "core/formula/rewriting.h"
+#include "core/formula/expression.h"
 #include "core/proof/departure.h"
 #include "core/proof/faults.h"
 #include "core/proof/fragile_forms.h"
@@ -20,12 +20,6 @@ using namespace palimpsest::testing;
 namespace {
 
 constexpr Index chunk_size = 4;
-
-/// A case in which a fault can show, as in faults_test.cpp.
-Case revealing(const Variant& variant, Settings given) {
-  given.parameters["scale"] = 0.625;
-  return random_case(variant, given, {.tokens = 18, .dk = 6, .dv = 6, .initial_state = true, .seed = 1});
-}
 
 std::shared_ptr<const EditedTrace> edited(const Case& each, const char* fault, Form form) {
   std::shared_ptr<const Trace> trace = each.trace(form, chunk_size);
@@ -46,8 +40,6 @@ bool same(const Record& a, const Record& b) {
   }
   return true;
 }
-
-std::shared_ptr<const Arrays> arrays_of(const Case& each) { return each.arrays; }
 
 }  // namespace
 
@@ -111,36 +103,33 @@ TEST_CASE("every fault in every form that can have it has a place in a formula a
           "[prove]") {
   int shown = 0;
   int explained = 0;
-  for (const Variant& variant : variants()) {
-    for (const Settings& given : option_choices(variant)) {
-      const Case each = revealing(variant, given);
-      for (const Form form : each.forms()) {
-        for (const Fault& fault : faults()) {
-          const auto trace = edited(each, fault.id.c_str(), form);
-          if (!trace) continue;
-          const auto right = each.trace(form, chunk_size);
-          const Comparison comparison = compare_steps(*right, {trace->phases, trace->symbols});
-          if (!comparison.departure || !comparison.message.empty()) continue;
-          INFO(fault.id << " in " << each.words << " " << name(form));
-          const Departure& at = *comparison.departure;
-          const WrongTensor wrong = wrong_tensor(trace->right(), *trace, at);
-          REQUIRE(wrong.is.size() > 0);
-          CHECK(wrong.is(at.row, at.column) == at.got);
-          CHECK(wrong.should_be(at.row, at.column) == at.expected);
-          if (at.rows_per_token > 0) {
-            // Rows of tokens before it are right.
-            const std::vector<double> errors = errors_by_row(at.tensor, wrong.is, wrong.should_be);
-            for (Index row = 0; row < at.row; ++row)
-              CHECK(errors[static_cast<std::size_t>(row)] <= step_tolerance);
-          }
-          CHECK((wrong.change.piece.has_value() || !wrong.change.carried.empty()));
-          const double largest = wrong.should_be.cwiseAbs().maxCoeff();
-          if (wrong.why_is) {
-            CHECK(std::abs(wrong.why_is->value - at.got) <= 1e-9 * std::max(largest, std::abs(at.got)));
-            ++explained;
-          }
-          ++shown;
+  for (const Case& each : revealing_cases()) {
+    for (const Form form : each.forms()) {
+      for (const Fault& fault : faults()) {
+        const auto trace = edited(each, fault.id.c_str(), form);
+        if (!trace) continue;
+        const auto right = each.trace(form, chunk_size);
+        const Comparison comparison = compare_steps(*right, {trace->phases, trace->symbols});
+        if (!comparison.departure || !comparison.message.empty()) continue;
+        INFO(fault.id << " in " << each.words << " " << name(form));
+        const Departure& at = *comparison.departure;
+        const WrongTensor wrong = wrong_tensor(trace->right(), *trace, at);
+        REQUIRE(wrong.is.size() > 0);
+        CHECK(wrong.is(at.row, at.column) == at.got);
+        CHECK(wrong.should_be(at.row, at.column) == at.expected);
+        if (at.rows_per_token > 0) {
+          // Rows of tokens before it are right.
+          const std::vector<double> errors = errors_by_row(at.tensor, wrong.is, wrong.should_be);
+          for (Index row = 0; row < at.row; ++row)
+            CHECK(errors[static_cast<std::size_t>(row)] <= step_tolerance);
         }
+        CHECK((wrong.change.piece.has_value() || !wrong.change.carried.empty()));
+        const double largest = wrong.should_be.cwiseAbs().maxCoeff();
+        if (wrong.why_is) {
+          CHECK(std::abs(wrong.why_is->value - at.got) <= 1e-9 * std::max(largest, std::abs(at.got)));
+          ++explained;
+        }
+        ++shown;
       }
     }
   }
@@ -151,9 +140,8 @@ TEST_CASE("every fault in every form that can have it has a place in a formula a
 TEST_CASE("a fault is carried out as verify does it", "[prove]") {
   const Case each = revealing(find_variant("gated_deltanet"), {});
   const auto trace = each.trace(Form::chunkwise, chunk_size);
-  ReferenceRun reference(*each.variant,
-                         held_inputs(*each.variant, arrays_of(each), each.settings, Precision::f64),
-                         Precision::f64);
+  ReferenceRun reference(
+      *each.variant, held_inputs(*each.variant, each.arrays, each.settings, Precision::f64), Precision::f64);
   const auto judge = [&](const Output& output) {
     return reference.judge(output, Form::chunkwise, chunk_size, Tolerance{1e-10});
   };
@@ -175,7 +163,7 @@ TEST_CASE("every fragile form breaks on data made for it, and holds on others of
     const Form form = fragile.always_wrong ? Form::parallel : Form::chunkwise;
     for (const bool breaks : {true, false}) {
       INFO(fragile.way.id << (breaks ? " breaks" : " holds"));
-      const FragileData data = fragile_data(fragile, variant, *arrays_of(each), 64, breaks);
+      const FragileData data = fragile_data(fragile, variant, *each.arrays, 64, breaks);
       const Case changed = bound(variant, each.settings, data.arrays);
       const auto run = run_fragile(fragile, variant, changed.sequence, form, 64);
       REQUIRE(run);
@@ -196,9 +184,8 @@ TEST_CASE("every fragile form breaks on data made for it, and holds on others of
 TEST_CASE("a sum over more tokens at once multiplies rounding by no less, and the sentence has the figures",
           "[prove]") {
   const Case each = random_case(find_variant("deltanet"), {}, {.tokens = 65, .dk = 6, .dv = 5, .seed = 2});
-  ReferenceRun reference(*each.variant,
-                         held_inputs(*each.variant, arrays_of(each), each.settings, Precision::f64),
-                         Precision::f64);
+  ReferenceRun reference(
+      *each.variant, held_inputs(*each.variant, each.arrays, each.settings, Precision::f64), Precision::f64);
   const auto lost = digits_lost(reference, {Form::recurrent, Form::chunkwise, Form::parallel}, 16);
   REQUIRE(lost.size() == 3);
   CHECK(lost[0].at_once == 1);

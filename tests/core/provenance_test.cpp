@@ -9,7 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/engines/row_engines.h"
-#include "core/formula/rewriting.h"
+#include "core/formula/expression.h"
 #include "core/insight/memory_change.h"
 #include "core/insight/provenance.h"
 #include "core/insight/stability.h"
@@ -257,12 +257,8 @@ TEST_CASE("provenance: an entry that there is not is refused by name") {
 
 TEST_CASE("provenance: stops when asked to") {
   const Case each = random_case(find_variant("gated_deltanet"), {}, {.tokens = 17});
-  std::stop_source source;
-  source.request_stop();
-  CHECK_THROWS_AS(provenance(*each.variant->rule, each.sequence, {.tokens = 17}, source.get_token()),
-                  Cancelled);
-  CHECK_THROWS_AS(history(*each.variant->rule, each.sequence, {.tokens = 17}, 0, source.get_token()),
-                  Cancelled);
+  CHECK_THROWS_AS(provenance(*each.variant->rule, each.sequence, {.tokens = 17}, stopped()), Cancelled);
+  CHECK_THROWS_AS(history(*each.variant->rule, each.sequence, {.tokens = 17}, 0, stopped()), Cancelled);
 }
 
 TEST_CASE("provenance: the comparison with the engine notices a fault") {
@@ -335,10 +331,7 @@ TEST_CASE("a reading of another shape or after more tokens than there are is ref
   const Rule& rule = *each.variant->rule;
   CHECK_THROWS_WITH(read_shares(rule, each.sequence, 5, Vector<double>::Ones(3), 0), says("3 weights"));
   CHECK_THROWS_WITH(read_shares(rule, each.sequence, 6, Vector<double>::Ones(4), 0), says("0 to 5"));
-  std::stop_source stopped;
-  stopped.request_stop();
-  CHECK_THROWS_AS(read_shares(rule, each.sequence, 5, Vector<double>::Ones(4), 0, stopped.get_token()),
-                  Cancelled);
+  CHECK_THROWS_AS(read_shares(rule, each.sequence, 5, Vector<double>::Ones(4), 0, stopped()), Cancelled);
 }
 
 TEST_CASE("an expression multiplied out adds up to itself", "[additive_parts]") {
@@ -391,18 +384,8 @@ TEST_CASE("strengths are the same however many tokens are looked at together", "
     }
   }
   CHECK(rules > 40);
-  std::stop_source stop;
-  stop.request_stop();
   const auto cases = all_cases({.tokens = 3, .dk = 4, .dv = 3, .seed = 82});
-  CHECK_THROWS_AS(write_strengths(*cases.front().variant, cases.front().sequence, stop.get_token()),
-                  Cancelled);
-}
-
-TEST_CASE("half-lives") {
-  CHECK(half_life(0.5) == 1);
-  CHECK(half_life(0) == 0);
-  CHECK(std::isinf(half_life(1)));
-  CHECK(half_life(1) > 0);
+  CHECK_THROWS_AS(write_strengths(*cases.front().variant, cases.front().sequence, stopped()), Cancelled);
 }
 
 // What a query gets before and after its token's own write.

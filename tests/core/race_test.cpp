@@ -6,6 +6,7 @@
 #include "core/cases/random_case.h"
 #include "core/contract/sequence.h"
 #include "tests/catch.h"
+#include "tests/core/cases.h"
 #include "tests/told_device.h"
 
 using namespace palimpsest;
@@ -223,9 +224,7 @@ TEST_CASE("asked to stop, a race keeps what is measured; continued, it measures 
 
 TEST_CASE("stopped before it began, a race is empty", "[race]") {
   const TimedBackend backend;
-  std::stop_source source;
-  source.request_stop();
-  const RaceReport report = race(small_plan(backend), {}, {}, source.get_token());
+  const RaceReport report = race(small_plan(backend), {}, {}, testing::stopped());
   CHECK(report.points.empty());
   CHECK(report.left == 4);
   CHECK(backend.runs == 0);

@@ -24,15 +24,11 @@ bool has_order(const Variant& variant) {
   return std::ranges::find(variant.options, read_order_option, &Option::name) != variant.options.end();
 }
 
-bool is_row_program(const Variant& variant) {
-  return dynamic_cast<const RowRule*>(variant.rule.get()) != nullptr;
-}
-
 /// Every choice of options of the row programs with which tokens read before their update.
 std::vector<std::pair<const Variant*, Settings>> choices() {
   std::vector<std::pair<const Variant*, Settings>> all;
   for (const Variant& variant : variants()) {
-    if (!has_order(variant) || !is_row_program(variant)) continue;
+    if (!has_order(variant) || !variant.rule->row_program()) continue;
     for (const Settings& given : option_choices(variant)) {
       if (given.options.at(read_order_option) == reads_before && no_read_order(variant, given).empty())
         all.emplace_back(&variant, given);

@@ -1,10 +1,15 @@
 #include "tests/core/rooms.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <regex>
+#include <set>
 
 namespace palimpsest::testing {
 
@@ -43,6 +48,30 @@ Arrows arrows(const std::vector<Room>& table, const std::vector<SourceFile>& sou
   return found;
 }
 
+/// `line` without what stands in < >.
+std::string without_templates(std::string_view line) {
+  std::string plain;
+  int depth = 0;
+  for (const char c : line) {
+    if (c == '<') ++depth;
+    if (depth == 0) plain += c;
+    if (c == '>' && depth > 0) --depth;
+  }
+  return plain;
+}
+
+/// Whether the function whose arguments begin in `text` has its body here.
+bool has_body(std::string_view text) {
+  std::size_t end = text.find('(');
+  for (int depth = 0; end < text.size(); ++end) {
+    if (text[end] == '(' || text[end] == '{') ++depth;
+    if ((text[end] == ')' || text[end] == '}') && --depth == 0) break;
+  }
+  const std::string_view rest = text.substr(std::min(end, text.size()));
+  const std::size_t next = rest.find_first_of("{;");
+  return next != rest.npos && (rest[next] == '{' || rest.substr(0, next).ends_with("= default"));
+}
+
 /// Whether there is a way from one room to another of at least `steps` arrows.
 bool leads(const Arrows& arrows, const std::string& from, const std::string& to, int steps) {
   const auto next = arrows.find(from);
@@ -53,6 +82,56 @@ bool leads(const Arrows& arrows, const std::string& from, const std::string& to,
 }
 
 }  // namespace
+
+std::vector<SourceFile> sources_below(const std::filesystem::path& root,
+                                      const std::vector<std::string>& folders) {
+  static constexpr std::string_view endings[] = {".h", ".cpp", ".cu", ".cuh"};
+  std::vector<SourceFile> sources;
+  for (const std::string& folder : folders) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder)) {
+      if (std::ranges::find(endings, entry.path().extension().string()) == std::end(endings)) continue;
+      std::ifstream stream(entry.path(), std::ios::binary);
+      sources.push_back(
+          {entry.path().lexically_relative(root).string(), {std::istreambuf_iterator<char>(stream), {}}});
+    }
+  }
+  return sources;
+}
+
+Definitions::Definitions(std::string_view source) {
+  static const std::regex space(R"((?:inline )?namespace ?([\w:]*) ?\{)");
+  static const std::regex type(R"((?:struct|class|union|enum class|enum) (?:\[\[.*?\]\] |alignas\(.*?\) )?)"
+                               R"((\w[\w:<>]*)(?: final)?(?: :[^:].*)? \{.*)");
+  static const std::regex alias(R"(using (\w+) =.*)");
+  static const std::regex function(R"re((?:[^=("]*[ *&])?([A-Za-z_][\w:]*)\(.*)re");
+  std::vector<std::string> spaces;
+  for (; !source.empty(); source.remove_prefix(std::min(source.find('\n'), source.size() - 1) + 1)) {
+    const std::string line(source.substr(0, source.find('\n')));
+    if (line.starts_with("}  // namespace") && !spaces.empty()) spaces.pop_back();
+    if (line.empty() || std::isalpha(static_cast<unsigned char>(line[0])) == 0) continue;
+    std::smatch match;
+    if (std::regex_match(line, match, space)) spaces.push_back(match[1].str() + "::");
+    if (std::ranges::find(spaces, "::") != spaces.end()) continue;
+    const std::string inside = fmt::format("{}", fmt::join(spaces, ""));
+    const std::string plain = without_templates(line);
+    if (std::regex_match(line, match, type) || std::regex_match(line, match, alias))
+      types.push_back(inside + match[1].str());
+    else if (!line.starts_with("static ") &&
+             plain.substr(0, plain.find('(')).find("operator") == plain.npos &&
+             std::regex_match(plain, match, function))
+      (has_body(source) ? defined : declared).push_back(inside + match[1].str());
+  }
+}
+
+std::vector<std::string> types_defined_twice(const std::vector<SourceFile>& sources) {
+  std::map<std::string, std::vector<std::string>> places;
+  for (const SourceFile& source : sources)
+    for (const std::string& name : Definitions(source.text).types) places[name].push_back(source.path);
+  std::vector<std::string> twice;
+  for (const auto& [name, paths] : places)
+    if (paths.size() > 1) twice.push_back(fmt::format("{}: {}", name, fmt::join(paths, ", ")));
+  return twice;
+}
 
 std::vector<std::string> wrong_arrows(const std::vector<Room>& table,
                                       const std::vector<SourceFile>& sources) {
@@ -85,18 +164,19 @@ std::vector<std::string> wrong_arrows(const std::vector<Room>& table,
 
 std::vector<std::string> hidden_arrows(const std::vector<Room>& table,
                                        const std::vector<SourceFile>& sources) {
-  std::map<std::string, std::set<std::string>> headers;  // by the functions that they declare
+  std::map<std::string, std::set<std::string>> headers;  // by what they declare
   for (const SourceFile& source : sources) {
     if (!source.path.ends_with("h")) continue;
-    const FunctionNames found = function_names(source.text);
-    for (const auto* names : {&found.declared, &found.defined})
+    const Definitions found(source.text);
+    for (const auto* names : {&found.types, &found.declared, &found.defined})
       for (const std::string& name : *names) headers[name].insert(source.path);
   }
   std::vector<std::string> hidden;
   for (const SourceFile& source : sources) {
     if (source.path.ends_with("h")) continue;
-    for (const std::string& name : function_names(source.text).defined) {
-      const auto declared = headers.find(name);
+    for (const std::string& name : Definitions(source.text).defined) {
+      auto declared = headers.find(name);
+      if (declared == headers.end()) declared = headers.find(name.substr(0, name.rfind("::")));  // a member
       if (declared == headers.end()) continue;
       const bool is_own = std::ranges::any_of(declared->second, [&](const std::string& header) {
         return room_of(table, header) == room_of(table, source.path);

@@ -1,13 +1,35 @@
 #pragma once
 
-#include <set>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "tests/core/type_names.h"
-
 namespace palimpsest::testing {
+
+/// A source and where it stands.
+struct SourceFile {
+  std::string path;
+  std::string text;
+};
+
+/// Every C++ and CUDA source in these folders of `root`, with paths that start there.
+std::vector<SourceFile> sources_below(const std::filesystem::path& root,
+                                      const std::vector<std::string>& folders);
+
+/// What a source that is laid out by clang-format says for the whole program, with namespaces: the types that
+/// it defines, and the functions that it declares or defines, "palimpsest::Rule::cost". What stands in a
+/// type, in a function or in an unnamed namespace is left out.
+struct Definitions {
+  std::vector<std::string> types;
+  std::vector<std::string> declared;
+  std::vector<std::string> defined;
+
+  explicit Definitions(std::string_view source);
+};
+
+/// One line for each type that is defined more than once: "palimpsest::Rule: core/a.h, core/b.h".
+std::vector<std::string> types_defined_twice(const std::vector<SourceFile>& sources);
 
 /// A folder of sources with one idea, and the rooms whose headers it may include.
 struct Room {

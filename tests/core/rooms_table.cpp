@@ -40,7 +40,7 @@ const std::vector<Room>& rooms() {
        {"core/base", "core/numbers", "core/contract", "core/operator", "core/engines", "core/costs",
         "core/steps"}},
       {"core/variants",
-       "The family: one file per variant and the one table.",
+       "The family: a file per variant, or per family where declarations are all, and the one table.",
        {"core/base", "core/numbers", "core/formula", "core/contract", "core/engines", "core/costs",
         "core/steps", "core/rules"}},
       {"core/cases",

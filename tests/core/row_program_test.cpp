@@ -233,10 +233,7 @@ std::vector<Case> all_cases_and_joints() {
 
 /// The gates of the same case with keys half as long.
 Matrix<float> gates_of_other_keys(const RowRule& rule, const Case& each) {
-  Arrays arrays = *each.arrays;
-  for (double& k : std::get<0>(arrays.at("k").values)) k /= 2;
-  const Case other = bound(*each.variant, each.settings, std::move(arrays));
-  return rule.encode<float>(other.sequence, 0, 3).gate;
+  return rule.encode<float>(scaled(each, "k", 0.5).sequence, 0, 3).gate;
 }
 
 }  // namespace

@@ -175,7 +175,7 @@ TEST_CASE("a formula that is not what was computed is noticed") {
 namespace {
 
 Operation operation(const std::string& id, Equation equation) {
-  return {id, Purpose::write, id, id, std::move(equation)};
+  return {id, Purpose::write, id, id, equation.result, equation.expression};
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <random>
 #include <tuple>
 
-#include "core/operator/checkpoints.h"
+#include "core/operator/blocks.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 

@@ -10,17 +10,6 @@ using namespace palimpsest::testing;
 
 namespace {
 
-Array filled(std::vector<Index> shape, double value) {
-  Array array;
-  array.shape = std::move(shape);
-  array.values = std::vector<double>(static_cast<std::size_t>(array.size()), value);
-  return array;
-}
-
-void put(Arrays& arrays, const char* name, std::size_t flat, double value) {
-  std::get<0>(arrays.at(name).values)[flat] = value;
-}
-
 /// Three tokens, two key and two value channels: right for gated_deltanet.
 Arrays three_tokens() {
   return {{"q", filled({3, 2}, 1)},
@@ -118,23 +107,23 @@ TEST_CASE("no tokens are legal") {
 }
 
 TEST_CASE("a number outside its range is named with its index") {
-  CHECK(refusal_after([](Arrays& arrays) { put(arrays, "k", 3, quiet_nan); }) ==
+  CHECK(refusal_after([](Arrays& arrays) { numbers(arrays, "k")[3] = quiet_nan; }) ==
         R"(array "k": index [1, 1] is nan; expected finite)");
-  CHECK(refusal_after([](Arrays& arrays) { put(arrays, "v", 4, -infinity); }) ==
+  CHECK(refusal_after([](Arrays& arrays) { numbers(arrays, "v")[4] = -infinity; }) ==
         R"(array "v": index [2, 0] is -inf; expected finite)");
-  CHECK(refusal_after([](Arrays& arrays) { put(arrays, "alpha", 1, 1.5); }) ==
+  CHECK(refusal_after([](Arrays& arrays) { numbers(arrays, "alpha")[1] = 1.5; }) ==
         R"(array "alpha": index [1] is 1.5; expected [0, 1])");
-  CHECK(refusal_after([](Arrays& arrays) { put(arrays, "alpha", 2, -0.1); }) ==
+  CHECK(refusal_after([](Arrays& arrays) { numbers(arrays, "alpha")[2] = -0.1; }) ==
         R"(array "alpha": index [2] is -0.1; expected [0, 1])");
-  CHECK(refusal_after([](Arrays& arrays) { put(arrays, "beta", 2, infinity); }) ==
+  CHECK(refusal_after([](Arrays& arrays) { numbers(arrays, "beta")[2] = infinity; }) ==
         R"(array "beta": index [2] is inf; expected finite; stable in [0, 2] if |k| = 1)");
-  CHECK(refusal_after([](Arrays& arrays) { put(arrays, "beta", 0, -1); }).empty());
+  CHECK(refusal_after([](Arrays& arrays) { numbers(arrays, "beta")[0] = -1; }).empty());
 
   const auto with_g = [](double value) {
     return refusal_after([value](Arrays& arrays) {
       arrays.erase("alpha");
       arrays["g"] = filled({3}, -0.5);
-      put(arrays, "g", 2, value);
+      numbers(arrays, "g")[2] = value;
     });
   };
   CHECK(with_g(0.25) == R"(array "g": index [2] is 0.25; expected log alpha in [-inf, 0])");

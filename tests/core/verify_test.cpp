@@ -77,10 +77,14 @@ class Faulty : public Rule {
   Fault fault_;
 };
 
-VerifyReport verify_faulty(Faulty::Fault fault) {
+std::vector<Variant> faulty_table(Faulty::Fault fault) {
   std::vector<Variant> table = {homemade("faulty")};
   table[0].rule = std::make_shared<Faulty>(table[0].rule, fault);
-  return verify({.lengths = {1, 17}, .chunk_sizes = {7}, .keeps = false}, table);
+  return table;
+}
+
+VerifyReport verify_faulty(Faulty::Fault fault) {
+  return verify({.lengths = {1, 17}, .chunk_sizes = {7}, .keeps = false}, faulty_table(fault));
 }
 
 const VerifyResult& row(const VerifyReport& report, Form form, Precision precision) {
@@ -186,8 +190,7 @@ TEST_CASE("lengths that are asked for are run by every form of every choice of o
 }
 
 TEST_CASE("a fault beyond 4100 tokens is found where such a length is asked for") {
-  std::vector<Variant> table = {homemade("faulty")};
-  table[0].rule = std::make_shared<Faulty>(table[0].rule, Faulty::Fault::drifts_late);
+  const std::vector<Variant> table = faulty_table(Faulty::Fault::drifts_late);
   const auto report_of = [&](VerifyPlan plan) {
     plan.forms = {Form::chunkwise};
     plan.precisions = {Precision::f64};
@@ -256,8 +259,7 @@ TEST_CASE("a wrong final state, a NaN and a thrown error fail") {
 }
 
 TEST_CASE("a named exception allows more where it applies, and says why") {
-  std::vector<Variant> table = {homemade("faulty")};
-  table[0].rule = std::make_shared<Faulty>(table[0].rule, Faulty::Fault::drifts);
+  const std::vector<Variant> table = faulty_table(Faulty::Fault::drifts);
   VerifyPlan plan{.lengths = {17}, .chunk_sizes = {7}};
   plan.exceptions = {{.variant = "faulty", .precision = Precision::f32, .tolerance = {1e-2, "it drifts"}}};
   const VerifyReport report = verify(plan, table);
@@ -384,8 +386,7 @@ TEST_CASE("random cases draw every variant, option, awkward length, chunk, state
 TEST_CASE("random cases find a fault, and the reported case shows it again") {
   for (const Faulty::Fault fault :
        {Faulty::Fault::drifts, Faulty::Fault::not_a_number, Faulty::Fault::throws}) {
-    std::vector<Variant> table = {homemade("faulty")};
-    table[0].rule = std::make_shared<Faulty>(table[0].rule, fault);
+    const std::vector<Variant> table = faulty_table(fault);
     const VerifyReport report = verify({.random_cases = 50}, table);
     CHECK_FALSE(report.passed());
     CHECK(row(report, Form::recurrent, Precision::f32).passed());

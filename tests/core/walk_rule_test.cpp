@@ -8,37 +8,16 @@
 #include "core/base/error.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
-#include "tests/core/oracles.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
 
 namespace {
 
-Array constant(std::vector<Index> shape, double value) {
-  Array array;
-  array.shape = std::move(shape);
-  array.values = std::vector<double>(static_cast<std::size_t>(array.size()), value);
-  return array;
-}
-
-/// The same case with some arrays in the place of others.
-Case with(const Case& each, const Arrays& changes) {
-  Arrays arrays = *each.arrays;
-  for (const auto& [name, array] : changes) arrays[name] = array;
-  return bound(*each.variant, each.settings, std::move(arrays), each.words);
-}
-
-Case scaled(const Case& each, const char* name, double factor) {
-  Array array = each.arrays->at(name);
-  for (double& x : std::get<0>(array.values)) x *= factor;
-  return with(each, {{name, array}});
-}
-
 Case mesanet(Index tokens, double gamma, std::vector<double> ridge) {
   const auto K = static_cast<Index>(ridge.size());
   const Case each = random_case(find_variant("mesanet"), {}, {.tokens = tokens, .dk = K, .dv = 5});
-  return with(each, {{"gamma", constant({tokens}, gamma)}, {"ridge", Array({K}, std::move(ridge))}});
+  return with(each, {{"gamma", filled({tokens}, gamma)}, {"ridge", Array({K}, std::move(ridge))}});
 }
 
 double difference(const Case& each, Form form, const Output& expected) {
@@ -123,17 +102,14 @@ TEST_CASE("every rule says that more tokens at once, and wider numbers, take mor
 }
 
 TEST_CASE("a run can be stopped and wants a chunk of at least one token") {
-  std::stop_source stop;
-  stop.request_stop();
   for (const Case& each : all_cases({.tokens = 9})) {
     for (const Form form : each.forms()) {
       INFO(each.words << " " << name(form));
       CHECK_THROWS_AS(each.run(form, Precision::f64, 0), InputError);
       CHECK_THROWS_AS(each.trace(form, 0), InputError);
-      CHECK_THROWS_AS(each.variant->rule->run(each.sequence, form, Precision::f64, 4, stop.get_token()),
-                      Cancelled);
+      CHECK_THROWS_AS(each.variant->rule->run(each.sequence, form, Precision::f64, 4, stopped()), Cancelled);
       const auto trace = each.trace(form, 4);
-      trace->prepare(stop.get_token());
+      trace->prepare(stopped());
       CHECK(trace->output() == nullptr);
       const Record after_stop = trace->record(0);
       const auto fresh = each.trace(form, 4);
@@ -145,7 +121,7 @@ TEST_CASE("a run can be stopped and wants a chunk of at least one token") {
 TEST_CASE("Mamba's longest steps forget exactly and its shortest keep everything") {
   const Case each = random_case(find_variant("mamba"), {}, {.tokens = 33, .dk = 4, .dv = 3});
   for (const double step : {0.0, 1e-300, 1e-9, 1e9, 1e300}) {
-    const Case changed = with(scaled(each, "v", 1e-3), {{"delta", constant({33, 3}, step)}});
+    const Case changed = with(scaled(each, "v", 1e-3), {{"delta", filled({33, 3}, step)}});
     const Output expected = direct("mamba", *changed.arrays, changed.settings);
     for (const Form form : changed.forms()) {
       INFO(step << " " << name(form));
@@ -157,7 +133,7 @@ TEST_CASE("Mamba's longest steps forget exactly and its shortest keep everything
 TEST_CASE("a ridge given as its diagonal is that matrix") {
   const std::vector<double> diagonal = {0.5, 1, 2, 4};
   const Case vector = mesanet(20, 0.9, diagonal);
-  Array whole = constant({4, 4}, 0);
+  Array whole = filled({4, 4}, 0);
   for (std::size_t i = 0; i < 4; ++i) std::get<0>(whole.values)[5 * i] = diagonal[i];
   const Case matrix = with(vector, {{"ridge", whole}});
   for (const Form form : vector.forms()) CHECK(compare(vector.run(form), matrix.run(form)).error == 0);
@@ -212,14 +188,14 @@ TEST_CASE("queries of any size are solved alike") {
 TEST_CASE("recursive least squares lands on the optimum of a ridge around its first weights") {
   const RandomCase random{.tokens = 30, .dk = 5, .dv = 3, .initial_state = true};
   const Case each = random_case(find_variant("rls"), {}, random);
-  const Case plain = with(each, {{"gamma", constant({30}, 1)}, {"beta", constant({30}, 0)}});
+  const Case plain = with(each, {{"gamma", filled({30}, 1)}, {"beta", filled({30}, 0)}});
   for (const Form form : each.forms()) {
     INFO(name(form));
     // Tokens without weight leave everything as it is.
     const Output kept = plain.run(form, Precision::f64, 7);
     CHECK((kept.states[0].second - each.sequence.at("initial_S").all<double>()).cwiseAbs().maxCoeff() == 0);
     // Without decay and with weight 1: (K^T K + P_0^{-1})^{-1} (K^T V + P_0^{-1} S_0).
-    const Output got = with(plain, {{"beta", constant({30}, 1)}}).run(form, Precision::f64, 7);
+    const Output got = with(plain, {{"beta", filled({30}, 1)}}).run(form, Precision::f64, 7);
     const Matrix<double> K = each.sequence.at("k").all<double>();
     const Matrix<double> V = each.sequence.at("v").all<double>();
     const Matrix<double> ridge = each.sequence.at("initial_P").all<double>().inverse();

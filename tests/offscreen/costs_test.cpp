@@ -4,7 +4,7 @@
 #include <imgui.h>
 
 #include "app/scene/parts.h"
-#include "app/session/learn_questions.h"
+#include "app/session/memory_questions.h"
 #include "app/studio/application.h"
 #include "app/views/form_costs.h"
 #include "app/views/form_words.h"

@@ -8,7 +8,7 @@
 #include <functional>
 
 #include "app/scene/parts.h"
-#include "app/session/learn_questions.h"
+#include "app/session/memory_questions.h"
 #include "app/session/presets.h"
 #include "app/stage/ranges.h"
 #include "app/stage/view.h"

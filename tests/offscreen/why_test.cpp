@@ -349,8 +349,8 @@ TEST_CASE("a line says the strength that its own formula has, and a single numbe
   record.set("delta", Matrix<double>::Constant(1, 1, 0.5));
   record.set("k", Matrix<double>::Constant(2, 1, 3));
   record.set("update", Matrix<double>::Constant(2, 1, 1.5));
-  const Operation step = {"step", Purpose::gates, "", "", {"delta", tensor("beta")}};
-  const Operation update = {"update", Purpose::update, "", "", {"update", tensor("delta") * tensor("k")}};
+  const Operation step = {"step", Purpose::gates, "", "", "delta", tensor("beta")};
+  const Operation update = {"update", Purpose::update, "", "", "update", tensor("delta") * tensor("k")};
   CHECK(line_number(step, record, symbols, nullptr) == "0.5");
   CHECK(line_number(update, record, symbols, nullptr) == "δ = 0.5, length 2.1");
 }

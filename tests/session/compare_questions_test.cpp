@@ -1,7 +1,5 @@
 // What Compare shows: sides of the state, and what a direct run of each of them gives.
 
-#include "app/session/compare_questions.h"
-
 #include <fmt/format.h>
 
 #include "app/session/compared_sides.h"

@@ -5,7 +5,6 @@
 
 #include <set>
 
-#include "app/session/compare_questions.h"
 #include "app/session/compared_sides.h"
 #include "app/session/prove_questions.h"
 #include "app/session/session.h"
@@ -112,12 +111,10 @@ TEST_CASE("the device of a choice is a change of its own: computed, saved, undon
   CHECK(computed(on).agree);
   CHECK(parse_state(session.to_json()).choice().device == "cuda");
   CHECK(parse_state_string(session.to_string()).choice().device == "cuda");
-  REQUIRE(session.undo());
-  session.wait();
+  undo(session);
   CHECK(session.choice().device == "cpu");
   CHECK(is_cpu(*computed(on).device));
-  REQUIRE(session.redo());
-  session.wait();
+  redo(session);
   CHECK(computed(on).device == &on.device);
   CHECK(session.left_device().empty());
 
@@ -233,8 +230,7 @@ TEST_CASE("a device that is lost in the middle is left for the CPU at the same p
     CHECK(computed(on).agree);
     CHECK_THAT(session.left_device(), says("cuda: cudaMemcpy of 4096 bytes: the device was lost"));
     CHECK(session.message().empty());
-    REQUIRE(session.undo());  // to an entry on the device, which still cannot be had
-    session.wait();
+    undo(session);  // to an entry on the device, which still cannot be had
     CHECK(session.choice().device == "cpu");
     CHECK(slider_value(session.choice().edits, "scale_strength") == 1);
     CHECK(session.sight().record);

@@ -1,9 +1,8 @@
-#include "app/session/history.h"
+#include "app/session/state.h"
 
 #include <algorithm>
 #include <vector>
 
-#include "app/session/state.h"
 #include "core/base/error.h"
 #include "core/io/array_file.h"
 #include "tests/catch.h"
@@ -144,8 +143,7 @@ TEST_CASE("a session takes changes back, and where one looks stays while the dat
   CHECK(session.token() == 5);
   CHECK(slider_value(session.choice().edits, "scale_keys") == 0.7);
   CHECK(session.choice().variant == first.sides[0].variant);
-  CHECK(session.undo());
-  session.wait();
+  undo(session);
   CHECK(session.computed()->choice.edits.empty());
   CHECK(same_but_place(session.state(), first));
   CHECK(!session.can_undo());
@@ -171,8 +169,7 @@ TEST_CASE("where and how one looks is no entry, and stays while changes are take
   looked.attention.sharpness = 3;
   session.change(looked);
   session.go_to_token(4);
-  CHECK(session.undo());
-  session.wait();
+  undo(session);
   CHECK(session.choice().edits.empty());
   CHECK(session.state().workspace == "learn");
   CHECK(session.state().view == looked.view);
@@ -181,8 +178,7 @@ TEST_CASE("where and how one looks is no entry, and stays while changes are take
   CHECK(!session.can_undo());
   session.change_view({});
   CHECK(session.can_redo());  // a look forgets nothing that was undone
-  CHECK(session.redo());
-  session.wait();
+  redo(session);
   CHECK(slider_value(session.choice().edits, "scale_keys") == 0.5);
   CHECK(session.state().view == ViewOptions{});
   CHECK(session.state().workspace == "learn");
@@ -192,8 +188,7 @@ TEST_CASE("where and how one looks is no entry, and stays while changes are take
   choice.precision = Precision::f32;
   session.choose(choice);
   session.wait();
-  CHECK(session.undo());
-  session.wait();
+  undo(session);
   CHECK(session.choice().precision == Precision::f64);
 }
 
@@ -208,17 +203,14 @@ TEST_CASE("other data are opened again by undo, at the place where they were lef
   const SessionState second = session.state();
   open(session, "preset:overwrite?T=13&K=2&V=3");
   session.go_to_token(11);
-  CHECK(session.undo());
-  session.wait();
+  undo(session);
   CHECK(session.message().empty());
   CHECK(session.state() == second);
   CHECK(session.data().id == second.data);
-  CHECK(session.undo());
-  session.wait();
+  undo(session);
   CHECK(session.state() == left);
   CHECK(session.redo());
-  CHECK(session.redo());
-  session.wait();
+  redo(session);
   CHECK(session.data().tokens == 13);
   CHECK(session.token() == 11);
 }
@@ -254,15 +246,12 @@ TEST_CASE("an entry of a file that was written anew with less in it is brought i
     CHECK(session.computed()->sequence.tokens == 5);
     CHECK(has_valid_cursor(session));
   };
-  CHECK(session.undo());
-  session.wait();
+  undo(session);
   is_in_range();
   session.change_view({.numbers = false});  // the entry is what is shown: a look forgets nothing
-  CHECK(session.redo());
-  session.wait();
+  redo(session);
   CHECK(same_but_place(session.state(), anew));
-  CHECK(session.undo());
-  session.wait();
+  undo(session);
   is_in_range();
 }
 
@@ -273,8 +262,7 @@ TEST_CASE("what is being opened is given up by undo", "[history]") {
   const SessionState before = session.state();
   session.open_named("preset:drift?T=3000&K=32&V=32");
   const bool was_under_way = session.data().id == before.data;
-  CHECK(session.undo());
-  session.wait();
+  undo(session);
   CHECK(session.data().id == before.data);
   CHECK(session.state() == before);
   CHECK(session.can_redo() == !was_under_way);
@@ -294,8 +282,7 @@ TEST_CASE("what cannot be computed or opened leaves no entry", "[history]") {
   session.open_named("preset:nonsense");
   session.wait();
   CHECK_THAT(session.message(), says("there is no preset"));
-  CHECK(session.undo());
-  session.wait();
+  undo(session);
   CHECK(session.choice().variant != "deltanet");
   CHECK(!session.can_undo());
   CHECK(session.redo());

@@ -182,14 +182,14 @@ TEST_CASE("where settings cannot be written the program says so once and goes on
 TEST_CASE("settings lie where XDG says", "[preferences]") {
   {
     const Variable config("XDG_CONFIG_HOME", "/some/config");
-    CHECK(settings_file() == "/some/config/palimpsest/settings.json");
+    CHECK(own_file("settings.json") == "/some/config/palimpsest/settings.json");
   }
   const Variable home("HOME", "/home/somebody");
   for (const char* unusable : {static_cast<const char*>(nullptr), "", "relative"}) {
     const Variable config("XDG_CONFIG_HOME", unusable);
-    CHECK(settings_file() == "/home/somebody/.config/palimpsest/settings.json");
+    CHECK(own_file("settings.json") == "/home/somebody/.config/palimpsest/settings.json");
     const Variable homeless("HOME", nullptr);
-    CHECK(settings_file().empty());
+    CHECK(own_file("settings.json").empty());
   }
 }
 
@@ -204,11 +204,10 @@ TEST_CASE("the next start comes back to the last place, with its edits", "[last]
   CHECK_FALSE(std::filesystem::exists(file));  // nothing is open
 
   open(session, "preset:overwrite?T=13&K=2&V=3");
-  Choice choice = session.choice();
-  choice.variant = "deltanet";
-  set_slider(choice.edits, "scale_keys", 0.5);
-  session.choose(choice);
-  session.wait();
+  choose(session, [&](Choice& choice) {
+    choice.variant = "deltanet";
+    set_slider(choice.edits, "scale_keys", 0.5);
+  });
   session.go_to_token(7);
   session.step(Session::Grain::operation, 1);
   nothing.keep(session);

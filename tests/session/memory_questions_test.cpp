@@ -228,11 +228,10 @@ std::string words_of(const Computation& computed) {
 TEST_CASE("the read before the own update is a setting of the rule, which is taken back as any other") {
   Session session;
   REQUIRE(session.open_named("preset:random?T=9&K=4&V=4"));
-  Choice choice = session.choice();
-  choice.variant = "gated_deltanet";
-  choice.form = Form::recurrent;
-  session.choose(choice);
-  session.wait();
+  choose(session, [&](Choice& choice) {
+    choice.variant = "gated_deltanet";
+    choice.form = Form::recurrent;
+  });
   const Index token = 3;
   session.go_to_token(token);
   const Index last = std::ssize(session.trace()->phases[0].operations) - 1;

@@ -61,6 +61,24 @@ inline void open(Session& session, DataSet data) {
   REQUIRE(session.message().empty());
 }
 
+/// Changes the choice and waits until it is computed.
+inline void choose(Session& session, const auto& change) {
+  Choice choice = session.choice();
+  change(choice);
+  session.choose(std::move(choice));
+  session.wait();
+}
+
+/// Takes a change back, or makes it again, and waits until that is there.
+inline void undo(Session& session) {
+  REQUIRE(session.undo());
+  session.wait();
+}
+inline void redo(Session& session) {
+  REQUIRE(session.redo());
+  session.wait();
+}
+
 /// Whether the cursor is a place of the present trace whose values can be had.
 inline bool has_valid_cursor(Session& session) {
   const Trace* trace = session.trace();

@@ -71,8 +71,6 @@ TEST_CASE("proof lines: every form's differences word by word are the plain defi
       INFO(variant << " " << name(form));
       CHECK(line->errors == plainly(o, expected));
       CHECK(line->worst.error >= std::ranges::max(line->errors));
-      // The one that the badge and the panel of forms show.
-      CHECK(find_out(ComparedForm{computation, form})->token_residual == line->errors);
     }
   }
 }
@@ -179,10 +177,7 @@ TEST_CASE("a fault in the session makes its form wrong and no other; taken out, 
           "[prove]") {
   Session session;
   open(session, overwriting_capture);
-  Choice choice = session.choice();
-  choice.form = Form::chunkwise;
-  session.choose(choice);
-  session.wait();
+  choose(session, [&](Choice& choice) { choice.form = Form::chunkwise; });
   const auto right = session.computed();
   const Matrix<double> before = right->form(Form::chunkwise).output().o;
   REQUIRE(right->agree);
@@ -205,13 +200,11 @@ TEST_CASE("a fault in the session makes its form wrong and no other; taken out, 
   REQUIRE(solve != operations.end());
   CHECK_THAT(to_string(solve->equation.expression), says("negative"));
   // It is a change that can be taken back, and made again.
-  REQUIRE(session.undo());
-  session.wait();
+  undo(session);
   CHECK(session.computed() == right);
   CHECK(session.computed()->agree);
   CHECK(session.computed()->form(Form::chunkwise).output().o == before);
-  REQUIRE(session.redo());
-  session.wait();
+  redo(session);
   CHECK_FALSE(session.computed()->agree);
   // Another fault starts from the same numbers.
   session.change_prove(with_fault_of("no-solve", Form::parallel));

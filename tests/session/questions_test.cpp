@@ -45,8 +45,6 @@ constexpr std::size_t bytes_of_one = 100'000;
 
 /// A question that only this test knows: this is all that it takes to add one.
 struct Tenfold {
-  using Value = int;
-
   int number = 0;
   Weak<Script> of = {};
 
@@ -360,7 +358,6 @@ TEST_CASE("what is let go is freed in another thread", "[questions]") {
 
   // An answer that is forgotten too.
   struct Held {
-    using Value = int;
     std::shared_ptr<const int> value;
     bool operator<(const Held&) const { return false; }
     Found<int> compute(const Effort&) const { return {value, bytes_of_one}; }

@@ -1,0 +1,288 @@
+#include "core/rules/inner_problem.h"
+#include "core/rules/row_rule.h"
+#include "core/variants/variants.h"
+
+// Rules that correct what the faded memory says for the key.
+
+namespace palimpsest {
+
+namespace {
+
+Notation comba_notation() {
+  return {.token = {"q", "k", "v", "o", "p"},
+          .rows = {"Q", "K", "V", "O", "p"},
+          .symbols = {{"p", {"p_t", Role::key, "what is asked before writing"}}}};
+}
+
+Operation gated(const char* id, const char* title, const char* sentence, const char* result, const char* gate,
+                const char* x) {
+  return {id, Purpose::prepare, title, sentence, result, hadamard(tensor(gate), tensor(x))};
+}
+
+Notation gated_deltanet2_notation() {
+  const char* asked = "What is asked before writing";
+  const char* asked_words = "Which channels of the key may take something out?";
+  const char* written = "What may be written";
+  const char* written_words = "Which channels of the value may go in?";
+  return {.token = {"q", "k", "w", "o", "a"},
+          .rows = {"Q", "K", "W", "O", "A"},
+          .token_before = {gated("erase_key", asked, asked_words, "a", "erase_gate", "k"),
+                           gated("gated_value", written, written_words, "w", "write_gate", "v")},
+          .rows_before = {gated("erase_key", asked, asked_words, "A", "erase_gate", "K"),
+                          gated("gated_value", written, written_words, "W", "write_gate", "V")},
+          .symbols = {{"erase_gate", {"\\epsilon", Role::gate, "erase gate"}},
+                      {"write_gate", {"\\omega", Role::gate, "write gate"}},
+                      {"a", {"a_t", Role::key, "what is asked before writing"}},
+                      {"w", {"w_t", Role::value, "what may be written"}},
+                      {"A", {"A", Role::key, "what is asked before writing"}},
+                      {"W", {"W^{v}", Role::value, "what may be written"}}}};
+}
+
+/// One decay per token: it belongs to the first of the token's steps, the others keep everything.
+template <class Scalar>
+Matrix<Scalar> decay_of_first_step(const Rows<Scalar>& rows, Index steps) {
+  const bool logs = rows.sequence.gates_are_logs;
+  Matrix<Scalar> gate = Matrix<Scalar>::Constant(rows.count * steps, 1, logs ? Scalar(0) : Scalar(1));
+  if (!rows.sequence.has("alpha")) return gate;
+  const Matrix<Scalar> alpha = rows("alpha");
+  for (Index t = 0; t < rows.count; ++t) gate(t * steps, 0) = alpha(t, 0);
+  return gate;
+}
+
+Notation rwkv7_notation() {
+  const Operation removal = {"removal_key",
+                             Purpose::prepare,
+                             "What is asked for, to be taken away",
+                             "The key that takes away is a with the opposite sign.",
+                             "removal",
+                             call("negative", {tensor("a")})};
+  return {.token = {"q", "b", "", "o", "removal", "k", "v"},
+          .rows = {"Q", "b", "", "O", "removal", "K", "V"},
+          .token_before = {removal},
+          .rows_before = {removal},
+          .symbols = {{"a", {"a", Role::key, "reads the memory before it fades"}},
+                      {"b", {"b", Role::key, "where the answer is taken away"}},
+                      {"removal", {"\\kappa", Role::key, "the key that takes away"}}}};
+}
+
+}  // namespace
+
+Variant deltanet() {
+  return {
+      .id = "deltanet",
+      .label = "DeltaNet",
+      .words =
+          "Before it writes, each token reads what the memory already says for its key, and corrects only "
+          "that.",
+      .paper = "Schlag et al., Linear Transformers Are Secretly Fast Weight Programmers, 2021",
+      .recurrence = "(I - beta k k') S + beta k v'",
+      .inputs = {beta_input(), initial_state_input()},
+      .loss = {.words =
+                   "Make the memory answer v when asked with k: one gradient step with learning rate beta.",
+               .latex = "\\tfrac12\\|S^{\\top}k_t - v_t\\|^2",
+               .step = "S_t = S_{t-1} - \\beta_t\\nabla\\mathcal L(S_{t-1})",
+               .problems = squared_problems},
+      .rule = row_rule({.erase = Erase::decayed, .beta = true}),
+  };
+}
+
+Variant gated_deltanet() {
+  return {
+      .id = "gated_deltanet",
+      .label = "Gated DeltaNet",
+      .words = "The memory fades a little, then the token corrects what is left for its key.",
+      .paper = "Yang et al., Gated Delta Networks, 2024",
+      .recurrence = "alpha (I - beta k k') S + beta k v'",
+      .inputs = {decay_input({"n"}), beta_input(), initial_state_input()},
+      .loss = faded_delta_loss("\\alpha_t S_{t-1}"),
+      .rule = row_rule({.decay = Decay::scalar, .erase = Erase::decayed, .beta = true}),
+  };
+}
+
+Variant kda() {
+  return {
+      .id = "kda",
+      .label = "KDA",
+      .words = "As Gated DeltaNet, but every key channel fades at its own pace.",
+      .paper = "Kimi Team, Kimi Linear, 2025",
+      .recurrence = "(I - beta k k') Diag(alpha) S + beta k v'",
+      .inputs = {decay_input({"n", "dk"}), beta_input(), initial_state_input()},
+      .loss = faded_delta_loss("\\bar S_t", "\\mathrm{Diag}(\\alpha_t)S_{t-1}"),
+      .rule = row_rule({.decay = Decay::key, .erase = Erase::decayed, .beta = true}),
+  };
+}
+
+Variant value_decay_delta() {
+  return {
+      .id = "value_decay_delta",
+      .label = "Value-side decay + delta",
+      .words = "The value channels fade, then the token corrects what is left for its key.",
+      .paper = "The mirror image of Kimi Linear, 2025",
+      .recurrence = "(I - beta k k') S Diag(mu) + beta k v'",
+      .inputs = {mu_input(), beta_input(), initial_state_input()},
+      .loss = faded_delta_loss("S_{t-1}\\mathrm{Diag}(\\mu_t)"),
+      .rule = row_rule({.value_decay = true, .erase = Erase::decayed, .beta = true}),
+  };
+}
+
+Variant two_sided_delta() {
+  return {
+      .id = "two_sided_delta",
+      .label = "Two-sided decay + delta",
+      .words = "Keys and values fade, each channel at its own pace, then the token corrects what is left.",
+      .paper = "Kimi Linear, 2025, with a decay of the values beside that of the keys",
+      .recurrence = "(I - beta k k') Diag(alpha) S Diag(mu) + beta k v'",
+      .inputs = {decay_input({"n", "dk"}), mu_input(), beta_input(), initial_state_input()},
+      .loss = faded_delta_loss("\\bar S_t", "\\mathrm{Diag}(\\alpha_t)S_{t-1}\\mathrm{Diag}(\\mu_t)"),
+      .rule = row_rule({.decay = Decay::key, .value_decay = true, .erase = Erase::decayed, .beta = true}),
+  };
+}
+
+Variant comba() {
+  return {
+      .id = "comba",
+      .label = "Comba",
+      .words = "The delta rule with a second key: one asks what is there, the other says where to write.",
+      .paper = "Hu et al., Comba: Improving Bilinear RNNs with Closed-loop Control, 2025",
+      .recurrence = "alpha S + beta k (v - R' p)', R = S if read=undecayed, R = alpha S if read=decayed",
+      .options = {{"read", {"undecayed", "decayed"}, "state that the erase reads"}},
+      .inputs = {demonstrated({"p", {"n", "dk"}, Range::finite, "erase key"}, {.value = 1, .like = "k"}),
+                 decay_input({"n"}), beta_input(), initial_state_input()},
+      .loss = {.words =
+                   "For p = d k: write v under k, keep what the memory answers for k small, and the memory "
+                   "small where it fades. For any other p there is no loss: the step is not a gradient.",
+               .latex = "\\beta_t\\left(\\tfrac d2\\|S^{\\top}k_t\\|^2 - \\langle S^{\\top}k_t, "
+                        "v_t\\rangle\\right) + \\tfrac{1-\\alpha_t}2\\|S\\|_F^2",
+               .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
+               .problems = erase_key_problems},
+      .rule = row_rule(
+          [](const Settings& settings) {
+            const bool decayed = settings.option("read") == "decayed";
+            return Structure{.decay = Decay::scalar,
+                             .erase = decayed ? Erase::decayed : Erase::undecayed,
+                             .erase_key = true,
+                             .beta = true};
+          },
+          []<class Scalar>(const Rows<Scalar>& rows) {
+            return Program<Scalar>{.q = rows.scaled_q(),
+                                   .k = rows("k"),
+                                   .v = rows("v"),
+                                   .a = rows("p"),
+                                   .gate = rows("alpha"),
+                                   .beta = rows("beta")};
+          },
+          comba_notation()),
+  };
+}
+
+Variant gated_deltanet2() {
+  return {
+      .id = "gated_deltanet2",
+      .label = "Gated DeltaNet-2",
+      .words = "What is taken out and what is written have gates of their own, one per channel.",
+      .paper = "Gated DeltaNet-2, 2025",
+      .recurrence = "(I - k (erase_gate o k)') Diag(alpha) S + k (write_gate o v)'",
+      .inputs = {decay_input({"n", "dk"}),
+                 demonstrated({"erase_gate", {"n", "dk"}, Range::up_to_two, "erase strength per key channel"},
+                              {.value = 1, .learning_rate = true}),
+                 demonstrated({"write_gate", {"n", "dv"}, Range::unit, "write strength per value channel"},
+                              {.value = 1, .learning_rate = true}),
+                 initial_state_input()},
+      .loss =
+          {.words =
+               "None, unless the erase gate is the same for all channels: the step has a curl, and no loss "
+               "has such a gradient.",
+           .latex = "",
+           .step = "S_t = \\bar S_t - k_t\\left((\\epsilon_t\\odot k_t)^{\\top}\\bar S_t - "
+                   "(\\omega_t\\odot v_t)^{\\top}\\right)",
+           .problems = erase_key_problems},
+      .rule = row_rule(
+          {.decay = Decay::key, .erase = Erase::decayed, .erase_key = true},
+          []<class Scalar>(const Rows<Scalar>& rows) {
+            return Program<Scalar>{.q = rows.scaled_q(),
+                                   .k = rows("k"),
+                                   .v = rows("v").cwiseProduct(rows("write_gate")),
+                                   .a = rows("k").cwiseProduct(rows("erase_gate")),
+                                   .gate = rows("alpha")};
+          },
+          gated_deltanet2_notation()),
+  };
+}
+
+/// Spec 3.13: several delta steps per token, one after the other, on alpha_t S_{t-1}.
+Variant deltaproduct() {
+  return {
+      .id = "deltaproduct",
+      .label = "(Gated) DeltaProduct",
+      .words = "Several delta steps per token, each with its own key and value.",
+      .paper =
+          "Siems et al., DeltaProduct: Improving State-Tracking in Linear RNNs via Householder Products, "
+          "2025",
+      .inputs = {{"k", {"n", "h", "dk"}, Range::finite, "keys, h steps per token"},
+                 {"v", {"n", "h", "dv"}, Range::finite, "values, one per step"},
+                 optional(decay_input({"n"}), "1"),
+                 {"beta", {"n", "h"}, Range::strength, "write strength of each step"},
+                 initial_state_input()},
+      .loss = {.words = "Make the memory answer v when asked with k: h gradient steps, one after the other.",
+               .latex = "\\tfrac12\\|S^{\\top}k_{t,j} - v_{t,j}\\|^2",
+               .step = "S \\leftarrow S - \\beta_{t,j}\\nabla\\mathcal L_j(S),\\quad j = 1 \\dots h",
+               .problems = squared_problems},
+      .rule = row_rule({.decay = Decay::scalar, .erase = Erase::decayed, .beta = true},
+                       []<class Scalar>(const Rows<Scalar>& rows) {
+                         const Index steps = rows.sequence.at("beta").columns();
+                         return Program<Scalar>{.q = rows.scaled_q(),
+                                                .k = rows.unfolded("k", rows.sequence.dk),
+                                                .v = rows.unfolded("v", rows.sequence.dv),
+                                                .gate = decay_of_first_step(rows, steps),
+                                                .beta = rows.unfolded("beta", 1)};
+                       },
+                       {}, {.rows_per_read = "beta"}),
+  };
+}
+
+Variant rwkv7() {
+  return {
+      .id = "rwkv7",
+      .label = "RWKV-7 (DPLR)",
+      .words =
+          "One key asks, another takes the answer away, a third writes: erasing and writing are apart. "
+          "In the paper's names q is r, alpha is w, a is -kappa and b is kappa times its in-context rate.",
+      .paper = "Peng et al., RWKV-7 \"Goose\" with Expressive Dynamic State Evolution, 2025",
+      .recurrence = "Diag(alpha) S + b (a' S) + k v'",
+      .inputs = {optional(decay_input({"n", "dk"}), "1"),
+                 demonstrated({"a", {"n", "dk"}, Range::finite, "reads the undecayed state"},
+                              {.value = -1, .like = "k"}),
+                 demonstrated({"b", {"n", "dk"}, Range::finite, "writes what a has read"},
+                              {.value = 0.5, .like = "k", .learning_rate = true}),
+                 initial_state_input()},
+      .loss =
+          {.words =
+               "With a = −κ and b = κ times ι, channel by channel: write v under k, keep the memory small "
+               "where it fades, and forget what it answers for κ, a step preconditioned by Diag(ι).",
+           .latex = "-\\langle S^{\\top}k_t, v_t\\rangle + "
+                    "\\tfrac12\\|\\mathrm{Diag}(\\sqrt{1-\\alpha_t})S\\|_F^2 + "
+                    "\\tfrac12\\|S^{\\top}\\kappa_t\\|^2",
+           .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
+           .problems = preconditioned_problems},
+      .rule = row_rule({.decay = Decay::key,
+                        .erase = Erase::undecayed,
+                        .erase_key = true,
+                        .writes_value = false,
+                        .plain_write = true},
+                       []<class Scalar>(const Rows<Scalar>& rows) {
+                         const bool decays = rows.sequence.has("alpha");
+                         const Matrix<Scalar> v = rows("v");
+                         return Program<Scalar>{
+                             .q = rows.scaled_q(),
+                             .k = rows("b"),
+                             .v = Matrix<Scalar>::Zero(v.rows(), v.cols()),
+                             .a = -rows("a"),
+                             .gate = decays ? rows("alpha") : Matrix<Scalar>(rows.count, 0),
+                             .k_plain = rows("k"),
+                             .v_plain = v};
+                       },
+                       rwkv7_notation(), {.decay = "alpha"}),
+  };
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,178 @@
+#include "core/rules/inner_problem.h"
+#include "core/rules/row_rule.h"
+#include "core/variants/variants.h"
+
+// Rules that erase nothing: what is written is added to a memory that may fade.
+
+namespace palimpsest {
+
+namespace {
+
+/// The answer to k should point along v, and the memory be small where it fades: `pull` in LaTeX.
+InnerLoss dot_loss_with(const char* pull, std::string words) {
+  return {.words = std::move(words),
+          .latex = std::string("-\\langle S^{\\top}k_t, v_t\\rangle") + pull,
+          .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
+          .problems = dot_problems};
+}
+
+Notation hgrn2_notation() {
+  const auto key = [](const char* k) {
+    return Operation("key", Purpose::prepare, "The key is what fades",
+                     "A channel is written as much as it forgets.", k, call("one_minus", {tensor("alpha")}));
+  };
+  return {.token_before = {key("k")}, .rows_before = {key("K")}};
+}
+
+}  // namespace
+
+Variant linear() {
+  return {
+      .id = "linear",
+      .label = "Linear attention",
+      .words = "Every value is added to the memory along its key. Nothing is ever taken out.",
+      .paper = "Katharopoulos et al., Transformers are RNNs, 2020",
+      .recurrence = "S + k v'",
+      .options = {{"causal", {"true", "false"}, "false: every token reads the state after the last one"}},
+      .inputs = {initial_state_input()},
+      .loss =
+          dot_loss_with("", "Make the answer to k point along v. The loss has no floor, so every step adds."),
+      .rule = row_rule([](const Settings& settings) {
+        const bool causal = settings.option("causal") == "true";
+        return Structure{.read_at = causal ? ReadAt::after_row : ReadAt::end};
+      }),
+  };
+}
+
+Variant retnet() {
+  return {
+      .id = "retnet",
+      .label = "RetNet",
+      .words = "The memory fades by the same factor at every token.",
+      .paper = "Sun et al., Retentive Network, 2023",
+      .recurrence = "gamma S + k v'",
+      .inputs = {initial_state_input()},
+      .parameters = {{.name = "gamma",
+                      .minimum = 0,
+                      .maximum = 1,
+                      .meaning = "decay per token",
+                      .per_head = true,
+                      .keeps = 1}},
+      .loss = dot_loss_with(" + \\tfrac{1-\\gamma}{2}\\|S\\|_F^2",
+                            "As linear attention, plus a pull of the whole memory towards zero."),
+      .rule = row_rule(
+          {.decay = Decay::scalar},
+          []<class Scalar>(const Rows<Scalar>& rows) {
+            return Program<Scalar>{
+                .q = rows.scaled_q(), .k = rows("k"), .v = rows("v"), .gate = rows.repeated("gamma")};
+          },
+          {.symbols = {{"alpha", {"\\gamma", Role::gate, "how much is kept"}}}}),
+  };
+}
+
+Variant lightning() {
+  return {
+      .id = "lightning",
+      .label = "Lightning attention",
+      .words =
+          "RetNet whose heads forget at different paces: head after head the slope of the logarithm halves.",
+      .paper = "Qin et al., Lightning Attention-2, 2024; MiniMax-01, 2025",
+      .recurrence = "exp(-slope) S + k v'",
+      .inputs = {initial_state_input()},
+      .parameters =
+          {{.name = "slope",
+            .minimum = 0,
+            .maximum = 1e6,
+            .meaning = "the decay per token is exp(-slope); MiniMax: 2^(-8 h / H) for head h = 1..H, less in "
+                       "later layers",
+            .per_head = true,
+            .stand_in = 0.05,
+            .keeps = 0}},
+      .loss = dot_loss_with(" + \\tfrac{1-e^{-s}}2\\|S\\|_F^2",
+                            "Let the memory answer v when asked with k, and be small."),
+      .rule = row_rule({.decay = Decay::scalar, .gates_are_logs = true},
+                       []<class Scalar>(const Rows<Scalar>& rows) {
+                         return Program<Scalar>{.q = rows.scaled_q(),
+                                                .k = rows("k"),
+                                                .v = rows("v"),
+                                                .gate = rows.repeated(-rows.sequence.parameter("slope"))};
+                       }),
+  };
+}
+
+Variant scalar_decay() {
+  return {
+      .id = "scalar_decay",
+      .label = "Mamba-2 (scalar decay)",
+      .words = "Each token decides how much of the whole memory is kept before it writes.",
+      .paper = "Dao and Gu, Transformers are SSMs (Mamba-2), 2024",
+      .recurrence = "alpha S + k v'",
+      .inputs = {decay_input({"n"}), initial_state_input()},
+      .loss = dot_loss_with(
+          " + \\tfrac{1-\\alpha_t}{2}\\|S\\|_F^2",
+          "As linear attention, plus a pull of the whole memory towards zero that the token chooses."),
+      .rule = row_rule({.decay = Decay::scalar}),
+  };
+}
+
+Variant gla() {
+  return {
+      .id = "gla",
+      .label = "GLA",
+      .words = "Each token decides for every key channel how much of the memory is kept.",
+      .paper = "Yang et al., Gated Linear Attention Transformers, 2023",
+      .recurrence = "Diag(alpha) S + k v'",
+      .inputs = {decay_input({"n", "dk"}), initial_state_input()},
+      .loss = dot_loss_with(
+          " + \\tfrac12\\|\\mathrm{Diag}(\\sqrt{1-\\alpha_t})\\,S\\|_F^2",
+          "As linear attention, plus a pull towards zero that differs from key channel to key channel."),
+      .rule = row_rule({.decay = Decay::key}),
+  };
+}
+
+Variant hgrn2() {
+  return {
+      .id = "hgrn2",
+      .label = "HGRN2",
+      .words =
+          "Gated linear attention whose key is what the gate forgets: a channel takes in as much as it lets "
+          "go.",
+      .paper = "Qin et al., HGRN2: Gated Linear RNNs with State Expansion, 2024",
+      .recurrence = "Diag(alpha) S + (1 - alpha) v'",
+      .makes = {"k"},
+      .inputs = {decay_input({"n", "dk"}), initial_state_input()},
+      .loss = {.words = "Write v under the key 1 - alpha, and keep the memory small where it fades: every "
+                        "channel is a "
+                        "moving average of the values.",
+               .latex = "-\\langle S^{\\top}(1-\\alpha_t), v_t\\rangle + "
+                        "\\tfrac12\\|\\mathrm{Diag}(\\sqrt{1-\\alpha_t})S\\|_F^2",
+               .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
+               .problems = dot_problems},
+      .rule = row_rule(
+          {.decay = Decay::key},
+          []<class Scalar>(const Rows<Scalar>& rows) {
+            const Matrix<Scalar> gate = rows("alpha");
+            Matrix<Scalar> forgotten = (1 - gate.array()).matrix();
+            if (rows.sequence.gates_are_logs) forgotten = (-gate.array().expm1()).matrix();
+            return Program<Scalar>{.q = rows.scaled_q(), .k = forgotten, .v = rows("v"), .gate = gate};
+          },
+          hgrn2_notation()),
+  };
+}
+
+Variant value_decay() {
+  return {
+      .id = "value_decay",
+      .label = "Value-side decay",
+      .words = "Every value channel fades at its own pace, whatever key it was written under.",
+      .paper = "The mirror image of Yang et al., Gated Linear Attention Transformers, 2023",
+      .recurrence = "S Diag(mu) + k v'",
+      .inputs = {mu_input(), initial_state_input()},
+      .loss = dot_loss_with(
+          " + \\tfrac12\\|S\\,\\mathrm{Diag}(\\sqrt{1-\\mu_t})\\|_F^2",
+          "Let the memory answer v when asked with k, and be small where the value channel fades."),
+      .rule = row_rule({.value_decay = true}),
+  };
+}
+
+}  // namespace palimpsest
