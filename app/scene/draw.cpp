@@ -436,6 +436,7 @@ class Drawing {
         case Button::Look::tab:
           return style::tab_button(label.c_str(), button.chosen);
         case Button::Look::segment:
+          ImGui::SetNextItemWidth(placed.size().x);
           return style::segment_button(label.c_str(), button.chosen,
                                        {.first = button.first, .last = button.last});
         case Button::Look::icon:
@@ -472,6 +473,7 @@ class Drawing {
 
   void draw_content(const Input& input, const Placed& placed) {
     std::string text = input.text;
+    const style::TextStyle letters(input.is_number ? style::Text::number_small : style::Text::body);
     ImGui::SetNextItemWidth(placed.size().x);
     if (input.takes_keyboard) ImGui::SetKeyboardFocusHere();
     const std::string label = "##" + placed.node->name;

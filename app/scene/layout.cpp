@@ -13,6 +13,7 @@ constexpr float between_lines = 4;
 constexpr float slider_height = 40;
 constexpr float input_height = 30;
 constexpr float choice_height = 20;
+constexpr float tight_segment = 8;  // around words that may be cut
 constexpr float narrow_side = 340;  // from here on there is less room around sides, as
 constexpr float low_sides = 560;    // where they are low
 constexpr float mark_width = 12;
@@ -213,7 +214,8 @@ class Layout {
   Placed put(const Button& button, ImVec2 room) const {
     const ButtonSize size = size_of(button.look);
     const float words = std::ceil(ruler_.words(button.words + button.tail, size.style, -1).x);
-    const float around = 2 * px(size.padding);
+    const bool is_tight = button.look == Button::Look::segment && button.fit == Fit::shorten;
+    const float around = 2 * px(is_tight ? tight_segment : size.padding);
     if (button.look == Button::Look::icon) return sized({px(button.icon_size), px(button.icon_size)});
     if (button.look == Button::Look::line) return sized({std::max(room.x, words), px(size.height)});
     if (button.fit != Fit::shorten || words + around <= room.x)
@@ -368,7 +370,7 @@ class Layout {
       const float fixed = px(nodes[i].sizing.fixed);
       const float taken = place_row(stack, columns, i, {room.x, fixed > 0 ? fixed : left});
       stack.heights[i] = std::max(fixed, taken);
-      left -= fixed > 0 ? fixed : taken;
+      left -= stack.heights[i];
     }
     const auto part = [&](std::size_t i) {
       const Sizing& sizing = nodes[i].sizing;

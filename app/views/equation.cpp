@@ -115,7 +115,7 @@ Node line_node(Application& application, const WrittenLines& lines, const Operat
     application.session.set_cursor(cursor);
   };
   Node content = scene::row({scene::column(std::move(all), Gap::tight).filling()});
-  return scene::framed(std::move(content), Gap::near, Gap::small, 0,
+  return scene::framed(std::move(content), Gap::near, Gap::tight, 0,
                        is_present ? style::colours().lit_ground() : 0)
       .named(operation.id)
       .told(operation.title)

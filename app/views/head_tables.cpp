@@ -97,7 +97,7 @@ Node head_tables(Application& application, const std::function<void(Index)>& ope
           open(index);
         }));
   }
-  return scene::flow(std::move(all));
+  return scene::flow(std::move(all), Gap::small);
 }
 
 namespace {

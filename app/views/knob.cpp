@@ -94,8 +94,8 @@ Sizes sizes_of(const Computation& computation, Index present) {
   return sizes;
 }
 
-/// The number of the chosen bar in the middle of it, as wide as two bars, and those of the ends beside it, as
-/// far as they have room.
+/// The number of the chosen bar in the middle of it, as wide as two or three bars, and those of the ends
+/// beside it, as far as they have room.
 Node numbers(const Chart& chart, const Sizes& sizes) {
   const std::size_t last = sizes.all.size() - 1;
   const auto number = [&](std::size_t i) {
@@ -104,8 +104,7 @@ Node numbers(const Chart& chart, const Sizes& sizes) {
         .named("number");
   };
   Nodes wishes;
-  for (const auto& [has_first, has_last] :
-       {std::pair(true, true), std::pair(true, false), std::pair(false, true), std::pair(false, false)}) {
+  const auto add = [&](bool has_first, bool has_last, float half) {
     Node first = has_first ? number(0) : scene::column({});
     Node end = has_last ? number(last).right() : scene::column({});
     if (!sizes.is_exact) {
@@ -115,12 +114,17 @@ Node numbers(const Chart& chart, const Sizes& sizes) {
     } else if (sizes.nearest == last) {
       wishes.push_back(scene::row({std::move(first).filling(), number(last)}, Gap::none));
     } else {
-      const float before = static_cast<float>(sizes.nearest) - 0.5F;
-      wishes.push_back(
-          scene::row({std::move(first).filling(before), scene::centred(number(sizes.nearest)).filling(2),
-                      std::move(end).filling(static_cast<float>(last) - 1 - before)},
-                     Gap::none));
+      const float before = static_cast<float>(sizes.nearest) + 0.5F - half;
+      const float after = static_cast<float>(last - sizes.nearest) + 0.5F - half;
+      wishes.push_back(scene::row({std::move(first).filling(std::max(before, 0.01F)),
+                                   scene::centred(number(sizes.nearest)).filling(2 * half),
+                                   std::move(end).filling(std::max(after, 0.01F))},
+                                  Gap::none));
     }
+  };
+  for (const auto& [has_first, has_last] :
+       {std::pair(true, true), std::pair(true, false), std::pair(false, true), std::pair(false, false)}) {
+    for (const float half : {1.0F, 1.25F, 1.5F}) add(has_first, has_last, half);
   }
   return scene::first_that_fits(std::move(wishes));
 }
@@ -221,7 +225,8 @@ Node knob(Application& application) {
                           ? "Measured against the f64 recurrence; Chunkwise computes the same bits."
                           : "Measured against the f64 recurrence.",
                       *errors.value, scientific});
-  Nodes all = {scene::caption("The knob: words in a chunk"), size_slider(application)};
+  Nodes all = {scene::caption("The knob: words in a chunk"), scene::space(Gap::tight),
+               size_slider(application)};
   for (const Chart& chart : charts) all.push_back(chart_node(application, chart, sizes));
   if (!charts.empty()) all.push_back(axis(sizes));
   if (counted.value && !counted.stale) {

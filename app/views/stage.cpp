@@ -220,7 +220,7 @@ const std::vector<Cells>& updated_sources(KeptStage& kept, const std::optional<C
 }
 
 /// The forms as one control: what is chosen changes the picture below.
-Node form_segments(Application& application) {
+Node form_segments(Application& application, bool is_tight = false) {
   const Form chosen = application.session.choice().form;
   Nodes all;
   for (const Form form : all_forms) {
@@ -228,7 +228,8 @@ Node form_segments(Application& application) {
                                   .look = scene::Button::Look::segment,
                                   .chosen = form == chosen,
                                   .first = form == all_forms[0],
-                                  .last = form == all_forms[std::size(all_forms) - 1]}};
+                                  .last = form == all_forms[std::size(all_forms) - 1],
+                                  .fit = is_tight ? Fit::shorten : Fit::whole}};
     all.push_back(with_command(application, fmt::format("form.{}", name(form)), std::move(segment)));
   }
   return scene::row(std::move(all), Gap::none);
@@ -262,7 +263,8 @@ Node header(Application& application, const KeptStage& kept, const Node& legend)
 Node low_header(Application& application, const KeptStage& kept, const Node& legend) {
   const auto line = [&](float size) {
     return scene::row(
-        {form_segments(application), legend, scene::rest(), present_formula(kept.formulas, size)}, Gap::wide);
+        {form_segments(application, true), legend, scene::rest(), present_formula(kept.formulas, size)},
+        Gap::near);
   };
   Node below_each_other =
       scene::column({header(application, kept, legend), formulas_around(kept.formulas, low_formula)});

@@ -240,13 +240,14 @@ void draw_transport(Application& application, RowsAbove rows) {
     return scene::row(std::move(all));
   };
   Node whole_legend = scene::row(entries, Gap::wide).named("legend");
-  scene::show(
+  scene::show_in(
       scene::first_that_fits(
           {row(comfortable_position, {speed(application), gap, std::move(whole_legend), figures, keys}),
            row(narrowest_position,
                {gap, legend(entries), scene::first_that_fits({figures, scene::column({})}), keys}),
            row(0, {keys}), row(0, {})})
-          .named("transport"));
+          .named("transport"),
+      {ImGui::GetContentRegionAvail().x, style::px(32)});
 }
 
 }  // namespace palimpsest

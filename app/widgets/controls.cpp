@@ -158,7 +158,6 @@ namespace {
 
 constexpr float height = 26;
 constexpr float rounding = 6;
-constexpr float segment_padding = 12;  // on either side of its word
 
 ImDrawFlags corners(SegmentPlace place) {
   ImDrawFlags flags = ImDrawFlags_RoundCornersNone;
@@ -172,7 +171,7 @@ ImDrawFlags corners(SegmentPlace place) {
 bool segment_button(const char* label, bool selected, SegmentPlace place) {
   const TextStyle text(Text::body);
   const ImVec2 words = text_extent(shown_part(label));
-  const ImVec2 size = {std::ceil(words.x) + 2 * px(segment_padding), px(height)};
+  const ImVec2 size = {ImGui::CalcItemWidth(), px(height)};
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const bool pressed = ImGui::InvisibleButton(label, size);
   const Palette& c = colours();
@@ -187,7 +186,7 @@ bool segment_button(const char* label, bool selected, SegmentPlace place) {
   list->AddRect(from, {to.x + (place.last ? 0 : px(line)), to.y}, c.edge, px(rounding), px(line),
                 corners(place));
   const bool is_enabled = ImGui::GetStyle().Alpha > 0.99F;
-  draw_text({from.x + px(segment_padding), std::floor((from.y + to.y - words.y) / 2)},
+  draw_text({(from.x + to.x - words.x) / 2, std::floor((from.y + to.y - words.y) / 2)},
             selected     ? c.background
             : is_enabled ? c.text
                          : c.faint,
