@@ -370,7 +370,7 @@ class Layout {
       const float fixed = px(nodes[i].sizing.fixed);
       const float taken = place_row(stack, columns, i, {room.x, fixed > 0 ? fixed : left});
       stack.heights[i] = std::max(fixed, taken);
-      left -= stack.heights[i];
+      left -= fixed > 0 ? fixed : taken;
     }
     const auto part = [&](std::size_t i) {
       const Sizing& sizing = nodes[i].sizing;

@@ -259,17 +259,11 @@ Node header(Application& application, const KeptStage& kept, const Node& legend)
       Gap::wide);
 }
 
-/// All in one line, the formula in place of the words; a high one has a line of its own.
-Node low_header(Application& application, const KeptStage& kept, const Node& legend) {
-  const auto line = [&](float size) {
-    return scene::row(
-        {form_segments(application, true), legend, scene::rest(), present_formula(kept.formulas, size)},
-        Gap::near);
-  };
-  Node below_each_other =
-      scene::column({header(application, kept, legend), formulas_around(kept.formulas, low_formula)});
-  if (kept.formulas.latex.empty()) return below_each_other;
-  return scene::first_that_fits({line(low_formula), line(least_low_formula), std::move(below_each_other)})
+/// The same in a low panel: all in one line, the formula in place of the words.
+Node low_header(Application& application, const KeptStage& kept, const Node& legend, float size) {
+  return scene::row(
+             {form_segments(application, true), legend, scene::rest(), present_formula(kept.formulas, size)},
+             Gap::near)
       .fixed(low_line);
 }
 
@@ -329,10 +323,15 @@ Node stage_node(Application& application, KeptStage& kept, StageScene& shown) {
     above.push_back(pictures(least));
     return scene::column(std::move(above));
   };
-  return scene::first_that_fits(
-      {with({header(application, kept, legend), formulas_around(kept.formulas, style::formula)},
-            least_drawing),
-       with({low_header(application, kept, legend)}, 0)});
+  Nodes wishes = {with({header(application, kept, legend), formulas_around(kept.formulas, style::formula)},
+                       least_drawing)};
+  // A high formula has a line of its own.
+  for (const float size : {low_formula, least_low_formula}) {
+    if (!kept.formulas.latex.empty())
+      wishes.push_back(with({low_header(application, kept, legend, size)}, 0));
+  }
+  wishes.push_back(with({header(application, kept, legend), formulas_around(kept.formulas, low_formula)}, 0));
+  return scene::first_that_fits(std::move(wishes));
 }
 
 }  // namespace
