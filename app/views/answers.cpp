@@ -279,7 +279,7 @@ Known<AnswersAtPlace> ask_answers(Application& application) {
 }
 
 void draw_answers(Application& application) {
-  Known<MemoryAnswers::Value> answer;
+  Known<AnswersAtPlace> answer;
   scene::show_panel(
       "##answers", true,
       [&]() -> Node {

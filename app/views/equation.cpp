@@ -115,8 +115,9 @@ Node line_node(Application& application, const WrittenLines& lines, const Operat
     application.session.set_cursor(cursor);
   };
   Node content = scene::row({scene::column(std::move(all), Gap::tight).filling()});
+  const style::Palette& c = style::colours();
   return scene::framed(std::move(content), Gap::near, Gap::tight, 0,
-                       is_present ? style::colours().lit_ground() : 0)
+                       is_present ? style::mix(c.panel, c.edge, 0.25F) : 0)
       .named(operation.id)
       .told(operation.title)
       .revealed_for(is_present ? operation.id : std::string())
