@@ -23,11 +23,11 @@ struct WrappingRuler : Ruler {
 /// A node with its place; the scene that it comes from must live as long.
 struct Placed {
   const Node* node = nullptr;
-  Rectangle where = {};                 // screen pixels
-  std::vector<std::string> lines = {};  // of text or a formula, as written: wrapped, cut
-  float letters = 0;                    // of a formula, in screen pixels
-  CellPlan cells = {};                  // of tables
-  std::shared_ptr<const Node> wish = {};     // that was made to see whether it fits
+  Rectangle where = {};                   // screen pixels
+  std::vector<std::string> lines = {};    // of text or a formula, as written: wrapped, cut
+  float letters = 0;                      // of a formula, in screen pixels
+  CellPlan cells = {};                    // of tables
+  std::shared_ptr<const Node> wish = {};  // that was made to see whether it fits
   std::vector<Placed> inside = {};
 
   ImVec2 size() const { return {where.maximum.x - where.minimum.x, where.maximum.y - where.minimum.y}; }
