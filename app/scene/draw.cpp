@@ -31,20 +31,22 @@ constexpr float least_row_of_words = 11;  // in lower rows words stand where the
 
 /// That of the current Dear ImGui context.
 WrappingRuler wrapping_ruler() {
-  return {screen_ruler(false), [](const std::string& words, style::Text text, float width) {
+  return {screen_ruler(false),
+          [](const std::string& words, style::Text text, float width) {
             const style::TextStyle style(text);
             const std::vector<std::string_view> lines = wrapped_lines(words, width);
             return std::vector<std::string>(lines.begin(), lines.end());
-          }};
+          },
+          formula_lines};
 }
 
 Rectangle last_item() { return {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()}; }
 
 /// Whether Dear ImGui has it: it is an item by itself.
 bool is_control(const Node& node) {
-  return std::holds_alternative<Button>(node.content) || std::holds_alternative<IconButton>(node.content) ||
-         std::holds_alternative<Slider>(node.content) || std::holds_alternative<Input>(node.content) ||
-         std::holds_alternative<Filter>(node.content) || std::holds_alternative<Menu>(node.content);
+  return std::holds_alternative<Button>(node.content) || std::holds_alternative<Slider>(node.content) ||
+         std::holds_alternative<Input>(node.content) || std::holds_alternative<Filter>(node.content) ||
+         std::holds_alternative<Menu>(node.content);
 }
 
 class Drawing {
@@ -54,12 +56,14 @@ class Drawing {
     const std::string_view piece = piece_of(node);
     if (!piece.empty()) note_part(piece, placed.where, words_of(placed));
     const PartScope scope(piece);
+    const bool were_above = std::exchange(tips_above_, tips_above_ || node.tips_above);
     ImGui::BeginDisabled(!node.enabled);
     if (is_control(node))
       draw_control(placed);
     else
       draw_others(placed);
     ImGui::EndDisabled();
+    tips_above_ = were_above;
   }
 
   /// Does what was pressed.
@@ -121,12 +125,8 @@ class Drawing {
     tell(node);
   }
 
-  static void tell(const Node& node) {
-    if (node.tip.empty()) return;
-    if (node.key.empty())
-      tooltip(node.tip);
-    else
-      tooltip(node.tip, node.key);
+  void tell(const Node& node) const {
+    if (!node.tip.empty()) tooltip(node.tip, node.key, tips_above_);
   }
 
   /// What is dimmed is bright while the pointer is on what it belongs to; what is off is faint.
@@ -152,15 +152,19 @@ class Drawing {
   }
 
   void draw_content(const Formula& formula, const Placed& placed) const {
-    const FormulaSize size = measure_formula(formula.latex, placed.letters);
-    const ImVec2 from = placed.where.minimum;
-    draw_formula(ImGui::GetWindowDrawList(), {from.x, from.y + size.baseline}, formula.latex, placed.letters,
-                 shown(formula.ink));
     const float around = px(3);
-    for (const SymbolPlace& box : symbol_places(formula.latex, placed.letters, formula.boxed))
-      ImGui::GetWindowDrawList()->AddRect({from.x + box.from.x - around, from.y + box.from.y - around},
-                                          {from.x + box.to.x + around, from.y + box.to.y + around},
-                                          style::colours().dim, px(frame_corner), px(style::line));
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    for (std::size_t i = 0; i < placed.lines.size(); ++i) {
+      const std::string& latex = placed.lines[i];
+      const ImVec2 corner = formula_corner(placed, i, screen_ruler(false));
+      const ImVec2 from = {placed.where.minimum.x + corner.x, placed.where.minimum.y + corner.y};
+      const FormulaSize size = measure_formula(latex, placed.letters);
+      draw_formula(list, {from.x, from.y + size.baseline}, latex, placed.letters, shown(formula.ink));
+      for (const SymbolPlace& box : symbol_places(latex, placed.letters, formula.boxed))
+        list->AddRect({from.x + box.from.x - around, from.y + box.from.y - around},
+                      {from.x + box.to.x + around, from.y + box.to.y + around}, style::colours().dim,
+                      px(frame_corner), px(style::line));
+    }
   }
 
   /// The words of the rows of a picture, those of the ringed one in a colour of their own.
@@ -217,13 +221,20 @@ class Drawing {
       }
     }
     // The outline shows where numbers lie that are all near zero.
-    ImGui::GetWindowDrawList()->AddRect(from, placed.where.maximum, style::colours().edge, 0,
-                                        px(style::line));
+    const ImU32 outline =
+        is_lit_ && picture.outline == edge_ink ? style::colours().dim : shown(picture.outline);
+    ImGui::GetWindowDrawList()->AddRect(from, placed.where.maximum, outline, 0, px(style::line));
     if (picture.values) draw_ring(picture, from, size);
   }
 
   void draw_content(const Bar& bar, const Placed& placed) const {
     const auto& [from, to] = placed.where;
+    if (bar.is_upright) {
+      const double part = bar.value > 0 ? std::min(bar.value / bar.most, 1.0) : 0;
+      const float top = to.y - std::round((to.y - from.y) * static_cast<float>(part));
+      const ImU32 ink = style::mix(shown(bar.ink), style::colours().text, is_lit_ ? 0.3F : 0);
+      return ImGui::GetWindowDrawList()->AddRectFilled({from.x, top}, to, ink);
+    }
     const double span = std::max(bar.most - bar.least, 1e-300);
     const auto x = [&](double value) {
       return std::round(from.x + (to.x - from.x) * static_cast<float>((value - bar.least) / span));
@@ -257,7 +268,7 @@ class Drawing {
     const auto count = static_cast<double>(line.values.size());
     const auto at = [&](double index) {
       const double value = line.values[static_cast<std::size_t>(std::min(index, count - 1))];
-      const double part = line.most > 0 ? std::clamp(value / line.most, 0.0, 1.0) : 0;
+      const double part = line.most > 0 && value > 0 ? std::min(value / line.most, 1.0) : 0;
       const double last = line.has_bars ? count : std::max(count - 1, 1.0);
       return ImVec2{from.x + static_cast<float>(index / last) * (to.x - from.x),
                     to.y - static_cast<float>(part) * (to.y - from.y)};
@@ -279,6 +290,10 @@ class Drawing {
       }
     }
     if (!line.has_bars) list->AddLine({from.x, to.y}, to, style::colours().edge);
+    if (line.told && ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(from, to)) {
+      const double pointed = (ImGui::GetMousePos().x - from.x) / (to.x - from.x) * count;
+      tooltip_beside(from, to, line.told(static_cast<std::size_t>(std::clamp(pointed, 0.0, count - 1))));
+    }
     if (line.marked < 0) return;
     const float x = at(static_cast<double>(line.marked)).x;
     list->AddLine({x, from.y}, {x, to.y}, shown(line.mark_ink), px(style::lit_line));
@@ -421,8 +436,11 @@ class Drawing {
         case Button::Look::tab:
           return style::tab_button(label.c_str(), button.chosen);
         case Button::Look::segment:
+          ImGui::SetNextItemWidth(placed.size().x);
           return style::segment_button(label.c_str(), button.chosen,
                                        {.first = button.first, .last = button.last});
+        case Button::Look::icon:
+          return palimpsest::icon_button(node.name.c_str(), button.icon, button.icon_size);
         case Button::Look::line:
           break;
       }
@@ -433,25 +451,29 @@ class Drawing {
     if (pressed && node.act) acts_.push_back(node.act);
   }
 
-  void draw_content(const IconButton& button, const Placed& placed) {
-    const Node& node = *placed.node;
-    if (palimpsest::icon_button(node.name.c_str(), button.icon, button.size) && node.act)
-      acts_.push_back(node.act);
-  }
-
   void draw_content(const Slider& slider, const Placed& placed) {
     double value = slider.value;
-    style::SliderLook<double> look = slider.look;
+    style::SliderLook look = slider.look;
     look.shown = slider.shown;
     ImGui::SetNextItemWidth(placed.size().x);
     const Node& node = *placed.node;
     const std::string label = node.name.empty() ? slider.words : slider.words + "###" + node.name;
-    if (style::slider(slider.symbol.c_str(), label.c_str(), &value, look) && slider.set)
-      acts_.emplace_back([set = slider.set, value] { set(value); });
+    // One that waits shows what it is dragged to until it is let go.
+    ImGuiStorage* memory = ImGui::GetStateStorage();
+    const ImGuiID held = ImGui::GetID(label.c_str()) + 1;
+    if (slider.waits && memory->GetFloat(held, -1) >= 0) value = memory->GetFloat(held);
+    bool is_set = style::slider(slider.symbol.c_str(), label.c_str(), &value, look);
+    if (slider.waits) {
+      const bool is_done = ImGui::IsItemDeactivated() || (is_set && !ImGui::IsItemActive());
+      memory->SetFloat(held, ImGui::IsItemActive() && !is_done ? static_cast<float>(value) : -1);
+      is_set = is_done && value != slider.value;
+    }
+    if (is_set && slider.set) acts_.emplace_back([set = slider.set, value] { set(value); });
   }
 
   void draw_content(const Input& input, const Placed& placed) {
     std::string text = input.text;
+    const style::TextStyle letters(input.is_number ? style::Text::number_small : style::Text::body);
     ImGui::SetNextItemWidth(placed.size().x);
     if (input.takes_keyboard) ImGui::SetKeyboardFocusHere();
     const std::string label = "##" + placed.node->name;
@@ -467,10 +489,13 @@ class Drawing {
     };
     ImGuiInputTextFlags flags = awaits_enter ? ImGuiInputTextFlags_EnterReturnsTrue : 0;
     if (input.completed) flags |= ImGuiInputTextFlags_AutoSelectAll | ImGuiInputTextFlags_CallbackCompletion;
+    if (input.is_number) flags |= ImGuiInputTextFlags_AutoSelectAll | ImGuiInputTextFlags_CharsScientific;
     Input own = input;  // Dear ImGui wants to be able to change it
     const bool is_done =
         ImGui::InputText(label.c_str(), &text, flags, input.completed ? +complete : nullptr, &own);
-    const bool is_set = input.on_enter ? is_done : text != input.text;
+    const bool is_set = input.is_number  ? ImGui::IsItemDeactivatedAfterEdit()
+                        : input.on_enter ? is_done
+                                         : text != input.text;
     if (is_set && input.set) acts_.emplace_back([set = input.set, text] { set(text); });
     if (is_done && input.entered) acts_.push_back(input.entered);
   }
@@ -565,6 +590,7 @@ class Drawing {
   }
 
   bool is_lit_ = false;  // the pointer is on something around
+  bool tips_above_ = false;
   std::vector<std::function<void()>> acts_;
 };
 

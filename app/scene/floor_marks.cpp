@@ -36,6 +36,11 @@ constexpr float key_box = 8;
 
 constexpr float paler = 0.45F;  // an outline that is filled
 
+/// A colour, paler where the token is still to come.
+ImU32 floor_ink(const Floor& floor, ImU32 colour, Index token) {
+  return token < floor.reached ? colour : style::mix(style::colours().panel, colour, floor_to_come);
+}
+
 /// A column with what is drawn in it.
 struct MarkedColumn {
   Index first = 0;
@@ -251,10 +256,6 @@ void draw_numbers(const Floor& floor, const FloorRow& row, const FloorColumns& c
 }
 
 }  // namespace
-
-ImU32 floor_ink(const Floor& floor, ImU32 colour, Index token) {
-  return token < floor.reached ? colour : style::mix(style::colours().panel, colour, floor_to_come);
-}
 
 void draw_floor_marks(const Floor& floor, const FloorRow& row, const FloorColumns& columns,
                       const Rectangle& place) {

@@ -6,9 +6,6 @@
 
 namespace palimpsest {
 
-/// A colour, paler where the token is still to come.
-ImU32 floor_ink(const Floor& floor, ImU32 colour, Index token);
-
 /// The marks, lines and numbers of a row in `place`, over the present clip rectangle.
 void draw_floor_marks(const Floor& floor, const FloorRow& row, const FloorColumns& columns,
                       const Rectangle& place);

@@ -13,11 +13,18 @@ constexpr float between_lines = 4;
 constexpr float slider_height = 40;
 constexpr float input_height = 30;
 constexpr float choice_height = 20;
+constexpr float tight_segment = 8;  // around words that may be cut
 constexpr float narrow_side = 340;  // from here on there is less room around sides, as
 constexpr float low_sides = 560;    // where they are low
 constexpr float mark_width = 12;
 constexpr float long_mark_width = 22;
 constexpr float endless_height = 200;  // of a plot in a room without end
+
+constexpr float least_letters = 13;    // below these a formula that wraps takes several lines,
+constexpr float smallest_letters = 8;  // of which the widest is written smaller still, down to this
+constexpr float less_letters = 0.5F;   // at once, of the screen: px() rounds
+constexpr float formula_indent = 16;   // of its lines after the first
+constexpr float between_formulas = 4;
 
 constexpr float least_square = 5;
 constexpr float square_height = 15;
@@ -46,6 +53,7 @@ ButtonSize size_of(Button::Look look) {
       return {style::Text::strong, 0, choice_height};
     case Button::Look::word:
     case Button::Look::link:
+    case Button::Look::icon:
       break;
   }
   return {style::Text::caption, 0, 20};
@@ -148,15 +156,31 @@ class Layout {
   }
 
   Placed put(const Formula& formula, ImVec2 room) const {
-    float letters = px(formula.size);
-    FormulaSize size = ruler_.formula(formula.latex, letters);
-    if (formula.fit != Fit::whole && size.width > room.x && room.x > 0) {
-      letters *= room.x / size.width;
-      size = ruler_.formula(formula.latex, letters);
+    Placed placed = {.lines = {formula.latex}, .letters = px(formula.size)};
+    const float natural = ruler_.formula(formula.latex, placed.letters).width;
+    if (formula.fit != Fit::whole && natural > room.x && room.x > 0) {
+      placed.letters *= room.x / natural;
+      if (formula.fit == Fit::wrap && placed.letters < px(least_letters)) wrap(placed, room.x);
     }
-    Placed placed = sized({std::ceil(size.width), std::ceil(size.height)});
-    placed.letters = letters;
+    placed.where.maximum = formula_extent(placed);
     return placed;
+  }
+
+  void wrap(Placed& formula, float width) const {
+    formula.letters = px(least_letters);
+    formula.lines = ruler_.formula_lines(formula.lines.front(), formula.letters, width, px(formula_indent));
+    while (formula_extent(formula).x > width && formula.letters > px(smallest_letters))
+      formula.letters -= less_letters;
+  }
+
+  ImVec2 formula_extent(const Placed& formula) const {
+    ImVec2 extent = {0, 0};
+    for (std::size_t i = 0; i < formula.lines.size(); ++i) {
+      const FormulaSize line = ruler_.formula(formula.lines[i], formula.letters);
+      const ImVec2 corner = formula_corner(formula, i, ruler_);
+      extent = {std::max(extent.x, corner.x + line.width), corner.y + line.height};
+    }
+    return {std::ceil(extent.x), std::ceil(extent.y)};
   }
 
   Placed put(const Picture& picture, ImVec2 room) const {
@@ -174,7 +198,9 @@ class Layout {
     return placed;
   }
 
-  Placed put(const Bar& bar, ImVec2 room) const { return sized({room.x, px(bar.height)}); }
+  Placed put(const Bar& bar, ImVec2 room) const {
+    return sized({room.x, bar.is_upright && std::isfinite(room.y) ? room.y : px(bar.height)});
+  }
 
   Placed put(const Track&, ImVec2 room) const { return sized({room.x, px(mark_width)}); }
 
@@ -188,7 +214,9 @@ class Layout {
   Placed put(const Button& button, ImVec2 room) const {
     const ButtonSize size = size_of(button.look);
     const float words = std::ceil(ruler_.words(button.words + button.tail, size.style, -1).x);
-    const float around = 2 * px(size.padding);
+    const bool is_tight = button.look == Button::Look::segment && button.fit == Fit::shorten;
+    const float around = 2 * px(is_tight ? tight_segment : size.padding);
+    if (button.look == Button::Look::icon) return sized({px(button.icon_size), px(button.icon_size)});
     if (button.look == Button::Look::line) return sized({std::max(room.x, words), px(size.height)});
     if (button.fit != Fit::shorten || words + around <= room.x)
       return sized({words + around, px(size.height)});
@@ -197,8 +225,6 @@ class Layout {
     placed.lines = {ruler_.shortened(button.words, size.style, room_of_words) + button.tail};
     return placed;
   }
-
-  Placed put(const IconButton& button, ImVec2) const { return sized({px(button.size), px(button.size)}); }
 
   Placed put(const Slider& slider, ImVec2 room) const {
     float needed = 0;
@@ -234,7 +260,9 @@ class Layout {
     return sized({room.x, px(square_titles) + std::ceil(names) + px(Gap::small)});
   }
 
-  Placed put(const Drawn& drawn, ImVec2 room) const { return sized(drawn.size(room)); }
+  Placed put(const Drawn& drawn, ImVec2 room) const {
+    return sized({room.x, std::max(room.y, px(drawn.least_height))});
+  }
 
   Placed put(const Rule& rule, ImVec2 room) const {
     const float across = px(rule.room) + px(style::line);
@@ -282,6 +310,16 @@ class Layout {
     return placed;
   }
 
+  /// How wide those are of a row that share it and wrap.
+  float width_of_tiles(const Row& row, float width) const {
+    const Sizing& sizing = row.nodes.front().sizing;
+    const float gap = px(row.gap);
+    const float most = std::max(std::floor((width + gap) / (px(sizing.least) + gap)), 1.0F);
+    const float count = std::min(static_cast<float>(row.nodes.size()), most);
+    const float share = std::floor((width - (count - 1) * gap) / count);
+    return sizing.most > 0 ? std::min(share, px(sizing.most)) : share;
+  }
+
   /// A row whose nodes go on below where there is no room.
   Placed put_flow(const Row& row, ImVec2 room) const {
     Placed flow;
@@ -289,7 +327,7 @@ class Layout {
     float height = 0;
     float widest = 0;
     for (const Node& node : row.nodes) {
-      Placed next = place(node, {room.x, unbounded});
+      Placed next = place(node, {has_share(node) ? width_of_tiles(row, room.x) : room.x, unbounded});
       if (at.x > 0 && at.x + next.size().x > room.x) at = {0, at.y + height + px(Gap::tight)};
       if (at.x == 0) height = 0;
       shift(next, at);
@@ -335,7 +373,9 @@ class Layout {
       left -= fixed > 0 ? fixed : taken;
     }
     const auto part = [&](std::size_t i) {
-      return std::isfinite(left) ? std::max(std::floor(left * nodes[i].sizing.share / shares), 0.0F) : 0;
+      const Sizing& sizing = nodes[i].sizing;
+      const float share = std::isfinite(left) ? std::max(std::floor(left * sizing.share / shares), 0.0F) : 0;
+      return std::max(sizing.most > 0 ? std::min(share, px(sizing.most)) : share, px(sizing.least));
     };
     // What shrinks comes first, from below; what all of it leaves goes to the last.
     std::vector<std::size_t> shrinking;
@@ -470,8 +510,9 @@ class Layout {
 
   Placed put(const FirstThatFits& wishes, ImVec2 room) const {
     Placed placed;
-    for (const Node& wish : wishes.nodes) {
-      placed.inside.assign(1, place(wish, room));
+    for (std::size_t i = 0; i < wishes.count; ++i) {
+      placed.wish = wishes.wish(i);
+      placed.inside.assign(1, place(*placed.wish, room));
       const ImVec2 size = placed.inside.front().size();
       placed.where.maximum = size;
       if (size.x <= room.x && size.y <= room.y) break;
@@ -515,6 +556,13 @@ Placed lay_out(const Node& scene, const Rectangle& room, const WrappingRuler& ru
       Layout(ruler).place(scene, {room.maximum.x - room.minimum.x, room.maximum.y - room.minimum.y});
   shift(placed, room.minimum);
   return placed;
+}
+
+ImVec2 formula_corner(const Placed& formula, std::size_t index, const Ruler& ruler) {
+  float y = 0;
+  for (std::size_t i = 0; i < index; ++i)
+    y += ruler.formula(formula.lines[i], formula.letters).height + ruler.px(between_formulas);
+  return {index == 0 ? 0 : ruler.px(formula_indent), y};
 }
 
 std::vector<std::pair<float, float>> columns_of(const Squares& squares, float width, const Ruler& ruler) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,23 +11,30 @@
 
 namespace palimpsest::scene {
 
-/// A ruler that also knows where words are wrapped.
+/// A ruler that also knows where words and formulas are wrapped.
 struct WrappingRuler : Ruler {
   /// `words` wrapped between words where they would be wider than `width`.
   std::function<std::vector<std::string>(const std::string& words, style::Text text, float width)> lines;
+  /// The same of a formula whose letters are `size` high; all lines but the first are `indent` less.
+  std::function<std::vector<std::string>(const std::string& latex, float size, float width, float indent)>
+      formula_lines = {};
 };
 
 /// A node with its place; the scene that it comes from must live as long.
 struct Placed {
   const Node* node = nullptr;
-  Rectangle where = {};                 // screen pixels
-  std::vector<std::string> lines = {};  // of text, as written: wrapped, cut
-  float letters = 0;                    // of a formula, in screen pixels
-  CellPlan cells = {};                  // of tables
+  Rectangle where = {};                   // screen pixels
+  std::vector<std::string> lines = {};    // of text or a formula, as written: wrapped, cut
+  float letters = 0;                      // of a formula, in screen pixels
+  CellPlan cells = {};                    // of tables
+  std::shared_ptr<const Node> wish = {};  // that was made to see whether it fits
   std::vector<Placed> inside = {};
 
   ImVec2 size() const { return {where.maximum.x - where.minimum.x, where.maximum.y - where.minimum.y}; }
 };
+
+/// The corner of the line `index` of a formula, from that of the first.
+ImVec2 formula_corner(const Placed& formula, std::size_t index, const Ruler& ruler);
 
 /// Puts a scene into the upper left corner of `room`: what a node may take goes down, what it takes comes up.
 /// Nothing overlaps; where all is higher than the room, it ends below.

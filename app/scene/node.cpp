@@ -92,7 +92,7 @@ Node pill(std::string words, bool chosen) { return {Button{.words = std::move(wo
 Node word_button(std::string words) { return {Button{std::move(words), Button::Look::word}}; }
 
 Node icon_button(std::string_view name, Icon icon, float size) {
-  return Node{IconButton{icon, size}}.named(name);
+  return Node{Button{.look = Button::Look::icon, .icon = icon, .icon_size = size}}.named(name);
 }
 
 Node link(std::string words) { return {Button{std::move(words), Button::Look::link}}; }
@@ -139,7 +139,16 @@ Node grid(std::size_t columns, Nodes cells, Gap across, Gap down) {
   return {Grid{columns, std::move(cells), across, down}};
 }
 
-Node first_that_fits(Nodes nodes) { return {FirstThatFits{std::move(nodes)}}; }
+Node first_that_fits(Nodes nodes) {
+  const auto all = std::make_shared<const Nodes>(std::move(nodes));
+  return {FirstThatFits{all->size(),
+                        [all](std::size_t i) { return std::shared_ptr<const Node>(all, &(*all)[i]); }}};
+}
+
+Node first_that_fits(std::size_t count, std::function<Node(std::size_t)> make) {
+  return {FirstThatFits{
+      count, [make = std::move(make)](std::size_t i) { return std::make_shared<const Node>(make(i)); }}};
+}
 
 Node steady(Nodes nodes) { return {Steady{std::move(nodes)}}; }
 
@@ -161,12 +170,11 @@ Node scroll(std::string_view name, Node node) {
 }
 
 Node as_many(const std::vector<std::string>& parts, Ink ink) {
-  Nodes wishes;
-  for (std::size_t count = parts.size(); count > 0; --count) {
-    const std::string words = fmt::format("{}", fmt::join(std::span(parts).first(count), "; "));
-    wishes.push_back(text(words, style::Text::caption, ink, count > 1 ? Fit::whole : Fit::shorten));
-  }
-  return first_that_fits(std::move(wishes));
+  return first_that_fits(parts.size(), [parts, ink](std::size_t wish) {
+    const std::size_t count = parts.size() - wish;
+    return text(fmt::format("{}", fmt::join(std::span(parts).first(count), "; ")), style::Text::caption, ink,
+                count > 1 ? Fit::whole : Fit::shorten);
+  });
 }
 
 Node plotted(Plot plot, std::function<void(const PlotDone&)> done) {

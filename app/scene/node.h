@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -58,13 +59,14 @@ struct Text {
   bool centred = false;        // each line in the middle of its room
 };
 
-/// Letters get smaller where there is no room, unless it is to be whole.
+/// Letters get smaller where there is no room, unless it is to be whole; one that wraps goes on below before
+/// they are too small to be read.
 struct Formula {
   std::string latex = {};
   float size = style::formula_label;  // design pixels
   Ink ink = 0;
   Fit fit = Fit::shorten;
-  std::vector<std::string> boxed = {};  // symbols with a box around them
+  std::vector<std::string> boxed = {};  // symbols with a box around them; none where they are empty
 };
 
 /// A heat map as wide as its room. `values` outlive the frame; `told` says what is told of a cell under the
@@ -79,6 +81,7 @@ struct Picture {
   Index ringed_row = -1;  // that has a frame, of those that are drawn; -1: none
   Ink ring = 0;
   std::vector<std::string> row_words = {};
+  Ink outline = edge_ink;
 };
 
 /// A plot that fills its room; `done` is told what a person did there, in every frame.
@@ -87,7 +90,8 @@ struct Plotted {
   std::function<void(const PlotDone&)> done = nullptr;
 };
 
-/// A number as a bar from zero on, between the numbers at the ends of its room.
+/// A number as a bar from zero on, between the numbers at the ends of its room; an upright one has all of the
+/// height.
 struct Bar {
   double value = 0;
   double least = 0;
@@ -96,6 +100,7 @@ struct Bar {
   float height = 10;       // design pixels
   bool shows_zero = true;  // as a line
   double outlined = 0;     // another number, of which it has the outline
+  bool is_upright = false;
 };
 
 /// Where a number lies between zero and an end, on a track of which one part is well and the rest is not.
@@ -117,6 +122,7 @@ struct Sparkline {
   float height = 26;         // design pixels
   std::int64_t marked = -1;  // a number with a line of its own; -1: none
   Ink mark_ink = 0;
+  std::function<std::string(std::size_t)> told = nullptr;  // of the number under the pointer
 };
 
 /// A sign as high as a letter.
@@ -164,33 +170,30 @@ struct Squares {
   std::function<void(std::size_t)> press = nullptr;
 };
 
-/// Something that can be pressed. Its words (or its name) are its identity.
+/// Something that can be pressed. Its words (or its name, as of an icon) are its identity.
 struct Button {
-  enum class Look : std::uint8_t { pill, word, link, tab, segment, line };
+  enum class Look : std::uint8_t { pill, word, link, tab, segment, line, icon };
   std::string words = {};
   Look look = Look::pill;
   bool chosen = false;
   Ink ink = 0;
   bool first = true;  // of a row of segments
   bool last = true;
-  Fit fit = Fit::whole;   // of a pill's words, which may be cut,
-  std::string tail = {};  // before what follows them in any case
-};
-
-/// A picture that can be pressed; its name is its identity.
-struct IconButton {
-  Icon icon = Icon::close;
-  float size = 28;  // design pixels
+  Fit fit = Fit::whole;     // of a pill's words, which may be cut,
+  std::string tail = {};    // before what follows them in any case
+  Icon icon = Icon::close;  // in place of words; its size is in design pixels
+  float icon_size = 28;
 };
 
 struct Slider {
   std::string symbol = {};  // LaTeX
   std::string words = {};
   double value = 0;
-  style::SliderLook<double> look = {};
+  style::SliderLook look = {};
   std::string shown = {};  // in place of the number
   std::function<void(double)> set = nullptr;
   Fit fit = Fit::shorten;  // of the words
+  bool waits = false;      // what is set is told when it is let go
 };
 
 /// A line to type in; `set` is told what stands there.
@@ -201,6 +204,7 @@ struct Input {
   std::function<void()> entered = nullptr;
   std::function<std::string(const std::string&)> completed = nullptr;  // what Tab makes of what stands there
   bool takes_keyboard = false;  // in this frame; all that stands there is then selected
+  bool is_number = false;       // told when the keyboard leaves it
 };
 
 /// A line to type in above a list; `entered`: on Enter.
@@ -219,9 +223,9 @@ struct Menu {
   bool fills = false;  // the pill is as wide as its room, its words are cut
 };
 
-/// What is drawn by hand: its size in screen pixels in a room so wide and high, and how it is drawn there.
+/// A drawing of its own, the Stage, in all of its room.
 struct Drawn {
-  std::function<ImVec2(ImVec2 room)> size = {};
+  float least_height = 0;  // design pixels
   std::function<void(const Rectangle& where)> draw = {};
 };
 
@@ -241,7 +245,7 @@ struct Space {
 };
 
 /// Beside each other, in the middle of the highest, or its top. Those that share the rest of the width come
-/// last to it.
+/// last to it; where they wrap, they are equally wide, and as many beside each other as have room.
 struct Row {
   Nodes nodes = {};
   Gap gap = Gap::near;
@@ -277,9 +281,11 @@ struct Grid {
   Gap down = Gap::tight;
 };
 
-/// The first of them that is neither wider nor higher than the room; the last where none is.
+/// The first of them that is neither wider nor higher than the room; the last where none is. They are asked
+/// for in their order, until one fits.
 struct FirstThatFits {
-  Nodes nodes = {};
+  std::size_t count = 0;
+  std::function<std::shared_ptr<const Node>(std::size_t)> wish = {};
 };
 
 /// The first of them, in room for any: what stands below does not move while words change.
@@ -303,9 +309,9 @@ struct Scroll {
   Nodes node = {};
 };
 
-using Content = std::variant<Text, Formula, Picture, Bar, Track, Sparkline, Mark, Button, IconButton, Slider,
-                             Input, Filter, Menu, Squares, Drawn, Rule, Space, Row, Column, Grid,
-                             FirstThatFits, Steady, Frame, Scroll, Plotted, CellTables, Sides, Over>;
+using Content = std::variant<Text, Formula, Picture, Bar, Track, Sparkline, Mark, Button, Slider, Input,
+                             Filter, Menu, Squares, Drawn, Rule, Space, Row, Column, Grid, FirstThatFits,
+                             Steady, Frame, Scroll, Plotted, CellTables, Sides, Over>;
 
 /// How far a node reaches in the direction of the row or column that it is in: as far as it needs, so many
 /// design pixels, or a share of what the others leave; one that shrinks leaves to them what it does not need.
@@ -313,7 +319,7 @@ struct Sizing {
   float fixed = 0;
   float share = 0;
   bool shrinks = false;
-  float least = 0;  // of a row's width for what shares it or can be cut, in design pixels,
+  float least = 0;  // of what shares the rest or can be cut, in design pixels,
   float most = 0;   // and at most; 0: any
 };
 
@@ -328,6 +334,7 @@ struct Node {
   std::function<void()> pointed = nullptr;  // happens in every frame in which the pointer is on it
   std::function<void()> act = nullptr;      // what a click on it does, when all is drawn
   bool enabled = true;
+  bool tips_above = false;    // of it and what is in it, where there is room: below is what they change
   std::string revealed = {};  // where it is another than the last of its window, it is scrolled into sight
 
   Node named(std::string_view piece) &&;
@@ -337,7 +344,7 @@ struct Node {
   Node fixed(float design_pixels) &&;
   Node filling(float share = 1) &&;
   Node shrinking(float share = 1) &&;
-  /// A share of a row's width, of at least and at most so many design pixels; 0: any number.
+  /// A share of the rest, of at least and at most so many design pixels; 0: any number.
   Node filling_between(float least, float most) &&;
   /// What can be cut takes no more and is left no less of a row.
   Node cut_between(float least, float most) &&;
@@ -394,6 +401,8 @@ Node flow(Nodes nodes, Gap gap = Gap::near);
 Node column(Nodes nodes, Gap gap = Gap::small);
 Node grid(std::size_t columns, Nodes cells, Gap across = Gap::near, Gap down = Gap::tight);
 Node first_that_fits(Nodes nodes);
+/// The same of nodes that are made when they are asked for; what that takes outlives this call.
+Node first_that_fits(std::size_t count, std::function<Node(std::size_t)> make);
 Node steady(Nodes nodes);
 Node scroll(std::string_view name, Node node);
 

@@ -24,6 +24,12 @@ std::string raised(int number) {
   return words;
 }
 
+/// "10⁻⁷", and 1 as "1".
+std::string decade_words(double value) {
+  const int power = static_cast<int>(std::lround(std::log10(value)));
+  return power == 0 ? "1" : power == 1 ? "10" : "10" + raised(power);
+}
+
 std::vector<PlotTick> linear_ticks(const PlotAxis& axis, double low, double high, int most) {
   const std::vector<double> numbers = round_numbers(low, high, most);
   const double distance = numbers.size() > 1 ? numbers[1] - numbers[0] : 1;
@@ -91,11 +97,6 @@ std::vector<PlotTick> plot_ticks(const PlotAxis& axis, double low, double high, 
     if (tick.at >= low && tick.at <= high) ticks.push_back(tick);
   }
   return ticks;
-}
-
-std::string decade_words(double value) {
-  const int power = static_cast<int>(std::lround(std::log10(value)));
-  return power == 0 ? "1" : power == 1 ? "10" : "10" + raised(power);
 }
 
 }  // namespace palimpsest

@@ -200,7 +200,4 @@ PlotDone draw_plot(const Plot& plot, const Rectangle& room);
 /// number takes `room` pixels of it. Ticks without words are minor ones.
 std::vector<PlotTick> plot_ticks(const PlotAxis& axis, double low, double high, float length, float room);
 
-/// "10⁻⁷", and 1 as "1".
-std::string decade_words(double value);
-
 }  // namespace palimpsest

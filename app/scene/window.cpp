@@ -1,14 +1,12 @@
 #include "app/scene/window.h"
 
 #include <imgui.h>
+#include <imgui_internal.h>  // for a tip in the place of another
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <utility>
 
-#include "app/gl/context_local.h"
 #include "app/scene/draw.h"
 
 namespace palimpsest::scene {
@@ -18,6 +16,7 @@ namespace {
 using style::px;
 
 constexpr float note_part = 0.56F;  // of the window's width, at most
+constexpr float widest_tip = 340;   // design pixels
 constexpr ImGuiWindowFlags bar_flags = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoDocking |
                                        ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
                                        ImGuiWindowFlags_NoScrollWithMouse;
@@ -64,11 +63,22 @@ void show_card(const Card& card, bool& open, const std::function<Node(bool is_ne
   ImGui::EndPopup();
 }
 
-void show_panel(const char* name, bool scrolls, const std::function<Node()>& content) {
+void show_panel(const char* name, bool scrolls, const std::function<Node()>& content, float low) {
   const ImGuiWindowFlags still = ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse;
-  if (style::begin_panel(name, {0, 0}, scrolls ? 0 : still)) show(content());
+  const bool is_low = ImGui::GetContentRegionAvail().y < px(low);
+  if (style::begin_panel(name, {0, 0}, scrolls ? 0 : still,
+                         is_low ? style::low_padding : style::panel_padding))
+    show(content());
   style::end_panel();
 }
+
+void show_tip(const Node& content) {
+  if (!ImGui::BeginTooltipEx(ImGuiTooltipFlags_OverridePrevious, ImGuiWindowFlags_None)) return;
+  show_in(content, {px(widest_tip), std::numeric_limits<float>::infinity()});
+  ImGui::EndTooltip();
+}
+
+void focus_panel(const char* title) { ImGui::SetWindowFocus(title); }
 
 void show_bar(const char* name, float height, const Node& content) {
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
@@ -94,24 +104,18 @@ void show_bar(const char* name, float height, const Node& content) {
 
 float window_width() { return ImGui::GetMainViewport()->WorkSize.x / style::scale(); }
 
-Node by_hand(const std::string& name, std::function<void()> draw) {
-  struct KeptHeights {
-    std::map<std::string, float> all;
-  };
-  const auto size = [name](ImVec2 room) { return ImVec2{room.x, context_local<KeptHeights>().all[name]}; };
-  return {Drawn{
-      .size = size, .draw = [name, draw = std::move(draw)](const Rectangle& where) {
-        ImGui::BeginChild(name.c_str(), {where.maximum.x - where.minimum.x, 0}, ImGuiChildFlags_AutoResizeY);
-        draw();
-        ImGui::EndChild();
-        context_local<KeptHeights>().all[name] = ImGui::GetItemRectSize().y;
-      }}};
-}
+float window_height() { return ImGui::GetMainViewport()->WorkSize.y / style::scale(); }
+
+int frame() { return ImGui::GetFrameCount(); }
+
+double now() { return ImGui::GetTime(); }
 
 bool pointer_moves() {
   const ImVec2 moved = ImGui::GetIO().MouseDelta;
   return moved.x != 0 || moved.y != 0;
 }
+
+float wheel() { return ImGui::IsWindowHovered() ? ImGui::GetIO().MouseWheel : 0; }
 
 bool is_second_click() { return ImGui::GetIO().MouseClickedLastCount[ImGuiMouseButton_Left] == 2; }
 

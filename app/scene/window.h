@@ -21,8 +21,15 @@ struct Card {
 /// and told whether it has just come.
 void show_card(const Card& card, bool& open, const std::function<Node(bool is_new)>& content);
 
-/// A panel in the current window, all of it in sight or scrolled.
-void show_panel(const char* name, bool scrolls, const std::function<Node()>& content);
+/// A panel in the current window, all of it in sight or scrolled. There is less room around what is in one
+/// that is lower than `low` design pixels.
+void show_panel(const char* name, bool scrolls, const std::function<Node()>& content, float low = 0);
+
+/// Tells it in the place of what the item under the pointer says of itself.
+void show_tip(const Node& content);
+
+/// Brings the panel with this title to the front.
+void focus_panel(const char* title);
 
 /// The bar across the top of the window, `height` screen pixels high with what is around it.
 void show_bar(const char* name, float height, const Node& content);
@@ -30,15 +37,19 @@ void show_bar(const char* name, float height, const Node& content);
 /// A line at the foot of the window, at its right, framed in a colour.
 void show_note(const char* name, Ink frame, const Node& content);
 
-/// How wide the program's window is, in design pixels.
+/// How large the program's window is, in design pixels.
 float window_width();
+float window_height();
 
-/// What Dear ImGui's own items draw below each other, as wide as there is room; `name` keeps how high that
-/// was.
-Node by_hand(const std::string& name, std::function<void()> draw);
+/// How many frames were drawn, with this one; and the time at its beginning, in seconds.
+int frame();
+double now();
 
 /// Whether the pointer moves in this frame: at rest it leaves a choice to the keys.
 bool pointer_moves();
+
+/// How far the wheel is turned over the present window.
+float wheel();
 
 /// Whether the last click was the second of two.
 bool is_second_click();

@@ -7,7 +7,7 @@
 
 #include "app/session/computation.h"
 #include "app/session/words.h"
-#include "core/base/arrays.h"
+#include "core/base/array.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/variants/variants.h"

@@ -8,7 +8,7 @@
 #include "app/session/edits.h"
 #include "app/session/found.h"
 #include "app/session/presets.h"
-#include "core/base/arrays.h"
+#include "core/base/array.h"
 #include "core/base/error.h"
 #include "core/base/random_numbers.h"
 #include "core/base/stop.h"

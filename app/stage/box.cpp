@@ -247,18 +247,30 @@ class BoxBuilder {
   int pictures_ = 0;
 };
 
-}  // namespace
-
+/// A number as it stands in place of a symbol, three digits.
 std::string digits_of(double value) {
   return std::abs(value) >= 1e-3 && std::abs(value) < 1e4 ? fmt::format("{:.3g}", value) : number_text(value);
+}
+
+}  // namespace
+
+const Symbol& symbol_in(const Symbols& symbols, const std::string& tensor) {
+  static const Symbol blank;
+  const auto found = symbols.find(tensor);
+  return found == symbols.end() ? blank : found->second;
+}
+
+Symbol named_symbol(const Symbols& symbols, const std::string& tensor) {
+  const auto found = symbols.find(tensor);
+  return found == symbols.end() ? Symbol{.latex = "\\mathrm{" + tensor + "}", .words = tensor}
+                                : found->second;
 }
 
 Box picture_of(const std::string& name, bool transposed, const std::string& key, const Record& record,
                const Symbols& symbols) {
   const Matrix<double>& value = record.at(name);
-  const auto symbol = symbols.find(name);
-  const bool is_known = symbol != symbols.end();
-  const std::string latex = is_known && !symbol->second.latex.empty() ? symbol->second.latex : name;
+  const std::string& known = symbol_in(symbols, name).latex;
+  const std::string& latex = known.empty() ? name : known;
   if (value.rows() == 1 && value.cols() == 1)
     return {.kind = Box::Kind::number, .tensor = name, .latex = latex, .digits = digits_of(value(0, 0))};
   const bool is_vector = value.cols() == 1 || value.rows() == 1;

@@ -34,12 +34,13 @@ struct Box {
   bool operator==(const Box&) const = default;
 };
 
+/// The symbol of a tensor; a blank one where it has none, or one that is its name.
+const Symbol& symbol_in(const Symbols& symbols, const std::string& tensor);
+Symbol named_symbol(const Symbols& symbols, const std::string& tensor);
+
 /// The picture of the tensor `name` of `record`, or its number. `key` tells it from all others.
 Box picture_of(const std::string& name, bool transposed, const std::string& key, const Record& record,
                const Symbols& symbols);
-
-/// A number as it stands in place of a symbol, three digits.
-std::string digits_of(double value);
 
 /// The pictures of "result = expression", laid out from the expression alone: every tensor is the picture of
 /// its matrix in `record`, [1, 1] is a number. Sums of flat vectors are stacked. `id` tells the pictures of

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "app/stage/box.h"
 #include "app/stage/fading_cells.h"
 #include "app/widgets/text.h"
 
@@ -24,15 +25,10 @@ struct Axes {
   Axis columns;
 };
 
-Symbol symbol_of(const Trace& trace, const std::string& tensor) {
-  const auto symbol = trace.symbols.find(tensor);
-  return symbol == trace.symbols.end() ? Symbol() : symbol->second;
-}
-
 /// Told from role and size: rows of a chunk are its tokens, those of a state are channels of the key.
 Axes axes_of(const Trace& trace, const Block& block, const Matrix<double>& values, const std::string& tensor,
              bool turned) {
-  const auto [latex, role, words, turns] = symbol_of(trace, tensor);
+  const auto [latex, role, words, turns] = symbol_in(trace.symbols, tensor);
   const Axes state = {{{}, "key channel"}, {{}, "value channel"}};
   if (role == Role::state && turns) return turned ? Axes{state.columns, state.rows} : state;
   const bool weights = role == Role::plain || role == Role::gate;

@@ -7,6 +7,7 @@
 
 #include "app/scene/parts.h"
 #include "app/scene/plot.h"
+#include "app/widgets/chart.h"
 #include "app/widgets/formula.h"
 #include "app/widgets/text.h"
 
@@ -114,23 +115,10 @@ void draw_picture(const PlacedPicture& placed, StageScene& scene) {
   const Box& picture = *placed.picture;
   const Rectangle place = box_at(placed.position, placed.size);
   note_part("piece", place, picture.digits);
-  if (picture.kind == Box::Kind::picture) {
-    (placed.is_thumbnail ? draw_thumbnail : draw_cells)(picture, placed.position, placed.size, scene);
-    return;
-  }
-  const ImVec2 end = place.maximum;
-  if (scene.view.finished_rows(picture.tensor) == 0) {
-    draw_waiting(placed.position, end);
-    return;
-  }
-  ImGui::PushFont(style::font(style::Text::number_large), placed.size.y / style::scale());
-  const ImVec2 extent = ImGui::CalcTextSize(picture.digits.c_str());
-  ImGui::GetWindowDrawList()->AddText(
-      {(placed.position.x + end.x - extent.x) / 2, (placed.position.y + end.y - extent.y) / 2},
-      style::colours().role(symbol_in(scene.symbols, picture.tensor).role), picture.digits.c_str());
-  ImGui::PopFont();
-  if (!placed.is_thumbnail && ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(placed.position, end))
-    point_at({picture.tensor, 0, 0}, scene);
+  if (picture.kind == Box::Kind::picture)
+    draw_cells(picture, placed.position, placed.size, scene, placed.is_thumbnail);
+  else
+    draw_number(picture, place, placed.size.y / style::scale(), !placed.is_thumbnail, scene);
 }
 
 void draw_placed(const PlacedFormula& placed, StageScene& scene) {
@@ -274,21 +262,25 @@ void draw(const StageLayout& layout, StageScene& scene) {
   for (const PlacedEquation& equation : layout.equations) draw(equation, scene);
 }
 
-const Symbol& symbol_in(const Symbols& symbols, const std::string& tensor) {
-  static const Symbol blank;
-  const auto found = symbols.find(tensor);
-  return found == symbols.end() ? blank : found->second;
+void draw_waiting(ImVec2 minimum, ImVec2 maximum) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddRectFilled(minimum, maximum, style::colours().background);
+  hatch(list, minimum, maximum, style::colours().edge);
 }
 
-void draw_waiting(ImVec2 minimum, ImVec2 maximum) {
-  const style::Palette& c = style::colours();
+void draw_number(const Box& number, const Rectangle& place, float letters, bool is_read, StageScene& scene) {
+  const auto& [from, to] = place;
   ImDrawList* list = ImGui::GetWindowDrawList();
-  list->AddRectFilled(minimum, maximum, c.background);
-  list->PushClipRect(minimum, maximum, true);
-  const float height = maximum.y - minimum.y;
-  for (float x = minimum.x - height; x < maximum.x; x += px(style::hatch))
-    list->AddLine({x, maximum.y}, {x + height, minimum.y}, c.edge, px(style::line));
-  list->PopClipRect();
+  if (scene.view.finished_rows(number.tensor) == 0) {
+    list->AddRect(from, to, style::colours().edge);
+    return draw_waiting(from, to);
+  }
+  ImGui::PushFont(style::font(style::Text::number_large), letters);
+  const ImVec2 extent = ImGui::CalcTextSize(number.digits.c_str());
+  list->AddText({(from.x + to.x - extent.x) / 2, (from.y + to.y - extent.y) / 2},
+                style::colours().role(symbol_in(scene.symbols, number.tensor).role), number.digits.c_str());
+  ImGui::PopFont();
+  if (is_read && is_under_pointer(place)) point_at({number.tensor, 0, 0}, scene);
 }
 
 void offer_enlarging(const std::string& tensor, const Rectangle& place, StageScene& scene) {

@@ -50,11 +50,9 @@ void draw(const StageLayout& layout, StageScene& scene);
 /// An equation: fades what waits, frames what is lit, and notes what is hovered.
 void draw(const PlacedEquation& placed, StageScene& scene);
 
-/// The cells of a picture; the pointer reads them.
-void draw_cells(const Box& picture, ImVec2 position, ImVec2 size, StageScene& scene);
-
-/// The same small, to be recognised.
-void draw_thumbnail(const Box& picture, ImVec2 position, ImVec2 size, StageScene& scene);
+/// The cells of a picture; the pointer reads them, unless it is a small one that is but to be recognised.
+void draw_cells(const Box& picture, ImVec2 position, ImVec2 size, StageScene& scene,
+                bool is_thumbnail = false);
 
 /// The words beside the rows of a picture at `position`, in `width` to its left: `all`, or the present one's.
 void draw_row_words(const Box& picture, ImVec2 position, float height, float width, bool all);
@@ -62,10 +60,11 @@ void draw_row_words(const Box& picture, ImVec2 position, float height, float wid
 /// Notes that the mouse points at `cell`.
 void point_at(const CellFocus& cell, StageScene& scene);
 
+/// A number in letters of so many design pixels, in its place; the pointer reads it, unless it is but to be
+/// recognised. It waits like cells.
+void draw_number(const Box& number, const Rectangle& place, float letters, bool is_read, StageScene& scene);
+
 /// What is not there yet: unlike the blank paper of zeros.
 void draw_waiting(ImVec2 minimum, ImVec2 maximum);
-
-/// The symbol of a tensor; a blank one where it has none.
-const Symbol& symbol_in(const Symbols& symbols, const std::string& tensor);
 
 }  // namespace palimpsest

@@ -300,12 +300,8 @@ class CellsPainter {
 
 }  // namespace
 
-void draw_cells(const Box& picture, ImVec2 position, ImVec2 size, StageScene& scene) {
-  CellsPainter(picture, position, size, scene).draw(false);
-}
-
-void draw_thumbnail(const Box& picture, ImVec2 position, ImVec2 size, StageScene& scene) {
-  CellsPainter(picture, position, size, scene).draw(true);
+void draw_cells(const Box& picture, ImVec2 position, ImVec2 size, StageScene& scene, bool is_thumbnail) {
+  CellsPainter(picture, position, size, scene).draw(is_thumbnail);
 }
 
 void draw_row_words(const Box& picture, ImVec2 position, float height, float width, bool all) {

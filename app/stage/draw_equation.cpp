@@ -77,17 +77,8 @@ class EquationPainter {
     const ImVec2 size = {extent.side, 2 * extent.above};
     note(position, size.x, size.y, number.digits);
     draw_caption(number, extent, position, size, waits);
-    if (waits) {
-      list_->AddRect(position, end, style::colours().edge);
-      draw_waiting(position, end);
-      return;
-    }
-    ImGui::PushFont(style::font(style::Text::number_large), sizes_.number());
-    list_->AddText(position, style::colours().role(symbol_in(scene_.symbols, number.tensor).role),
-                   number.digits.c_str());
-    ImGui::PopFont();
-    if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(position, end))
-      point_at({number.tensor, 0, 0}, scene_);
+    palimpsest::draw_number(number, {position, end}, sizes_.number(), true, scene_);
+    if (waits) return;
     if (number.tensor == scene_.view.lit) frame(position, end);
   }
 

@@ -2,29 +2,21 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "app/stage/fading_cells.h"
-#include "app/widgets/formula.h"
-#include "app/widgets/style.h"
-#include "app/widgets/text.h"
 #include "core/base/text.h"
 
 namespace palimpsest {
 
 namespace {
 
-using style::px;
+using scene::Fit;
+using scene::Gap;
+using scene::Node;
+using scene::Nodes;
 
-constexpr float least_height = 40;   // of the formula
-constexpr float margin = 6;          // below it
-constexpr float small_formula = 20;  // the same where there is little height
-constexpr float small_height = 28;
-constexpr float small_margin = 2;
-constexpr float formula_distance = 44;  // between two formulas
-const std::string nothing_lit = "\n";   // no tensor is called so
+const std::string nothing_lit = "\n";  // no tensor is called so
 
 }  // namespace
 
@@ -46,91 +38,51 @@ HeadFormulas head_formulas(const StageView& view, const Symbols& symbols) {
   return formulas;
 }
 
-void draw_head(const HeadFormulas& formulas, bool is_low) {
-  if (formulas.latex.empty()) return;
-  const float width = ImGui::GetContentRegionAvail().x;
-  const ImVec2 position = ImGui::GetCursorScreenPos();
-  const float gap = px(formula_distance);
-  float size = px(is_low ? small_formula : style::formula);
-  const auto extent = [&](std::size_t i) { return measure_formula(formulas.latex[i], size); };
-  float taken = extent(formulas.present).width;
-  if (taken > width) {
-    size *= width / taken;
-    taken = extent(formulas.present).width;
-  }
-  std::size_t first = formulas.present;
-  std::size_t last = formulas.present;
-  for (bool grown = true; grown;) {
-    grown = false;
-    const auto take = [&](std::size_t i) {
-      const float more = extent(i).width + gap;
-      if (taken + more > width) return false;
-      taken += more;
-      return grown = true;
-    };
-    if (last + 1 < formulas.latex.size() && take(last + 1)) ++last;
-    if (first > 0 && take(first - 1)) --first;
-  }
-  float height = px(is_low ? small_height : least_height);
-  for (std::size_t i = first; i <= last; ++i) height = std::max(height, extent(i).height);
-  float x = position.x + (width - taken) / 2;
-  const float middle = extent(formulas.present).baseline - extent(formulas.present).height / 2;
-  for (std::size_t i = first; i <= last; ++i) {
-    draw_formula(ImGui::GetWindowDrawList(), {x, position.y + height / 2 + middle}, formulas.latex[i], size,
-                 style::colours().text);
-    x += extent(i).width + gap;
-  }
-  ImGui::Dummy({width, height + px(is_low ? small_margin : margin)});
+namespace {
+
+Node whole_formula(const std::string& latex, float size) {
+  return {scene::Formula{.latex = latex, .size = size, .fit = Fit::whole}};
 }
 
-float widest_formula(const HeadFormulas& formulas) {
-  const float size = px(style::formula);
-  float widest = 0;
-  for (const std::string& latex : formulas.latex)
-    widest = std::max(widest, measure_formula(latex, size).width / size);
-  return widest;
+}  // namespace
+
+Node formulas_around(const HeadFormulas& formulas, float size) {
+  const std::size_t all = formulas.latex.size();
+  if (all == 0) return scene::column({});
+  const auto around = [formulas, size, all](std::size_t wish) {
+    // One more after the present one, then one more before it, and so on.
+    std::size_t first = formulas.present;
+    std::size_t last = formulas.present;
+    for (std::size_t count = 1; count < all - wish; ++count) {
+      const bool grows_on =
+          last + 1 < all && (first == 0 || last - formulas.present <= formulas.present - first);
+      grows_on ? ++last : --first;
+    }
+    Nodes shown;
+    for (std::size_t i = first; i <= last; ++i) {
+      if (i > first) shown.push_back(scene::space(Gap::wide));
+      shown.push_back(first == last ? scene::formula(formulas.latex[i], size)
+                                    : whole_formula(formulas.latex[i], size));
+    }
+    return scene::row(std::move(shown), Gap::wide);
+  };
+  Nodes heights = {scene::centred(scene::first_that_fits(all, around))};
+  for (const std::string& latex : formulas.latex) heights.push_back(scene::formula(latex, size));
+  return scene::steady(std::move(heights));
 }
 
-float highest_formula(const HeadFormulas& formulas) {
-  const float size = px(style::formula);
-  float highest = 0;
-  for (const std::string& latex : formulas.latex)
-    highest = std::max(highest, measure_formula(latex, size).height / size);
-  return highest;
-}
-
-void draw_present_formula(const HeadFormulas& formulas, float right, float middle, float size) {
-  const std::string& latex = formulas.latex[formulas.present];
-  const FormulaSize extent = measure_formula(latex, size);
-  const float top = middle - extent.height / 2;
-  draw_formula(ImGui::GetWindowDrawList(), {right - extent.width, top + extent.baseline}, latex, size,
-               style::colours().text);
-}
-
-void draw_warning(const std::string& warning) {
-  if (warning.empty()) return;
-  const style::TextStyle alarm(style::Text::caption, style::colours().alarm);
-  ImGui::PushTextWrapPos(0);
-  ImGui::TextUnformatted(warning.c_str());
-  ImGui::PopTextWrapPos();
+Node present_formula(const HeadFormulas& formulas, float size) {
+  Nodes all = {whole_formula(formulas.latex[formulas.present], size)};
+  for (const std::string& latex : formulas.latex) all.push_back(whole_formula(latex, size));
+  return scene::steady(std::move(all));
 }
 
 namespace {
 
-using style::px;
-
-constexpr float small_bar = 18;
-constexpr float legend_gap = 6;
-constexpr float name_size = 15;
-
-void draw_bar(ImVec2 position, float width, float height, float from, float to) {
-  const float middle = position.y + height / 2;
-  for (float at = 0; at < width; ++at) {
-    const Rgb8 shade = colour(style::colours().map, from + (to - from) * at / width, 1);
-    ImGui::GetWindowDrawList()->AddRectFilled({position.x + at, middle - px(4)},
-                                              {position.x + at + 1, middle + px(4)}, style::colour(shade));
-  }
-}
+constexpr float symbol_size = 15;  // design pixels
+constexpr float bar_width = 88;
+constexpr float small_bar_width = 36;
+constexpr float bar_height = 8;
 
 /// "1.6 % beyond"; nothing where nothing is.
 std::string beyond_words(double share) {
@@ -138,98 +90,81 @@ std::string beyond_words(double share) {
   return share < 0.001 ? "<0.1 % beyond" : fmt::format("{:.2g} % beyond", 100 * share);
 }
 
-float width_of(const Legend& legend) {
-  const style::TextStyle text(style::Text::caption);
-  const auto part = [](const std::string& words) {
-    return words.empty() ? 0 : text_extent(words).x + px(legend_gap);
+/// The colours of a scale from one end to the other; of decay factors, up to paper.
+const Matrix<double>& colour_ramp(bool is_fading) {
+  constexpr Index cells = 64;
+  const auto up_to = [](double end) { return Matrix<double>(Eigen::RowVectorXd::LinSpaced(cells, -1, end)); };
+  static const Matrix<double> whole = up_to(1);
+  static const Matrix<double> fading = up_to(0);
+  return is_fading ? fading : whole;
+}
+
+/// What there is to say of a scale.
+struct ScaleWords {
+  Symbol symbol = {};
+  bool is_fading = false;  // of decay factors: one is paper, and there is nothing above it
+  std::string less = {};
+  std::string more = {};
+  std::string scale = {};   // whose it is, where it is not that of a kind
+  std::string beyond = {};  // how much of the picture lies beyond its ends
+};
+
+Node legend_of(const ScaleWords& words, float width) {
+  const auto word = [](const std::string& shown, scene::Ink ink) {
+    return scene::text(shown, style::Text::caption, ink, Fit::whole);
   };
-  return legend.name_width + part(legend.scale) + part(legend.less) + part(legend.more) +
-         part(legend.beyond) + 2 * px(legend.bar_width) + 2 * px(legend_gap);
+  Nodes all;
+  if (!words.scale.empty()) all.push_back(word(words.scale, 0));
+  if (!words.symbol.latex.empty())
+    all.push_back(scene::formula(words.symbol.latex, symbol_size, style::colours().role(words.symbol.role)));
+  all.push_back(word(words.less, scene::dim_ink));
+  all.push_back(Node{scene::Picture{.values = &colour_ramp(words.is_fading),
+                                    .version = words.is_fading ? 1U : 0U,
+                                    .look = {.grid = false},
+                                    .height = bar_height}}
+                    .fixed(width));
+  all.push_back(word(words.more, scene::dim_ink));
+  if (!words.beyond.empty()) all.push_back(word(words.beyond, scene::dim_ink));
+  return scene::row(std::move(all));
 }
 
 }  // namespace
 
-Legend legend_of(const StageScene& scene, bool shared) {
+Node colour_legend(const StageScene& scene, bool shared) {
   const bool pointed = scene.focus && scene.record.contains(scene.focus->tensor);
   const std::string& tensor = pointed ? scene.focus->tensor : scene.view.lit;
-  const auto symbol = scene.symbols.find(tensor);
   const ColourRange range = scene.ranges.of(tensor);
-  Legend legend{.symbol =
-                    symbol == scene.symbols.end() ? Symbol{.latex = {}, .words = tensor} : symbol->second};
-  if (shows_fading(tensor, scene.record.at(tensor))) {
-    legend.is_fading = true;
-    legend.less = "0";
-    legend.more = "1 is kept whole";
-    legend.scale = "log of what is lost";
-    legend.meaning =
+  ScaleWords words{.symbol = symbol_in(scene.symbols, tensor)};
+  if (words.symbol.words.empty()) words.symbol.words = tensor;
+  std::string meaning;
+  words.is_fading = shows_fading(tensor, scene.record.at(tensor));
+  if (words.is_fading) {
+    words.less = "0";
+    words.more = "1 is kept whole";
+    words.scale = "log of what is lost";
+    meaning =
         "1 is paper, nothing fades. They grow with the logarithm of what is lost, from 0.0001 to all of it.";
   } else {
-    legend.less = "−" + plain_number(range.largest, 2);
-    legend.more = "+" + plain_number(range.largest, 2);
-    legend.scale = range.is_joint ? "one scale" : !shared ? "own scales" : range.is_own ? "own scale" : "";
-    legend.beyond = beyond_words(scene.ranges.beyond(tensor));
-    legend.meaning =
-        fmt::format("{}. What lies beyond the ends has the colour of the end.",
-                    range.is_joint ? "one scale for what is added up here"
-                    : range.is_own ? "this picture has its own scale"
-                                   : "one scale for all tensors of this kind in the whole sequence");
+    words.less = "−" + plain_number(range.largest, 2);
+    words.more = "+" + plain_number(range.largest, 2);
+    words.scale = range.is_joint ? "one scale" : !shared ? "own scales" : range.is_own ? "own scale" : "";
+    words.beyond = beyond_words(scene.ranges.beyond(tensor));
+    meaning = fmt::format("{}. What lies beyond the ends has the colour of the end.",
+                          range.is_joint ? "one scale for what is added up here"
+                          : range.is_own ? "this picture has its own scale"
+                                         : "one scale for all tensors of this kind in the whole sequence");
   }
-  if (!legend.symbol.latex.empty())
-    legend.name_width = measure_formula(legend.symbol.latex, px(name_size)).width;
-  legend.width = width_of(legend);
-  return legend;
-}
-
-Legend fitting(const Legend& legend, float room) {
-  Legend without_beyond = legend;
+  ScaleWords without_beyond = words;
   without_beyond.beyond.clear();
-  Legend brief = without_beyond;  // without the words that are worth least: whose scale it is
-  brief.scale = legend.is_fading ? "log" : "";
-  if (legend.is_fading) brief.more = "1";
-  const auto small = [](Legend shorter) {
-    shorter.bar_width = small_bar;
-    return shorter;
-  };
-  Legend shown = legend;
-  for (const Legend& shorter : {without_beyond, small(without_beyond), brief, small(brief)}) {
-    if (shown.width <= room) break;
-    shown = shorter;
-    shown.width = width_of(shown);
-  }
-  return shown;
-}
-
-void draw(const Legend& legend, float height) {
-  const style::Palette& c = style::colours();
-  const style::TextStyle text(style::Text::caption);
-  const float gap = px(legend_gap);
-  const ImVec2 from = ImGui::GetCursorScreenPos();
-  float x = from.x;
-  const float top = from.y + std::floor((height - text_extent("0").y) / 2);
-  ImGui::Dummy({legend.width, height});
-  tooltip(fmt::format("The colours of {}: {}", legend.symbol.words, legend.meaning), "C");
-
-  const auto word = [&](std::string_view shown, ImU32 colour) {
-    draw_text({x, top}, colour, shown);
-    x += text_extent(shown).x + gap;
-  };
-  const float bar_top = from.y;
-  const auto half = [&](float less, float more) {
-    draw_bar({x, bar_top}, px(legend.bar_width), height, less, more);
-    x += px(legend.bar_width);
-  };
-  if (!legend.scale.empty()) word(legend.scale, c.text);
-  if (!legend.symbol.latex.empty()) {
-    draw_formula(ImGui::GetWindowDrawList(), {x, top + ImGui::GetFontBaked()->Ascent}, legend.symbol.latex,
-                 px(name_size), c.role(legend.symbol.role));
-  }
-  x += legend.name_width + gap;
-  word(legend.less, c.dim);
-  half(-1, legend.is_fading ? -0.5F : 0);
-  half(legend.is_fading ? -0.5F : 0, legend.is_fading ? 0 : 1);
-  x += gap;
-  word(legend.more, c.dim);
-  if (!legend.beyond.empty()) word(legend.beyond, c.dim);
+  ScaleWords brief = without_beyond;  // without the words that are worth least: whose scale it is
+  brief.scale = words.is_fading ? "log" : "";
+  if (words.is_fading) brief.more = "1";
+  Node legend = scene::first_that_fits({legend_of(words, bar_width), legend_of(without_beyond, bar_width),
+                                        legend_of(without_beyond, small_bar_width),
+                                        legend_of(brief, bar_width), legend_of(brief, small_bar_width)});
+  legend.key = "C";
+  return std::move(legend).named("legend").told(
+      fmt::format("The colours of {}: {}", words.symbol.words, meaning));
 }
 
 }  // namespace palimpsest

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "app/scene/node.h"
 #include "app/stage/draw.h"
 #include "app/stage/view.h"
 
@@ -20,45 +21,15 @@ struct HeadFormulas {
 /// Those of `view`, the part of the step lit.
 HeadFormulas head_formulas(const StageView& view, const Symbols& symbols);
 
-/// As many formulas around the present one as fit into the width beside each other, centred; the present one
-/// smaller if it does not fit alone. `is_low`: there is little height.
-void draw_head(const HeadFormulas& formulas, bool is_low = false);
+/// As many formulas around the present one as have room beside each other; it is as high as the highest of
+/// all, so that what is below stays where it is. `size`: of the letters, in design pixels.
+scene::Node formulas_around(const HeadFormulas& formulas, float size);
 
-/// How wide the widest of them is where letters are 1 pixel high: whichever is the present one has room in as
-/// many times that.
-float widest_formula(const HeadFormulas& formulas);
+/// The present one alone and whole, in room for any of them.
+scene::Node present_formula(const HeadFormulas& formulas, float size);
 
-/// The same of the highest.
-float highest_formula(const HeadFormulas& formulas);
-
-/// The present one alone, its letters `size` screen pixels high, on the right end of a line that ends at
-/// `right` and has its middle at `middle`.
-void draw_present_formula(const HeadFormulas& formulas, float right, float middle, float size);
-
-/// Words below it that warn.
-void draw_warning(const std::string& warning);
-
-/// What the colours mean: for the tensor that is pointed at, or made by this step.
-struct Legend {
-  Symbol symbol = {};
-  bool is_fading = false;    // of decay factors: one is paper, and there is nothing above it
-  std::string meaning = {};  // whose the scale is, in a sentence
-  std::string less = {};
-  std::string more = {};
-  std::string scale = {};   // whose it is, where it is not that of a kind
-  std::string beyond = {};  // how much of the picture lies beyond its ends
-  float name_width = 0;
-  float bar_width = 44;  // of the colours on either side of 0
-  float width = 0;
-};
-
-/// That of `scene`. `shared`: tensors of one kind have one scale.
-Legend legend_of(const StageScene& scene, bool shared);
-
-/// As much of it as is no wider than `room`; no more than its smallest.
-Legend fitting(const Legend& legend, float room);
-
-/// At the cursor, in the middle of `height`.
-void draw(const Legend& legend, float height);
+/// What the colours mean for the tensor that is pointed at, or made by this step: as much as has room, but
+/// some of it in any case. `shared`: tensors of one kind have one scale.
+scene::Node colour_legend(const StageScene& scene, bool shared);
 
 }  // namespace palimpsest

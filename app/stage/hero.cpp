@@ -126,11 +126,7 @@ class HeroBuilder {
     return size.rows == 0 || size.columns == 0;
   }
 
-  const Symbol& symbol_of(const std::string& tensor) const {
-    static const Symbol none;
-    const auto found = symbols_.find(tensor);
-    return found == symbols_.end() ? none : found->second;
-  }
+  const Symbol& symbol_of(const std::string& tensor) const { return symbol_in(symbols_, tensor); }
 
   std::string latex_of(const Expression& expression) const { return latex(expression, symbols_, style_); }
   std::string latex_of(const Equation& equation) const { return latex(equation, symbols_, style_); }
@@ -627,11 +623,10 @@ class HeroBuilder {
 
 Hero enlarged(const std::string& name, const Record& record, const Symbols& symbols, const LatexStyle& style,
               const MatrixFigures* figures) {
-  const auto symbol = symbols.find(name);
   const Matrix<double>& values = record.at(name);
   Plate plate{.picture = picture_of(name, false, "enlarged/" + name, record, symbols)};
-  plate.name = symbol == symbols.end() ? "" : symbol->second.words;
-  plate.latex = symbol == symbols.end() ? "" : latex(tensor(name), symbols, style);
+  plate.name = symbol_in(symbols, name).words;
+  plate.latex = symbols.contains(name) ? latex(tensor(name), symbols, style) : "";
   plate.words = fmt::format("{} × {}", values.rows(), values.cols());
   plate.number = "length " + plain_number(values.norm(), 3);
   Hero hero{.kind = Hero::Kind::plates, .is_enlarged = true};

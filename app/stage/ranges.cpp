@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/session/scales.h"
+#include "app/stage/box.h"
 #include "app/stage/cell_words.h"
 #include "core/steps/recognised.h"
 
@@ -72,11 +73,6 @@ double nearly_largest(const std::vector<const Matrix<double>*>& matrices) {
   return most > 0 ? most : largest;
 }
 
-Role role_of(const Symbols& symbols, const std::string& tensor) {
-  const auto symbol = symbols.find(tensor);
-  return symbol == symbols.end() ? Role::plain : symbol->second.role;
-}
-
 /// Whether what has the role of an output becomes the output only by what follows.
 bool output_follows(const Phase& phase) {
   const Operation* maker = maker_of(phase, "o");
@@ -115,7 +111,7 @@ double ColourRanges::of_kind(const std::string& tensor) const {
   if (!shared_) return 0;
   const Matrix<double>& value = values_of(tensor);
   const bool moves_state = value.rows() > 1 && value.cols() > 1 && steps_of_states_.contains(tensor);
-  const Role role = moves_state ? Role::state : role_of(trace_->symbols, tensor);
+  const Role role = moves_state ? Role::state : symbol_in(trace_->symbols, tensor).role;
   const bool given = role == Role::key || role == Role::query || role == Role::value;
   if (given && made_.contains(tensor)) return 0;
   const bool is_output = tensor == "o" || tensor == "O";

@@ -68,8 +68,7 @@ class SubstitutionBuilder {
   }
 
   std::string lower(const std::string& tensor) const {
-    const auto symbol = symbols_.find(tensor);
-    std::string latex = symbol == symbols_.end() ? tensor : symbol->second.latex;
+    std::string latex = symbols_.contains(tensor) ? symbol_in(symbols_, tensor).latex : tensor;
     if (latex.size() == 1) latex[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(latex[0])));
     return latex;
   }

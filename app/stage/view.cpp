@@ -273,16 +273,14 @@ StageView stage_view(const Trace& trace, const Phase& phase, const Record& recor
   if (view.one_token) {
     for (const Operation& each : phase.operations) {
       const std::string& result = each.equation.result;
-      const auto symbol = trace.symbols.find(result);
+      const std::string& words = symbol_in(trace.symbols, result).words;
       const auto position = static_cast<Index>(view.tiles.size());
       view.tiles.push_back({.operation = position,
                             .picture = picture_of(result, record.at(result).cols() == 1,
                                                   fmt::format("tile/{}", position), record, trace.symbols),
                             .latex = latex(each.equation, trace.symbols, style),
                             .symbol = latex(tensor(result), trace.symbols, style),
-                            .words = symbol == trace.symbols.end() || symbol->second.words.empty()
-                                         ? each.title
-                                         : symbol->second.words,
+                            .words = words.empty() ? each.title : words,
                             .sentence = with_label(each.sentence, label)});
     }
     view.hero = hero_of(phase, operation, record, trace.symbols, style);

@@ -124,24 +124,6 @@ void handle_keys(Application& application) {
   }
 }
 
-void command_button(Application& application, std::string_view id, const std::function<bool()>& draw) {
-  const Command& command = find_command(application, id);
-  const std::string reason = why_not(command, application);
-  ImGui::BeginDisabled(!reason.empty());
-  const bool pressed = draw();
-  ImGui::EndDisabled();
-  if (!reason.empty()) {
-    tooltip(reason);
-  } else if (wants_tooltip()) {
-    const std::string& words = command.explained.empty() ? command.words : command.explained;
-    if (command.key != 0)
-      tooltip(words, key_name(command.key));
-    else
-      tooltip(words);
-  }
-  if (pressed) perform(command, application);
-}
-
 scene::Node with_command(Application& application, std::string_view id, scene::Node node) {
   const Command& command = find_command(application, id);
   const std::string reason = why_not(command, application);

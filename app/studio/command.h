@@ -45,11 +45,8 @@ std::string key_name(int chord);
 /// Performs the commands whose keys were pressed in this frame, unless a text field has the keyboard.
 void handle_keys(Application& application);
 
-/// A button that does what the command `id` does: `draw` draws it and returns whether it was pressed. It is
-/// disabled where the command cannot be done; its tooltip says why, or what it does and with which key.
-void command_button(Application& application, std::string_view id, const std::function<bool()>& draw);
-
-/// The same of a node of a scene: a click on it does what the command says.
+/// A node that does what the command `id` does when it is clicked. It is disabled where the command cannot be
+/// done; its tip says why, or what it does and with which key.
 scene::Node with_command(Application& application, std::string_view id, scene::Node node);
 
 /// Words that somebody types, to be looked for in texts, in capitals or not.

@@ -41,7 +41,7 @@ struct Adjusted {
   std::string words = {};
   std::string few = {};  // where there is no room for the words; empty: none
   double value = 0;
-  style::SliderLook<double> look = {};
+  style::SliderLook look = {};
   std::string shown = {};      // in place of the number
   std::string few_shown = {};  // the same where there is no room
 };
@@ -176,10 +176,9 @@ Role parameter_role(const std::string& name) {
 }
 
 /// The range of a slider for a number that may be anything: some way around what it usually is.
-style::SliderLook<double> range_of(const Parameter& parameter, double usual) {
+style::SliderLook range_of(const Parameter& parameter, double usual) {
   constexpr double largest_range = 1000;
-  style::SliderLook<double> look = {
-      .minimum = parameter.minimum, .maximum = parameter.maximum, .reset = usual};
+  style::SliderLook look = {.minimum = parameter.minimum, .maximum = parameter.maximum, .reset = usual};
   if (parameter.maximum / 2 - parameter.minimum / 2 < largest_range / 2) return look;
   look.logarithmic = usual > 0;
   look.minimum = usual > 0 ? usual / 100 : 0;
@@ -194,7 +193,7 @@ void parameter(Nodes& all, Application& application, const Computation& computed
   if (resolved == settings.end()) return;
   const auto& chosen = application.session.choice().settings.parameters;
   const auto own = chosen.find(parameter.name);
-  style::SliderLook<double> look = range_of(parameter, parameter.standard.value_or(resolved->second));
+  style::SliderLook look = range_of(parameter, parameter.standard.value_or(resolved->second));
   look.format = "%.4g";
   look.role = parameter_role(parameter.name);
   all.push_back(slider_of(

@@ -8,14 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "app/scene/draw.h"
+#include "app/scene/window.h"
 #include "app/session/scales.h"
 #include "app/studio/application.h"
 #include "app/views/asked_choice.h"
 #include "app/views/panels.h"
 #include "app/views/underlined_words.h"
-#include "app/widgets/controls.h"
-#include "app/widgets/style.h"
 #include "app/widgets/text.h"
 #include "core/base/text.h"
 
@@ -36,6 +34,18 @@ std::optional<Index> noticeably_changed(const AnswerTable& table) {
 
 /// Whether a row stands for several words of the text.
 bool comes_again(const AskedWord& word) { return word.occurrences.size() > 1; }
+
+/// What the thick frame is around: the word at the cursor, or the row of a text that comes again.
+std::string_view thick_frame_words(const AnswerTable& table) {
+  const bool again = table.present && comes_again(table.words[static_cast<std::size_t>(*table.present)]);
+  return again ? "the text at the cursor" : "the word at the cursor";
+}
+
+/// What is stored of the label "red → key", "key"; other labels whole.
+std::string answered_part(const std::string& label) {
+  const std::size_t at = label.find(stores);
+  return at == std::string::npos ? label : label.substr(at + stores.size());
+}
 
 /// What stands beside the word that a row asks with: its number, where the text has several such, "7"; of one
 /// that asks with its query, "q of".
@@ -80,7 +90,8 @@ using scene::Fit;
 using scene::Gap;
 using scene::Node;
 
-constexpr float words_width = 330;  // design pixels
+constexpr float low_panel = 230;  // design pixels, as the next
+constexpr float words_width = 330;
 constexpr ImVec2 wide_cell = {36, 12};
 constexpr ImVec2 narrow_cell = {15, 8};  // smaller tables cannot be read
 constexpr ImVec2 small_cell = {15, 18};
@@ -180,11 +191,6 @@ Node answers_node(const AnswersAtPlace& answers, bool is_old) {
 
 std::string asked_part(const std::string& label) { return label.substr(0, label.find(stores)); }
 
-std::string answered_part(const std::string& label) {
-  const std::size_t at = label.find(stores);
-  return at == std::string::npos ? label : label.substr(at + stores.size());
-}
-
 double answer_scale(const AnswerTable& table) {
   constexpr double most_beyond = 0.05;
   std::vector<double> sizes;
@@ -217,11 +223,6 @@ std::string answer_number(double value) {
   if (size < 9.995) return fmt::format("{:.2f}", value);
   if (size < 99.95) return fmt::format("{:.1f}", value);
   return size < 9999.5 ? fmt::format("{:.0f}", value) : fmt::format("{:.0e}", value);
-}
-
-std::string_view thick_frame_words(const AnswerTable& table) {
-  const bool again = table.present && comes_again(table.words[static_cast<std::size_t>(*table.present)]);
-  return again ? "the text at the cursor" : "the word at the cursor";
 }
 
 CellTables answer_cells(const AnswerTable& table, double scale) {
@@ -278,25 +279,23 @@ Known<AnswersAtPlace> ask_answers(Application& application) {
 }
 
 void draw_answers(Application& application) {
-  const bool is_low = ImGui::GetContentRegionAvail().y < style::px(230);
-  const bool visible =
-      style::begin_panel("##answers", {0, 0}, 0, is_low ? style::low_padding : style::panel_padding);
-  if (visible && has_answers(application)) {
-    const auto answer = ask_answers(application);
-    if (answer.value) {
-      std::vector<Index> asked;
-      for (const AskedWord& word : answer.value->table.words) asked.push_back(word.token);
-      std::ranges::sort(asked);
-      name_words(std::move(asked));
-      scene::show(answers_node(*answer.value, answer.stale).named("answers"));
-    } else if (answer.under_way) {
-      scene::show(scene::caption("Asking the memory …"));
-    } else {
-      scene::show(
-          scene::column({scene::caption("What the memory answers"), scene::paragraph(answer.reason)}));
-    }
-  }
-  style::end_panel();
+  Known<AnswersAtPlace> answer;
+  scene::show_panel(
+      "##answers", true,
+      [&]() -> Node {
+        if (!has_answers(application)) return scene::column({});
+        answer = ask_answers(application);
+        if (answer.value) {
+          std::vector<Index> asked;
+          for (const AskedWord& word : answer.value->table.words) asked.push_back(word.token);
+          std::ranges::sort(asked);
+          name_words(std::move(asked));
+          return answers_node(*answer.value, answer.stale).named("answers");
+        }
+        if (answer.under_way) return scene::caption("Asking the memory …");
+        return scene::column({scene::caption("What the memory answers"), scene::paragraph(answer.reason)});
+      },
+      low_panel);
 }
 
 }  // namespace palimpsest

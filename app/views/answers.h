@@ -17,16 +17,12 @@ bool has_answers(const Application& application);
 /// What it answers there.
 Known<AnswersAtPlace> ask_answers(Application& application);
 
-/// What the thick frame is around: the word at the cursor, or the row of a text that comes again.
-std::string_view thick_frame_words(const AnswerTable& table);
-
 /// What has the strongest colour: 1, or nearly the largest of all three tables where more than a twentieth of
 /// their numbers are beyond it.
 double answer_scale(const AnswerTable& table);
 
-/// Of the label "red → key" what is stored under, "red", and what is stored, "key"; other labels whole.
+/// Of the label "red → key" what is stored under, "red"; other labels whole.
 std::string asked_part(const std::string& label);
-std::string answered_part(const std::string& label);
 
 /// The title of a table, with the end of its colours where that is not 1: "before, to ±3.20".
 std::string title_with_scale(std::string_view title, double scale);

@@ -474,9 +474,10 @@ void draw_attend(Application& application) {
       update_range(application);
       scene::show(attend_node(application));
     } else {
-      style::paragraph(computed ? "This sequence has no tokens, so nobody reads."
-                                : "Nothing is open yet. Drop a file here or press Ctrl+O; D lists captures "
-                                  "and presets.");
+      scene::show(scene::paragraph(
+          computed ? "This sequence has no tokens, so nobody reads."
+                   : "Nothing is open yet. Drop a file here or press Ctrl+O; D lists captures "
+                     "and presets."));
     }
   }
   style::end_panel();

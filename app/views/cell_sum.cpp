@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 
+#include "app/stage/box.h"
 #include "app/stage/cell_words.h"
 #include "app/widgets/style.h"
 #include "core/formula/expression.h"
@@ -32,7 +33,7 @@ std::vector<Equation> definitions(const Phase& phase) {
   return all;
 }
 
-LatexStyle coloured() {
+LatexStyle role_colours() {
   return {.colour = [](Role role, bool) { return style::hex(style::colours().role(role)); }, .lit = {}};
 }
 
@@ -102,18 +103,6 @@ std::optional<Index> tokens_of(const std::string& state, const Trace& trace, con
   return std::nullopt;
 }
 
-std::string name_of(const Symbols& symbols, const std::string& tensor) {
-  const auto found = symbols.find(tensor);
-  const std::string latex = found == symbols.end() ? "\\mathrm{" + tensor + "}" : found->second.latex;
-  const Role role = found == symbols.end() ? Role::plain : found->second.role;
-  return fmt::format("\\fgcolor{{{}}}{{{}}}", style::hex(style::colours().role(role)), latex);
-}
-
-std::string words_of(const Symbols& symbols, const std::string& tensor) {
-  const auto found = symbols.find(tensor);
-  return found == symbols.end() ? tensor : found->second.words;
-}
-
 /// The reading that a cell is made from, as one of the memory after whole tokens.
 std::optional<WrittenCell> read_cell(const Trace& trace, const Block& block, const Operation& maker,
                                      const Record& record, const CellFocus& cell, const std::string& called) {
@@ -139,12 +128,16 @@ std::optional<WrittenCell> read_cell(const Trace& trace, const Block& block, con
     shown = record.at(called)(column, 0);
   return WrittenCell{
       .number = {.tokens = *tokens, .column = column, .weights = {w.data(), w.data() + w.size()}},
-      .latex = fmt::format("{}[{}]", name_of(trace.symbols, called), column),
-      .words = words_of(trace.symbols, called),
+      .latex = fmt::format("{}[{}]", coloured(named_symbol(trace.symbols, called)), column),
+      .words = named_symbol(trace.symbols, called).words,
       .shown = shown};
 }
 
 }  // namespace
+
+std::string coloured(const Symbol& symbol) {
+  return fmt::format("\\fgcolor{{{}}}{{{}}}", style::hex(style::colours().role(symbol.role)), symbol.latex);
+}
 
 std::vector<CellPart> cell_parts(const Phase& phase, const Block& block, const Symbols& symbols,
                                  const Record& record, const CellFocus& cell) {
@@ -171,14 +164,14 @@ std::vector<CellPart> cell_parts(const Phase& phase, const Block& block, const S
     const double value =
         explain({cell.tensor, piece.expression}, symbols, record, cell.row, cell.column).value;
     CellPart part{.words = {},
-                  .latex = (piece.sign < 0 ? "-" : "") + latex(piece.expression, symbols, coloured()),
+                  .latex = (piece.sign < 0 ? "-" : "") + latex(piece.expression, symbols, role_colours()),
                   .value = piece.sign * value};
     if (is_update) {
       const bool erases = reads(piece.expression, "old");
       part.words = erases ? "erased" : "written";
       part.role = erases ? Role::error : Role::value;
     } else if (is_tensor(piece.expression)) {
-      part.words = words_of(symbols, piece.expression.name());
+      part.words = named_symbol(symbols, piece.expression.name()).words;
     }
     parts.push_back(std::move(part));
   }
@@ -211,11 +204,11 @@ std::optional<WrittenCell> written_cell(const Trace& trace, const Block& block, 
   if (const auto tokens = tokens_of(cell.tensor, trace, block)) {
     const bool fades = cell.tensor == "S_decayed";
     const std::string tensor = fades ? "S_before" : cell.tensor;
-    return WrittenCell{
-        .number = {.tokens = *tokens, .row = cell.row, .column = cell.column},
-        .latex = fmt::format("{}[{}, {}]", name_of(trace.symbols, tensor), cell.row, cell.column),
-        .words = words_of(trace.symbols, tensor),
-        .shown = record.at(tensor)(cell.row, cell.column)};
+    return WrittenCell{.number = {.tokens = *tokens, .row = cell.row, .column = cell.column},
+                       .latex = fmt::format("{}[{}, {}]", coloured(named_symbol(trace.symbols, tensor)),
+                                            cell.row, cell.column),
+                       .words = named_symbol(trace.symbols, tensor).words,
+                       .shown = record.at(tensor)(cell.row, cell.column)};
   }
   if (!maker) return std::nullopt;
   if (trace.form == Form::recurrent) {

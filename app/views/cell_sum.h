@@ -10,6 +10,9 @@
 
 namespace palimpsest {
 
+/// The LaTeX of a symbol in its colour.
+std::string coloured(const Symbol& symbol);
+
 /// One of the numbers that add up to a cell.
 struct CellPart {
   std::string words;       // "erased", a word; empty: the formula says it

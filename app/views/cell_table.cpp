@@ -1,44 +1,44 @@
 #include "app/views/cell_table.h"
 
 #include <fmt/format.h>
-#include <imgui.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "app/gl/context_local.h"
 #include "app/studio/application.h"
-#include "app/widgets/controls.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {
 
 namespace {
 
+using scene::Gap;
+using scene::Node;
+using scene::Nodes;
+
 // In design pixels.
 constexpr float cell_width = 84;
 constexpr float index_width = 28;
-constexpr float cell_gap = 3;
-constexpr float scrollbar = 12;
-constexpr float row_height = 32;
-constexpr float most_rows = 8;
+constexpr float rows_height = 264;  // of so many rows as are in sight at once
+constexpr Index most_rows = 8;
 
-/// A number while it is being typed; and what was wrong with the last one.
-struct Typed {
-  ImGuiID cell = 0;
-  double value = 0;
-  std::string refusal = {};
+/// What was wrong with the number that was typed last.
+struct Refusal {
+  std::string words = {};
 };
 
-struct Column {
+/// The numbers of an array at one token.
+struct NumbersColumn {
   std::string name;
   const Array* array = nullptr;
   Index channels = 0;
 };
 
 /// What has a row for each token and a number for each channel, q, k and v first.
-std::vector<Column> columns(const Computation& computed) {
-  std::vector<Column> all;
+std::vector<NumbersColumn> columns(const Computation& computed) {
+  std::vector<NumbersColumn> all;
   const auto add = [&](const std::string& name) {
     const auto found = computed.inputs.arrays->find(name);
     if (found == computed.inputs.arrays->end()) return;
@@ -71,105 +71,87 @@ void set_cell(Application& application, const std::string& array, Index token, I
   application.session.choose(std::move(choice));
 }
 
-void cell(Application& application, const Column& column, Index token, Index channel) {
-  const std::string id = fmt::format("##{}[{},{}]", column.name, token, channel);
-  auto& typed = context_local<Typed>();
-  const ImGuiID key = ImGui::GetID(id.c_str());
+/// A number as it stands in its cell.
+std::string shown(double number) { return fmt::format("{:.4g}", number); }
+
+/// What was typed in a cell, if it is a number.
+void take(Application& application, const NumbersColumn& column, Index token, Index channel,
+          const std::string& typed) {
+  char* end = nullptr;
+  const double value = std::strtod(typed.c_str(), &end);
+  if (end == typed.c_str()) return;
+  std::string& refusal = context_local<Refusal>().words;
+  refusal.clear();
   const double present = (*column.array)[token * column.channels + channel];
-  double value = typed.cell == key ? typed.value : present;
-  ImGui::SetNextItemWidth(-FLT_MIN);
-  if (ImGui::InputDouble(id.c_str(), &value, 0, 0, "%.4g", ImGuiInputTextFlags_AutoSelectAll))
-    typed = {.cell = key, .value = value};
-  const bool finished = ImGui::IsItemDeactivatedAfterEdit() && typed.cell == key;
-  if (ImGui::IsItemDeactivated() && typed.cell == key) typed = {};
-  if (finished && !std::isfinite(value)) {
-    typed.refusal = fmt::format("{} stays {:.4g}: what was typed is beyond 1.8e+308, the largest number.",
-                                column.name, present);
-  } else if (finished && value != present) {
+  if (!std::isfinite(value))
+    refusal = fmt::format("{} stays {:.4g}: what was typed is beyond 1.8e+308, the largest number.",
+                          column.name, present);
+  else if (value != present && typed != shown(present))
     set_cell(application, column.name, token, channel, value);
-  }
+}
+
+Node cell(Application& application, const NumbersColumn& column, Index token, Index channel) {
+  const double present = (*column.array)[token * column.channels + channel];
+  Node input = {scene::Input{
+      .text = shown(present),
+      .set = [&application, column, token,
+              channel](const std::string& typed) { take(application, column, token, channel, typed); },
+      .is_number = true}};
+  return std::move(input).named(fmt::format("{}[{},{}]", column.name, token, channel)).fixed(cell_width);
 }
 
 /// "word 42 of 94: drum", with a step to either side.
-void word_at_the_cursor(Application& application) {
+Node word_at_the_cursor(Application& application, Index token) {
   Session& session = application.session;
-  const Index token = session.token();
   const DataSet& data = session.data();
-  if (icon_button("word before", Icon::back)) session.go_to_token(token - 1);
-  tooltip("One word back");
-  ImGui::SameLine();
-  if (icon_button("word after", Icon::forwards)) session.go_to_token(token + 1);
-  tooltip("One word on");
-  ImGui::SameLine();
-  ImGui::AlignTextToFramePadding();
-  const style::TextStyle text(style::Text::strong);
-  ImGui::TextUnformatted(fmt::format("“{}”, token {} of 0 to {}",
-                                     visible_label(data.labels[static_cast<std::size_t>(token)]), token,
-                                     data.tokens - 1)
-                             .c_str());
+  return scene::row(
+      {scene::icon_button("word before", Icon::back).told("One word back").on([&session, token] {
+         session.go_to_token(token - 1);
+       }),
+       scene::icon_button("word after", Icon::forwards).told("One word on").on([&session, token] {
+         session.go_to_token(token + 1);
+       }),
+       scene::heading(fmt::format("“{}”, token {} of 0 to {}",
+                                  visible_label(data.labels[static_cast<std::size_t>(token)]), token,
+                                  data.tokens - 1))});
 }
 
-void heads_of_columns(const std::vector<Column>& all) {
-  ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    ImGui::TableSetColumnIndex(static_cast<int>(i) + 1);
-    const style::TextStyle text(style::Text::strong, colour(all[i].name));
-    ImGui::TextUnformatted(all[i].name.c_str());
-  }
-}
-
-void draw_rows(Application& application, const std::vector<Column>& all, Index token, Index rows) {
-  ImGui::TableSetupScrollFreeze(0, 1);
-  ImGui::TableSetupColumn("##channel", 0, style::px(index_width));
-  for (const Column& column : all) ImGui::TableSetupColumn(column.name.c_str(), 0, style::px(cell_width));
-  heads_of_columns(all);
-  ImGuiListClipper clipper;
-  clipper.Begin(static_cast<int>(rows));
-  while (clipper.Step()) {
-    for (Index channel = clipper.DisplayStart; channel < clipper.DisplayEnd; ++channel) {
-      ImGui::TableNextRow();
-      ImGui::TableSetColumnIndex(0);
-      ImGui::AlignTextToFramePadding();
-      style::caption(fmt::format("{}", channel));
-      for (std::size_t i = 0; i < all.size(); ++i) {
-        ImGui::TableSetColumnIndex(static_cast<int>(i) + 1);
-        if (channel < all[i].channels) cell(application, all[i], token, channel);
-      }
-    }
-  }
+/// A row of the table, its first cell as wide as an index.
+Node row_of(Node first, Nodes cells) {
+  cells.insert(cells.begin(), std::move(first).fixed(index_width));
+  return scene::row(std::move(cells), Gap::small);
 }
 
 }  // namespace
 
-const std::string& cell_refusal() { return context_local<Typed>().refusal; }
-
-void cell_table(Application& application) {
+Node cell_table(Application& application) {
   const auto computed = application.session.computed();
-  if (!computed || computed->sequence.tokens == 0) return;
-  if (const std::string& refusal = cell_refusal(); refusal.empty()) {
-    style::caption("Its numbers. Type over one: everything is computed anew, and Ctrl+Z takes it back.");
-  } else {
-    const style::TextStyle text(style::Text::caption, style::colours().alarm);
-    ImGui::TextWrapped("%s", refusal.c_str());
-  }
-  word_at_the_cursor(application);
-  const std::vector<Column> all = columns(*computed);
-  if (all.empty()) return;
+  if (!computed || computed->sequence.tokens == 0) return scene::column({});
+  const std::string& refusal = context_local<Refusal>().words;
   const Index token = std::clamp<Index>(application.session.token(), 0, computed->sequence.tokens - 1);
-  const Index rows = std::ranges::max_element(all, {}, &Column::channels)->channels;
-  const float shown_rows = std::min(static_cast<float>(rows), most_rows) + 1;
-  const auto count = static_cast<int>(all.size()) + 1;
-  const float columns_width = index_width + (cell_width + 2 * cell_gap) * static_cast<float>(all.size());
-  const ImVec2 size = {style::px(columns_width + scrollbar),
-                       shown_rows * style::px(row_height) + style::px(4)};
-  constexpr ImGuiTableFlags flags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_SizingFixedFit;
-  const style::TextStyle text(style::Text::number_small);
-  ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, {style::px(cell_gap), style::px(2)});
-  if (ImGui::BeginTable("cells", count, flags, size)) {
-    draw_rows(application, all, token, rows);
-    ImGui::EndTable();
+  Nodes all = {refusal.empty()
+                   ? scene::caption("Its numbers. Type over one: everything is computed anew, and "
+                                    "Ctrl+Z takes it back.")
+                   : scene::text(refusal, style::Text::caption, style::colours().alarm).named("refusal"),
+               word_at_the_cursor(application, token)};
+  const std::vector<NumbersColumn> arrays = columns(*computed);
+  if (arrays.empty()) return scene::column(std::move(all), Gap::near);
+  Nodes heads;
+  for (const NumbersColumn& column : arrays)
+    heads.push_back(scene::line(column.name, style::Text::strong, colour(column.name)).fixed(cell_width));
+  Nodes rows;
+  const Index count = std::ranges::max_element(arrays, {}, &NumbersColumn::channels)->channels;
+  for (Index channel = 0; channel < count; ++channel) {
+    Nodes cells;
+    for (const NumbersColumn& column : arrays)
+      cells.push_back(channel < column.channels ? cell(application, column, token, channel)
+                                                : scene::column({}).fixed(cell_width));
+    rows.push_back(row_of(scene::caption(std::to_string(channel)), std::move(cells)));
   }
-  ImGui::PopStyleVar();
+  all.push_back(row_of(scene::column({}), std::move(heads)));
+  Node numbers = scene::scroll("numbers", scene::column(std::move(rows), Gap::tight));
+  all.push_back(count > most_rows ? std::move(numbers).fixed(rows_height) : std::move(numbers));
+  return scene::column(std::move(all), Gap::near).named("cells");
 }
 
 }  // namespace palimpsest

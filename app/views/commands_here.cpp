@@ -1,8 +1,6 @@
 #include "app/views/commands_here.h"
-#include "app/views/prove.h"
 
 #include <fmt/format.h>
-#include <imgui.h>
 
 #include <algorithm>
 #include <cctype>
@@ -10,8 +8,10 @@
 #include <string>
 #include <utility>
 
+#include "app/scene/window.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
+#include "app/views/prove.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/text.h"
 #include "core/contract/variant.h"
@@ -116,7 +116,7 @@ void add_panels(std::vector<Command>& all, const Application& application) {
                      .perform =
                          [id = std::string(workspace.id), title](Application& a) {
                            a.enter(id);
-                           ImGui::SetWindowFocus(title.c_str());
+                           scene::focus_panel(title.c_str());
                          },
                      .explained = workspace.words});
     }

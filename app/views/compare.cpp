@@ -149,9 +149,10 @@ void draw_compare(Application& application) {
     return;
   }
   if (style::begin_panel("##side by side")) {
-    style::paragraph(computed ? "This sequence has no tokens: there is nothing to compare."
-                              : "Nothing is open yet. Drop a file here or press Ctrl+O; D lists captures "
-                                "and presets.");
+    scene::show(
+        scene::paragraph(computed ? "This sequence has no tokens: there is nothing to compare."
+                                  : "Nothing is open yet. Drop a file here or press Ctrl+O; D lists captures "
+                                    "and presets."));
   }
   style::end_panel();
 }

@@ -56,10 +56,9 @@ Node pick(const std::string& what, Index present, Index count, std::function<voi
 Node title_and_heads(Application& application) {
   const Node title = scene::text("What goes in", style::Text::caption, scene::dim_ink, scene::Fit::whole);
   if (has_head_tables(application.session))
-    return scene::column({title, scene::by_hand("heads", [&application] {
-                            if (const auto head = head_tables(application))
-                              choose_head(application.session, *head);
-                          })});
+    return scene::column({title, head_tables(application, [&session = application.session](Index head) {
+                                   choose_head(session, head);
+                                 }).named("heads")});
   const DataSet& data = application.session.data();
   const Index present = application.session.choice().head;
   const Index batch = present / data.heads;
@@ -110,11 +109,8 @@ bool has_knob(const Session& session) {
 
 void draw_data(Application& application) {
   const Session& session = application.session;
-  if (session.computed() && has_knob(session)) {
-    if (style::begin_panel("The knob: words in a chunk###knob")) draw_knob(application);
-    style::end_panel();
-    return;
-  }
+  if (session.computed() && has_knob(session))
+    return scene::show_panel("##knob", true, [&] { return knob(application); });
   scene::show_panel("##goes in", true, [&] {
     if (!session.computed()) return scene::column({});
     return scene::column(

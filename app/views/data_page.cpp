@@ -148,20 +148,16 @@ class DataDetails {
         {scene::line(title, style::Text::title).named("title"), scene::rest(), std::move(button)}, Gap::far);
   }
 
-  void change_sizes(const Preset& preset) const {
-    PresetSize size = preset_size(id());
-    if (!preset_sliders(preset, size)) return;
-    page_.list.filter.typed.clear();
-    page_.choose(preset_id(preset, size));
-  }
-
   /// How large they are, where to look, what is said of them.
   Nodes told() const {
     Nodes all;
     if (const Preset* preset = preset_of(id())) {
       all.push_back(scene::heading("How large, and which random numbers"));
-      all.push_back(scene::by_hand("sizes of " + preset->id,
-                                   [details = *this, preset] { details.change_sizes(*preset); }));
+      all.push_back(
+          preset_sliders(*preset, preset_size(id()), [&page = page_, preset](const PresetSize& size) {
+            page.list.filter.typed.clear();
+            page.choose(preset_id(*preset, size));
+          }));
     }
     if (!is_shown()) return all;
     if (const FirstLook* look = first_look(id()); look && !look->words.empty()) {
@@ -173,13 +169,11 @@ class DataDetails {
       }));
     }
     const DataSet& data = *answer_.value->data;
-    all.push_back(scene::by_hand("notes", [details = *this] {
-      const auto linked =
-          what_to_look_at(*details.answer_.value->data, capture_names(details.page_.entries), true);
-      if (!linked) return;
-      details.page_.list.filter.typed.clear();
-      details.page_.choose("capture:" + *linked);
-    }));
+    all.push_back(
+        what_to_look_at(data, capture_names(page_.entries), [&page = page_](const std::string& name) {
+          page.list.filter.typed.clear();
+          page.choose("capture:" + name);
+        }));
     for (const auto& [title, words] :
          {std::pair("The text", &data.text), {"Where it is from", &data.source}}) {
       if (words->empty()) continue;
@@ -199,20 +193,17 @@ class DataDetails {
     const Session& session = application_.session;
     if (is_open() && has_head_tables(session)) {
       all.push_back(scene::heading("What its heads remember: a click opens one"));
-      all.push_back(scene::by_hand("head tables", [details = *this] {
-        if (const auto head = head_tables(details.application_)) details.open_at(*head);
-      }));
+      all.push_back(head_tables(application_, [details = *this](Index head) { details.open_at(head); }));
     }
     all.push_back(scene::heading(answer_.value->heads.size() == 1
                                      ? "What its keys are like"
                                      : "What their keys are like: a click opens one"));
     const Index present = is_open() ? session.choice().head : -1;
-    all.push_back(scene::by_hand("head pictures", [details = *this, present] {
-      if (const auto head = head_pictures(*details.answer_.value, present)) details.open_at(*head);
-    }));
+    all.push_back(
+        head_pictures(*answer_.value, present, [details = *this](Index head) { details.open_at(head); }));
     if (!is_open()) return all;
     all.push_back(scene::heading("The word at the cursor"));
-    all.push_back(scene::by_hand("numbers", [details = *this] { cell_table(details.application_); }));
+    all.push_back(cell_table(application_));
     return all;
   }
 

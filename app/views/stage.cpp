@@ -1,15 +1,13 @@
 #include "app/views/stage.h"
 
 #include <fmt/format.h>
-#include <imgui.h>
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <tuple>
 
 #include "app/gl/context_local.h"
-#include "app/scene/parts.h"
+#include "app/scene/window.h"
 #include "app/session/step_questions.h"
 #include "app/stage/draw.h"
 #include "app/stage/head.h"
@@ -17,8 +15,6 @@
 #include "app/views/form_words.h"
 #include "app/views/panels.h"
 #include "app/views/symbol_tip.h"
-#include "app/widgets/controls.h"
-#include "app/widgets/text.h"
 #include "core/steps/recognised.h"
 #include "core/steps/turned.h"
 
@@ -48,20 +44,20 @@ Shown shown(const Application& application) {
 
 namespace {
 
-using style::px;
+using scene::Fit;
+using scene::Gap;
+using scene::Node;
+using scene::Nodes;
 
+// In design pixels.
 constexpr float reason_width = 460;   // of the words where there is nothing to draw
-constexpr float compact_below = 900;  // the width of a window with small numbers
-constexpr float header_height = 28;
-constexpr float low_panel = 400;        // with less height the formula stands beside the forms, smaller
-constexpr float low_formula_room = 44;  // of the height, which a sum over tokens with its limits exceeds
+constexpr float compact_below = 868;  // the width of a Stage with small numbers
+constexpr float low_stage = 400;      // with less height
+constexpr float least_drawing = 290;  // the formula stands beside the forms, smaller, in a line
+constexpr float low_line = 36;        // that is so high
 constexpr float low_formula = 20;
 constexpr float least_low_formula = 16;  // where this does not fit, it has a line of its own
-constexpr float tight_segment = 8;       // the padding of a form's name there
-constexpr float low_header_gap = 12;
-constexpr float small_legend = 172;  // as wide as it may be
-constexpr float header_gap = 16;
-constexpr float least_place = 64;  // of the words that say where the step is
+constexpr float least_place = 64;        // of the words that say where the step is
 constexpr double growing_seconds = 0.28;
 
 /// What the Stage shows, and where, kept from frame to frame: each part is made anew only when something
@@ -71,8 +67,8 @@ struct KeptStage {
   using ViewKey = std::tuple<std::uint64_t, Form, Cursor, bool, bool, style::Theme, bool>;
   // Computation, form, block; states turned, scales shared.
   using RangesKey = std::tuple<std::uint64_t, Form, Index, bool, bool>;
-  // Origin and room on the screen, scale, whether there is little of it.
-  using LayoutKey = std::tuple<float, float, float, float, float, bool>;
+  // Origin and room on the screen, scale.
+  using LayoutKey = std::tuple<float, float, float, float, float>;
 
   std::optional<ViewKey> view_key;
   std::optional<StageView> view;
@@ -99,21 +95,14 @@ struct KeptStage {
   std::vector<Cells> sources;
 };
 
-/// When a click enlarged a picture last, or no more.
-struct EnlargingTime {
-  double last = -1;
-};
-
 StageWork& made() { return context_local<StageWork>(); }
 
 /// The cells that `focus` was made from.
 std::vector<Cells> sources_of(const Phase& phase, const Symbols& symbols, const Record& record,
                               const CellFocus& focus) {
   if (!record.contains(focus.tensor)) return {};
-  const auto maker = std::ranges::find_if(phase.operations, [&](const Operation& operation) {
-    return operation.equation.result == focus.tensor;
-  });
-  if (maker == phase.operations.end()) return {};
+  const Operation* maker = maker_of(phase, focus.tensor);
+  if (!maker) return {};
   const Matrix<double>& values = record.at(focus.tensor);
   if (focus.row >= values.rows() || focus.column >= values.cols()) return {};
   return explain(maker->equation, symbols, record, focus.row, focus.column).sources;
@@ -204,13 +193,13 @@ void update_enlarged(KeptStage& kept, Application& application, const Sight& sig
   kept.layout_key.reset();
 }
 
-/// Brings the layout up to date with the room that is left in the panel.
-const StageLayout& updated_layout(KeptStage& kept, bool compact) {
-  const ImVec2 origin = ImGui::GetCursorScreenPos();
-  const ImVec2 room = ImGui::GetContentRegionAvail();
-  const KeptStage::LayoutKey key{origin.x, origin.y, room.x, room.y, style::scale(), compact};
+/// Brings the layout up to date with the room that it has.
+const StageLayout& updated_layout(KeptStage& kept, const Rectangle& where) {
+  const ImVec2 origin = where.minimum;
+  const ImVec2 room = {where.maximum.x - origin.x, where.maximum.y - origin.y};
+  const KeptStage::LayoutKey key{origin.x, origin.y, room.x, room.y, style::scale()};
   if (kept.layout_key == key) return kept.layout;
-  kept.ruler = screen_ruler(compact);
+  kept.ruler = screen_ruler(room.x < compact_below * style::scale());
   ++made().layouts;
   if (kept.enlarged) {
     kept.layout = {};
@@ -231,80 +220,57 @@ const std::vector<Cells>& updated_sources(KeptStage& kept, const std::optional<C
 }
 
 /// The forms as one control: what is chosen changes the picture below.
-void form_segments(Application& application, bool is_low) {
+Node form_segments(Application& application, bool is_tight = false) {
   const Form chosen = application.session.choice().form;
+  Nodes all;
   for (const Form form : all_forms) {
-    const style::SegmentPlace place{.first = form == all_forms[0],
-                                    .last = form == all_forms[std::size(all_forms) - 1],
-                                    .padding = is_low ? tight_segment : style::segment_padding};
-    if (!place.first) ImGui::SameLine(0, 0);
-    command_button(application, fmt::format("form.{}", name(form)),
-                   [&] { return style::segment_button(form_label(form), form == chosen, place); });
+    Node segment = {scene::Button{.words = form_label(form),
+                                  .look = scene::Button::Look::segment,
+                                  .chosen = form == chosen,
+                                  .first = form == all_forms[0],
+                                  .last = form == all_forms[std::size(all_forms) - 1],
+                                  .fit = is_tight ? Fit::shorten : Fit::whole}};
+    all.push_back(with_command(application, fmt::format("form.{}", name(form)), std::move(segment)));
   }
+  return scene::row(std::move(all), Gap::none);
 }
 
-/// The forms, what the colours mean, and on the right the present formula; draws nothing and returns false
-/// where one of the rule's formulas has no room there.
-bool draw_low_header(Application& application, const KeptStage& kept, const Legend& legend) {
-  const TooltipsAbove above;
-  const ImVec2 from = ImGui::GetCursorScreenPos();
-  const float end = from.x + ImGui::GetContentRegionAvail().x;
-  float left = from.x + px(low_header_gap);
-  for (const Form form : all_forms) left += style::segment_size(form_label(form), tight_segment).x;
-  const float room = end - left - px(small_legend + low_header_gap);
-  const float widest = widest_formula(kept.formulas);
-  const float high = px(low_formula_room) / std::max(highest_formula(kept.formulas), 1.0F);
-  const float size = std::min({px(low_formula), room / std::max(widest, 1.0F), high});
-  if (kept.formulas.latex.empty() || size < px(least_low_formula)) return false;
-  form_segments(application, true);
-  ImGui::SameLine(0, px(low_header_gap));
-  draw_present_formula(kept.formulas, end, from.y + px(header_height) / 2, size);
-  const float legend_room = end - widest * size - px(low_header_gap) - left;
-  if (const Legend shown = fitting(legend, legend_room); shown.width <= legend_room)
-    draw(shown, px(header_height));
-  ImGui::SetCursorScreenPos(from);
-  ImGui::Dummy({0, px(header_height + 4) - ImGui::GetStyle().ItemSpacing.y});
-  return true;
+/// Where the step is and what it asks: rather less than what would be cut, the transport says the rest.
+Node place_words(const Application& application, const KeptStage& kept) {
+  const auto words = [](const std::string& said) {
+    return scene::text(said, style::Text::caption, scene::dim_ink, Fit::whole);
+  };
+  Nodes wishes;
+  if (application.session.lookout().is_stale() && application.session.waiting()) {
+    wishes = {words("of the previous choice")};
+  } else {
+    const std::size_t last = kept.place.rfind("· ");
+    wishes = {words(fmt::format("{} · {}", kept.place, kept.view->sentence)), words(kept.place),
+              words(last == std::string::npos ? kept.place : kept.place.substr(last + 3))};
+  }
+  wishes.push_back(scene::column({}));
+  return scene::first_that_fits(std::move(wishes));
 }
 
-/// The forms, where the step is and what it asks, and on the right what the colours mean.
-void draw_header(Application& application, const KeptStage* kept, std::optional<Legend> legend) {
-  const TooltipsAbove above;
-  const ImVec2 from = ImGui::GetCursorScreenPos();
-  const float end = from.x + ImGui::GetContentRegionAvail().x;
-  form_segments(application, false);
-  ImGui::SameLine(0, px(header_gap));
-  const float left = ImGui::GetCursorScreenPos().x;
-  if (legend) legend = fitting(*legend, end - left - px(least_place));
-  if (kept) {
-    const style::TextStyle text(style::Text::caption);
-    const bool is_old = application.session.lookout().is_stale() && application.session.waiting();
-    const std::string words =
-        is_old ? "of the previous choice" : fmt::format("{} · {}", kept->place, kept->view->sentence);
-    const float room = end - (legend ? legend->width + px(header_gap) : 0) - left;
-    // Rather less than what would be cut: the transport says the rest.
-    const std::size_t last = kept->place.rfind("· ");
-    const std::string brief = last == std::string::npos ? kept->place : kept->place.substr(last + 3);
-    std::string shown;
-    for (const std::string& said : {words, is_old ? words : kept->place, is_old ? words : brief}) {
-      if (shown.empty() && text_extent(said).x <= room) shown = said;
-    }
-    if (!shown.empty()) {
-      draw_text({left, from.y + std::floor((px(header_height) - text_extent(shown).y) / 2)},
-                style::colours().dim, shown);
-    }
-  }
-  if (legend && end - legend->width >= left) {
-    ImGui::SetCursorScreenPos({end - legend->width, from.y});
-    draw(*legend, px(header_height));
-  }
-  ImGui::SetCursorScreenPos({from.x, from.y + px(header_height + 6)});
+/// The forms, and right of them what the colours mean and, in a low panel, the present formula.
+Node header(Application& application, const KeptStage& kept, const Node& legend) {
+  return scene::row(
+      {form_segments(application), place_words(application, kept).filling_between(least_place, 0), legend},
+      Gap::wide);
+}
+
+/// The same in a low panel: all in one line, the formula in place of the words.
+Node low_header(Application& application, const KeptStage& kept, const Node& legend, float size) {
+  return scene::row(
+             {form_segments(application, true), legend, scene::rest(), present_formula(kept.formulas, size)},
+             Gap::near)
+      .fixed(low_line);
 }
 
 /// The operation of the line that the wheel turns to over the present window: upwards those before.
 std::optional<Index> turned_to(KeptStage& kept) {
   const StageView& view = *kept.view;
-  const float turn = ImGui::IsWindowHovered() ? ImGui::GetIO().MouseWheel : 0;
+  const float turn = scene::wheel();
   if (view.one_token || kept.enlarged || turn == 0) return std::nullopt;
   // A touchpad turns by parts of a line.
   kept.turned -= turn;
@@ -313,22 +279,6 @@ std::optional<Index> turned_to(KeptStage& kept) {
   kept.turned = 0;
   if (is_down ? view.present + 1 >= view.starts.size() : view.present == 0) return std::nullopt;
   return view.starts[is_down ? view.present + 1 : view.present - 1];
-}
-
-/// Why there is nothing to draw, in the middle of the panel.
-void draw_reason(const std::string& reason) {
-  const style::TextStyle text(style::Text::title);
-  const ImVec2 room = ImGui::GetContentRegionAvail();
-  const float width = std::min(room.x, px(reason_width));
-  const ImVec2 extent = ImGui::CalcTextSize(reason.c_str(), nullptr, false, width);
-  const ImVec2 corner = ImGui::GetCursorPos();
-  ImGui::SetCursorPos({corner.x + std::max((room.x - extent.x) / 2, 0.0F),
-                       corner.y + std::max((room.y - extent.y) * 0.4F, 0.0F)});
-  const ImVec2 from = ImGui::GetCursorScreenPos();
-  note_part("piece", box_at(from, extent), reason);
-  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + extent.x + 1);
-  ImGui::TextUnformatted(reason.c_str());
-  ImGui::PopTextWrapPos();
 }
 
 std::string empty_words(const Application& application) {
@@ -345,13 +295,43 @@ std::string empty_words(const Application& application) {
   return fmt::format("There is no {} form here.\n\n{}", name(form), reason);
 }
 
-void draw_empty(Application& application) {
-  if (style::begin_panel("##stage")) {
-    note_part("", box_at(ImGui::GetWindowPos(), ImGui::GetWindowSize()));
-    draw_header(application, nullptr, std::nullopt);
-    draw_reason(empty_words(application));
+/// Why there is nothing to draw, in the middle.
+Node empty_stage(Application& application) {
+  Node words = scene::text(empty_words(application), style::Text::title).cut_between(0, reason_width);
+  return scene::column({form_segments(application), scene::rest().filling(0.4F),
+                        scene::centred(std::move(words).named("piece")), scene::rest().filling(0.6F)});
+}
+
+/// What is above the pictures, and the pictures.
+Node stage_node(Application& application, KeptStage& kept, StageScene& shown) {
+  const auto pictures = [&](float least) {
+    return Node{scene::Drawn{.least_height = least,
+                             .draw =
+                                 [&kept, &shown](const Rectangle& where) {
+                                   draw(updated_layout(kept, where), shown);
+                                   if (const auto operation = turned_to(kept)) shown.wanted = operation;
+                                 }}}
+        .filling();
+  };
+  Node legend = colour_legend(shown, application.view.shared_scale);
+  if (kept.enlarged)
+    return scene::column({header(application, kept, legend),
+                          scene::caption("Esc or a click on its name goes back to the step."), pictures(0)});
+  const auto with = [&](Nodes above, float least) {
+    if (!kept.warning.empty())
+      above.push_back(scene::text(kept.warning, style::Text::caption, style::colours().alarm));
+    above.push_back(pictures(least));
+    return scene::column(std::move(above));
+  };
+  Nodes wishes = {with({header(application, kept, legend), formulas_around(kept.formulas, style::formula)},
+                       least_drawing)};
+  // A high formula has a line of its own.
+  for (const float size : {low_formula, least_low_formula}) {
+    if (!kept.formulas.latex.empty())
+      wishes.push_back(with({low_header(application, kept, legend, size)}, 0));
   }
-  style::end_panel();
+  wishes.push_back(with({header(application, kept, legend), formulas_around(kept.formulas, low_formula)}, 0));
+  return scene::first_that_fits(std::move(wishes));
 }
 
 }  // namespace
@@ -359,13 +339,19 @@ void draw_empty(Application& application) {
 StageWork stage_work() { return made(); }
 
 void draw_stage(Application& application) {
-  const PartScope scope("stage");
   Session& session = application.session;
   const Sight& sight = session.sight();
-  if (!sight.record) {
-    draw_empty(application);
-    return;
-  }
+  const auto show = [&](const auto& content) {
+    scene::show_panel(
+        "##stage", true,
+        [&] {
+          Node all = content();
+          all.tips_above = true;
+          return std::move(all).named("stage");
+        },
+        low_stage);
+  };
+  if (!sight.record) return show([&] { return empty_stage(application); });
   const Trace* trace = sight.trace.get();
   const Cursor cursor = sight.cursor;
   const Shown block = shown(application);
@@ -390,34 +376,13 @@ void draw_stage(Application& application) {
       .focus = application.focus(),
       .sources = updated_sources(kept, application.focus(), *trace, block),
   };
-  const bool compact = ImGui::GetWindowWidth() < px(compact_below);
-  const Legend legend = legend_of(scene, application.view.shared_scale);
-  const bool is_low = ImGui::GetContentRegionAvail().y < px(low_panel);
-  if (style::begin_panel("##stage", {0, 0}, 0, is_low ? style::low_padding : style::panel_padding)) {
-    note_part("", box_at(ImGui::GetWindowPos(), ImGui::GetWindowSize()));
-    if (kept.enlarged) {
-      draw_header(application, &kept, legend);
-      style::caption("Esc or a click on its name goes back to the step.");
-    } else {
-      if (!is_low || !draw_low_header(application, kept, legend)) {
-        draw_header(application, &kept, legend);
-        draw_head(kept.formulas, is_low);
-      }
-      draw_warning(kept.warning);
-    }
-    draw(updated_layout(kept, compact), scene);
-    if (const auto operation = turned_to(kept)) scene.wanted = operation;
-  }
-  style::end_panel();
+  show([&] { return stage_node(application, kept, scene); });
   if (scene.hovered) application.hovered = scene.hovered;
   if (scene.clicked) application.pinned = scene.hovered;
   kept.scrubbed = scene.scrubbed;
-  auto& toggled = context_local<EnlargingTime>().last;
   // The second press of a double click does not take back what the first did.
-  if (scene.enlarge && ImGui::GetTime() - toggled > ImGui::GetIO().MouseDoubleClickTime) {
+  if (scene.enlarge && !scene::is_second_click())
     application.enlarged = application.enlarged ? std::nullopt : scene.enlarge;
-    toggled = ImGui::GetTime();
-  }
   if (!scene.wanted || session.lookout().is_stale()) return;
   if (*scene.wanted >= 0) session.set_cursor({cursor.block, *scene.wanted, cursor.row});
 }

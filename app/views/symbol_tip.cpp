@@ -1,12 +1,8 @@
 #include "app/views/symbol_tip.h"
 
-#include <imgui.h>
-#include <imgui_internal.h>  // for a tooltip in the place of another
-
 #include "app/gl/context_local.h"
+#include "app/scene/window.h"
 #include "app/studio/application.h"
-#include "app/widgets/controls.h"
-#include "app/widgets/formula.h"
 
 namespace palimpsest {
 
@@ -87,7 +83,6 @@ SymbolMeaning meaning(const PointedSymbol& symbol, const Symbols& symbols) {
 namespace {
 
 constexpr double rest = 0.35;  // seconds until a pointer rests
-constexpr float widest = 340;  // design pixels
 
 /// The symbol that the pointer is on, and since when.
 struct Resting {
@@ -98,16 +93,9 @@ struct Resting {
 
 /// In the place of what the item that the symbol stands on says of itself: one tip at a time.
 void say(const SymbolMeaning& known) {
-  if (!ImGui::BeginTooltipEx(ImGuiTooltipFlags_OverridePrevious, ImGuiWindowFlags_None)) return;
-  ImGui::PushTextWrapPos(style::px(widest));
-  formula(known.latex, style::px(style::formula_label + 4), style::colours().text);
-  ImGui::TextUnformatted(known.words.c_str());
-  if (!known.papers.empty()) {
-    const style::TextStyle text(style::Text::caption, style::colours().dim);
-    ImGui::TextUnformatted(known.papers.c_str());
-  }
-  ImGui::PopTextWrapPos();
-  ImGui::EndTooltip();
+  scene::Nodes all = {scene::formula(known.latex, style::formula_label + 4), scene::text(known.words)};
+  if (!known.papers.empty()) all.push_back(scene::caption(known.papers));
+  scene::show_tip(scene::column(std::move(all)));
 }
 
 }  // namespace
@@ -123,9 +111,9 @@ void draw_symbol_tip(const Application& application) {
   }
   if (resting.symbol != *pointed) {
     const Sight& sight = application.session.sight();
-    resting = {*pointed, ImGui::GetTime(), meaning(*pointed, sight.trace ? sight.trace->symbols : Symbols())};
+    resting = {*pointed, scene::now(), meaning(*pointed, sight.trace ? sight.trace->symbols : Symbols())};
   }
-  if (ImGui::GetTime() - resting.since >= rest && !resting.meaning.latex.empty()) say(resting.meaning);
+  if (scene::now() - resting.since >= rest && !resting.meaning.latex.empty()) say(resting.meaning);
 }
 
 }  // namespace palimpsest

@@ -174,11 +174,12 @@ Nodes legend_entries(const Computation& computed, RowsAbove rows) {
 
 /// As many of the entries as have room.
 Node legend(const Nodes& entries) {
-  Nodes wishes;
-  for (std::size_t count = entries.size() + 1; count-- > 0;)
-    wishes.push_back(
-        scene::row({entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(count)}, Gap::wide));
-  return scene::first_that_fits(std::move(wishes)).named("legend");
+  return scene::first_that_fits(entries.size() + 1,
+                                [entries](std::size_t left_out) {
+                                  const auto end = entries.end() - static_cast<std::ptrdiff_t>(left_out);
+                                  return scene::row({entries.begin(), end}, Gap::wide);
+                                })
+      .named("legend");
 }
 
 /// "94 words · 64 × 64 · worst 1.0e-15", or how far the comparison is.

@@ -1,11 +1,10 @@
 #include "app/views/underlined_words.h"
 
-#include <imgui.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "app/gl/context_local.h"
+#include "app/scene/window.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {
@@ -30,9 +29,7 @@ struct Usual {
 
 }  // namespace
 
-void name_words(std::vector<Index> tokens) {
-  context_local<Named>() = {ImGui::GetFrameCount(), std::move(tokens)};
-}
+void name_words(std::vector<Index> tokens) { context_local<Named>() = {scene::frame(), std::move(tokens)}; }
 
 std::vector<double> write_strengths(std::span<const TokenFacts> tokens) {
   std::vector<double> strengths;
@@ -76,7 +73,7 @@ std::vector<Index> strongest_writes(std::span<const double> strengths, std::span
 
 const std::vector<Index>& underlined_words(const Session& session) {
   const Named& named = context_local<Named>();
-  if (named.frame + 1 >= ImGui::GetFrameCount()) return named.words;
+  if (named.frame + 1 >= scene::frame()) return named.words;
   auto& usual = context_local<Usual>();
   const Computation& computed = *session.computed();
   if (usual.version != computed.version)

@@ -1,13 +1,10 @@
 #include "app/views/what_to_look_at.h"
 
-#include <imgui.h>
-
 #include <algorithm>
+#include <cctype>
 #include <nlohmann/json.hpp>
 
 #include "app/session/paths.h"
-#include "app/widgets/controls.h"
-#include "app/widgets/text.h"
 #include "core/io/file.h"
 
 namespace palimpsest {
@@ -27,6 +24,18 @@ std::vector<FirstLook> read_first_looks() {
   return looks;
 }
 
+/// Whether a text has a name as a word of its own.
+bool names(std::string_view text, std::string_view name) {
+  const auto is_inside = [](char letter) {
+    return letter == '_' || std::isalnum(static_cast<unsigned char>(letter)) != 0;
+  };
+  for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    if ((at == 0 || !is_inside(text[at - 1])) && (end == text.size() || !is_inside(text[end]))) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 const FirstLook* first_look(std::string_view id) {
@@ -37,23 +46,19 @@ const FirstLook* first_look(std::string_view id) {
   return found == looks.end() ? nullptr : &*found;
 }
 
-std::optional<std::string> what_to_look_at(const DataSet& data, std::span<const std::string> captures,
-                                           bool all) {
-  if (data.notes.empty()) return std::nullopt;
-  const bool is_preset = data.id.starts_with("preset:");
-  style::caption(is_preset ? "How it is made" : "What to look at");
-  if (const FirstLook* look = first_look(data.id)) {
-    style::paragraph(look->story + " " + look->watch);
-    if (!all) {
-      ImGuiStorage* memory = ImGui::GetStateStorage();
-      const ImGuiID key = ImGui::GetID("all notes");
-      const bool opened = memory->GetBool(key);
-      if (style::tab_button(opened ? "less###notes" : "more###notes", false)) memory->SetBool(key, !opened);
-      if (!opened) return std::nullopt;
-    }
+scene::Node what_to_look_at(const DataSet& data, std::span<const std::string> captures,
+                            const std::function<void(const std::string&)>& open) {
+  if (data.notes.empty()) return scene::column({});
+  scene::Nodes all = {scene::caption(data.id.starts_with("preset:") ? "How it is made" : "What to look at")};
+  if (const FirstLook* look = first_look(data.id))
+    all.push_back(scene::paragraph(look->story + " " + look->watch));
+  all.push_back(scene::paragraph(data.notes));
+  scene::Nodes links;
+  for (const std::string& name : captures) {
+    if (names(data.notes, name)) links.push_back(scene::link(name).on([open, name] { open(name); }));
   }
-  const style::TextStyle text(style::Text::body, style::colours().dim);
-  return linked_text(data.notes, captures);
+  if (!links.empty()) all.push_back(scene::flow(std::move(links), scene::Gap::wide));
+  return scene::column(std::move(all)).named("notes");
 }
 
 }  // namespace palimpsest

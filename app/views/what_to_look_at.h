@@ -1,11 +1,12 @@
 #pragma once
 
-#include <optional>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "app/scene/node.h"
 #include "app/session/data_set.h"
 
 namespace palimpsest {
@@ -29,9 +30,9 @@ struct FirstLook {
 /// That of the data with this id; null where we tell nothing.
 const FirstLook* first_look(std::string_view id);
 
-/// What to look for in data: a plain sentence first; what was measured follows when asked for, or at once
-/// where `all`. Names of `captures` in it are links; returns the one that was pressed.
-std::optional<std::string> what_to_look_at(const DataSet& data, std::span<const std::string> captures,
-                                           bool all);
+/// What to look for in data: a plain sentence first, then what was measured. `open` is told which of
+/// `captures`, of those that it names, was pressed.
+scene::Node what_to_look_at(const DataSet& data, std::span<const std::string> captures,
+                            const std::function<void(const std::string&)>& open);
 
 }  // namespace palimpsest

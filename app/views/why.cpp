@@ -6,8 +6,9 @@
 #include <utility>
 
 #include "app/gl/context_local.h"
-#include "app/scene/draw.h"
+#include "app/scene/window.h"
 #include "app/session/step_questions.h"
+#include "app/stage/box.h"
 #include "app/stage/cell_words.h"
 #include "app/stage/fading_cells.h"
 #include "app/studio/application.h"
@@ -55,20 +56,10 @@ struct ExplainedCell {
   std::optional<WrittenCell> written;  // what earlier words made of it, or what it is made from
 };
 
-Symbol symbol_of(const Trace& trace, const std::string& tensor) {
-  const auto found = trace.symbols.find(tensor);
-  return found == trace.symbols.end() ? Symbol{.latex = "\\mathrm{" + tensor + "}", .words = tensor}
-                                      : found->second;
-}
-
-std::string coloured(const Symbol& symbol) {
-  return fmt::format("\\fgcolor{{{}}}{{{}}}", style::hex(style::colours().role(symbol.role)), symbol.latex);
-}
-
 std::vector<std::string> source_words(const Trace& trace, const Explanation& explanation) {
   std::vector<std::string> words;
   for (const Cells& cells : explanation.sources) {
-    std::string name = symbol_of(trace, cells.tensor).words;
+    std::string name = named_symbol(trace.symbols, cells.tensor).words;
     if (!name.empty() && std::ranges::find(words, name) == words.end()) words.push_back(std::move(name));
   }
   return words;
@@ -116,7 +107,7 @@ void fill(ExplainedCell& answer, const Application& application) {
     answer.problem = "The number that a click holds is not part of this step. Esc lets go of it.";
     return;
   }
-  const Symbol symbol = symbol_of(trace, cell.tensor);
+  const Symbol symbol = named_symbol(trace.symbols, cell.tensor);
   const std::string place = cell_place(trace, block, values, cell, labels, answer.turned);
   answer.symbol = coloured(symbol);
   answer.indices = cell_indices(values, cell);
@@ -402,12 +393,13 @@ Node explained(Application& application, const CellFocus& cell) {
     asked.key = WhoWrote{application.session.sight().computation, answer.written->number, most_writers};
     asked.told = application.session.questions().ask(*asked.key);
   }
-  Nodes wishes;
-  for (std::size_t most = most_writers; most > least_writers + 1; --most)
-    wishes.push_back(explanation(application, asked, most, false));
-  for (std::size_t most = most_writers; most >= least_writers; --most)
-    wishes.push_back(explanation(application, asked, most, true));
-  return scene::first_that_fits(std::move(wishes));
+  // So many writers, then once more with everything else in less room.
+  constexpr std::size_t roomy = most_writers - least_writers - 1;
+  constexpr std::size_t low = most_writers - least_writers + 1;
+  return scene::first_that_fits(roomy + low, [&application, asked](std::size_t wish) {
+    const bool is_low = wish >= roomy;
+    return explanation(application, asked, most_writers - (is_low ? wish - roomy : wish), is_low);
+  });
 }
 
 /// Which cell is explained while nobody points at one, in as many words as have room.
@@ -435,7 +427,7 @@ Node origin_of_focus(const Application& application) {
 }  // namespace
 
 void draw_why(Application& application) {
-  if (style::begin_panel("##why")) {
+  scene::show_panel("##why", true, [&] {
     const std::optional<CellFocus> cell = application.focus();
     const bool is_known = cell && application.session.sight().record;
     Node title = scene::row(
@@ -445,9 +437,8 @@ void draw_why(Application& application) {
                     ? explained(application, *cell)
                     : scene::paragraph(
                           "Point at a cell of a picture: here stands how it was computed. A click holds it.");
-    scene::show(scene::column({std::move(title), std::move(body).filling()}, Gap::near).named("why"));
-  }
-  style::end_panel();
+    return scene::column({std::move(title), std::move(body).filling()}, Gap::near).named("why");
+  });
 }
 
 }  // namespace palimpsest

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/stage/box.h"
 #include "app/stage/cell_words.h"
 #include "app/views/floor_rows.h"
 #include "app/widgets/text.h"
@@ -209,9 +210,9 @@ std::string line_number(const Operation& operation, const Record& record, const 
   const std::string length = "length " + plain_number(norm(Weights<double>{made}), 2);
   if (operation.purpose != Purpose::update) return length;
   for (const std::string& name : operands(operation.equation.expression)) {
-    const auto symbol = symbols.find(name);
-    if (symbol != symbols.end() && symbol->second.role == Role::strength && record.at(name).size() == 1)
-      return fmt::format("{} = {:.3g}, {}", unicode(symbol->second.latex), record.at(name)(0, 0), length);
+    const Symbol& symbol = symbol_in(symbols, name);
+    if (symbol.role == Role::strength && record.at(name).size() == 1)
+      return fmt::format("{} = {:.3g}, {}", unicode(symbol.latex), record.at(name)(0, 0), length);
   }
   return length;
 }

@@ -1,7 +1,5 @@
 #include "app/studio/workspaces.h"
 
-#include <imgui.h>
-
 #include "app/views/attend.h"
 #include "app/views/compare.h"
 #include "app/views/learn.h"

@@ -41,73 +41,27 @@ Press press(const char* label, ImVec2 size, float rounding, ImRect& box) {
   return result;
 }
 
-constexpr float between_lines = 4;  // in design pixels
-
-// Text in the current font, wrapped, with a little more room between lines than Dear ImGui gives.
-void wrapped(std::string_view text) {
-  const float width = ImGui::GetContentRegionAvail().x;
-  ImGui::BeginGroup();
-  ImGui::PushStyleVarY(ImGuiStyleVar_ItemSpacing, px(between_lines));
-  for (const std::string_view line : wrapped_lines(text, width))
-    ImGui::TextUnformatted(line.data(), line.data() + line.size());
-  ImGui::PopStyleVar();
-  ImGui::EndGroup();
-}
-
-// How high wrapped() writes `text`.
-float wrapped_height(std::string_view text) {
-  const float width = ImGui::GetContentRegionAvail().x;
-  const float letters = ImGui::CalcTextSize(text.data(), text.data() + text.size(), false, width).y;
-  const float lines = std::round(letters / ImGui::GetFontSize());
-  return letters + std::max(lines - 1, 0.0F) * px(between_lines);
-}
-
 }  // namespace
 
-bool begin_panel(const char* title, ImVec2 size, ImGuiWindowFlags flags, float padding) {
+bool begin_panel(const char* name, ImVec2 size, ImGuiWindowFlags flags, float padding) {
   ImGui::PushStyleColor(ImGuiCol_ChildBg, colours().panel);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(padding), px(padding)));
   const bool visible =
-      ImGui::BeginChild(title, size, ImGuiChildFlags_Borders | ImGuiChildFlags_AlwaysUseWindowPadding, flags);
+      ImGui::BeginChild(name, size, ImGuiChildFlags_Borders | ImGuiChildFlags_AlwaysUseWindowPadding, flags);
   ImGui::PopStyleVar();
   ImGui::PopStyleColor();
-  if (const std::string_view words = shown_part(title); visible && !words.empty()) {
-    caption(words);
-    ImGui::Dummy({0, 0});
-  }
   return visible;
 }
 
 void end_panel() { ImGui::EndChild(); }
 
-void caption(std::string_view text) {
-  const TextStyle style(Text::caption, colours().dim);
-  wrapped(text);
-}
-
-void paragraph(std::string_view text) {
-  const TextStyle style(Text::body, colours().dim);
-  wrapped(text);
-}
-
-float paragraph_height(std::string_view text) {
-  const TextStyle style(Text::body);
-  return wrapped_height(text);
-}
-
-float caption_height(std::string_view text) {
-  const TextStyle style(Text::caption);
-  return wrapped_height(text);
-}
-
-ImVec2 pill_size(const char* label) {
-  const TextStyle style(Text::body);
-  return {std::ceil(text_extent(shown_part(label)).x) + 2 * px(pill_padding), px(pill_height)};
-}
-
 bool pill_button(const char* label, bool selected, ImU32 colour, float width) {
   const Palette& c = colours();
-  const ImVec2 size = {width > 0 ? width : pill_size(label).x, pill_size(label).y};
+  const TextStyle style(Text::body);
+  const std::string_view words = shown_part(label);
+  const ImVec2 extent = text_extent(words);
+  const float natural = std::ceil(extent.x) + 2 * px(pill_padding);
+  const ImVec2 size = {width > 0 ? width : natural, px(pill_height)};
   const float rounding = size.y / 2;
   ImRect box;
   const Press state = press(label, size, rounding, box);
@@ -123,9 +77,6 @@ bool pill_button(const char* label, bool selected, ImU32 colour, float width) {
     }
     list->AddRect(box.Min, box.Max, colour != 0 ? colour : c.edge, rounding, px(line));
   }
-  const TextStyle style(Text::body);
-  const std::string_view words = shown_part(label);
-  const ImVec2 extent = text_extent(words);
   draw_text({box.Min.x + (size.x - extent.x) / 2, box.Min.y + (size.y - extent.y) / 2},
             selected        ? c.panel
             : state.hovered ? bright
@@ -203,17 +154,6 @@ void key_hint(const char* key) {
   draw_text({from.x + px(6), from.y + (size.y - extent.y) / 2}, c.dim, key);
 }
 
-void legend(ImU32 colour, const char* word) {
-  const TextStyle style(Text::caption);
-  const ImVec2 extent = text_extent(word);
-  const ImVec2 from = ImGui::GetCursorScreenPos();
-  const float middle = std::round(from.y + extent.y / 2);
-  ImGui::Dummy({px(12) + px(4) + std::ceil(extent.x), extent.y});
-  ImGui::GetWindowDrawList()->AddRectFilled({from.x, middle - px(2)}, {from.x + px(12), middle + px(2)},
-                                            colour);
-  draw_text({from.x + px(12) + px(4), from.y}, colours().dim, word);
-}
-
 namespace {
 
 constexpr float height = 26;
@@ -228,13 +168,10 @@ ImDrawFlags corners(SegmentPlace place) {
 
 }  // namespace
 
-ImVec2 segment_size(const char* label, float padding) {
-  const TextStyle text(Text::body);
-  return {std::ceil(text_extent(shown_part(label)).x) + 2 * px(padding), px(height)};
-}
-
 bool segment_button(const char* label, bool selected, SegmentPlace place) {
-  const ImVec2 size = segment_size(label, place.padding);
+  const TextStyle text(Text::body);
+  const ImVec2 words = text_extent(shown_part(label));
+  const ImVec2 size = {ImGui::CalcItemWidth(), px(height)};
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const bool pressed = ImGui::InvisibleButton(label, size);
   const Palette& c = colours();
@@ -249,9 +186,7 @@ bool segment_button(const char* label, bool selected, SegmentPlace place) {
   list->AddRect(from, {to.x + (place.last ? 0 : px(line)), to.y}, c.edge, px(rounding), px(line),
                 corners(place));
   const bool is_enabled = ImGui::GetStyle().Alpha > 0.99F;
-  const TextStyle text(Text::body);
-  const ImVec2 words = text_extent(shown_part(label));
-  draw_text({from.x + px(place.padding), std::floor((from.y + to.y - words.y) / 2)},
+  draw_text({(from.x + to.x - words.x) / 2, std::floor((from.y + to.y - words.y) / 2)},
             selected     ? c.background
             : is_enabled ? c.text
                          : c.faint,
@@ -262,43 +197,6 @@ bool segment_button(const char* label, bool selected, SegmentPlace place) {
 }  // namespace palimpsest::style
 
 namespace palimpsest {
-
-namespace {
-
-ImVec2 wrapped_extent(std::string_view words, float width) {
-  const style::TextStyle style(style::Text::caption);
-  return ImGui::CalcTextSize(words.data(), words.data() + words.size(), false, width);
-}
-
-}  // namespace
-
-bool choice_row(const char* name, std::string_view words, bool selected, float width) {
-  const style::Palette& c = style::colours();
-  const ImVec2 padding = {style::px(12), style::px(6)};
-  const float wrap = width - 2 * padding.x;
-  const float name_height = style::px(20);
-  const float words_height = words.empty() ? 0 : wrapped_extent(words, wrap).y + style::px(2);
-  const ImVec2 size = {width, 2 * padding.y + name_height + words_height};
-  const bool pressed = ImGui::InvisibleButton(name, size);
-  const bool hovered = ImGui::IsItemHovered() || ImGui::IsItemFocused();
-  const ImVec2 from = ImGui::GetItemRectMin();
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  if (hovered || selected) {
-    list->AddRectFilled(from, ImGui::GetItemRectMax(), style::mix(c.panel, c.edge, hovered ? 0.8F : 0.45F),
-                        style::px(6));
-  }
-  const std::string_view label = name;
-  {
-    const style::TextStyle style(selected ? style::Text::strong : style::Text::body);
-    draw_text({from.x + padding.x, from.y + padding.y}, c.text,
-              shortened(label.substr(0, label.find("##")), wrap));
-  }
-  const style::TextStyle style(style::Text::caption);
-  list->AddText(ImGui::GetFont(), ImGui::GetFontSize(),
-                {from.x + padding.x, from.y + padding.y + name_height}, c.dim, words.data(),
-                words.data() + words.size(), wrap);
-  return pressed;
-}
 
 namespace {
 

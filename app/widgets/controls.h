@@ -11,25 +11,16 @@
 
 namespace palimpsest::style {
 
-/// Starts a panel in the current window: a rounded surface with padding and its title as a caption (none when
-/// empty or after "##"). `size` is in screen pixels; 0 takes what is left; `padding` in design pixels.
-/// Returns false when nothing of it is visible; call end_panel either way.
-bool begin_panel(const char* title, ImVec2 size = {0, 0}, ImGuiWindowFlags flags = 0,
+/// Starts a panel in the current window: a rounded surface with padding. `size` is in screen pixels; 0 takes
+/// what is left; `padding` in design pixels. Returns false when nothing of it is visible; call end_panel
+/// either way.
+bool begin_panel(const char* name, ImVec2 size = {0, 0}, ImGuiWindowFlags flags = 0,
                  float padding = panel_padding);
 void end_panel();
-
-/// Small dimmed text; wraps at the panel's edge.
-void caption(std::string_view text);
-
-/// Plain text that wraps at the panel's edge.
-void paragraph(std::string_view text);
 
 /// A word in a rounded outline, filled when selected; true when pressed. `colour` tints outline and word (the
 /// agreement badge), 0 takes the text's.
 bool pill_button(const char* label, bool selected = false, ImU32 colour = 0, float width = 0);
-
-/// The size that pill_button will take.
-ImVec2 pill_size(const char* label);
 
 /// A turning arc around `middle`: something is under way.
 void spinner(ImVec2 middle, ImU32 colour);
@@ -44,12 +35,11 @@ bool word_button(const char* label, float design_height, ImU32 colour = 0);
 bool link_button(const char* label, float design_height, ImU32 colour = 0);
 
 /// How a slider behaves.
-template <class Number>
 struct SliderLook {
-  Number minimum{};
-  Number maximum{};
-  Number reset{};                // what a double click goes back to
-  const char* format = nullptr;  // as for printf; by default "%.2f" or "%d"
+  double minimum = 0;
+  double maximum = 0;
+  double reset = 0;             // what a double click goes back to
+  const char* format = "%.2f";  // as for printf
   Role role = Role::plain;
   bool logarithmic = false;  // needs a positive minimum
   std::string_view shown{};  // shown in place of the number, such as "learned × 1.00"
@@ -58,8 +48,7 @@ struct SliderLook {
 /// A slider with its symbol (LaTeX, may be empty) and words above the track and its number on the right; true
 /// when the value was changed. Dragging and the arrow keys change it, a double click resets it, Ctrl+click
 /// takes a typed number. `words` is its identity.
-bool slider(const char* symbol, const char* words, double* value, const SliderLook<double>& look);
-bool slider(const char* symbol, const char* words, int* value, const SliderLook<int>& look);
+bool slider(const char* symbol, const char* words, double* value, const SliderLook& look);
 
 /// A slider that is on the screen, or in a panel that can be scrolled to it.
 struct DrawnSlider {
@@ -78,38 +67,19 @@ void seek_slider(ImGuiID id);
 /// something higher.
 void key_hint(const char* key);
 
-/// A small square of colour and a word: an entry of a legend.
-void legend(ImU32 colour, const char* word);
-
-inline constexpr float segment_padding = 12;  // on either side of its word, in design pixels
-
 /// Which end of a row of choices a segment is.
 struct SegmentPlace {
   bool first = false;
   bool last = false;
-  float padding = segment_padding;
 };
 
 /// One of several words in a common outline, the chosen one filled; true when pressed. Segments follow each
 /// other with ImGui::SameLine(0, 0).
 bool segment_button(const char* label, bool selected, SegmentPlace place);
 
-/// The size that segment_button will take.
-ImVec2 segment_size(const char* label, float padding = segment_padding);
-
-/// How high paragraph() writes `text` in the room of the present panel, in pixels.
-float paragraph_height(std::string_view text);
-
-/// The same of caption().
-float caption_height(std::string_view text);
-
 }  // namespace palimpsest::style
 
 namespace palimpsest {
-
-/// A line of a list to choose from: a name, with a sentence below it that wraps; true when pressed. `name` is
-/// its identity.
-bool choice_row(const char* name, std::string_view words, bool selected, float width);
 
 /// The few pictures on buttons, drawn from lines on whole pixels so that they are sharp at any scale.
 enum class Icon {

@@ -198,14 +198,6 @@ FormulaSize draw_formula(ImDrawList* list, ImVec2 position, const std::string& l
   return size;
 }
 
-void formula(const std::string& latex, float size_px, ImU32 colour) {
-  const FormulaSize size = measure_formula(latex, size_px);
-  const ImVec2 from = ImGui::GetCursorScreenPos();
-  ImGui::Dummy({size.width, size.height});
-  if (!ImGui::IsItemVisible()) return;
-  draw_formula(ImGui::GetWindowDrawList(), {from.x, from.y + size.baseline}, latex, size_px, colour);
-}
-
 int cached_layouts() { return static_cast<int>(context_local<Formulas>().layouts.size()); }
 
 int cached_formulas() { return static_cast<int>(context_local<Formulas>().pictures.size()); }

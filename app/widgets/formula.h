@@ -25,9 +25,6 @@ FormulaSize measure_formula(const std::string& latex, float size_px);
 FormulaSize draw_formula(ImDrawList* list, ImVec2 position, const std::string& latex, float size_px,
                          ImU32 colour);
 
-/// A formula as an item of the current window, like ImGui::TextUnformatted.
-void formula(const std::string& latex, float size_px, ImU32 colour);
-
 /// A symbol under the pointer, as FormulaMark tells symbols apart.
 struct PointedSymbol {
   std::string letter;

@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 #include "app/gl/context_local.h"
@@ -46,33 +45,28 @@ bool note_slider(std::string_view symbol, std::string_view words, ImGuiID id) {
   return id == all.sought && std::exchange(all.sought, 0) != 0;
 }
 
-template <class Number>
-constexpr ImGuiDataType data_type() {
-  return std::is_same_v<Number, double> ? ImGuiDataType_Double : ImGuiDataType_S32;
+/// A number as the format writes it.
+std::string written(double value, const char* format) {
+  std::array<char, 64> shown{};
+  ImGui::DataTypeFormatString(shown.data(), static_cast<int>(shown.size()), ImGuiDataType_Double, &value,
+                              format);
+  return shown.data();
 }
 
 // Moves the logarithm of the value. (Dear ImGui's own logarithmic sliders take what their format rounds away
 // for zero.)
-template <class Number>
-bool drag_logarithm(const ImRect& track, ImGuiID id, Number* value, const SliderLook<Number>& look,
-                    const char* format, ImRect& grab) {
-  const auto minimum = static_cast<double>(look.minimum);
-  const auto maximum = static_cast<double>(look.maximum);
-  const double from = std::log(minimum);
-  const double to = std::log(maximum);
-  double at = std::log(std::clamp(static_cast<double>(*value), minimum, maximum));
+bool drag_logarithm(const ImRect& track, ImGuiID id, double* value, const SliderLook& look, ImRect& grab) {
+  const double from = std::log(look.minimum);
+  const double to = std::log(look.maximum);
+  double at = std::log(std::clamp(*value, look.minimum, look.maximum));
   if (!ImGui::SliderBehavior(track, id, ImGuiDataType_Double, &at, &from, &to, "%.2f",
                              ImGuiSliderFlags_NoRoundToFormat, &grab)) {
     return false;
   }
   // As it is shown, so that a person can type the same number.
-  std::array<char, 64> shown{};
-  const auto moved =
-      static_cast<Number>(std::is_integral_v<Number> ? std::round(std::exp(at)) : std::exp(at));
-  ImGui::DataTypeFormatString(shown.data(), static_cast<int>(shown.size()), data_type<Number>(), &moved,
-                              format);
-  const Number before = *value;
-  ImGui::DataTypeApplyFromText(shown.data(), data_type<Number>(), value, format);
+  const double before = *value;
+  ImGui::DataTypeApplyFromText(written(std::exp(at), look.format).c_str(), ImGuiDataType_Double, value,
+                               look.format);
   *value = std::clamp(*value, look.minimum, look.maximum);
   return *value != before;
 }
@@ -104,28 +98,22 @@ void draw_slider_label(const ImRect& box, const char* symbol, std::string_view w
 }
 
 // Says where a slider ends while a number beyond is typed.
-template <class Number>
-void say_ends(const SliderLook<Number>& look, const char* format, Number present, ImGuiID id, ImVec2 below) {
+void say_ends(const SliderLook& look, double present, ImGuiID id, ImVec2 below) {
   const ImGuiInputTextState* text = ImGui::GetInputTextState(id);
   if (text == nullptr) return;
-  ImGui::DataTypeApplyFromText(text->TextA.Data, data_type<Number>(), &present, format);
+  ImGui::DataTypeApplyFromText(text->TextA.Data, ImGuiDataType_Double, &present, look.format);
   if (present >= look.minimum && present <= look.maximum) return;
-  std::array<std::array<char, 64>, 2> ends{};
-  const std::array<Number, 2> numbers = {look.minimum, look.maximum};
-  for (std::size_t end = 0; end < 2; ++end)
-    ImGui::DataTypeFormatString(ends[end].data(), static_cast<int>(ends[end].size()), data_type<Number>(),
-                                &numbers[end], format);
   ImGui::SetNextWindowPos(below);
-  ImGui::SetTooltip("from %s to %s", ends[0].data(), ends[1].data());
+  ImGui::SetTooltip("from %s to %s", written(look.minimum, look.format).c_str(),
+                    written(look.maximum, look.format).c_str());
 }
 
-template <class Number>
-bool any_slider(const char* symbol, const char* words, Number* value, const SliderLook<Number>& look) {
+}  // namespace
+
+bool slider(const char* symbol, const char* words, double* value, const SliderLook& look) {
   ImGuiWindow* window = ImGui::GetCurrentWindow();
   if (window->SkipItems) return false;
   const std::string_view label = std::string_view(words).substr(0, std::string_view(words).find("##"));
-  constexpr ImGuiDataType type = data_type<Number>();
-  const char* format = look.format != nullptr ? look.format : std::is_integral_v<Number> ? "%d" : "%.2f";
   const ImGuiID id = window->GetID(words);
   const ImRect box(window->DC.CursorPos, {window->DC.CursorPos.x + ImGui::CalcItemWidth(),
                                           window->DC.CursorPos.y + px(slider_height)});
@@ -161,29 +149,28 @@ bool any_slider(const char* symbol, const char* words, Number* value, const Slid
   if (typing) {
     // Dear ImGui writes the label to the right of the box: its first letter would stand at the panel's edge.
     ImGui::PushClipRect(box.Min, box.Max, true);
-    Number number = *value;
-    const bool typed = ImGui::TempInputScalar(box, id, words, type, &number, format);
+    double number = *value;
+    const bool typed = ImGui::TempInputScalar(box, id, words, ImGuiDataType_Double, &number, look.format);
     ImGui::PopClipRect();
-    say_ends(look, format, *value, id, {box.Min.x, box.Max.y});
-    if (!typed || std::isnan(static_cast<double>(number))) return false;
-    const Number before = std::exchange(*value, std::clamp(number, look.minimum, look.maximum));
+    say_ends(look, *value, id, {box.Min.x, box.Max.y});
+    if (!typed || std::isnan(number)) return false;
+    const double before = std::exchange(*value, std::clamp(number, look.minimum, look.maximum));
     return *value != before;
   }
 
   const ImRect track(box.Min.x, box.Max.y - px(2 * knob_radius), box.Max.x, box.Max.y);
   ImRect grab;
-  if (look.logarithmic ? drag_logarithm(track, id, value, look, format, grab)
-                       : ImGui::SliderBehavior(track, id, type, value, &look.minimum, &look.maximum, format,
-                                               ImGuiSliderFlags_None, &grab)) {
+  if (look.logarithmic ? drag_logarithm(track, id, value, look, grab)
+                       : ImGui::SliderBehavior(track, id, ImGuiDataType_Double, value, &look.minimum,
+                                               &look.maximum, look.format, ImGuiSliderFlags_None, &grab)) {
     changed = true;
   }
   if (changed) ImGui::MarkItemEdited(id);
 
   const Palette& c = colours();
   const ImU32 role = look.role == Role::plain ? c.dim : c.role(look.role);
-  std::array<char, 64> number{};
-  ImGui::DataTypeFormatString(number.data(), static_cast<int>(number.size()), type, value, format);
-  draw_slider_label(box, symbol, label, look.shown.empty() ? number.data() : look.shown, role, enabled);
+  const std::string number = written(*value, look.format);
+  draw_slider_label(box, symbol, label, look.shown.empty() ? number : look.shown, role, enabled);
 
   ImDrawList* list = window->DrawList;
   const ImU32 ink = mix(c.panel, role, enabled ? 1.0F : g.Style.DisabledAlpha);
@@ -203,18 +190,8 @@ bool any_slider(const char* symbol, const char* words, Number* value, const Slid
   return changed;
 }
 
-}  // namespace
-
 std::vector<DrawnSlider> drawn_sliders() { return noted().before; }
 
 void seek_slider(ImGuiID id) { noted().sought = id; }
-
-bool slider(const char* symbol, const char* words, double* value, const SliderLook<double>& look) {
-  return any_slider(symbol, words, value, look);
-}
-
-bool slider(const char* symbol, const char* words, int* value, const SliderLook<int>& look) {
-  return any_slider(symbol, words, value, look);
-}
 
 }  // namespace palimpsest::style

@@ -321,7 +321,8 @@ std::vector<TextOnGround> texts_on_grounds(const Palette& palette) {
   on({text, dim}, {panel, palette.lit_ground(), edge, background});
   on({text}, {selection});
   on({faint, accent, good, alarm, query, key, value, gate, strength, error}, {panel});
-  on({good, alarm}, {mix(panel, edge, 0.25F)});  // a tinted pill under the pointer
+  // A tinted pill under the pointer, the present line of a rule.
+  on({good, alarm, query, key, value, gate, strength, error}, {mix(panel, edge, 0.25F)});
   for (const Role role : {Role::plain, Role::query, Role::key, Role::value, Role::gate, Role::strength,
                           Role::error, Role::state, Role::output})
     on({palette.role_dim(role)}, {panel});

@@ -44,11 +44,6 @@ std::string_view stand_in(char character) {
   }
 }
 
-/// Whether tips lie above their items.
-struct TipSide {
-  bool above = false;
-};
-
 /// Whether a key was pressed after the pointer had moved last.
 struct KeysInUse {
   int frame = -1;
@@ -108,11 +103,11 @@ ImVec2 beside(ImVec2 minimum, ImVec2 maximum, ImVec2 size, bool above) {
 }
 
 /// Starts a tip of this extent, without its padding.
-bool begin_window(ImVec2 extent, ImVec2 minimum, ImVec2 maximum) {
+bool begin_tip(ImVec2 extent, ImVec2 minimum, ImVec2 maximum, bool above = false) {
   const ImVec2 padding = {style::px(12), style::px(8)};
   if (maximum.y - minimum.y <= style::px(high_item)) {
     const ImVec2 size = {extent.x + 2 * padding.x, extent.y + 2 * padding.y};
-    ImGui::SetNextWindowPos(beside(minimum, maximum, size, context_local<TipSide>().above));
+    ImGui::SetNextWindowPos(beside(minimum, maximum, size, above));
   }
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, padding);
   const bool begun = ImGui::BeginTooltip();
@@ -120,14 +115,60 @@ bool begin_window(ImVec2 extent, ImVec2 minimum, ImVec2 maximum) {
   return begun;
 }
 
-bool begin_tooltip(ImVec2 extent) {
-  return begin_window(extent, ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
-}
-
 void wrapped(std::string_view text) {
   ImGui::PushTextWrapPos(style::px(tooltip_width));
   ImGui::TextUnformatted(text.data(), end_of(text));
   ImGui::PopTextWrapPos();
+}
+
+/// Whether a tooltip about the last item would be shown now.
+bool wants_tooltip() {
+  if (keys_are_in_use()) return false;
+  // Not for what only has the keyboard's focus: the words belong to the pointer.
+  if (!ImGui::IsMouseHoveringRect(ImGui::GetItemRectMin(), ImGui::GetItemRectMax())) return false;
+  if (rests_after_click()) return false;
+  return ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled);
+}
+
+constexpr std::size_t most_kept = 4096;  // cut words; beyond, those are forgotten that are not drawn any more
+constexpr float still = 0.15F;           // seconds for which the pointer has stood still
+
+struct PointedWords {
+  ImVec2 minimum;
+  ImVec2 maximum;
+  std::string whole;
+};
+
+struct CutWords {
+  std::map<std::string, std::string, std::less<>> whole;
+  std::optional<PointedWords> pointed;
+  std::vector<CutPiece> drawn = {};  // in this frame
+  std::vector<CutPiece> before = {};
+};
+
+CutWords& cut_words() { return context_local<CutWords>(); }
+
+/// Says that `shown`, which ends with "…", stands for `whole`.
+void remember_cut(std::string_view shown, std::string_view whole) {
+  auto& known = cut_words().whole;
+  if (known.size() >= most_kept) known.clear();
+  const auto found = known.find(shown);
+  if (found == known.end())
+    known.emplace(shown, whole);
+  else if (found->second != whole)
+    found->second = whole;
+}
+
+/// Says that `shown` was drawn in a rectangle of the current window. If it is cut and the pointer is there,
+/// the whole is told at the end of the frame.
+void offer_whole(ImVec2 minimum, ImVec2 maximum, std::string_view shown) {
+  if (!shown.ends_with("…")) return;
+  const auto found = cut_words().whole.find(shown);
+  if (found == cut_words().whole.end()) return;
+  cut_words().drawn.push_back({found->second, ImGui::GetCurrentWindow()->Name});
+  if (ImGui::IsMouseHoveringRect(minimum, maximum) &&
+      ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem))
+    cut_words().pointed = PointedWords{minimum, maximum, found->second};
 }
 
 }  // namespace
@@ -212,81 +253,23 @@ void draw_centred(ImVec2 position, float width, ImU32 colour, std::string_view t
   draw_text({position.x + (width - text_extent(shown).x) / 2, position.y}, colour, shown);
 }
 
-bool wants_tooltip() {
-  if (keys_are_in_use()) return false;
-  // Not for what only has the keyboard's focus: the words belong to the pointer.
-  if (!ImGui::IsMouseHoveringRect(ImGui::GetItemRectMin(), ImGui::GetItemRectMax())) return false;
-  if (rests_after_click()) return false;
-  return ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled);
-}
-
-void tooltip(std::string_view text) {
+void tooltip(std::string_view text, std::string_view key, bool above) {
   if (!wants_tooltip()) return;
-  if (!begin_tooltip(wrapped_extent(text))) return;
+  ImVec2 extent = wrapped_extent(text);
+  if (!key.empty()) extent.x += style::px(key_width);
+  if (!begin_tip(extent, ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), above)) return;
   wrapped(text);
-  ImGui::EndTooltip();
-}
-
-void tooltip(std::string_view text, std::string_view key) {
-  if (!wants_tooltip()) return;
-  const ImVec2 extent = wrapped_extent(text);
-  if (!begin_tooltip({extent.x + style::px(key_width), extent.y})) return;
-  wrapped(text);
-  ImGui::SameLine();
-  style::key_hint(std::string(key).c_str());
+  if (!key.empty()) {
+    ImGui::SameLine();
+    style::key_hint(std::string(key).c_str());
+  }
   ImGui::EndTooltip();
 }
 
 void tooltip_beside(ImVec2 minimum, ImVec2 maximum, std::string_view text) {
-  if (!begin_window(wrapped_extent(text), minimum, maximum)) return;
+  if (!begin_tip(wrapped_extent(text), minimum, maximum)) return;
   wrapped(text);
   ImGui::EndTooltip();
-}
-
-TooltipsAbove::TooltipsAbove() { context_local<TipSide>().above = true; }
-
-TooltipsAbove::~TooltipsAbove() { context_local<TipSide>().above = false; }
-
-namespace {
-
-constexpr std::size_t most_kept = 4096;  // cut words; beyond, those are forgotten that are not drawn any more
-constexpr float still = 0.15F;           // seconds for which the pointer has stood still
-
-struct PointedWords {
-  ImVec2 minimum;
-  ImVec2 maximum;
-  std::string whole;
-};
-
-struct CutWords {
-  std::map<std::string, std::string, std::less<>> whole;
-  std::optional<PointedWords> pointed;
-  std::vector<CutPiece> drawn = {};  // in this frame
-  std::vector<CutPiece> before = {};
-};
-
-CutWords& cut_words() { return context_local<CutWords>(); }
-
-}  // namespace
-
-void remember_cut(std::string_view shown, std::string_view whole) {
-  auto& known = cut_words().whole;
-  if (known.size() >= most_kept) known.clear();
-  const auto found = known.find(shown);
-  if (found == known.end())
-    known.emplace(shown, whole);
-  else if (found->second != whole)
-    found->second = whole;
-}
-
-void offer_whole(ImVec2 minimum, ImVec2 maximum, std::string_view shown) {
-  if (!shown.ends_with("…")) return;
-  const auto found = cut_words().whole.find(shown);
-  if (found == cut_words().whole.end()) return;
-  cut_words().drawn.push_back({found->second, ImGui::GetCurrentWindow()->Name});
-  if (ImGui::IsMouseHoveringRect(minimum, maximum) &&
-      ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem))
-    cut_words().pointed = PointedWords{minimum, maximum, found->second};
 }
 
 void tell_cut_words() {
@@ -301,70 +284,5 @@ void tell_cut_words() {
 }
 
 const std::vector<CutPiece>& drawn_cut_words() { return cut_words().before; }
-
-namespace {
-
-constexpr float line_height = 21;  // as paragraphs have it, in design pixels
-
-bool is_part_of_a_name(char letter) {
-  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-         (letter >= '0' && letter <= '9') || letter == '_';
-}
-
-/// The name in a word, without the marks around it.
-std::string_view name_in(std::string_view word) {
-  const auto first = std::ranges::find_if(word, is_part_of_a_name);
-  const auto last = std::find_if_not(first, word.end(), is_part_of_a_name);
-  return word.substr(static_cast<std::size_t>(first - word.begin()), static_cast<std::size_t>(last - first));
-}
-
-/// An underlined name that can be pressed.
-bool link(ImVec2 from, std::string_view name) {
-  const ImVec2 size = text_extent(name);
-  ImGui::SetCursorScreenPos(from);
-  const bool pressed = ImGui::InvisibleButton(std::string(name).c_str(), size);
-  const style::Palette& c = style::colours();
-  const ImU32 colour = ImGui::IsItemHovered() || ImGui::IsItemFocused() ? c.text : c.accent;
-  draw_text(from, colour, name);
-  const float y = from.y + size.y - style::px(1);
-  ImGui::GetWindowDrawList()->AddLine({from.x, y}, {from.x + size.x, y}, colour, style::px(1));
-  return pressed;
-}
-
-}  // namespace
-
-std::optional<std::string> linked_text(std::string_view text, std::span<const std::string> links) {
-  std::optional<std::string> pressed;
-  const ImU32 colour = ImGui::GetColorU32(ImGuiCol_Text);
-  const ImVec2 begin = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x;
-  const float line = style::px(line_height);
-  const float space = text_extent(" ").x;
-  ImVec2 at = begin;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find_first_of(" \n"), text.size());
-    const std::string_view word = text.substr(0, end);
-    const float extent = text_extent(word).x;
-    if (at.x > begin.x && at.x + extent > begin.x + width) at = {begin.x, at.y + line};
-    const std::string_view name = name_in(word);
-    const bool is_link = std::ranges::find(links, name) != links.end();
-    if (is_link) {
-      const std::string_view before = word.substr(0, static_cast<std::size_t>(name.data() - word.data()));
-      const std::string_view after = word.substr(before.size() + name.size());
-      draw_text(at, colour, before);
-      const ImVec2 from = {at.x + text_extent(before).x, at.y};
-      if (link(from, name)) pressed = std::string(name);
-      draw_text({from.x + text_extent(name).x, at.y}, colour, after);
-    } else {
-      draw_text(at, colour, word);
-    }
-    at.x += extent + space;
-    if (end < text.size() && text[end] == '\n') at = {begin.x, at.y + line};
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  ImGui::SetCursorScreenPos(begin);
-  ImGui::Dummy({width, at.y + line - begin.y});
-  return pressed;
-}
 
 }  // namespace palimpsest

@@ -2,8 +2,6 @@
 
 #include <imgui.h>
 
-#include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,34 +35,13 @@ void draw_rising_text(ImVec2 position, ImU32 colour, std::string_view text);
 /// The same as draw_text, cut to `width` screen pixels and centred in them.
 void draw_centred(ImVec2 position, float width, ImU32 colour, std::string_view text);
 
-/// Whether a tooltip about the last item would be shown now: asked first where its words take long to write.
-bool wants_tooltip();
-
-/// A few words about the last item, shown while the pointer rests on it; wraps when long.
-void tooltip(std::string_view text);
-
-/// The same with the key that does it.
-void tooltip(std::string_view text, std::string_view key);
+/// A few words about the last item, shown while the pointer rests on it; wraps when long. With the key that
+/// does it, if there is one; below it, or `above` where there is room.
+void tooltip(std::string_view text, std::string_view key = {}, bool above = false);
 
 /// As tooltip(), of what lies in a rectangle on the screen, at once: for a part of a picture under the
 /// pointer, beside all of the picture.
 void tooltip_beside(ImVec2 minimum, ImVec2 maximum, std::string_view text);
-
-/// While this lives, tooltips lie above their items, where there is room: below them is what they change.
-class TooltipsAbove {
- public:
-  TooltipsAbove();
-  ~TooltipsAbove();
-  TooltipsAbove(const TooltipsAbove&) = delete;
-  TooltipsAbove& operator=(const TooltipsAbove&) = delete;
-};
-
-/// Says that `shown`, which ends with "…", stands for `whole`.
-void remember_cut(std::string_view shown, std::string_view whole);
-
-/// Says that `shown` was drawn in a rectangle of the current window. If it is cut and the pointer is there,
-/// the whole is told at the end of the frame.
-void offer_whole(ImVec2 minimum, ImVec2 maximum, std::string_view shown);
 
 /// Tells the whole of the cut words that the pointer rests on, unless something else is told there. Once, at
 /// the end of a frame.
@@ -76,9 +53,5 @@ struct CutPiece {
   std::string window;
 };
 const std::vector<CutPiece>& drawn_cut_words();
-
-/// Text that wraps at the panel's edge, in the current font. A word that is one of `links`, whatever marks
-/// stand around it, is underlined and can be pressed; returns the one that was. Its identity is the word.
-std::optional<std::string> linked_text(std::string_view text, std::span<const std::string> links);
 
 }  // namespace palimpsest

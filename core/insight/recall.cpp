@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <Eigen/QR>
+#include <Eigen/SVD>
 
 #include "core/base/array.h"
 #include "core/base/error.h"
@@ -99,6 +100,16 @@ void require(const Sequence& sequence, std::span<const Index> tokens, std::span<
   if (!moments.empty() && (moments.front() < 0 || moments.back() > sequence.tokens))
     throw InputError(fmt::format("moments {} to {}; expected 0 to {} tokens", moments.front(), moments.back(),
                                  sequence.tokens));
+}
+
+/// V^+ [V, words] of values [words, V].
+Matrix<double> parts_of(const Matrix<double>& values) {
+  constexpr double smallest = 0.05;  // of the largest singular value
+  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(values, Eigen::ComputeThinU | Eigen::ComputeThinV);
+  Vector<double> inverse = svd.singularValues();
+  for (double& value : inverse)
+    value = value > 0 && value >= smallest * svd.singularValues()[0] ? 1 / value : 0;
+  return svd.matrixV() * inverse.asDiagonal() * svd.matrixU().transpose();
 }
 
 /// Whether a memory's answers can be divided by |k|^2: they are S^T k.
@@ -296,7 +307,7 @@ Remembered remembered(const Variant& variant, const Sequence& sequence, std::spa
   all.shares = Matrix<double>::Zero(static_cast<Index>(tokens.size()), static_cast<Index>(moments.size()));
   if (tokens.empty() || moments.empty()) return all;
   const StoredPairs pairs = last_pairs(variant, sequence, tokens);
-  const Matrix<double> parts = all.is_alignment ? Matrix<double>() : pseudo_inverse(pairs.values);
+  const Matrix<double> parts = all.is_alignment ? Matrix<double>() : parts_of(pairs.values);
   const auto share = [&](const Matrix<double>& answers, Index i) {
     if (!all.is_alignment) {
       const double squares = pairs.keys.row(i).squaredNorm();

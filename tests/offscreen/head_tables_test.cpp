@@ -6,6 +6,7 @@
 #include "app/studio/application.h"
 #include "app/window/offscreen.h"
 #include "tests/catch.h"
+#include "tests/offscreen/plots.h"
 
 using namespace palimpsest;
 
@@ -31,7 +32,8 @@ TEST_CASE("heads are pictures where they are few, and their tables are those of 
   CHECK(application.undrawn() == "");
 
   // The pointer rests on the second picture.
-  ImGui::GetIO().AddMousePosEvent(96, 115);
+  const ImVec2 second = testing::middle_of(testing::place_of("step/heads/1"));
+  ImGui::GetIO().AddMousePosEvent(second.x, second.y);
   for (int frame = 0; frame < 60; ++frame) offscreen.pass(draw);
   CHECK(application.undrawn() == "");
   ImGui::GetIO().AddMouseButtonEvent(0, true);

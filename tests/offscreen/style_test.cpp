@@ -137,7 +137,7 @@ TEST_CASE("style: the controls draw in every state") {
   for (const style::Theme theme : {style::Theme::dark, style::Theme::light}) {
     style::apply(theme, 1);
     double real = 0.5;
-    int whole = 3;
+    double whole = 3;
     double logarithmic = 1e-3;
     const Image image = offscreen.render([&] {
       in_window(640, 480, [&] {
@@ -145,7 +145,8 @@ TEST_CASE("style: the controls draw in every state") {
           ImGui::PushItemWidth(-1);
           style::slider(R"(\alpha)", "how much is kept", &real,
                         {.maximum = 1, .reset = 1, .role = Role::gate});
-          style::slider("", "chunk size", &whole, {.minimum = 1, .maximum = 29, .reset = 8});
+          style::slider("", "chunk size", &whole,
+                        {.minimum = 1, .maximum = 29, .reset = 8, .format = "%.0f"});
           style::slider(R"(\eta)", "learning rate", &logarithmic,
                         {.minimum = 1e-6, .maximum = 1, .format = "%.1e", .logarithmic = true});
           ImGui::PopItemWidth();
@@ -153,9 +154,6 @@ TEST_CASE("style: the controls draw in every state") {
           style::pill_button("Chunkwise");
           style::tab_button("Step", true);
           style::key_hint("Space");
-          style::legend(style::colours().gate, "kept");
-          style::paragraph(
-              "One token after the other; what is written stays until it is overwritten or fades.");
         }
         style::end_panel();
       });
