@@ -546,10 +546,10 @@ void goes_to_a_step_by_its_tile(ImGuiTestContext* context) {
 /// TTT-MLP has more lines than fit: a click on how many are below goes on to the next of them.
 void goes_to_lines_out_of_sight(ImGuiTestContext* context) {
   Session& session = start(context);
-  Choice choice = session.choice();
-  choice.variant = "ttt_mlp";
-  choice.form = Form::chunkwise;
-  session.choose(std::move(choice));
+  session.choose([](Choice& choice) {
+    choice.variant = "ttt_mlp";
+    choice.form = Form::chunkwise;
+  });
   settle(context);
   context->ItemClick("//Stage/**/more below");
   const Cursor below = session.cursor();
