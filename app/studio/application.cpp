@@ -37,12 +37,21 @@ constexpr float presented_width = 1240;
 constexpr float least_presented_zoom = 1.15F;
 constexpr float most_presented_zoom = 1.6F;
 
+/// Where a session stands, as it is saved.
+ToSave place_of(const Session& session) {
+  return {.what = "this place",
+          .is_in = "This place is saved in",
+          .text = [&session] { return session.to_json() + '\n'; },
+          .is_place = true};
+}
+
 }  // namespace
 
 Application::Application(std::span<const Workspace> shown, std::span<const Command> known, Devices devices)
     : session(devices), workspaces_(shown), commands_(known.begin(), known.end()) {
   enter(workspace().id);
   session.start_history();
+  saving = place_of(session);
   if (shown.size() < 2) return;
   for (const Workspace& workspace : shown) {
     commands_.push_back({.id = std::string("workspace.") + workspace.id,
@@ -157,10 +166,7 @@ void Application::ask_where_to_save(bool pins) {
                            return write_places(places.all());
                          }});
   else
-    ask_where("palimpsest", {.what = "this place",
-                             .is_in = "This place is saved in",
-                             .text = [this] { return session.to_json() + '\n'; },
-                             .is_place = true});
+    ask_where("palimpsest", place_of(session));
 }
 
 void Application::ask_where_to_save_text(const std::string& name, std::string text,

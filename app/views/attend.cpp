@@ -25,7 +25,7 @@ using scene::Nodes;
 constexpr double least_chunk = 16;  // pixels: smaller ones would be a grid over everything
 constexpr Index least_block = 8;
 constexpr double least_word_pitch = 2;  // pixels: of closer words the numbers stand on the axis,
-constexpr double between_numbers = 56;  // so far apart
+constexpr double between_numbers = 40;  // so far apart
 
 /// How large the squares are, and how much is said on them.
 struct SquareLook {
