@@ -168,7 +168,7 @@ scene::Node memory_colours(double range) {
       .told("The colours of all memories and differences above: one scale for every side.");
 }
 
-using Errors = std::shared_ptr<const RecallOfTokens::Value>;
+using Errors = std::shared_ptr<const TokenRecalls>;
 
 /// A side by its rule, or by what is otherwise about it where others have the same.
 std::string line_name(const ComparedSide& side, const ComparedSides& all) {

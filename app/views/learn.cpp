@@ -177,7 +177,7 @@ Node reason_page(const std::string& reason) {
        scene::rest()});
 }
 
-std::string why_nothing(const Application& application, const Known<LearningNow::Value>& answer) {
+std::string why_nothing(const Application& application, const Known<std::optional<LearningMoment>>& answer) {
   if (std::string nothing = nothing_to_show(application, ", so there is no step to show"); !nothing.empty())
     return nothing;
   const auto computed = application.session.computed();
@@ -193,7 +193,7 @@ std::string why_nothing(const Application& application, const Known<LearningNow:
 Node learn_page(Application& application) {
   const auto computed = application.session.computed();
   const bool can_ask = computed && computed->sequence.tokens > 0 && computed->variant->loss.problems;
-  const Known<LearningNow::Value> answer = can_ask ? ask_learning(application) : Known<LearningNow::Value>();
+  const Known<std::optional<LearningMoment>> answer = can_ask ? ask_learning(application) : Known<std::optional<LearningMoment>>();
   const LearningMoment* moment = answer.value && *answer.value ? &**answer.value : nullptr;
   const Index token = moment && answer.stale ? moment->token : application.session.token();
   Nodes all;
@@ -312,7 +312,7 @@ Node spectrum(Application& application) {
 /// What the step does to the loss; nothing where a rule has none.
 Nodes loss_of_step(Application& application, const Computation& computed) {
   if (!computed.variant->loss.problems || computed.sequence.tokens == 0) return {};
-  const Known<LearningNow::Value> answer = ask_learning(application);
+  const Known<std::optional<LearningMoment>> answer = ask_learning(application);
   if (!answer.value || !*answer.value) return {};
   const LearningMoment& moment = **answer.value;
   return {scene::caption(moment.step.problem.token_count > 1 ? "Loss of this batch"
@@ -351,7 +351,7 @@ std::size_t shown_iterate(const Session& session, std::size_t iterates) {
   return static_cast<std::size_t>(shown < 0 || shown > last ? last : shown);
 }
 
-Known<LearningNow::Value> ask_learning(Application& application) {
+Known<std::optional<LearningMoment>> ask_learning(Application& application) {
   Session& session = application.session;
   return session.questions().ask(LearningNow{{session.computed()}, session.token()});
 }

@@ -223,7 +223,7 @@ scene::Node flattening_picture(const LearnScene& scene) {
 
 scene::Node solve_picture(const LearnScene& scene) {
   Session& session = scene.application.session;
-  const Known<SolveNow::Value> answer = session.questions().ask(
+  const Known<std::optional<ConvergingSolve>> answer = session.questions().ask(
       SolveNow{{session.computed()}, scene.moment.token, session.choice().chunk_size});
   if (!answer.value || !*answer.value) return scene::column({});
   const ConvergingSolve& solve = **answer.value;

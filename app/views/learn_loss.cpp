@@ -149,9 +149,9 @@ const char* landing_words(const LearningMoment& moment) {
 }
 
 /// The stored word that this step harms most, with its loss along the same line; null where there is none.
-std::shared_ptr<const HarmNow::Value> harm_now(const LearnScene& scene) {
+std::shared_ptr<const std::optional<HarmAlong>> harm_now(const LearnScene& scene) {
   Session& session = scene.application.session;
-  const Known<HarmNow::Value> answer =
+  const Known<std::optional<HarmAlong>> answer =
       session.questions().ask(HarmNow{{session.computed()}, session.token()}, Urgency::later);
   const bool is_known = answer.value && *answer.value && !answer.stale && !scene.is_old;
   return is_known ? answer.value : nullptr;

@@ -353,7 +353,7 @@ bool parts_on_device(const Computation& computed, Form form) {
          !result.judgement.passed();
 }
 
-Known<WrongHere::Value> ask_device_departure(Application& application, Form form) {
+Known<std::optional<WrongPlace>> ask_device_departure(Application& application, Form form) {
   const auto computed = application.session.computed();
   if (!computed || !parts_on_device(*computed, form)) return {};
   const double tolerance = std::max(step_tolerance, computed->form(form).judgement.allowed());

@@ -15,7 +15,7 @@ Form proof_form(const Application& application);
 
 /// The first tensor of a form that the device in use makes otherwise than the CPU, asked for where the form
 /// is beyond what it is allowed. No value: that is not known yet, or there is nothing to ask.
-Known<WrongHere::Value> ask_device_departure(Application& application, Form form);
+Known<std::optional<WrongPlace>> ask_device_departure(Application& application, Form form);
 
 /// Whether a form is beyond what it is allowed on a device that is not the CPU.
 bool parts_on_device(const Computation& computed, Form form);

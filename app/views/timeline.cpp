@@ -42,7 +42,7 @@ std::string kept_words(Session& session, Index token) {
   const Index last = session.token();
   if (token >= last) return {};
   const auto computed = session.computed();
-  const Known<KeptSince::Value> kept = session.questions().ask(KeptSince{{computed}, token, last});
+  const Known<std::optional<KeptBetween>> kept = session.questions().ask(KeptSince{{computed}, token, last});
   if (!kept.value || !*kept.value) return {};
   const KeptBetween& part = **kept.value;
   std::string words =

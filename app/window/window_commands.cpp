@@ -65,9 +65,8 @@ struct Look {
 void add_look(CommandOptions command, Look& look) {
   for (const auto& [name, words] : look_options)
     command.option(name, look.given[name], words ? words : form_names());
-  command.option("--race", look.races, "a report of bench, to be seen in Measure; may be given again")
-      .may_be_repeated()
-      .one_at_a_time();
+  command.option("--race", look.races, "a report of bench, to be seen in Measure; may be given again",
+                 {.repeated = true, .one_at_a_time = true});
 }
 
 /// The scale that was asked for, or `standard`.

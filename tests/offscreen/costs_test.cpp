@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/scene/parts.h"
-#include "app/session/learn_questions.h"
+#include "app/session/memory_questions.h"
 #include "app/views/form_words.h"
 #include "core/cases/random_case.h"
 #include "core/variants/variants.h"
