@@ -27,7 +27,7 @@ std::vector<Rectangle> places(std::string_view piece, std::string_view path = co
   return found;
 }
 
-void check_apart(const std::vector<Rectangle>& numbers, const std::vector<Rectangle>& bars) {
+void check_numbers_and_bars_apart(const std::vector<Rectangle>& numbers, const std::vector<Rectangle>& bars) {
   CHECK_FALSE(numbers.empty());
   check_apart(numbers, 0);
   for (const Rectangle& number : numbers) {
@@ -48,7 +48,7 @@ TEST_CASE("every form's cost stands beside the others', whichever is shown", "[c
       const std::string row = fmt::format("{}/{} cost/in a row", cost_path, form_label(each));
       CHECK(parts().words(row, "number") == std::vector{steps[static_cast<std::size_t>(each)]});
     }
-    check_apart(places("number"), places("bar"));
+    check_numbers_and_bars_apart(places("number"), places("bar"));
   }
 }
 
