@@ -70,7 +70,7 @@ TEST_CASE("the knob's numbers do not lie on its bars", "[costs]") {
       shown.choose(form);
       shown.draw();
       CHECK(places("bar", "step/knob").size() >= 3 * 8);
-      check_apart(places("number", "step/knob"), places("bar", "step/knob"));
+      check_numbers_and_bars_apart(places("number", "step/knob"), places("bar", "step/knob"));
     }
   }
 }
@@ -92,7 +92,7 @@ TEST_CASE("costs can be asked for in little room, before they are counted", "[co
   // A number of the next column begins where one can tell it from this one.
   std::vector<Rectangle> wider = places("number");
   for (Rectangle& number : wider) number.maximum.x += 4;
-  check_apart(wider, places("bar"));
+  check_numbers_and_bars_apart(wider, places("bar"));
 }
 
 TEST_CASE("no cost is wider than its column", "[costs]") {

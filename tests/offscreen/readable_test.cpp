@@ -29,7 +29,7 @@ struct AtDrum : Shown {
 };
 
 /// Every workspace for every rule: Step in every form, the others in one.
-void walk(const Size& size) {
+void walk_at(const Size& size) {
   CAPTURE(size.width);
   AtDrum shown(size);
   for (const Variant& variant : variants()) {
@@ -58,11 +58,11 @@ void walk(const Size& size) {
 
 TEST_CASE("no text is cut or lies over another, whatever the rule, the form and the workspace",
           "[readable]") {
-  for (const Size& size : usual_sizes) walk(size);
+  for (const Size& size : usual_sizes) walk_at(size);
 }
 
 TEST_CASE("no text is cut or lies over another on a large screen", "[.][readable-large]") {
-  walk({3840, 2160, 2});
+  walk_at({3840, 2160, 2});
 }
 
 TEST_CASE("no text is cut or lies over another on any page", "[readable]") {
