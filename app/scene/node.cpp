@@ -81,6 +81,17 @@ Node line(std::string words, style::Text style, Ink ink) {
 
 Node heading(std::string words) { return line(std::move(words), style::Text::strong); }
 
+Node note(std::string words, Ink ink) { return line(std::move(words), style::Text::caption, ink); }
+
+Node tag(std::string words, Ink ink) { return text(std::move(words), style::Text::caption, ink, Fit::whole); }
+
+Node that_fits(const std::vector<std::string>& words, Ink ink) {
+  Nodes wishes;
+  for (const std::string& each : words)
+    wishes.push_back(&each == &words.back() ? note(each, ink) : tag(each, ink));
+  return first_that_fits(std::move(wishes));
+}
+
 Node number(std::string digits, Ink ink) {
   return text(std::move(digits), style::Text::number_small, ink, Fit::whole);
 }

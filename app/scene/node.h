@@ -374,6 +374,11 @@ Node paragraph(std::string words);
 Node caption(std::string words);
 Node line(std::string words, style::Text style = style::Text::body, Ink ink = 0);
 Node heading(std::string words);
+/// Small words on a line: a note may be cut, a tag is not.
+Node note(std::string words, Ink ink = dim_ink);
+Node tag(std::string words, Ink ink = dim_ink);
+/// The first of some such words for which there is room; the last is cut where it has none.
+Node that_fits(const std::vector<std::string>& words, Ink ink = dim_ink);
 /// A number in digits of one width.
 Node number(std::string digits, Ink ink = 0);
 Node formula(std::string latex, float size = style::formula_label, Ink ink = 0);

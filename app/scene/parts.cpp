@@ -82,7 +82,11 @@ const std::string& scope_path() { return context_local<ScopedPath>().path; }
 
 void note_part(std::string_view name, const Rectangle& where, std::string_view words) {
   const ImDrawList& list = *ImGui::GetWindowDrawList();
-  parts().add({below_scope(name), where, std::string(words), {list.GetClipRectMin(), list.GetClipRectMax()}});
+  parts().add({.path = below_scope(name),
+               .where = where,
+               .words = std::string(words),
+               .seen = {list.GetClipRectMin(), list.GetClipRectMax()},
+               .scrolls = ImGui::GetScrollMaxY() > 0});
 }
 
 }  // namespace palimpsest

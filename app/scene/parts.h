@@ -10,10 +10,11 @@ namespace palimpsest {
 
 /// A part of the window that can be spoken of: what it is called, where it lies and what it says.
 struct Part {
-  std::string path;     // "learn/step/edge": rooms of names, from the workspace on
-  Rectangle where;      // in screen pixels
-  std::string words;    // as a person reads them; empty: a picture without words
-  Rectangle seen = {};  // what is drawn beyond is cut: the panel around it
+  std::string path;      // "learn/step/edge": rooms of names, from the workspace on
+  Rectangle where;       // in screen pixels
+  std::string words;     // as a person reads them; empty: a picture without words
+  Rectangle seen = {};   // what is drawn beyond is cut: the panel around it,
+  bool scrolls = false;  // which leads to what is cut
 
   /// Whether all of it can be seen.
   bool is_whole() const;

@@ -476,10 +476,7 @@ void Session::accept(const Wish& wish, const Begun& begun) {
   }
   const bool is_first = before_opening_.data.empty();
   const SessionState asked = std::exchange(state_, wish.state.value_or(before_opening_));
-  if (!wish.state) {  // they are of other data
-    state_.words.clear();
-    state_.repeated.clear();
-  }
+  if (!wish.state) state_ = without_words(std::move(state_));
   state_.data = data().id;
   state_.set_choice(computed_->choice);
   state_.place = begun.place;

@@ -54,6 +54,20 @@ class Session {
   /// Asks for another choice. Switching the form alone computes nothing.
   void choose(Choice choice, std::string_view merge_key = {});
 
+  /// The same with what `edit` makes of the present state, or choice.
+  template <std::invocable<SessionState&> Edit>
+  void change(const Edit& edit, std::string_view merge_key = {}) {
+    SessionState next = state_;
+    edit(next);
+    change(std::move(next), merge_key);
+  }
+  template <std::invocable<Choice&> Edit>
+  void choose(const Edit& edit, std::string_view merge_key = {}) {
+    Choice next = choice();
+    edit(next);
+    choose(std::move(next), merge_key);
+  }
+
   /// Goes to a state that differs in one part.
   template <class Part>
   void change(Part SessionState::*part, Part value) {

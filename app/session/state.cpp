@@ -56,6 +56,15 @@ SessionState with_looks_of(SessionState entry, const SessionState& present) {
   return entry;
 }
 
+SessionState without_words(SessionState state) {
+  const auto clear = [](const FieldTraits& traits, auto& field, const auto& standard) {
+    if (traits.of_text) field = standard;
+  };
+  const SessionState none;
+  for_each_leaf(clear, {}, state, none);
+  return state;
+}
+
 SessionState with_changes(SessionState state, const SessionState& from, const SessionState& to) {
   const auto take = [](const FieldTraits& traits, auto& field, const auto& before, const auto& now) {
     if (!traits.of_text && now != before) field = now;

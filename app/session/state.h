@@ -34,6 +34,7 @@ struct ViewOptions {
   bool state_value_by_key = false;  // draw S as value x key, as some papers write it
   bool numbers = true;              // values as text in cells that are large enough
   bool growth = true;               // a step's result grows out of its operands
+  bool costs = false;               // what forms cost, where what they compute has no room beside it
 
   template <class Visit>
   static void fields(Visit&& visit) {
@@ -42,6 +43,7 @@ struct ViewOptions {
     visit(Field{"state_value_by_key"}, &ViewOptions::state_value_by_key);
     visit(Field{"numbers"}, &ViewOptions::numbers);
     visit(Field{"growth"}, &ViewOptions::growth);
+    visit(Field{"costs"}, &ViewOptions::costs);
   }
   bool operator==(const ViewOptions&) const = default;
 };
@@ -145,6 +147,9 @@ struct AttentionView {
   bool chunks = true;     // where the form's chunks lie
   double sharpness = 0;   // of softmax; 0: the usual one
   Index channel = 0;      // of the values, where each has weights of its own
+  Index first_row = 0;    // of what is looked at, as many rows
+  Index first_column = 0;
+  Index rows = 0;  // as columns; 0: all
 
   template <class Visit>
   static void fields(Visit&& visit) {
@@ -155,8 +160,59 @@ struct AttentionView {
     visit(Field{"chunks"}, &AttentionView::chunks);
     visit(Field{"sharpness", {.most = most_sharpness}}, &AttentionView::sharpness);
     visit(Field{"channel"}, &AttentionView::channel);
+    visit(Field{"first_row", {.of_text = true}}, &AttentionView::first_row);
+    visit(Field{"first_column", {.of_text = true}}, &AttentionView::first_column);
+    visit(Field{"rows", {.of_text = true}}, &AttentionView::rows);
   }
   bool operator==(const AttentionView&) const = default;
+};
+
+/// What the centre of Learn asks.
+enum class LearnPage { step, keys, capacity };
+
+inline constexpr LearnPage all_learn_pages[] = {LearnPage::step, LearnPage::keys, LearnPage::capacity};
+constexpr const auto& all_values(std::type_identity<LearnPage>) { return all_learn_pages; }
+
+/// "step", "keys", "capacity".
+constexpr const char* name(LearnPage page) {
+  if (page == LearnPage::step) return "step";
+  return page == LearnPage::keys ? "keys" : "capacity";
+}
+
+/// What a network shows: a word on its way through, the gradient on its way back, what it changes.
+enum class NetworkSide { forward, backward, step };
+
+inline constexpr NetworkSide all_network_sides[] = {NetworkSide::forward, NetworkSide::backward,
+                                                    NetworkSide::step};
+constexpr const auto& all_values(std::type_identity<NetworkSide>) { return all_network_sides; }
+
+/// "forward", "backward", "step".
+constexpr const char* name(NetworkSide side) {
+  if (side == NetworkSide::step) return "step";
+  return side == NetworkSide::forward ? "forward" : "backward";
+}
+
+/// What a person looks at in Learn.
+struct LearnView {
+  LearnPage page = LearnPage::step;
+  NetworkSide network = NetworkSide::forward;
+  bool solve = true;    // of a rule that solves for its query, in place of the step
+  Index iterate = -1;   // of Newton and Schulz; -1: the last one
+  Index channel = -1;   // of the gate; -1: all
+  double around = 0.4;  // how the sphere of the keys is turned
+  double tilt = 0.35;
+
+  template <class Visit>
+  static void fields(Visit&& visit) {
+    visit(Field{"page"}, &LearnView::page);
+    visit(Field{"network"}, &LearnView::network);
+    visit(Field{"solve"}, &LearnView::solve);
+    visit(Field{"iterate", {.least = -1}}, &LearnView::iterate);
+    visit(Field{"channel", {.least = -1}}, &LearnView::channel);
+    visit(Field{"around", any_number}, &LearnView::around);
+    visit(Field{"tilt", any_number}, &LearnView::tilt);
+  }
+  bool operator==(const LearnView&) const = default;
 };
 
 /// Which of the sides Compare stands on, and how it shows them. A number beyond the last side is the last.
@@ -195,6 +251,7 @@ struct ProveState {
   ProofLens lens = ProofLens::both;
   std::string fragile = {};  // the fragile form that is looked at (core/proof/fragile_forms.h); empty: none
   bool breaks = true;        // on data on which it breaks; else on some on which it need not
+  bool tries_all = false;    // each fault of a long text, too
 
   template <class Visit>
   static void fields(Visit&& visit) {
@@ -202,6 +259,7 @@ struct ProveState {
     visit(Field{"lens", {.held = Held::looks}}, &ProveState::lens);
     visit(Field{"fragile", {.held = Held::looks}}, &ProveState::fragile);
     visit(Field{"breaks", {.held = Held::looks}}, &ProveState::breaks);
+    visit(Field{"tries_all", {.held = Held::looks, .of_text = true}}, &ProveState::tries_all);
   }
   bool operator==(const ProveState&) const = default;
 };
@@ -264,6 +322,7 @@ struct SessionState {
       {};  // the first and the last token that playing repeats, or one alone; empty: none
   std::string workspace = "step";
   ViewOptions view = {};
+  LearnView learn = {};
   AttentionView attention = {};
   CompareView compare = {};
   ProveState prove = {};
@@ -280,6 +339,7 @@ struct SessionState {
     visit(Field{"repeated", {.held = Held::place, .of_text = true}}, &SessionState::repeated);
     visit(Field{"workspace", {.held = Held::looks}}, &SessionState::workspace);
     visit(Field{"view", {.held = Held::looks}}, &SessionState::view);
+    visit(Field{"learn", {.held = Held::looks}}, &SessionState::learn);
     visit(Field{"attention", {.held = Held::looks}}, &SessionState::attention);
     visit(Field{"compare"}, &SessionState::compare);
     visit(Field{"prove"}, &SessionState::prove);
@@ -297,6 +357,9 @@ bool same_but_place(const SessionState& x, const SessionState& y);
 
 /// An entry of the history with the looks of the present state.
 SessionState with_looks_of(SessionState entry, const SessionState& present);
+
+/// A state without what speaks of the words of its data.
+SessionState without_words(SessionState state);
 
 /// `state` with what differs between `from` and `to` changed in the same way, but for what `from` and `to`
 /// say about their words.

@@ -37,12 +37,21 @@ constexpr float presented_width = 1240;
 constexpr float least_presented_zoom = 1.15F;
 constexpr float most_presented_zoom = 1.6F;
 
+/// Where a session stands, as it is saved.
+ToSave place_of(const Session& session) {
+  return {.what = "this place",
+          .is_in = "This place is saved in",
+          .text = [&session] { return session.to_json() + '\n'; },
+          .is_place = true};
+}
+
 }  // namespace
 
 Application::Application(std::span<const Workspace> shown, std::span<const Command> known, Devices devices)
     : session(devices), workspaces_(shown), commands_(known.begin(), known.end()) {
   enter(workspace().id);
   session.start_history();
+  saving = place_of(session);
   if (shown.size() < 2) return;
   for (const Workspace& workspace : shown) {
     commands_.push_back({.id = std::string("workspace.") + workspace.id,
@@ -152,50 +161,44 @@ void Application::drop(const std::vector<std::filesystem::path>& paths) try {
 }
 
 void Application::ask_where_to_save(bool pins) {
-  propose_file(pins ? "places" : "palimpsest");
-  text_ending = ".json";
-  saves_pins = pins;
-  text_name.clear();
-  show_save = true;
+  if (pins)
+    ask_where("places", {.what = "the pinned places", .is_in = "These places are saved in", .text = [this] {
+                           return write_places(places.all());
+                         }});
+  else
+    ask_where("palimpsest", place_of(session));
 }
 
 void Application::ask_where_to_save_text(const std::string& name, std::string text,
                                          const std::string& ending) {
-  propose_file(name, ending);
-  text_ending = ending;
-  saves_pins = false;
-  text_name = name;
-  text_to_save = std::move(text);
-  show_save = true;
+  ask_where(name, {.what = "the " + name,
+                   .is_in = "The " + name + " is saved in",
+                   .ending = ending,
+                   .text = [text = std::move(text)] { return text; }});
 }
 
-/// The first file of this name that is not there yet.
-void Application::propose_file(const std::string& name, const std::string& ending) {
+/// Proposes the first file of this name that is not there yet.
+void Application::ask_where(const std::string& file, ToSave wanted) {
   const std::filesystem::path folder =
       save_path.empty() ? own_folder() : std::filesystem::path(save_path).parent_path();
   std::filesystem::path path;
   std::error_code absent;
   for (int number = 1; path.empty() || std::filesystem::exists(path, absent); ++number)
-    path = folder / fmt::format("{}-{}{}", name, number, ending);
+    path = folder / fmt::format("{}-{}{}", file, number, wanted.ending);
   save_path = path.string();
+  saving = std::move(wanted);
+  show_save = true;
 }
 
 std::string Application::save_to(const std::filesystem::path& path) {
-  const bool is_text = !text_name.empty();
   try {
-    const std::string text = is_text      ? text_to_save
-                             : saves_pins ? write_places(places.all())
-                                          : session.to_json() + '\n';
+    const std::string text = saving.text();
     replace_file(path, std::as_bytes(std::span(text)));
   } catch (const InputError& error) {
     return error.what();
   }
-  if (!saves_pins && !is_text) remember_file(path);
-  notice = fmt::format("{} saved in {}",
-                       is_text      ? "The " + text_name + " is"
-                       : saves_pins ? "These places are"
-                                    : "This place is",
-                       path.string());
+  if (saving.is_place) remember_file(path);
+  notice = fmt::format("{} {}", saving.is_in, path.string());
   return {};
 }
 
@@ -250,6 +253,12 @@ void Application::remember_open_file() {
   remembered_ = id;
   if (!std::filesystem::path(id).is_absolute()) return;
   remember_file(id);
+}
+
+void Application::go_to(Index token) {
+  playing = false;
+  show_welcome = false;
+  session.go_to_token(token);
 }
 
 void Application::step(Session::Grain by, int direction) {

@@ -19,6 +19,15 @@
 
 namespace palimpsest {
 
+/// What is to be written into a file.
+struct ToSave {
+  std::string what;   // "the report"
+  std::string is_in;  // "The report is saved in"
+  std::string ending = ".json";
+  std::function<std::string()> text = {};
+  bool is_place = false;  // which is among the recent files then
+};
+
 /// The program in front of a person: one session, its panels, its keys. Draws one frame of Dear ImGui; knows
 /// nothing of windows.
 class Application {
@@ -100,11 +109,8 @@ class Application {
   bool show_open = false;
   std::string open_path;  // what is typed in the open dialog
   bool show_save = false;
-  bool saves_pins = false;   // what the save dialog is about;
-  std::string text_to_save;  // or a text of this name,
-  std::string text_name;     // as "report"; empty: a place or pins
-  std::string text_ending = ".json";
-  std::string save_path;  // what is typed in it
+  ToSave saving;          // what the save dialog is about,
+  std::string save_path;  // and what is typed in it
   bool show_places = false;
 
   /// Opens the capture that greets a newcomer, at a word where something happens. Problems are left in
@@ -164,6 +170,9 @@ class Application {
   /// Closes the program; set by the window.
   std::function<void()> quit = [] {};
 
+  /// Goes to a token as a person does who clicks on it: what plays stops.
+  void go_to(Index token);
+
   /// Steps and stops where nothing follows.
   void step(Session::Grain by, int direction);
 
@@ -173,7 +182,7 @@ class Application {
  private:
   void remember_file(const std::filesystem::path& file);
   void remember_open_file();
-  void propose_file(const std::string& name, const std::string& ending = ".json");
+  void ask_where(const std::string& file, ToSave wanted);
   void keeping_pinned(const std::function<void()>& change);
   void play();
   void play_step();

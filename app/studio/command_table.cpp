@@ -28,15 +28,28 @@ using Table = std::vector<Command>;
 using Perform = std::function<void(Application&)>;
 using WhyNot = std::function<std::string(const Application&)>;
 
+/// A key chord; what goes on while it is held is done again and again.
+struct Key {
+  Key(int pressed) : chord(pressed) {}  // NOLINT(google-explicit-constructor): most are no more than that
+  int chord;
+  bool repeats = false;
+};
+
+Key held(int chord) {
+  Key key = chord;
+  key.repeats = true;
+  return key;
+}
+
 /// Where the rows of one group are added.
 class GroupOfCommands {
  public:
   GroupOfCommands(Table& table, std::string name) : table_(table), name_(std::move(name)) {}
 
-  Command& add(std::string id, std::string words, int key, Perform perform, WhyNot why_not = nullptr,
-               std::string explained = {}) const {
-    return table_.emplace_back(Command{std::move(id), name_, std::move(words), key, std::move(perform),
-                                       std::move(why_not), std::move(explained)});
+  void add(std::string id, std::string words, Key key, Perform perform, WhyNot why_not = nullptr,
+           std::string explained = {}) const {
+    table_.push_back({std::move(id), name_, std::move(words), key.chord, std::move(perform),
+                      std::move(why_not), std::move(explained), key.repeats});
   }
 
  private:
@@ -50,25 +63,50 @@ constexpr float slowest = 0.25F;
 
 constexpr Index largest_listed_chunk = 256;
 
-/// A change of the choice, as a command performs it.
+/// A change of the choice, of how things look, or of the state, as a command performs it.
 template <class Change>
-auto choosing(Change change) {
-  return [change](Application& application) {
-    Choice choice = application.session.choice();
-    change(choice);
-    application.session.choose(std::move(choice));
-  };
+Perform choosing(Change change) {
+  return [change](Application& application) { application.session.choose(change); };
 }
 
-/// A change of how things look, as a command performs it.
 template <class Change>
-auto showing(Change change) {
+Perform showing(Change change) {
   return [change](Application& application) { application.change_view(change); };
+}
+
+template <class Change>
+Perform changing(Change change) {
+  return
+      [change](Application& application) { application.session.change(change(application.session.state())); };
+}
+
+/// What a command does that opens something over the window, or the data that `id` names.
+Perform opening(bool Application::*shown) {
+  return [shown](Application& application) { application.*shown = true; };
+}
+
+Perform opening(std::string id) {
+  return [id = std::move(id)](Application& application) { application.session.open_named(id); };
 }
 
 // Why not: a reason, or nothing.
 
 std::string unless(bool possible, const char* reason) { return possible ? "" : reason; }
+
+template <class Possible>
+WhyNot unless(Possible possible, const char* reason) {
+  return [possible, reason](const Application& application) { return unless(possible(application), reason); };
+}
+
+/// The first reason of several.
+template <class... Why>
+WhyNot first_of(Why... why) {
+  return [why...](const Application& application) {
+    std::string reason;
+    static_cast<void>((!(reason = why(application)).empty() || ...));
+    return reason;
+  };
+}
 
 std::string nothing_open(const Application& application) {
   return unless(application.session.computed() != nullptr, "nothing is open yet");
@@ -80,31 +118,33 @@ std::string form_missing(const Application& application, Form form) {
 }
 
 std::string no_steps(const Application& application) {
-  if (const std::string reason = nothing_open(application); !reason.empty()) return reason;
-  if (const std::string reason = form_missing(application, application.session.choice().form);
-      !reason.empty())
-    return reason;
-  const Trace* trace = application.session.trace();
-  return unless(trace && trace->block_count() > 0, "there are no steps to go through");
+  const auto missing = [](const Application& a) { return form_missing(a, a.session.choice().form); };
+  const auto has_steps = [](const Application& a) {
+    return a.session.trace() && a.session.trace()->block_count() > 0;
+  };
+  return first_of(nothing_open, missing, unless(has_steps, "there are no steps to go through"))(application);
 }
 
-std::string no_step(const Application& application, Grain grain, int direction) {
-  if (const std::string reason = no_steps(application); !reason.empty()) return reason;
-  return unless(!(application.session.after(grain, direction) == application.session.cursor()),
-                direction > 0 ? "this is the end" : "this is the start");
+WhyNot no_step(Grain grain, int direction) {
+  const auto goes_on = [=](const Application& a) {
+    return !(a.session.after(grain, direction) == a.session.cursor());
+  };
+  return first_of(no_steps, unless(goes_on, direction > 0 ? "this is the end" : "this is the start"));
 }
 
-Index heads(const Application& application) {
+Index last_head(const Application& application) {
   const DataSet& data = application.session.data();
-  return data.heads * data.batches;
+  return data.heads * data.batches - 1;
 }
 
-std::string no_head(const Application& application, int direction) {
-  if (const std::string reason = nothing_open(application); !reason.empty()) return reason;
-  const Index last = heads(application) - 1;
-  const Index head = application.session.choice().head;
-  if (last == 0) return "there is one head only";
-  return direction > 0 ? unless(head < last, "this is the last head") : unless(head > 0, "this is head 0");
+WhyNot no_head(int direction) {
+  const auto has_next = [=](const Application& a) {
+    const Index next = a.session.choice().head + direction;
+    return next >= 0 && next <= last_head(a);
+  };
+  return first_of(nothing_open,
+                  unless([](const Application& a) { return last_head(a) > 0; }, "there is one head only"),
+                  unless(has_next, direction > 0 ? "this is the last head" : "this is head 0"));
 }
 
 std::string no_device(const Application& application, const std::string& name) {
@@ -121,20 +161,17 @@ std::string no_precision(const Application& application, Precision precision) {
 
 /// The next of the precisions that the chosen device has, after the last the first.
 void choose_next_precision(Application& application) {
-  Choice choice = application.session.choice();
-  const std::vector<Precision> all =
-      precisions_of(find_backend(choice.device, application.session.devices()));
-  const auto present = std::ranges::find(all, choice.precision);
-  choice.precision = present == all.end() || present + 1 == all.end() ? all.front() : *(present + 1);
-  application.session.choose(std::move(choice));
+  application.session.choose([devices = application.session.devices()](Choice& choice) {
+    const std::vector<Precision> all = precisions_of(find_backend(choice.device, devices));
+    const auto present = std::ranges::find(all, choice.precision);
+    choice.precision = present == all.end() || present + 1 == all.end() ? all.front() : *(present + 1);
+  });
 }
 
 std::string no_chunk_of(const Application& application, Index size) {
-  if (const std::string reason = nothing_open(application); !reason.empty()) return reason;
-  const Index tokens = application.session.data().tokens;
-  return size <= largest_chunk(tokens)
-             ? ""
-             : fmt::format("a chunk can hold {} tokens here", largest_chunk(tokens));
+  if (std::string reason = nothing_open(application); !reason.empty()) return reason;
+  const Index most = largest_chunk(application.session.data().tokens);
+  return size <= most ? "" : fmt::format("a chunk can hold {} tokens here", most);
 }
 
 // What is done.
@@ -207,46 +244,27 @@ std::optional<double> next_zoom(const Application& application, int direction) {
 
 // The rows.
 
-/// What a command does that opens something over the window.
-auto opening(bool Application::*shown) {
-  return [shown](Application& application) { application.*shown = true; };
-}
-
-/// What opens the data that `id` names.
-auto opening(std::string id) {
-  return [id = std::move(id)](Application& application) { application.session.open_named(id); };
-}
-
-/// A change of the state, as a command performs it.
-template <class Change>
-auto changing(Change change) {
-  return
-      [change](Application& application) { application.session.change(change(application.session.state())); };
-}
-
-void add_step(const GroupOfCommands& time, const char* id, const char* words, int key, Grain grain,
+void add_step(const GroupOfCommands& time, const char* id, const char* words, Key key, Grain grain,
               int direction) {
   time.add(
-          id, words, key, [=](Application& a) { a.step(grain, direction); },
-          [=](const Application& a) { return no_step(a, grain, direction); })
-      .repeats = grain != Grain::end;
+      id, words, key, [=](Application& a) { a.step(grain, direction); }, no_step(grain, direction));
 }
 
 void add_mark(const GroupOfCommands& time, const char* id, const char* words, int key, int direction) {
   time.add(
-          id, words, key, [=](Application& a) { go_to_mark(a, direction); }, no_steps, events_in_words())
-      .repeats = true;
+      id, words, held(key), [=](Application& a) { go_to_mark(a, direction); }, no_steps, events_in_words());
 }
 
 void add_time(Table& table) {
   const GroupOfCommands time(table, "Time");
   time.add("time.play", "play or pause", ImGuiKey_Space, play_or_pause, no_steps);
-  add_step(time, "operation.forward", "one operation on", ImGuiKey_RightArrow, Grain::operation, 1);
-  add_step(time, "operation.back", "one operation back", ImGuiKey_LeftArrow, Grain::operation, -1);
-  add_step(time, "token.forward", "one token on", ImGuiMod_Shift | ImGuiKey_RightArrow, Grain::token, 1);
-  add_step(time, "token.back", "one token back", ImGuiMod_Shift | ImGuiKey_LeftArrow, Grain::token, -1);
-  add_step(time, "chunk.forward", "one chunk on", ImGuiMod_Ctrl | ImGuiKey_RightArrow, Grain::chunk, 1);
-  add_step(time, "chunk.back", "one chunk back", ImGuiMod_Ctrl | ImGuiKey_LeftArrow, Grain::chunk, -1);
+  add_step(time, "operation.forward", "one operation on", held(ImGuiKey_RightArrow), Grain::operation, 1);
+  add_step(time, "operation.back", "one operation back", held(ImGuiKey_LeftArrow), Grain::operation, -1);
+  add_step(time, "token.forward", "one token on", held(ImGuiMod_Shift | ImGuiKey_RightArrow), Grain::token,
+           1);
+  add_step(time, "token.back", "one token back", held(ImGuiMod_Shift | ImGuiKey_LeftArrow), Grain::token, -1);
+  add_step(time, "chunk.forward", "one chunk on", held(ImGuiMod_Ctrl | ImGuiKey_RightArrow), Grain::chunk, 1);
+  add_step(time, "chunk.back", "one chunk back", held(ImGuiMod_Ctrl | ImGuiKey_LeftArrow), Grain::chunk, -1);
   add_step(time, "time.end", "to the end", ImGuiKey_End, Grain::end, 1);
   add_step(time, "time.start", "to the start", ImGuiKey_Home, Grain::end, -1);
   time.add("time.repeat", "repeat from here, up to here, no more", ImGuiMod_Shift | ImGuiKey_Space,
@@ -256,23 +274,15 @@ void add_time(Table& table) {
   add_mark(time, "mark.back", "to the event before", ImGuiMod_Shift | ImGuiKey_J, -1);
   time.add("time.grain", "play by operation, token or chunk", ImGuiKey_G, change_grain);
   time.add(
-          "time.faster", "play faster", ImGuiKey_UpArrow,
-          [](Application& a) { a.steps_per_second = std::min(a.steps_per_second * 2, fastest); },
-          [](const Application& a) {
-            return unless(a.steps_per_second < fastest, "this is as fast as it plays");
-          })
-      .repeats = true;
+      "time.faster", "play faster", held(ImGuiKey_UpArrow),
+      [](Application& a) { a.steps_per_second = std::min(a.steps_per_second * 2, fastest); },
+      unless([](const Application& a) { return a.steps_per_second < fastest; },
+             "this is as fast as it plays"));
   time.add(
-          "time.slower", "play slower", ImGuiKey_DownArrow,
-          [](Application& a) { a.steps_per_second = std::max(a.steps_per_second / 2, slowest); },
-          [](const Application& a) {
-            return unless(a.steps_per_second > slowest, "this is as slow as it plays");
-          })
-      .repeats = true;
-}
-
-std::string no_smaller_chunk(const Application& application) {
-  return unless(application.session.choice().chunk_size > 1, "a chunk holds one token already");
+      "time.slower", "play slower", held(ImGuiKey_DownArrow),
+      [](Application& a) { a.steps_per_second = std::max(a.steps_per_second / 2, slowest); },
+      unless([](const Application& a) { return a.steps_per_second > slowest; },
+             "this is as slow as it plays"));
 }
 
 std::string compared_with(Precision precision) {
@@ -299,15 +309,13 @@ void add_forms(Table& table) {
         choosing([form](Choice& choice) { choice.form = form; }),
         [form](const Application& a) { return form_missing(a, form); },
         fmt::format("Step through the {} form", name(form)));
-  forms
-      .add("chunk.larger", "larger chunks", ImGuiKey_RightBracket,
-           choosing([](Choice& choice) { choice.chunk_size *= 2; }),
-           [](const Application& a) { return no_chunk_of(a, a.session.choice().chunk_size + 1); })
-      .repeats = true;
-  forms
-      .add("chunk.smaller", "smaller chunks", ImGuiKey_LeftBracket,
-           choosing([](Choice& choice) { choice.chunk_size /= 2; }), no_smaller_chunk)
-      .repeats = true;
+  forms.add("chunk.larger", "larger chunks", held(ImGuiKey_RightBracket),
+            choosing([](Choice& choice) { choice.chunk_size *= 2; }),
+            [](const Application& a) { return no_chunk_of(a, a.session.choice().chunk_size + 1); });
+  forms.add("chunk.smaller", "smaller chunks", held(ImGuiKey_LeftBracket),
+            choosing([](Choice& choice) { choice.chunk_size /= 2; }),
+            unless([](const Application& a) { return a.session.choice().chunk_size > 1; },
+                   "a chunk holds one token already"));
   forms.add("precision.other", "the next precision: f64, f32, tf32, bf16", ImGuiKey_P, choose_next_precision);
   for (const Precision precision : all_precisions)
     forms.add(
@@ -332,36 +340,26 @@ void add_forms(Table& table) {
   forms.add("form.read", "o reads S after its own write, or before it", 0, read_the_other_way, no_other_read);
 }
 
-std::string no_undo(const Application& application) {
-  return unless(application.session.can_undo(), "nothing has been changed yet");
-}
-
-std::string no_redo(const Application& application) {
-  return unless(application.session.can_redo(), "nothing has been undone");
-}
-
 void add_changes(Table& table) {
   const GroupOfCommands changes(table, "Change");
-  changes
-      .add(
-          "change.undo", "undo (where and how one looks stays)", ImGuiMod_Ctrl | ImGuiKey_Z,
-          [](Application& a) { a.session.undo(); }, no_undo,
-          "Data, rule, form, device, precision, sliders, words asked; not where and how one looks")
-      .repeats = true;
+  changes.add(
+      "change.undo", "undo (where and how one looks stays)", held(ImGuiMod_Ctrl | ImGuiKey_Z),
+      [](Application& a) { a.session.undo(); },
+      unless([](const Application& a) { return a.session.can_undo(); }, "nothing has been changed yet"),
+      "Data, rule, form, device, precision, sliders, words asked; not where and how one looks");
   const auto redo = [](Application& a) { a.session.redo(); };
-  changes.add("change.redo", "redo", ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Z, redo, no_redo).repeats =
-      true;
-  changes.add("change.redo_too", "redo, by another key", ImGuiMod_Ctrl | ImGuiKey_Y, redo, no_redo).repeats =
-      true;
+  const WhyNot no_redo =
+      unless([](const Application& a) { return a.session.can_redo(); }, "nothing has been undone");
+  changes.add("change.redo", "redo", held(ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Z), redo, no_redo);
+  changes.add("change.redo_too", "redo, by another key", held(ImGuiMod_Ctrl | ImGuiKey_Y), redo, no_redo);
   changes.add("change.copy", "copy this place", ImGuiMod_Ctrl | ImGuiKey_C, &Application::copy_state,
               nothing_open, "As one short string, for --state or another window");
   changes.add("change.paste", "go to a copied place", ImGuiMod_Ctrl | ImGuiKey_V, &Application::paste_state);
 }
 
 void add_head(const GroupOfCommands& data, const char* id, const char* words, int key, int direction) {
-  data.add(id, words, key, choosing([=](Choice& choice) { choice.head += direction; }),
-           [=](const Application& a) { return no_head(a, direction); })
-      .repeats = true;
+  data.add(id, words, held(key), choosing([=](Choice& choice) { choice.head += direction; }),
+           no_head(direction));
 }
 
 void add_data(Table& table) {
@@ -372,12 +370,10 @@ void add_data(Table& table) {
       "data.save", "save this place", ImGuiMod_Ctrl | ImGuiKey_S,
       [](Application& a) { a.ask_where_to_save(false); }, nothing_open,
       "Asks where; a saved place is opened again by the same as data");
-  data.add("variant.next", "next variant", ImGuiKey_V,
-           choosing([](Choice& choice) { change_variant(choice, 1); }))
-      .repeats = true;
-  data.add("variant.previous", "previous variant", ImGuiMod_Shift | ImGuiKey_V,
-           choosing([](Choice& choice) { change_variant(choice, -1); }))
-      .repeats = true;
+  data.add("variant.next", "next variant", held(ImGuiKey_V),
+           choosing([](Choice& choice) { change_variant(choice, 1); }));
+  data.add("variant.previous", "previous variant", held(ImGuiMod_Shift | ImGuiKey_V),
+           choosing([](Choice& choice) { change_variant(choice, -1); }));
   add_head(data, "head.next", "next head", ImGuiKey_H, 1);
   add_head(data, "head.previous", "previous head", ImGuiMod_Shift | ImGuiKey_H, -1);
   data.add("data.open", "open a file", ImGuiMod_Ctrl | ImGuiKey_O, opening(&Application::show_open));
@@ -388,10 +384,6 @@ void enlarge(Application& application) {
     application.enlarged.reset();
   else
     application.enlarged = application.focus()->tensor;
-}
-
-std::string nothing_to_enlarge(const Application& application) {
-  return unless(application.enlarged || application.focus(), "nothing is pointed at");
 }
 
 void present(Application& application) {
@@ -407,12 +399,9 @@ void release(Application& application) {
 
 void add_zoom(const GroupOfCommands& view, const char* id, const char* words, int key, int direction) {
   view.add(
-          id, words, key, [=](Application& a) { a.zoom = *next_zoom(a, direction); },
-          [=](const Application& a) {
-            return unless(next_zoom(a, direction).has_value(),
-                          direction > 0 ? "this is the largest size" : "this is the smallest size");
-          })
-      .repeats = true;
+      id, words, held(key), [=](Application& a) { a.zoom = *next_zoom(a, direction); },
+      unless([=](const Application& a) { return next_zoom(a, direction).has_value(); },
+             direction > 0 ? "this is the largest size" : "this is the smallest size"));
 }
 
 void add_view(Table& table) {
@@ -430,7 +419,7 @@ void add_view(Table& table) {
   group.add("view.numbers", "numbers in large cells", ImGuiKey_N,
             showing([](ViewOptions& view) { view.numbers = !view.numbers; }));
   group.add("view.enlarge", "the picture that is pointed at alone, or the step again", ImGuiKey_E, enlarge,
-            nothing_to_enlarge);
+            unless([](const Application& a) { return a.enlarged || a.focus(); }, "nothing is pointed at"));
   group.add("view.growth", "results grow out of their operands, or are there at once",
             ImGuiMod_Shift | ImGuiKey_N, showing([](ViewOptions& view) { view.growth = !view.growth; }));
   add_zoom(group, "view.larger", "everything larger", ImGuiMod_Ctrl | ImGuiKey_Equal, 1);
@@ -446,9 +435,8 @@ void add_view(Table& table) {
   group.add(
       "view.reset_layout", "panels back to where they were", 0,
       [](Application& a) { a.panel_layout().reset(a.workspace()); },
-      [](const Application& a) {
-        return unless(a.panel_layout().is_own(a.workspace()), "nobody has moved one");
-      },
+      unless([](const Application& a) { return a.panel_layout().is_own(a.workspace()); },
+             "nobody has moved one"),
       "Undoes what was docked and resized here");
   group.add("view.release", "let go of the number, or stop presenting", ImGuiKey_Escape, release);
 }
@@ -457,18 +445,12 @@ std::string no_place(const Application& application) {
   return unless(!application.places.all().empty(), "no place is pinned yet");
 }
 
-std::string no_present_place(const Application& application) {
-  return unless(application.places.present() >= 0, "no pinned place is the present one");
-}
-
 void add_place(const GroupOfCommands& places, const char* id, const char* words, int key, int direction) {
+  const auto has_next = [=](const Application& a) { return a.places.after(direction) != nullptr; };
   places.add(
       id, words, key, [=](Application& a) { a.go_to_place(a.places.present() + direction); },
-      [=](const Application& a) {
-        if (std::string reason = no_place(a); !reason.empty()) return reason;
-        return unless(a.places.after(direction) != nullptr,
-                      direction > 0 ? "this is the last place" : "this is the first place");
-      });
+      first_of(no_place,
+               unless(has_next, direction > 0 ? "this is the last place" : "this is the first place")));
 }
 
 void add_places(Table& table) {
@@ -479,7 +461,9 @@ void add_places(Table& table) {
   add_place(places, "places.previous", "pinned place before", ImGuiKey_PageUp, -1);
   places.add(
       "places.remove", "take out the present place", 0,
-      [](Application& a) { a.places.remove(a.places.present()); }, no_present_place);
+      [](Application& a) { a.places.remove(a.places.present()); },
+      unless([](const Application& a) { return a.places.present() >= 0; },
+             "no pinned place is the present one"));
   places.add(
       "places.clear", "take out all pinned places", 0, [](Application& a) { a.places = {}; }, no_place,
       "Those saved in a file stay there");
@@ -492,22 +476,23 @@ void add_places(Table& table) {
 
 void add_words(Table& table) {
   GroupOfCommands(table, "Words")
-      .add(
-          "words.strongest", "ask about the words written most strongly", 0, changing([](SessionState state) {
-            state.words.clear();
-            return state;
-          }),
-          [](const Application& a) {
-            return unless(!a.session.state().words.empty(), "it is asked about them already");
-          },
-          "In the place of those chosen by Ctrl+click in the text");
+      .add("words.strongest", "ask about the words written most strongly", 0,
+           changing([](SessionState state) {
+             state.words.clear();
+             return state;
+           }),
+           unless([](const Application& a) { return !a.session.state().words.empty(); },
+                  "it is asked about them already"),
+           "In the place of those chosen by Ctrl+click in the text");
 }
 
 // What one does with the sides of Compare.
 
 std::string not_here(const Application& application) {
-  if (!application.session.computed()) return "nothing is open yet";
-  return application.workspace().id == std::string_view("compare") ? "" : "the sides are in Compare";
+  const auto is_compare = [](const Application& a) {
+    return a.workspace().id == std::string_view("compare");
+  };
+  return first_of(nothing_open, unless(is_compare, "the sides are in Compare"))(application);
 }
 
 Side side_with_handle(const Application& application) {
@@ -521,21 +506,21 @@ void move_handle(Application& application, int direction) {
   application.session.change(with_side_as(state, handle_side(state), std::move(moved)), "rail keys");
 }
 
-std::string no_way(const Application& application, int direction) {
-  if (std::string reason = not_here(application); !reason.empty()) return reason;
-  const Side side = side_with_handle(application);
-  if (!place_on_rail(side)) return "the side with the handle does not stand on the rail";
-  return further_on_rail(side, direction) == side ? "this is the end of the rail" : "";
+WhyNot no_way(int direction) {
+  const auto is_on_rail = [](const Application& a) { return place_on_rail(side_with_handle(a)).has_value(); };
+  const auto goes_on = [=](const Application& a) {
+    const Side side = side_with_handle(a);
+    return !(further_on_rail(side, direction) == side);
+  };
+  return first_of(not_here, unless(is_on_rail, "the side with the handle does not stand on the rail"),
+                  unless(goes_on, "this is the end of the rail"));
 }
 
-std::string no_more_sides(const Application& application) {
-  if (std::string reason = not_here(application); !reason.empty()) return reason;
-  return unless(compared_sides(application.session.state()).size() < most_sides,
-                "four sides are compared at most");
+bool has_room_for_side(const Application& application) {
+  return compared_sides(application.session.state()).size() < most_sides;
 }
 
 std::string side_stays(const Application& application) {
-  if (std::string reason = not_here(application); !reason.empty()) return reason;
   return why_it_stays(application.session.state(), handle_side(application.session.state()));
 }
 
@@ -546,21 +531,19 @@ SessionState with_handle_on(SessionState state) {
 
 void add_way_on_rail(const GroupOfCommands& compare, const char* id, const char* words, int key,
                      int direction) {
-  compare
-      .add(
-          id, words, key, [=](Application& a) { move_handle(a, direction); },
-          [=](const Application& a) { return no_way(a, direction); })
-      .repeats = true;
+  compare.add(
+      id, words, held(key), [=](Application& a) { move_handle(a, direction); }, no_way(direction));
 }
 
 void add_compare(Table& table) {
   const GroupOfCommands compare(table, "Compare");
   compare.add("compare.add", "add a side", ImGuiKey_A,
               changing([](const SessionState& state) { return with_side(state, next_side(state)); }),
-              no_more_sides, "The nearest rule on the rail that is not shown yet");
+              first_of(not_here, unless(has_room_for_side, "four sides are compared at most")),
+              "The nearest rule on the rail that is not shown yet");
   compare.add("compare.remove", "take this side out", ImGuiKey_X,
               changing([](const SessionState& state) { return without_side(state, handle_side(state)); }),
-              side_stays, "The side with the rail's handle");
+              first_of(not_here, side_stays), "The side with the rail's handle");
   compare.add("compare.reference", "take differences to this side", ImGuiKey_R,
               changing([](const SessionState& state) { return with_reference(state, handle_side(state)); }),
               not_here, "The side with the rail's handle becomes the reference");
@@ -577,14 +560,12 @@ void add_help(Table& table) {
   help.add("help.quit", "quit", ImGuiMod_Ctrl | ImGuiKey_Q, [](Application& a) { a.quit(); });
 }
 
-std::string no_fault_in(const Application& application) {
-  return unless(!application.session.state().prove.fault.id.empty(), "nothing is wrong on purpose");
-}
-
 void add_faults(Table& table) {
   GroupOfCommands(table, "Prove")
       .add("fault.out", "take the fault out", 0, choosing([](Choice& choice) { choice.fault.id.clear(); }),
-           no_fault_in, "The equations are right again.");
+           unless([](const Application& a) { return !a.session.state().prove.fault.id.empty(); },
+                  "nothing is wrong on purpose"),
+           "The equations are right again.");
 }
 
 void add_variants(Table& table) {

@@ -50,9 +50,7 @@ void draw_problem(const char* title, const std::string& problem) {
   ImGui::PushID("problem");
   if (style::begin_panel("##problem", size, 0, is_low ? 4 : style::panel_padding)) {
     if (is_low)
-      scene::show(
-          scene::line(fmt::format("{} cannot be drawn: {}", title, problem), style::Text::caption, c.alarm)
-              .told(problem));
+      scene::show(scene::note(fmt::format("{} cannot be drawn: {}", title, problem), c.alarm).told(problem));
     else
       scene::show(scene::column(
           {scene::text(fmt::format("{}: this part cannot be drawn", title), style::Text::strong, c.alarm),

@@ -84,52 +84,42 @@ float lower_height(float width, float height) {
 /// Lays panels out as designed. The side columns keep their width and the bottom its height when the window
 /// grows: the centre takes the rest. A place that no panel has takes no room.
 void lay_out(unsigned dockspace, const Workspace& workspace, ImVec2 size) {
+  using enum PanelPlace;
   const std::span<const Panel> panels = workspace.panels;
   const auto is_used = [&](PanelPlace place) {
     return std::ranges::find(panels, place, &Panel::place) != panels.end();
   };
   const float inner = std::max(size.x - style::px(16), 1.0F);
   const std::size_t wide = inner > style::px(wide_window) ? 1 : 0;
-  const float left_side =
-      std::min(style::px(left_width[wide] + workspace.wider_left), inner * 0.3F);  // the stage keeps most
-  const float right_side = std::min(style::px(right_width[wide]), inner * 0.3F);
-  const float timeline = floor_height(workspace, size.y);
+  const float most_side = inner * 0.3F;  // the stage keeps most
+  const float left_side = is_used(left_top) || is_used(left_bottom)
+                              ? std::min(style::px(left_width[wide] + workspace.wider_left), most_side)
+                              : 0;
+  const float right_side = std::min(style::px(right_width[wide]), most_side);
+  const float floor = floor_height(workspace, size.y);
+  const float columns_height = size.y - floor;
+  const bool is_high = columns_height >= style::px(high_column);
+  const float lines = std::max(lines_share[is_high ? 1 : 0], 1 - style::px(inputs_height) / columns_height);
+  const bool has_costs = columns_height >= style::px(forms_height + costs_height + least_why);
+  const float forms = style::px(forms_height + (has_costs ? costs_height : 0));
+  const float why = std::max(columns_height - forms, columns_height * 0.28F);
 
   ImGui::DockBuilderRemoveNode(dockspace);
   ImGui::DockBuilderAddNode(dockspace, ImGuiDockNodeFlags_DockSpace);
   ImGui::DockBuilderSetNodeSize(dockspace, {inner, size.y});
-  ImGuiID rest = dockspace;
-  const ImGuiID floor = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, timeline / size.y, nullptr, &rest);
-  ImGuiID left = 0;
-  if (is_used(PanelPlace::left_top) || is_used(PanelPlace::left_bottom))
-    left = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Left, left_side / inner, nullptr, &rest);
-  ImGuiID right = ImGui::DockBuilderSplitNode(
-      rest, ImGuiDir_Right, right_side / (left ? inner - left_side : inner), nullptr, &rest);
-  const float columns_height = size.y - timeline;
-  ImGuiID left_bottom = left;
-  if (is_used(PanelPlace::left_top) && is_used(PanelPlace::left_bottom))
-    left_bottom =
-        ImGui::DockBuilderSplitNode(left, ImGuiDir_Down,
-                                    std::max(lines_share[columns_height >= style::px(high_column) ? 1 : 0],
-                                             1 - style::px(inputs_height) / columns_height),
-                                    nullptr, &left);
-  const bool has_costs = columns_height >= style::px(forms_height + costs_height + least_why);
-  const float forms = style::px(forms_height + (has_costs ? costs_height : 0));
-  const float why = std::max(columns_height - forms, columns_height * 0.28F);
-  ImGuiID right_bottom = right;
-  if (is_used(PanelPlace::right_bottom))
-    right_bottom = ImGui::DockBuilderSplitNode(right, ImGuiDir_Down, why / columns_height, nullptr, &right);
-  ImGuiID center_bottom = rest;
-  if (is_used(PanelPlace::center_bottom)) {
-    const float lower = lower_height(inner - (left ? left_side : 0) - right_side, columns_height);
-    center_bottom = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, lower / columns_height, nullptr, &rest);
-  }
-  const std::map<PanelPlace, ImGuiID> nodes = {
-      {PanelPlace::left_top, left},   {PanelPlace::left_bottom, left_bottom},
-      {PanelPlace::center, rest},     {PanelPlace::center_bottom, center_bottom},
-      {PanelPlace::right_top, right}, {PanelPlace::right_bottom, right_bottom},
-      {PanelPlace::bottom, floor},
+  std::map<PanelPlace, ImGuiID> nodes = {{center, dockspace}};
+  // Takes a part of one place for another, if that has a panel.
+  const auto split = [&](PanelPlace from, ImGuiDir side, float part, PanelPlace to) {
+    ImGuiID& rest = nodes[from];
+    nodes[to] = is_used(to) ? ImGui::DockBuilderSplitNode(rest, side, part, nullptr, &rest) : rest;
   };
+  split(center, ImGuiDir_Down, floor / size.y, bottom);
+  split(center, ImGuiDir_Left, left_side / inner, left_top);
+  split(left_top, ImGuiDir_Down, lines, left_bottom);
+  split(center, ImGuiDir_Right, right_side / (inner - left_side), right_top);
+  split(right_top, ImGuiDir_Down, why / columns_height, right_bottom);
+  split(center, ImGuiDir_Down, lower_height(inner - left_side - right_side, columns_height) / columns_height,
+        center_bottom);
   for (const Panel& panel : panels) ImGui::DockBuilderDockWindow(panel.title, nodes.at(panel.place));
   ImGui::DockBuilderFinish(dockspace);
 }

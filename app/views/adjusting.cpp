@@ -27,13 +27,6 @@ bool takes(const Variant& variant, std::string_view input) {
   return std::ranges::find(variant.inputs, input, &Input::name) != variant.inputs.end();
 }
 
-/// A drag of one slider, `merge_key`, is one change.
-void change(Application& application, const auto& edit, std::string_view merge_key = {}) {
-  Choice choice = application.session.choice();
-  edit(choice);
-  application.session.choose(std::move(choice), merge_key);
-}
-
 /// What a slider of this panel shows.
 struct Adjusted {
   std::string name = {};    // of what is adjusted
@@ -65,8 +58,7 @@ Node adjustment(Application& application, Adjusted adjusted, const std::string& 
   return slider_of(
       adjusted,
       [&application, kind = adjusted.name](double value) {
-        change(
-            application, [&](Choice& choice) { set_slider(choice.edits, kind, value); }, kind);
+        application.session.choose([&](Choice& choice) { set_slider(choice.edits, kind, value); }, kind);
       },
       tip);
 }
@@ -204,8 +196,7 @@ void parameter(Nodes& all, Application& application, const Computation& computed
        .value = own == chosen.end() ? resolved->second : own->second,
        .look = look},
       [&application, name = parameter.name](double value) {
-        change(
-            application, [&](Choice& choice) { choice.settings.parameters[name] = value; }, name);
+        application.session.choose([&](Choice& choice) { choice.settings.parameters[name] = value; }, name);
       },
       fmt::format("{}: {}. A double click goes back.", parameter.name, parameter.meaning)));
 }
@@ -233,8 +224,8 @@ void option(Nodes& all, Application& application, const Computation& computed, c
                          .named(value)
                          .told(said == value ? std::string() : fmt::format("{}={}", option.name, value))
                          .on([&application, name = option.name, value] {
-                           change(application,
-                                  [&](Choice& choice) { choice.settings.options[name] = value; });
+                           application.session.choose(
+                               [&](Choice& choice) { choice.settings.options[name] = value; });
                          }));
   }
   all.push_back(scene::flow(std::move(values), scene::Gap::wide).named(option.name));
@@ -307,8 +298,8 @@ void other_gates(Nodes& all, Application& application, const Computation& comput
          .shown = shown,
          .few_shown = shown},
         [&application, array = gate.array](double number) {
-          change(
-              application, [&](Choice& choice) { set_constant(choice.edits, array, number); }, array);
+          application.session.choose([&](Choice& choice) { set_constant(choice.edits, array, number); },
+                                     array);
         },
         fmt::format("{}: {}. The same number everywhere; “as it was” goes back.", gate.array, gate.meaning)));
   }
@@ -343,7 +334,7 @@ scene::Node adjusting_options(Application& application) {
   }
   if (is_changed(application.session.choice())) {
     all.push_back(scene::pill("as it was").on([&application] {
-      change(application, [](Choice& choice) {
+      application.session.choose([](Choice& choice) {
         choice.edits = {};
         choice.settings = {};
       });

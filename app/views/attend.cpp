@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "app/gl/context_local.h"
-#include "app/scene/draw.h"
+#include "app/scene/window.h"
+#include "app/views/panels.h"
+#include "app/views/token_words.h"
 #include "app/widgets/chart.h"
-#include "app/widgets/controls.h"
-#include "app/widgets/text.h"
 #include "core/base/text.h"
 
 namespace palimpsest {
@@ -25,7 +25,7 @@ using scene::Nodes;
 constexpr double least_chunk = 16;  // pixels: smaller ones would be a grid over everything
 constexpr Index least_block = 8;
 constexpr double least_word_pitch = 2;  // pixels: of closer words the numbers stand on the axis,
-constexpr double numbered_word = 56;    // so far apart
+constexpr double between_numbers = 40;  // so far apart
 
 /// How large the squares are, and how much is said on them.
 struct SquareLook {
@@ -43,16 +43,15 @@ constexpr SquareLook small_square = {.is_small = true, .words = 56, .lanes = 1, 
 struct Square {
   Application& application;
   const Computation& computed;
-  const AttendSight& sight;
+  AttentionBlock block;
+  double range;  // of the colours
   const RowOfWeights* row;
   WeighedBy by;
   SquareLook look;
 
   const AttentionView& view() const { return application.session.state().attention; }
   Index token() const { return application.session.token(); }
-  std::string word(Index token) const {
-    return visible_label(computed.data->labels[static_cast<std::size_t>(token)]);
-  }
+  const char* name() const { return by == WeighedBy::rule ? "rule" : "softmax"; }
 };
 
 /// Names what the picture leaves out or adds, in words.
@@ -114,10 +113,10 @@ AttentionPart part_of(Application& application, WeighedBy by, const BandPlace& p
 }
 
 /// One part over its rows: the coarse one, or one of those that come over it.
-PlotMark part_mark(const AttentionPart& asked, const std::shared_ptr<const DrawnPart>& part, bool is_coarse,
-                   bool shares, double range) {
+PlotMark part_mark(const SeenPart& part, bool shares, double range) {
+  const auto& [asked, drawn, is_coarse] = part;
   const BandPlace& place = asked.place;
-  const Matrix<double>& numbers = shares ? part->shares : part->weights;
+  const Matrix<double>& numbers = shares ? drawn->shares : drawn->weights;
   const auto across = static_cast<double>(place.cells() * place.tokens_per_cell);
   return {.kind = PlotMark::Kind::picture,
           .name = fmt::format("{} {}", is_coarse ? "coarse" : "fine", place.first_row),
@@ -125,8 +124,8 @@ PlotMark part_mark(const AttentionPart& asked, const std::shared_ptr<const Drawn
           .y = static_cast<double>(place.first_row),
           .to_x = static_cast<double>(place.first_column) + across,
           .to_y = static_cast<double>(place.token(numbers.rows() * asked.rows_per_cell)),
-          .numbers = {part, &numbers},
-          .version = part->version * 2 + (shares ? 1 : 0),
+          .numbers = {drawn, &numbers},
+          .version = drawn->version * 2 + (shares ? 1 : 0),
           .heat = {.range = static_cast<float>(range)}};
 }
 
@@ -146,9 +145,10 @@ PlotMark frame_mark(std::string name, Index row, Index column, Index row_end, In
 /// Lines where chunks begin, and around what a chunk computes by itself.
 void add_chunks(Plot& plot, const Square& square) {
   const style::Palette& c = style::colours();
-  const AttentionBlock& block = square.sight.block;
+  const AttentionBlock& block = square.block;
   const Index chunk = square.computed.choice.chunk_size;
-  if (static_cast<double>(chunk * square.sight.side) < least_chunk * static_cast<double>(block.count)) return;
+  if (static_cast<double>(chunk * attend_sight().side) < least_chunk * static_cast<double>(block.count))
+    return;
   const PlotLook faint = {.colour = style::with_alpha(c.dim, 0.35F), .width = style::line};
   const bool has_mask = square.view().mask;
   const auto add = [&](Index x, Index y, Index to_x, Index to_y) {
@@ -176,28 +176,28 @@ std::vector<PlotTick> axis_words(const Square& square, Index first, bool asks) {
     if (square.by == WeighedBy::softmax && square.row->softmax_most >= 0)
       told.push_back(square.row->softmax_most);
   }
-  const Index end = std::min(first + square.sight.block.count, square.computed.sequence.tokens);
+  const Index end = std::min(first + square.block.count, square.computed.sequence.tokens);
   std::vector<PlotTick> words;
   const auto add = [&](Index token, std::string written, ImU32 ink) {
     words.push_back({.at = static_cast<double>(token) + 0.5, .words = std::move(written), .colour = ink});
   };
-  const double pitch = static_cast<double>(square.sight.side) / static_cast<double>(square.sight.block.count);
+  const double pitch = static_cast<double>(attend_sight().side) / static_cast<double>(square.block.count);
   const bool has_numbers = pitch < least_word_pitch;
-  const Index step = has_numbers && pitch > 0 ? static_cast<Index>(round_above(numbered_word / pitch)) : 1;
+  const Index step = has_numbers && pitch > 0 ? static_cast<Index>(round_above(between_numbers / pitch)) : 1;
   if (pitch > 0 && (has_numbers || !square.look.is_small)) {
     for (Index token = (first + step - 1) / step * step; token < end; token += step)
       if (std::ranges::find(told, token) == told.end())
-        add(token, has_numbers ? std::to_string(token) : square.word(token), c.dim);
+        add(token, has_numbers ? std::to_string(token) : word_at(square.computed, token), c.dim);
   }
   for (auto token = told.rbegin(); token != told.rend(); ++token)
-    if (*token >= first && *token < end) add(*token, square.word(*token), c.text);
+    if (*token >= first && *token < end) add(*token, word_at(square.computed, *token), c.text);
   return words;
 }
 
 /// What lies over the weights: the row of the present token, and what the loupe shows.
 void add_frames(Plot& plot, const Square& square, const BandPlace* loupe) {
   const style::Palette& c = style::colours();
-  const AttentionBlock& block = square.sight.block;
+  const AttentionBlock& block = square.block;
   const Index token = square.token();
   const Index end = block.first_column + block.count;
   if (token >= block.first_row && token < block.first_row + block.count) {
@@ -216,8 +216,9 @@ void add_frames(Plot& plot, const Square& square, const BandPlace* loupe) {
 BandPlace loupe_place(const Square& square) {
   const Index tokens = square.computed.sequence.tokens;
   const Index count = std::min(square.look.loupe, tokens);
-  const bool is_pointed = square.sight.pointed && square.sight.pointed_by == square.by;
-  const Cell at = is_pointed ? *square.sight.pointed
+  const AttendSight& sight = attend_sight();
+  const bool is_pointed = sight.pointed && sight.pointed_by == square.by;
+  const Cell at = is_pointed ? *sight.pointed
                              : Cell{square.token(), strongest_column(square.row, square.by, square.token())};
   return {.first_row = std::clamp<Index>(at.row - count / 2, 0, tokens - count),
           .rows = count,
@@ -236,7 +237,7 @@ Node loupe_node(const Square& square, const BandPlace& place, const DrawnPart& p
   const style::Palette& c = style::colours();
   const bool shares = square.view().shares;
   const bool has_diagonal = square.view().diagonal;
-  CellTables cells{.scale = square.sight.range,
+  CellTables cells{.scale = square.range,
                    .least_cell = {13, 13},
                    .most_cell = {30, 30},
                    .flat = 1,
@@ -252,26 +253,55 @@ Node loupe_node(const Square& square, const BandPlace& place, const DrawnPart& p
   };
   for (Index i = 0; i < place.rows; ++i) {
     const Index row = place.first_row + i;
-    cells.rows.push_back({.words = square.word(row), .ink = row == square.token() ? c.text : c.dim});
+    cells.rows.push_back(
+        {.words = word_at(square.computed, row), .ink = row == square.token() ? c.text : c.dim});
     if (row == square.token()) cells.rings.push_back({i, c.text, style::lit_line});
-    cells.columns.push_back({.words = square.word(place.first_column + i), .ink = c.dim});
+    cells.columns.push_back({.words = word_at(square.computed, place.first_column + i), .ink = c.dim});
   }
   cells.tables.push_back({.name = "numbers", .values = shares ? part.shares : part.weights});
   return Node{std::move(cells)};
 }
 
+/// A block of so many rows, within the text.
+AttentionBlock fitted(AttentionBlock block, Index tokens) {
+  block.count = std::clamp(block.count, std::min(least_block, tokens), tokens);
+  block.first_row = std::clamp<Index>(block.first_row, 0, tokens - block.count);
+  block.first_column = std::clamp<Index>(block.first_column, 0, tokens - block.count);
+  return block;
+}
+
+/// Half or twice of it, about a cell that stays where it is.
+AttentionBlock zoomed(const AttentionBlock& block, const Cell& about, bool is_nearer, Index tokens) {
+  AttentionBlock next = block;
+  next.count = is_nearer ? (block.count + 1) / 2 : block.count * 2;
+  next = fitted(next, tokens);
+  const double part = static_cast<double>(next.count) / static_cast<double>(block.count);
+  const auto nearer = [&](Index first, Index at) {
+    return at - static_cast<Index>(static_cast<double>(at - first) * part);
+  };
+  next.first_row = nearer(next.first_row, about.row);
+  next.first_column = nearer(next.first_column, about.column);
+  return fitted(next, tokens);
+}
+
+/// The block where it was dragged to; what is less than a token is left for the next frame.
+AttentionBlock dragged(AttentionBlock block, const PlotPlace& moved, Index tokens) {
+  PlotPlace& left = attend_sight().dragged;
+  const auto rows = static_cast<Index>(left.y + moved.y);
+  const auto columns = static_cast<Index>(left.x + moved.x);
+  left = {left.x + moved.x - static_cast<double>(columns), left.y + moved.y - static_cast<double>(rows)};
+  block.first_row -= rows;
+  block.first_column -= columns;
+  return fitted(block, tokens);
+}
+
 /// Pointing, clicking, dragging, zooming.
 void look_around(Application& application, WeighedBy by, const PlotDone& done) {
-  AttendSight& sight = attend_sight(*application.session.computed());
+  AttendSight& sight = attend_sight();
+  Session& session = application.session;
   sight.side = static_cast<Index>(done.area.maximum.x - done.area.minimum.x);
   if (sight.pointed_by == by) sight.pointed.reset();
-  const Index tokens = sight.tokens;
-  AttentionBlock& block = sight.block;
-  const auto clamp_block = [&] {
-    block.count = std::clamp(block.count, std::min(least_block, tokens), tokens);
-    block.first_row = std::clamp<Index>(block.first_row, 0, tokens - block.count);
-    block.first_column = std::clamp<Index>(block.first_column, 0, tokens - block.count);
-  };
+  const Index tokens = session.computed()->sequence.tokens;
   if (done.at && (done.hovered || done.ends)) {
     const Cell at = {static_cast<Index>(done.at->y), static_cast<Index>(done.at->x)};
     if (at.row >= 0 && at.row < tokens && at.column >= 0 && at.column < tokens) {
@@ -279,40 +309,25 @@ void look_around(Application& application, WeighedBy by, const PlotDone& done) {
       sight.pointed_by = by;
     }
   }
-  if (done.wheel != 0 && sight.pointed) {
-    const auto before = static_cast<double>(block.count);
-    block.count = done.wheel > 0 ? (block.count + 1) / 2 : block.count * 2;
-    clamp_block();
-    const double part = static_cast<double>(block.count) / before;
-    const auto nearer = [&](Index first, Index at) {
-      return at - static_cast<Index>(static_cast<double>(at - first) * part);
-    };
-    block.first_row = nearer(block.first_row, sight.pointed->row);
-    block.first_column = nearer(block.first_column, sight.pointed->column);
-    clamp_block();
-  }
-  if (done.active) {
-    sight.dragged = {sight.dragged.x + done.moved.x, sight.dragged.y + done.moved.y};
-    const auto rows = static_cast<Index>(sight.dragged.y);
-    const auto columns = static_cast<Index>(sight.dragged.x);
-    block.first_row -= rows;
-    block.first_column -= columns;
-    clamp_block();
-    sight.dragged.x -= static_cast<double>(columns);
-    sight.dragged.y -= static_cast<double>(rows);
-  } else if (done.ends) {
-    sight.dragged = {};
-  }
-  if (!done.clicked || !sight.pointed || sight.pointed->row == application.session.token()) return;
-  application.playing = false;
-  application.session.go_to_token(sight.pointed->row);
+  const AttentionBlock before = attended_block(session);
+  AttentionBlock block = before;
+  if (done.wheel != 0 && sight.pointed) block = zoomed(block, *sight.pointed, done.wheel > 0, tokens);
+  if (done.active) block = dragged(block, done.moved, tokens);
+  if (done.ends) sight.dragged = {};
+  if (block != before)
+    session.change([&](SessionState& state) {
+      state.attention.first_row = block.first_row;
+      state.attention.first_column = block.first_column;
+      state.attention.rows = block.count < tokens ? block.count : 0;
+    });
+  if (done.clicked && sight.pointed) application.go_to(sight.pointed->row);
 }
 
 /// The weights of a reader with what lies over them and stands around them.
 Plot square_plot(const Square& square, const BandPlace* loupe) {
-  const AttentionBlock& block = square.sight.block;
+  const AttentionBlock& block = square.block;
   const auto end = [&](Index first) { return static_cast<double>(first + block.count); };
-  Plot plot{.name = square.by == WeighedBy::rule ? "rule" : "softmax",
+  Plot plot{.name = square.name(),
             .x = {.low = static_cast<double>(block.first_column),
                   .high = end(block.first_column),
                   .named = axis_words(square, block.first_column, false),
@@ -330,13 +345,13 @@ Plot square_plot(const Square& square, const BandPlace* loupe) {
   plot.told = [&computed = square.computed](PlotPlace at) {
     const auto word = [&](double place) {
       const auto token = std::clamp<Index>(static_cast<Index>(place), 0, computed.sequence.tokens - 1);
-      return fmt::format("{} “{}”", token,
-                         visible_label(computed.data->labels[static_cast<std::size_t>(token)]));
+      return number_and_word(computed, token);
     };
     return fmt::format("The output of {} reads the value of {}. Click to look at this row.", word(at.y),
                        word(at.x));
   };
-  seen_weights(square.application, square.by, &plot.marks);
+  for (const SeenPart& part : seen_weights(square.application, square.by).parts)
+    plot.marks.push_back(part_mark(part, square.view().shares, square.range));
   if (square.view().chunks) add_chunks(plot, square);
   add_frames(plot, square, loupe);
   return plot;
@@ -363,9 +378,9 @@ Node square_node(const Square& square, const std::string& name, const std::strin
                  const std::string& reason) {
   if (!reason.empty())
     return scene::column({scene::line(name, style::Text::title), scene::text(reason).named("reason")})
-        .named(square.by == WeighedBy::rule ? "no rule" : "no softmax");
+        .named(fmt::format("no {}", square.name()));
   const BandPlace loupe = loupe_place(square);
-  const AttentionBlock& block = square.sight.block;
+  const AttentionBlock& block = square.block;
   const bool has_corner = square.view().mask && block.first_row == block.first_column;
   const auto look = [&application = square.application, by = square.by](const PlotDone& done) {
     look_around(application, by, done);
@@ -373,21 +388,22 @@ Node square_node(const Square& square, const std::string& name, const std::strin
   scene::Over over{{scene::plotted(square_plot(square, has_corner ? &loupe : nullptr), look)}, 1};
   over.least = square.look.least;
   if (has_corner)
-    over.nodes.push_back(corner_of(square, name, words, loupe)
-                             .named(square.by == WeighedBy::rule ? "rule corner" : "softmax corner"));
+    over.nodes.push_back(
+        corner_of(square, name, words, loupe).named(fmt::format("{} corner", square.name())));
   return {std::move(over)};
 }
 
 Node squares(Application& application, const SquareLook& look) {
   const Computation& computed = *application.session.computed();
-  const AttendSight& sight = attend_sight(computed);
+  const AttentionBlock block = attended_block(application.session);
+  const double range = attended_range(application);
   const Known<RowOfWeights> answer = ask_row(application);
   const AttentionFacts& facts = attention_facts(application);
   Nodes both;
   for (const auto& [by, name, reason] :
        {std::tuple(WeighedBy::rule, computed.variant->label, facts.reason),
         std::tuple(WeighedBy::softmax, std::string("Softmax"), facts.no_softmax)}) {
-    const Square square{application, computed, sight, answer.value.get(), by, look};
+    const Square square{application, computed, block, range, answer.value.get(), by, look};
     const std::string words = (by == WeighedBy::rule ? rule_words(application, look.is_small)
                                                      : softmax_words(application, look.is_small)) +
                               pixel_words(seen_weights(application, by).weights_of_a_pixel, look.is_small);
@@ -402,23 +418,20 @@ Node switch_node(Application& application, const char* words, bool AttentionView
   const bool is_on = application.session.state().attention.*field;
   return scene::row({scene::mark(is_on ? scene::Mark::Kind::checked : scene::Mark::Kind::unchecked,
                                  is_on ? 0 : scene::dim_ink),
-                     scene::text(words, style::Text::caption, is_on ? 0 : scene::dim_ink, Fit::whole)},
+                     scene::tag(words, is_on ? 0 : scene::dim_ink)},
                     Gap::small)
       .named(words)
       .told(meaning)
       .on([&application, field] {
-        AttentionView view = application.session.state().attention;
-        view.*field = !(view.*field);
-        application.session.change_attention(view);
+        application.session.change(
+            [field](SessionState& state) { state.attention.*field = !(state.attention.*field); });
       });
 }
 
 /// The question, how to read the picture, and the switches.
 Node attend_headline(Application& application) {
   Nodes all = {scene::text("Who is read?", style::Text::strong, 0, Fit::whole),
-               scene::line("row: the word that asks · column: the word that is read", style::Text::caption,
-                           scene::dim_ink)
-                   .filling()};
+               scene::note("row: the word that asks · column: the word that is read").filling()};
   all.push_back(switch_node(application, "own word", &AttentionView::diagonal,
                             "Show also what a word reads of its own value: often the most."));
   all.push_back(switch_node(
@@ -435,22 +448,11 @@ Node attend_headline(Application& application) {
   all.push_back(scene::segments(
       {"weights", "shares"}, application.session.state().attention.shares ? 1 : 0,
       [&application](std::size_t chosen) {
-        AttentionView view = application.session.state().attention;
-        view.shares = chosen == 1;
-        application.session.change_attention(view);
+        application.session.change([chosen](SessionState& state) { state.attention.shares = chosen == 1; });
       },
       "Weights: what an output multiplies every value with. Shares: every weight as a part of its row: |w| / "
       "Σ|w|, with its sign. One scale fits all rows."));
   return scene::row(std::move(all), Gap::wide);
-}
-
-/// The end of the colours: the same for both readers, of what was seen of them last.
-void update_range(Application& application) {
-  double range = 0;
-  const AttentionFacts& facts = attention_facts(application);
-  if (facts.reason.empty()) range = seen_weights(application, WeighedBy::rule).range;
-  if (facts.no_softmax.empty()) range = std::max(range, seen_weights(application, WeighedBy::softmax).range);
-  attend_sight(*application.session.computed()).range = round_above(range);
 }
 
 /// Large squares; in a low window smaller ones with what can be set below them: the side has no room.
@@ -466,91 +468,72 @@ Node attend_node(Application& application) {
       Gap::near);
 }
 
-void draw_attend(Application& application) {
-  if (style::begin_panel("##who is read", {0, 0},
-                         ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
-    const auto computed = application.session.computed();
-    if (computed && computed->sequence.tokens > 0) {
-      update_range(application);
-      scene::show(attend_node(application));
-    } else {
-      scene::show(scene::paragraph(
-          computed ? "This sequence has no tokens, so nobody reads."
-                   : "Nothing is open yet. Drop a file here or press Ctrl+O; D lists captures "
-                     "and presets."));
-    }
-  }
-  style::end_panel();
-}
-
 }  // namespace
 
-std::span<const Panel> attend_panels() {
-  static constexpr Panel list[] = {
-      {"Who is read?", PanelPlace::center, draw_attend},
-      {"Read most", PanelPlace::right_top, draw_attend_side},
-      {"What this word reads", PanelPlace::bottom, draw_attend_floor},
-  };
-  return list;
+void draw_attend(Application& application) {
+  scene::show_panel("##who is read", false, [&] {
+    const std::string nothing = nothing_to_show(application, ", so nobody reads");
+    return nothing.empty() ? attend_node(application) : scene::paragraph(nothing);
+  });
 }
 
-AttendSight& attend_sight(const Computation& computed) {
-  auto& sight = context_local<AttendSight>();
-  const Index tokens = computed.sequence.tokens;
-  if (sight.data != computed.data->id || sight.tokens != tokens)
-    sight = {.data = computed.data->id,
-             .tokens = tokens,
-             .block = {.count = tokens},
-             .side = sight.side,
-             .range = sight.range};
-  return sight;
+AttendSight& attend_sight() { return context_local<AttendSight>(); }
+
+AttentionBlock attended_block(const Session& session) {
+  const AttentionView& view = session.state().attention;
+  const Index tokens = session.computed()->sequence.tokens;
+  return fitted({view.first_row, view.first_column, view.rows > 0 ? view.rows : tokens}, tokens);
 }
 
-SeenWeights seen_weights(Application& application, WeighedBy by, std::vector<PlotMark>* marks) {
-  const Computation& computed = *application.session.computed();
-  AttendSight& sight = attend_sight(computed);
-  const bool shares = application.session.state().attention.shares;
+SeenWeights seen_weights(Application& application, WeighedBy by) {
+  Session& session = application.session;
+  const Index side = attend_sight().side;
   SeenWeights seen;
-  if (sight.side < 1) return seen;
+  if (side < 1) return seen;
   const auto add = [&](const AttentionPart& asked, bool is_coarse, Urgency urgency) {
-    const Known<DrawnPart> part = application.session.questions().ask(asked, urgency);
+    const Known<DrawnPart> part = session.questions().ask(asked, urgency);
     if (!part.value) return false;
-    if (marks) marks->push_back(part_mark(asked, part.value, is_coarse, shares, sight.range));
-    seen.range = std::max(seen.range, shares ? part.value->share_range : part.value->weight_range);
+    seen.parts.push_back({asked, part.value, is_coarse});
+    seen.range = std::max(
+        seen.range, session.state().attention.shares ? part.value->share_range : part.value->weight_range);
     return true;
   };
   // The newest wish is answered first: the rows around the present token are asked for last.
   const AttentionParts parts =
-      attention_parts(sight.block, sight.tokens, sight.side, application.session.token());
+      attention_parts(attended_block(session), session.computed()->sequence.tokens, side, session.token());
   if (parts.coarse) seen.is_covered = add(part_of(application, by, *parts.coarse), true, Urgency::now);
   for (const BandPlace& place : parts.fine) {
     const AttentionPart part = part_of(application, by, place, parts.rows_per_cell);
-    seen.parts += add(part, false, parts.coarse ? Urgency::later : Urgency::now) ? 1 : 0;
+    seen.there += add(part, false, parts.coarse ? Urgency::later : Urgency::now) ? 1 : 0;
     ++seen.wanted;
     seen.weights_of_a_pixel = parts.rows_per_cell * place.tokens_per_cell;
   }
-  seen.is_covered = seen.is_covered || seen.parts == seen.wanted;
+  seen.is_covered = seen.is_covered || seen.there == seen.wanted;
   return seen;
 }
 
+double attended_range(Application& application) {
+  double range = 0;
+  const AttentionFacts& facts = attention_facts(application);
+  if (facts.reason.empty()) range = seen_weights(application, WeighedBy::rule).range;
+  if (facts.no_softmax.empty()) range = std::max(range, seen_weights(application, WeighedBy::softmax).range);
+  return round_above(range);
+}
+
 const AttentionFacts& attention_facts(Application& application) {
-  FactsOfAttention key;
-  key.of = application.session.computed();
   auto& facts = context_local<std::shared_ptr<const AttentionFacts>>();
-  if (auto answer = application.session.questions().ask(key); answer.value) facts = std::move(answer.value);
+  auto answer = application.session.questions().ask(FactsOfAttention{application.session.computed()});
+  if (answer.value) facts = std::move(answer.value);
   static const AttentionFacts unknown;
   return facts ? *facts : unknown;
 }
 
 Known<RowOfWeights> ask_row(Application& application) {
-  const AttentionView& view = application.session.state().attention;
-  RowAtToken key;
-  const auto computed = application.session.computed();
-  key.of = computed;
-  key.token = application.session.token();
-  key.sharpness = view.sharpness;
-  key.channel = asked_channel(view, computed->sequence);
-  return application.session.questions().ask(key);
+  Session& session = application.session;
+  const AttentionView& view = session.state().attention;
+  const auto computed = session.computed();
+  return session.questions().ask(
+      RowAtToken{{computed}, session.token(), view.sharpness, asked_channel(view, computed->sequence)});
 }
 
 ImU32 bar_colour(double number, double most) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <functional>
 #include <string_view>
 #include <utility>
@@ -11,12 +13,16 @@ namespace palimpsest {
 
 /// Where an answer is waited for since a moment that is noticed: `words`, how far it is, and a way out;
 /// `stop` gives it up. Empty before that, or when it is there.
-scene::Node awaiting(std::string_view words, bool under_way, double seconds, double progress,
-                     std::function<void()> stop);
-
 template <class Value>
 scene::Node awaiting(std::string_view words, const Known<Value>& answer, std::function<void()> stop) {
-  return awaiting(words, answer.under_way, answer.seconds, answer.progress, std::move(stop));
+  constexpr double noticed_after = 0.3;  // seconds
+  if (!answer.under_way || answer.seconds < noticed_after) return scene::column({});
+  const std::string far =
+      answer.progress > 0 ? fmt::format(" · {:.0f} %", 100 * answer.progress) : std::string();
+  return scene::row(
+      {scene::mark(scene::Mark::Kind::spinner, scene::dim_ink),
+       scene::line(fmt::format("{}{}", words, far), style::Text::caption, scene::dim_ink),
+       scene::word_button("stop").on(std::move(stop)).told("Gives it up; what is seen stays.")});
 }
 
 }  // namespace palimpsest

@@ -7,11 +7,14 @@
 
 #include "app/gl/context_local.h"
 #include "app/scene/draw.h"
+#include "app/scene/window.h"
 #include "app/session/compared_sides.h"
 #include "app/views/asked_choice.h"
+#include "app/views/floor.h"
 #include "app/views/line_looks.h"
+#include "app/views/panels.h"
 #include "app/views/underlined_words.h"
-#include "app/widgets/controls.h"
+#include "core/base/text.h"
 #include "core/variants/rail.h"
 #include "core/variants/variants.h"
 
@@ -19,7 +22,11 @@ namespace palimpsest {
 
 namespace {
 
-constexpr float rail_height = 96;  // design pixels
+using scene::Gap;
+
+// In design pixels.
+constexpr float rail_height = 96;
+constexpr float labels_width = 128;  // right of the words: whose line ends there
 
 /// The keys of the sides, kept while nothing that they depend on changes.
 struct SideKeys {
@@ -61,20 +68,12 @@ void ask_computed(Application& application, ComparedSide& side) {
 void ask_moment(Application& application, ComparedSide& side, const std::shared_ptr<const Computation>& of,
                 Index token) {
   Session& session = application.session;
-  SideAtWord key;
-  key.of = side.computed;
-  key.reference = of;
-  key.asking = session.computed();
-  key.token = token;
-  key.words = asked_choice(session).words;
-  key.slot = side.index;
-  const auto answer = session.questions().ask(key);
+  const auto answer = session.questions().ask(SideAtWord{
+      {side.computed}, {of}, {session.computed()}, token, asked_choice(session).words, side.index});
   side.moment = answer.value;
   side.is_old = side.is_old || answer.stale;
   if (!answer.value && !answer.under_way) side.reason = answer.reason;
-  RecallOfTokens recall;
-  recall.of = side.computed;
-  const auto errors = session.questions().ask(recall);
+  const auto errors = session.questions().ask(RecallOfTokens{{side.computed}});
   // An old line, or one of an old side, is of other words where there are more of them or less.
   const auto tokens = static_cast<std::size_t>(session.computed()->sequence.tokens);
   if (errors.value && (errors.value->tokens.empty() || errors.value->tokens.size() == tokens))
@@ -82,8 +81,6 @@ void ask_moment(Application& application, ComparedSide& side, const std::shared_
 }
 
 }  // namespace
-
-ImU32 side_colour(std::size_t index) { return compared_colour(index); }
 
 std::string side_name(const Side& side) {
   const std::optional<double> place = place_on_rail(side);
@@ -141,30 +138,190 @@ scene::Node side_by_side(Application& application, const ComparedSides& all) {
                         side_columns(application, all).named("sides").filling()});
 }
 
-void draw_compare(Application& application) {
-  const auto computed = application.session.computed();
-  if (computed && computed->sequence.tokens > 0) {
-    const ComparedSides all = compared(application);
-    scene::show(side_by_side(application, all));
-    return;
+/// "axis to 20.2", where it ends.
+std::string end_words(const LengthScale& scale) { return "axis to " + plain_number(scale.full, 3); }
+
+/// "largest 28.6", how far lines go that leave it; empty: none does.
+std::string beyond_words(const LengthScale& scale) {
+  return scale.largest > scale.full ? "largest " + plain_number(scale.largest, 3) : std::string();
+}
+
+std::string axis_explained(const LengthScale& scale) {
+  const std::string what = "How long the error is that is left after each word, one line for every side.";
+  if (!(scale.largest > scale.full)) return what;
+  return fmt::format(
+      "{} The axis ends at {:.3g}, which 95 % of them stay below; the largest is {:.3g}. Arrows at the upper "
+      "edge stand where a line leaves it.",
+      what, scale.full, scale.largest);
+}
+
+/// The colours of every memory above, and what they end at.
+scene::Node memory_colours(double range) {
+  static const Matrix<double> ramp = Vector<double>::LinSpaced(64, -1, 1).transpose();
+  return scene::row(
+             {scene::number(fmt::format("−{:.2g}", range), scene::dim_ink),
+              scene::Node{scene::Picture{.values = &ramp, .version = 1, .look = {.grid = false}, .height = 8}}
+                  .filling(),
+              scene::number(fmt::format("{:.2g}", range), scene::dim_ink)},
+             scene::Gap::small)
+      .named("colours")
+      .told("The colours of all memories and differences above: one scale for every side.");
+}
+
+using Errors = std::shared_ptr<const TokenRecalls>;
+
+/// A side by its rule, or by what is otherwise about it where others have the same.
+std::string line_name(const ComparedSide& side, const ComparedSides& all) {
+  const auto has_rule = [&](const ComparedSide& other) { return other.side.variant == side.side.variant; };
+  if (std::ranges::count_if(all.sides, has_rule) == 1) return side_name(side.side);
+  const auto reference = std::ranges::find(all.sides, true, &ComparedSide::is_reference);
+  const std::string words = otherwise(side.side, reference->side);
+  return words.empty() ? side_name(side.side) : words;
+}
+
+double length_of(const Recall& recall) {
+  const double length = std::sqrt(2 * recall.after);
+  return std::isfinite(length) ? length : HUGE_VAL;
+}
+
+/// What is left of the error after each word; of words that share a pixel the largest. What is still to come
+/// is fainter; an arrow stands where a stretch of the line leaves the axis.
+void add_errors(Plot& plot, const ComparedSide& side, double full, const WordPlaces& places, Index present) {
+  const std::vector<Recall>& errors = side.recall->tokens;
+  const ImU32 colour = compared_colour(side.index);
+  const auto height = [&](double length) { return static_cast<double>(length_bar(length, full).part); };
+  PlotSeries reached{.look = {.colour = colour, .width = side.is_reference ? 2.0F : 1.5F}};
+  PlotSeries ahead = reached;
+  ahead.name = side_name(side.side);
+  ahead.look.colour = style::mix(style::colours().panel, colour, 0.45F);
+  const Index end = std::min<Index>(places.end, std::ssize(errors));
+  bool was_cut = false;
+  for (Index t = places.begin; t < end;) {
+    const Index first = t;
+    double longest = 0;
+    do {
+      longest = std::max(longest, length_of(errors[static_cast<std::size_t>(t)]));
+      ++t;
+    } while (t < end && places.left(t + 1) - places.left(first) < 1);
+    const double x = places.middle(first);
+    const bool is_cut = length_bar(longest, full).cut;
+    if (is_cut && !was_cut) {
+      plot.marks.push_back(
+          point_mark("beyond", x, 1, {.colour = colour, .marker = PlotMarker::up, .size = 3.5F}));
+    }
+    was_cut = is_cut;
+    for (PlotSeries* const part : {&reached, &ahead}) {
+      if (part == &reached ? first > present : t <= present) continue;
+      part->x.push_back(x);
+      part->y.push_back(height(longest));
+    }
   }
-  if (style::begin_panel("##side by side")) {
-    scene::show(
-        scene::paragraph(computed ? "This sequence has no tokens: there is nothing to compare."
-                                  : "Nothing is open yet. Drop a file here or press Ctrl+O; D lists captures "
-                                    "and presets."));
+  if (present >= places.begin && present < end)
+    plot.marks.push_back(point_mark("present", places.middle(present),
+                                    height(length_of(errors[static_cast<std::size_t>(present)])),
+                                    {.colour = colour, .marker = PlotMarker::circle, .size = 3.5F}));
+  plot.series.push_back(std::move(ahead));
+  plot.series.push_back(std::move(reached));
+}
+
+/// What a line is called at its end; "Softmax attention" is known by its first word.
+PlotLabel end_label(std::string words, ImU32 colour) {
+  PlotLabel label{.words = {words}, .colour = colour};
+  if (const std::size_t last = words.find(" attention"); last != std::string::npos)
+    label.words.push_back(words.erase(last, std::string_view(" attention").size()));
+  return label;
+}
+
+/// The scale of all lines, kept while they stay the same.
+LengthScale compared_scale(const ComparedSides& all) {
+  struct Known {
+    std::vector<Errors> of;
+    LengthScale scale;
+  };
+  auto& known = context_local<Known>();
+  std::vector<Errors> present;
+  for (const ComparedSide& side : all.sides) present.push_back(side.recall);
+  if (known.of == present) return known.scale;
+  std::vector<double> lengths;
+  for (const Errors& errors : present) {
+    if (!errors) continue;
+    for (const Recall& recall : errors->tokens) lengths.push_back(std::sqrt(2 * recall.after));
   }
-  style::end_panel();
+  known = {std::move(present), length_scale(std::move(lengths))};
+  return known.scale;
+}
+
+Plot compared_errors_plot(const ComparedSides& all, const LengthScale& scale, const WordPlaces& places,
+                          Index present) {
+  Plot plot{.name = "errors",
+            .x = {.high = places.width, .has_round = false},
+            .y = {.has_round = false},
+            .labels = Plot::Labels::beside,
+            .is_area = true};
+  for (const ComparedSide& side : all.sides) {
+    if (!side.recall) continue;
+    const ImU32 colour = compared_colour(side.index);
+    if (side.recall->tokens.empty()) {
+      plot.series.push_back({.name = side_name(side.side),
+                             .x = {places.width},
+                             .y = {0},
+                             .look = {.colour = colour},
+                             .label = end_label(side_name(side.side) + ": no error", colour)});
+      continue;
+    }
+    add_errors(plot, side, scale.full, places, present);
+    PlotSeries& ends =
+        plot.series[plot.series.size() - (plot.series[plot.series.size() - 2].x.empty() ? 1 : 2)];
+    ends.label = end_label(line_name(side, all), colour);
+  }
+  return plot;
+}
+
+/// What the lines are, and where their axis ends.
+FloorRow lines_row(const LengthScale& scale) {
+  const style::Palette& c = style::colours();
+  FloorRow row{.name = "errors", .kind = FloorRow::Kind::own, .above = 6, .below = 3};
+  row.label = {
+      .lines = {{.words = "error left", .colour = c.error}, {.words = end_words(scale), .colour = c.dim}},
+      .top = true};
+  if (const std::string over = beyond_words(scale); !over.empty())
+    row.label.lines.push_back({.words = over, .colour = c.dim});
+  row.levels = {{.part = 0, .words = "0", .ink = c.dim}};
+  return row;
 }
 
 }  // namespace
 
-std::span<const Panel> compare_panels() {
-  static constexpr Panel list[] = {
-      {"Side by side", PanelPlace::center, draw_compare},
-      {"What each side misses", PanelPlace::bottom, draw_compare_floor},
-  };
-  return list;
+void draw_compare(Application& application) {
+  const std::string nothing = nothing_to_show(application, ": there is nothing to compare");
+  if (nothing.empty()) {
+    const ComparedSides all = compared(application);
+    scene::show(side_by_side(application, all));
+  } else {
+    scene::show_panel("##side by side", true, [&] { return scene::paragraph(nothing); });
+  }
+}
+
+void draw_compare_floor(Application& application) {
+  const FloorPanel panel = {.name = "errors", .beside = labels_width};
+  draw_floor_panel(application, panel, [&](Floor& floor, const FloorPlaces& places) {
+    const ComparedSides all = compared(application);
+    const LengthScale scale = compared_scale(all);
+    floor.rows = {captions_row(), words_row(), lines_row(scale)};
+    floor.rows.back().draw = [&](const FloorColumns& over, const Rectangle& place) {
+      Plot plot = compared_errors_plot(all, scale, word_places(over), application.session.token());
+      plot.beside = labels_width;
+      draw_over_words(plot, place);
+    };
+    show_floor(application, floor, places.columns);
+    if (const Part* lines = floor_part("errors"))
+      scene::show_at(
+          scene::column({scene::rest().told(axis_explained(scale))}),
+          {{places.left, lines->where.minimum.y}, {lines->where.minimum.x, lines->where.maximum.y}});
+    scene::show_at(
+        scene::row({scene::space(Gap::none).fixed(12), memory_colours(all.range).filling()}, Gap::none),
+        places.beside);
+  });
 }
 
 }  // namespace palimpsest

@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -10,16 +9,10 @@
 #include "app/session/compared_sides.h"
 #include "app/session/computation.h"
 #include "app/studio/application.h"
-#include "app/studio/workspaces.h"
 
 // What the panels of Compare share.
 
 namespace palimpsest {
-
-/// The panels of Compare.
-std::span<const Panel> compare_panels();
-
-void draw_compare_floor(Application& application);
 
 /// A side as it is known by now.
 struct ComparedSide {
@@ -43,9 +36,6 @@ struct ComparedSides {
 
 /// Asks for them as they are wanted in this frame.
 ComparedSides compared(Application& application);
-
-/// The colour of a side: its column, its place on the rail, its line.
-ImU32 side_colour(std::size_t index);
 
 /// What a side is called: by its stop on the rail, else by its rule; with what is otherwise about it.
 std::string side_name(const Side& side);

@@ -9,8 +9,9 @@
 #include "app/stage/head.h"
 #include "app/views/answers.h"
 #include "app/views/compare.h"
-#include "app/views/floor_rows.h"
-#include "app/widgets/text.h"
+#include "app/views/floor.h"
+#include "app/views/line_looks.h"
+#include "app/views/token_words.h"
 #include "core/base/text.h"
 #include "core/steps/recognised.h"
 #include "core/variants/variants.h"
@@ -186,7 +187,7 @@ class SideColumn {
     menu = std::move(menu)
                .named(fmt::format("another {}", index))
                .told("Another rule, form, precision or option for this side.");
-    Nodes all = {scene::mark(scene::Mark::Kind::dot, side_colour(index))};
+    Nodes all = {scene::mark(scene::Mark::Kind::dot, compared_colour(index))};
     if (is_cut) {
       all.push_back(std::move(menu).filling());
     } else {
@@ -351,8 +352,7 @@ class SideColumn {
     const double before = std::sqrt(2 * recall.before);
     const double after = std::sqrt(2 * recall.after);
     const double full = longest_error(all_, token);
-    const std::string word =
-        visible_label(application_.session.data().labels[static_cast<std::size_t>(token)]);
+    const std::string word = word_at(*application_.session.computed(), token);
     const auto bar = [&](double length) { return static_cast<double>(length_bar(length, full).part); };
     return scene::row({caption("error at " + word, scene::dim_ink, Fit::shorten),
                        Node{scene::Bar{.value = bar(after),

@@ -21,9 +21,7 @@ using scene::Nodes;
 constexpr Index most_segments = 64;  // more heads than this are typed
 
 void choose_head(Session& session, Index head) {
-  Choice choice = session.choice();
-  choice.head = head;
-  session.choose(std::move(choice));
+  session.choose([head](Choice& choice) { choice.head = head; });
 }
 
 /// One of some as segments that wrap; or of very many as a number.
@@ -54,7 +52,7 @@ Node pick(const std::string& what, Index present, Index count, std::function<voi
 
 /// What the panel is called, with the heads beside it where they have room.
 Node title_and_heads(Application& application) {
-  const Node title = scene::text("What goes in", style::Text::caption, scene::dim_ink, scene::Fit::whole);
+  const Node title = scene::tag("What goes in");
   if (has_head_tables(application.session))
     return scene::column({title, head_tables(application, [&session = application.session](Index head) {
                                    choose_head(session, head);

@@ -10,17 +10,108 @@
 #include "app/gl/context_local.h"
 #include "app/scene/window.h"
 #include "app/session/inputs.h"
+#include "app/session/paths.h"
+#include "app/session/presets.h"
 #include "app/studio/application.h"
 #include "app/views/cell_table.h"
 #include "app/views/data_entries.h"
 #include "app/views/found_list.h"
 #include "app/views/head_tables.h"
-#include "app/views/overlays.h"
+#include "app/views/panels.h"
 #include "app/views/preset_sliders.h"
 #include "app/views/story_line.h"
 #include "app/views/what_to_look_at.h"
+#include "core/base/error.h"
+#include "core/io/capture.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
+
+namespace {
+
+constexpr std::string_view capture_prefix = "capture:";
+
+std::string rule_label(const std::string& rule) {
+  const auto table = variants();
+  const auto found = std::ranges::find(table, rule, &Variant::id);
+  return found == table.end() ? "Other" : found->label;
+}
+
+/// How a text begins, on one line.
+std::string beginning(const std::string& text) {
+  constexpr std::size_t longest = 160;  // bytes; more never fits
+  std::string begin = text.substr(0, text.size() > longest ? text.rfind(' ', longest) : text.size());
+  std::ranges::replace(begin, '\n', ' ');
+  return begin;
+}
+
+/// "overwriting a fact · layer 2" of "DeltaNet: overwriting a fact": the group says the rule.
+std::string name_in_group(const CaptureSummary& capture) {
+  const std::string rule = rule_label(capture.rule) + ": ";
+  std::string name = capture.name.starts_with(rule) ? capture.name.substr(rule.size()) : capture.name;
+  if (capture.layer) name += fmt::format(" · layer {}", *capture.layer);
+  return name;
+}
+
+/// Captures in the order of the variants.
+void add_captures(std::vector<DataEntry>& all) try {
+  std::vector<CaptureSummary> captures = list_captures(asset("captures"));
+  const auto table = variants();
+  std::ranges::stable_sort(captures, {}, [&](const CaptureSummary& capture) {
+    return std::ranges::find(table, capture.rule, &Variant::id) - table.begin();
+  });
+  for (const CaptureSummary& capture : captures) {
+    all.push_back({.id = std::string(capture_prefix) + capture.file.stem().string(),
+                   .group = "Trained models · " + rule_label(capture.rule),
+                   .name = name_in_group(capture),
+                   .words = beginning(capture.text),
+                   .problem = capture.error});
+  }
+} catch (const Error& error) {
+  all.push_back({.id = std::string(capture_prefix),
+                 .group = "Trained models",
+                 .name = "The captures cannot be read",
+                 .words = {},
+                 .problem = error.what()});
+}
+
+}  // namespace
+
+std::vector<DataEntry> data_entries(std::span<const std::string> recent) {
+  std::vector<DataEntry> all;
+  for (const std::string& path : recent) {
+    const std::filesystem::path file = path;
+    all.push_back({.id = path,
+                   .group = "Your own files",
+                   .name = file.filename().string(),
+                   .words = file.parent_path().string()});
+  }
+  for (const Preset& preset : presets()) {
+    all.push_back({.id = usual_preset_id(preset),
+                   .group = "Made up to show one thing",
+                   .name = preset.label,
+                   .words = preset.words});
+  }
+  add_captures(all);
+  return all;
+}
+
+std::vector<std::string> capture_names(std::span<const DataEntry> entries) {
+  std::vector<std::string> names;
+  for (const DataEntry& entry : entries) {
+    if (entry.id.starts_with(capture_prefix)) names.push_back(entry.id.substr(capture_prefix.size()));
+  }
+  return names;
+}
+
+std::vector<const DataEntry*> filtered(std::span<const DataEntry> all, std::string_view typed) {
+  std::vector<const DataEntry*> left;
+  for (const DataEntry& entry : all) {
+    if (has_words(entry.group + ' ' + entry.name + ' ' + entry.words + ' ' + entry.id, typed))
+      left.push_back(&entry);
+  }
+  return left;
+}
 
 namespace {
 
@@ -114,12 +205,11 @@ class DataDetails {
   /// Opens the data at a head and a word of one's choice; of those that are open, the word stays.
   void open_at(Index head, std::optional<Index> token = std::nullopt) const {
     Session& session = application_.session;
-    SessionState next = session.state();
+    SessionState next = is_open() ? session.state() : without_words(session.state());
     next.head = head;
     if (!is_open()) {
       next.data = id();
       next.edits = {};
-      next.place = {};
       if (!answer_.value->data->rule.empty()) next.sides.front().variant = answer_.value->variant->id;
       next.sides.front().settings = {};
     }
@@ -257,8 +347,7 @@ Node rows(Application& application, DataPage& page, const std::vector<const Data
     Node content = scene::column(
         {scene::row({scene::line(entry->name, key == page.list.at ? style::Text::strong : style::Text::body),
                      scene::rest()}),
-         scene::line(entry->problem.empty() ? entry->words : entry->problem, style::Text::caption,
-                     scene::dim_ink)},
+         scene::note(entry->problem.empty() ? entry->words : entry->problem)},
         Gap::tight);
     all.push_back(page.list.row(key, std::move(content), [&application, &page, key, id = entry->id] {
       if (key != data_key(page.chosen)) page.chosen = id;

@@ -11,7 +11,7 @@
 #include "app/gl/context_local.h"
 #include "app/scene/window.h"
 #include "app/studio/application.h"
-#include "app/views/overlays.h"
+#include "app/views/panels.h"
 
 // The cards that ask which file is to be opened, and where something is to be saved.
 
@@ -123,8 +123,10 @@ struct FileDialog {
   const DataSet* left = nullptr;  // what was open when other data were asked for; null: none are
 };
 
-struct OpenDialog : FileDialog {};
-struct SaveDialog : FileDialog {};
+struct FileDialogs {
+  FileDialog open;
+  FileDialog save;
+};
 
 /// What is asked of a card, and what it does.
 struct Asked {
@@ -221,13 +223,13 @@ void begin_opening(Application& application, FileDialog& dialog) {
 /// Where it will be written: a name without an ending gets that of what is saved.
 fs::path target(const Application& application) {
   fs::path path = typed_path(application.save_path);
-  if (!is_folder(path) && !path.has_extension()) path += application.text_ending;
+  if (!is_folder(path) && !path.has_extension()) path += application.saving.ending;
   return path;
 }
 
 /// Why nothing can be written there; empty if that is not known.
 std::string refusal(const Application& application) {
-  const std::string& ending = application.text_ending;
+  const std::string& ending = application.saving.ending;
   const fs::path path = target(application);
   if (application.save_path.empty() || is_folder(path) || !path.has_filename())
     return "Type a name in this folder.";
@@ -259,7 +261,7 @@ void save(Application& application, FileDialog& dialog) {
 
 void draw_open_dialog(Application& application) {
   scene::show_card({.name = "Open", .widest = card_width}, application.show_open, [&](bool is_new) {
-    FileDialog& dialog = context_local<OpenDialog>();
+    FileDialog& dialog = context_local<FileDialogs>().open;
     if (is_new) begin_opening(application, dialog);
     follow_opening(application, dialog);
     const auto enter = [&application, &dialog] {
@@ -283,16 +285,14 @@ void draw_open_dialog(Application& application) {
 
 void draw_save_dialog(Application& application) {
   scene::show_card({.name = "Save", .widest = card_width}, application.show_save, [&](bool is_new) {
-    FileDialog& dialog = context_local<SaveDialog>();
+    FileDialog& dialog = context_local<FileDialogs>().save;
     if (is_new) dialog = {.asks = true};
-    const std::string_view endings[] = {application.text_ending};
+    const std::string_view endings[] = {application.saving.ending};
     const auto enter = [&application, &dialog] { save(application, dialog); };
     const auto forget = [&dialog] { dialog.problem.clear(); };
     return file_card(
         dialog, application.show_save,
-        {.title = !application.text_name.empty() ? "Save the " + application.text_name
-                  : application.saves_pins       ? std::string("Save the pinned places")
-                                                 : std::string("Save this place"),
+        {.title = "Save " + application.saving.what,
          .typed = application.save_path,
          .endings = endings,
          .verdict = [&] { return saving_verdict(application, dialog); },

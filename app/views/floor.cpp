@@ -3,11 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
+#include <tuple>
 
 #include "app/gl/context_local.h"
+#include "app/session/scales.h"
 #include "app/studio/application.h"
+#include "app/views/token_words.h"
 #include "app/views/underlined_words.h"
 #include "app/widgets/controls.h"
+#include "core/base/text.h"
+#include "core/insight/memory_change.h"
 
 namespace palimpsest {
 
@@ -33,26 +40,37 @@ void ask_about_word(Application& application, Index token) {
   application.session.change(std::move(next));
 }
 
-void go_to(Application& application, Index token) {
-  application.playing = false;
-  if (token == application.session.token()) return;
-  application.show_welcome = false;
-  application.session.go_to_token(token);
-}
-
 }  // namespace
 
-void draw_floor_panel(Application& application, const char* name, float top, float gap, RowsAbove above,
-                      const std::function<void(ImVec2 from, ImVec2 to)>& rows) {
-  if (style::begin_panel(name, {0, 0}, ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse) &&
-      application.session.computed()) {
-    const ImVec2 panel = ImGui::GetWindowPos();
+void draw_floor_panel(Application& application, const FloorPanel& panel,
+                      const std::function<void(Floor& floor, const FloorPlaces& places)>& draw) {
+  const Session& session = application.session;
+  if (style::begin_panel(fmt::format("##{} panel", panel.name).c_str(), {0, 0},
+                         ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse) &&
+      session.computed()) {
+    const ImVec2 corner = ImGui::GetWindowPos();
     const ImVec2 size = ImGui::GetWindowSize();
     const float padding = px(style::panel_padding);
-    const float transport = panel.y + size.y - px(around + transport_height);
-    rows({panel.x + padding, panel.y + px(top)}, {panel.x + size.x - padding, transport - px(gap)});
-    ImGui::SetCursorScreenPos({panel.x + padding, std::max(transport, panel.y + px(around))});
-    draw_transport(application, above);
+    const float transport = corner.y + size.y - px(around + transport_height);
+    const Rectangle inside = {{corner.x + padding, corner.y + px(panel.top)},
+                              {corner.x + size.x - padding, transport - px(panel.gap)}};
+    const ImVec2 from = {inside.minimum.x + px(floor_gutter - style::panel_padding),
+                         inside.minimum.y + px(panel.head)};
+    const float overview = panel.has_overview ? floor_overview_height() : 0;
+    const ImVec2 to = {inside.maximum.x - px(panel.beside), inside.maximum.y - overview};
+    const FloorText text = floor_text(session);
+    if (to.x - from.x >= px(panel.least.x) && to.y - from.y >= px(panel.least.y) && text.tokens > 0) {
+      const FloorColumns columns =
+          floor_columns(floor_view(), text, screen_ruler(false), from, {to.x - from.x, to.y - from.y});
+      Floor floor = floor_of(session, panel.name);
+      draw(floor, {.columns = columns,
+                   .head = {inside.minimum, {inside.maximum.x, from.y}},
+                   .beside = {{to.x, inside.minimum.y}, inside.maximum},
+                   .left = inside.minimum.x});
+      if (panel.has_overview) draw_floor_overview(floor_view(), columns, text.token);
+    }
+    ImGui::SetCursorScreenPos({inside.minimum.x, std::max(transport, corner.y + px(around))});
+    draw_transport(application, panel.legend);
     ImGui::Dummy({1, 1});  // where there is no room for it
   }
   style::end_panel();
@@ -65,14 +83,6 @@ FloorText floor_text(const Session& session) {
           .labels = session.data().labels,
           .tokens = static_cast<Index>(session.computed()->tokens.size()),
           .token = session.token()};
-}
-
-std::optional<FloorColumns> columns_between(const Session& session, ImVec2 from, ImVec2 to, ImVec2 least) {
-  from.x += px(floor_gutter - style::panel_padding);
-  const ImVec2 size = {to.x - from.x, to.y - from.y};
-  const FloorText text = floor_text(session);
-  if (size.x < px(least.x) || size.y < px(least.y) || text.tokens == 0) return std::nullopt;
-  return floor_columns(floor_view(), text, screen_ruler(false), from, size);
 }
 
 WordPlaces word_places(const FloorColumns& columns) {
@@ -121,14 +131,210 @@ void show_floor(Application& application, const Floor& floor, const FloorColumns
   FloorView& view = floor_view();
   const FloorActs acts = draw_floor(floor, view, columns);
   if (!acts.refusal.empty()) application.refusal = acts.refusal;
-  if (acts.followed) go_to(application, *acts.followed);
+  if (acts.followed) application.go_to(*acts.followed);
   if (!acts.pressed) return;
   if (ImGui::GetIO().KeyCtrl) {
     if (acts.begins) ask_about_word(application, *acts.pressed);
     return;
   }
-  go_to(application, *acts.pressed);
+  application.go_to(*acts.pressed);
   view.followed = application.session.token();  // what is under the pointer stays there
+}
+
+namespace {
+
+constexpr double shortest = 0.1;  // words of half-life: no bar
+constexpr double longest = 1e4;   // a full one
+constexpr double usual = 0.95;    // the share of the lengths that is shown in full
+
+// In design pixels.
+constexpr float lane_row = 13;
+constexpr float below_lane = 4;
+constexpr float least_numbered_error = 124;  // in wider columns a bar has its numbers beside it
+constexpr float numbered_error = 56;
+constexpr float least_numbers = 56;  // of a row's height: from here on it has the ends of its scale
+
+constexpr std::size_t measured_lengths = 8192;
+
+/// The scales of what is in view, measured anew only when that has changed.
+const VisibleScales& kept_scales(const Computation& computed, const FloorColumns& columns) {
+  struct Kept {
+    std::tuple<std::uint64_t, Index, Index> key = {0, -1, -1};
+    VisibleScales scales;
+  };
+  auto& kept = context_local<Kept>();
+  const std::tuple key{computed.version, columns.begin(), columns.end()};
+  if (kept.key != key) kept = {key, visible_scales(computed, columns.begin(), columns.end())};
+  return kept.scales;
+}
+
+/// Whether the write went past its target: the rest of the error points the other way, or is longer.
+bool overshoots(const Computation& computed, Index token, const Recall& recall) {
+  const auto& written = computed.tokens[static_cast<std::size_t>(token)].written;
+  return (computed.written_by == "beta" && written && *written > 1 + 1e-9) || recall.after > recall.before;
+}
+
+/// Of tokens that share a pixel the largest errors.
+FloorMark error_mark(const Computation& computed, Index first, Index end, double full, ImU32 colour) {
+  LengthBar before = {.part = -1};
+  LengthBar after = {.part = -1};
+  bool beyond = false;
+  for (Index t = first; t < end; ++t) {
+    const Recall* recall = computed.recall(t);
+    if (!recall) continue;
+    const auto take = [&](LengthBar& most, double loss) {
+      const LengthBar bar = length_bar(error_length(loss), full);
+      most = {std::max(most.part, bar.part), most.cut || bar.cut};
+    };
+    take(before, recall->before);
+    take(after, recall->after);
+    beyond = beyond || overshoots(computed, t, *recall);
+  }
+  FloorMark mark;
+  if (before.part < 0) return mark;
+  using Kind = FloorPiece::Kind;
+  mark.add({.kind = Kind::outline, .to = before.part, .colour = colour});
+  mark.add({.kind = beyond ? Kind::hatch : Kind::fill, .to = after.part, .colour = colour});
+  if (beyond) mark.add({.kind = Kind::edge, .to = after.part, .colour = colour});
+  if (before.cut) mark.add({.kind = Kind::cut, .from = 0, .colour = colour});
+  if (after.cut) mark.add({.kind = Kind::cut, .from = 1, .colour = colour});
+  return mark;
+}
+
+FloorRow lane(const char* name, ImU32 colour, const Computation& computed) {
+  return {.name = name,
+          .kind = FloorRow::Kind::lane,
+          .height = lane_row,
+          .below = below_lane,
+          .label = {.lines = {{.words = name, .colour = colour}}},
+          .version = computed.version};
+}
+
+}  // namespace
+
+float half_life_part(double kept) {
+  const double words = half_life(std::clamp(kept, 0.0, 1.0));
+  const double part = std::log(std::max(words, shortest) / shortest) / std::log(longest / shortest);
+  return static_cast<float>(std::min(part, 1.0));
+}
+
+std::string half_life_words(double kept) {
+  const double words = half_life(std::clamp(kept, 0.0, 1.0));
+  if (std::isinf(words)) return "keeps all";
+  if (words == 0) return "keeps nothing";
+  if (words < 9.5) return fmt::format("half-life {:.2g} {}", words, words == 1 ? "word" : "words");
+  if (words < 1e6) return fmt::format("half-life {:.0f} words", words);
+  return fmt::format("half-life {:.1g} words", words);
+}
+
+LengthScale length_scale(std::vector<double> lengths) {
+  std::erase_if(lengths, [](double length) { return !std::isfinite(length); });
+  if (lengths.empty()) return {};
+  const double largest = std::ranges::max(lengths);
+  const double most = quantile(std::move(lengths), usual);
+  return {.full = most > 0 ? most : largest, .largest = largest};
+}
+
+LengthBar length_bar(double length, double full) {
+  if (length == 0) return {};
+  if (!(length <= full)) return {.part = 1, .cut = true};
+  return {.part = static_cast<float>(length / full)};
+}
+
+double error_length(double loss) { return std::sqrt(2 * loss); }
+
+VisibleScales visible_scales(const Computation& computed, Index begin, Index end) {
+  const Index stride = std::max<Index>((end - begin) / static_cast<Index>(measured_lengths), 1);
+  std::vector<double> errors;
+  std::vector<double> written;
+  double largest = 0;
+  for (Index t = begin; t < end; ++t) {
+    const TokenFacts& facts = computed.tokens[static_cast<std::size_t>(t)];
+    const bool is_sampled = (t - begin) % stride == 0;
+    if (facts.written && is_sampled) written.push_back(*facts.written);
+    const Recall* recall = computed.recall(t);
+    if (!recall) continue;
+    for (const double loss : {recall->before, recall->after}) {
+      const double length = error_length(loss);
+      if (std::isfinite(length)) largest = std::max(largest, length);
+      if (is_sampled) errors.push_back(length);
+    }
+  }
+  VisibleScales scales;
+  scales.errors = length_scale(std::move(errors));
+  scales.errors.largest = largest;
+  // 1 is a write that puts a value in the place of another; lengths have no such mark.
+  const double most = length_scale(std::move(written)).full;
+  scales.written = computed.written_by == "beta" ? std::max(1.0, most) : most;
+  return scales;
+}
+
+void add_fact_rows(Floor& floor, const Computation& computed, const FloorColumns& columns) {
+  if (computed.tokens.empty()) return;
+  const style::Palette& c = style::colours();
+  // What must not vanish when tokens share a pixel: the strongest forgetting, and the strongest writing.
+  const auto add = [&](FloorRow row, ImU32 colour, const auto& part_of) {
+    row.mark = [&computed, colour, part_of](Index first, Index end) {
+      FloorMark mark;
+      std::optional<float> part;
+      for (Index t = first; t < end; ++t) part = part_of(computed.tokens[static_cast<std::size_t>(t)], part);
+      if (part) mark.bar(*part, colour);
+      return mark;
+    };
+    floor.rows.push_back(std::move(row));
+  };
+  if (computed.tokens.front().alpha)
+    add(lane("kept", c.gate, computed), c.gate,
+        [](const TokenFacts& facts, std::optional<float> least) -> std::optional<float> {
+          if (!facts.alpha) return least;
+          return std::min(half_life_part(*facts.alpha), least.value_or(1));
+        });
+  if (computed.tokens.front().written)
+    add(lane("written", c.strength, computed), c.strength,
+        [full = kept_scales(computed, columns).written](const TokenFacts& facts,
+                                                        std::optional<float> most) -> std::optional<float> {
+          if (!facts.written) return most;
+          return std::max(length_bar(*facts.written, full).part, most.value_or(0));
+        });
+}
+
+void add_error_row(Floor& floor, const Computation& computed, const FloorColumns& columns, float height) {
+  if (computed.tokens.empty() || !computed.recall(0)) return;
+  const style::Palette& c = style::colours();
+  const LengthScale& scale = kept_scales(computed, columns).errors;
+  const std::string largest = "max " + plain_number(scale.largest, 3);
+  const std::string name = computed.edited ? "error if correct" : "error";  // of faulty ones nobody knows
+  floor.rows.push_back(
+      {.name = "error",
+       .height = height,
+       .above = 4,
+       .below = 3,
+       .label = {.lines = {{.words = name, .colour = c.error},
+                           {.words = largest, .colour = c.error, .text = style::Text::number_small}},
+                 .brief = {computed.edited ? name : "error, " + largest,
+                           "error " + plain_number(scale.largest, 2)}},
+       .mark = [&computed, full = scale.full, colour = c.error](
+                   Index first, Index end) { return error_mark(computed, first, end, full, colour); },
+       .version = computed.version,
+       .levels = {{.part = 1, .words = plain_number(scale.full, 3), .ink = c.dim, .least_row = least_numbers},
+                  {.part = 0, .words = "0", .ink = c.dim, .least_row = least_numbers}},
+       .number =
+           [&computed](Index token) {
+             const Recall* recall = computed.recall(token);
+             return recall ? fmt::format("{} → {}", fixed_number(error_length(recall->before), 2),
+                                         fixed_number(error_length(recall->after), 2))
+                           : std::string();
+           },
+       .least_numbered = least_numbered_error,
+       .numbered_bar = numbered_error});
+}
+
+std::string error_bar_words(const Computation& computed, Index token) {
+  const Recall* recall = computed.recall(token);
+  if (!recall) return {};
+  return fmt::format("{}\nlength of the error{}: {:.3g} before its write, {:.3g} after",
+                     quoted_and_numbered(computed, token), computed.edited ? " in the correct run" : "",
+                     error_length(recall->before), error_length(recall->after));
 }
 
 }  // namespace palimpsest

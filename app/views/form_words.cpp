@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <initializer_list>
 
 #include "app/session/computation.h"
 #include "app/session/prove_questions.h"
@@ -212,6 +214,65 @@ std::string agreement_explained(const Computation& computed) {
       words += fmt::format("\n{}: {}", form_label(form), fused);
   }
   return words;
+}
+
+namespace {
+
+/// `value` in the first unit of which there are fewer than `base`, with three digits, or four of a whole one.
+std::string in_units(double value, double base, std::initializer_list<const char*> units) {
+  const char* last = *(units.end() - 1);
+  for (const char* unit : units) {
+    if (unit == *units.begin() && std::round(value) < base) return fmt::format("{:.0f}{}", value, unit);
+    if (unit == last || std::round(value) < base)
+      return fmt::format("{:.{}g}{}", value, value < 999.5 ? 3 : 4, unit);
+    value /= base;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string in_thousands(double value) { return in_units(value, 1000, {"", "k", "M", "G"}); }
+
+std::string in_bytes(double value) { return in_units(value, 1024, {" B", " KiB", " MiB", " GiB"}); }
+
+std::string two_pass_words(bool takes_more) {
+  return takes_more
+             ? "Two-pass takes what Chunkwise takes, and more: the second pass makes the decays again and "
+               "fetches every chunk's state. For that all outputs come at once."
+             : "Two-pass counts the same FLOPs and bytes as Chunkwise here: its second pass has nothing "
+               "to fetch again.";
+}
+
+std::string one_word_words(double chunkwise, double recurrent, bool has_scores) {
+  if (chunkwise == recurrent)
+    return fmt::format("One word in a chunk counts what the recurrent form counts: {} FLOPs.",
+                       in_thousands(recurrent));
+  return fmt::format(
+      "C = 1 counts {} FLOPs, the recurrent form {}: a chunk of one word {}.", in_thousands(chunkwise),
+      in_thousands(recurrent),
+      has_scores ? "still makes its scores (1 × 1) and products with them" : "is still computed as a chunk");
+}
+
+std::string what_costs_mean(const std::vector<CostRow>& rows) {
+  bool differ = false;
+  bool buys = false;   // fewer steps for more FLOPs
+  bool saves = false;  // fewer steps for no more
+  for (const CostRow& one : rows) {
+    for (const CostRow& other : rows) {
+      if (!one.missing.empty() || !other.missing.empty()) continue;
+      differ = differ || one.flops != other.flops || one.bytes != other.bytes || one.steps != other.steps;
+      buys = buys || (one.flops > other.flops && one.steps < other.steps);
+      saves = saves || (one.flops <= other.flops && one.steps < other.steps);
+    }
+  }
+  constexpr const char* on_a_gpu =
+      " in a row: on a GPU a step waits for the one before, the FLOPs of one step do not.";
+  if (buys) return std::string("For a word. More FLOPs buy fewer steps") + on_a_gpu;
+  if (saves) return std::string("For a word. The same FLOPs or fewer take fewer steps") + on_a_gpu;
+  if (!differ && std::ranges::count(rows, "", &CostRow::missing) > 1)
+    return "For a word. Every form takes the same here.";
+  return "For a word.";
 }
 
 }  // namespace palimpsest

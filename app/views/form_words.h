@@ -1,8 +1,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "app/session/computation.h"
+#include "core/insight/cost.h"
 
 namespace palimpsest {
 
@@ -44,5 +46,21 @@ std::string allowance_words(const FormResult& result);
 
 /// The first token at which any form differs from the recurrence; -1 if none does.
 Index first_bad_token(const Computation& computed);
+
+/// What the costs mean together, as far as it is so.
+std::string what_costs_mean(const std::vector<CostRow>& rows);
+
+/// "28.8k".
+std::string in_thousands(double value);
+
+/// "5.09 KiB".
+std::string in_bytes(double value);
+
+/// Whether two-pass takes more than chunkwise with one chunk size, in a sentence.
+std::string two_pass_words(bool takes_more);
+
+/// Why a chunk of one word counts other FLOPs than the recurrent form, in a sentence; `has_scores`: its
+/// form compares the words of a chunk with each other.
+std::string one_word_words(double chunkwise, double recurrent, bool has_scores);
 
 }  // namespace palimpsest

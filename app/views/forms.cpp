@@ -4,17 +4,16 @@
 #include <array>
 #include <cmath>
 
-#include "app/gl/context_local.h"
 #include "app/scene/draw.h"
 #include "app/session/computation.h"
 #include "app/session/step_questions.h"
+#include "app/session/words.h"
 #include "app/stage/ranges.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
-#include "app/views/device_departure.h"
-#include "app/views/form_costs.h"
 #include "app/views/form_words.h"
 #include "app/views/panels.h"
+#include "app/views/prove.h"
 #include "app/widgets/text.h"
 #include "core/contract/output.h"
 #include "core/variants/variants.h"
@@ -193,14 +192,10 @@ Node strip(Application& application, Form form, const ComparedRows& compared, In
   return Node{std::move(picture)}.named(compared.is_written ? "written" : "output");
 }
 
-Node remark(const std::string& words) {
-  return scene::line(words, style::Text::caption, style::colours().dim);
-}
-
 /// Where a form parts from the others, and a way there; nothing where it does not.
 void add_first_difference(Nodes& all, Application& application, Form form, const FormResult& result) {
   const auto alarm = [](const std::string& words) {
-    return scene::line(words, style::Text::caption, style::colours().alarm).named("differs");
+    return scene::note(words, style::colours().alarm).named("differs");
   };
   const auto wrong = ask_device_departure(application, form);
   if (wrong.value && !wrong.stale && *wrong.value) {
@@ -221,16 +216,16 @@ Node form_row(Application& application, Form form, const ComparedRows& compared,
   const FormResult& result = computed.form(form);
   Nodes all = {heading(application, form, result, compared)};
   if (!result.missing.empty()) {
-    all.push_back(remark(result.missing));
+    all.push_back(scene::note(result.missing));
     return scene::column(std::move(all), Gap::tight);
   }
   all.push_back(strip(application, form, compared, token));
   const bool is_from_rounding = !is_faulty(computed, form) && !parts_on_device(computed, form);
-  if (!result.amplified.empty() && is_from_rounding) all.push_back(remark(result.amplified));
+  if (!result.amplified.empty() && is_from_rounding) all.push_back(scene::note(result.amplified));
   add_first_difference(all, application, form, result);
   const std::string fused =
       form == application.session.choice().form ? fused_words(computed, form) : std::string();
-  if (!fused.empty()) all.push_back(remark(fused));
+  if (!fused.empty()) all.push_back(scene::note(fused));
   return scene::column(std::move(all), Gap::tight);
 }
 
@@ -268,8 +263,7 @@ void add_own_output(Nodes& all, const Session& session) {
   const std::string layer =
       other_rule ? fmt::format("Its layer computed {}, another rule.", label) : std::string();
   const auto with = [&](const std::string& words) {
-    return scene::row({scene::text(words, style::Text::caption, style::colours().dim, scene::Fit::whole),
-                       scene::rest(), scene::number(scientific(*computed.capture_error))});
+    return scene::row({scene::tag(words), scene::rest(), scene::number(scientific(*computed.capture_error))});
   };
   all.push_back(
       scene::first_that_fits(
@@ -282,21 +276,119 @@ void add_own_output(Nodes& all, const Session& session) {
               reference_words(computed.choice.precision), layer)));
 }
 
-/// What a panel shows that has no room for both.
-struct ShownCosts {
-  bool costs = false;
+constexpr float names_width = 66;  // design pixels
+
+/// What is counted, and how it is said.
+struct Column {
+  float part;  // of the width: bytes are written with their unit
+  const char* title;
+  const char* explained;
+  double (*value)(const CostRow& row);
+  std::string (*words)(double value);
 };
+
+const std::array<Column, 3> columns = {{
+    {0.3F, "FLOPs", "Multiplications and additions for a word, counted.",
+     [](const CostRow& row) { return row.flops; }, in_thousands},
+    {0.42F, "bytes",
+     "Read and written for a word in float32, counted: a state is written back after every block.",
+     [](const CostRow& row) { return row.bytes; }, in_bytes},
+    {0.28F, "in a row", "Steps that wait for the one before: words, chunks, or one for all.",
+     [](const CostRow& row) { return static_cast<double>(row.steps); }, in_thousands},
+}};
+
+/// Why a form costs what it costs.
+std::string explained(const std::vector<CostRow>& rows, const CostRow& row, bool of_one_word) {
+  if (!row.missing.empty()) return row.missing;
+  switch (row.form) {
+    case Form::recurrent:
+      return "One step for every word, each waiting for the one before; the state is fetched and written "
+             "back "
+             "every time.";
+    case Form::chunkwise:
+      if (const auto other = std::ranges::find(rows, Form::recurrent, &CostRow::form);
+          of_one_word && other != rows.end())
+        return one_word_words(row.flops, other->flops, false);
+      return "The words of a chunk at once, by matrix products; the state is fetched and written back once a "
+             "chunk.";
+    case Form::two_pass: {
+      const auto other = std::ranges::find(rows, Form::chunkwise, &CostRow::form);
+      return two_pass_words(other == rows.end() || row.flops > other->flops || row.bytes > other->bytes);
+    }
+    case Form::parallel:
+      break;
+  }
+  return "All words at once: every word looks at every word before it, so FLOPs grow with the text.";
+}
+
+Node titles() {
+  Nodes row = {scene::space(Gap::none).fixed(names_width)};
+  for (const Column& column : columns)
+    row.push_back(scene::note(column.title).told(column.explained).filling(column.part));
+  return scene::row(std::move(row));
+}
+
+/// A form's costs as numbers with bars below them, beside the `most` of each; lit where it is the present
+/// one.
+Node costs_of(const CostRow& row, const std::array<double, 3>& most, bool is_present) {
+  const style::Palette& c = style::colours();
+  const scene::Ink ink = is_present ? c.text : c.dim;
+  Nodes cells = {scene::note(form_label(row.form), ink).fixed(names_width)};
+  if (!row.missing.empty()) cells.push_back(scene::caption("–"));
+  for (std::size_t i = 0; i < columns.size() && row.missing.empty(); ++i) {
+    const double value = columns[i].value(row);
+    cells.push_back(
+        scene::column(
+            {scene::number(columns[i].words(value), ink).named("number"),
+             Node{scene::Bar{.value = value, .most = most[i], .ink = ink, .height = 4, .shows_zero = false}}
+                 .named("bar")},
+            Gap::tight)
+            .named(columns[i].title)
+            .filling(columns[i].part));
+  }
+  return scene::row(std::move(cells));
+}
+
+/// What every form takes for a word of these data, beside each other: FLOPs, bytes, steps in a row, and why
+/// one pays the first for fewer of the last. A click on a form chooses it. `has_title`: "What it costs"
+/// stands above; `has_meaning`: what the costs mean stands below.
+Node form_costs(Application& application, bool has_title, bool has_meaning) {
+  const auto computation = application.session.computed();
+  if (!computation) return scene::column({});
+  const Index chunk_size = application.session.choice().chunk_size;
+  const auto answer = application.session.questions().ask(FormCosts{computation, chunk_size}, Urgency::later);
+  const std::string meaning = answer.value ? what_costs_mean(*answer.value) : std::string();
+  Nodes all;
+  if (has_title) all.push_back(scene::caption("What it costs").told(meaning));
+  if (!answer.value) {
+    all.push_back(scene::caption(answer.reason.empty() ? "is being counted" : answer.reason));
+    return scene::column(std::move(all));
+  }
+  const std::vector<CostRow>& rows = *answer.value;
+  std::array<double, 3> most = {};
+  for (const CostRow& row : rows) {
+    for (std::size_t i = 0; i < columns.size() && row.missing.empty(); ++i)
+      most[i] = std::max(most[i], columns[i].value(row));
+  }
+  all.push_back(titles());
+  for (const CostRow& row : rows) {
+    const bool is_present = application.session.choice().form == row.form;
+    all.push_back(
+        with_command(application, fmt::format("form.{}", name(row.form)), costs_of(row, most, is_present))
+            .named(fmt::format("{} cost", form_label(row.form)))
+            .told(explained(rows, row, chunk_size == 1))
+            .enabled_if(true));
+  }
+  if (has_meaning) all.push_back(scene::caption(meaning));
+  return scene::column(std::move(all), Gap::tight).named("costs");
+}
 
 /// "What is written, in 4 forms".
 std::string title_words(const Application& application, const ComparedRows& compared) {
   const auto count = std::ranges::count_if(application.session.computed()->forms,
                                            [](const auto& form) { return form->missing.empty(); });
-  return fmt::format("{}, in {} form{}", compared.is_written ? "What is written" : "What comes out", count,
-                     count == 1 ? "" : "s");
-}
-
-Node title(const std::string& words) {
-  return scene::text(words, style::Text::caption, style::colours().dim, scene::Fit::whole);
+  return fmt::format("{}, in {}", compared.is_written ? "What is written" : "What comes out",
+                     counted(count, "form", "forms"));
 }
 
 /// The forms below each other, and what else is said of them.
@@ -312,7 +404,7 @@ Nodes compared_forms(Application& application, const ComparedRows& compared, Ind
 /// Forms and costs below each other, the device beside the title or below.
 Node both(Application& application, const ComparedRows& compared, Index token, bool has_device,
           bool has_meaning) {
-  Nodes head = {title(title_words(application, compared)), scene::rest()};
+  Nodes head = {scene::tag(title_words(application, compared)), scene::rest()};
   if (has_device) {
     head.push_back(device_tabs(application));
     head.push_back(scene::space(Gap::small));
@@ -326,13 +418,15 @@ Node both(Application& application, const ComparedRows& compared, Index token, b
 
 /// Forms or costs: what is not shown has a name beside the title.
 Node either(Application& application, const ComparedRows& compared, Index token) {
-  auto& costs = context_local<ShownCosts>().costs;
-  Node head = scene::row({title(costs                 ? "Costs"
-                                : compared.is_written ? "Writes"
-                                                      : "Outputs"),
+  const bool costs = application.view.costs;
+  Node head = scene::row({scene::tag(costs                 ? "Costs"
+                                     : compared.is_written ? "Writes"
+                                                           : "Outputs"),
                           tab(costs ? "forms" : "costs", false)
                               .named("costs shown")
-                              .on([&costs] { costs = !costs; })
+                              .on([&application, costs] {
+                                application.change_view([&](ViewOptions& view) { view.costs = !costs; });
+                              })
                               .told(costs ? "Shows what the forms compute."
                                           : "Shows FLOPs, bytes and steps in a row of every form."),
                           scene::rest(), precision_tabs(application)});
@@ -345,28 +439,32 @@ Node either(Application& application, const ComparedRows& compared, Index token)
   return scene::column(std::move(all), Gap::small);
 }
 
+/// What is written at the present word where the step is on the way to it, else what comes out.
+ComparedRows compared_rows(Application& application, Index token) {
+  const Computation& computed = *application.session.computed();
+  const Sight& sight = application.session.sight();
+  // What a faulty recurrence writes is nothing to measure the others by.
+  if (is_at_a_write(sight) && sight.computation.get() == &computed && !is_faulty(computed, Form::recurrent)) {
+    if (auto written = written_rows(application, token)) return *std::move(written);
+  }
+  return output_rows(computed, token);
+}
+
 }  // namespace
 
 void draw_forms(Application& application) {
   const auto computed = application.session.computed();
-  if (!style::begin_panel("##forms") || !computed || computed->sequence.tokens == 0) {
-    style::end_panel();
-    return;
+  if (style::begin_panel("##forms") && computed && computed->sequence.tokens > 0) {
+    const Index token = std::min<Index>(application.session.token(), computed->sequence.tokens - 1);
+    const ComparedRows compared = compared_rows(application, token);
+    Nodes wishes;
+    for (const bool has_meaning : {true, false}) {
+      for (const bool has_device : {true, false})
+        wishes.push_back(both(application, compared, token, has_device, has_meaning));
+    }
+    wishes.push_back(either(application, compared, token));
+    scene::show(scene::first_that_fits(std::move(wishes)).named("forms"));
   }
-  const Index token = std::min<Index>(application.session.token(), computed->sequence.tokens - 1);
-  const Sight& sight = application.session.sight();
-  std::optional<ComparedRows> compared;
-  // What a faulty recurrence writes is nothing to measure the others by.
-  if (is_at_a_write(sight) && sight.computation == computed && !is_faulty(*computed, Form::recurrent))
-    compared = written_rows(application, token);
-  if (!compared) compared = output_rows(*computed, token);
-  Nodes wishes;
-  for (const bool has_meaning : {true, false}) {
-    for (const bool has_device : {true, false})
-      wishes.push_back(both(application, *compared, token, has_device, has_meaning));
-  }
-  wishes.push_back(either(application, *compared, token));
-  scene::show(scene::first_that_fits(std::move(wishes)).named("forms"));
   style::end_panel();
 }
 

@@ -9,7 +9,7 @@
 #include "app/session/step_questions.h"
 #include "app/studio/application.h"
 #include "app/views/awaited.h"
-#include "app/views/form_costs.h"
+#include "app/views/form_words.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <memory>
 #include <utility>
 
-#include "app/gl/context_local.h"
-#include "app/scene/draw.h"
-#include "app/widgets/text.h"
+#include "app/scene/window.h"
+#include "app/views/adjusting.h"
+#include "app/views/form_words.h"
+#include "app/views/panels.h"
+#include "app/views/token_words.h"
 
 namespace palimpsest {
 
@@ -53,16 +56,36 @@ std::size_t group_length(std::string_view latex) {
   return latex.size();
 }
 
-/// The moment that is drawn, kept from frame to frame.
-struct KeptMoment {
-  std::shared_ptr<const std::optional<LearningMoment>> of;
-  std::uint64_t version = 0;
-};
+/// LaTeX with the symbols k, v, beta, alpha, ... in their colours.
+std::string coloured_symbols(std::string_view latex) {
+  std::string coloured;
+  for (std::size_t i = 0; i < latex.size();) {
+    const std::size_t length = symbol_length(latex.substr(i));
+    const std::string_view symbol = latex.substr(i, length);
+    std::size_t end = i + length;
+    if (symbol == "\\mathrm" || symbol == "\\textstyle") {
+      if (symbol == "\\mathrm") end += group_length(latex.substr(end));
+      coloured += latex.substr(i, end - i);
+      i = end;
+      continue;
+    }
+    const Role role = role_of(symbol);
+    if (role == Role::plain) {
+      coloured += symbol;
+    } else {
+      if (end < latex.size() && latex[end] == '_') end += 1 + group_length(latex.substr(end + 1));
+      coloured += fmt::format("\\fgcolor{{{}}}{{{}}}", style::hex(style::colours().role(role)),
+                              latex.substr(i, end - i));
+    }
+    i = end;
+  }
+  return coloured;
+}
 
 std::string text_before(const Computation& computed, Index token) {
   std::string text;
   for (Index t = std::max<Index>(token - words_before, 0); t < token; ++t)
-    text += (text.empty() ? "" : " ") + visible_label(computed.data->labels[static_cast<std::size_t>(t)]);
+    text += (text.empty() ? "" : " ") + word_at(computed, t);
   return text;
 }
 
@@ -94,28 +117,25 @@ Node questions_row(Application& application, const std::string& words, std::opti
   for (const auto& [question, page] :
        {std::pair("How far may it step?", LearnPage::step), std::pair("Which keys collide?", LearnPage::keys),
         std::pair("How much fits in?", LearnPage::capacity)}) {
-    const bool is_asked = learn_look().page == page;
+    const bool is_asked = application.session.state().learn.page == page;
     all.push_back(scene::text(question, is_asked ? style::Text::strong : style::Text::body,
                               is_asked ? 0 : scene::dim_ink, scene::Fit::whole)
                       .named(question)
-                      .on([page] { learn_look().page = page; }));
+                      .on([&session = application.session, page] {
+                        session.change([page](SessionState& state) { state.learn.page = page; });
+                      }));
   }
   if (!made_after) {
-    all.push_back(scene::line(words, style::Text::caption, scene::dim_ink));
+    all.push_back(scene::note(words));
     return scene::row(std::move(all), Gap::wide);
   }
   const auto leading = [&](Node node) {
     return std::move(node)
         .named("made after")
         .told(fmt::format("Go to word {}.", *made_after))
-        .on([&application, token = *made_after] {
-          application.playing = false;
-          application.show_welcome = false;
-          application.session.go_to_token(token);
-        });
+        .on([&application, token = *made_after] { application.go_to(token); });
   };
-  all.push_back(scene::first_that_fits(
-      {leading(scene::link(words)), leading(scene::line(words, style::Text::caption))}));
+  all.push_back(scene::first_that_fits({leading(scene::link(words)), leading(scene::note(words, 0))}));
   return scene::row(std::move(all), Gap::wide);
 }
 
@@ -130,9 +150,11 @@ Node loss_formula(const InnerLoss& loss) {
 /// The step as matrices; of a rule that solves for its queries rather how it does.
 Node right_side(const LearnScene& scene) {
   if (!solves_for_queries(*scene.application.session.computed()->variant)) return step_matrices(scene);
-  const bool shows_solve = learn_look().shows_solve;
-  return scene::column({scene::segments({"the solve", "the step"}, shows_solve ? 0 : 1,
-                                        [](std::size_t chosen) { learn_look().shows_solve = chosen == 0; }),
+  const bool shows_solve = scene.view().solve;
+  const auto choose = [&session = scene.application.session](std::size_t chosen) {
+    session.change([chosen](SessionState& state) { state.learn.solve = chosen == 0; });
+  };
+  return scene::column({scene::segments({"the solve", "the step"}, shows_solve ? 0 : 1, choose),
                         (shows_solve ? solve_picture(scene) : step_matrices(scene)).filling()},
                        Gap::near);
 }
@@ -156,10 +178,9 @@ Node reason_page(const std::string& reason) {
 }
 
 std::string why_nothing(const Application& application, const Known<std::optional<LearningMoment>>& answer) {
+  if (std::string nothing = nothing_to_show(application, ", so there is no step to show"); !nothing.empty())
+    return nothing;
   const auto computed = application.session.computed();
-  if (!computed)
-    return "Nothing is open yet. Drop a file here or press Ctrl+O; D lists captures and presets.";
-  if (computed->sequence.tokens == 0) return "This sequence has no tokens, so there is no step to show.";
   if (!computed->variant->loss.problems)
     return computed->variant->loss.words +
            " There is nothing to learn here; Attend shows what is read instead.";
@@ -172,94 +193,167 @@ std::string why_nothing(const Application& application, const Known<std::optiona
 Node learn_page(Application& application) {
   const auto computed = application.session.computed();
   const bool can_ask = computed && computed->sequence.tokens > 0 && computed->variant->loss.problems;
-  const Known<std::optional<LearningMoment>> answer =
-      can_ask ? ask_learning(application) : Known<std::optional<LearningMoment>>();
-  auto& kept = context_local<KeptMoment>();
-  if (kept.of != answer.value) kept = {answer.value, kept.version + 1};
+  const Known<std::optional<LearningMoment>> answer = can_ask ? ask_learning(application) : Known<std::optional<LearningMoment>>();
   const LearningMoment* moment = answer.value && *answer.value ? &**answer.value : nullptr;
   const Index token = moment && answer.stale ? moment->token : application.session.token();
   Nodes all;
   if (computed && token < computed->sequence.tokens)
     all.push_back(
         questions_row(application, moment_words(*computed, moment, token), made_after(moment, token)));
-  const LearnPage page = computed ? learn_look().page : LearnPage::step;
+  const LearnPage page = computed ? application.session.state().learn.page : LearnPage::step;
   if (page != LearnPage::step) {
     all.push_back((page == LearnPage::keys ? keys_page(application) : capacity_page(application)).filling());
   } else {
     if (computed) all.push_back(loss_formula(computed->variant->loss));
-    all.push_back((moment ? moment_picture({application, *moment, kept.version, answer.stale})
+    all.push_back((moment ? moment_picture({application, *moment, version_of(answer.value), answer.stale})
                           : reason_page(why_nothing(application, answer)))
                       .filling());
   }
   return scene::column(std::move(all), Gap::near);
 }
 
-void draw_learn(Application& application) {
-  if (style::begin_panel("##how far", {0, 0},
-                         ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse))
-    scene::show(learn_page(application));
-  style::end_panel();
+/// "0.3824", or with a power of ten where there is no room.
+std::string loss_number(double loss) {
+  const double size = std::abs(loss);
+  if (!std::isfinite(loss)) return "∞";
+  return size != 0 && (size < 1e-3 || size >= 1e4) ? fmt::format("{:.2e}", loss)
+                                                   : fmt::format("{:.4f}", loss);
+}
+
+/// The loss before and after the step: large where the longest have room, so that what stands below does not
+/// move.
+Node losses(const LearningMoment& moment) {
+  const style::Palette& c = style::colours();
+  const LearningStep& step = moment.step;
+  const auto written = [&](style::Text size) {
+    const auto part = [&](const std::string& words, scene::Ink ink) {
+      return scene::text(words, size, ink, scene::Fit::whole);
+    };
+    return scene::steady({scene::row({part(loss_number(step.loss_before), c.text), part("→", c.faint),
+                                      part(loss_number(step.loss_after),
+                                           step.loss_after <= step.loss_before ? c.good : c.alarm)}),
+                          part("8.88e-88 → 8.88e-88", c.text)});
+  };
+  return scene::first_that_fits({written(style::Text::number_large), written(style::Text::number)})
+      .named("loss");
+}
+
+std::string left_words(const LearningMoment& moment) {
+  const LearningStep& step = moment.step;
+  if (step.problem.muon)
+    return "It has no floor, so nothing stops it here: every direction steps equally far, and the columns "
+           "keep "
+           "their length.";
+  if (!std::isfinite(step.loss_after)) return "The step leaves numbers that are not finite.";
+  if (step.loss_after > step.loss_before && std::isfinite(moment.edge))
+    return fmt::format(
+        "The step is {:.3g} times as long as it may be: it lands farther from the word than it began.",
+        step.taken / moment.edge);
+  const bool is_error = is_error_of_token(moment);
+  if (step.stability && step.stability->exact && is_error && step.problem.kept == 1 &&
+      step.problem.moving.empty() && step.stability->reach > 0 && step.along.value > 0) {
+    const double left = step.stability->eigenvalue;
+    if (std::abs(left) < 5e-4)
+      return fmt::format("Nothing of the miss is left: 1 − {:.3g}.", step.stability->reach);
+    const char* passed = left < 0 ? ", on the far side" : "";
+    return fmt::format("{:.3f} of the miss is left{}: 1 − {:.3g}. Squared, {:.2g} of the error.",
+                       std::abs(left), passed, step.stability->reach, left * left);
+  }
+  // Of a loss that may fall below 0 no share can be left.
+  if ((is_error || step.problem.token_count > 1) && step.loss_before > 0 && step.loss_after >= 0)
+    return fmt::format("{:.2g} of the {} is left.", step.loss_after / step.loss_before,
+                       is_error ? "error" : "loss");
+  if (step.along.curvature > 0)
+    return fmt::format("The loss falls by {:.3g}.", step.loss_before - step.loss_after);
+  return "This loss has no floor: it falls as long as the step goes on.";
+}
+
+/// A sentence in the place that it has whatever it says while the step is made longer or shorter.
+Node steady_sentence(const std::string& sentence) {
+  return scene::steady(
+             {scene::paragraph(sentence),
+              scene::paragraph("The step is 88.88 times as long as it may be: it lands farther from the word "
+                               "than it began."),
+              scene::paragraph(
+                  "0.888 of the miss is left, on the far side: 1 − 8.88. Squared, 0.00088 of the error.")})
+      .named("left");
+}
+
+/// The directions that the memory uses, strongest first.
+Node spectrum(Application& application) {
+  const style::Palette& c = style::colours();
+  const auto computed = application.session.computed();
+  const Index tokens = std::min(application.session.token() + 1, computed->sequence.tokens);
+  const auto answer =
+      application.session.questions().ask(SpectraOfMemory{{computed}, tokens}, Urgency::later);
+  if (!answer.value || answer.value->empty()) {
+    if (answer.reason.empty()) return scene::column({});
+    return scene::column({scene::caption("Directions the memory uses"), scene::caption(answer.reason)});
+  }
+  const Spectrum& shown = answer.value->front();
+  const Vector<double>& values = shown.singular_values;
+  const double most = values.size() > 0 ? values[0] : 0;
+  const std::string words = answer.value->size() > 1 ? fmt::format("Directions that {} uses", shown.name)
+                                                     : std::string("Directions the memory uses");
+  return scene::column(
+             {scene::row(
+                  {scene::note(words), scene::rest(),
+                   scene::tag(fmt::format("{:.1f} of {}", shown.effective_rank, values.size()), c.text)}),
+              Node{scene::Sparkline{.values = {values.begin(), values.end()},
+                                    .most = most,
+                                    .has_bars = true,
+                                    .ink = answer.stale ? c.faint : c.dim,
+                                    .height = 56}},
+              scene::note(fmt::format("after {} words; the strongest {:.3g}", tokens, most))},
+             Gap::near)
+      .named("spectrum");
+}
+
+/// What the step does to the loss; nothing where a rule has none.
+Nodes loss_of_step(Application& application, const Computation& computed) {
+  if (!computed.variant->loss.problems || computed.sequence.tokens == 0) return {};
+  const Known<std::optional<LearningMoment>> answer = ask_learning(application);
+  if (!answer.value || !*answer.value) return {};
+  const LearningMoment& moment = **answer.value;
+  return {scene::caption(moment.step.problem.token_count > 1 ? "Loss of this batch"
+                         : is_error_of_token(moment)         ? "Error at this word"
+                                                             : "Loss at this word"),
+          losses(moment), steady_sentence(left_words(moment))};
 }
 
 }  // namespace
 
-std::span<const Panel> learn_panels() {
-  static constexpr Panel list[] = {
-      {"How far may it step?", PanelPlace::center, draw_learn},
-      {"Error at this word", PanelPlace::right_top, draw_learn_side},
-      {"What each stored word still answers", PanelPlace::bottom, draw_learn_floor},
-  };
-  return list;
+void draw_learn(Application& application) {
+  scene::show_panel("##how far", false, [&] { return learn_page(application); });
 }
 
-LearnLook& learn_look() { return context_local<LearnLook>(); }
-
-std::size_t shown_iterate(std::size_t iterates) {
-  const std::optional<std::size_t>& shown = learn_look().iterate;
-  return shown && *shown < iterates ? *shown : iterates - 1;
+void draw_learn_side(Application& application) {
+  scene::show_panel("##learn side", true, [&] {
+    const auto computed = application.session.computed();
+    if (!computed) return scene::column({});
+    // What a rule without a loss does instead stands beside, in the place of the picture.
+    Nodes all = loss_of_step(application, *computed);
+    all.push_back(adjusting_numbers(application));
+    // Below the sliders: it comes and goes while they are dragged.
+    if (computed->divergence)
+      all.push_back(
+          scene::text(divergence_words(*computed->divergence), style::Text::body, style::colours().alarm));
+    all.push_back(spectrum(application));
+    // Last: Step has them too, and what the sliders do to the spectrum is to be seen without scrolling.
+    all.push_back(adjusting_options(application));
+    return scene::column(std::move(all), Gap::near).named("side");
+  });
 }
 
-std::string coloured_symbols(std::string_view latex) {
-  std::string coloured;
-  for (std::size_t i = 0; i < latex.size();) {
-    const std::size_t length = symbol_length(latex.substr(i));
-    const std::string_view symbol = latex.substr(i, length);
-    std::size_t end = i + length;
-    if (symbol == "\\mathrm" || symbol == "\\textstyle") {
-      if (symbol == "\\mathrm") end += group_length(latex.substr(end));
-      coloured += latex.substr(i, end - i);
-      i = end;
-      continue;
-    }
-    const Role role = role_of(symbol);
-    if (role == Role::plain) {
-      coloured += symbol;
-    } else {
-      if (end < latex.size() && latex[end] == '_') end += 1 + group_length(latex.substr(end + 1));
-      coloured += fmt::format("\\fgcolor{{{}}}{{{}}}", style::hex(style::colours().role(role)),
-                              latex.substr(i, end - i));
-    }
-    i = end;
-  }
-  return coloured;
+std::size_t shown_iterate(const Session& session, std::size_t iterates) {
+  const Index shown = session.state().learn.iterate;
+  const auto last = static_cast<Index>(iterates) - 1;
+  return static_cast<std::size_t>(shown < 0 || shown > last ? last : shown);
 }
 
 Known<std::optional<LearningMoment>> ask_learning(Application& application) {
-  LearningNow key;
-  key.of = application.session.computed();
-  key.token = application.session.token();
-  return application.session.questions().ask(key);
-}
-
-Known<TokenCourses> ask_courses(Application& application, Index channel) {
-  CoursesOfTokens key;
-  key.of = application.session.computed();
-  key.channel = channel;
-  return application.session.questions().ask(key);
-}
-
-std::string quoted_word(const Computation& computed, Index token) {
-  return fmt::format("“{}”", visible_label(computed.data->labels[static_cast<std::size_t>(token)]));
+  Session& session = application.session;
+  return session.questions().ask(LearningNow{{session.computed()}, session.token()});
 }
 
 }  // namespace palimpsest

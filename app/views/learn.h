@@ -1,60 +1,23 @@
 #pragma once
 
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
+#include <cstdint>
+#include <memory>
+#include <utility>
 
+#include "app/gl/context_local.h"
 #include "app/scene/node.h"
 #include "app/session/memory_questions.h"
 #include "app/studio/application.h"
-#include "app/studio/workspaces.h"
 
 // What the panels of Learn share.
 
 namespace palimpsest {
 
-/// The panels of Learn.
-std::span<const Panel> learn_panels();
-
-void draw_learn_side(Application& application);
-void draw_learn_floor(Application& application);
-
-/// LaTeX with the symbols k, v, beta, alpha, ... in their colours.
-std::string coloured_symbols(std::string_view latex);
-
 /// What the step of the token at the cursor has come to.
 Known<std::optional<LearningMoment>> ask_learning(Application& application);
 
-/// What the rows along the words show; `channel` of the gate, -1: all.
-Known<TokenCourses> ask_courses(Application& application, Index channel = -1);
-
-/// The word of a token as a sentence has it: “drum”.
-std::string quoted_word(const Computation& computed, Index token);
-
-/// What the centre of Learn asks.
-enum class LearnPage { step, keys, capacity };
-
-/// What the network shows: a word on its way through, the gradient on its way back, what it changes.
-enum class NetworkSide { forward, backward, step };
-
-/// What a person looks at in Learn.
-struct LearnLook {
-  LearnPage page = LearnPage::step;
-  NetworkSide network = NetworkSide::forward;
-  bool shows_solve = true;                  // of a rule that solves for its query, in place of the step
-  std::optional<std::size_t> iterate = {};  // of Newton and Schulz; the last one until another is dragged to
-  double around = 0.4;                      // how the sphere of the keys is turned
-  double tilt = 0.35;
-  Index channel = -1;                          // of the gate; -1: all
-  std::optional<CapacitySweep> measured = {};  // it goes on until it is there or stopped
-};
-
-/// That of the current Dear ImGui context.
-LearnLook& learn_look();
-
 /// Which of `iterates` is looked at, 0 the gathered step.
-std::size_t shown_iterate(std::size_t iterates);
+std::size_t shown_iterate(const Session& session, std::size_t iterates);
 
 /// A moment and what was made of it for drawing.
 struct LearnScene {
@@ -62,7 +25,20 @@ struct LearnScene {
   const LearningMoment& moment;
   std::uint64_t version;  // of the moment
   bool is_old = false;    // of another place than that at the cursor
+
+  const LearnView& view() const { return application.session.state().learn; }
 };
+
+/// The number of a value by which the graphics card keeps it: another one whenever another value comes.
+template <class Value>
+std::uint64_t version_of(const std::shared_ptr<const Value>& value) {
+  auto& [known, version] = context_local<std::pair<std::shared_ptr<const Value>, std::uint64_t>>();
+  if (known != value) {
+    known = value;
+    ++version;
+  }
+  return version;
+}
 
 /// How many directions of gathered steps [directions, iterations] are more than rounding.
 Index count_used(const Matrix<double>& singular_values);

@@ -206,11 +206,13 @@ scene::Node flattening_picture(const LearnScene& scene) {
   const Matrix<double> values =
       scene.moment.step.singular_values.topRows(count_used(scene.moment.step.singular_values));
   if (values.size() == 0) return scene::column({});
-  const std::size_t shown = shown_iterate(static_cast<std::size_t>(values.cols()));
+  const std::size_t shown = shown_iterate(scene.application.session, static_cast<std::size_t>(values.cols()));
   const double growth = values(values.rows() - 1, 1) / values(values.rows() - 1, 0);
-  const auto look_at = [last = static_cast<double>(values.cols() - 1)](const PlotDone& done) {
-    if (done.dragged)
-      learn_look().iterate = static_cast<std::size_t>(std::lround(std::clamp(*done.dragged, 0.0, last)));
+  const auto look_at = [&session = scene.application.session,
+                        last = static_cast<double>(values.cols() - 1)](const PlotDone& done) {
+    if (!done.dragged) return;
+    const Index iterate = std::lround(std::clamp(*done.dragged, 0.0, last));
+    session.change([iterate](SessionState& state) { state.learn.iterate = iterate; });
   };
   return scene::column(
       {scene::plotted(flattening_plot(values, shown, scene.is_old), look_at).filling(),
@@ -221,11 +223,8 @@ scene::Node flattening_picture(const LearnScene& scene) {
 
 scene::Node solve_picture(const LearnScene& scene) {
   Session& session = scene.application.session;
-  SolveNow key;
-  key.of = session.computed();
-  key.token = scene.moment.token;
-  key.chunk_size = session.choice().chunk_size;
-  const Known<std::optional<ConvergingSolve>> answer = session.questions().ask(key);
+  const Known<std::optional<ConvergingSolve>> answer = session.questions().ask(
+      SolveNow{{session.computed()}, scene.moment.token, session.choice().chunk_size});
   if (!answer.value || !*answer.value) return scene::column({});
   const ConvergingSolve& solve = **answer.value;
   const bool is_old = scene.is_old || answer.stale;

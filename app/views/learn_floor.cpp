@@ -8,11 +8,10 @@
 #include "app/session/memory_questions.h"
 #include "app/views/asked_choice.h"
 #include "app/views/floor.h"
-#include "app/views/floor_rows.h"
 #include "app/views/learn.h"
 #include "app/views/learn_rows.h"
+#include "app/views/panels.h"
 #include "app/views/underlined_words.h"
-#include "app/widgets/text.h"
 #include "core/insight/answers.h"
 
 namespace palimpsest {
@@ -62,13 +61,11 @@ Node lanes_headline(const Session& session, bool is_alignment) {
   const style::Palette& c = style::colours();
   const RecalledLegend& legend = recalled_legend(is_alignment);
   const auto entry = [](Mark::Kind kind, ImU32 colour, std::string_view words) {
-    return scene::row({scene::mark(kind, colour), scene::text(std::string(words), style::Text::caption,
-                                                              scene::dim_ink, scene::Fit::whole)},
-                      Gap::tight);
+    return scene::row({scene::mark(kind, colour), scene::tag(std::string(words))}, Gap::tight);
   };
   Nodes words = {
       scene::text(std::string(legend.title), style::Text::strong, 0, scene::Fit::whole).named("title"),
-      scene::line(which_words(session), style::Text::caption, scene::dim_ink).filling()};
+      scene::note(which_words(session)).filling()};
   Nodes all = words;
   all.push_back(scene::row(
       {entry(Mark::Kind::box, c.good, legend.right), entry(Mark::Kind::hatched, c.alarm, legend.excess),
@@ -143,47 +140,47 @@ void let_paint(FloorRow& row, Application& application, const std::string& array
   row.tip_more = "Drag the bars to paint; with Shift an even ramp.";
   row.paint = [&application, array, channel, value_at, id = "paint " + row.name](const FloorStroke& stroke) {
     Session& session = application.session;
-    Choice choice = session.choice();
+    Edits edits = session.choice().edits;
     Edits& before = context_local<EditsBefore>().edits;
-    if (stroke.begins) before = choice.edits;
+    if (stroke.begins) before = edits;
     const auto value = [&](Index token, float part) {
       return within(*session.computed(), array, value_at(token, part));
     };
     if (stroke.is_ramp && !channel) {
-      choice.edits = before;
+      edits = before;
       const double first = value(stroke.first, stroke.first_part);
       const double last = value(stroke.token, stroke.part);
       if (stroke.token >= stroke.first)
-        ramp(choice.edits, array, stroke.first, stroke.token, first, last);
+        ramp(edits, array, stroke.first, stroke.token, first, last);
       else
-        ramp(choice.edits, array, stroke.token, stroke.first, last, first);
+        ramp(edits, array, stroke.token, stroke.first, last, first);
     } else {
       const auto [from, to] = std::minmax(stroke.last, stroke.token);
-      for (Index t = from; t <= to; ++t) paint(choice.edits, array, t, t, value(t, stroke.part), channel);
+      for (Index t = from; t <= to; ++t) paint(edits, array, t, t, value(t, stroke.part), channel);
     }
-    if (choice.edits != session.choice().edits) session.choose(std::move(choice), id);
+    if (edits != session.choice().edits) session.choose([&](Choice& choice) { choice.edits = edits; }, id);
   };
 }
 
 /// Which channel is looked at, below the name of the gate's row.
-void choose_channel(const Keeping& keeping, float gutter) {
+void choose_channel(Session& session, const Keeping& keeping, float gutter) {
   const Part* row = floor_part("gate");
   if (!row || keeping.channels < 2) return;
-  const Index channel = learn_look().channel;
+  const Index channel = session.state().learn.channel;
   const std::string words = channel < 0             ? fmt::format("all {}", keeping.channels)
                             : keeping.array == "mu" ? fmt::format("col {}", channel)
                                                     : fmt::format("row {}", channel);
-  const auto button = [](const char* sign, Index next) {
-    return scene::word_button(sign).on([next] { learn_look().channel = next; });
+  const auto button = [&session](const char* sign, Index next) {
+    return scene::word_button(sign).on(
+        [&session, next] { session.change([next](SessionState& state) { state.learn.channel = next; }); });
   };
-  scene::show_at(
-      scene::column({scene::rest(),
-                     scene::row({button("<", channel < 0 ? keeping.channels - 1 : channel - 1),
-                                 scene::text(words, style::Text::caption, scene::dim_ink, scene::Fit::whole),
-                                 button(">", channel + 1 < keeping.channels ? channel + 1 : -1)},
-                                Gap::small)})
-          .named("channel"),
-      {{gutter, row->where.minimum.y}, {row->where.minimum.x, row->where.maximum.y}});
+  scene::show_at(scene::column({scene::rest(),
+                                scene::row({button("<", channel < 0 ? keeping.channels - 1 : channel - 1),
+                                            scene::tag(words),
+                                            button(">", channel + 1 < keeping.channels ? channel + 1 : -1)},
+                                           Gap::small)})
+                     .named("channel"),
+                 {{gutter, row->where.minimum.y}, {row->where.minimum.x, row->where.maximum.y}});
 }
 
 /// Whether these are of so many tokens.
@@ -264,50 +261,57 @@ void add_errors(Floor& floor, const Computation& computed, const FloorColumns& c
   row.tip = [&computed](Index token) { return error_bar_words(computed, token); };
 }
 
-void draw_learn_rows(Application& application, ImVec2 from, ImVec2 to) {
-  const Session& session = application.session;
-  const Computation& computed = *session.computed();
-  const auto columns = columns_between(session, {from.x, from.y + style::px(headline)}, to, {60, 120});
-  if (!columns) return;
-  Index& channel = learn_look().channel;
-  const Known<TokenCourses> answer = ask_courses(application, channel);
-  if (!answer.reason.empty() && channel >= 0) channel = -1;  // the rule has fewer
-  const bool fits = answer.value && is_of(*answer.value, columns->tokens);
-  const TokenCourses none;
-  const TokenCourses& courses = fits ? *answer.value : none;
-  const bool has_edges = courses.edges.overshoots.has_value();
-  const bool grows = computed.divergence.has_value();
-  const Known<Remembered> remembered = ask_remembered(application, courses, *columns);
-
-  Floor floor = floor_of(session, "stored words");
-  if (grows) floor.flagged = computed.divergence->token;
-  floor.rows.push_back(captions_row());
-  const float lane = lane_height(columns->size.y / style::scale(), grows, has_edges);
-  add_lanes(floor, application, remembered, lane * static_cast<float>(most_words));
-  floor.rows.push_back(words_row());
-  if (has_edges) {
-    floor.rows.push_back(
-        {.name = "edges", .kind = FloorRow::Kind::links, .height = edges_height, .above = 2});
-    floor.rows.back().links = edge_links(computed, courses);
-  }
-  if (courses.strengths)
-    add_strengths(floor, application, *courses.strengths, *columns);
-  else
-    floor.rows.push_back({.name = "strength", .share = 56});
-  add_gates(floor, application, courses.keeping, channel);
-  add_errors(floor, computed, *columns);
-  if (grows) floor.rows.push_back(growth_row(computed, *columns));
-  scene::show_at(lanes_headline(session, remembered.value && remembered.value->is_alignment),
-                 {from, {to.x, columns->position.y}});
-  show_floor(application, floor, *columns);
-  if (courses.keeping) choose_channel(*courses.keeping, from.x);
+/// What the rows show of every token; of all channels where the rule has fewer than the one that is wanted.
+Known<TokenCourses> ask_courses(Session& session) {
+  const Known<TokenCourses> answer =
+      session.questions().ask(CoursesOfTokens{{session.computed()}, session.state().learn.channel});
+  if (!answer.reason.empty() && session.state().learn.channel >= 0)
+    session.change([](SessionState& state) { state.learn.channel = -1; });
+  return answer;
 }
 
 }  // namespace
 
 void draw_learn_floor(Application& application) {
-  draw_floor_panel(application, "##learn floor", 12, 6, RowsAbove::own,
-                   [&](ImVec2 from, ImVec2 to) { draw_learn_rows(application, from, to); });
+  const FloorPanel panel = {.name = "stored words",
+                            .top = 12,
+                            .gap = 6,
+                            .head = headline,
+                            .least = {60, 120},
+                            .legend = RowsAbove::own};
+  draw_floor_panel(application, panel, [&](Floor& floor, const FloorPlaces& places) {
+    Session& session = application.session;
+    const Computation& computed = *session.computed();
+    const FloorColumns& columns = places.columns;
+    const Known<TokenCourses> answer = ask_courses(session);
+    const bool fits = answer.value && is_of(*answer.value, columns.tokens);
+    const TokenCourses none;
+    const TokenCourses& courses = fits ? *answer.value : none;
+    const bool has_edges = courses.edges.overshoots.has_value();
+    const bool grows = computed.divergence.has_value();
+    const Known<Remembered> remembered = ask_remembered(application, courses, columns);
+
+    if (grows) floor.flagged = computed.divergence->token;
+    floor.rows.push_back(captions_row());
+    const float lane = lane_height(columns.size.y / style::scale(), grows, has_edges);
+    add_lanes(floor, application, remembered, lane * static_cast<float>(most_words));
+    floor.rows.push_back(words_row());
+    if (has_edges) {
+      floor.rows.push_back(
+          {.name = "edges", .kind = FloorRow::Kind::links, .height = edges_height, .above = 2});
+      floor.rows.back().links = edge_links(computed, courses);
+    }
+    if (courses.strengths)
+      add_strengths(floor, application, *courses.strengths, columns);
+    else
+      floor.rows.push_back({.name = "strength", .share = 56});
+    add_gates(floor, application, courses.keeping, session.state().learn.channel);
+    add_errors(floor, computed, columns);
+    if (grows) floor.rows.push_back(growth_row(computed, columns));
+    scene::show_at(lanes_headline(session, remembered.value && remembered.value->is_alignment), places.head);
+    show_floor(application, floor, columns);
+    if (courses.keeping) choose_channel(session, *courses.keeping, places.left);
+  });
 }
 
 }  // namespace palimpsest

@@ -10,6 +10,7 @@
 #include "app/gl/context_local.h"
 #include "app/session/edits.h"
 #include "app/views/learn.h"
+#include "app/views/token_words.h"
 #include "app/widgets/chart.h"
 
 // The loss along a step: how far it may go, where it lands, and whom it harms.
@@ -149,11 +150,9 @@ const char* landing_words(const LearningMoment& moment) {
 
 /// The stored word that this step harms most, with its loss along the same line; null where there is none.
 std::shared_ptr<const std::optional<HarmAlong>> harm_now(const LearnScene& scene) {
-  HarmNow key;
-  key.of = scene.application.session.computed();
-  key.token = scene.application.session.token();
+  Session& session = scene.application.session;
   const Known<std::optional<HarmAlong>> answer =
-      scene.application.session.questions().ask(key, Urgency::later);
+      session.questions().ask(HarmNow{{session.computed()}, session.token()}, Urgency::later);
   const bool is_known = answer.value && *answer.value && !answer.stale && !scene.is_old;
   return is_known ? answer.value : nullptr;
 }
@@ -274,12 +273,14 @@ void set_strength(const LearnScene& scene, double value) {
   Session& session = scene.application.session;
   const LearningMoment& moment = scene.moment;
   const InnerProblem& problem = moment.step.problem;
-  Choice choice = session.choice();
   const bool has_channels = moment.strength->channel > 0;
-  paint(choice.edits, moment.strength->array, problem.first_token,
-        problem.first_token + problem.token_count - 1, value,
-        has_channels ? std::optional(moment.strength->channel) : std::nullopt);
-  session.choose(std::move(choice), "dot");
+  session.choose(
+      [&](Choice& choice) {
+        paint(choice.edits, moment.strength->array, problem.first_token,
+              problem.first_token + problem.token_count - 1, value,
+              has_channels ? std::optional(moment.strength->channel) : std::nullopt);
+      },
+      "dot");
 }
 
 /// Lets the dot be dragged.

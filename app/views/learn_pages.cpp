@@ -7,10 +7,10 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 
-#include "app/gl/context_local.h"
 #include "app/views/learn.h"
-#include "app/widgets/text.h"
+#include "app/views/token_words.h"
 
 namespace palimpsest {
 
@@ -27,20 +27,8 @@ constexpr double steepest = 1.5;
 constexpr double past_the_sphere = 1.08;
 constexpr Index most_channels = 32;  // more take long and say the same
 
-std::string label_of(const Computation& computed, Index token) {
-  return visible_label(computed.data->labels[static_cast<std::size_t>(token)]);
-}
-
-/// The cosines of some keys, kept for the graphics card.
-struct KeptCosines {
-  std::shared_ptr<const KeyPicture> of;
-  std::uint64_t version = 0;
-};
-
 /// How much one word answers for another.
 Node cosines(const Computation& computed, const std::shared_ptr<const KeyPicture>& picture, Index token) {
-  auto& kept = context_local<KeptCosines>();
-  if (kept.of != picture) kept = {picture, kept.version + 1};
   const style::Palette& c = style::colours();
   const Index count = picture->cosines.rows();
   const auto end = static_cast<double>(count);
@@ -50,7 +38,7 @@ Node cosines(const Computation& computed, const std::shared_ptr<const KeyPicture
   const Index present = token - picture->first;
   const auto name_row = [&](Index i, ImU32 ink) {
     plot.y.named.push_back(
-        {.at = static_cast<double>(i) + 0.5, .words = label_of(computed, picture->first + i), .colour = ink});
+        {.at = static_cast<double>(i) + 0.5, .words = word_at(computed, picture->first + i), .colour = ink});
   };
   for (Index i = count; i-- > 0;) name_row(i, c.dim);
   plot.x.named = plot.y.named;
@@ -63,13 +51,12 @@ Node cosines(const Computation& computed, const std::shared_ptr<const KeyPicture
                         .look = {.colour = c.edge},
                         .outline = style::line,
                         .numbers = {picture, &picture->cosines},
-                        .version = kept.version,
+                        .version = version_of(picture),
                         .heat = {.range = 1},
                         .told = [&computed, picture](Cell cell) {
-                          return fmt::format("{} {} and {} {}: {:+.3f}", picture->first + cell.row,
-                                             quoted_word(computed, picture->first + cell.row),
-                                             picture->first + cell.column,
-                                             quoted_word(computed, picture->first + cell.column),
+                          return fmt::format("{} and {}: {:+.3f}",
+                                             number_and_word(computed, picture->first + cell.row),
+                                             number_and_word(computed, picture->first + cell.column),
                                              picture->cosines(cell.row, cell.column));
                         }});
   if (present >= 0 && present < count) {
@@ -84,8 +71,7 @@ Node cosines(const Computation& computed, const std::shared_ptr<const KeyPicture
     plot.marks.back().kind = PlotMark::Kind::area;
   }
   return scene::column({Node{scene::Over{{scene::plotted(std::move(plot))}, 1}}.shrinking(),
-                        scene::line("cosines of the keys: how much one word answers for another",
-                                    style::Text::caption, scene::dim_ink)});
+                        scene::note("cosines of the keys: how much one word answers for another")});
 }
 
 /// The keys most like that of `token`.
@@ -108,17 +94,17 @@ struct TurnedPlace {
   double depth;
 };
 
-TurnedPlace turned(double x, double y, double z) {
-  const double sa = std::sin(learn_look().around);
-  const double ca = std::cos(learn_look().around);
-  const double st = std::sin(learn_look().tilt);
-  const double ct = std::cos(learn_look().tilt);
+TurnedPlace turned(const LearnView& view, double x, double y, double z) {
+  const double sa = std::sin(view.around);
+  const double ca = std::cos(view.around);
+  const double st = std::sin(view.tilt);
+  const double ct = std::cos(view.tilt);
   const double into = -sa * x + ca * z;
   return {ca * x + sa * z, ct * y - st * into, st * y + ct * into};
 }
 
 /// Three great circles; what lies behind is fainter.
-void add_rings(Plot& plot) {
+void add_rings(Plot& plot, const LearnView& view) {
   constexpr int pieces = 72;
   constexpr double nowhere = std::numeric_limits<double>::quiet_NaN();
   const style::Palette& c = style::colours();
@@ -129,9 +115,9 @@ void add_rings(Plot& plot) {
       const double angle = 2 * 3.14159265358979 * i / pieces;
       const double u = std::cos(angle);
       const double v = std::sin(angle);
-      const TurnedPlace at = ring == 0   ? turned(u, 0, v)
-                             : ring == 1 ? turned(u, v, 0)
-                             : ring == 2 ? turned(0, u, v)
+      const TurnedPlace at = ring == 0   ? turned(view, u, 0, v)
+                             : ring == 1 ? turned(view, u, v, 0)
+                             : ring == 2 ? turned(view, 0, u, v)
                                          : TurnedPlace{u, v, 1};
       for (PlotSeries* const part : {&front, &behind}) {
         part->x.push_back(at.right);
@@ -144,19 +130,22 @@ void add_rings(Plot& plot) {
 }
 
 /// How the keys lie on a sphere, which can be turned.
-Node sphere(const Computation& computed, const KeyPicture& picture, Index token) {
+Node sphere(Session& session, const KeyPicture& picture) {
+  const Computation& computed = *session.computed();
+  const Index token = session.token();
+  const LearnView& view = session.state().learn;
   const style::Palette& c = style::colours();
   Plot plot{.name = "sphere",
             .x = {.low = -past_the_sphere, .high = past_the_sphere, .has_round = false, .has_grid = false},
             .y = {.low = -past_the_sphere, .high = past_the_sphere, .has_round = false, .has_grid = false},
             .is_area = true};
   plot.presses = true;
-  add_rings(plot);
+  add_rings(plot, view);
   const std::vector<Index> named = nearest(picture, token);
   std::vector<std::pair<double, PlotMark>> keys;  // by depth
   for (Index i = 0; i < picture.directions.points.rows(); ++i) {
     const auto point = picture.directions.points.row(i);
-    const TurnedPlace at = turned(point[0], point[1], point[2]);
+    const TurnedPlace at = turned(view, point[0], point[1], point[2]);
     const bool is_here = picture.first + i == token;
     const auto strength = static_cast<float>(0.4 + 0.6 * std::clamp((at.depth + 1) / 2, 0.0, 1.0));
     PlotMark key = point_mark(fmt::format("{}", picture.first + i), at.right, at.up,
@@ -164,7 +153,7 @@ Node sphere(const Computation& computed, const KeyPicture& picture, Index token)
                                .marker = PlotMarker::circle,
                                .size = is_here ? 6.0F : 3.5F});
     if (std::ranges::find(named, i) != named.end())
-      key.label = {.words = {label_of(computed, picture.first + i)},
+      key.label = {.words = {word_at(computed, picture.first + i)},
                    .colour = is_here ? c.text : c.dim,
                    .is_needed = false};
     key.wish = {8, -6};
@@ -176,18 +165,19 @@ Node sphere(const Computation& computed, const KeyPicture& picture, Index token)
   }
   std::ranges::stable_sort(keys, {}, &std::pair<double, PlotMark>::first);
   for (auto& [depth, key] : keys) plot.marks.push_back(std::move(key));
-  const auto turn = [](const PlotDone& done) {
-    learn_look().around += done.moved.x;
-    learn_look().tilt = std::clamp(learn_look().tilt - done.moved.y, -steepest, steepest);
+  const auto turn = [&session](const PlotDone& done) {
+    session.change([&](SessionState& state) {
+      state.learn.around += done.moved.x;
+      state.learn.tilt = std::clamp(state.learn.tilt - done.moved.y, -steepest, steepest);
+    });
   };
   return scene::column(
       {scene::row(
            {scene::rest(), Node{scene::Over{{scene::plotted(std::move(plot), turn)}, 1}}, scene::rest()})
            .filling(),
        scene::centred(
-           scene::line(fmt::format("keys in their three main directions, {:.0f} % of them; drag to turn",
-                                   100 * picture.directions.explained.sum()),
-                       style::Text::caption, scene::dim_ink))});
+           scene::note(fmt::format("keys in their three main directions, {:.0f} % of them; drag to turn",
+                                   100 * picture.directions.explained.sum())))});
 }
 
 struct NamedKeys {
@@ -248,20 +238,17 @@ Node progress_bar(double progress) {
 scene::Node keys_page(Application& application) {
   const auto computed = application.session.computed();
   const Index tokens = computed->sequence.tokens;
-  StoredKeys key;
-  key.of = computed;
-  key.count = std::min(tokens, most_keys);
-  key.first = std::clamp<Index>(
-      (application.session.token() - most_keys / 2) / window_step_of_keys * window_step_of_keys, 0,
-      tokens - key.count);
-  const Known<KeyPicture> answer = application.session.questions().ask(key);
+  const Index token = application.session.token();
+  const Index count = std::min(tokens, most_keys);
+  const Index first = std::clamp<Index>((token - most_keys / 2) / window_step_of_keys * window_step_of_keys,
+                                        0, tokens - count);
+  const Known<KeyPicture> answer = application.session.questions().ask(StoredKeys{{computed}, first, count});
   if (!answer.value || answer.value->first + answer.value->cosines.rows() > tokens ||
       answer.value->cosines.size() == 0)
     return scene::paragraph(answer.reason.empty() ? "The keys are being compared." : answer.reason)
         .named("reason");
-  const Index token = application.session.token();
   return scene::row({cosines(*computed, answer.value, token).filling(0.55F),
-                     sphere(*computed, *answer.value, token).filling(0.45F)},
+                     sphere(application.session, *answer.value).filling(0.45F)},
                     scene::Gap::far);
 }
 
@@ -272,13 +259,14 @@ scene::Node capacity_page(Application& application) {
       .variant = computed.variant->id,
       .channels = std::min({computed.sequence.dk, computed.sequence.dv, most_channels}),
       .settings = session.choice().settings};
-  if (learn_look().measured != present)
+  auto& measured = context_local<std::optional<CapacitySweep>>();  // it goes on until it is there or stopped
+  if (measured != present)
     return scene::column(
         {scene::paragraph(fmt::format(
              "{} to {} pairs of {} channels go into an empty memory of {} that keeps everything and learns "
              "with a full step; then every one is asked for. Four draws for each kind of keys.",
              1, 4 * present.channels, present.channels, computed.variant->label)),
-         scene::pill("measure").on([present] { learn_look().measured = present; })});
+         scene::pill("measure").on([&measured, present] { measured = present; })});
   Plot plot = empty_plot(present.channels);
   double progress = 0;
   bool under_way = false;

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "app/views/answers.h"
-#include "app/views/floor_rows.h"
-#include "app/widgets/text.h"
+#include "app/views/floor.h"
+#include "app/views/token_words.h"
 #include "core/base/text.h"
 #include "core/formula/notation.h"
 #include "core/insight/memory_change.h"
@@ -181,7 +181,7 @@ FloorMark lane_mark(const LaneState& state) {
 FloorRow lane_row(const Computation& computed, const Remembered& remembered, Index word, Index batch,
                   bool is_present, float height) {
   const Index token = remembered.tokens[static_cast<std::size_t>(word)];
-  const std::string label = visible_label(computed.data->labels[static_cast<std::size_t>(token)]);
+  const std::string label = word_at(computed, token);
   const style::Text text = is_present          ? style::Text::strong
                            : height < low_lane ? style::Text::caption
                                                : style::Text::body;
@@ -262,8 +262,7 @@ std::vector<FloorRow::Link> edge_links(const Computation& computed, const TokenC
   const ReachEdges& edges = courses.edges;
   std::vector<FloorRow::Link> links;
   const auto add = [&](const char* what, ImU32 colour, Index token) {
-    const std::string word = visible_label(computed.data->labels[static_cast<std::size_t>(token)]);
-    links.push_back({fmt::format("{} from {} “{}”", what, token, word), colour, token});
+    links.push_back({fmt::format("{} from {}", what, number_and_word(computed, token)), colour, token});
   };
   if (edges.overshoots && edges.overshoots != edges.diverges)
     add("overshoots", style::colours().text, *edges.overshoots);

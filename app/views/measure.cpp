@@ -1,22 +1,30 @@
 #include "app/views/measure.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <set>
 
 #include "app/gl/context_local.h"
 #include "app/scene/draw.h"
 #include "app/scene/window.h"
+#include "app/session/words.h"
 #include "app/views/floor.h"
-#include "app/widgets/text.h"
+#include "app/views/panels.h"
 #include "core/variants/variants.h"
+
+// What Measure says beside its charts: the answer, which reports are seen, and what their times hold.
 
 namespace palimpsest {
 
 namespace {
 
 using scene::Fit;
+using scene::Gap;
+using scene::Mark;
 using scene::Node;
 using scene::Nodes;
 
@@ -35,7 +43,7 @@ Node headline(const std::string& sentence, const std::string& detail) {
   Nodes wishes;
   const auto add = [&](const std::string& shown, const std::string& below, Fit fit) {
     wishes.push_back(scene::column(
-        {scene::text(shown, style::Text::title, 0, fit).named("headline"),
+        {scene::text(shown, style::Text::headline, 0, fit).named("headline"),
          Node{scene::Text{
                   .words = below, .style = style::Text::caption, .ink = scene::dim_ink, .most_lines = 3}}
              .named("detail")},
@@ -82,17 +90,187 @@ Node times_of_races(Application& application) {
                        scene::Gap::near);
 }
 
-}  // namespace
-
-std::span<const Panel> measure_panels() {
-  static constexpr Panel list[] = {
-      {"Which is faster here?", PanelPlace::center, draw_measure},
-      {"How much of the machine is used", PanelPlace::right_top, draw_measure_roof},
-      {"What is in these times", PanelPlace::right_bottom, draw_measure_side},
-      {"The text##measure", PanelPlace::bottom, draw_measure_floor},
-  };
-  return list;
+/// "9 up to 1,024, 3 at 2,048": how many runs the median is of, by the lengths.
+std::string runs_words(const std::vector<RaceLine>& lines) {
+  std::map<Index, Index> runs;  // by length, the fewest
+  for (const RaceLine& line : lines) {
+    for (const RacePoint& point : line.points) {
+      const auto [place, is_new] = runs.try_emplace(point.entry.tokens, point.repeats);
+      if (!is_new) place->second = std::min(place->second, point.repeats);
+    }
+  }
+  if (runs.empty()) return {};
+  const auto by_count = [](const auto& one, const auto& other) { return one.second < other.second; };
+  const auto [fewest, most] = std::minmax_element(runs.begin(), runs.end(), by_count);
+  if (fewest->second == most->second)
+    return fmt::format("median of {}", counted(most->second, "run", "runs"));
+  return fmt::format("median of {} runs for short n, at least {} for long", most->second, fewest->second);
 }
+
+std::string warm_words(const std::vector<RaceLine>& lines) {
+  bool all = true;
+  Index longest = 0;
+  for (const RaceLine& line : lines) {
+    for (const RacePoint& point : line.points) {
+      all = all && point.warmed;
+      if (point.warmed) longest = std::max(longest, point.entry.tokens);
+    }
+  }
+  if (all) return "a warm-up run before, not counted";
+  return longest > 0 ? "a warm-up run before, not counted, where it is short"
+                     : "no warm-up run: they took long";
+}
+
+std::string shapes_words(const RaceReport& report, const char* between) {
+  std::vector<std::string> shapes;
+  for (const RaceShape& shape : race_shapes(report)) shapes.push_back(in_words(shape));
+  return fmt::format("{}", fmt::join(shapes, between));
+}
+
+std::string report_words(const SeenReport& report) {
+  std::string told = report.from == SeenReport::From::own_race
+                         ? "Measured on this machine since the program was started"
+                         : report.name;
+  told +=
+      fmt::format("\n{} of {} points\n{}", std::ranges::count_if(report.report->points, &RacePoint::measured),
+                  report.report->points.size(), shapes_words(*report.report, "\n"));
+  if (!report.report->complete()) told += "\nnot complete: some points of its plan are not measured";
+  if (report.from == SeenReport::From::file) told += "\n" + report.id;
+  return told;
+}
+
+/// A report: its line, its name, a way to bring it to the front, a way to take it away.
+Node report_row(Application& application, const MeasuredNow& now, std::size_t index) {
+  const style::Palette& c = style::colours();
+  const SeenReport& report = now.reports[index];
+  const bool leads = now.has_leading() && index == now.leading;
+  std::vector<RaceLine> curves;
+  if (now.figures) {
+    std::ranges::copy_if(now.figures->lines[index], std::back_inserter(curves),
+                         [](const RaceLine& line) { return !line.points.empty(); });
+  }
+  const bool has_curves = !curves.empty();
+  const bool is_gpu = has_curves && std::ranges::all_of(now.figures->lines[index], [](const RaceLine& line) {
+                        return line.of.device != "cpu";
+                      });
+  Node line = {Mark{.kind = is_gpu ? Mark::Kind::dashes : Mark::Kind::line,
+                    .ink = leads ? c.text : style::mix(c.panel, c.text, 0.72F),
+                    .strong = leads}};
+  const style::Text letters = leads ? style::Text::strong : style::Text::caption;
+  const scene::Ink ink = has_curves ? c.text : c.dim;
+  // The date goes first where there is little room: the tooltip has it.
+  const std::string undated = report.name.substr(0, report.name.rfind(", 20"));
+  Nodes row = {std::move(line),
+               scene::first_that_fits({scene::text(report.name, letters, ink, scene::Fit::whole),
+                                       scene::line(undated, letters, ink)})
+                   .filling()
+                   .named("name")
+                   .told(report_words(report))};
+  if (!leads || !has_curves) {
+    row.push_back(
+        scene::word_button(has_curves ? "to the front" : "show what it has")
+            .on([&session = application.session, id = report.id, held = report.report] {
+              session.change([&](SessionState& state) {
+                state.measure.leading = id;
+                show_what_it_has(state, *held);
+              });
+            })
+            .told(has_curves ? "The sentence, the crossings and the roofline are about the report in front."
+                             : fmt::format("It has none of the curves that are looked at. It has {}.",
+                                           shapes_words(*report.report, "; "))));
+  }
+  row.push_back(scene::word_button("×")
+                    .on([&application, report] { application.races.take_away(application.session, report); })
+                    .told(report.from == SeenReport::From::own_race
+                              ? "Forgets what was measured here."
+                              : "Takes this report out of sight; its file stays."));
+  return scene::row(std::move(row)).named(std::to_string(index));
+}
+
+Node reports(Application& application, const MeasuredNow& now) {
+  Nodes all = {scene::row(
+      {scene::heading("Reports"), scene::rest(),
+       scene::word_button("open…")
+           .on([&application] { application.show_open = true; })
+           .told("Opens a report of `palimpsest bench --json`; dropping its file does the same.")})};
+  if (is_reading(now, application.races)) all.push_back(scene::caption("being read …"));
+  for (std::size_t i = 0; i < now.reports.size(); ++i) all.push_back(report_row(application, now, i));
+  if (!application.session.state().measure.away.empty()) {
+    all.push_back(scene::word_button("bring back what ships").on([&session = application.session] {
+      session.change([](SessionState& state) { state.measure.away.clear(); });
+    }));
+  }
+  return scene::column(std::move(all), scene::Gap::tight).named("reports");
+}
+
+/// Something that is in the times, or is not.
+Node item(bool is_in, const std::string& words) {
+  const style::Palette& c = style::colours();
+  return Node{
+      scene::Row{.nodes = {scene::mark(is_in ? Mark::Kind::tick : Mark::Kind::dash, is_in ? c.good : c.dim),
+                           scene::text(words, style::Text::caption, is_in ? c.text : c.dim).filling()},
+                 .gap = scene::Gap::small,
+                 .on_top = true}};
+}
+
+Node contents(const MeasuredNow& now) {
+  const RaceReport& report = *now.lead().report;
+  Nodes all = {scene::heading("What is in these times")};
+  if (const std::string runs = runs_words(now.lines()); !runs.empty()) {
+    all.push_back(item(true, runs));
+    all.push_back(item(true, warm_words(now.lines())));
+  }
+  std::set<std::string> devices;
+  for (const RaceLine& line : now.lines()) devices.insert(line.of.device);
+  all.push_back(item(true, "decays, masks, solves, reads and writes of the memory, all heads"));
+  const bool has_gpu =
+      std::ranges::any_of(devices, [](const std::string& device) { return device != "cpu"; });
+  all.push_back(item(now.whole, now.whole ? "transfers and allocations"
+                                : has_gpu ? "transfers and allocations: apart, at each point"
+                                          : "transfers: the data lie where they are used"));
+  all.push_back(item(false, "projections, norms, output gate"));
+  all.push_back(item(false, "making the data, reading files, drawing"));
+  for (const RaceTiming& timing : report.timing) {
+    if (devices.size() > 1 || !devices.contains(timing.device)) continue;
+    all.push_back(scene::word_button("more…").told(
+        fmt::format("{}: {}.\n\nData: {}.", timing.device, timing.words, report.data)));
+  }
+  return scene::column(std::move(all), scene::Gap::tight).named("contents");
+}
+
+/// What was measured where: names, and what may be cut.
+Node facts(const Application& application, const MeasuredNow& now) {
+  const style::Palette& c = style::colours();
+  const RaceReport& report = *now.lead().report;
+  Nodes cells;
+  const auto fact = [&](const std::string& name, const std::string& words, scene::Ink ink) {
+    cells.push_back(scene::caption(name));
+    cells.push_back(scene::note(words, ink).filling().right().named(name));
+  };
+  std::set<std::string> precisions;
+  for (const RaceLine& line : now.lines()) precisions.insert(name(line.of.precision));
+  std::string device =
+      fmt::format("{}, {}", report.machine.processor, counted(report.machine.threads, "thread", "threads"));
+  if (!report.machine.gpu.empty()) device = fmt::format("{} · {}", report.machine.gpu, device);
+  fact("device", device, c.text);
+  if (!report.machine.clocks.empty()) fact("clocks", report.machine.clocks, c.text);
+  fact("program", report.machine.program, c.text);
+  fact("precision", fmt::format("{}", fmt::join(precisions, ", ")), c.text);
+  fact("shape", in_words(now.selection.shape), c.text);
+  if (!report.starts.empty()) {
+    const RaceStart& start = report.starts.back();
+    fact("date", start.date, c.text);
+    fact("command", start.command == "window" ? std::string("in this window") : start.command, c.text);
+  }
+  fact("checked", "not here: `verify` and Prove compare them", c.dim);
+  for (const Backend* const backend : application.session.devices()) {
+    const std::string reason = application.session.why_not_on(*backend, Form::recurrent, nullptr);
+    if (!reason.empty()) fact(backend->name(), "cannot be used here: " + reason, c.alarm);
+  }
+  return scene::grid(2, std::move(cells)).named("facts");
+}
+
+}  // namespace
 
 bool is_reading(const MeasuredNow& now, const Races& races) {
   return now.reports.empty() && (races.reads() || !races.seen().empty());
@@ -115,8 +293,7 @@ const MeasuredNow& measured(Application& application) {
                       .selection = wished_curves(session.state()),
                       .whole = session.state().measure.whole,
                       .figures = nullptr};
-  FiguresOfRaces key = {
-      .reports = {}, .leading = next.leading, .selection = next.selection, .whole = next.whole};
+  FiguresOfRaces key = {{}, next.leading, next.selection, next.whole};
   for (const SeenReport& each : next.reports) key.reports.push_back(each.report);
   const Known<RaceFigures> answer = session.questions().ask(key);
   if (!answer.value || answer.stale) return kept.now;
@@ -205,22 +382,31 @@ void draw_measure(Application& application) {
   scene::show_panel("##measure", false, [&] { return times_of_races(application); });
 }
 
+void draw_measure_side(Application& application) {
+  scene::show_panel("##measure side", true, [&] {
+    const MeasuredNow& now = measured(application);
+    Nodes all = {reports(application, now)};
+    if (now.has_leading())
+      all.insert(all.end(), {scene::rule(), contents(now), scene::rule(), facts(application, now)});
+    return scene::column(std::move(all), Gap::tight).named("side");
+  });
+}
+
 void draw_measure_floor(Application& application) {
-  draw_floor_panel(application, "##measure floor", 10, 4, RowsAbove::none, [&](ImVec2 from, ImVec2 to) {
-    const Session& session = application.session;
-    const auto columns = columns_between(session, from, to, {60, 24});
-    if (!columns) return;
-    const style::Palette& c = style::colours();
-    Floor floor = floor_of(session, "words below the chart");
+  const FloorPanel panel = {.name = "words below the chart", .least = {60, 24}};
+  draw_floor_panel(application, panel, [&](Floor& floor, const FloorPlaces& places) {
+    const Computation& computed = *application.session.computed();
     floor.rows = {words_row(words_height, words_top)};
     floor.rows.back().label.lines = {
-        {.words = fmt::format("the text: n = {}", session.computed()->sequence.tokens), .colour = c.dim}};
-    show_floor(application, floor, *columns);
-    const float below = from.y + style::px(words_height + 6);
-    if (to.y - below >= style::px(18))
-      scene::show_at(scene::line("times are of random data of length n, not of this text",
-                                 style::Text::caption, scene::dim_ink),
-                     {{columns->position.x, below}, to});
+        {.words = fmt::format("the text: n = {}", computed.sequence.tokens), .colour = style::colours().dim}};
+    show_floor(application, floor, places.columns);
+    // Under the words, where there is room.
+    scene::show_at(scene::first_that_fits(
+                       {scene::column({scene::space(Gap::none).fixed(words_height + 6),
+                                       scene::note("times are of random data of length n, not of this text")},
+                                      Gap::none),
+                        scene::column({})}),
+                   {places.columns.position, places.beside.maximum});
   });
 }
 

@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <set>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -10,19 +9,10 @@
 #include "app/scene/plot.h"
 #include "app/session/races.h"
 #include "app/studio/application.h"
-#include "app/studio/workspaces.h"
 
 // What the panels of Measure share.
 
 namespace palimpsest {
-
-/// The panels of Measure.
-std::span<const Panel> measure_panels();
-
-void draw_measure(Application& application);
-void draw_measure_roof(Application& application);
-void draw_measure_side(Application& application);
-void draw_measure_floor(Application& application);
 
 /// Reports with their figures, which belong together.
 struct MeasuredNow {

@@ -35,9 +35,7 @@ void toggle(std::vector<Value>& list, const Value& value) {
 
 /// Changes what is wished for.
 void wish(Session& session, const std::function<void(RaceWish&)>& edit) {
-  SessionState next = session.state();
-  edit(next.measure.wish);
-  if (next.measure.wish != session.state().measure.wish) session.change(std::move(next));
+  session.change([&](SessionState& state) { edit(state.measure.wish); });
 }
 
 /// A line of a list: whether it is chosen, and what a press makes of the wish.
@@ -216,8 +214,7 @@ void add_race(Nodes& all, Application& application, const MeasuredNow& now) {
                 is_elsewhere ? "The report in front was made elsewhere and is not continued here. " : "",
                 missing);
   if (runs)
-    all.push_back(scene::line(fmt::format("{:.0f} % · {}", 100 * races.progress(), races.under_way()),
-                              style::Text::caption, style::colours().dim)
+    all.push_back(scene::note(fmt::format("{:.0f} % · {}", 100 * races.progress(), races.under_way()))
                       .named("progress"));
   all.push_back(scene::pill(label, !runs && !again && !nowhere)
                     .named("race")
@@ -252,9 +249,7 @@ Node pair(Session& session, bool MeasureState::*second, const char* one, const c
   return scene::segments(
       {one, other}, session.state().measure.*second ? 1 : 0,
       [&session, second](std::size_t chosen) {
-        SessionState next = session.state();
-        next.measure.*second = chosen == 1;
-        session.change(std::move(next));
+        session.change([&](SessionState& state) { state.measure.*second = chosen == 1; });
       },
       tip);
 }

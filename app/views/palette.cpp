@@ -8,7 +8,7 @@
 #include "app/studio/command.h"
 #include "app/views/commands_here.h"
 #include "app/views/found_list.h"
-#include "app/views/overlays.h"
+#include "app/views/panels.h"
 
 namespace palimpsest {
 
@@ -26,11 +26,9 @@ struct PaletteState {
 
 /// Its group, its words, why it cannot be done now, its key.
 Node words_of(const Command& command, const std::string& reason) {
-  return scene::row(
-      {scene::caption(command.group).fixed(72),
-       scene::line(command.words, style::Text::body, reason.empty() ? 0 : scene::dim_ink),
-       scene::line(reason, style::Text::caption, scene::dim_ink).filling(),
-       scene::text(key_name(command.key), style::Text::caption, scene::dim_ink, scene::Fit::whole)});
+  return scene::row({scene::caption(command.group).fixed(72),
+                     scene::line(command.words, style::Text::body, reason.empty() ? 0 : scene::dim_ink),
+                     scene::note(reason).filling(), scene::tag(key_name(command.key))});
 }
 
 /// Why the chosen command cannot be done, or what it does; else how to choose another.

@@ -1,4 +1,4 @@
-#include "app/views/overlays.h"
+#include "app/views/panels.h"
 
 #include <fmt/format.h>
 #include "app/scene/window.h"

@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "app/scene/window.h"
 #include "app/stage/cell_words.h"
 #include "app/views/awaited.h"
-#include "app/views/device_departure.h"
 #include "app/views/form_words.h"
-#include "app/widgets/text.h"
+#include "app/views/panels.h"
+#include "app/views/token_words.h"
 #include "core/base/text.h"
 
 namespace palimpsest {
@@ -66,27 +65,17 @@ std::string place_words(const Application& application, const Departure& at, boo
 
 /// `brief` stands where there is no room for `words`, which are its part all the same.
 Node headline(Application& application, const std::string& words, const std::string& brief = {}) {
-  Nodes wishes = {scene::text(words, style::Text::caption, scene::dim_ink, scene::Fit::whole)};
-  if (!brief.empty())
-    wishes.push_back(scene::text(brief, style::Text::caption, scene::dim_ink, scene::Fit::whole));
-  wishes.push_back(scene::line(brief.empty() ? words : brief, style::Text::caption, scene::dim_ink));
+  Node said = scene::that_fits(brief.empty() ? std::vector{words} : std::vector{words, brief, brief});
   return scene::row({scene::text("Where do they part?", style::Text::strong, 0, scene::Fit::whole),
-                     scene::first_that_fits(std::move(wishes)).filling().named("headline").told(words),
-                     form_choice(application)},
+                     std::move(said).filling().named("headline").told(words), form_choice(application)},
                     Gap::wide);
 }
 
-Node centred(Nodes nodes) {
-  nodes.insert(nodes.begin(), scene::rest());
-  nodes.push_back(scene::rest());
-  return scene::row(std::move(nodes), Gap::small);
-}
+Node centred(Nodes nodes) { return scene::centred(scene::row(std::move(nodes), Gap::small)); }
 
 /// What should stand in the box: words and a formula in a line.
 Node should_be(const FormulaChange& change, const Symbols& symbols) {
-  const auto said = [](const std::string& words) {
-    return scene::line(words, style::Text::caption, style::colours().alarm);
-  };
+  const auto said = [](const std::string& words) { return scene::note(words, style::colours().alarm); };
   if (!change.carried.empty()) return centred({said(change.carried)});
   if (!change.should_be) return scene::column({});
   if (change.is_sign)
@@ -114,11 +103,7 @@ Node tensor_picture(const WrongPlace& place, const TensorPicture& picture) {
   if (const auto symbol = place.symbols.find(at.tensor); symbol != place.symbols.end())
     title.push_back(scene::formula(symbol->second.latex, 15,
                                    picture.is_difference ? c.alarm : c.role(symbol->second.role)));
-  Nodes wishes;
-  for (const std::string& words : picture.words)
-    wishes.push_back(scene::text(words, style::Text::caption, ink, scene::Fit::whole));
-  wishes.push_back(scene::line(picture.words.back(), style::Text::caption, ink));
-  title.push_back(scene::first_that_fits(std::move(wishes)));
+  title.push_back(scene::that_fits(picture.words, ink));
   const bool is_column = picture.values.cols() == 1 && picture.values.rows() > 1;
   Node cells =
       picture.values.size() == 0
@@ -147,9 +132,7 @@ std::vector<std::string> words_of_rows(const Computation& computed, const WrongP
   for (Index row = 0; row < place.tensor.should_be.rows(); ++row) {
     const Index token = place.tensor.first_token + (place.first_row + row) / at.rows_per_token;
     const bool is_first = (place.first_row + row) % at.rows_per_token == 0;
-    words.push_back(is_first && token < computed.sequence.tokens
-                        ? visible_label(computed.data->labels[static_cast<std::size_t>(token)])
-                        : std::string());
+    words.push_back(is_first && token < computed.sequence.tokens ? word_at(computed, token) : std::string());
   }
   return words;
 }
@@ -187,17 +170,13 @@ Node tensor_pictures(const Computation& computed, const WrongPlace& place) {
                .filling()},
       .gap = Gap::wide,
       .on_top = true}};
-  Node meaning =
-      scene::row({scene::line(fmt::format("{} × {} numbers{}", place.tensor.should_be.rows(),
-                                          place.tensor.should_be.cols(), cut),
-                              style::Text::caption, scene::dim_ink),
-                  scene::rest(),
-                  scene::first_that_fits(
-                      {scene::text(fmt::format("{}±{}; {:.0f} % of the difference beyond it",
-                                               has_own_scale ? "" : "one scale, ", range, 100 * place.beyond),
-                                   style::Text::caption, scene::dim_ink, scene::Fit::whole),
-                       scene::line(fmt::format("±{}; {:.0f} % beyond", range, 100 * place.beyond),
-                                   style::Text::caption, scene::dim_ink)})});
+  Node meaning = scene::row(
+      {scene::note(fmt::format("{} × {} numbers{}", place.tensor.should_be.rows(),
+                               place.tensor.should_be.cols(), cut)),
+       scene::rest(),
+       scene::that_fits({fmt::format("{}±{}; {:.0f} % of the difference beyond it",
+                                     has_own_scale ? "" : "one scale, ", range, 100 * place.beyond),
+                         fmt::format("±{}; {:.0f} % beyond", range, 100 * place.beyond)})});
   return scene::column({std::move(pictures).filling(), std::move(meaning)}, Gap::tight);
 }
 
@@ -214,8 +193,7 @@ Node arithmetic(Application& application, const WrongPlace& place) {
   const auto symbol = place.symbols.find(at.tensor);
   Node cell = scene::row({symbol == place.symbols.end() ? scene::caption(at.tensor)
                                                         : scene::formula(symbol->second.latex, 14, c.dim),
-                          scene::line(cell_indices(place.tensor.should_be, {at.tensor, at.row, at.column}),
-                                      style::Text::caption, scene::dim_ink)},
+                          scene::note(cell_indices(place.tensor.should_be, {at.tensor, at.row, at.column}))},
                          Gap::tight);
   const bool has_fault = !application.session.state().prove.fault.id.empty();
   Node button = scene::pill("to the Stage  →")
@@ -232,9 +210,10 @@ Node arithmetic(Application& application, const WrongPlace& place) {
 }
 
 /// The question for the first tensor that the fault that is in makes wrong.
-WrongHere wrong_by_fault(const Application& application) {
+template <class Key>
+Key about_fault(const Application& application) {
   const InjectedFault& fault = application.session.state().prove.fault;
-  auto key = about_proof<WrongHere>(application);
+  auto key = about_proof<Key>(application);
   key.form = fault.form;
   key.fault = fault.id;
   return key;
@@ -244,7 +223,7 @@ WrongHere wrong_by_fault(const Application& application) {
 Known<std::optional<WrongPlace>> ask_wrong(Application& application) {
   if (application.session.state().prove.fault.id.empty())
     return ask_device_departure(application, proof_form(application));
-  return application.session.questions().ask(wrong_by_fault(application));
+  return application.session.questions().ask(about_fault<WrongHere>(application));
 }
 
 /// What is wrong: formula, tensors, arithmetic. `reason`: why no step may be off, in a sentence; `message`:
@@ -264,17 +243,9 @@ Node wrong(Application& application, const std::string& reason, const std::strin
   if (!message.empty()) return scene::paragraph("Its equations cannot be carried out: " + message);
   if (!answer.reason.empty()) return scene::paragraph(answer.reason);
   if (answer.value && !answer.stale) return scene::paragraph(reason);
-  return awaiting("looking for the first step that is off", answer,
-                  [&application] { application.session.questions().give_up(wrong_by_fault(application)); });
-}
-
-/// The question for what the fault does that is in.
-FaultHere present_fault(const Application& application) {
-  const InjectedFault& fault = application.session.state().prove.fault;
-  auto key = about_proof<FaultHere>(application);
-  key.form = fault.form;
-  key.fault = fault.id;
-  return key;
+  return awaiting("looking for the first step that is off", answer, [&application] {
+    application.session.questions().give_up(about_fault<WrongHere>(application));
+  });
 }
 
 /// The first step that a fault makes wrong.
@@ -283,9 +254,11 @@ Node faulty(Application& application) {
   const Known<FaultFigures> figures = ask_present_fault(application);
   if (!figures.value || figures.stale)
     return scene::column(
-        {headline(application, fault.label),
-         awaiting("carrying out the faulty equations", figures,
-                  [&application] { application.session.questions().give_up(present_fault(application)); })},
+        {headline(application, fault.label), awaiting("carrying out the faulty equations", figures,
+                                                      [&application] {
+                                                        application.session.questions().give_up(
+                                                            about_fault<FaultHere>(application));
+                                                      })},
         Gap::wide);
   if (!figures.value->without.empty()) {
     const std::string& refused = application.session.computed()->no_fault;
@@ -324,12 +297,9 @@ Node parting_device(Application& application) {
 }
 
 Node centre(Application& application) {
+  if (const std::string nothing = nothing_to_show(application, ", so nothing can part"); !nothing.empty())
+    return scene::paragraph(nothing);
   const auto computed = application.session.computed();
-  if (!computed)
-    return scene::paragraph(
-        "Nothing is open yet. Drop a file here or press Ctrl+O; D lists captures and presets.");
-  if (computed->sequence.tokens == 0)
-    return scene::paragraph("This sequence has no tokens, so nothing can part.");
   const ProveState& state = application.session.state().prove;
   if (!state.fault.id.empty()) return faulty(application);
   if (!state.fragile.empty())
@@ -343,38 +313,28 @@ Node centre(Application& application) {
 
 }  // namespace
 
-std::span<const Panel> prove_panels() {
-  static constexpr Panel list[] = {
-      {"Make it wrong", PanelPlace::left_top, draw_prove_faults},
-      {"Where do they part?", PanelPlace::center, draw_prove},
-      {"Everything that can be checked", PanelPlace::right_top, draw_prove_grid},
-      {"How far from the recurrence", PanelPlace::bottom, draw_prove_floor},
-  };
-  return list;
-}
-
 Form proof_form(const Application& application) {
   const InjectedFault& fault = application.session.state().prove.fault;
   return fault.id.empty() ? application.session.choice().form : fault.form;
 }
 
 void choose_proof_form(Application& application, Form form) {
-  Choice choice = application.session.choice();
-  choice.form = form;
-  if (!choice.fault.id.empty()) choice.fault.form = form;
-  application.session.choose(std::move(choice));
+  application.session.choose([form](Choice& choice) {
+    choice.form = form;
+    if (!choice.fault.id.empty()) choice.fault.form = form;
+  });
 }
 
 void inject(Application& application, const std::string& fault) {
-  ProveState prove = application.session.state().prove;
-  prove.fault = {fault, proof_form(application)};
-  prove.fragile.clear();
-  application.session.change_prove(prove);
+  application.session.change([&, form = proof_form(application)](SessionState& state) {
+    state.prove.fault = {fault, form};
+    state.prove.fragile.clear();
+  });
 }
 
 Known<FaultFigures> ask_present_fault(Application& application) {
   if (application.session.state().prove.fault.id.empty()) return {};
-  return application.session.questions().ask(present_fault(application));
+  return application.session.questions().ask(about_fault<FaultHere>(application));
 }
 
 Known<FragileFigures> ask_present_fragile(Application& application) {
@@ -386,10 +346,36 @@ Known<FragileFigures> ask_present_fragile(Application& application) {
   return application.session.questions().ask(key);
 }
 
-std::string numbered_word(const Computation& computed, Index token) {
-  const auto& labels = computed.data->labels;
-  if (token < 0 || token >= std::ssize(labels)) return fmt::format("token {}", token);
-  return fmt::format("token {} “{}”", token, visible_label(labels[static_cast<std::size_t>(token)]));
+bool parts_on_device(const Computation& computed, Form form) {
+  const FormResult& result = computed.form(form);
+  const bool is_faulty = computed.right && computed.choice.fault.form == form;
+  return !is_cpu(*computed.device) && !is_faulty && result.is_compared && result.missing.empty() &&
+         !result.judgement.passed();
+}
+
+Known<std::optional<WrongPlace>> ask_device_departure(Application& application, Form form) {
+  const auto computed = application.session.computed();
+  if (!computed || !parts_on_device(*computed, form)) return {};
+  const double tolerance = std::max(step_tolerance, computed->form(form).judgement.allowed());
+  return application.session.questions().ask(WrongHere{{without_fault(computed)}, form, {}, tolerance},
+                                             Urgency::later);
+}
+
+std::string departure_words(const Computation& computed, const Departure& at) {
+  return fmt::format("{} parts at token {}, in {}", computed.choice.device, at.token, at.tensor);
+}
+
+void go_to_departure(Application& application, Form form, const Departure& at) {
+  application.playing = false;
+  application.show_welcome = false;
+  application.session.choose([form](Choice& choice) { choice.form = form; });
+  if (const Trace* trace = application.session.trace()) {
+    const Block block = trace->block(at.block);
+    const std::vector<Operation>& operations = trace->phase(block).operations;
+    const auto operation = std::ranges::find(operations, at.operation, &Operation::id);
+    application.session.set_cursor({at.block, operation - operations.begin(), at.token - block.first_token});
+  }
+  application.enter("step");
 }
 
 void draw_prove(Application& application) {

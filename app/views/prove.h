@@ -1,29 +1,30 @@
 #pragma once
 
-#include <span>
 #include <string>
-#include <vector>
 
 #include "app/scene/node.h"
-#include "app/scene/plot.h"
 #include "app/session/prove_questions.h"
 #include "app/studio/application.h"
-#include "app/studio/workspaces.h"
 
 // What the panels of Prove share.
 
 namespace palimpsest {
 
-/// The panels of Prove.
-std::span<const Panel> prove_panels();
-
-void draw_prove(Application& application);
-void draw_prove_faults(Application& application);
-void draw_prove_grid(Application& application);
-void draw_prove_floor(Application& application);
-
 /// The form that Prove looks at: the one with the fault, else the one that is stepped through.
 Form proof_form(const Application& application);
+
+/// The first tensor of a form that the device in use makes otherwise than the CPU, asked for where the form
+/// is beyond what it is allowed. No value: that is not known yet, or there is nothing to ask.
+Known<std::optional<WrongPlace>> ask_device_departure(Application& application, Form form);
+
+/// Whether a form is beyond what it is allowed on a device that is not the CPU.
+bool parts_on_device(const Computation& computed, Form form);
+
+/// "cuda parts at token 12, in U": where, and in which tensor.
+std::string departure_words(const Computation& computed, const Departure& at);
+
+/// Steps to where a form departs, on the Stage of Step.
+void go_to_departure(Application& application, Form form, const Departure& at);
 
 /// Looks at another one; a fault goes with it.
 void choose_proof_form(Application& application, Form form);
@@ -45,35 +46,6 @@ Known<FaultFigures> ask_present_fault(Application& application);
 /// A fragile form as it is looked at.
 Known<FragileFigures> ask_present_fragile(Application& application);
 
-/// A line over the words: how far something is from the recurrence at each.
-struct ProofCurve {
-  std::string words;
-  std::shared_ptr<const void> owner;  // of what follows
-  const std::vector<double>* errors = nullptr;
-  PlotLook look = {};
-  bool is_wrong = false;
-};
-
-/// The lines that are wanted and there by now, and how many are still computed.
-struct ProofLines {
-  std::vector<ProofCurve> lines;
-  std::vector<std::shared_ptr<const Seen>> seen;  // through an arithmetic: what is lost there
-  int awaited = 0;
-};
-
-ProofLines proof_lines(Application& application);
-
-/// They as a plot over the words, with what is lost and a flag at the first wrong word, whose pole goes on
-/// for `below` design pixels.
-Plot difference_plot(Application& application, const ProofLines& all, const WordPlaces& places, float below);
-
-/// What became of numbers that are lost there: each kind that has a mark of its own once.
-std::vector<LostNumber::As> lost_kinds(const ProofLines& all);
-
-/// The mark of a number that is lost: down where it underflows, up where it overflows, a lozenge where its
-/// digits cancel.
-PlotLook lost_look(LostNumber::As as);
-
 /// The centre while a fragile form is looked at, and while nothing is wrong.
 scene::Node fragile_form(Application& application);
 scene::Node proof(Application& application);
@@ -86,8 +58,5 @@ std::string with_small_letter(std::string words);
 
 /// "f16: what is written underflows to 0 at …": what became of a number on its way through an arithmetic.
 std::string lost_words(const Application& application, const Seen& seen, const LostNumber& lost);
-
-/// "12 holds": a token with its word.
-std::string numbered_word(const Computation& computed, Index token);
 
 }  // namespace palimpsest

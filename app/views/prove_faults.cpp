@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/gl/context_local.h"
-#include "app/scene/draw.h"
+#include "app/scene/window.h"
 #include "app/session/words.h"
+#include "app/views/panels.h"
 #include "app/views/prove.h"
-#include "app/widgets/text.h"
 #include "core/base/text.h"
 
 namespace palimpsest {
@@ -87,28 +86,20 @@ std::string number_of(const Known<FaultFigures>& figures) {
 /// Long texts take seconds for every fault: there each is tried when it is chosen, unless all are asked for.
 constexpr Index most_tokens_tried = 1024;
 
-struct TriedFaults {
-  std::string of;  // data and form for which all are
-};
-
 /// Whether all faults are tried unasked; else a way to ask for it.
-bool tries_all(Nodes& all, const Application& application) {
-  const Computation& computed = *application.session.computed();
-  const Index tokens = computed.sequence.tokens;
-  if (tokens <= most_tokens_tried) return true;
-  auto& tried = context_local<TriedFaults>();
-  const std::string present =
-      fmt::format("{} {} {}", computed.data->id, computed.choice.variant, name(proof_form(application)));
-  if (tried.of == present) return true;
+bool tries_all(Nodes& all, Session& session) {
+  const Index tokens = session.computed()->sequence.tokens;
+  if (tokens <= most_tokens_tried || session.state().prove.tries_all) return true;
   all.push_back(
       scene::caption(
           fmt::format(
               "None is tried yet: with {} words each takes a while. A click on a sentence tries it alone.",
               tokens))
           .named("untried"));
-  all.push_back(scene::link("try all")
-                    .told("Puts every mistake into the form in turn, and says how far off each is.")
-                    .on([&tried, present] { tried.of = present; }));
+  all.push_back(
+      scene::link("try all")
+          .told("Puts every mistake into the form in turn, and says how far off each is.")
+          .on([&session] { session.change([](SessionState& state) { state.prove.tries_all = true; }); }));
   return false;
 }
 
@@ -121,7 +112,7 @@ void add_faults(Nodes& all, Application& application) {
   std::vector<Listed> impossible;
   Index noticed = 0;
   Index known = 0;
-  const bool tries = tries_all(all, application);
+  const bool tries = tries_all(all, application.session);
   // The newest wish is granted first.
   for (std::size_t i = faults().size(); i-- > 0;) {
     const Fault& fault = faults()[i];
@@ -193,10 +184,10 @@ Node fragile_list(Application& application) {
                             .is_chosen = is_chosen,
                             .colour = style::colours().strength},
                            [&session, next = is_chosen ? std::string() : fragile.way.id] {
-                             ProveState prove = session.state().prove;
-                             prove.fragile = next;
-                             prove.fault.id.clear();
-                             session.change_prove(prove);
+                             session.change([&](SessionState& state) {
+                               state.prove.fragile = next;
+                               state.prove.fault.id.clear();
+                             });
                            }));
   }
   return scene::column(std::move(all), Gap::none).named("fragile");
@@ -205,16 +196,16 @@ Node fragile_list(Application& application) {
 }  // namespace
 
 void draw_prove_faults(Application& application) {
-  if (style::begin_panel("##make it wrong") && application.session.computed()) {
+  scene::show_panel("##make it wrong", true, [&] {
+    if (!application.session.computed()) return scene::column({});
     Nodes faults = {scene::row({scene::heading("Make it wrong"), scene::rest(), scene::caption("off by")}),
                     scene::space(Gap::small)};
     add_faults(faults, application);
-    scene::show(scene::column(
-                    {scene::column(std::move(faults), Gap::none).named("faults"), fragile_list(application)},
-                    Gap::near)
-                    .named("side"));
-  }
-  style::end_panel();
+    return scene::column(
+               {scene::column(std::move(faults), Gap::none).named("faults"), fragile_list(application)},
+               Gap::near)
+        .named("side");
+  });
 }
 
 }  // namespace palimpsest

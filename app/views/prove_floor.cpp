@@ -1,16 +1,279 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "app/scene/draw.h"
 #include "app/views/floor.h"
-#include "app/views/floor_rows.h"
+#include "app/views/form_words.h"
+#include "app/views/line_looks.h"
+#include "app/views/panels.h"
 #include "app/views/prove.h"
-#include "app/widgets/text.h"
+#include "app/views/token_words.h"
+
+// How far forms and arithmetics are from the recurrence, word by word, as a plot over the words.
 
 namespace palimpsest {
 
 namespace {
+
+/// A line over the words: how far something is from the recurrence at each.
+struct ProofCurve {
+  std::string words;
+  std::shared_ptr<const void> owner;  // of what follows
+  const std::vector<double>* errors = nullptr;
+  PlotLook look = {};
+  bool is_wrong = false;
+};
+
+/// The lines that are wanted and there by now, and how many are still computed.
+struct ProofLines {
+  std::vector<ProofCurve> lines;
+  std::vector<std::shared_ptr<const Seen>> seen;  // through an arithmetic: what is lost there
+  int awaited = 0;
+};
+
+constexpr double exact = 1e-17;      // where an error of 0 is drawn, below all others
+constexpr double exact_gap = 1e-16;  // from there down numbers are no scale
+constexpr int least_reach = 1;       // powers of ten: how high the chart goes at least,
+constexpr int most_reach = 15;       // and at most; what is larger, or no number, lies at its upper side
+constexpr double point_width = 2;    // pixels that a point of a line takes at least
+constexpr float lane = 11;           // between rows of marks, in design pixels
+
+void add_line(ProofLines& all, const Known<Seen>& answer, ProofCurve line, Index tokens) {
+  if (!answer.value || answer.stale) {
+    if (answer.reason.empty()) ++all.awaited;
+    return;
+  }
+  if (static_cast<Index>(answer.value->errors.size()) != tokens) return;
+  line.owner = answer.value;
+  line.errors = &answer.value->errors;
+  all.lines.push_back(std::move(line));
+}
+
+void add_forms(Application& application, ProofLines& all) {
+  const Computation& computed = *application.session.computed();
+  const ProveState& prove = application.session.state().prove;
+  auto key = about_proof<ProofLine>(application);
+  for (const Form form : all_forms) {
+    if (!computed.trace(form)) continue;
+    key.form = form;
+    const bool is_reference = form == Form::recurrent && is_cpu(*computed.device);
+    const bool has_fault = !prove.fault.id.empty() && prove.fault.form == form;
+    add_line(all, application.session.questions().ask(key, Urgency::later),
+             {.words = is_reference ? std::string("recurrent f64: what all are measured against")
+                                    : fmt::format("{} f64{}{}", name(form), on_device(computed.choice),
+                                                  has_fault ? ", without the fault" : ""),
+              .owner = nullptr,
+              .look = proof_look(form, Arithmetic::f64)},
+             computed.sequence.tokens);
+  }
+}
+
+void add_precisions(Application& application, ProofLines& all) {
+  const Computation& computed = *application.session.computed();
+  auto key = about_proof<ProofLine>(application);
+  key.form = proof_form(application);
+  if (!computed.trace(key.form)) return;
+  const bool has_f64 = application.session.state().prove.lens == ProofLens::both;  // among the forms
+  for (const Arithmetic arithmetic : all_arithmetics) {
+    if (arithmetic == Arithmetic::f64 && has_f64) continue;
+    key.arithmetic = arithmetic;
+    const Known<Seen> answer = application.session.questions().ask(key, Urgency::later);
+    add_line(all, answer,
+             {.words = fmt::format("{} {}{}", name(key.form), name(arithmetic),
+                                   arithmetic == Arithmetic::f64 ? on_device(computed.choice) : ""),
+              .owner = nullptr,
+              .look = proof_look(key.form, arithmetic)},
+             computed.sequence.tokens);
+    if (answer.value && !answer.stale) all.seen.push_back(answer.value);
+  }
+}
+
+/// The power of ten, an odd one as all beside the chart, that all lines stay below.
+int reach_of(const std::vector<ProofCurve>& lines) {
+  double most = 0;
+  for (const ProofCurve& line : lines) {
+    for (const double error : *line.errors) {
+      if (std::isfinite(error)) most = std::max(most, error);
+    }
+  }
+  int reach = least_reach;
+  while (reach < most_reach && most > std::pow(10.0, reach)) reach += 2;
+  return reach;
+}
+
+/// " (↑ to 1.2e+35)": how far a line goes beyond the chart; empty where it does not.
+std::string beyond_words(const std::vector<double>& errors, double largest) {
+  double most = 0;
+  for (const double error : errors) {
+    if (!std::isfinite(error)) return " (↑ to no number)";
+    most = std::max(most, error);
+  }
+  return most > largest ? fmt::format(" (↑ to {})", scientific(most)) : std::string();
+}
+
+/// The worst of every stretch of words that is wide enough to be seen, in the middle of it.
+void add_points(PlotSeries& series, const std::vector<double>& errors, const WordPlaces& places,
+                double largest) {
+  for (Index first = places.begin; first < places.end;) {
+    Index end = first + 1;
+    while (end < places.end && places.left(end + 1) - places.left(first) <= point_width) ++end;
+    double worst = 0;
+    for (Index t = first; t < end; ++t) {
+      const double error = errors.at(static_cast<std::size_t>(t));
+      worst = std::max(worst, error < largest ? error : largest);  // what is no number too
+    }
+    series.x.push_back((places.left(first) + places.left(end)) / 2);
+    series.y.push_back(std::max(worst, exact));
+    first = end;
+  }
+}
+
+LostNumber::As mark_of(LostNumber::As as) {
+  return as == LostNumber::As::not_a_number ? LostNumber::As::infinite : as;
+}
+
+/// The mark of a number that is lost: down where it underflows, up where it overflows, a lozenge where its
+/// digits cancel.
+PlotLook lost_look(LostNumber::As as) {
+  const style::Palette& c = style::colours();
+  if (as == LostNumber::As::cancelled) return {.colour = c.dim, .marker = PlotMarker::lozenge, .size = 4};
+  return is_zero(as) ? PlotLook{.colour = c.gate, .marker = PlotMarker::down, .size = 3.5F}
+                     : PlotLook{.colour = c.alarm, .marker = PlotMarker::up, .size = 3.5F};
+}
+
+/// Where numbers are lost in arithmetics: the first of every kind, on the exact line, a row for each
+/// arithmetic.
+void add_lost(Plot& plot, const Application& application, const ProofLines& all, const WordPlaces& places) {
+  float lower = 7;
+  for (const auto& seen : all.seen) {
+    for (const LostNumber& lost : seen->lost) {
+      if (lost.as == LostNumber::As::made_of_lost || lost.token < places.begin || lost.token >= places.end)
+        continue;
+      const double x = places.middle(lost.token);
+      if (x < 0) continue;  // of a word that is cut
+      const std::string words = lost_words(application, *seen, lost);
+      PlotMark* const last = plot.marks.empty() ? nullptr : &plot.marks.back();
+      if (last && last->name == "lost" && last->x == x && last->shift.y == -lower) {
+        last->tip += "\n" + words;
+        continue;
+      }
+      PlotMark mark = point_mark("lost", x, plot.y.low, lost_look(mark_of(lost.as)));
+      mark.shift.y = -lower;
+      mark.tip = words;
+      plot.marks.push_back(std::move(mark));
+    }
+    if (!seen->lost.empty()) lower += lane;
+  }
+}
+
+/// The first wrong word: what Prove says of it, or else where the last line, a wrong one, leaves the
+/// tolerance.
+Index first_wrong(Application& application, const ProofLines& all, double allowed) {
+  if (const auto wrong = ask_device_departure(application, proof_form(application));
+      wrong.value && !wrong.stale && *wrong.value)
+    return (*wrong.value)->tensor.departure.token;
+  if (const Known<FaultFigures> fault = ask_present_fault(application);
+      fault.value && !fault.stale && fault.value->departure)
+    return fault.value->departure->token;
+  if (all.lines.empty() || !all.lines.back().is_wrong) return -1;
+  const std::vector<double>& errors = *all.lines.back().errors;
+  const auto off = std::ranges::find_if(errors, [&](double error) { return !(error <= allowed); });
+  return off == errors.end() ? -1 : off - errors.begin();
+}
+
+ProofLines proof_lines(Application& application) {
+  const style::Palette& c = style::colours();
+  const ProveState& prove = application.session.state().prove;
+  const Index tokens = application.session.computed()->sequence.tokens;
+  ProofLines all;
+  if (!prove.fragile.empty() && prove.fault.id.empty()) {
+    const Known<FragileFigures> answer = ask_present_fragile(application);
+    if (!answer.value || answer.stale) {
+      ++all.awaited;
+    } else if (answer.value->run && std::ssize(answer.value->run->errors) == tokens) {
+      const FragileRun& run = *answer.value->run;
+      const bool holds = answer.value->holds();
+      all.lines.push_back({.words = fmt::format("{} f64, as it should be", name(answer.value->form)),
+                           .owner = answer.value,
+                           .errors = &run.right_errors,
+                           .look = {.colour = c.text, .width = 1.5F}});
+      all.lines.push_back({.words = find_fragile_form(prove.fragile).way.label,
+                           .owner = answer.value,
+                           .errors = &run.errors,
+                           .look = {.colour = holds ? c.strength : c.alarm, .width = 2.5F},
+                           .is_wrong = !holds});
+    }
+    return all;
+  }
+  if (prove.lens != ProofLens::precisions) add_forms(application, all);
+  if (prove.lens != ProofLens::forms) add_precisions(application, all);
+  const Known<FaultFigures> fault = ask_present_fault(application);
+  if (fault.value && !fault.stale && std::ssize(fault.value->errors) == tokens) {
+    all.lines.push_back(
+        {.words = fmt::format("{}, {}", name(prove.fault.form), find_fault(prove.fault.id).label),
+         .owner = fault.value,
+         .errors = &fault.value->errors,
+         .look = {.colour = c.alarm, .width = 2.5F},
+         .is_wrong = true});
+  } else if (!prove.fault.id.empty() && !fault.value) {
+    ++all.awaited;
+  }
+  return all;
+}
+
+/// What became of numbers that are lost there: each kind that has a mark of its own once.
+std::vector<LostNumber::As> lost_kinds(const ProofLines& all) {
+  std::vector<LostNumber::As> kinds;
+  for (const LostNumber::As as :
+       {LostNumber::As::underflow, LostNumber::As::cancelled, LostNumber::As::infinite}) {
+    const bool occurs = std::ranges::any_of(all.seen, [&](const auto& seen) {
+      return std::ranges::any_of(seen->lost, [&](const LostNumber& lost) { return mark_of(lost.as) == as; });
+    });
+    if (occurs) kinds.push_back(as);
+  }
+  return kinds;
+}
+
+/// They as a plot over the words, with what is lost and a flag at the first wrong word, whose pole goes on
+/// for `below` design pixels.
+Plot difference_plot(Application& application, const ProofLines& all, const WordPlaces& places, float below) {
+  const style::Palette& c = style::colours();
+  const Computation& computed = *application.session.computed();
+  const double allowed =
+      tolerance(*computed.variant, computed.sequence.settings, proof_form(application), Precision::f64).error;
+  const double largest = std::pow(10.0, reach_of(all.lines));
+  Plot plot{.name = "difference",
+            .x = {.high = places.width, .has_round = false},
+            .y = {.scale = PlotAxis::Scale::log10,
+                  .low = exact / 2,
+                  .high = largest * 2,
+                  .named = {{.at = exact, .words = "exact"},
+                            {.at = allowed, .words = "tolerance", .colour = c.good}},
+                  .gap = exact_gap},
+            .is_area = true};
+  plot.marks.push_back(level_mark("tolerance", allowed, {.colour = c.good, .width = 1.5F}));
+  for (const ProofCurve& line : all.lines) {
+    PlotSeries series{.name = line.words, .look = line.look};
+    series.label.words = {line.words + beyond_words(*line.errors, largest)};
+    add_points(series, *line.errors, places, largest);
+    plot.series.push_back(std::move(series));
+  }
+  add_lost(plot, application, all, places);
+  const Index flag = first_wrong(application, all, allowed);
+  if (flag < 0) return plot;
+  const bool is_in_view = flag >= places.begin && flag < places.end;
+  const double x = is_in_view ? places.middle(flag) : flag < places.begin ? -1 : places.width + 1;
+  plot.marks.push_back(
+      {.kind = PlotMark::Kind::flag,
+       .name = "first wrong word",
+       .x = x,
+       .look = {.colour = c.alarm},
+       .label = {.words = {fmt::format("first wrong word: {}, token {}", quoted_word(computed, flag), flag)}},
+       .shift = {0, below}});
+  return plot;
+}
 
 constexpr float headline_height = 30;
 constexpr float errors_height = 50;
@@ -43,9 +306,8 @@ scene::Node lens_choice(Application& application) {
   const ProofLens present = application.session.state().prove.lens;
   const auto chosen = std::ranges::find(all_proof_lenses, present) - std::begin(all_proof_lenses);
   return scene::segments(words, static_cast<std::size_t>(chosen), [&application](std::size_t pressed) {
-    ProveState prove = application.session.state().prove;
-    prove.lens = all_proof_lenses[pressed];
-    application.session.change_prove(prove);
+    application.session.change(
+        [pressed](SessionState& state) { state.prove.lens = all_proof_lenses[pressed]; });
   });
 }
 
@@ -55,7 +317,7 @@ scene::Node headline_of(Application& application, const ProofLines& all) {
                       : std::string("largest difference at a word, as a share of the largest output");
   scene::Nodes row = {
       scene::text("How far from the recurrence, word by word", style::Text::strong, 0, scene::Fit::whole),
-      scene::line(words, style::Text::caption, scene::dim_ink).filling()};
+      scene::note(words).filling()};
   if (application.session.state().prove.fragile.empty()) {
     row.push_back(marks_legend(all));
     row.push_back(lens_choice(application));
@@ -71,43 +333,38 @@ std::string values_words(const Computation& computed, const ProofLines& all, Ind
   return words;
 }
 
-void draw_proved_rows(Application& application, ImVec2 from, ImVec2 to) {
-  const Session& session = application.session;
-  const Computation& computed = *session.computed();
-  ProofLines all = proof_lines(application);
-  // While other data come, what is shown may be of other words than the lines.
-  std::erase_if(all.lines,
-                [&](const ProofCurve& line) { return line.errors->size() != computed.tokens.size(); });
-  scene::show_at(headline_of(application, all), {from, {to.x, from.y + style::px(headline_height)}});
-  const auto columns = columns_between(session, {from.x, from.y + style::px(headline_height)}, to, {60, 80});
-  if (!columns) return;
-  Floor floor = floor_of(session, "proved words");
-  floor.groups.through = false;
-  floor.rows = {{.name = "forms", .kind = FloorRow::Kind::own, .above = 4, .below = below_chart},
-                words_row()};
-  std::string told;
-  floor.rows.front().draw = [&](const FloorColumns& over, const Rectangle& place) {
-    told = draw_over_words(
-               difference_plot(application, all, word_places(over), below_chart + floor_words_height), place)
-               .told;
-  };
-  floor.rows.front().tip = [&](Index token) {
-    return told.empty() ? values_words(computed, all, token) : std::string();
-  };
-  add_fact_rows(floor, computed, *columns);
-  add_error_row(floor, computed, *columns, errors_height);
-  float needed = least_chart + floor_captions_height;
-  for (const FloorRow& row : floor.rows) needed += row.height;
-  if (columns->size.y < style::px(needed)) floor.rows.resize(2);
-  floor.rows.push_back(captions_row());
-  show_floor(application, floor, *columns);
-}
-
 }  // namespace
 
 void draw_prove_floor(Application& application) {
-  draw_floor_panel(application, "##prove floor", 12, 4, RowsAbove::none,
-                   [&](ImVec2 from, ImVec2 to) { draw_proved_rows(application, from, to); });
+  const FloorPanel panel = {.name = "proved words", .top = 12, .head = headline_height};
+  draw_floor_panel(application, panel, [&](Floor& floor, const FloorPlaces& places) {
+    const Computation& computed = *application.session.computed();
+    ProofLines all = proof_lines(application);
+    // While other data come, what is shown may be of other words than the lines.
+    std::erase_if(all.lines,
+                  [&](const ProofCurve& line) { return line.errors->size() != computed.tokens.size(); });
+    scene::show_at(headline_of(application, all), places.head);
+    floor.groups.through = false;
+    floor.rows = {{.name = "forms", .kind = FloorRow::Kind::own, .above = 4, .below = below_chart},
+                  words_row()};
+    std::string told;
+    floor.rows.front().draw = [&](const FloorColumns& over, const Rectangle& place) {
+      told =
+          draw_over_words(
+              difference_plot(application, all, word_places(over), below_chart + floor_words_height), place)
+              .told;
+    };
+    floor.rows.front().tip = [&](Index token) {
+      return told.empty() ? values_words(computed, all, token) : std::string();
+    };
+    add_fact_rows(floor, computed, places.columns);
+    add_error_row(floor, computed, places.columns, errors_height);
+    float needed = least_chart + floor_captions_height;
+    for (const FloorRow& row : floor.rows) needed += row.height;
+    if (places.columns.size.y < style::scale() * needed) floor.rows.resize(2);
+    floor.rows.push_back(captions_row());
+    show_floor(application, floor, places.columns);
+  });
 }
 
 }  // namespace palimpsest

@@ -7,8 +7,8 @@
 #include "app/session/devices.h"
 #include "app/session/inputs.h"
 #include "app/views/form_words.h"
+#include "app/views/panels.h"
 #include "app/views/prove.h"
-#include "app/widgets/text.h"
 #include "core/variants/variants.h"
 
 // Everything that can be checked: a cell for every rule, form, precision and device.
@@ -53,11 +53,10 @@ void go_to_worst(Application& application, const VerifyResult& result) {
       application.refusal = "The worst case of this cell has no token: there is nothing to go to.";
       return;
     }
-    SessionState next = session.state();
+    SessionState next = without_words(session.state());
     next.data = data.id;
     next.edits.clear();
     next.head = 0;
-    next.words.clear();
     next.prove.fault.id.clear();
     next.prove.fragile.clear();
     Side& side = next.sides.front();
@@ -158,15 +157,13 @@ Node row_of_squares(Application& application, const Squares& columns, const Grid
 
 /// A rule's name as far as it has room: without what it says more, "(scalar decay)", and without "attention".
 Node rule_name(const Variant& variant, bool is_present) {
-  const scene::Ink ink = is_present ? style::colours().text : style::colours().dim;
-  Nodes wishes = {scene::text(variant.label, style::Text::caption, ink, scene::Fit::whole)};
-  std::string name = variant.label;
-  for (const std::string_view more : {" (", " attention"}) {
-    name.erase(std::min(name.find(more), name.size()));
-    wishes.push_back(scene::text(name, style::Text::caption, ink, scene::Fit::whole));
-  }
-  wishes.push_back(scene::line(name, style::Text::caption, ink));
-  return scene::first_that_fits(std::move(wishes)).right().filling(0.53F);
+  std::vector<std::string> names = {variant.label};
+  for (const std::string_view more : {" (", " attention"})
+    names.push_back(names.back().substr(0, names.back().find(more)));
+  names.push_back(names.back());
+  return scene::that_fits(names, is_present ? style::colours().text : style::colours().dim)
+      .right()
+      .filling(0.53F);
 }
 
 /// What the colours mean, left of the forms' names.
@@ -250,8 +247,7 @@ Node state(CheckedGrid& checks) {
   const std::string words = runs == 0     ? std::string("nothing is checked yet")
                             : failed == 0 ? fmt::format("{} comparisons, all agree", runs)
                                           : fmt::format("{} of {} comparisons part", failed, runs);
-  Node line =
-      scene::line(words, style::Text::caption, failed == 0 ? style::colours().dim : style::colours().alarm);
+  Node line = scene::note(words, failed == 0 ? style::colours().dim : style::colours().alarm);
   const Node as_high = scene::link("cancel");  // so that the grid stays where it is
   if (runs > 0)
     line = std::move(line).told(

@@ -29,7 +29,7 @@ scene::Node word_links(const FirstLook& look, const std::function<void(const Wor
                                       .ink = style::colours().accent}};
     all.push_back(scene::row(
         {std::move(link).named(fmt::format("word {}", word.token)).on([press, word] { press(word); }),
-         scene::text(word.what, style::Text::caption, scene::dim_ink, scene::Fit::whole)},
+         scene::tag(word.what)},
         Gap::small));
   }
   return scene::row(std::move(all), Gap::wide).named("words");
@@ -38,9 +38,7 @@ scene::Node word_links(const FirstLook& look, const std::function<void(const Wor
 void go_to_word(Application& application, const WordToSee& word) {
   Session& session = application.session;
   if (word.token >= session.data().tokens) return;
-  application.playing = false;
-  application.show_welcome = false;
-  session.go_to_token(word.token);
+  application.go_to(word.token);
   const Trace* trace = session.trace();
   if (!trace || trace->form != Form::recurrent) return;
   Cursor cursor = session.cursor();
@@ -66,9 +64,7 @@ scene::Node story_line(Application& application) {
       look->words.empty()
           ? scene::caption("What to look at: D").named("words")
           : word_links(*look, [&application](const WordToSee& word) { go_to_word(application, word); });
-  return scene::row({scene::column({scene::text(look->story, style::Text::caption, 0, scene::Fit::whole),
-                                    std::move(below)},
-                                   Gap::none),
+  return scene::row({scene::column({scene::tag(look->story, 0), std::move(below)}, Gap::none),
                      scene::icon_button("close", Icon::close, 20)
                          .told("Puts this away, for good; D, Data, says more and has these links too.")
                          .on([&application, id] { put_away(application.closed_stories, id); })})

@@ -3,10 +3,9 @@
 #include "app/session/memory_questions.h"
 #include "app/studio/application.h"
 #include "app/views/floor.h"
-#include "app/views/floor_rows.h"
 #include "app/views/form_words.h"
 #include "app/views/panels.h"
-#include "app/widgets/text.h"
+#include "app/views/token_words.h"
 #include "core/base/text.h"
 
 namespace palimpsest {
@@ -40,26 +39,24 @@ std::string facts_words(const TokenFacts& facts, const Recall* recall, const std
 
 /// "fading since then has left 0.93 of it by “drum”": of the word under the pointer.
 std::string kept_words(Session& session, Index token) {
-  KeptSince key;
-  key.of = session.computed();
-  key.first = token;
-  key.last = session.token();
-  if (!key.of.lock() || key.first >= key.last) return {};
-  const Known<std::optional<KeptBetween>> kept = session.questions().ask(key);
+  const Index last = session.token();
+  if (token >= last) return {};
+  const auto computed = session.computed();
+  const Known<std::optional<KeptBetween>> kept = session.questions().ask(KeptSince{{computed}, token, last});
   if (!kept.value || !*kept.value) return {};
   const KeptBetween& part = **kept.value;
-  std::string words = fmt::format("\nfading leaves {:.3g} of it until “{}”", part.mean,
-                                  visible_label(session.data().labels[static_cast<std::size_t>(key.last)]));
+  std::string words =
+      fmt::format("\nfading leaves {:.3g} of it until {}", part.mean, quoted_word(*computed, last));
   if (part.channels > 1)
     words += fmt::format(", {:.2g} to {:.2g} over its {} channels", part.least, part.most, part.channels);
   return words;
 }
 
 std::string token_words(Session& session, Index token, Index bad) {
-  const auto index = static_cast<std::size_t>(token);
-  std::string words = fmt::format("word {}: “{}”", token, visible_label(session.data().labels[index]));
   const Computation& computed = *session.computed();
-  words += facts_words(computed.tokens[index], computed.recall(token), computed.written_by);
+  std::string words = fmt::format("word {}: {}", token, quoted_word(computed, token));
+  words += facts_words(computed.tokens[static_cast<std::size_t>(token)], computed.recall(token),
+                       computed.written_by);
   words += kept_words(session, token);
   if (token == bad) words += "\nHere the forms begin to differ.";
   return words;
@@ -68,20 +65,21 @@ std::string token_words(Session& session, Index token, Index bad) {
 }  // namespace
 
 void draw_timeline(Application& application) {
-  draw_floor_panel(application, "##timeline panel", 8, 0, RowsAbove::facts, [&](ImVec2 from, ImVec2 to) {
+  const FloorPanel panel = {.name = "timeline",
+                            .top = 8,
+                            .gap = 0,
+                            .least = {40, 60},
+                            .has_overview = true,
+                            .legend = RowsAbove::facts};
+  draw_floor_panel(application, panel, [&](Floor& floor, const FloorPlaces& places) {
     Session& session = application.session;
     const Computation& computed = *session.computed();
-    to.y -= floor_overview_height();
-    const auto columns = columns_between(session, from, to, {40, 60});
-    if (!columns) return;
-    Floor floor = floor_of(session, "timeline");
     floor.flagged = computed.agree ? -1 : first_bad_token(computed);
     floor.tip = [&](Index token) { return token_words(session, token, floor.flagged); };
     floor.rows = {captions_row(14), words_row(23, 0)};
-    add_fact_rows(floor, computed, *columns);
-    add_error_row(floor, computed, *columns);
-    show_floor(application, floor, *columns);
-    draw_floor_overview(floor_view(), *columns, session.token());
+    add_fact_rows(floor, computed, places.columns);
+    add_error_row(floor, computed, places.columns);
+    show_floor(application, floor, places.columns);
   });
 }
 

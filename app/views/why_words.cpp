@@ -10,7 +10,7 @@
 
 #include "app/stage/box.h"
 #include "app/stage/cell_words.h"
-#include "app/views/floor_rows.h"
+#include "app/views/floor.h"
 #include "app/widgets/text.h"
 #include "core/base/text.h"
 #include "core/formula/expression.h"

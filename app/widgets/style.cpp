@@ -235,6 +235,7 @@ const Face& face(Text text) {
   const State& fonts = state();
   switch (text) {
     case Text::strong:
+    case Text::headline:
       return fonts.strong;
     case Text::number:
     case Text::number_small:
@@ -252,6 +253,8 @@ float em(Text text) {
       return 12;
     case Text::title:
       return 16;
+    case Text::headline:
+      return 19;
     case Text::number_large:
       return 28;
     default:

@@ -97,6 +97,7 @@ enum class Text {
   strong,        // 14, heavier: the word at the cursor, the program's name
   caption,       // 12
   title,         // 16
+  headline,      // 19, heavier: what a workspace finds
   number,        // 14, digits of one width
   number_small,  // 12, digits of one width
   number_large,  // 28, digits of one width

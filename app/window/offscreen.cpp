@@ -9,7 +9,6 @@
 #include <imgui.h>
 
 #include <array>
-#include <chrono>
 #include <ctime>
 #include <vector>
 
@@ -96,19 +95,13 @@ class Context {
   EGLContext context_ = EGL_NO_CONTEXT;
 };
 
-double milliseconds() {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
-// The processor's time that this thread has used.
-double thread_milliseconds() {
-  timespec used{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return static_cast<double>(used.tv_sec) * 1e3 + static_cast<double>(used.tv_nsec) * 1e-6;
-}
-
 }  // namespace
+
+double clock_milliseconds(int clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
+}
 
 struct Offscreen::State {
   Context context;  // first, so that it ends last
@@ -145,14 +138,14 @@ void Offscreen::draw_frame(const std::function<void()>& draw, bool seen) {
 
 FrameTime Offscreen::time(const std::function<void()>& draw, bool seen) {
   prepare();
-  const double processor = thread_milliseconds();
-  const double start = milliseconds();
+  const double processor = clock_milliseconds(CLOCK_THREAD_CPUTIME_ID);
+  const double start = clock_milliseconds(CLOCK_MONOTONIC);
   state_->canvas.build(state_->width, state_->height, draw);
-  const double built = milliseconds();
-  const double used = thread_milliseconds() - processor;
+  const double built = clock_milliseconds(CLOCK_MONOTONIC);
+  const double used = clock_milliseconds(CLOCK_THREAD_CPUTIME_ID) - processor;
   state_->canvas.fill(seen);
   glFinish();
-  return {.processor = used, .elapsed = built - start, .driver = milliseconds() - built};
+  return {.processor = used, .elapsed = built - start, .driver = clock_milliseconds(CLOCK_MONOTONIC) - built};
 }
 
 void Offscreen::pass(const std::function<void()>& draw) { draw_frame(draw, false); }

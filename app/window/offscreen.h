@@ -7,6 +7,9 @@
 
 namespace palimpsest {
 
+/// The milliseconds of one of the system's clocks (a clockid_t).
+double clock_milliseconds(int clock);
+
 /// What a frame took, in milliseconds.
 struct FrameTime {
   double processor = 0;  // of this thread, for what the program does until Dear ImGui's lists are complete

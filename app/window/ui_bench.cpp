@@ -25,7 +25,7 @@ namespace palimpsest {
 
 namespace {
 
-/// The seconds between the machine's start and the process's, as /proc/self/stat has them.
+/// The milliseconds between the machine's start and the process's, as /proc/self/stat has them.
 double process_began() {
   std::ifstream file("/proc/self/stat");
   std::string text{std::istreambuf_iterator<char>(file), {}};
@@ -35,19 +35,14 @@ double process_began() {
   for (int number = 3; number < 22; ++number) fields >> field;
   double ticks = 0;
   fields >> ticks;
-  return ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+  return 1e3 * ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
 }  // namespace
 
 StartMoment start_moment() {
   static const double began = process_began();
-  const auto milliseconds = [](clockid_t clock, double from) {
-    timespec now{};
-    clock_gettime(clock, &now);
-    return (static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9 - from) * 1e3;
-  };
-  return {milliseconds(CLOCK_BOOTTIME, began), milliseconds(CLOCK_THREAD_CPUTIME_ID, 0)};
+  return {clock_milliseconds(CLOCK_BOOTTIME) - began, clock_milliseconds(CLOCK_THREAD_CPUTIME_ID)};
 }
 
 namespace {
@@ -116,25 +111,22 @@ class Person {
   Clock::time_point started_;
 };
 
-/// The durations of frames.
-class Durations {
- public:
-  void add(const FrameTime& time) {
-    processor_.push_back(time.processor);
-    elapsed_.push_back(time.elapsed);
-    driver_.push_back(time.driver);
-  }
-
-  FramesOf of(const std::string& form, const std::string& what, std::optional<bool> complete = {}) const {
-    return {form,    what, processor_.size(), spread(processor_), spread(elapsed_), spread(driver_).median,
-            complete};
-  }
-
- private:
-  std::vector<double> processor_;
-  std::vector<double> elapsed_;
-  std::vector<double> driver_;
-};
+/// What frames came to.
+FramesOf frames_of(const std::string& form, const std::string& what, const std::vector<FrameTime>& times,
+                   std::optional<bool> complete = {}) {
+  const auto spread_of = [&](double FrameTime::*part) {
+    std::vector<double> durations;
+    for (const FrameTime& time : times) durations.push_back(time.*part);
+    return spread(std::move(durations));
+  };
+  return {form,
+          what,
+          times.size(),
+          spread_of(&FrameTime::processor),
+          spread_of(&FrameTime::elapsed),
+          spread_of(&FrameTime::driver).median,
+          complete};
+}
 
 std::string sequence(Index tokens, Index channels) {
   return preset_id(presets().front(), {.tokens = tokens, .dk = channels, .dv = channels});
@@ -149,29 +141,23 @@ FramesOf open_sequence(Person& person, const std::string& id) {
   Session& session = person.application().session;
   person.application().open_first_capture();
   person.settle();
-  Durations durations;
+  std::vector<FrameTime> times;
   const auto is_open = [&] { return session.data().id == id || !session.message().empty(); };
-  durations.add(person.frame([&] { session.open_named(id); }));
+  times.push_back(person.frame([&] { session.open_named(id); }));
   for (int i = 0; !is_open(); ++i) {
     if (i == most_frames) throw Error(late);
     person.rest();
-    durations.add(person.frame([] {}));
+    times.push_back(person.frame([] {}));
   }
   require_no_problem(session);
-  for (int i = 0; i < settling_frames; ++i) durations.add(person.frame([] {}));
-  return durations.of(name(session.choice().form), "opening the sequence");
-}
-
-void choose_form(Person& person, Form form) {
-  Choice choice = person.application().session.choice();
-  choice.form = form;
-  person.application().session.choose(std::move(choice));
+  for (int i = 0; i < settling_frames; ++i) times.push_back(person.frame([] {}));
+  return frames_of(name(session.choice().form), "opening the sequence", times);
 }
 
 void drag_decay(Session& session, int number) {
-  Choice choice = session.choice();
-  set_slider(choice.edits, "scale_decay", 1 + 0.001 * (number + 1));
-  session.choose(std::move(choice), "decay");
+  session.choose(
+      [number](Choice& choice) { set_slider(choice.edits, "scale_decay", 1 + 0.001 * (number + 1)); },
+      "decay");
 }
 
 /// As the pointer does that is dragged along the whole bar under the words.
@@ -241,9 +227,9 @@ FramesOf frames_of_action(Person& person, const NamedAction& named, const UiBenc
   application.session.go_to_token(application.session.data().tokens / 4);
   application.steps_per_second = fastest;
   const bool is_complete = person.settle();
-  Durations durations;
+  std::vector<FrameTime> times;
   for (int i = 0; i < bench.frames; ++i) {
-    durations.add(person.frame([&] { action(application, i); }));
+    times.push_back(person.frame([&] { action(application, i); }));
     person.rest();
   }
   application.playing = false;
@@ -253,10 +239,10 @@ FramesOf frames_of_action(Person& person, const NamedAction& named, const UiBenc
   const auto is_there = [&] { return session.computed()->choice.edits == session.choice().edits; };
   for (int i = 0; !is_there(); ++i) {
     if (i == most_frames) throw Error(late);
-    durations.add(person.frame([] {}));
+    times.push_back(person.frame([] {}));
     person.rest();
   }
-  return durations.of(name(session.choice().form), what, is_complete);
+  return frames_of(name(session.choice().form), what, times, is_complete);
 }
 
 /// Lays over the report that ships one in which everything takes half as long again: that of a slower
@@ -284,23 +270,16 @@ std::vector<FramesOf> frames_of_forms(Person& person, const UiBench& bench) {
   if (bench.workspace == "measure") overlay_report(person);
   const auto actions = actions_at_rest(bench);
   for (const Form form : measured) {
-    choose_form(person, form);
+    person.application().session.choose([form](Choice& choice) { choice.form = form; });
     for (const NamedAction& action : actions) found.push_back(frames_of_action(person, action, bench));
   }
   const NamedAction drag = {"dragging a slider",
                             [](Application& a, int number) { drag_decay(a.session, number); }};
   for (const Form form : measured) {
-    choose_form(person, form);
+    person.application().session.choose([form](Choice& choice) { choice.form = form; });
     found.push_back(frames_of_action(person, drag, bench));
   }
   return found;
-}
-
-/// The processor's time that this process has used, in milliseconds.
-double process_milliseconds() {
-  timespec used{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-  return static_cast<double>(used.tv_sec) * 1e3 + static_cast<double>(used.tv_nsec) * 1e-6;
 }
 
 /// How long a change takes until its result is on the screen; what OpenGL needs is left out.
@@ -311,7 +290,7 @@ void drag_to_picture(Person& person, int changes, UiTimes& times) {
   for (int i = 0; i < changes; ++i) {
     const std::uint64_t before = session.computed()->version;
     const auto start = Clock::now();
-    const double used = process_milliseconds();
+    const double used = clock_milliseconds(CLOCK_PROCESS_CPUTIME_ID);
     double driver = person.frame([&] { drag_decay(session, i); }, false).driver;
     for (int frame = 0; session.computed()->version == before; ++frame) {
       if (frame == most_frames) throw Error(late);
@@ -320,7 +299,7 @@ void drag_to_picture(Person& person, int changes, UiTimes& times) {
     }
     const std::chrono::duration<double, std::milli> taken = Clock::now() - start;
     durations.push_back(taken.count() - driver);
-    processor.push_back(process_milliseconds() - used);
+    processor.push_back(clock_milliseconds(CLOCK_PROCESS_CPUTIME_ID) - used);
     person.await();
   }
   times.changes = durations.size();
@@ -332,7 +311,7 @@ void drag_to_picture(Person& person, int changes, UiTimes& times) {
 std::optional<PictureTimes> weights_to_picture(Person& person, const UiBench& bench) {
   open_sequence(person, sequence(bench.tokens, bench.channels));
   person.settle();
-  const auto has_squares = [&] { return attend_sight(*person.application().session.computed()).side > 0; };
+  const auto has_squares = [] { return attend_sight().side > 0; };
   const auto squares = [&](auto is_good) {
     return has_squares() && is_good(seen_weights(person.application(), WeighedBy::rule)) &&
            is_good(seen_weights(person.application(), WeighedBy::softmax));
@@ -349,7 +328,7 @@ std::optional<PictureTimes> weights_to_picture(Person& person, const UiBench& be
     driver += person.frame([] {}, false).driver;
     if (times.coarse == 0 && squares([](const SeenWeights& seen) { return seen.is_covered; }))
       times.coarse = now();
-    if (squares([](const SeenWeights& seen) { return seen.parts == seen.wanted; })) times.fine = now();
+    if (squares([](const SeenWeights& seen) { return seen.there == seen.wanted; })) times.fine = now();
     if (frame == settling_frames && !has_squares()) return std::nullopt;
     person.rest();
   }

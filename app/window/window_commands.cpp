@@ -4,7 +4,10 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <optional>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -27,51 +30,52 @@ namespace palimpsest {
 
 namespace {
 
-/// What `render` and the window can be told on the command line, as it stands there.
+/// What `render` and the window can be told on the command line.
+constexpr std::pair<const char*, const char*> look_options[] = {
+    {"FILE", "a session, pinned places or data, as the window's Open takes them"},
+    {"--session", "a saved session (JSON)"},
+    {"--state", "a copied place (one string)"},
+    {"--capture", "a file with q, k and v; or capture:NAME, preset:NAME"},
+    {"--at", "TOKEN or TOKEN:OPERATION, such as 19:error"},
+    {"--variant", "compute this variant instead of the data's own"},
+    {"--form", nullptr},
+    {"--device", "cpu or cuda"},
+    {"--chunk", "chunk size of the forms that have chunks"},
+    {"--head", "which head"},
+    {"--scale", "how much larger everything is drawn, 0.5 to 4"},
+    {"--theme", "dark or light"},
+    {"--workspace", "step, learn, attend, compare, prove or measure"},
+    {"--fault", "put this mistake into the form (see verify --faults)"},
+};
+
+using Given = std::optional<std::string>;
+
+/// What was said there.
 struct Look {
-  std::optional<std::string> file = {};
-  std::optional<std::string> session = {};
-  std::optional<std::string> state = {};
-  std::optional<std::string> capture = {};
-  std::optional<std::string> at = {};
-  std::optional<std::string> variant = {};
-  std::optional<std::string> form = {};
-  std::optional<std::string> device = {};
-  std::optional<std::string> chunk = {};
-  std::optional<std::string> head = {};
-  std::optional<std::string> scale = {};
-  std::optional<std::string> theme = {};
-  std::optional<std::string> workspace = {};
-  std::optional<std::string> fault = {};
+  std::map<std::string, Given, std::less<>> given = {};
   std::vector<std::string> races = {};  // reports of bench
+
+  const Given& operator[](std::string_view name) const {
+    static const Given nothing;
+    const auto found = given.find(name);
+    return found == given.end() ? nothing : found->second;
+  }
 };
 
 void add_look(CommandOptions command, Look& look) {
-  command.option("FILE", look.file, "a session, pinned places or data, as the window's Open takes them");
-  command.option("--session", look.session, "a saved session (JSON)");
-  command.option("--state", look.state, "a copied place (one string)");
-  command.option("--capture", look.capture, "a file with q, k and v; or capture:NAME, preset:NAME");
-  command.option("--at", look.at, "TOKEN or TOKEN:OPERATION, such as 19:error");
-  command.option("--variant", look.variant, "compute this variant instead of the data's own");
-  command.option("--form", look.form, form_names());
-  command.option("--device", look.device, "cpu or cuda");
-  command.option("--chunk", look.chunk, "chunk size of the forms that have chunks");
-  command.option("--head", look.head, "which head");
-  command.option("--scale", look.scale, "how much larger everything is drawn, 0.5 to 4");
-  command.option("--theme", look.theme, "dark or light");
-  command.option("--workspace", look.workspace, "step, learn, attend, compare, prove or measure");
-  command.option("--fault", look.fault, "put this mistake into the form (see verify --faults)");
+  for (const auto& [name, words] : look_options)
+    command.option(name, look.given[name], words ? words : form_names());
   command.option("--race", look.races, "a report of bench, to be seen in Measure; may be given again",
                  {.repeated = true, .one_at_a_time = true});
 }
 
 /// The scale that was asked for, or `standard`.
 float scale_of(const Look& look, float standard) {
-  if (!look.scale) return standard;
-  const double scale = parse_number(*look.scale, "--scale");
+  if (!look["--scale"]) return standard;
+  const double scale = parse_number(*look["--scale"], "--scale");
   if (scale < least_scale || scale > most_scale) {
-    throw InputError(
-        fmt::format("--scale is {}; expected a number from {} to {}", *look.scale, least_scale, most_scale));
+    throw InputError(fmt::format("--scale is {}; expected a number from {} to {}", *look["--scale"],
+                                 least_scale, most_scale));
   }
   return static_cast<float>(scale);
 }
@@ -95,37 +99,36 @@ void require(bool good, const Session& session) {
 }
 
 void require_theme(const Look& look) {
-  if (look.theme && *look.theme != "dark" && *look.theme != "light")
-    throw InputError(fmt::format("--theme is \"{}\"; expected dark or light", *look.theme));
+  if (look["--theme"] && *look["--theme"] != "dark" && *look["--theme"] != "light")
+    throw InputError(fmt::format("--theme is \"{}\"; expected dark or light", *look["--theme"]));
 }
 
 /// Shows it in the theme and the workspace that were asked for.
 void dress(Application& application, const Look& look) {
-  if (look.theme) {
-    ViewOptions view = application.session.state().view;
-    view.theme = *look.theme == "light" ? Theme::light : Theme::dark;
-    application.session.change_view(view);
-  }
+  if (look["--theme"])
+    application.change_view(
+        [&](ViewOptions& view) { view.theme = *look["--theme"] == "light" ? Theme::light : Theme::dark; });
   for (const std::string& file : look.races) {
     const RaceReport report = read_race(file);  // says at once what is wrong with it
     application.races.open(application.session, file);
-    SessionState shown = application.session.state();
-    show_what_it_has(shown, report);
-    application.session.change(std::move(shown));
+    application.session.change([&](SessionState& state) { show_what_it_has(state, report); });
   }
-  if (look.workspace) application.enter(*look.workspace);
+  if (look["--workspace"]) application.enter(*look["--workspace"]);
 }
 
 /// Whether nothing was asked for that says what is to be seen.
 bool asks_for_nothing(const Look& look) {
-  return !look.file && !look.session && !look.state && !look.capture && !look.at && !look.variant &&
-         !look.form && !look.device && !look.chunk && !look.head && !look.fault && look.races.empty();
+  return look.races.empty() && std::ranges::all_of(look.given, [](const auto& each) {
+           const bool is_how =
+               each.first == "--scale" || each.first == "--theme" || each.first == "--workspace";
+           return is_how || !each.second;
+         });
 }
 
 /// A saved place has its own; its file and that of pinned places are JSON.
 bool has_own_theme(const Look& look) {
-  const bool is_saved = look.file && std::filesystem::path(*look.file).extension() == ".json";
-  return is_saved || look.session || look.state;
+  return look["--session"] || look["--state"] ||
+         (look["FILE"] && std::filesystem::path(*look["FILE"]).extension() == ".json");
 }
 
 /// Opens what was asked for; the first capture if nothing was. Waits until its place can be seen, not until
@@ -133,22 +136,22 @@ bool has_own_theme(const Look& look) {
 void prepare(Application& application, const Look& look) {
   Session& session = application.session;
   require_theme(look);
-  if ((look.session || look.state) && look.capture) {
+  if ((look["--session"] || look["--state"]) && look["--capture"]) {
     throw InputError(fmt::format("--{} says which data it belongs to: give it or --capture, not both",
-                                 look.session ? "session" : "state"));
+                                 look["--session"] ? "session" : "state"));
   }
-  if (look.session && look.state) throw InputError("give --session or --state, not both");
-  if (look.file && (look.session || look.state || look.capture))
+  if (look["--session"] && look["--state"]) throw InputError("give --session or --state, not both");
+  if (look["FILE"] && (look["--session"] || look["--state"] || look["--capture"]))
     throw InputError(
-        fmt::format("{} is to be opened: leave --session, --state and --capture out", *look.file));
-  if (look.file) {
-    require(application.open(*look.file), session);
-  } else if (look.session) {
-    require(session.open_saved(*look.session), session);
-  } else if (look.state) {
-    require(session.from_string(*look.state), session);
-  } else if (look.capture) {
-    require(session.open(open_data(*look.capture)), session);
+        fmt::format("{} is to be opened: leave --session, --state and --capture out", *look["FILE"]));
+  if (look["FILE"]) {
+    require(application.open(*look["FILE"]), session);
+  } else if (look["--session"]) {
+    require(session.open_saved(*look["--session"]), session);
+  } else if (look["--state"]) {
+    require(session.from_string(*look["--state"]), session);
+  } else if (look["--capture"]) {
+    require(session.open(open_data(*look["--capture"])), session);
   } else {
     application.open_first_capture();
     require(session.computed() != nullptr || session.computing(), session);
@@ -159,27 +162,27 @@ void prepare(Application& application, const Look& look) {
   require(session.message().empty(), session);
 
   Choice choice = session.choice();
-  if (look.variant) choice.variant = find_variant(*look.variant).id;
-  if (look.form) choice.form = parse_form(*look.form);
-  if (look.device) choice.device = usable_backend(*look.device, session.devices()).name();
-  if (look.chunk) {
-    choice.chunk_size = parse_count(*look.chunk, "--chunk");
+  if (look["--variant"]) choice.variant = find_variant(*look["--variant"]).id;
+  if (look["--form"]) choice.form = parse_form(*look["--form"]);
+  if (look["--device"]) choice.device = usable_backend(*look["--device"], session.devices()).name();
+  if (look["--chunk"]) {
+    choice.chunk_size = parse_count(*look["--chunk"], "--chunk");
     require_chunk_size(choice.chunk_size);
   }
-  if (look.head) {
-    choice.head = parse_count(*look.head, "--head");
+  if (look["--head"]) {
+    choice.head = parse_count(*look["--head"], "--head");
     if (const Index heads = session.data().heads * session.data().batches; choice.head >= heads)
       throw InputError(fmt::format("--head is {}; expected a head from 0 to {}", choice.head, heads - 1));
   }
-  if (look.fault) choice.fault = {find_fault(*look.fault).id, choice.form};
+  if (look["--fault"]) choice.fault = {find_fault(*look["--fault"]).id, choice.form};
   session.choose(std::move(choice));
   session.wait_for_choice();
   require(session.message().empty(), session);
-  if (look.device && !session.left_device().empty()) throw Unsupported(session.left_device());
-  if (look.fault && !session.computed()->no_fault.empty())
-    throw Unsupported(fmt::format("--fault {}: {}", *look.fault, session.computed()->no_fault));
+  if (look["--device"] && !session.left_device().empty()) throw Unsupported(session.left_device());
+  if (look["--fault"] && !session.computed()->no_fault.empty())
+    throw Unsupported(fmt::format("--fault {}: {}", *look["--fault"], session.computed()->no_fault));
   dress(application, look);
-  if (look.at) go_to(session, *look.at);
+  if (look["--at"]) go_to(session, *look["--at"]);
   session.wait_for_place();
   session.start_history();
 }
@@ -251,12 +254,13 @@ void render_tour(const std::filesystem::path& folder, Console console) {
     throw InputError(
         fmt::format("--tour {}: the folder cannot be made: {}", folder.string(), problem.message()));
   const std::vector<TourStop> stops = {
-      {"1-a-token-is-written.png", {.at = "19:error", .form = "recurrent"}},
-      {"2-chunkwise.png", {.at = "19:solve", .form = "chunkwise"}},
-      {"3-parallel.png", {.at = "40:solve", .form = "parallel"}},
-      {"4-one-decay-per-channel.png", {.capture = "capture:kda_overwrite_l1", .at = "30:decay", .head = "1"}},
-      {"5-softmax.png", {.capture = "capture:softmax_names_l17", .at = "40:weights"}},
-      {"6-light.png", {.at = "19:write", .theme = "light"}},
+      {"1-a-token-is-written.png", {{{"--at", "19:error"}, {"--form", "recurrent"}}}},
+      {"2-chunkwise.png", {{{"--at", "19:solve"}, {"--form", "chunkwise"}}}},
+      {"3-parallel.png", {{{"--at", "40:solve"}, {"--form", "parallel"}}}},
+      {"4-one-decay-per-channel.png",
+       {{{"--capture", "capture:kda_overwrite_l1"}, {"--at", "30:decay"}, {"--head", "1"}}}},
+      {"5-softmax.png", {{{"--capture", "capture:softmax_names_l17"}, {"--at", "40:weights"}}}},
+      {"6-light.png", {{{"--at", "19:write"}, {"--theme", "light"}}}},
   };
   for (const TourStop& stop : stops) {
     Application application;
@@ -271,7 +275,7 @@ void render_tour(const std::filesystem::path& folder, Console console) {
 /// Throws Unsupported, saying why, where the form that was asked for does not exist.
 void require_form(const Application& application, const Look& look) {
   const auto computed = application.session.computed();
-  if ((!look.form && !look.session && !look.state) || !computed) return;
+  if ((!look["--form"] && !look["--session"] && !look["--state"]) || !computed) return;
   const Form form = application.session.choice().form;
   const std::string& reason = computed->form(form).missing;
   if (!reason.empty())
@@ -334,9 +338,9 @@ CliCommand render_command() {
         throw InputError("render needs --output FILE.png, --text or --tour FOLDER");
       const auto [width, height] = parse_size(options->size);
       const float scale = scale_of(options->look, 1);
-      require_other_file(options->output, options->look.file);
-      require_other_file(options->output, options->look.session);
-      require_other_file(options->output, options->look.capture);
+      require_other_file(options->output, options->look["FILE"]);
+      require_other_file(options->output, options->look["--session"]);
+      require_other_file(options->output, options->look["--capture"]);
       if (!options->output.empty()) writable_target(options->output);  // before the work is done
       for (const std::string& race : options->look.races) require_other_file(options->output, race);
       Application application;
@@ -344,12 +348,12 @@ CliCommand render_command() {
       application.session.wait();
       require(application.session.message().empty(), application.session);
       if (const std::string& reason = application.session.left_device(); !reason.empty()) {
-        if (options->look.device) throw Unsupported(reason);
+        if (options->look["--device"]) throw Unsupported(reason);
         tell(console, reason);
       }
       require_other_file(options->output, application.session.data().id);
       require_form(application, options->look);
-      application.show_welcome = !options->look.at;
+      application.show_welcome = !options->look["--at"];
       if (options->why) hold_cell(application, *options->why);
       if (!options->page.empty()) open_page(application, options->page);
       render_to(application, width, height, scale,
@@ -401,13 +405,13 @@ void show_window(const Look& look, StartTimes* times = nullptr) {
     dress(application, first);
     application.session.start_history();
   } else {
-    if (!first.theme && !has_own_theme(first)) first.theme = kept.read().theme;
+    if (!first["--theme"] && !has_own_theme(first)) first.given["--theme"] = kept.read().theme;
     prepare(application, first);
   }
   note(&StartTimes::prepared);
   Window window({.width = kept.read().width, .height = kept.read().height, .scale = scale});
   note(&StartTimes::opened);
-  if (!look.scale) application.zoom = kept.read().scale;
+  if (!look["--scale"]) application.zoom = kept.read().scale;
   try {
     application.panel_layout().restore({kept.read().layout, kept.read().own_workspaces});
   } catch (const InputError& error) {
@@ -467,7 +471,7 @@ CliCommand window_command() {
 void draw_race(const RaceReport& report, const std::string& file) {
   Application application;
   application.races = Races("");
-  prepare(application, {.theme = "light", .workspace = "measure"});
+  prepare(application, {{{"--theme", "light"}, {"--workspace", "measure"}}});
   application.races.adopt(application.session, report);
   application.show_welcome = false;
   application.session.wait();

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <memory>
 
+#include "app/scene/parts.h"
 #include "app/session/paths.h"
 #include "app/session/presets.h"
 #include "app/studio/application.h"
@@ -17,6 +18,7 @@
 #include "core/variants/variants.h"
 #include "tests/folders.h"
 #include "tests/gui/tests.h"
+#include "tests/offscreen/plots.h"
 
 // The test engine drives the real program with mouse and keyboard; what is asserted is the session.
 
@@ -461,7 +463,15 @@ void picks_data_and_heads(ImGuiTestContext* context) {
   press(context, ImGuiKey_H);
   IM_CHECK_EQ(session.choice().head, 1);
   context->ItemClick("//Top bar/###data");
-  context->KeyChars("Kimi overwriting");
+  context->Yield(3);
+  // Rows out of sight are no items: the list is scrolled until this one is seen.
+  const char* const row = "all data/entries/capture:kda_overwrite_l1";
+  context->MouseMoveToPos(testing::middle_of(testing::place_of("all data/entries")));
+  for (int i = 0; i < 200 && !parts().find(row)->is_whole(); ++i) {
+    const Part& part = *parts().find(row);
+    context->MouseWheelY(part.where.minimum.y < part.seen.minimum.y ? 1.0F : -1.0F);
+    context->Yield();
+  }
   context->ItemClick("//All data/**/capture:kda_overwrite_l1");
   click(context, "//All data/**/###open data");
   IM_CHECK_EQ(session.data().id, std::string("capture:kda_overwrite_l1"));
@@ -546,10 +556,10 @@ void goes_to_a_step_by_its_tile(ImGuiTestContext* context) {
 /// TTT-MLP has more lines than fit: a click on how many are below goes on to the next of them.
 void goes_to_lines_out_of_sight(ImGuiTestContext* context) {
   Session& session = start(context);
-  Choice choice = session.choice();
-  choice.variant = "ttt_mlp";
-  choice.form = Form::chunkwise;
-  session.choose(std::move(choice));
+  session.choose([](Choice& choice) {
+    choice.variant = "ttt_mlp";
+    choice.form = Form::chunkwise;
+  });
   settle(context);
   context->ItemClick("//Stage/**/more below");
   const Cursor below = session.cursor();

@@ -23,9 +23,7 @@ Session& enter_attend(ImGuiTestContext* context) {
   context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_3);
   context->Yield(2);
   session.go_to_token(63);
-  settle(context);
-  session.questions().wait();
-  settle(context);
+  settle_questions(context);
   return session;
 }
 
@@ -43,7 +41,7 @@ void reads_a_row(ImGuiTestContext* context) {
   const auto numbers = std::ranges::count_if(words_of(loupe->words), [](const std::string& word) {
     return word.find_first_not_of("-0123456789") == std::string::npos;
   });
-  IM_CHECK(numbers == 7 * 7 || numbers == 9 * 9);  // every cell has its number
+  IM_CHECK_EQ(numbers, 9 * 9);  // every cell has its number
   const Rectangle square = testing::place_of("attend/rule/area");
   const float unit = (square.maximum.x - square.minimum.x) / static_cast<float>(session.data().tokens);
   context->MouseMoveToPos({square.minimum.x + 6.5F * unit, square.minimum.y + 80.5F * unit});
@@ -56,7 +54,7 @@ void zooms_into_the_weights(ImGuiTestContext* context) {
   Session& session = enter_attend(context);
   const Index tokens = session.data().tokens;
   const Rectangle square = testing::place_of("attend/rule/area");
-  const auto block = [&] { return attend_sight(*session.computed()).block; };
+  const auto block = [&] { return attended_block(session); };
   IM_CHECK_EQ(block().count, tokens);
   context->MouseMoveToPos(
       {(square.minimum.x + square.maximum.x) / 2, (square.minimum.y + square.maximum.y) / 2});
@@ -92,12 +90,8 @@ void switches_what_is_shown(ImGuiTestContext* context) {
 
 void says_why_there_are_no_weights(ImGuiTestContext* context) {
   Session& session = enter_attend(context);
-  Choice choice = session.choice();
-  choice.variant = "ttt_mlp";
-  session.choose(std::move(choice));
-  settle(context);
-  session.questions().wait();
-  settle(context);
+  session.choose([](Choice& choice) { choice.variant = "ttt_mlp"; });
+  settle_questions(context);
   IM_CHECK(parts().find("attend/no rule/reason") != nullptr);
   IM_CHECK(parts().find("attend/rule/area") == nullptr);
   IM_CHECK(parts().find("attend/softmax/area") != nullptr);

@@ -17,12 +17,6 @@ namespace palimpsest {
 
 namespace {
 
-void finish(ImGuiTestContext* context, Session& session) {
-  settle(context);
-  session.questions().wait();
-  settle(context);
-}
-
 /// How many sides stand beside each other.
 std::size_t columns() {
   std::size_t count = 0;
@@ -35,7 +29,7 @@ Session& enter_compare(ImGuiTestContext* context) {
   context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_4);
   context->Yield(2);
   session.go_to_token(42);
-  finish(context, session);
+  settle_questions(context);
   return session;
 }
 
@@ -60,19 +54,19 @@ void drags_the_handle(ImGuiTestContext* context) {
   context->MouseMoveToPos({half + (stops[5].x - half) * 0.8F, handle.y});
   context->MouseMoveToPos({(stops[4].x + stops[5].x) / 2, handle.y});
   context->MouseUp(0);
-  finish(context, session);
+  settle_questions(context);
   IM_CHECK_STR_EQ(session.computed()->variant->id.c_str(), "deltanet_to_gated_deltanet");
   IM_CHECK(session.computed()->agree);
   IM_CHECK(program().undrawn().empty());
   IM_CHECK(session.undo());  // the drag is one entry
   IM_CHECK(!session.can_undo());
-  finish(context, session);
+  settle_questions(context);
   IM_CHECK_STR_EQ(session.computed()->variant->id.c_str(), "gated_deltanet");
   context->KeyPress(ImGuiKey_Period);
-  finish(context, session);
+  settle_questions(context);
   IM_CHECK_STR_EQ(session.computed()->variant->id.c_str(), "gated_deltanet_to_kda");
   context->KeyPress(ImGuiKey_Comma);
-  finish(context, session);
+  settle_questions(context);
   IM_CHECK_STR_EQ(session.computed()->variant->id.c_str(), "gated_deltanet");
 }
 
@@ -83,18 +77,18 @@ void changes_the_sides(ImGuiTestContext* context) {
   IM_CHECK(!program().refusal.empty());
   IM_CHECK(!session.can_undo());
   context->ItemClick("//Side by side/**/###take out 1");
-  finish(context, session);
+  settle_questions(context);
   IM_CHECK_EQ(session.state().sides.size(), std::size_t{3});
   IM_CHECK_EQ(columns(), std::size_t{3});
   context->ItemClick("//Side by side/**/###reference 2");
-  finish(context, session);
+  settle_questions(context);
   IM_CHECK_EQ(session.state().compare.reference, std::size_t{2});
   context->KeyPress(ImGuiKey_A);
-  finish(context, session);
+  settle_questions(context);
   IM_CHECK_EQ(columns(), std::size_t{4});
   for (int i = 0; i < 3; ++i) IM_CHECK(session.undo());
   IM_CHECK(!session.can_undo());
-  finish(context, session);
+  settle_questions(context);
   IM_CHECK_EQ(session.state().sides.size(), std::size_t{1});
 }
 
@@ -117,7 +111,7 @@ void chooses_another_way_to_compute_a_side(ImGuiTestContext* context) {
   IM_CHECK(session.state().sides[1].precision == Precision::f32);
   choose_in_menu(context, "**/chunkwise");
   IM_CHECK(session.state().sides[1].form == Form::chunkwise);
-  finish(context, session);
+  settle_questions(context);
   IM_CHECK(program().undrawn().empty());
   for (const ComparedSide& column : compared(program()).sides) {
     if (column.index == 1) IM_CHECK(column.moment && column.moment->no_memory.empty());

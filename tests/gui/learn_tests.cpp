@@ -26,10 +26,13 @@ Session& enter_learn(ImGuiTestContext* context) {
   context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_2);
   context->Yield(2);
   session.go_to_token(word);
-  settle(context);
-  session.questions().wait();
-  settle(context);
+  settle_questions(context);
   return session;
+}
+
+void choose_variant(ImGuiTestContext* context, Session& session, const char* variant) {
+  session.choose([&](Choice& choice) { choice.variant = variant; });
+  settle_questions(context);
 }
 
 /// The edits of one kind.
@@ -93,14 +96,9 @@ void the_dot_changes_the_strength(ImGuiTestContext* context) {
 /// Momentum takes the step off the line: the harmed word's dot stays on its curve, where the step's own is.
 void harm_has_its_dot_on_the_curve(ImGuiTestContext* context) {
   Session& session = enter_learn(context);
-  Choice choice = session.choice();
-  choice.variant = "titans";
-  session.choose(std::move(choice));
-  settle(context);
+  choose_variant(context, session, "titans");
   session.go_to_token(15);
-  settle(context);
-  session.questions().wait();
-  settle(context);
+  settle_questions(context);
   IM_CHECK(parts().find("learn/loss/mark/harm") != nullptr);
   const float harm = testing::middle_of(testing::place_of("learn/loss/mark/harm")).x;
   IM_CHECK_LT(std::abs(harm - testing::middle_of(testing::place_of("learn/loss/mark/dot")).x), 0.01F);
@@ -133,12 +131,7 @@ void paints_strengths_and_gates(ImGuiTestContext* context) {
 
 void says_what_cannot_be_painted(ImGuiTestContext* context) {
   Session& session = enter_learn(context);
-  Choice choice = session.choice();
-  choice.variant = "retnet";
-  session.choose(std::move(choice));
-  settle(context);
-  session.questions().wait();
-  settle(context);
+  choose_variant(context, session, "retnet");
   const Rectangle gates = floor_row("gate");
   const float middle = (gates.minimum.x + gates.maximum.x) / 2;
   context->MouseMoveToPos({middle, (gates.minimum.y + gates.maximum.y) / 2});
@@ -155,15 +148,6 @@ void says_what_cannot_be_painted(ImGuiTestContext* context) {
   IM_CHECK_EQ(session.message(), std::string());
 }
 
-void choose_variant(ImGuiTestContext* context, Session& session, const char* variant) {
-  Choice choice = session.choice();
-  choice.variant = variant;
-  session.choose(std::move(choice));
-  settle(context);
-  session.questions().wait();
-  settle(context);
-}
-
 void click_choice(ImGuiTestContext* context, const std::string& words) {
   const Part* const choice = parts().find("learn/" + words);
   IM_CHECK(choice != nullptr);
@@ -175,11 +159,11 @@ void click_choice(ImGuiTestContext* context, const std::string& words) {
 void a_network_runs_both_ways(ImGuiTestContext* context) {
   Session& session = enter_learn(context);
   choose_variant(context, session, "ttt_mlp");
-  IM_CHECK(learn_look().network == NetworkSide::forward);
+  IM_CHECK(session.state().learn.network == NetworkSide::forward);
   click_choice(context, "backward");
-  IM_CHECK(learn_look().network == NetworkSide::backward);
+  IM_CHECK(session.state().learn.network == NetworkSide::backward);
   click_choice(context, "step");
-  IM_CHECK(learn_look().network == NetworkSide::step);
+  IM_CHECK(session.state().learn.network == NetworkSide::step);
   IM_CHECK(testing::words_beyond("learn").empty());
   click_choice(context, "forward");
   IM_CHECK(session.choice().edits.empty());
@@ -188,11 +172,11 @@ void a_network_runs_both_ways(ImGuiTestContext* context) {
 void a_solve_is_seen_instead_of_the_step(ImGuiTestContext* context) {
   Session& session = enter_learn(context);
   choose_variant(context, session, "mesanet");
-  IM_CHECK(learn_look().shows_solve);
+  IM_CHECK(session.state().learn.solve);
   click_choice(context, "the step");
-  IM_CHECK(!learn_look().shows_solve);
+  IM_CHECK(!session.state().learn.solve);
   click_choice(context, "the solve");
-  IM_CHECK(learn_look().shows_solve);
+  IM_CHECK(session.state().learn.solve);
   IM_CHECK(testing::words_beyond("learn").empty());
 }
 
@@ -201,13 +185,13 @@ void fewer_flattening_steps_are_looked_at(ImGuiTestContext* context) {
   choose_variant(context, session, "lact");
   const Rectangle chart = testing::place_of("learn/flattening/area");
   IM_CHECK_GT(chart.maximum.x, chart.minimum.x);
-  IM_CHECK_EQ(shown_iterate(6), std::size_t{5});
+  IM_CHECK_EQ(shown_iterate(session, 6), std::size_t{5});
   const float y = (chart.minimum.y + chart.maximum.y) / 2;
   drag(context, {chart.maximum.x - 4, y}, {(chart.minimum.x + chart.maximum.x) / 2 - 10, y});
-  IM_CHECK_EQ(shown_iterate(6), std::size_t{2});
+  IM_CHECK_EQ(shown_iterate(session, 6), std::size_t{2});
   // Beyond the chart there is nothing before the gathered step.
   drag(context, {chart.minimum.x + 4, y}, {chart.minimum.x - 200, y});
-  IM_CHECK_EQ(shown_iterate(6), std::size_t{0});
+  IM_CHECK_EQ(shown_iterate(session, 6), std::size_t{0});
   IM_CHECK(session.choice().edits.empty());
 }
 

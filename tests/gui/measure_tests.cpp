@@ -148,7 +148,7 @@ void races_until_it_is_cancelled(ImGuiTestContext* context) {
   click(context, "//Which is faster here?/**/###save report");
   click(context, "//$FOCUSED/report as JSON…");
   IM_CHECK(program().show_save);
-  IM_CHECK(parse_race(program().text_to_save) == *races.own());
+  IM_CHECK(parse_race(program().saving.text()) == *races.own());
   press(context, ImGuiKey_Escape);
 }
 

@@ -116,7 +116,7 @@ void checks_everything_until_it_is_cancelled(ImGuiTestContext* context) {
   IM_CHECK_EQ(cells("agrees"), known);  // nothing goes on
   click(context, "//Everything that can be checked/**/export…");
   IM_CHECK(program().show_save);
-  IM_CHECK_STR_EQ(program().text_name.c_str(), "report");
+  IM_CHECK_STR_EQ(program().saving.what.c_str(), "the report");
   press(context, ImGuiKey_Escape);
 }
 

@@ -11,11 +11,9 @@
 #include <string_view>
 
 #include "app/session/presets.h"
-#include "app/studio/application.h"
 #include "app/views/commands_here.h"
-#include "app/window/offscreen.h"
 #include "core/variants/variants.h"
-#include "tests/catch.h"
+#include "tests/offscreen/drawn.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -183,28 +181,26 @@ TEST_CASE("a command is one row", "[commands]") {
 }
 
 TEST_CASE("keys that switch act once, however long they are held", "[keys]") {
-  Application application;
-  application.open_first_capture();
-  application.session.wait();
-  application.session.set_cursor({});
-  Offscreen offscreen(640, 480);
+  Shown shown;
+  shown.session.set_cursor({});
+  shown.resize({640, 480});
   int switched = 0;
-  style::Theme theme = application.view.theme;
+  style::Theme theme = shown.application.view.theme;
   const auto hold = [&](ImGuiKey key) {
     ImGui::GetIO().AddKeyEvent(key, true);
     for (int frame = 0; frame < 90; ++frame) {  // a second and a half
-      offscreen.pass([&] { application.draw(1); });
-      if (application.view.theme != theme) ++switched;
-      theme = application.view.theme;
+      shown.pass();
+      if (shown.application.view.theme != theme) ++switched;
+      theme = shown.application.view.theme;
     }
     ImGui::GetIO().AddKeyEvent(key, false);
-    offscreen.pass([&] { application.draw(1); });
+    shown.pass();
   };
-  offscreen.render([&] { application.draw(1); });
+  shown.offscreen().render([&] { shown.application.draw(1); });
   hold(ImGuiKey_L);
   CHECK(switched == 1);
   hold(ImGuiKey_RightArrow);
-  CHECK(application.session.token() > 1);  // steps go on
+  CHECK(shown.session.token() > 1);  // steps go on
 }
 
 TEST_CASE("all keys and all that the mouse does fit into the smallest window", "[keys]") {
@@ -232,17 +228,13 @@ TEST_CASE("all keys and all that the mouse does fit into the smallest window", "
 }
 
 TEST_CASE("what is open is found by its words", "[commands]") {
-  Application application;
-  application.open_first_capture();
-  application.session.wait();
-  application.session.go_to_token(40);
-  Offscreen offscreen(1280, 800);
-  const auto frame = [&] { offscreen.pass([&] { application.draw(1); }); };
-  for (int i = 0; i < 3; ++i) frame();
+  Shown shown;
+  shown.session.go_to_token(40);
+  shown.pass(3);
   const auto find = [&](std::string_view typed) {
     static std::vector<Command> here;
-    here = commands_here(application, typed);
-    return search({application.commands(), here}, typed, {}, more_words);
+    here = commands_here(shown.application, typed);
+    return search({shown.application.commands(), here}, typed, {}, more_words);
   };
   const auto words = [&](std::string_view typed) {
     std::vector<std::string> all;
@@ -257,8 +249,8 @@ TEST_CASE("what is open is found by its words", "[commands]") {
   CHECK(words("go to 42").front() == "Word: go to 42 “drum”");
   CHECK(words("42").front() == "Word: go to 42 “drum”");
   CHECK(words("go to DRUM").size() == 2);
-  find("drum").front()->perform(application);
-  CHECK(application.session.token() == 42);
+  find("drum").front()->perform(shown.application);
+  CHECK(shown.session.token() == 42);
 
   // What rules, sliders, steps and panels are called leads somewhere.
   CHECK(has("erase", "Variant: Gated DeltaNet-2"));
@@ -267,22 +259,22 @@ TEST_CASE("what is open is found by its words", "[commands]") {
   CHECK(has("cost", "Panel: Step: Forms"));
   CHECK(has("loss gradient", "Panel: Learn: How far may it step?"));
   CHECK(words("chunk 16").front() == "Form: chunks of 16 tokens");
-  find("memory answers").front()->perform(application);
-  CHECK(application.workspace().id == std::string("step"));
-  CHECK(find("").size() == application.commands().size());
+  find("memory answers").front()->perform(shown.application);
+  CHECK(shown.application.workspace().id == std::string("step"));
+  CHECK(find("").size() == shown.application.commands().size());
 
   // A slider is brought into sight, its number ready to be typed over.
   const auto sliders = find("beta");
   REQUIRE(!sliders.empty());
   CHECK(sliders.front()->group == "Slider");
-  sliders.front()->perform(application);
-  for (int i = 0; i < 4; ++i) frame();
+  sliders.front()->perform(shown.application);
+  shown.pass(4);
   CHECK(ImGui::GetIO().WantTextInput);
   ImGui::GetIO().AddInputCharactersUTF8("2");
-  frame();
+  shown.pass();
   for (const bool down : {true, false}) {
     ImGui::GetIO().AddKeyEvent(ImGuiKey_Enter, down);
-    frame();
+    shown.pass();
   }
-  CHECK(slider_value(application.session.state().edits, "scale_strength") == 2);
+  CHECK(slider_value(shown.session.state().edits, "scale_strength") == 2);
 }

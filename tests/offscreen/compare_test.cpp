@@ -5,11 +5,8 @@
 
 #include "app/scene/parts.h"
 #include "app/session/compared_sides.h"
-#include "app/studio/application.h"
-#include "app/window/offscreen.h"
 #include "core/variants/rail.h"
 #include "core/variants/variants.h"
-#include "tests/catch.h"
 #include "tests/offscreen/drawn.h"
 #include "tests/offscreen/plots.h"
 
@@ -18,12 +15,12 @@ using namespace palimpsest::testing;
 
 namespace {
 
-void show(Application& application, std::vector<Side> sides) {
-  SessionState next = application.session.state();
-  next.sides = std::move(sides);
-  next.compare = {};
-  application.session.change(std::move(next));
-  application.session.wait();
+void show(Shown& shown, std::vector<Side> sides) {
+  shown.session.change([&](SessionState& state) {
+    state.sides = std::move(sides);
+    state.compare = {};
+  });
+  shown.session.wait();
 }
 
 bool contains(const Rectangle& outer, const Rectangle& inner) {
@@ -82,32 +79,29 @@ void check_layout(Application& application, int width, int height, std::size_t c
     before = words;
   }
   const std::vector<Rectangle> labels = places_below("compare/floor/errors/label");
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    CHECK(contains(window, labels[i]));
-    for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(overlap(labels[i], labels[j], 0.5F));
-  }
+  for (const Rectangle& label : labels) CHECK(contains(window, label));
+  check_apart(labels);
 }
 
 }  // namespace
 
 TEST_CASE("Compare shows every place of the rail in both themes and sizes, nothing cut or over another",
           "[compare]") {
-  Application application;
-  open_in(application, "compare", "preset:overwrite?T=24&K=6&V=5");
-  for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1920, 1080)}) {
-    Offscreen offscreen(width, height);
+  Shown shown("compare", "preset:overwrite?T=24&K=6&V=5");
+  for (const Size& size : usual_sizes) {
+    shown.resize(size);
     for (const Theme theme : all_themes) {
-      application.change_view([&](ViewOptions& view) { view.theme = theme; });
+      shown.application.change_view([&](ViewOptions& view) { view.theme = theme; });
       for (const double place :
            {0.0, 0.4, 1.0, 1.5, 2.0, 2.5, 3.0, 3.2, 3.5, 3.9, 4.0, 4.5, 5.0, 5.5, 6.0, 6.5, 7.0, 8.0}) {
-        CAPTURE(place, width, name(theme));
+        CAPTURE(place, size.width, name(theme));
         const Side own = moved_on_rail({}, place);
-        show(application,
+        show(shown,
              {own, moved_on_rail({}, place < 4 ? 5 : 1), {.variant = "deltaproduct"}, {.variant = "gla"}});
-        application.session.go_to_token(15);
-        draw_fully(application, offscreen);
-        check_layout(application, width, height, 4);
-        const ComparedSides all = compared(application);
+        shown.session.go_to_token(15);
+        shown.draw();
+        check_layout(shown.application, size.width, size.height, 4);
+        const ComparedSides all = compared(shown.application);
         const auto column = std::ranges::find(all.sides, std::size_t{0}, &ComparedSide::index);
         REQUIRE(column != all.sides.end());
         REQUIRE(column->moment);
@@ -123,16 +117,14 @@ TEST_CASE("Compare shows every place of the rail in both themes and sizes, nothi
 }
 
 TEST_CASE("Compare shows every rule beside another, or says why not", "[compare]") {
-  Application application;
-  open_in(application, "compare", "preset:overwrite?T=24&K=6&V=6");
-  Offscreen offscreen(1280, 800);
+  Shown shown("compare", "preset:overwrite?T=24&K=6&V=6");
   for (const Variant& variant : variants()) {
     CAPTURE(variant.id);
-    show(application, {{.variant = "deltanet"}, {.variant = variant.id}});
-    application.session.go_to_token(15);
-    draw_fully(application, offscreen);
-    check_layout(application, 1280, 800, 2);
-    for (const ComparedSide& column : compared(application).sides) {
+    show(shown, {{.variant = "deltanet"}, {.variant = variant.id}});
+    shown.session.go_to_token(15);
+    shown.draw();
+    check_layout(shown.application, 1280, 800, 2);
+    for (const ComparedSide& column : compared(shown.application).sides) {
       REQUIRE(column.moment);
       CHECK(column.moment->no_memory == (column.index == 1 ? variant.memory.none : ""));
     }
@@ -140,58 +132,53 @@ TEST_CASE("Compare shows every rule beside another, or says why not", "[compare]
 }
 
 TEST_CASE("Compare boxes the symbol that the side on the left lacks", "[compare]") {
-  Application application;
-  open_in(application, "compare", "capture:gated_deltanet_overwrite_l1");
-  Offscreen offscreen(1920, 1080);
-  application.session.go_to_token(42);
-  draw_fully(application, offscreen);
+  Shown shown("compare", "capture:gated_deltanet_overwrite_l1", usual_sizes[1]);
+  shown.session.go_to_token(42);
+  shown.draw();
   using Symbols = std::vector<std::string>;
-  ComparedSides all = compared(application);
+  ComparedSides all = compared(shown.application);
   REQUIRE(all.sides.size() == 4);  // linear, RetNet, DeltaNet, Gated DeltaNet
   CHECK(boxed_symbols(all, 0).empty());
   CHECK(boxed_symbols(all, 1) == Symbols{"\\gamma"});
   CHECK(boxed_symbols(all, 2) == Symbols{"\\beta_t", "\\hat v_t"});
   CHECK(boxed_symbols(all, 3) == Symbols{"\\alpha_t"});
   const auto boxed_beside = [&](const Side& other) {
-    show(application, {{.variant = "gated_deltanet"}, other});
-    draw_fully(application, offscreen);
-    return boxed_symbols(compared(application), 1);
+    show(shown, {{.variant = "gated_deltanet"}, other});
+    shown.draw();
+    return boxed_symbols(compared(shown.application), 1);
   };
   CHECK(boxed_beside({.variant = "kda"}) == Symbols{"\\alpha_t"});  // Diag(alpha)
   CHECK(boxed_beside({.variant = "gated_deltanet", .precision = Precision::f32}).empty());
 }
 
 TEST_CASE("Compare says of a side that is the same as another that it is, and boxes nothing", "[compare]") {
-  Application application;
-  open_in(application, "compare", "preset:overwrite?T=24&K=6&V=5");
-  Offscreen offscreen(1280, 800);
-  show(application, {{.variant = "retnet"}, {.variant = "linear"}, {.variant = "deltanet"}});
-  application.session.go_to_token(15);
-  draw_fully(application, offscreen);
+  Shown shown("compare", "preset:overwrite?T=24&K=6&V=5");
+  show(shown, {{.variant = "retnet"}, {.variant = "linear"}, {.variant = "deltanet"}});
+  shown.session.go_to_token(15);
+  shown.draw();
   const float first = place_of(part_path(0, "")).minimum.x;
-  REQUIRE(columns_of(application)[1] == 0);
+  REQUIRE(columns_of(shown.application)[1] == 0);
   for (const double place : {1.4, 4.0, 6.0}) {  // past the side on its right, and onto it
-    const SessionState state = application.session.state();
-    application.session.change(with_side_as(state, 0, moved_on_rail(state.sides[0], place)), "rail");
-    draw_fully(application, offscreen);
-    CHECK(columns_of(application)[1] == 0);
+    const SessionState state = shown.session.state();
+    shown.session.change(with_side_as(state, 0, moved_on_rail(state.sides[0], place)), "rail");
+    shown.draw();
+    CHECK(columns_of(shown.application)[1] == 0);
     CHECK(place_of(part_path(0, "")).minimum.x == first);
-    CHECK(columns_of(application)[2] == 2);
+    CHECK(columns_of(shown.application)[2] == 2);
     CHECK((said(2, "sentence").find("The same rule with the same settings as in column 2") == 0) ==
           (place == 4));
-    CHECK(boxed_symbols(compared(application), 2).empty() == (place != 1.4));
+    CHECK(boxed_symbols(compared(shown.application), 2).empty() == (place != 1.4));
   }
 }
 
 TEST_CASE("Compare's captions are short enough for its columns, and its axis says how far the lines go",
           "[compare]") {
-  Application application;
-  open_in(application, "compare", "capture:gated_deltanet_overwrite_l1");
-  for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1920, 1080)}) {
-    Offscreen offscreen(width, height);
-    application.session.go_to_token(42);
-    draw_fully(application, offscreen);
-    for (const std::size_t index : columns_of(application))
+  Shown shown("compare", "capture:gated_deltanet_overwrite_l1");
+  for (const Size& size : usual_sizes) {
+    shown.resize(size);
+    shown.session.go_to_token(42);
+    shown.draw();
+    for (const std::size_t index : columns_of(shown.application))
       CHECK_THAT(said(index, "memory/picture words"), says("length ") && !says("…"));
     std::vector<std::string> axis;
     for (const Part* part : parts().below("compare/floor/errors/name")) axis.push_back(part->words);
@@ -200,33 +187,27 @@ TEST_CASE("Compare's captions are short enough for its columns, and its axis say
 }
 
 TEST_CASE("what the data lack is told in one sentence", "[compare]") {
-  Application application;
-  open_in(application, "compare", "capture:gated_deltanet_overwrite_l1");
-  Offscreen offscreen(1280, 800);
-  show(application, {{.variant = "gated_deltanet"}, {.variant = "titans"}});
-  draw_fully(application, offscreen);
+  Shown shown("compare", "capture:gated_deltanet_overwrite_l1");
+  show(shown, {{.variant = "gated_deltanet"}, {.variant = "titans"}});
+  shown.draw();
   CHECK_THAT(said(1, "sentence"), says("These data lack forget (0.02), eta (0.5) and theta (0.5)."));
 }
 
 TEST_CASE("a table of answers in Compare has the scale that it has in Step", "[compare]") {
-  Application application;
-  open_in(application, "compare", "capture:gated_deltanet_overwrite_l1");
-  Offscreen offscreen(1280, 800);
-  show(application, {{.variant = "gated_deltanet"}, {.variant = "hgrn2"}});
-  application.session.go_to_token(42);
-  draw_fully(application, offscreen);
+  Shown shown("compare", "capture:gated_deltanet_overwrite_l1");
+  show(shown, {{.variant = "gated_deltanet"}, {.variant = "hgrn2"}});
+  shown.session.go_to_token(42);
+  shown.draw();
   for (const std::size_t index : {std::size_t{0}, std::size_t{1}})
     CHECK((said(index, "answers/head").find("What the memory answers, to ±") == 0) == (index == 1));
 }
 
 TEST_CASE("a memory in Compare that the common scale would not show takes its own and says so", "[compare]") {
-  Application application;
   // What fades has faded here, what only adds has not.
-  open_in(application, "compare", "preset:random?T=300&K=8&V=8&seed=1");
-  Offscreen offscreen(1920, 1080);
-  application.session.go_to_token(299);
-  draw_fully(application, offscreen);
-  const ComparedSides all = compared(application);
+  Shown shown("compare", "preset:random?T=300&K=8&V=8&seed=1", usual_sizes[1]);
+  shown.session.go_to_token(299);
+  shown.draw();
+  const ComparedSides all = compared(shown.application);
   int own = 0;
   for (const ComparedSide& column : all.sides) {
     REQUIRE(column.moment);
@@ -244,35 +225,27 @@ TEST_CASE("a memory in Compare that the common scale would not show takes its ow
 }
 
 TEST_CASE("Compare keeps what it shows until a moved side is there", "[compare]") {
-  Application application;
-  open_in(application, "compare", "preset:overwrite?T=24&K=6&V=5");
-  Offscreen offscreen(1280, 800);
-  show(application, {{.variant = "gated_deltanet"}, {.variant = "linear"}});
-  application.session.go_to_token(15);
-  draw_fully(application, offscreen);
-  const auto before = compared(application).sides[0].moment;
+  Shown shown("compare", "preset:overwrite?T=24&K=6&V=5");
+  show(shown, {{.variant = "gated_deltanet"}, {.variant = "linear"}});
+  shown.session.go_to_token(15);
+  shown.draw();
+  const auto before = compared(shown.application).sides[0].moment;
   REQUIRE(before);
-  const SessionState state = application.session.state();
-  application.session.change(with_side_as(state, 1, moved_on_rail(state.sides[1], 4)));
-  offscreen.pass([&] { application.draw(offscreen.scale()); });
-  CHECK(compared(application).sides[0].moment);
-  draw_fully(application, offscreen);
-  const auto after = compared(application).sides[0].moment;
+  const SessionState state = shown.session.state();
+  shown.session.change(with_side_as(state, 1, moved_on_rail(state.sides[1], 4)));
+  shown.pass();
+  CHECK(compared(shown.application).sides[0].moment);
+  shown.draw();
+  const auto after = compared(shown.application).sides[0].moment;
   REQUIRE(after);
   CHECK(after != before);
   CHECK_FALSE(after->after.S.isApprox(before->after.S));
 }
 
-TEST_CASE("Compare with nothing open, with one token, and with too little room", "[compare]") {
-  Application application;
-  application.enter("compare");
-  Offscreen offscreen(1280, 800);
-  offscreen.pass([&] { application.draw(1); });
-  CHECK(application.undrawn() == "");
-  CHECK(parts().below("compare/sides").empty());
-  open_in(application, "compare", "preset:random?T=1&K=1&V=1&seed=1");
-  draw_fully(application, offscreen);
-  check_layout(application, 1280, 800, 4);
-  Offscreen small(420, 300);
-  draw_fully(application, small);
+TEST_CASE("Compare with one token, and with too little room", "[compare]") {
+  Shown shown("compare", "preset:random?T=1&K=1&V=1&seed=1");
+  shown.draw();
+  check_layout(shown.application, 1280, 800, 4);
+  shown.resize({420, 300});
+  shown.draw();
 }

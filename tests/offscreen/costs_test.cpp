@@ -1,38 +1,20 @@
 // What is said of the forms, and what each of them costs.
 
 #include <fmt/format.h>
-#include <imgui.h>
 
 #include "app/scene/parts.h"
 #include "app/session/memory_questions.h"
-#include "app/studio/application.h"
-#include "app/views/form_costs.h"
 #include "app/views/form_words.h"
-#include "app/window/offscreen.h"
 #include "core/cases/random_case.h"
 #include "core/variants/variants.h"
-#include "tests/catch.h"
 #include "tests/computed.h"
+#include "tests/offscreen/drawn.h"
 #include "tests/session/opened.h"
 
 using namespace palimpsest::testing;
 using namespace palimpsest;
 
 namespace {
-
-void draw(Application& application, Offscreen& offscreen) {
-  for (int turn = 0; turn < 4; ++turn) {
-    offscreen.pass([&] { application.draw(1); });
-    application.session.questions().wait();
-  }
-}
-
-void choose(Application& application, Form form) {
-  Choice choice = application.session.choice();
-  choice.form = form;
-  application.session.choose(std::move(choice));
-  application.session.wait();
-}
 
 const char* const cost_path = "step/forms/costs";
 
@@ -45,31 +27,28 @@ std::vector<Rectangle> places(std::string_view piece, std::string_view path = co
   return found;
 }
 
-void check_apart(const std::vector<Rectangle>& numbers, const std::vector<Rectangle>& bars) {
+void check_numbers_and_bars_apart(const std::vector<Rectangle>& numbers, const std::vector<Rectangle>& bars) {
   CHECK_FALSE(numbers.empty());
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    for (const Rectangle& bar : bars) CHECK_FALSE(overlap(numbers[i], bar));
-    for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(overlap(numbers[i], numbers[j]));
+  check_apart(numbers, 0);
+  for (const Rectangle& number : numbers) {
+    for (const Rectangle& bar : bars) CHECK_FALSE(overlap(number, bar));
   }
 }
 
 }  // namespace
 
 TEST_CASE("every form's cost stands beside the others', whichever is shown", "[costs]") {
-  Application application;
-  Offscreen offscreen(1920, 1080);
-  application.open_first_capture();
-  application.session.wait();
+  Shown shown("step", {}, usual_sizes[1]);
   for (const Form form : all_forms) {
     CAPTURE(name(form));
-    choose(application, form);
-    draw(application, offscreen);
+    shown.choose(form);
+    shown.draw();
     const std::vector<std::string> steps = {"94", "12", "13", "1"};
     for (const Form each : all_forms) {
       const std::string row = fmt::format("{}/{} cost/in a row", cost_path, form_label(each));
       CHECK(parts().words(row, "number") == std::vector{steps[static_cast<std::size_t>(each)]});
     }
-    check_apart(places("number"), places("bar"));
+    check_numbers_and_bars_apart(places("number"), places("bar"));
   }
 }
 
@@ -84,27 +63,21 @@ TEST_CASE("what costs mean is said as far as it is so", "[costs]") {
 }
 
 TEST_CASE("the knob's numbers do not lie on its bars", "[costs]") {
-  for (const auto& [width, height] : {std::pair{1280, 800}, std::pair{1920, 1080}}) {
-    Application application;
-    Offscreen offscreen(width, height);
-    application.open_first_capture();
-    application.session.wait();
+  for (const Size& size : usual_sizes) {
+    Shown shown("step", {}, size);
     for (const Form form : {Form::chunkwise, Form::two_pass}) {
-      CAPTURE(width, name(form));
-      choose(application, form);
-      draw(application, offscreen);
+      CAPTURE(size.width, name(form));
+      shown.choose(form);
+      shown.draw();
       CHECK(places("bar", "step/knob").size() >= 3 * 8);
-      check_apart(places("number", "step/knob"), places("bar", "step/knob"));
+      check_numbers_and_bars_apart(places("number", "step/knob"), places("bar", "step/knob"));
     }
   }
 }
 
 TEST_CASE("costs can be asked for in little room, before they are counted", "[costs]") {
-  Application application;
-  Offscreen offscreen(1280, 800);
-  application.open_first_capture();
-  application.session.wait();
-  draw(application, offscreen);
+  Shown shown;
+  shown.draw();
   const auto name = [] { return parts().find("step/forms/costs shown"); };
   const auto are_apart = [&] {
     return name()->where.maximum.x + 4 < parts().find("step/forms/precisions")->where.minimum.x;
@@ -112,18 +85,14 @@ TEST_CASE("costs can be asked for in little room, before they are counted", "[co
   REQUIRE(name());
   CHECK(name()->words == "costs");
   CHECK(are_apart());
-  ImGui::GetIO().AddMousePosEvent(name()->where.minimum.x + 4, name()->where.minimum.y + 4);
-  for (const bool down : {true, false}) {
-    ImGui::GetIO().AddMouseButtonEvent(ImGuiMouseButton_Left, down);
-    offscreen.pass([&] { application.draw(1); });
-  }
-  draw(application, offscreen);
+  shown.click(name()->where);
+  shown.draw();
   CHECK(places("number").size() == 4 * 3);
   CHECK(are_apart());
   // A number of the next column begins where one can tell it from this one.
   std::vector<Rectangle> wider = places("number");
   for (Rectangle& number : wider) number.maximum.x += 4;
-  check_apart(wider, places("bar"));
+  check_numbers_and_bars_apart(wider, places("bar"));
 }
 
 TEST_CASE("no cost is wider than its column", "[costs]") {
@@ -148,17 +117,13 @@ TEST_CASE("a chunk of one word says why it counts what the recurrent form does n
         "products with them.");
   CHECK_THAT(one_word_words(29300, 28700, false), says("a chunk of one word is still computed as a chunk."));
   CHECK_THAT(one_word_words(28700, 28700, true), says("counts what the recurrent form counts"));
-  Application application;
-  Offscreen offscreen(1280, 800);
-  application.open_first_capture();
-  application.session.wait();
+  Shown shown;
   for (const Index size : {1, 8}) {
-    Choice choice = application.session.choice();
-    choice.form = Form::chunkwise;
-    choice.chunk_size = size;
-    application.session.choose(std::move(choice));
-    application.session.wait();
-    for (int i = 0; i < 3; ++i) draw(application, offscreen);
+    shown.choose([&](Choice& choice) {
+      choice.form = Form::chunkwise;
+      choice.chunk_size = size;
+    });
+    shown.draw();
     const Part* said = parts().find("step/knob/one word");
     REQUIRE((said != nullptr) == (size == 1));
     if (said)

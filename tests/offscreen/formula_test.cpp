@@ -270,21 +270,14 @@ TEST_CASE("a wide formula is cut before its signs, between brackets only where n
 }
 
 TEST_CASE("no equation beside the Stage has to be scrolled aside", "[formula]") {
-  Application application;
-  application.open_first_capture();
-  application.session.wait();
-  application.session.go_to_token(42);
-  Offscreen offscreen(1280, 800);
+  Shown shown;
+  shown.session.go_to_token(42);
   int seen = 0;
   for (const Variant& variant : variants()) {
     for (const Form form : {Form::recurrent, Form::parallel}) {
       CAPTURE(variant.id, name(form));
-      Choice choice = application.session.choice();
-      choice.variant = variant.id;
-      choice.form = form;
-      application.session.choose(std::move(choice));
-      application.session.wait();
-      draw_fully(application, offscreen);
+      shown.choose(variant.id, form);
+      shown.draw();
       for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows) {
         if (!window->Active || std::string_view(window->Name).find("equation") == std::string_view::npos)
           continue;

@@ -30,18 +30,14 @@ void draw_tides(Application&) {
 constexpr Panel tide_panels[] = {{"Tides", PanelPlace::center, draw_tides},
                                  {"Timeline##tides", PanelPlace::bottom, draw_timeline}};
 
-const Workspace two_workspaces[] = {{"step", "Step", "", 0, panels()},
+const Workspace two_workspaces[] = {{"step", "Step", "", 0, workspaces().front().panels},
                                     {"tides", "Tides", "When the water is high", ImGuiKey_F8, tide_panels}};
 
 struct Started {
   Application application;
   Offscreen offscreen;
 
-  Started() : application(two_workspaces), offscreen(1280, 800) {
-    application.open_first_capture();
-    application.session.wait();
-  }
-  explicit Started(const OwnLayout& kept) : application(two_workspaces), offscreen(1280, 800) {
+  explicit Started(const OwnLayout& kept = {}) : application(two_workspaces), offscreen(1280, 800) {
     application.panel_layout().restore(kept);
     application.open_first_capture();
     application.session.wait();
@@ -215,7 +211,8 @@ TEST_CASE("a panel that a kept layout does not know lies in the middle", "[layou
     kept = application.panel_layout().own(application.workspaces());
     REQUIRE(kept.workspaces.size() == 1);
   }
-  std::vector<Panel> more(panels().begin(), panels().end());
+  const std::span<const Panel> known = workspaces().front().panels;
+  std::vector<Panel> more(known.begin(), known.end());
   more.push_back({"Tides", PanelPlace::left_top, draw_tides});
   const Workspace grown[] = {{"step", "Step", "", 0, more}};
   Application application(grown);

@@ -7,9 +7,7 @@
 #include <map>
 #include <set>
 
-#include "app/studio/application.h"
-#include "app/window/offscreen.h"
-#include "tests/catch.h"
+#include "tests/offscreen/drawn.h"
 #include "tests/offscreen/glyphs.h"
 
 using namespace palimpsest;
@@ -77,13 +75,9 @@ struct SeenLetters {
   std::set<std::string> faint;  // what has too little contrast, once each
 };
 
-void look_at(Application& application, Offscreen& offscreen, SeenLetters& seen) {
-  for (int i = 0; i < 30; ++i) {
-    offscreen.pass([&] { application.draw(offscreen.scale()); });
-    application.session.wait();
-    application.session.questions().wait();
-  }
-  const Image image = offscreen.render([&] { application.draw(offscreen.scale()); }, 1);
+void look_at(Shown& shown, SeenLetters& seen) {
+  for (int i = 0; i < 5; ++i) shown.draw();
+  const Image image = shown.offscreen().render([&] { shown.application.draw(1); }, 1);
   const Rectangle screen = {{0, 0}, {static_cast<float>(image.width), static_cast<float>(image.height)}};
   for (const Glyph& glyph : drawn_glyphs()) {
     const auto inside = [&](const Rectangle& room) {
@@ -108,33 +102,27 @@ void look_at(Application& application, Offscreen& offscreen, SeenLetters& seen) 
 TEST_CASE("every letter has a contrast of 4.5 to what is around it", "[legibility]") {
   for (const Theme theme : {Theme::dark, Theme::light}) {
     CAPTURE(static_cast<int>(theme));
-    Application application;
-    application.open_first_capture();
-    application.session.wait();
-    application.change_view([&](ViewOptions& view) { view.theme = theme; });
-    Offscreen offscreen(1920, 1080);
+    Shown shown;
+    shown.application.change_view([&](ViewOptions& view) { view.theme = theme; });
+    shown.resize(usual_sizes[1]);
     SeenLetters seen;
-    for (const Workspace& workspace : application.workspaces()) {
-      application.enter(workspace.id);
-      application.session.go_to_token(42);
+    for (const Workspace& workspace : shown.application.workspaces()) {
+      shown.application.enter(workspace.id);
+      shown.session.go_to_token(42);
       for (const Form form : {Form::recurrent, Form::chunkwise}) {
-        Choice choice = application.session.choice();
-        choice.form = form;
-        application.session.choose(std::move(choice));
-        application.session.wait();
-        look_at(application, offscreen, seen);
+        shown.choose(form);
+        look_at(shown, seen);
       }
     }
     for (bool Application::*page : {&Application::show_data, &Application::show_keys,
                                     &Application::show_palette, &Application::show_places}) {
-      application.*page = true;
-      look_at(application, offscreen, seen);
-      application.*page = false;
+      shown.application.*page = true;
+      look_at(shown, seen);
+      shown.application.*page = false;
     }
-    application.session.open_named("preset:overwrite?T=8&K=4&V=3");  // numbers in cells
-    application.session.wait();
-    application.session.go_to_token(5);
-    look_at(application, offscreen, seen);
+    shown.open("preset:overwrite?T=8&K=4&V=3");  // numbers in cells
+    shown.session.go_to_token(5);
+    look_at(shown, seen);
     CHECK(seen.letters > 5000);
     for (const std::string& faint : seen.faint) FAIL_CHECK(faint);
   }

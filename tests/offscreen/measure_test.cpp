@@ -6,7 +6,6 @@
 
 #include "app/scene/parts.h"
 #include "app/session/race_file.h"
-#include "tests/catch.h"
 #include "tests/core/io/files.h"
 #include "tests/offscreen/drawn.h"
 #include "tests/offscreen/glyphs.h"
@@ -61,23 +60,18 @@ RaceReport made_report(const std::string& processor, std::initializer_list<const
   return report;
 }
 
-/// Shows Measure beside a small text, with the reports of `races` alone.
-void enter_measure(Application& application, Races races = Races("")) {
-  application.races = std::move(races);
-  open_in(application, "measure", "preset:overwrite?T=24&K=6&V=6");
-}
-
-/// Draws Measure fully with this report as what was measured here.
-void draw_own(Application& application, Offscreen& offscreen, RaceReport report) {
-  application.races.adopt(application.session, std::move(report));
-  draw_fully(application, offscreen);
-}
-
-void require_apart(const std::vector<Rectangle>& places) {
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(overlap(places[i], places[j], 0.5F));
+/// Measure beside a small text, with the reports of `races` alone.
+struct InMeasure : Shown {
+  explicit InMeasure(Races races = Races("")) : Shown("measure", "preset:overwrite?T=24&K=6&V=6") {
+    application.races = std::move(races);
   }
-}
+
+  /// Draws it fully with this report as what was measured here.
+  void draw_own(RaceReport report) {
+    application.races.adopt(session, std::move(report));
+    draw();
+  }
+};
 
 constexpr std::string_view labels = "measure/times/label";
 constexpr std::string_view strip = "measure/times/strip";
@@ -124,10 +118,10 @@ void check_places(int width) {
       CHECK(name->where.maximum.x <= plot.maximum.x);
     }
   }
-  require_apart(places_below(labels));
-  require_apart(places_below(strip));
+  check_apart(places_below(labels));
+  check_apart(places_below(strip));
   for (const Rectangle& span : places_below(strip)) CHECK(span.minimum.y >= plot.maximum.y);
-  require_apart(places_below("measure/roof/label"));
+  check_apart(places_below("measure/roof/label"));
   for (const ImVec2 point : points_below(leading)) {
     CHECK(point.x >= plot.minimum.x - 1);
     CHECK(point.x <= plot.maximum.x + 1);
@@ -143,70 +137,64 @@ TEST_CASE("Measure shows nothing, one report, several and many curves at both si
   const TemporaryFolder folder;
   write_file(folder / "gpu.json",
              race_json(made_report("AMD EPYC", {"gated_deltanet", "softmax"}, 1e-8, "cuda", 8192)));
-  Application application;
-  enter_measure(application);
-  for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1920, 1080)}) {
-    Offscreen offscreen(width, height);
+  InMeasure shown;
+  for (const Size& size : usual_sizes) {
+    shown.resize(size);
     for (const Theme theme : all_themes) {
-      if ((theme == Theme::light) != (width == 1920)) continue;
-      CAPTURE(width);
-      application.change_view([&](ViewOptions& view) { view.theme = theme; });
-      application.races.forget(application.session);
-      SessionState none = application.session.state();
-      none.measure = {};
-      application.session.change(none);
-      draw_fully(application, offscreen);
+      if ((theme == Theme::light) != (size.width == 1920)) continue;
+      CAPTURE(size.width);
+      shown.application.change_view([&](ViewOptions& view) { view.theme = theme; });
+      shown.application.races.forget(shown.session);
+      shown.session.change([](SessionState& state) { state.measure = {}; });
+      shown.draw();
       CHECK(places_below(leading).empty());
       CHECK_THAT(words_at("measure/headline"), says("Nothing is measured yet"));
-      check_places(width);
+      check_places(size.width);
 
-      draw_own(application, offscreen, made_report("Xeon", {"gated_deltanet", "softmax"}, 1e-6));
+      shown.draw_own(made_report("Xeon", {"gated_deltanet", "softmax"}, 1e-6));
       CHECK(ends().size() == 5);  // four forms, and softmax once
       CHECK(places_below(leading).size() == 3 * 7 + 5 + 7);
-      CHECK(places_below(rings).size() == measured(application).figures->crossings.size());
+      CHECK(places_below(rings).size() == measured(shown.application).figures->crossings.size());
       CHECK_FALSE(places_below("measure/times/label/crossing").empty());
-      CHECK(places_below(strip).size() == measured(application).figures->fastest.size());
+      CHECK(places_below(strip).size() == measured(shown.application).figures->fastest.size());
       CHECK(places_below(others).empty());
-      check_places(width);
+      check_places(size.width);
 
-      application.races.open(application.session, folder / "gpu.json");
-      draw_fully(application, offscreen);
+      shown.application.races.open(shown.session, folder / "gpu.json");
+      shown.draw();
       CHECK(places_below(others).size() == 3 * 8 + 5 + 8);
       CHECK(ends().size() == 10);
       for (const Part* end : ends()) CHECK_THAT(end->words, !says("…"));
       for (const std::string& name : parts().words("measure/side", "name")) CHECK_THAT(name, !says("…"));
-      check_places(width);
+      check_places(size.width);
 
-      draw_own(application, offscreen,
-               made_report("Xeon",
-                           {"linear", "retnet", "gla", "deltanet", "gated_deltanet", "kda", "ttt_linear",
-                            "lact", "softmax"},
-                           1e-6));
+      shown.draw_own(made_report(
+          "Xeon",
+          {"linear", "retnet", "gla", "deltanet", "gated_deltanet", "kda", "ttt_linear", "lact", "softmax"},
+          1e-6));
       CHECK(ends().size() > 20);
-      check_places(width);
+      check_places(size.width);
       // A headline that is too long ends with a clause; the others stand below it.
-      const std::string& headline = measured(application).figures->headline;
-      const std::string shown = words_at("measure/headline");
-      if (shown != headline) {
-        REQUIRE(shown.ends_with("."));
-        CHECK(headline.starts_with(shown.substr(0, shown.size() - 1) + ";"));
+      const std::string& headline = measured(shown.application).figures->headline;
+      const std::string said = words_at("measure/headline");
+      CHECK((said != headline) == (size.width == 1280));
+      if (said != headline) {
+        REQUIRE(said.ends_with("."));
+        CHECK(headline.starts_with(said.substr(0, said.size() - 1) + ";"));
         CHECK_THAT(words_at("measure/detail"), says(headline.substr(headline.rfind(' ') + 1)));
       }
-      if (width == 1920) CHECK(shown == headline);
     }
   }
 }
 
 TEST_CASE("under the roofs of two devices a curve says on which it is", "[measure]") {
-  Application application;
-  enter_measure(application);
-  Offscreen offscreen(1280, 800);
+  InMeasure shown;
   RaceReport both = made_report("Xeon", {"gated_deltanet"}, 1e-6);
   const RaceReport gpu = made_report("Xeon", {"gated_deltanet"}, 1e-7, "cuda");
   both.points.insert(both.points.end(), gpu.points.begin(), gpu.points.end());
   both.roofs.insert(both.roofs.end(), gpu.roofs.begin(), gpu.roofs.end());
   std::erase_if(both.points, [](const RacePoint& point) { return point.entry.form != Form::chunkwise; });
-  draw_own(application, offscreen, both);
+  shown.draw_own(both);
   CHECK_THAT(words_at("measure/used"), says("hunkwise, cuda uses"));
   CHECK_THAT(words_at("measure/used"), says("chunkwise, cpu "));
 }
@@ -225,28 +213,25 @@ TEST_CASE("the roofline leaves out what no machine can do", "[measure]") {
                                Broken{1e5, 1e3, 1e-3, 1.7e308, true}, Broken{1e5, 1e3, 1e-3, 1e-320, false},
                                Broken{1e5, 1e3, 5e-324, 1e11, false}}) {
     CAPTURE(broken.flops, broken.bytes, broken.seconds, broken.per_second);
-    Application application;
-    enter_measure(application);
-    Offscreen offscreen(1280, 800);
+    InMeasure shown;
     RaceReport report = made_report("Xeon", {"gated_deltanet"}, 1e-6);
     report.roofs.front().roof.flops_per_second = broken.per_second;
     std::erase_if(report.points, [](const RacePoint& point) { return point.entry.form != Form::chunkwise; });
     report.points.back().work.needed_flops = broken.flops;
     report.points.back().work.bytes = broken.bytes;
     report.points.back().compute.median = broken.seconds;
-    draw_own(application, offscreen, report);
+    shown.draw_own(report);
     CHECK((words_at("measure/used") == "What the machine can do was not measured.") != broken.is_told);
   }
 }
 
 TEST_CASE("rates of the roofline are in one unit, that of the highest", "[measure]") {
-  Application application;
-  enter_measure(application);
-  Offscreen offscreen(1920, 1080);
+  InMeasure shown;
+  shown.resize(usual_sizes[1]);
   for (const double flops : {1e11, 6e13}) {
     RaceReport report = made_report("Xeon", {"linear"}, 1e-6);
     report.roofs[0].roof.flops_per_second = flops;
-    draw_own(application, offscreen, report);
+    shown.draw_own(report);
     const bool is_fast = flops > 1e12;
     CHECK(parts().find("measure/roof/axis/y")->words.starts_with(is_fast ? "TFLOP/s" : "GFLOP/s"));
     const std::string roof = is_fast ? "60 TFLOP/s" : "100 GFLOP/s";
@@ -259,20 +244,17 @@ TEST_CASE("rates of the roofline are in one unit, that of the highest", "[measur
 }
 
 TEST_CASE("the lengths that are named are those of the chart", "[measure]") {
-  Application application;
-  enter_measure(application);
-  Offscreen offscreen(1280, 800);
-  REQUIRE(application.session.state().measure.wish.lengths.back() == 2048);
-  draw_own(application, offscreen, made_report("Xeon", {"linear"}, 1e-6, "cpu", 8192));
+  InMeasure shown;
+  REQUIRE(shown.session.state().measure.wish.lengths.back() == 2048);
+  shown.draw_own(made_report("Xeon", {"linear"}, 1e-6, "cpu", 8192));
   CHECK(parts().find("measure/controls/lengths")->words == "n 64 – 8,192");
 }
 
 TEST_CASE("where a curve that begins takes the lead, or ends, is said and not ringed", "[measure]") {
-  Application application;
-  enter_measure(application);
-  SessionState state = application.session.state();
+  InMeasure shown;
+  SessionState state = shown.session.state();
   state.measure.wish.precisions = {Precision::f32, Precision::bf16};
-  application.session.change(state);
+  shown.session.change(state);
   RaceReport report = made_report("Xeon", {"gated_deltanet"}, 1e-6, "cuda");
   const std::vector<RacePoint> points = report.points;
   for (RacePoint point : points) {
@@ -283,9 +265,9 @@ TEST_CASE("where a curve that begins takes the lead, or ends, is said and not ri
       point.compute.*part /= 1000;
     report.points.push_back(point);
   }
-  for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1920, 1080)}) {
-    Offscreen offscreen(width, height);
-    draw_own(application, offscreen, report);
+  for (const Size& size : usual_sizes) {
+    shown.resize(size);
+    shown.draw_own(report);
     CHECK_THAT(words_at("measure/detail"), says("on tensor cores.") && !says("…"));
     CHECK(words_below("measure/times/label/break") ==
           std::vector<std::string>{"n = 256 tokens chunkwise, C = 64, bf16 is measured from here"});
@@ -293,7 +275,7 @@ TEST_CASE("where a curve that begins takes the lead, or ends, is said and not ri
       INFO(words);
       CHECK(std::ranges::count(words_below("measure/times/legend"), words) == 1);
     }
-    for (const PlotSeries& curve : leading_curves(application)) {
+    for (const PlotSeries& curve : leading_curves(shown.application)) {
       INFO(curve.name);
       const bool is_shorter = curve.label.words.front().starts_with("parallel");
       CHECK((curve.label.notes.size() == 2) == is_shorter);
@@ -303,11 +285,10 @@ TEST_CASE("where a curve that begins takes the lead, or ends, is said and not ri
 }
 
 TEST_CASE("a crossing is ringed where its curves meet", "[measure]") {
-  Application application;
-  enter_measure(application);
-  Offscreen offscreen(1920, 1080);
-  draw_own(application, offscreen, made_report("Xeon", {"gated_deltanet", "softmax"}, 1e-6));
-  const MeasuredNow& now = measured(application);
+  InMeasure shown;
+  shown.resize(usual_sizes[1]);
+  shown.draw_own(made_report("Xeon", {"gated_deltanet", "softmax"}, 1e-6));
+  const MeasuredNow& now = measured(shown.application);
   const Rectangle plot = place_of("measure/times/area");
   REQUIRE_FALSE(now.figures->crossings.empty());
   for (std::size_t i = 0; i < now.figures->crossings.size(); ++i) {
@@ -318,10 +299,10 @@ TEST_CASE("a crossing is ringed where its curves meet", "[measure]") {
   }
   // Per token all keep their lengths and change their heights.
   const std::vector<ImVec2> before = points_below(leading);
-  SessionState next = application.session.state();
+  SessionState next = shown.session.state();
   next.measure.per_token = true;
-  application.session.change(next);
-  draw_fully(application, offscreen);
+  shown.session.change(next);
+  shown.draw();
   REQUIRE(points_below(leading).size() == before.size());
   CHECK(std::abs(points_below(leading)[3].x - before[3].x) < 0.5F);
 }
@@ -329,23 +310,21 @@ TEST_CASE("a crossing is ringed where its curves meet", "[measure]") {
 TEST_CASE("a report of another machine is not continued here: nothing of it is hatched", "[measure]") {
   const TemporaryFolder folder;
   write_file(folder / "other.json", race_json(made_report("AMD EPYC", {"gated_deltanet", "softmax"}, 1e-8)));
-  Application application;
-  enter_measure(application);
-  Offscreen offscreen(1280, 800);
-  application.races.adopt(application.session, made_report("Xeon", {"gated_deltanet", "softmax"}, 1e-6));
-  SessionState more = application.session.state();
+  InMeasure shown;
+  shown.application.races.adopt(shown.session, made_report("Xeon", {"gated_deltanet", "softmax"}, 1e-6));
+  SessionState more = shown.session.state();
   more.measure.wish.lengths.push_back(8192);
-  application.session.change(more);
-  draw_fully(application, offscreen);
+  shown.session.change(more);
+  shown.draw();
   CHECK(words_at("measure/question") == "Which is faster here?");
   CHECK(parts().find("measure/controls/race")->words == "go on");
   CHECK(parts().find(unmeasured));
-  application.races.open(application.session, folder / "other.json");
-  SessionState other = application.session.state();
+  shown.application.races.open(shown.session, folder / "other.json");
+  SessionState other = shown.session.state();
   other.measure.leading = (folder / "other.json").string();
-  application.session.change(other);
-  draw_fully(application, offscreen);
-  REQUIRE(measured(application).lead().report->machine.processor == "AMD EPYC");
+  shown.session.change(other);
+  shown.draw();
+  REQUIRE(measured(shown.application).lead().report->machine.processor == "AMD EPYC");
   CHECK(words_at("measure/question") == "Which is faster on AMD EPYC, 2 threads?");
   CHECK(parts().find("measure/controls/race")->words == "measure here");
   CHECK_FALSE(parts().find(unmeasured));
@@ -354,15 +333,13 @@ TEST_CASE("a report of another machine is not continued here: nothing of it is h
 }
 
 TEST_CASE("nothing that was measured elsewhere in the program seems to be missing", "[measure]") {
-  Application application;
-  enter_measure(application);
-  Offscreen offscreen(1280, 800);
-  application.races.adopt(application.session,
-                          made_report("Xeon", {"gated_deltanet", "softmax"}, 1e-6, "cpu", 1024));
-  SessionState on_cpu = application.session.state();
+  InMeasure shown;
+  shown.application.races.adopt(shown.session,
+                                made_report("Xeon", {"gated_deltanet", "softmax"}, 1e-6, "cpu", 1024));
+  SessionState on_cpu = shown.session.state();
   on_cpu.measure.wish.devices = {"cpu"};  // a GPU of this machine could be raced too
-  application.session.change(on_cpu);
-  draw_fully(application, offscreen);
+  shown.session.change(on_cpu);
+  shown.draw();
   CHECK_FALSE(parts().find(unmeasured));
   CHECK(parts().find("measure/controls/race")->words == "measure again");
 }
@@ -370,15 +347,13 @@ TEST_CASE("nothing that was measured elsewhere in the program seems to be missin
 TEST_CASE("while reports are being read, Measure says so in every frame", "[measure]") {
   const TemporaryFolder folder;
   write_file(folder / "a.json", race_json(made_report("AMD EPYC", {"gated_deltanet", "softmax"}, 1e-8)));
-  Application application;
-  enter_measure(application, Races(folder.path()));
-  Offscreen offscreen(1280, 800);
-  const auto pass = [&] { offscreen.pass([&] { application.draw(offscreen.scale()); }); };
+  InMeasure shown(Races(folder.path()));
+  const auto pass = [&] { shown.pass(); };
   pass();
   CHECK_THAT(words_at("measure/headline"), says("being read"));
   for (int frames = 0; frames < 20 && places_below(leading).empty(); ++frames) {
     CHECK_THAT(words_at("measure/headline"), !says("Nothing is measured"));
-    application.session.questions().wait();
+    shown.session.questions().wait();
     pass();
   }
   CHECK_FALSE(places_below(leading).empty());
@@ -386,12 +361,11 @@ TEST_CASE("while reports are being read, Measure says so in every frame", "[meas
 }
 
 TEST_CASE("a curve of a GPU says with what kernels it was measured", "[measure]") {
-  Application application;
-  enter_measure(application);
-  Offscreen offscreen(1920, 1080);
-  draw_own(application, offscreen, made_report("Xeon", {"gated_deltanet"}, 1e-6, "cuda"));
+  InMeasure shown;
+  shown.resize(usual_sizes[1]);
+  shown.draw_own(made_report("Xeon", {"gated_deltanet"}, 1e-6, "cuda"));
   std::vector<std::string> kernels;
-  for (const PlotSeries& curve : leading_curves(application)) {
+  for (const PlotSeries& curve : leading_curves(shown.application)) {
     const std::string& note = curve.label.notes.front();
     kernels.push_back(note.substr(note.find(", ") == std::string::npos ? 0 : note.find(", ") + 2));
   }

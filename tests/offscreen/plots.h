@@ -23,19 +23,18 @@ inline std::vector<std::string> words_below(std::string_view path) {
   return words;
 }
 
-/// The words below a path that leave their panel, each with its place; those of lists that scroll are left
-/// out.
+/// The words below a path that leave their panel, each with its place. What scrolls may go on below it, and
+/// the words of a floor beside it.
 inline std::string words_beyond(std::string_view path) {
   constexpr float slack = 1.5F;  // formulas lie between pixels
   std::string beyond;
   for (const Part* part : parts().below(path)) {
-    const std::string room = part->path + "/";  // those that scroll
-    const bool scrolls =
-        room.find("/side/") != std::string::npos || room.find("/floor/") != std::string::npos;
     const auto& [from, to] = part->where;
-    const bool is_inside = from.x >= part->seen.minimum.x - slack && from.y >= part->seen.minimum.y - slack &&
-                           to.x <= part->seen.maximum.x + slack && to.y <= part->seen.maximum.y + slack;
-    if (!scrolls && !is_inside && !part->words.empty()) beyond += part->path + ": " + part->words + "\n";
+    const auto& [least, most] = part->seen;
+    const bool is_beside = part->path.find("/floor/") == std::string::npos &&
+                           (from.x < least.x - slack || to.x > most.x + slack);
+    const bool is_below = !part->scrolls && (from.y < least.y - slack || to.y > most.y + slack);
+    if ((is_beside || is_below) && !part->words.empty()) beyond += part->path + ": " + part->words + "\n";
   }
   return beyond;
 }

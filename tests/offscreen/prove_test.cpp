@@ -1,15 +1,10 @@
 #include "app/views/prove.h"
 
-#include <imgui.h>
-
 #include "app/scene/parts.h"
 #include "app/session/inputs.h"
-#include "app/studio/application.h"
 #include "app/views/form_words.h"
 #include "app/widgets/text.h"
-#include "app/window/offscreen.h"
 #include "core/variants/variants.h"
-#include "tests/catch.h"
 #include "tests/offscreen/drawn.h"
 #include "tests/offscreen/plots.h"
 
@@ -24,27 +19,18 @@ constexpr std::string_view lost_marks = "prove/floor/difference/mark/lost";
 /// Why no fault has a number beside it.
 std::string untried() { return words_at("prove/side/faults/untried"); }
 
-void choose(Application& application, const std::string& variant, Form form) {
-  Choice choice = application.session.choice();
-  choice.variant = variant;
-  choice.form = form;
-  application.session.choose(std::move(choice));
-  application.session.wait();
-}
-
 /// Nothing of what was drawn is cut or lies over another thing.
 void check_places(int width, int height) {
   const Part* words = parts().find("prove/floor/words");
   REQUIRE(words);
   const Rectangle chart = place_of("prove/floor/difference/area");
-  const std::vector<const Part*> labels = parts().below(line_labels);
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    INFO(labels[i]->words);
-    CHECK(labels[i]->where.minimum.x >= chart.minimum.x);
-    CHECK(labels[i]->where.maximum.x <= chart.maximum.x);
-    CHECK(labels[i]->where.maximum.y <= words->where.minimum.y + 1);
-    for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(overlap(labels[i]->where, labels[j]->where));
+  for (const Part* label : parts().below(line_labels)) {
+    INFO(label->words);
+    CHECK(label->where.minimum.x >= chart.minimum.x);
+    CHECK(label->where.maximum.x <= chart.maximum.x);
+    CHECK(label->where.maximum.y <= words->where.minimum.y + 1);
   }
+  check_apart(places_below(line_labels), 0);
   CHECK(words->where.maximum.y < static_cast<float>(height));
   const Rectangle heads = place_of("prove/grid/cells/heads");
   const std::vector<Rectangle> names = places_below("prove/grid/cells/heads");
@@ -63,26 +49,25 @@ void check_places(int width, int height) {
 }  // namespace
 
 TEST_CASE("Prove shows every variant with and without a fault, at every size, in both themes", "[prove]") {
-  Application application;
-  open_in(application, "prove", "preset:overwrite?T=24&K=6&V=6");
-  for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1920, 1080)}) {
-    Offscreen offscreen(width, height);
+  Shown shown("prove", "preset:overwrite?T=24&K=6&V=6");
+  for (const Size& size : usual_sizes) {
+    shown.resize(size);
     for (const char* variant : {"softmax", "linear", "gated_deltanet", "kda", "mesanet", "ttt_mlp", "lact"}) {
       for (const Theme theme : all_themes) {
-        if (theme == Theme::light && width == 1280 && std::string(variant) != "gated_deltanet") continue;
-        CAPTURE(variant, width);
-        application.change_view([&](ViewOptions& view) { view.theme = theme; });
-        inject(application, "");
-        choose(application, variant, Form::chunkwise);
-        draw_fully(application, offscreen);
+        if (theme == Theme::light && size.width == 1280 && std::string(variant) != "gated_deltanet") continue;
+        CAPTURE(variant, size.width);
+        shown.application.change_view([&](ViewOptions& view) { view.theme = theme; });
+        inject(shown.application, "");
+        shown.choose(variant, Form::chunkwise);
+        shown.draw();
         CHECK(flagged_token() == -1);
         CHECK(parts().below(line_labels).size() >= 2);
         CHECK_FALSE(parts().words("prove", "said").empty());
-        check_places(width, height);
-        inject(application, "strength-forgotten");
-        draw_fully(application, offscreen);
-        check_places(width, height);
-        const auto figures = ask_present_fault(application);
+        check_places(size.width, size.height);
+        inject(shown.application, "strength-forgotten");
+        shown.draw();
+        check_places(size.width, size.height);
+        const auto figures = ask_present_fault(shown.application);
         REQUIRE(figures.value);
         if (!figures.value->departure) continue;
         CHECK(flagged_token() == figures.value->departure->token);
@@ -93,14 +78,13 @@ TEST_CASE("Prove shows every variant with and without a fault, at every size, in
 }
 
 TEST_CASE("labels of Prove's lines keep clear of the marks of lost numbers", "[prove]") {
-  Application application;
-  open_in(application, "prove");
+  Shown shown("prove");
   for (const auto& [width, height] : {std::pair(700, 600), std::pair(1920, 1080)}) {
     Offscreen offscreen(width, height);
     for (const Index token : {0, 10}) {
       CAPTURE(token, width);
-      application.session.go_to_token(token);
-      draw_fully(application, offscreen);
+      shown.session.go_to_token(token);
+      shown.draw();
       CHECK_FALSE(parts().below(lost_marks).empty());
       for (const Part* label : parts().below(line_labels)) {
         INFO(label->words);
@@ -117,14 +101,12 @@ TEST_CASE("labels of Prove's lines keep clear of the marks of lost numbers", "[p
 }
 
 TEST_CASE("the flag of Prove tells the first wrong word from wherever one looks", "[prove]") {
-  Application application;
-  open_in(application, "prove");
-  choose(application, "gated_deltanet", Form::chunkwise);
-  inject(application, "solve-sign");
-  Offscreen offscreen(1280, 800);
+  Shown shown("prove");
+  shown.choose("gated_deltanet", Form::chunkwise);
+  inject(shown.application, "solve-sign");
   for (const Index token : {1, 90}) {
-    application.session.go_to_token(token);
-    draw_fully(application, offscreen);
+    shown.session.go_to_token(token);
+    shown.draw();
     CHECK(flagged_token() == 1);
     CHECK(words_at("prove/floor/difference/label/first wrong word") ==
           std::string(token == 90 ? "← " : "") + "first wrong word: “The”, token 1");
@@ -132,11 +114,9 @@ TEST_CASE("the flag of Prove tells the first wrong word from wherever one looks"
 }
 
 TEST_CASE("Prove calls tensors and arrays by words, and cuts no fault's name", "[prove]") {
-  Application application;
-  open_in(application, "prove");
-  choose(application, "gated_deltanet", Form::chunkwise);
-  Offscreen offscreen(1280, 800);
-  draw_fully(application, offscreen);
+  Shown shown("prove");
+  shown.choose("gated_deltanet", Form::chunkwise);
+  shown.draw();
   for (const std::string& words : parts().words("prove", "said")) CHECK_THAT(words, !says("_"));
   for (const CutPiece& cut : drawn_cut_words()) {
     INFO(cut.whole);
@@ -147,22 +127,20 @@ TEST_CASE("Prove calls tensors and arrays by words, and cuts no fault's name", "
 }
 
 TEST_CASE("what should be has its own scale where a fault is so large that it would be blank", "[prove]") {
-  Application application;
-  open_in(application, "prove", "preset:random?T=128&K=4&V=4&seed=1");
+  Shown shown("prove", "preset:random?T=128&K=4&V=4&seed=1");
   for (const bool explodes : {true, false}) {
-    Choice choice = application.session.choice();
-    choice.variant = "deltanet";
-    choice.form = Form::chunkwise;
-    choice.chunk_size = 64;
-    application.session.choose(std::move(choice));
-    application.session.wait();
-    inject(application, explodes ? "solve-sign" : "no-solve");
-    auto key = about_proof<WrongHere>(application);
+    shown.choose([&](Choice& choice) {
+      choice.variant = "deltanet";
+      choice.form = Form::chunkwise;
+      choice.chunk_size = 64;
+    });
+    inject(shown.application, explodes ? "solve-sign" : "no-solve");
+    auto key = about_proof<WrongHere>(shown.application);
     key.form = Form::chunkwise;
     key.fault = explodes ? "solve-sign" : "no-solve";
-    application.session.questions().ask(key);
-    application.session.questions().wait();
-    const auto place = application.session.questions().ask(key).value;
+    shown.session.questions().ask(key);
+    shown.session.questions().wait();
+    const auto place = shown.session.questions().ask(key).value;
     REQUIRE(place);
     REQUIRE(*place);
     const double largest = (*place)->tensor.should_be.cwiseAbs().maxCoeff();
@@ -173,16 +151,14 @@ TEST_CASE("what should be has its own scale where a fault is so large that it wo
 }
 
 TEST_CASE("Prove's axis reaches the largest error; what is beyond all axes says how far", "[prove]") {
-  Application application;
-  application.enter("prove");
+  Shown shown("prove");
   for (const int tokens : {40, 400}) {
-    REQUIRE(application.session.open_named("preset:random?T=" + std::to_string(tokens) + "&K=4&V=4&seed=1"));
-    application.session.wait();
-    choose(application, "deltanet", Form::recurrent);
-    inject(application, "write-sign");
-    Offscreen offscreen(1920, 1080);
-    draw_fully(application, offscreen);
-    const auto fault = ask_present_fault(application).value;
+    shown.open("preset:random?T=" + std::to_string(tokens) + "&K=4&V=4&seed=1");
+    shown.choose("deltanet", Form::recurrent);
+    inject(shown.application, "write-sign");
+    shown.resize(usual_sizes[1]);
+    shown.draw();
+    const auto fault = ask_present_fault(shown.application).value;
     REQUIRE(fault);
     const double most = std::ranges::max(fault->errors);
     INFO(tokens << " tokens, " << most);
@@ -203,15 +179,14 @@ TEST_CASE("Prove's axis reaches the largest error; what is beyond all axes says 
 }
 
 TEST_CASE("a vector that a fault makes wrong takes the room that a matrix would", "[prove]") {
-  Application application;
-  open_in(application, "prove");  // its scale is not 1
-  choose(application, "gated_deltanet", Form::recurrent);
-  Offscreen offscreen(1920, 1080);
+  Shown shown("prove");  // its scale is not 1
+  shown.choose("gated_deltanet", Form::recurrent);
+  shown.resize(usual_sizes[1]);
   float heights[2] = {};
   for (const bool is_vector : {false, true}) {
-    inject(application, is_vector ? "scale-twice" : "write-sign");
-    draw_fully(application, offscreen);
-    const auto figures = ask_present_fault(application);
+    inject(shown.application, is_vector ? "scale-twice" : "write-sign");
+    shown.draw();
+    const auto figures = ask_present_fault(shown.application);
     REQUIRE(figures.value);
     REQUIRE(figures.value->departure);
     const std::vector<Rectangle> pictures = wrong_pictures(figures.value->departure->operation);
@@ -222,42 +197,36 @@ TEST_CASE("a vector that a fault makes wrong takes the room that a matrix would"
 }
 
 TEST_CASE("Prove says why no fault of a long text has a number yet", "[prove]") {
-  Application application;
-  open_in(application, "prove", "preset:random?T=1025&K=2&V=2&seed=1");
-  Offscreen offscreen(1280, 800);
-  draw_fully(application, offscreen);
+  Shown shown("prove", "preset:random?T=1025&K=2&V=2&seed=1");
+  shown.draw();
   CHECK_THAT(untried(), says("1025 words"));
-  REQUIRE(application.session.open_named("preset:random?T=40&K=2&V=2&seed=1"));
-  application.session.wait();
-  draw_fully(application, offscreen);
+  shown.open("preset:random?T=40&K=2&V=2&seed=1");
+  shown.draw();
   CHECK(untried().empty());
 }
 
 TEST_CASE("every fault can be drawn in Prove and stepped through in Step, in every form", "[prove]") {
-  Application application;
-  REQUIRE(application.session.open_named("preset:overwrite?T=11&K=4&V=4"));
-  application.session.wait();
-  Offscreen offscreen(1280, 800);
+  Shown shown("step", "preset:overwrite?T=11&K=4&V=4");
   int stepped = 0;
   for (const char* variant : {"gated_deltanet", "softmax", "titans", "ttt_linear"}) {
     for (const Form form : all_forms) {
-      inject(application, "");
-      choose(application, variant, form);
-      if (!application.session.computed()->form(form).missing.empty()) continue;
+      inject(shown.application, "");
+      shown.choose(variant, form);
+      if (!shown.session.computed()->form(form).missing.empty()) continue;
       for (const Fault& fault : faults()) {
         CAPTURE(variant, name(form), fault.id);
-        application.enter("prove");
-        inject(application, fault.id);
-        application.session.wait();
-        if (!application.session.computed()->no_fault.empty()) continue;
-        draw_fully(application, offscreen);
-        application.enter("step");
-        draw_fully(application, offscreen);
-        const auto figures = ask_present_fault(application);
+        shown.application.enter("prove");
+        inject(shown.application, fault.id);
+        shown.session.wait();
+        if (!shown.session.computed()->no_fault.empty()) continue;
+        shown.draw();
+        shown.application.enter("step");
+        shown.draw();
+        const auto figures = ask_present_fault(shown.application);
         REQUIRE(figures.value);
         if (figures.value->noticed() && figures.value->first_wrong >= 0) {
-          CHECK_FALSE(is_in_order(*application.session.computed()));
-          CHECK_THAT(agreement_words(*application.session.computed()), says(name(form)));
+          CHECK_FALSE(is_in_order(*shown.session.computed()));
+          CHECK_THAT(agreement_words(*shown.session.computed()), says(name(form)));
         }
         ++stepped;
       }
@@ -267,18 +236,16 @@ TEST_CASE("every fault can be drawn in Prove and stepped through in Step, in eve
 }
 
 TEST_CASE("Prove shows every fragile form on data that break it and data that do not", "[prove]") {
-  Application application;
-  open_in(application, "prove", "preset:random?T=70&K=16&V=5&seed=2");
-  choose(application, "gated_deltanet", Form::chunkwise);
-  Offscreen offscreen(1280, 800);
+  Shown shown("prove", "preset:random?T=70&K=16&V=5&seed=2");
+  shown.choose("gated_deltanet", Form::chunkwise);
   for (const FragileForm& fragile : fragile_forms()) {
     for (const bool breaks : {true, false}) {
       CAPTURE(fragile.way.id, breaks);
-      ProveState prove = application.session.state().prove;
-      prove.fragile = fragile.way.id;
-      prove.breaks = breaks;
-      application.session.change_prove(prove);
-      draw_fully(application, offscreen);
+      shown.session.change([&](SessionState& state) {
+        state.prove.fragile = fragile.way.id;
+        state.prove.breaks = breaks;
+      });
+      shown.draw();
       REQUIRE(parts().below("prove/floor/difference/series").size() == 2);
       CHECK((flagged_token() >= 0) == (breaks || fragile.always_wrong));
       check_places(1280, 800);
@@ -286,36 +253,29 @@ TEST_CASE("Prove shows every fragile form on data that break it and data that do
   }
 }
 
-TEST_CASE("Prove with nothing open, with one token and with many", "[prove]") {
-  Application application;
-  application.enter("prove");
-  Offscreen offscreen(1280, 800);
-  offscreen.pass([&] { application.draw(1); });
-  CHECK(application.undrawn() == "");
+TEST_CASE("Prove with one token and with many", "[prove]") {
   for (const char* data : {"preset:random?T=1&K=1&V=1&seed=1", "preset:random?T=1500&K=4&V=3&seed=1"}) {
-    REQUIRE(application.session.open_named(data));
-    application.session.wait();
-    draw_fully(application, offscreen);
-    check_places(1280, 800);
-    inject(application, "write-sign");
-    draw_fully(application, offscreen);
-    check_places(1280, 800);
+    Shown shown("prove", data);
+    for (const char* fault : {"", "write-sign"}) {
+      inject(shown.application, fault);
+      shown.draw();
+      check_places(1280, 800);
+    }
   }
 }
 
 TEST_CASE("Prove marks the gates that underflow in a precision", "[prove]") {
-  Application application;
-  open_in(application, "prove", "preset:overwrite?T=24&K=6&V=6");
-  choose(application, "gated_deltanet", Form::chunkwise);
-  Offscreen offscreen(1920, 1080);
-  draw_fully(application, offscreen);
+  Shown shown("prove", "preset:overwrite?T=24&K=6&V=6");
+  shown.choose("gated_deltanet", Form::chunkwise);
+  shown.resize(usual_sizes[1]);
+  shown.draw();
   CHECK(parts().below(lost_marks).empty());
   CHECK(words_at("prove/headline/lost").empty());
-  Choice choice = application.session.choice();
-  choice.edits.push_back({.kind = "paint_gate", .array = "alpha", .numbers = {3, 7, 1e-9}});
-  application.session.choose(std::move(choice));
-  draw_fully(application, offscreen);
-  REQUIRE(application.session.message().empty());
+  shown.session.choose([](Choice& choice) {
+    choice.edits.push_back({.kind = "paint_gate", .array = "alpha", .numbers = {3, 7, 1e-9}});
+  });
+  shown.draw();
+  REQUIRE(shown.session.message().empty());
   CHECK_FALSE(parts().below(lost_marks).empty());
   CHECK(words_at("prove/headline/lost") == "underflows to 0");
   CHECK(std::ranges::any_of(parts().words("prove", "said"), [](const std::string& words) {
@@ -325,23 +285,21 @@ TEST_CASE("Prove marks the gates that underflow in a precision", "[prove]") {
 }
 
 TEST_CASE("while other data come, Prove draws no line over words that it is not of", "[prove]") {
-  Application application;
-  Offscreen offscreen(1280, 800);
-  open_in(application, "prove");
-  draw_fully(application, offscreen);
+  Shown shown("prove");
+  shown.draw();
   const char* data[] = {"preset:random?T=300&K=4&V=4", "preset:copy?T=12&K=4&V=4",
                         "preset:recall?T=150&K=6&V=6"};
   for (int round = 0; round < 2; ++round) {
     for (const char* id : data) {
       CAPTURE(id);
-      application.session.open_named(id);
-      application.session.change_prove({.fault = {.id = "write-sign", .form = Form::chunkwise}});
-      for (int i = 0; i < 400 && (application.session.data().id != id || i < 20); ++i) {
-        offscreen.pass([&] { application.draw(1); });
-        REQUIRE(application.undrawn() == "");
+      shown.session.open_named(id);
+      shown.session.change_prove({.fault = {.id = "write-sign", .form = Form::chunkwise}});
+      for (int i = 0; i < 400 && (shown.session.data().id != id || i < 20); ++i) {
+        shown.pass();
+        REQUIRE(shown.application.undrawn() == "");
       }
-      application.session.wait();
-      application.session.change_prove({});
+      shown.session.wait();
+      shown.session.change_prove({});
     }
   }
 }
@@ -361,16 +319,14 @@ TEST_CASE("the worst case of a rule with several steps per token opens in every 
   plan.sizes = {{5, 4}};
   const VerifyReport report = verify(plan);
   REQUIRE_FALSE(report.results.empty());
-  Application application;
-  application.session.open(data_of_case(*report.results.front().worst_case));
-  application.session.wait();
-  REQUIRE(application.session.message().empty());
-  Offscreen offscreen(1280, 800);
-  for (const char* workspace : {"step", "learn", "attend", "compare", "prove"}) {
-    CAPTURE(workspace);
-    application.enter(workspace);
-    draw_fully(application, offscreen);
-    CHECK(application.undrawn().empty());
-    CHECK(application.session.computed()->variant->id == "deltaproduct");
+  Shown shown;
+  shown.session.open(data_of_case(*report.results.front().worst_case));
+  shown.session.wait();
+  REQUIRE(shown.session.message().empty());
+  for (const Workspace& workspace : workspaces()) {
+    CAPTURE(workspace.id);
+    shown.application.enter(workspace.id);
+    shown.draw();
+    CHECK(shown.session.computed()->variant->id == "deltaproduct");
   }
 }

@@ -2,18 +2,13 @@
 // sizes.
 
 #include <algorithm>
-#include <array>
 #include <functional>
-#include <set>
 
-#include "app/scene/parts.h"
-#include "app/studio/application.h"
 #include "app/views/answers.h"
-#include "app/views/form_costs.h"
+#include "app/views/form_words.h"
 #include "app/widgets/text.h"
-#include "app/window/offscreen.h"
 #include "core/variants/variants.h"
-#include "tests/catch.h"
+#include "tests/offscreen/drawn.h"
 #include "tests/offscreen/glyphs.h"
 #include "tests/offscreen/plots.h"
 
@@ -22,62 +17,38 @@ using namespace palimpsest::testing;
 
 namespace {
 
-struct Screen {
-  int width;
-  int height;
-  float scale = 1;
-};
-constexpr std::array<Screen, 2> usual_screens = {{{1280, 800}, {1920, 1080}}};
-
-/// Draws until all that is asked for has come and stands still.
-void settle(Application& application, Offscreen& offscreen) {
-  for (int i = 0; i < 4; ++i) {
-    offscreen.pass([&] { application.draw(offscreen.scale()); });
-    application.session.wait();
-    application.session.questions().wait();
-  }
-  for (int i = 0; i < 2; ++i) offscreen.pass([&] { application.draw(offscreen.scale()); });
-}
-
-void check_letters(Application& application, Offscreen& offscreen) {
-  settle(application, offscreen);
-  CHECK(application.undrawn() == "");
+void check_letters(Shown& shown) {
+  shown.draw();
+  shown.pass();
   for (const std::string& fault : letter_faults()) FAIL_CHECK(fault);
 }
 
-void open_at_drum(Application& application) {
-  application.open_first_capture();
-  application.session.wait();
-  application.session.go_to_token(42);
-}
+/// The first capture at "drum".
+struct AtDrum : Shown {
+  explicit AtDrum(const Size& size) : Shown("step", {}, size) { session.go_to_token(42); }
+};
 
 /// Every workspace for every rule: Step in every form, the others in one.
-void walk(const Screen& screen) {
-  CAPTURE(screen.width);
-  Application application;
-  open_at_drum(application);
-  Offscreen offscreen(screen.width, screen.height, screen.scale);
+void walk_at(const Size& size) {
+  CAPTURE(size.width);
+  AtDrum shown(size);
   for (const Variant& variant : variants()) {
-    for (const Workspace& workspace : application.workspaces()) {
+    for (const Workspace& workspace : shown.application.workspaces()) {
       const bool has_forms = std::string_view(workspace.id) == "step";
       for (const Form form : all_forms) {
         if (!has_forms && form != Form::recurrent) continue;
         CAPTURE(variant.id, name(form), workspace.id);
-        Choice choice = application.session.choice();
-        choice.variant = variant.id;
-        choice.form = form;
-        application.session.choose(std::move(choice));
-        application.session.wait();
-        application.session.go_to_token(42);
-        application.enter(workspace.id);
-        check_letters(application, offscreen);
-        if (!has_forms || !application.session.trace()) continue;
+        shown.choose(variant.id, form);
+        shown.session.go_to_token(42);
+        shown.application.enter(workspace.id);
+        check_letters(shown);
+        if (!has_forms || !shown.session.trace()) continue;
         // The last step of the block shows most.
-        const Trace& trace = *application.session.trace();
+        const Trace& trace = *shown.session.trace();
         const Index block = trace.block_of(42, 0);
         const auto operations = static_cast<Index>(trace.phase(trace.block(block)).operations.size());
-        application.session.set_cursor({block, operations - 1, 0});
-        check_letters(application, offscreen);
+        shown.session.set_cursor({block, operations - 1, 0});
+        check_letters(shown);
       }
     }
   }
@@ -87,41 +58,37 @@ void walk(const Screen& screen) {
 
 TEST_CASE("no text is cut or lies over another, whatever the rule, the form and the workspace",
           "[readable]") {
-  for (const Screen& screen : usual_screens) walk(screen);
+  for (const Size& size : usual_sizes) walk_at(size);
 }
 
 TEST_CASE("no text is cut or lies over another on a large screen", "[.][readable-large]") {
-  walk({3840, 2160, 2});
+  walk_at({3840, 2160, 2});
 }
 
 TEST_CASE("no text is cut or lies over another on any page", "[readable]") {
-  for (const Screen& screen : usual_screens) {
-    CAPTURE(screen.width);
-    Application application;
-    open_at_drum(application);
-    Offscreen offscreen(screen.width, screen.height, screen.scale);
+  for (const Size& size : usual_sizes) {
+    CAPTURE(size.width);
+    AtDrum shown(size);
     int page = 0;
-    for (bool Application::*shown :
+    for (bool Application::*over :
          {&Application::show_data, &Application::show_keys, &Application::show_palette,
           &Application::show_places, &Application::show_open}) {
       CAPTURE(page++);
-      application.*shown = true;
-      check_letters(application, offscreen);
-      application.*shown = false;
+      shown.application.*over = true;
+      check_letters(shown);
+      shown.application.*over = false;
     }
   }
 }
 
 TEST_CASE("a presentation of any workspace can be read", "[readable]") {
-  for (const Screen& screen : usual_screens) {
-    Application application;
-    open_at_drum(application);
-    application.presenting = true;
-    Offscreen offscreen(screen.width, screen.height, screen.scale);
-    for (const Workspace& workspace : application.workspaces()) {
-      CAPTURE(screen.width, workspace.id);
-      application.enter(workspace.id);
-      check_letters(application, offscreen);
+  for (const Size& size : usual_sizes) {
+    AtDrum shown(size);
+    shown.application.presenting = true;
+    for (const Workspace& workspace : shown.application.workspaces()) {
+      CAPTURE(size.width, workspace.id);
+      shown.application.enter(workspace.id);
+      check_letters(shown);
       const std::string id = workspace.id;
       if (id == "compare") {  // sentences may be cut, names may not
         for (const CutPiece& piece : drawn_cut_words()) CHECK(piece.whole.ends_with('.'));
@@ -134,12 +101,10 @@ TEST_CASE("a presentation of any workspace can be read", "[readable]") {
 
 TEST_CASE("a much enlarged window still shows what the memory answers, and names that lie apart",
           "[readable]") {
-  Application application;
-  open_at_drum(application);
-  Offscreen offscreen(1280, 800, 1.5F);
-  settle(application, offscreen);
+  AtDrum shown({1280, 800, 1.5F});
+  shown.draw();
   const Rectangle table = place_of("step/answers/after");
-  const auto words = static_cast<float>(ask_answers(application).value->table.words.size());
+  const auto words = static_cast<float>(ask_answers(shown.application).value->table.words.size());
   CHECK((table.maximum.x - table.minimum.x) / words >= 15 * 1.5F);  // where numbers of two digits have room
   CHECK(parts().find("step/forms/costs shown")->where.maximum.x + 4 <
         parts().find("step/forms/precisions")->where.minimum.x);

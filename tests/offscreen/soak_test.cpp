@@ -24,9 +24,9 @@ constexpr double most_megabytes = 2000;  // far more than is needed: a leak shal
 
 /// Goes through variants and forms, themes, data and sliders. A tenth of the steps goes through all variants
 /// and forms once.
-class Walk {
+class LongWalk {
  public:
-  explicit Walk(Application& application) : application_(application) {}
+  explicit LongWalk(Application& application) : application_(application) {}
 
   void step() {
     if (count_ % steps_in_a_form == 0) next_form();
@@ -83,7 +83,7 @@ TEST_CASE("ten thousand steps leave no more behind than a thousand", "[soak]") {
   Offscreen offscreen(1280, 800);
   const auto draw = [&] { application.draw(1); };
   Player player(application, [&] { offscreen.pass(draw); });
-  Walk walk(application);
+  LongWalk walk(application);
   application.open_first_capture();
   Holdings first;
   for (int tenth = 1; tenth <= tenths; ++tenth) {

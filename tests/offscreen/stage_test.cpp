@@ -26,11 +26,11 @@ using namespace palimpsest::testing;
 
 namespace {
 
-constexpr float slack = 1.5F;  // pictures lie on whole pixels
+constexpr float pixel_slack = 1.5F;  // pictures lie on whole pixels
 
 bool is_inside(const Rectangle& piece, const Rectangle& panel) {
-  return piece.minimum.x >= panel.minimum.x - slack && piece.maximum.x <= panel.maximum.x + slack &&
-         piece.minimum.y >= panel.minimum.y - slack && piece.maximum.y <= panel.maximum.y + slack;
+  return piece.minimum.x >= panel.minimum.x - pixel_slack && piece.maximum.x <= panel.maximum.x + pixel_slack &&
+         piece.minimum.y >= panel.minimum.y - pixel_slack && piece.maximum.y <= panel.maximum.y + pixel_slack;
 }
 
 std::string words(const Rectangle& piece) {
@@ -50,7 +50,7 @@ std::string fault() {
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!is_inside(all[i], room)) return words(all[i]) + " leaves the panel";
     for (std::size_t j = 0; j < i; ++j) {
-      if (overlap(all[i], all[j], slack)) return words(all[j]) + " overlaps " + words(all[i]);
+      if (overlap(all[i], all[j], pixel_slack)) return words(all[j]) + " overlaps " + words(all[i]);
     }
   }
   return {};
@@ -424,7 +424,7 @@ TEST_CASE("the stage says in its middle why a form is missing", "[stage]") {
   const Rectangle words = pieces().front();
   CHECK(is_inside(words, panel()));
   const float middle = (panel().minimum.x + panel().maximum.x) / 2;
-  CHECK(std::abs((words.minimum.x + words.maximum.x) / 2 - middle) < slack);
+  CHECK(std::abs((words.minimum.x + words.maximum.x) / 2 - middle) < pixel_slack);
 }
 
 TEST_CASE("while other data come, the old step is drawn with its own words", "[stage]") {

@@ -4,37 +4,25 @@
 #include <cmath>
 #include <limits>
 
-#include "app/scene/parts.h"
-#include "app/studio/application.h"
 #include "app/views/floor.h"
-#include "app/views/floor_rows.h"
 #include "app/views/underlined_words.h"
-#include "app/window/offscreen.h"
-#include "tests/catch.h"
+#include "tests/offscreen/drawn.h"
 
 using namespace palimpsest;
+using namespace palimpsest::testing;
 
 namespace {
 
-/// The program in a window, with one of its data open.
-struct Drawn {
-  Application application;
-  Offscreen offscreen{1280, 800};
-
-  Drawn() {
-    application.open_first_capture();
-    application.session.wait();
-  }
-
-  void choose(const std::string& variant, Form form) {
-    Choice choice = application.session.choice();
-    choice.variant = variant;
-    choice.form = form;
-    choice.chunk_size = 4;
-    application.session.choose(std::move(choice));
-    application.session.wait();
-    REQUIRE(application.session.trace() != nullptr);
-    offscreen.render([&] { application.draw(1); });
+/// The program with short chunks.
+struct Drawn : Shown {
+  void choose_drawn(const std::string& variant, Form form) {
+    choose([&](Choice& choice) {
+      choice.variant = variant;
+      choice.form = form;
+      choice.chunk_size = 4;
+    });
+    REQUIRE(session.trace() != nullptr);
+    pass(4);
   }
 };
 
@@ -70,8 +58,8 @@ Ruler plain_ruler() {
 TEST_CASE("the frame around a word crosses no caption of a chunk, and its name is not a dot alone",
           "[timeline]") {
   Drawn drawn;
-  drawn.application.session.go_to_token(8);  // the first of its chunk: its caption stands above it
-  drawn.choose("softmax", Form::recurrent);
+  drawn.session.go_to_token(8);  // the first of its chunk: its caption stands above it
+  drawn.choose_drawn("softmax", Form::recurrent);
   const std::vector<const Part*> groups = floor_parts("group");
   REQUIRE(groups.size() > 2);
   const float descent = 3;  // of a caption's letters
@@ -81,13 +69,10 @@ TEST_CASE("the frame around a word crosses no caption of a chunk, and its name i
   for (const auto& [variant, form] :
        {std::pair("comba", Form::two_pass), std::pair("gated_deltanet", Form::chunkwise)}) {
     CAPTURE(variant);
-    drawn.choose(variant, form);
-    Choice choice = drawn.application.session.choice();
-    choice.chunk_size = 8;
-    drawn.application.session.choose(std::move(choice));
-    drawn.application.session.wait();
-    drawn.application.session.go_to_token(42);
-    drawn.offscreen.render([&] { drawn.application.draw(1); });
+    drawn.choose_drawn(variant, form);
+    drawn.choose([](Choice& choice) { choice.chunk_size = 8; });
+    drawn.session.go_to_token(42);
+    drawn.pass(4);
     REQUIRE(parts().find("step/transport/position"));
     const std::string position = parts().find("step/transport/position")->words;
     CAPTURE(position);
@@ -98,13 +83,13 @@ TEST_CASE("the frame around a word crosses no caption of a chunk, and its name i
 
 TEST_CASE("the frame of the present word strikes through no word of any floor", "[timeline]") {
   Drawn drawn;
-  drawn.choose("gated_deltanet", Form::chunkwise);
-  drawn.application.session.go_to_token(42);
-  for (const char* workspace : {"step", "learn", "attend", "compare", "prove", "measure"}) {
-    CAPTURE(workspace);
-    drawn.application.enter(workspace);
-    drawn.application.session.wait();
-    drawn.offscreen.render([&] { drawn.application.draw(1); });
+  drawn.choose_drawn("gated_deltanet", Form::chunkwise);
+  drawn.session.go_to_token(42);
+  for (const Workspace& workspace : workspaces()) {
+    CAPTURE(workspace.id);
+    drawn.application.enter(workspace.id);
+    drawn.session.wait();
+    drawn.pass(4);
     const std::vector<const Part*> words = floor_parts("words");
     REQUIRE(words.size() > 10);
     for (const Part* word : words) CHECK(floor_piece("cursor").where.minimum.y <= word->where.minimum.y);
@@ -126,7 +111,7 @@ TEST_CASE("the floor draws the groups that the form takes together", "[timeline]
       {"ttt_linear", Form::chunkwise, "batch ", 8}};
   for (const Expected& each : all) {
     CAPTURE(each.variant, name(each.form));
-    drawn.choose(each.variant, each.form);
+    drawn.choose_drawn(each.variant, each.form);
     const std::vector<const Part*> groups = floor_parts("group");
     CHECK(groups.size() > 1);
     for (const Part* group : groups) {
@@ -134,20 +119,20 @@ TEST_CASE("the floor draws the groups that the form takes together", "[timeline]
       CHECK(first % each.size == 0);
       CHECK(group->words == each.word + std::to_string(first / each.size));
     }
-    CHECK(floor_of(drawn.application.session, "").groups.size == each.size);
+    CHECK(floor_of(drawn.session, "").groups.size == each.size);
   }
-  drawn.choose("gated_deltanet", Form::parallel);
+  drawn.choose_drawn("gated_deltanet", Form::parallel);
   REQUIRE(floor_parts("group").size() == 1);
   CHECK(floor_piece("group/0").words == "the whole sequence");
-  CHECK(floor_of(drawn.application.session, "").groups.size == drawn.application.session.trace()->tokens);
+  CHECK(floor_of(drawn.session, "").groups.size == drawn.session.trace()->tokens);
 }
 
 TEST_CASE("the floor's bars have the scale of nearly all visible errors, and say the largest", "[timeline]") {
   Drawn drawn;
   for (const char* variant : {"linear", "deltanet", "gated_deltanet", "lact"}) {
     CAPTURE(variant);
-    drawn.choose(variant, Form::recurrent);
-    const Computation& computed = *drawn.application.session.computed();
+    drawn.choose_drawn(variant, Form::recurrent);
+    const Computation& computed = *drawn.session.computed();
     std::vector<double> lengths;
     for (const Recall& recall : computed.recalls->tokens) {
       lengths.push_back(std::sqrt(2 * recall.before));
@@ -216,25 +201,24 @@ TEST_CASE("words asked about: those written most strongly, each text once", "[ti
   CHECK(write_strengths(facts)[6] == 0);
 
   Drawn drawn;
-  drawn.choose("gated_deltanet", Form::recurrent);
-  drawn.application.session.go_to_token(42);
-  drawn.application.session.wait();
-  drawn.offscreen.render([&] { drawn.application.draw(1); });
-  drawn.application.session.questions().wait();  // what was asked for is told later
-  drawn.offscreen.render([&] { drawn.application.draw(1); });
-  const auto underlined = [&] { return floor_of(drawn.application.session, "").underlined; };
+  drawn.choose_drawn("gated_deltanet", Form::recurrent);
+  drawn.session.go_to_token(42);
+  drawn.session.wait();
+  drawn.pass(4);
+  drawn.session.questions().wait();  // what was asked for is told later
+  drawn.pass(4);
+  const auto underlined = [&] { return floor_of(drawn.session, "").underlined; };
   std::string words;
-  for (const Index t : underlined())
-    words += drawn.application.session.data().labels[static_cast<std::size_t>(t)];
+  for (const Index t : underlined()) words += drawn.session.data().labels[static_cast<std::size_t>(t)];
   CHECK(words == " key shell map bell book drum");
-  drawn.choose("gated_deltanet", Form::chunkwise);  // where nobody asks
+  drawn.choose_drawn("gated_deltanet", Form::chunkwise);  // where nobody asks
   const auto draw = [&] { drawn.application.draw(1); };
-  drawn.offscreen.render([&] {
+  drawn.offscreen().render([&] {
     name_words({3, 5});  // as a view does that asks about others
     draw();
   });
   CHECK(underlined() == std::vector<Index>{3, 5});
-  drawn.offscreen.render(draw);
+  drawn.offscreen().render(draw);
   CHECK(underlined() != std::vector<Index>{3, 5});
 }
 
@@ -315,18 +299,18 @@ TEST_CASE("rows of a floor share what is left in parts", "[timeline]") {
 TEST_CASE("what there is to say stands at the foot of the window until it is closed", "[status]") {
   Drawn drawn;
   const auto is_said = [&] {
-    drawn.offscreen.render([&] { drawn.application.draw(1); });
+    drawn.pass(4);
     const ImGuiWindow* window = ImGui::FindWindowByName("Status");
     return window && window->Active;
   };
   CHECK_FALSE(is_said());
-  drawn.application.session.set_message("there is no such file\nanywhere, " + std::string(500, 'x'));
+  drawn.session.set_message("there is no such file\nanywhere, " + std::string(500, 'x'));
   CHECK(is_said());
   const ImGuiWindow* window = ImGui::FindWindowByName("Status");
   CHECK(window->Pos.x > 300);
   CHECK(window->Pos.x + window->Size.x < 1280);
   CHECK(window->Pos.y + window->Size.y < 800);
-  drawn.application.session.clear_message();
+  drawn.session.clear_message();
   drawn.application.refusal = "nothing follows";
   CHECK(is_said());
   drawn.application.refusal.clear();
@@ -335,13 +319,13 @@ TEST_CASE("what there is to say stands at the foot of the window until it is clo
 
 TEST_CASE("the word at the cursor stays in sight when the window shrinks", "[timeline]") {
   Drawn drawn;
-  drawn.application.session.go_to_token(42);
-  drawn.application.session.wait();
-  drawn.offscreen.render([&] {
+  drawn.session.go_to_token(42);
+  drawn.session.wait();
+  drawn.offscreen().render([&] {
     FloorView view;
     const auto is_in_sight = [&](float width) {
-      const FloorColumns columns = floor_columns(view, floor_text(drawn.application.session),
-                                                 screen_ruler(false), {100, 100}, {width, 100});
+      const FloorColumns columns =
+          floor_columns(view, floor_text(drawn.session), screen_ruler(false), {100, 100}, {width, 100});
       return columns.left(42) >= 100 && columns.left(43) <= 100 + width;
     };
     CHECK(is_in_sight(1800));
@@ -355,12 +339,9 @@ TEST_CASE("the names of the floor's rows do not lie on each other, with tabs nei
   for (const bool tabs : {false, true}) {
     for (const int height : {800, 700, 1080}) {
       CAPTURE(tabs, height);
-      Application application;
-      Offscreen offscreen(1280, height);
-      application.open_first_capture();
-      application.session.wait();
-      application.panel_layout().show_tabs(tabs);
-      for (int turn = 0; turn < 5; ++turn) offscreen.render([&] { application.draw(1); });
+      Shown shown("step", {}, {1280, height});
+      shown.application.panel_layout().show_tabs(tabs);
+      shown.pass(20);
       std::vector<float> names;
       for (const Part* part : floor_parts()) {
         if (part->path.ends_with("/name")) names.push_back(part->where.minimum.y);
@@ -376,9 +357,8 @@ TEST_CASE("numbers beside the bars of errors stay in their columns", "[timeline]
   Drawn drawn;
   std::size_t written = 0;
   for (const char* data : {"preset:overwrite?T=12&K=4&V=4", "preset:overwrite?T=4&K=4&V=4"}) {
-    REQUIRE(drawn.application.session.open_named(data));
-    drawn.application.session.wait();
-    drawn.choose("gated_deltanet", Form::recurrent);
+    drawn.open(data);
+    drawn.choose_drawn("gated_deltanet", Form::recurrent);
     for (const Part* number : floor_parts("error/number")) {
       const Part& word = floor_piece("words/" + std::to_string(number_of(*number)));
       const float middle = (word.where.minimum.x + word.where.maximum.x) / 2;
@@ -391,11 +371,11 @@ TEST_CASE("numbers beside the bars of errors stay in their columns", "[timeline]
 
 TEST_CASE("the legend does not say otherwise than a row that names itself", "[timeline]") {
   Drawn drawn;
-  drawn.choose("titans", Form::recurrent);
+  drawn.choose_drawn("titans", Form::recurrent);
   CHECK(parts().find("step/transport/legend/written"));
   drawn.application.enter("learn");
-  for (int turn = 0; turn < 3; ++turn) drawn.offscreen.render([&] { drawn.application.draw(1); });
+  drawn.pass(12);
   REQUIRE(parts().find("learn/transport/legend"));
-  CHECK_THAT(parts().find("learn/transport/legend")->words, testing::says("error before"));
+  CHECK_THAT(parts().find("learn/transport/legend")->words, says("error before"));
   CHECK_FALSE(parts().find("learn/transport/legend/written"));
 }

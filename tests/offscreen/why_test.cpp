@@ -11,7 +11,7 @@
 #include "app/stage/cell_words.h"
 #include "app/studio/application.h"
 #include "app/views/cell_sum.h"
-#include "app/views/floor_rows.h"
+#include "app/views/floor.h"
 #include "app/views/why_words.h"
 #include "app/window/offscreen.h"
 #include "core/base/error.h"

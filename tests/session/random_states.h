@@ -137,6 +137,8 @@ inline std::map<std::string, StateChange> special_changes() {
        [](State& state, Dice& dice) {
          state.workspace = dice.below(2) == 0 ? "step" : "a \"workspace\" · 2";
        }},
+      {"learn.around", [](State& state, Dice& dice) { state.learn.around = dice.share(); }},
+      {"learn.tilt", [](State& state, Dice& dice) { state.learn.tilt = -dice.share(); }},
       {"compare.columns",
        [](State& state, Dice& dice) { state.compare.columns = dice.below(2) == 0 ? "10" : "2013"; }},
       {"prove.fault",

@@ -4,10 +4,13 @@
 #include <cmath>
 
 #include "app/scene/draw.h"
-#include "app/scene/parts.h"
+#include "app/scene/window.h"
 #include "app/views/attend.h"
-#include "app/views/learn.h"
-#include "app/widgets/text.h"
+#include "app/views/floor.h"
+#include "app/views/panels.h"
+#include "app/views/token_words.h"
+
+// What the present word reads: the words that are read most beside the squares, all of them under the text.
 
 namespace palimpsest {
 
@@ -18,16 +21,14 @@ using scene::Node;
 using scene::Nodes;
 
 constexpr Index words_before = 4;
-
-std::string label_of(const Computation& computed, Index token) {
-  return visible_label(computed.data->labels[static_cast<std::size_t>(token)]);
-}
+constexpr float zero_among_signs = 0.34F;  // where bars begin in a row of which some hang
+constexpr double least_share = 0.08;       // of the largest bar: smaller ones carry no number
 
 /// The text that leads to the present word, and which that is.
 std::string title_words(const Computation& computed, Index token) {
   std::string text;
   for (Index t = std::max<Index>(token - words_before, 0); t <= token; ++t)
-    text += (text.empty() ? "" : " ") + label_of(computed, t);
+    text += (text.empty() ? "" : " ") + word_at(computed, t);
   return fmt::format("“{} …”", text);
 }
 
@@ -57,24 +58,22 @@ void add_bar(Nodes& cells, const char* who, double share, const ShareRange& rang
                                   .ink = bar_colour(share, range.most),
                                   .height = 9}}
                       .filling());
-  cells.push_back(scene::line(weight_words(share, true), style::Text::caption).fixed(40).right());
+  cells.push_back(scene::note(weight_words(share, true), 0).fixed(40).right());
 }
 
 /// Who took most of a write, as far as there is room: the number is what must not be cut.
 Node lost_most(const LeftOfWrite& left, const std::string& word) {
   const style::Palette& c = style::colours();
   const scene::Ink ink = left.is_erased ? c.alarm : c.dim;
-  const auto whole = [&](const std::string& words) {
-    return scene::text(words, style::Text::caption, ink, scene::Fit::whole);
-  };
   const std::string number = fmt::format(": {:.0f} %", 100 * left.lost_there);
+  const std::string quoted = fmt::format("“{}”", word);
   return scene::first_that_fits(
-      {whole(fmt::format("{} {} “{}”{}", left.is_erased ? "erased by" : "lost most at", left.lost_most_at,
-                         word, number)),
-       scene::row({scene::line(fmt::format("{} “{}”", left.is_erased ? "erased by" : "lost at", word),
-                               style::Text::caption, ink),
-                   whole(number)},
-                  Gap::none)});
+      {scene::tag((left.is_erased ? "erased by " : "lost most at ") + std::to_string(left.lost_most_at) +
+                      ' ' + quoted + number,
+                  ink),
+       scene::row(
+           {scene::note((left.is_erased ? "erased by " : "lost at ") + quoted, ink), scene::tag(number, ink)},
+           Gap::none)});
 }
 
 /// What is left of a write from its token to the present one.
@@ -88,13 +87,10 @@ Node left_of_write(const Computation& computed, const LeftOfWrite& left, Index o
     curve.marked = std::min<Index>(left.lost_most_at - own, std::ssize(left.shares) - 1);
   const double first = 100 * left.shares.front();
   const double last = 100 * left.shares.back();
-  const auto words = [](const std::string& text, scene::Fit fit) {
-    return scene::text(text, style::Text::caption, 0, fit);
-  };
-  Nodes beside = {scene::first_that_fits(
-      {words(fmt::format("recalled {:.0f} %, now {:.0f} %", first, last), scene::Fit::whole),
-       words(fmt::format("{:.0f} → {:.0f} %", first, last), scene::Fit::shorten)})};
-  if (left.lost_most_at >= 0) beside.push_back(lost_most(left, label_of(computed, left.lost_most_at)));
+  Nodes beside = {scene::that_fits({fmt::format("recalled {:.0f} %, now {:.0f} %", first, last),
+                                    fmt::format("{:.0f} → {:.0f} %", first, last)},
+                                   0)};
+  if (left.lost_most_at >= 0) beside.push_back(lost_most(left, word_at(computed, left.lost_most_at)));
   return scene::row({Node{std::move(curve)}.filling(0.34F),
                      scene::column(std::move(beside), Gap::hair).filling(0.66F)})
       .named("left")
@@ -106,9 +102,9 @@ Node left_of_write(const Computation& computed, const LeftOfWrite& left, Index o
 }
 
 Node read_word(const Computation& computed, const RowOfWeights& row, const ReadWord& word) {
-  Nodes all = {scene::row(
-      {scene::text(label_of(computed, word.token), style::Text::strong, 0, scene::Fit::whole),
-       scene::line(fmt::format("token {}", word.token), style::Text::caption, style::colours().dim)})};
+  Nodes all = {
+      scene::row({scene::text(word_at(computed, word.token), style::Text::strong, 0, scene::Fit::whole),
+                  scene::note(fmt::format("token {}", word.token))})};
   Nodes bars;
   const ShareRange range = range_of(row);
   if (row.reason.empty()) add_bar(bars, "this rule", word.share, range);
@@ -138,15 +134,11 @@ std::string sum_words(const Computation& computed, const RowOfWeights& row) {
   return words;
 }
 
-}  // namespace
-
-namespace {
-
 /// The colours, from the most that subtracts to the most that adds.
-Node colour_scale(const Application& application) {
+Node colour_scale(Application& application) {
   static const Matrix<double> ramp = Vector<double>::LinSpaced(64, -1, 1).transpose();
   const bool shares = application.session.state().attention.shares;
-  const double range = attend_sight(*application.session.computed()).range;
+  const double range = attended_range(application);
   return scene::column(
       {Node{scene::Picture{.values = &ramp, .version = 1, .look = {.grid = false}, .height = 8}}.named(
            "colours"),
@@ -171,9 +163,9 @@ Node sliders(Application& application) {
                                   .logarithmic = true},
                          .set =
                              [&session, usual = facts.usual_sharpness](double sharpness) {
-                               AttentionView next = session.state().attention;
-                               next.sharpness = sharpness == usual ? 0 : sharpness;
-                               session.change_attention(next);
+                               session.change([&](SessionState& state) {
+                                 state.attention.sharpness = sharpness == usual ? 0 : sharpness;
+                               });
                              }}}
           .told("Softmax weighs with exp(sharpness · q·k). Many layers bring q and k to length 1, where "
                 "1/√K would leave every weight nearly the same.")};
@@ -184,16 +176,17 @@ Node sliders(Application& application) {
                        .value = static_cast<double>(asked_channel(view, session.computed()->sequence)),
                        .look = {.maximum = static_cast<double>(channels - 1), .format = "%.0f"},
                        .set = [&session](double channel) {
-                         AttentionView next = session.state().attention;
-                         next.channel = static_cast<Index>(std::round(channel));
-                         session.change_attention(next);
+                         session.change([channel](SessionState& state) {
+                           state.attention.channel = static_cast<Index>(std::round(channel));
+                         });
                        }}});
   }
   return scene::column(std::move(all));
 }
 
 /// The words that are read most, with so much between them.
-Node side(Application& application, const Computation& computed, const Known<RowOfWeights>& answer, Gap gap) {
+Node side(Application& application, const Known<RowOfWeights>& answer, Gap gap) {
+  const Computation& computed = *application.session.computed();
   const Index token = application.session.token();
   Nodes all = {scene::line(title_words(computed, token), style::Text::title)};
   if (answer.value) {
@@ -218,6 +211,67 @@ Node side(Application& application, const Computation& computed, const Known<Row
   return scene::column(std::move(all), gap);
 }
 
+/// One reader's weights of the present row, as shares of `total`.
+struct ReaderRow {
+  const char* name;
+  const char* label;
+  const Vector<double>& weights;
+  double total = 1;
+  Index most_read = -1;  // the word that it reads most
+
+  double share(Index token) const { return token < weights.size() && total > 0 ? weights(token) / total : 0; }
+};
+
+/// They are bars over and under a line, on a scale that ends at `most`.
+FloorRow row_of(const ReaderRow& reader, double most) {
+  const style::Palette& c = style::colours();
+  const bool subtracts = reader.weights.size() > 0 && reader.weights.minCoeff() < -most / 50;
+  const float zero = subtracts ? zero_among_signs : 0;
+  FloorRow row{.name = reader.name,
+               .above = 2,
+               .below = 4,
+               .label = {.lines = {{.words = reader.label, .colour = c.text}}},
+               .width = FloorWidth::slim,
+               .least = 2,
+               .levels = {{.part = zero, .colour = c.edge}}};
+  row.mark = [reader, most, zero](Index first, Index end) {
+    double share = 0;
+    for (Index t = first; t < end; ++t)
+      if (std::abs(reader.share(t)) > std::abs(share)) share = reader.share(t);
+    FloorMark mark;
+    if (share == 0) return mark;
+    const auto part = static_cast<float>(std::clamp(share / most, -1.0, 1.0));
+    mark.add(
+        {.from = zero, .to = zero + part * (part > 0 ? 1 - zero : zero), .colour = bar_colour(share, most)});
+    return mark;
+  };
+  row.number = [reader, most](Index token) {
+    const double share = reader.share(token);
+    if (std::abs(share) < least_share * most) return std::string();
+    const std::string number = fmt::format("{:.0f}", 100 * share);
+    return number == "0" || number == "-0" ? std::string() : number;
+  };
+  return row;
+}
+
+/// Where the word that is read most stands, while nothing of the row is in view.
+void point_to(const FloorColumns& columns, const Session& session, const ReaderRow& reader, double most) {
+  const Part* row = floor_part(reader.name);
+  if (!row || reader.most_read < 0 || columns.shows(reader.most_read)) return;
+  for (Index t = columns.begin(); t < columns.end(); ++t) {
+    if (t != session.token() && std::abs(reader.share(t)) >= least_share * most) return;
+  }
+  const std::string words =
+      fmt::format("read most: {}, {}", number_and_word(*session.computed(), reader.most_read),
+                  weight_words(reader.share(reader.most_read), true));
+  const bool is_before = reader.most_read < columns.begin();
+  const scene::Node line = scene::note(is_before ? "← " + words : words + " →")
+                               .named(fmt::format("floor/{}/pointed", reader.name));
+  const float left = columns.position.x;
+  scene::show_at(is_before ? scene::row({line}) : scene::row({scene::rest(), line}, scene::Gap::none),
+                 {{left, row->where.minimum.y}, {left + columns.size.x, row->where.maximum.y}});
+}
+
 }  // namespace
 
 scene::Node attend_settings(Application& application, float between) {
@@ -228,15 +282,38 @@ scene::Node attend_settings(Application& application, float between) {
 }
 
 void draw_attend_side(Application& application) {
-  const auto computed = application.session.computed();
-  if (style::begin_panel("##read most") && computed && computed->sequence.tokens > 0) {
+  scene::show_panel("##read most", true, [&] {
+    if (!nothing_to_show(application, "").empty()) return scene::column({});
     const Known<RowOfWeights> answer = ask_row(application);
     Nodes wishes;
     for (const Gap gap : {Gap::wide, Gap::near, Gap::small, Gap::tight})
-      wishes.push_back(side(application, *computed, answer, gap));
-    scene::show(scene::first_that_fits(std::move(wishes)).named("side"));
-  }
-  style::end_panel();
+      wishes.push_back(side(application, answer, gap));
+    return scene::first_that_fits(std::move(wishes)).named("side");
+  });
+}
+
+void draw_attend_floor(Application& application) {
+  draw_floor_panel(application, {.name = "read words"}, [&](Floor& floor, const FloorPlaces& places) {
+    const Session& session = application.session;
+    floor.rows = {captions_row(), words_row()};
+    floor.rows.back().label.lines = {
+        {.words = fmt::format("row {} reads", session.token()), .colour = style::colours().dim}};
+    const Known<RowOfWeights> answer = ask_row(application);
+    static const RowOfWeights nothing;
+    const RowOfWeights& row = answer.value ? *answer.value : nothing;
+    const bool has_weights = row.reason.empty();
+    // The own word is often read most by far; what is drawn is scaled by the others, and it may be cut off.
+    double most = row.softmax_most >= 0 ? row.softmax_weights(row.softmax_most) : 0;
+    for (const ReadWord& word : row.words) most = std::max({most, std::abs(word.share), word.softmax_share});
+    if (!(most > 0)) most = 1;
+    const ReaderRow readers[] = {
+        {"rule", "this rule, %", has_weights ? row.weights : nothing.weights, row.total,
+         has_weights && !row.words.empty() ? row.words.front().token : -1},
+        {"softmax", "softmax, %", row.softmax_weights, 1, row.softmax_most}};
+    for (const ReaderRow& reader : readers) floor.rows.push_back(row_of(reader, most));
+    show_floor(application, floor, places.columns);
+    for (const ReaderRow& reader : readers) point_to(places.columns, session, reader, most);
+  });
 }
 
 }  // namespace palimpsest

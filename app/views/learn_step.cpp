@@ -1,0 +1,427 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "app/gl/context_local.h"
+#include "app/session/scales.h"
+#include "app/views/learn.h"
+#include "core/insight/learning.h"
+
+// A step as pictures: as matrices, or of a memory that is a little network: the word on its way through, the
+// gradient on its way back, and the step.
+
+namespace palimpsest {
+
+namespace {
+
+using scene::Node;
+using scene::Nodes;
+
+constexpr double margin = 0.03;  // how thick a vector beside a matrix is, of its side
+constexpr double margin_gap = 0.02;
+constexpr double shown_part = 0.95;  // of the numbers have colours of their own
+
+/// Numbers to be drawn, and what their colours end at.
+struct ScaledNumbers {
+  std::shared_ptr<const Matrix<double>> numbers = nullptr;
+  double range = 0;
+  double beyond = 0;  // the share of them beyond it
+};
+
+/// The vectors that a matrix is the product of.
+struct Margins {
+  ScaledNumbers key = {};    // [K, 1]; empty: there are none
+  ScaledNumbers error = {};  // [1, V]
+  bool along_key = true;
+};
+
+/// What is drawn of a moment, made once.
+struct MatrixScales {
+  std::uint64_t version = 0;
+  std::string ids = {};  // of the matrices
+  std::vector<ScaledNumbers> matrices = {};
+  Margins gradient = {};
+  Margins step = {};
+};
+
+/// A matrix with what stands below it.
+struct ShownMatrix {
+  std::string id;
+  const Matrix<double>* values;
+  std::string latex;
+  std::string words;
+  std::string words_briefly = {};
+  std::string measured = {};
+  std::string measured_briefly = {};
+  std::string measured_least = {};  // where even that has no room
+  bool is_good = false;             // `measured` is an agreement
+  Margins MatrixScales::*margins = nullptr;
+};
+
+ScaledNumbers scaled(const Matrix<double>& values) {
+  std::vector<double> sizes;
+  for (const double number : values.reshaped()) sizes.push_back(std::abs(number));
+  const double range = quantile(std::move(sizes), shown_part);
+  const auto beyond = static_cast<double>((values.array().abs() > range).count());
+  return {std::make_shared<const Matrix<double>>(values), range,
+          beyond / static_cast<double>(std::max<Index>(values.size(), 1))};
+}
+
+Margins margins(const Vector<double>& key, const Vector<double>& error, bool along_key) {
+  return {scaled(key), scaled(error.transpose()), along_key};
+}
+
+const MatrixScales& updated_scales(const LearnScene& scene, const std::vector<ShownMatrix>& shown) {
+  auto& scales = context_local<MatrixScales>();
+  std::string ids;
+  for (const ShownMatrix& matrix : shown) ids += matrix.id + "\n";
+  if (scales.version == scene.version && scales.ids == ids) return scales;
+  scales = {.version = scene.version, .ids = ids};
+  for (const ShownMatrix& matrix : shown) scales.matrices.push_back(scaled(*matrix.values));
+  const LearningMoment& moment = scene.moment;
+  if (moment.outer) scales.gradient = margins(moment.outer->key, moment.outer->error, true);
+  const bool is_plain = moment.step.problem.moving.empty();
+  if (const auto outer = is_plain ? written_outer(moment) : std::nullopt)
+    scales.step = margins(outer->key, outer->error, outer->along_key);
+  return scales;
+}
+
+std::vector<ShownMatrix> matrices_of(const Session& session, const LearningMoment& moment) {
+  const LearningStep& step = moment.step;
+  const InnerProblem& problem = step.problem;
+  std::vector<ShownMatrix> shown;
+  if (!step.iterates.empty()) {
+    const auto ratio = [&](Index column, const char* before, const char* after) {
+      const auto values = step.singular_values.col(column);
+      const Index used = count_used(step.singular_values);
+      const double middle = used > 0 ? values[used / 2] : 0;
+      return middle > 0 ? fmt::format("{}{:.3g}{}", before, values[0] / middle, after)
+                        : std::string("nothing is gathered");
+    };
+    const auto in_full = [&](Index column) { return ratio(column, "strongest ", " times the middle one"); };
+    const auto briefly = [&](Index column) { return ratio(column, "strongest ", " × middle"); };
+    const std::size_t last = step.iterates.size() - 1;
+    const std::size_t index = shown_iterate(session, step.iterates.size());
+    const std::string words = index == last ? std::string("the step, flattened")
+                              : index == 0  ? std::string("not yet flattened")
+                                            : fmt::format("after {} of {} steps", index, last);
+    shown.push_back({"gathered", &step.iterates.front(), "X_0", "gathered", "", in_full(0), briefly(0)});
+    shown.push_back({fmt::format("flattened {}", index), &step.iterates[index],
+                     fmt::format("X_{{{}}}", index), words, "", in_full(static_cast<Index>(index)),
+                     briefly(static_cast<Index>(index))});
+    return shown;
+  }
+  shown.push_back({"gradient", &step.gradient.front(), "\\nabla\\mathcal L", "uphill", "",
+                   fmt::format("agrees with finite differences: {}", scientific(moment.check.error)),
+                   fmt::format("finite differences: {}", scientific(moment.check.error)),
+                   fmt::format("checked: {}", scientific(moment.check.error)), moment.check.error < 1e-6,
+                   &MatrixScales::gradient});
+  if (!problem.moving.empty())
+    shown.push_back({"moving", &problem.moving.front(), "M'", "momentum before", "before",
+                     fmt::format("{:.3g} of it goes on", problem.momentum)});
+  shown.push_back({"written", &moment.written.front(),
+                   problem.moving.empty() ? "-\\beta\\nabla\\mathcal L" : "M", "the step, written into S",
+                   "written into S", fmt::format("length {:.3g}", norm(moment.written)), "", "", false,
+                   &MatrixScales::step});
+  if (problem.moving.empty() && !(moment.strength && moment.strength->array == "beta"))
+    shown.back().latex = "\\Delta S";
+  return shown;
+}
+
+/// What the vector above a matrix is.
+struct ErrorWords {
+  const char* in_full;
+  const char* briefly;
+};
+
+ErrorWords error_words(bool is_difference, bool is_step) {
+  if (!is_difference)
+    return is_step ? ErrorWords{"v: what this loss asks for", "v"}
+                   : ErrorWords{"−v: this loss asks for no difference", "−v"};
+  return is_step ? ErrorWords{"what should be there − what is there", "should be − is"}
+                 : ErrorWords{"what is there − what should be there", "is − should be"};
+}
+
+/// Numbers between two corners, 0, 0 the upper left one of the matrix and 1, 1 its lower right one.
+PlotMark numbers_mark(std::string name, const ScaledNumbers& scaled, std::uint64_t version, PlotPlace from,
+                      PlotPlace to) {
+  return {.kind = PlotMark::Kind::picture,
+          .name = std::move(name),
+          .x = from.x,
+          .y = from.y,
+          .to_x = to.x,
+          .to_y = to.y,
+          .look = {.colour = style::colours().edge},
+          .outline = style::line,
+          .numbers = scaled.numbers,
+          .version = version,
+          .heat = {.range = static_cast<float>(scaled.range > 0 ? scaled.range : 1)}};
+}
+
+/// A matrix, and left of it and above it the vectors that it is the product of.
+Node picture_of(const LearnScene& scene, const ShownMatrix& shown, const ScaledNumbers& scaled,
+                const Margins* beside) {
+  const Matrix<double>& values = *shown.values;
+  const double ratio = std::clamp(
+      static_cast<double>(values.rows()) / static_cast<double>(std::max<Index>(values.cols(), 1)), 0.25, 4.0);
+  const double across = margin + margin_gap;
+  const double down = across / ratio;
+  Plot plot{.name = shown.id,
+            .x = {.low = -across, .high = 1, .has_round = false, .has_grid = false},
+            .y = {.low = 1, .high = -down, .has_round = false, .has_grid = false},
+            .is_area = true};
+  plot.marks.push_back(numbers_mark("matrix", scaled, scene.version, {0, 0}, {1, 1}));
+  if (beside && beside->key.numbers) {
+    plot.marks.push_back(numbers_mark("key", beside->key, scene.version, {-across, 0}, {-margin_gap, 1}));
+    plot.marks.push_back(
+        numbers_mark("error", beside->error, scene.version, {0, -down}, {1, -margin_gap / ratio}));
+  }
+  return {scene::Over{{scene::plotted(std::move(plot))}, static_cast<float>(ratio)}};
+}
+
+/// What stands above a matrix: which vectors lie beside it.
+Node head_of(const LearnScene& scene, const ShownMatrix& shown, const Margins* beside) {
+  const style::Palette& c = style::colours();
+  if (!beside || !beside->key.numbers) return scene::caption(" ");
+  const ErrorWords words =
+      error_words(scene.moment.outer->is_difference, shown.margins == &MatrixScales::step);
+  Nodes all;
+  if (beside->along_key) all.push_back(scene::formula("k", style::formula_label, c.key));
+  all.push_back(scene::that_fits({words.in_full, words.briefly}));
+  return scene::row(std::move(all));
+}
+
+/// A matrix with what stands above and below it.
+Node matrix_node(const LearnScene& scene, const ShownMatrix& shown, const MatrixScales& scales,
+                 const ScaledNumbers& scaled) {
+  const style::Palette& c = style::colours();
+  const Margins* beside = shown.margins ? &(scales.*shown.margins) : nullptr;
+  std::string measured = shown.measured;
+  if (beside && beside->key.numbers && shown.margins == &MatrixScales::step)
+    measured = beside->along_key ? "one key × one error" : "one direction × one error";
+  std::vector<std::string> ways = {measured};
+  if (scaled.beyond > 0)
+    ways.insert(ways.begin(),
+                fmt::format("{}±{:.2g}, {:.0f} % beyond", measured.empty() ? "" : measured + "; ",
+                            scaled.range, 100 * scaled.beyond));
+  for (const std::string& brief : {shown.measured_briefly, shown.measured_least})
+    if (!brief.empty()) ways.push_back(brief);
+  std::vector<std::string> names = {shown.words};
+  if (!shown.words_briefly.empty()) names.push_back(shown.words_briefly);
+  return scene::column({head_of(scene, shown, beside), picture_of(scene, shown, scaled, beside).shrinking(),
+                        scene::row({scene::formula(shown.latex), scene::that_fits(names, c.text)}),
+                        scene::that_fits(ways, shown.is_good ? c.good : scene::dim_ink)},
+                       scene::Gap::tight);
+}
+
+}  // namespace
+
+scene::Node step_matrices(const LearnScene& scene) {
+  const std::vector<ShownMatrix> shown = matrices_of(scene.application.session, scene.moment);
+  const MatrixScales& scales = updated_scales(scene, shown);
+  Nodes all;
+  for (std::size_t i = 0; i < shown.size(); ++i)
+    all.push_back(matrix_node(scene, shown[i], scales, scales.matrices[i]).filling());
+  return Node{scene::Row{.nodes = std::move(all), .gap = scene::Gap::far, .on_top = true}};
+}
+
+namespace {
+
+constexpr double strip_width = 0.03;  // of the picture
+constexpr double narrow_part = 0.11;  // of each column on the right
+
+double size_of(const Vector<double>& numbers) {
+  std::vector<double> sizes;
+  for (const double number : numbers) sizes.push_back(std::abs(number));
+  return std::max(quantile(std::move(sizes), nearly_all), 1e-30);
+}
+
+ImU32 path_ink(double part) {
+  const Rgb8 shade = colour(style::colours().map, static_cast<float>(part), 1);
+  return style::with_alpha(style::colour(shade),
+                           static_cast<float>(std::clamp(0.2 + 0.7 * std::abs(part), 0.0, 1.0)));
+}
+
+/// One vector of the network, upright.
+struct Strip {
+  std::string id;
+  std::string words;  // of one of its units, under the pointer
+  Vector<double> values;
+  double range = 1;
+  std::string symbol;
+  ImU32 colour = 0;
+  ImU32 frame = 0;
+  double left = 0;  // in the picture
+
+  double y(Index unit) const {
+    return 1 - (static_cast<double>(unit) + 0.5) / static_cast<double>(values.size());
+  }
+};
+
+PlotMark strip_mark(const Strip& strip, std::uint64_t version) {
+  return {.kind = PlotMark::Kind::picture,
+          .name = strip.id,
+          .x = strip.left,
+          .y = 1,
+          .to_x = strip.left + strip_width,
+          .to_y = 0,
+          .look = {.colour = strip.frame},
+          .outline = style::line,
+          .numbers = std::make_shared<const Matrix<double>>(strip.values),
+          .version = version,
+          .heat = {.range = static_cast<float>(strip.range)},
+          .told = [words = strip.words, values = strip.values](Cell cell) {
+            return fmt::format("{} {}: {:.4g}", words, cell.row, values[cell.row]);
+          }};
+}
+
+void add_paths(Plot& plot, const std::vector<StrongLink>& paths, const Strip& from, const Strip& to) {
+  if (paths.empty()) return;
+  const double most = std::max(std::abs(paths.back().amount), 1e-30);
+  for (const StrongLink& path : paths) {
+    const double part = path.amount / most;
+    plot.marks.push_back(
+        line_mark(from.left + strip_width, from.y(path.from), to.left, to.y(path.to),
+                  {.colour = path_ink(part), .width = static_cast<float>(0.6 + 1.8 * std::abs(part))}));
+  }
+}
+
+double half_square(const Vector<double>& error) { return error.squaredNorm() / 2; }
+
+/// What a line is and what the step came to: as many of these as there is room for, in this order.
+std::vector<std::string> side_words(const LearningMoment& moment, NetworkSide side) {
+  const NetworkPass& pass = *moment.network;
+  const auto strongest = [](const NetworkPaths& paths) {
+    return fmt::format("the {} strongest", paths.in.size() + paths.out.size());
+  };
+  switch (side) {
+    case NetworkSide::forward:
+      return {"a line: unit × weight", strongest(pass.sent),
+              fmt::format("{} hidden units", pass.hidden.size())};
+    case NetworkSide::backward:
+      return {"a line: a weight's gradient", strongest(pass.taught), "before η and σ"};
+    case NetworkSide::step:
+      break;
+  }
+  std::vector<std::string> words = {
+      fmt::format("error {:.4g} → {:.4g}", half_square(pass.error), half_square(moment.network_after->error)),
+      "a line: a weight's change"};
+  if (moment.step.problem.token_count > 1) words.push_back("the batch so far");
+  return words;
+}
+
+const NetworkPaths& paths_of(const LearningMoment& moment, NetworkSide side) {
+  if (side == NetworkSide::forward) return moment.network->sent;
+  return side == NetworkSide::backward ? moment.network->taught : moment.network_step;
+}
+
+/// k, h, y, (f,) v and the error; on the way back the gradients at h and y in their place.
+std::vector<Strip> strips_of(const LearningMoment& moment, NetworkSide side) {
+  const style::Palette& c = style::colours();
+  const bool is_back = side == NetworkSide::backward;
+  const bool is_after = side == NetworkSide::step;
+  const NetworkPass& pass = is_after ? *moment.network_after : *moment.network;
+  const NetworkPass& before = *moment.network;
+  const double range = std::max(size_of(before.answer), size_of(before.value));
+  const std::string prime = is_after ? "'" : "";
+  const std::string after = is_after ? ", after the step" : "";
+  std::vector<Strip> strips = {{"k", "key", pass.key, size_of(pass.key), "k", c.key, c.edge}};
+  if (is_back) {
+    const Vector<double>& G1 = pass.hidden_gradient;
+    const Vector<double>& G2 = pass.output_gradient;
+    strips.push_back({"g1", "gradient at hidden unit", G1, size_of(G1), "g_1", c.error, c.edge});
+    strips.push_back({"g2", "gradient at answer", G2, size_of(G2), "g_2", c.error, c.edge});
+  } else {
+    strips.push_back(
+        {"h", "hidden unit" + after, pass.hidden, size_of(before.hidden), "h" + prime, c.text, c.edge});
+    strips.push_back({"y", "answer" + after, pass.output, std::max(range, size_of(before.output)),
+                      "y" + prime, c.text, c.edge});
+  }
+  const std::string answer = before.is_normalised() ? "f" : "y";
+  if (before.is_normalised())
+    strips.push_back(
+        {"f", "answer with the key, normalised" + after, pass.answer, range, "f" + prime, c.text, c.edge});
+  strips.push_back({"v", "value", pass.value, range, "v", c.value, c.edge});
+  strips.push_back(
+      {"e", "error" + after, pass.error, range, fmt::format("{}{}-v", answer, prime), c.text, c.error});
+  return strips;
+}
+
+/// What happens between two strips: an arrow, back where `is_back`, with a formula and words below it.
+Node layer(double part, bool is_back, const std::string& latex, const std::string& words) {
+  const scene::Ink ink = is_back ? style::colours().error : scene::dim_ink;
+  const auto written = [&](scene::Fit fit) {
+    return Node{scene::Formula{.latex = latex, .size = 15, .fit = fit}};
+  };
+  Nodes wishes;
+  if (!words.empty())
+    wishes.push_back(scene::row({written(scene::Fit::whole), scene::tag(words)}, scene::Gap::small));
+  wishes.push_back(written(scene::Fit::shorten));
+  const auto head = is_back ? scene::Rule::Head::left : scene::Rule::Head::right;
+  return scene::column({Node{scene::Rule{.room = scene::Gap::near, .head = head, .ink = ink}},
+                        scene::centred(scene::first_that_fits(std::move(wishes)))},
+                       scene::Gap::tight)
+      .filling(static_cast<float>(part));
+}
+
+/// What leads from strip to strip, below them.
+Node layers(const LearningMoment& moment, NetworkSide side, const std::vector<Strip>& strips) {
+  const double half = strips[1].left;
+  const double rest = 1 - strips[2].left;
+  if (side == NetworkSide::forward) {
+    Nodes all = {layer(half, false, "h=\\mathrm{gelu}(W_1^{\\top}k+b_1)", ""),
+                 layer(half, false, "y=W_2^{\\top}h+b_2", "")};
+    all.push_back(moment.network->is_normalised() ? layer(rest, false, "f=k+\\mathrm{LN}(y)", "")
+                                                  : scene::rest().filling(static_cast<float>(rest)));
+    return scene::row(std::move(all), scene::Gap::small);
+  }
+  const bool is_step = side == NetworkSide::step;
+  const Weights<double>& changes = is_step ? moment.written : moment.network->weight_gradients;
+  const auto length = [&](std::size_t weights) {
+    return fmt::format("length {:.3g}", norm({changes[weights]}));
+  };
+  return scene::row(
+      {layer(half, true, is_step ? "\\Delta W_1" : "\\nabla W_1=k\\,g_1^{\\top}", length(0)),
+       layer(half + rest, true, is_step ? "\\Delta W_2" : "\\nabla W_2=h\\,g_2^{\\top}", length(2))},
+      scene::Gap::small);
+}
+
+/// The three columns that paths lead through, and beside them those that are compared.
+Plot network_plot(const LearnScene& scene, NetworkSide side, const std::vector<Strip>& strips) {
+  Plot plot{.name = "network",
+            .x = {.has_round = false, .has_grid = false},
+            .y = {.has_round = false, .has_grid = false}};
+  for (const Strip& strip : strips) {
+    plot.x.named.push_back(
+        {.at = strip.left + strip_width / 2, .latex = strip.symbol, .colour = strip.colour});
+    plot.marks.push_back(strip_mark(strip, scene.version));
+  }
+  const NetworkPaths& paths = paths_of(scene.moment, side);
+  add_paths(plot, paths.in, strips[0], strips[1]);
+  add_paths(plot, paths.out, strips[1], strips[2]);
+  return plot;
+}
+
+}  // namespace
+
+scene::Node network_picture(const LearnScene& scene) {
+  const NetworkSide side = scene.view().network;
+  std::vector<Strip> strips = strips_of(scene.moment, side);
+  const double narrow = narrow_part * static_cast<double>(strips.size() - 3);
+  for (std::size_t i = 0; i < strips.size(); ++i)
+    strips[i].left =
+        (1 - strip_width) * (i < 3 ? (1 - narrow) * static_cast<double>(i) / 2
+                                   : 1 - narrow_part * static_cast<double>(strips.size() - 1 - i));
+  const auto choose = [&session = scene.application.session](std::size_t chosen) {
+    session.change([chosen](SessionState& state) { state.learn.network = all_network_sides[chosen]; });
+  };
+  return scene::column(
+      {scene::row({scene::segments({"forward", "backward", "step"}, static_cast<std::size_t>(side), choose),
+                   scene::as_many(side_words(scene.moment, side))}),
+       scene::plotted(network_plot(scene, side, strips)).filling(), layers(scene.moment, side, strips)},
+      scene::Gap::tight);
+}
+
+}  // namespace palimpsest
