@@ -30,7 +30,7 @@ using PictureKey = std::tuple<std::string, float, ImU32>;
 using SoughtLayout = std::tuple<std::string_view, float>;
 using SoughtPicture = std::tuple<std::string_view, float, ImU32>;
 
-struct Layout {
+struct KeptFormula {
   bool known = false;
   std::unique_ptr<const LaidOutFormula> formula;  // null: it cannot be read
   FormulaExtent extent;
@@ -44,7 +44,7 @@ struct Picture {
 };
 
 struct Formulas {
-  FrameCache<LayoutKey, Layout> layouts;
+  FrameCache<LayoutKey, KeptFormula> layouts;
   FrameCache<PictureKey, Picture> pictures;
 };
 
@@ -56,8 +56,8 @@ struct Pointed {
 
 float density() { return ImGui::GetIO().DisplayFramebufferScale.y; }
 
-Layout lay_out(const std::string& latex, float pixels) {
-  Layout result;
+KeptFormula lay_out(const std::string& latex, float pixels) {
+  KeptFormula result;
   try {
     result.formula = std::make_unique<const LaidOutFormula>(latex, pixels);
     result.extent = result.formula->extent();
@@ -72,8 +72,8 @@ Layout lay_out(const std::string& latex, float pixels) {
   return result;
 }
 
-Layout& layout(const std::string& latex, float pixels) {
-  Layout& result = context_local<Formulas>().layouts[SoughtLayout(latex, pixels)];
+KeptFormula& layout(const std::string& latex, float pixels) {
+  KeptFormula& result = context_local<Formulas>().layouts[SoughtLayout(latex, pixels)];
   if (!result.known) result = lay_out(latex, pixels);
   return result;
 }
@@ -115,7 +115,7 @@ bool is_drawn(float size_px) { return size_px * density() >= smallest_letters; }
 
 float whole(float coordinate) { return std::round(coordinate * density()) / density(); }
 
-const std::vector<FormulaMark>& marks_of(Layout& found) {
+const std::vector<FormulaMark>& marks_of(KeptFormula& found) {
   if (!found.marks) found.marks = found.formula->marks();
   return *found.marks;
 }
@@ -126,7 +126,7 @@ void point_at(ImVec2 from, FormulaSize size, const std::string& latex, float siz
       !ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem))
     return;
   const float pixels = size_px * density();
-  Layout& found = layout(latex, pixels);
+  KeptFormula& found = layout(latex, pixels);
   const ImVec2 mouse = ImGui::GetMousePos();
   const float x = (mouse.x - from.x) * density();
   const float y = (mouse.y - from.y) * density();
@@ -147,7 +147,7 @@ const PointedSymbol* pointed_symbol() {
 }
 
 PointedSymbol first_symbol(const std::string& latex) {
-  Layout& found = layout(latex, readable);
+  KeptFormula& found = layout(latex, readable);
   if (!found.formula || marks_of(found).empty()) return {};
   return {found.marks->front().letter, found.marks->front().symbol};
 }
@@ -157,12 +157,12 @@ std::vector<SymbolPlace> symbol_places(const std::string& latex, float size_px,
   if (!is_drawn(size_px)) return {};
   std::vector<std::string> wanted;
   for (const std::string& symbol : symbols) {
-    Layout& alone = layout(symbol, readable);
+    KeptFormula& alone = layout(symbol, readable);
     if (!alone.formula) continue;
     for (const FormulaMark& mark : marks_of(alone)) wanted.push_back(mark.symbol);
   }
   std::vector<SymbolPlace> places;
-  Layout& found = layout(latex, size_px * density());
+  KeptFormula& found = layout(latex, size_px * density());
   if (!found.formula || wanted.empty()) return places;
   for (const FormulaMark& mark : marks_of(found)) {
     if (std::ranges::find(wanted, mark.symbol) == wanted.end()) continue;
@@ -174,14 +174,14 @@ std::vector<SymbolPlace> symbol_places(const std::string& latex, float size_px,
 
 FormulaSize measure_formula(const std::string& latex, float size_px) {
   if (!is_drawn(size_px)) return {};
-  const Layout& found = layout(latex, size_px * density());
+  const KeptFormula& found = layout(latex, size_px * density());
   return found.formula ? size_of(found.extent) : source_size(latex, size_px);
 }
 
 FormulaSize draw_formula(ImDrawList* list, ImVec2 position, const std::string& latex, float size_px,
                          ImU32 colour) {
   if (!is_drawn(size_px)) return {};
-  const Layout& found = layout(latex, size_px * density());
+  const KeptFormula& found = layout(latex, size_px * density());
   if (!found.formula) {
     const FormulaSize size = source_size(latex, size_px);
     list->AddText(source_font(), size_px, {position.x, position.y - size.baseline}, colour, latex.c_str());
