@@ -21,7 +21,7 @@ inline Matrix<double> random_matrix(std::mt19937& random, Index rows, Index colu
   return result;
 }
 
-inline Matrix<double> number(double value) { return Matrix<double>::Constant(1, 1, value); }
+inline Matrix<double> one_by_one(double value) { return Matrix<double>::Constant(1, 1, value); }
 
 /// The value of the function `name` of the table.
 inline Matrix<double> of(const std::string& name, const std::vector<Matrix<double>>& arguments) {

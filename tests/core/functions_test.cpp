@@ -46,9 +46,9 @@ TEST_CASE("masks keep the lower triangle, whatever stands above") {
       if (L > 1 && M > 1) X(0, 1) = not_a_number;
       check_cells(of("lower", {X}), L, M, [&](Index i, Index j) { return j <= i ? X(i, j) : 0; });
       check_cells(of("strictly_lower", {X}), L, M, [&](Index i, Index j) { return j < i ? X(i, j) : 0; });
-      check_cells(of("causal", {X, number(5), number(4)}), L, M,
+      check_cells(of("causal", {X, one_by_one(5), one_by_one(4)}), L, M,
                   [&](Index i, Index j) { return 4 + j <= 5 + i ? X(i, j) : -infinity; });
-      check_cells(of("causal", {X, number(0), number(3)}), L, M,
+      check_cells(of("causal", {X, one_by_one(0), one_by_one(3)}), L, M,
                   [&](Index i, Index j) { return 3 + j <= i ? X(i, j) : -infinity; });
     }
   }
@@ -229,8 +229,8 @@ TEST_CASE("softmax of huge numbers does not overflow") {
 }
 
 TEST_CASE("one over a number") {
-  CHECK(of("reciprocal", {number(-4)})(0, 0) == -0.25);
-  CHECK(of("reciprocal", {number(0)})(0, 0) == infinity);
+  CHECK(of("reciprocal", {one_by_one(-4)})(0, 0) == -0.25);
+  CHECK(of("reciprocal", {one_by_one(0)})(0, 0) == infinity);
 }
 
 TEST_CASE("a NaN is passed on by maxima") {
@@ -296,14 +296,14 @@ TEST_CASE("a constant 1 is appended, and divided by at the end") {
     const Matrix<double> with_one = of("append_one", {v});
     check_cells(with_one, V + 1, 1, [&](Index i, Index) { return i < V ? v(i, 0) : 1; });
     const Matrix<double> r = random_matrix(random, V + 1, 1);
-    check_cells(of("normalise", {r, number(0.5)}), V, 1,
+    check_cells(of("normalise", {r, one_by_one(0.5)}), V, 1,
                 [&](Index i, Index) { return r(i, 0) / (r(V, 0) + 0.5); });
     for (const Index L : awkward_sizes) {
       const Matrix<double> rows = random_matrix(random, L, V);
       check_cells(of("append_ones", {rows}), L, V + 1,
                   [&](Index t, Index i) { return i < V ? rows(t, i) : 1; });
       const Matrix<double> R = random_matrix(random, L, V + 1);
-      check_cells(of("row_normalise", {R, number(0)}), L, V,
+      check_cells(of("row_normalise", {R, one_by_one(0)}), L, V,
                   [&](Index t, Index i) { return R(t, i) / R(t, V); });
     }
   }

@@ -235,7 +235,7 @@ TEST_CASE("layer norm, its gradient and GELU give the golden results") {
   CHECK(distance(gelu(Z), golden["out_gelu"]) <= 1e-15);
   CHECK(distance(gelu_derivative(Z), golden["out_gelu_grad"]) <= 1e-14);
 
-  const Matrix<double> eps = number(1e-6);
+  const Matrix<double> eps = one_by_one(1e-6);
   const Matrix<double> H = of("row_standardise", {Z, eps});
   const Matrix<double> stretched =
       of("add_to_rows", {H.array().rowwise() * norm.gain.array(), golden["in_ln_bias"].transpose()});
@@ -270,7 +270,7 @@ TEST_CASE("the steps of Newton and Schulz bring singular values near 1, and leav
   CHECK(distance(of("spectra", {record.at("X_0"), record.at("X_1"), record.at("X_2"), record.at("X_3"),
                                 record.at("X_4"), record.at("X_5")}),
                  spectra) == 0);
-  for (const Matrix<double>& nothing : {Matrix<double>(Matrix<double>::Zero(3, 5)), number(0)}) {
+  for (const Matrix<double>& nothing : {Matrix<double>(Matrix<double>::Zero(3, 5)), one_by_one(0)}) {
     CHECK(newton_schulz(nothing, newton_schulz_steps("tuned")).isZero(0));
     CHECK(newton_schulz(Matrix<float>(nothing.cast<float>()), newton_schulz_steps("muon")).isZero(0));
   }
@@ -355,10 +355,10 @@ TEST_CASE("one column and the row of it are normalised alike; a single number be
   for (const Index D : awkward_sizes) {
     const Matrix<double> x = random_matrix(random, D, 1);
     const Matrix<double> delta = random_matrix(random, D, 1);
-    const Matrix<double> r = of("deviation", {x, number(1e-6)});
-    const Matrix<double> h = of("standardise", {x, number(1e-6)});
-    CHECK(distance(r, of("row_deviation", {x.transpose(), number(1e-6)})) == 0);
-    CHECK(distance(h.transpose(), of("row_standardise", {x.transpose(), number(1e-6)})) == 0);
+    const Matrix<double> r = of("deviation", {x, one_by_one(1e-6)});
+    const Matrix<double> h = of("standardise", {x, one_by_one(1e-6)});
+    CHECK(distance(r, of("row_deviation", {x.transpose(), one_by_one(1e-6)})) == 0);
+    CHECK(distance(h.transpose(), of("row_standardise", {x.transpose(), one_by_one(1e-6)})) == 0);
     CHECK(distance(of("layer_norm_gradient", {delta, h, r}).transpose(),
                    of("row_layer_norm_gradient", {delta.transpose(), h.transpose(), r})) == 0);
     if (D == 1) CHECK(h(0, 0) == 0);
@@ -372,7 +372,7 @@ TEST_CASE("GELU far from 0 is the number itself or 0, in every precision") {
     CHECK(gelu(-x) == 0);
     CHECK(gelu_derivative(x) == 1);
     CHECK(gelu_derivative(-x) == 0);
-    CHECK(of("gelu_derivative", {number(x)})(0, 0) == 1);
+    CHECK(of("gelu_derivative", {one_by_one(x)})(0, 0) == 1);
   }
   CHECK(gelu(1e30F) == 1e30F);
   CHECK(gelu_derivative(-1e30F) == 0);
@@ -390,7 +390,7 @@ TEST_CASE("biases of rows, norms of columns") {
       CHECK(distance(of("sum_of_rows", {X}), X.transpose() * ones) <= 1e-15);
       CHECK(of("frobenius_norm", {X})(0, 0) == Approx(X.norm()));
       const Matrix<double> lengths = of("column_norms", {X});
-      const Matrix<double> factors = of("restoring_factors", {lengths, b.cwiseAbs(), number(1e-5)});
+      const Matrix<double> factors = of("restoring_factors", {lengths, b.cwiseAbs(), one_by_one(1e-5)});
       for (Index j = 0; j < D; ++j) {
         CHECK(lengths(j, 0) == Approx(X.col(j).norm()).margin(1e-15));
         CHECK(factors(j, 0) == Approx(std::abs(b(j, 0)) / (X.col(j).norm() + 1e-5)));
@@ -433,10 +433,10 @@ TEST_CASE("all batches at once are the batches one by one") {
   CHECK(distance(S.bottomRows(K), M_0 + steps.topRows(K) + steps.middleRows(K, K) + steps.bottomRows(K)) <=
         1e-14);
   for (const Index later : {0, 1}) {
-    const Matrix<double> O = of("batch_reads", {X, S, first, number(static_cast<double>(later))});
+    const Matrix<double> O = of("batch_reads", {X, S, first, one_by_one(static_cast<double>(later))});
     CHECK(distance(O.row(3), X.row(3) * S.middleRows(later * K, K)) <= 1e-15);
     CHECK(distance(O.row(4), X.row(4) * S.middleRows((1 + later) * K, K)) <= 1e-15);
   }
   CHECK_THROWS(of("batch_momentum", {G, m, X}));
-  CHECK_THROWS(of("batch_reads", {X, random_matrix(random, 4, V), first, number(0)}));
+  CHECK_THROWS(of("batch_reads", {X, random_matrix(random, 4, V), first, one_by_one(0)}));
 }
