@@ -68,7 +68,7 @@ Node table(Index index, const Known<TablesOfHeads>& answer, std::uint64_t versio
             .right()
             .filling());
   }
-  return scene::column({square(std::move(picture), is_present), scene::row(std::move(below), Gap::small)},
+  return scene::column({square(std::move(picture), is_present), scene::row(std::move(below), Gap::near)},
                        Gap::tight)
       .named(std::to_string(index))
       .told(head ? words_of(index, *head) : std::string())
