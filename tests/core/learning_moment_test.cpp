@@ -293,7 +293,9 @@ TEST_CASE("a rate that a rule makes of its strength and the key is what words st
     CHECK(std::abs(reach.reach[t] - product / (1 + product)) <= exact);
   }
   CHECK(step_reach(*make_case("kda", {.tokens = 2}).variant, make_case("kda", {.tokens = 2}).sequence)
-            .symbol.empty());
+            .symbol == "\\beta");
+  const Case steps = make_case("mamba", {.tokens = 2});
+  CHECK(step_reach(*steps.variant, steps.sequence).symbol == "\\Delta");
 }
 
 TEST_CASE("half of what is kept so is left after its half-life", "[keeping]") {
