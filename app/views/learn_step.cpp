@@ -7,6 +7,7 @@
 #include "app/gl/context_local.h"
 #include "app/session/scales.h"
 #include "app/views/learn.h"
+#include "app/widgets/text.h"
 #include "core/insight/learning.h"
 
 // A step as pictures: as matrices, or of a memory that is a little network: the word on its way through, the
