@@ -78,7 +78,10 @@ std::optional<WriteStrengths> strengths_of(const Computation& computation, const
 std::vector<TokenFacts> token_facts(Computation& computation, const std::stop_token& stop) {
   const Sequence& sequence = computation.sequence;
   const std::optional<WriteStrengths> written = strengths_of(computation, stop);
-  if (written) computation.written_by = written->rate;
+  if (written) {
+    computation.written_by = written->rate;
+    computation.written_symbol = written->symbol;
+  }
   std::vector<TokenFacts> facts(static_cast<std::size_t>(sequence.tokens));
   const auto gamma = sequence.settings.parameters.find("gamma");
   for (Index t = 0; t < sequence.tokens; ++t) {

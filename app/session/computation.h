@@ -137,6 +137,7 @@ struct Findings {
   std::array<std::shared_ptr<const FormResult>, std::size(all_forms)> forms;
   std::vector<TokenFacts> tokens;
   std::string written_by;                // what TokenFacts::written is: WriteStrengths::rate
+  std::string written_symbol;            // and its LaTeX
   KindScales scales;                     // how large its numbers are
   std::optional<double> capture_error;   // this head's distance to the output in the file, if the inputs
                                          // are the file's own

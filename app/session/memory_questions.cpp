@@ -272,7 +272,7 @@ Found<std::vector<CapacityPoint>> CapacitySweep::compute(const Effort& effort) c
   return capacity(find_variant(variant), plan, effort.stop, effort.progress);
 }
 
-bool erases_by_beta(const Trace& trace) {
+bool erases_by_strength(const Trace& trace) {
   const auto any_step = [&](Purpose purpose, auto test) {
     return std::ranges::any_of(trace.phases, [&](const Phase& phase) {
       return std::ranges::any_of(phase.operations, [&](const Operation& operation) {
@@ -280,18 +280,21 @@ bool erases_by_beta(const Trace& trace) {
       });
     });
   };
-  const auto reads_beta = [](const Operation& operation) {
-    const std::vector<std::string> read = operands(operation.equation.expression);
-    return std::ranges::find(read, "beta") != read.end();
+  const auto reads_strength = [&](const Operation& operation) {
+    return std::ranges::any_of(operands(operation.equation.expression), [&](const std::string& name) {
+      const auto symbol = trace.symbols.find(name);
+      return symbol != trace.symbols.end() && symbol->second.role == Role::strength;
+    });
   };
   const bool reads = any_step(Purpose::read, [](const Operation&) { return true; });
-  return (reads && any_step(Purpose::update, reads_beta)) || any_step(Purpose::overlap, reads_beta);
+  return (reads && any_step(Purpose::update, reads_strength)) || any_step(Purpose::overlap, reads_strength);
 }
 
 Found<std::optional<double>> WriteReach::compute(const Foundation& foundation, const Effort&) const {
   const auto& trace = foundation.trace(form);
   const Sequence& sequence = foundation.sequence;
-  if (!trace || !erases_by_beta(*trace) || !sequence.has("beta") || sequence.has("p")) return std::nullopt;
+  if (!trace || !erases_by_strength(*trace) || !sequence.has("beta") || sequence.has("p"))
+    return std::nullopt;
   if (sequence.at("beta").columns() != 1) return std::nullopt;
   const std::optional<Stability> known = stability_at(*foundation.variant, sequence, token);
   return known ? std::optional(known->reach) : std::nullopt;

@@ -125,12 +125,13 @@ struct CapacitySweep {
   Found<std::vector<CapacityPoint>> compute(const Effort& effort) const;
 };
 
-/// Whether the trace subtracts what is there now, by beta: then beta |k|^2 decides how far a write goes.
-bool erases_by_beta(const Trace& trace);
+/// Whether the trace subtracts what is there now, by a strength: then beta |k|^2 decides how far a write
+/// goes.
+bool erases_by_strength(const Trace& trace);
 
 /// beta |k|^2 of a token's write: it overshoots above 1, and above 2 by more than it had missed. Nothing
-/// where another number decides that: without an erase by beta, with a key p of its own to ask with, with
-/// several steps per token.
+/// where another number decides that: without an erase by what is made of beta, with a key p of its own to
+/// ask with, with several steps per token.
 struct WriteReach {
   Weak<Foundation> of = {};
   Form form = Form::recurrent;

@@ -14,6 +14,7 @@ struct Panel {
   const char* title;  // also its window's name; "##" and more keeps two of one title apart
   PanelPlace place;
   void (*draw)(Application&);  // inside its window
+  const char* words;           // that lead to it in the palette, beside those of its title
   // Whether it has anything to show now; others get its room while it has not. Null: always.
   bool (*has_something)(const Application&) = nullptr;
 };

@@ -246,8 +246,8 @@ void stability(Nodes& all, Application& application) {
   const style::Palette& c = style::colours();
   const bool stable = product <= limit;
   const std::string condition =
-      fmt::format("\\fgcolor{{{}}}{{\\beta}}\\lVert\\fgcolor{{{}}}{{k}}\\rVert^2\\le 2",
-                  style::hex(c.strength), style::hex(c.key));
+      fmt::format("\\fgcolor{{{}}}{{{}}}\\lVert\\fgcolor{{{}}}{{k}}\\rVert^2\\le 2", style::hex(c.strength),
+                  computed->written_symbol.empty() ? "\\beta" : computed->written_symbol, style::hex(c.key));
   const auto whole = [&](const char* words) {
     return scene::row({scene::text(words, style::Text::body, c.dim, scene::Fit::whole),
                        scene::formula(condition, 15, c.dim), scene::rest(),

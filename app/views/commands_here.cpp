@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <iterator>
 #include <string>
 #include <utility>
 
@@ -157,23 +156,13 @@ void add_faults(std::vector<Command>& all) {
   }
 }
 
-/// What stands in a panel and is no word of its title.
-std::string_view words_in_panel(std::string_view title) {
-  constexpr std::pair<std::string_view, std::string_view> known[] = {
-      {"Data", "sliders heads gates strengths alpha beta options"},
-      {"Equation", "formula rule lines"},
-      {"Stage", "matrices pictures tiles"},
-      {"What the memory answers", "recall keys values table"},
-      {"Forms", "cost FLOPs bytes error agree device GPU precision chunk size"},
-      {"Why this number?", "provenance shares explain erased"},
-      {"Timeline", "text tokens floor errors"},
-      {"How far may it step?", "loss gradient momentum muon newton schulz keys capacity spectrum"},
-      {"Error at this word", "check divergence interference"},
-      {"Where do they part?", "proof fault mistake formula precision f32 tf32 bf16 f16 digits"},
-      {"Everything that can be checked", "verify grid report tolerance devices"},
-      {"What each stored word still answers", "recall half-life beta alpha strengths gates paint"}};
-  const auto found = std::ranges::find(known, title, [](const auto& row) { return row.first; });
-  return found == std::end(known) ? std::string_view() : found->second;
+/// What leads to a panel beside the words of its title.
+std::string_view words_of_panel(std::string_view title) {
+  for (const Workspace& workspace : workspaces()) {
+    for (const Panel& panel : workspace.panels)
+      if (title == panel.title) return panel.words;
+  }
+  return {};
 }
 
 }  // namespace
@@ -192,7 +181,7 @@ std::vector<Command> commands_here(const Application& application, std::string_v
 std::string more_words(const Command& command) {
   constexpr std::string_view panel_prefix = "panel.";
   if (command.id.starts_with(panel_prefix))
-    return std::string(words_in_panel(std::string_view(command.id).substr(panel_prefix.size())));
+    return std::string(words_of_panel(std::string_view(command.id).substr(panel_prefix.size())));
   if (!command.id.starts_with(variant_prefix)) return {};
   const auto table = variants();
   const auto found = std::ranges::find(table, command.id.substr(variant_prefix.size()), &Variant::id);

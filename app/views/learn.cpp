@@ -56,8 +56,8 @@ std::size_t group_length(std::string_view latex) {
   return latex.size();
 }
 
-/// LaTeX with the symbols k, v, beta, alpha, ... in their colours.
-std::string coloured_symbols(std::string_view latex) {
+/// LaTeX with k, v, beta, alpha, ... and `strength`, the symbol of a rule's own, in their colours.
+std::string coloured_symbols(std::string_view latex, std::string_view strength) {
   std::string coloured;
   for (std::size_t i = 0; i < latex.size();) {
     const std::size_t length = symbol_length(latex.substr(i));
@@ -69,7 +69,7 @@ std::string coloured_symbols(std::string_view latex) {
       i = end;
       continue;
     }
-    const Role role = role_of(symbol);
+    const Role role = symbol == strength ? Role::strength : role_of(symbol);
     if (role == Role::plain) {
       coloured += symbol;
     } else {
@@ -140,11 +140,15 @@ Node questions_row(Application& application, const std::string& words, std::opti
 }
 
 /// The loss and the step on it.
-Node loss_formula(const InnerLoss& loss) {
+Node loss_formula(const Computation& computed) {
+  const InnerLoss& loss = computed.variant->loss;
+  const auto coloured = [&](const std::string& latex) {
+    return coloured_symbols(latex, computed.written_symbol);
+  };
   if (loss.latex.empty()) return scene::column({});
-  const std::string step = loss.step.empty() ? "" : "\\qquad\\quad " + coloured_symbols(loss.step);
+  const std::string step = loss.step.empty() ? "" : "\\qquad\\quad " + coloured(loss.step);
   return scene::centred(
-      scene::formula("\\mathcal L = " + coloured_symbols(loss.latex) + step, formula_size).named("formula"));
+      scene::formula("\\mathcal L = " + coloured(loss.latex) + step, formula_size).named("formula"));
 }
 
 /// The step as matrices; of a rule that solves for its queries rather how it does.
@@ -193,7 +197,8 @@ std::string why_nothing(const Application& application, const Known<std::optiona
 Node learn_page(Application& application) {
   const auto computed = application.session.computed();
   const bool can_ask = computed && computed->sequence.tokens > 0 && computed->variant->loss.problems;
-  const Known<std::optional<LearningMoment>> answer = can_ask ? ask_learning(application) : Known<std::optional<LearningMoment>>();
+  const Known<std::optional<LearningMoment>> answer =
+      can_ask ? ask_learning(application) : Known<std::optional<LearningMoment>>();
   const LearningMoment* moment = answer.value && *answer.value ? &**answer.value : nullptr;
   const Index token = moment && answer.stale ? moment->token : application.session.token();
   Nodes all;
@@ -204,7 +209,7 @@ Node learn_page(Application& application) {
   if (page != LearnPage::step) {
     all.push_back((page == LearnPage::keys ? keys_page(application) : capacity_page(application)).filling());
   } else {
-    if (computed) all.push_back(loss_formula(computed->variant->loss));
+    if (computed) all.push_back(loss_formula(*computed));
     all.push_back((moment ? moment_picture({application, *moment, version_of(answer.value), answer.stale})
                           : reason_page(why_nothing(application, answer)))
                       .filling());

@@ -32,15 +32,6 @@ struct DraggedDot {
   double set = 0;     // and what the strength was set to last
 };
 
-std::string strength_symbol(const std::string& array) {
-  static constexpr std::pair<std::string_view, const char*> symbols[] = {
-      {"beta", "\\beta"}, {"theta", "\\theta"}, {"eta", "\\eta"}, {"delta", "\\Delta"}};
-  for (const auto& [name, latex] : symbols) {
-    if (name == array) return latex;
-  }
-  return "\\beta";
-}
-
 double per_rate(const LearningMoment& moment) { return moment.strength ? moment.strength->per_rate : 1; }
 
 /// The ends of the axes: all of a bowl that has a floor, and what the step comes to.
@@ -226,7 +217,7 @@ void add_dot(Plot& plot, const LearningMoment& moment, double at, bool is_dragge
   } else if (!is_dragged) {
     loss = step.loss_after;  // where the two cannot be told apart the dot is where the step really lands
   }
-  const std::string symbol = moment.strength ? strength_symbol(moment.strength->array) : "";
+  const std::string symbol = moment.strength ? moment.strength->symbol : "";
   const std::string words = fmt::format("{}{:.3g}   {} {:.3g}", symbol.empty() ? "step " : "", at,
                                         is_error_of_token(moment) ? "error" : "loss", loss);
   plot.marks.push_back(

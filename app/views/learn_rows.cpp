@@ -57,28 +57,6 @@ double smallest(const Vector<double>& numbers, Index first, Index end) {
   return numbers.segment(first, end - first).minCoeff();
 }
 
-/// What stands for a strength, in letters and in LaTeX.
-struct RateLetter {
-  std::string_view array;
-  const char* letter;
-  const char* latex;
-};
-
-constexpr RateLetter rate_letters[] = {
-    {"beta", "β", "\\beta"}, {"delta", "Δ", "\\Delta"}, {"eta", "η", "\\eta"}, {"theta", "θ", "\\theta"}};
-
-std::string letter_of(const StepReach& strengths) {
-  if (!strengths.symbol.empty()) return unicode(strengths.symbol);
-  const auto found = std::ranges::find(rate_letters, strengths.array, &RateLetter::array);
-  return found == std::end(rate_letters) ? std::string() : found->letter;
-}
-
-std::string strength_symbol(const StepReach& strengths) {
-  if (!strengths.symbol.empty()) return strengths.symbol;
-  const auto found = std::ranges::find(rate_letters, strengths.array, &RateLetter::array);
-  return found == std::end(rate_letters) ? "\\beta" : found->latex;
-}
-
 /// The symbol of what a rule keeps, in letters and in LaTeX; "f" is the share that goes.
 std::pair<const char*, const char*> gate_letter(const Computation& computed, const Keeping& keeping) {
   if (keeping.forgets) return {"f", "f"};
@@ -221,10 +199,9 @@ FloorScale strength_scale(const StepReach& strengths, const FloorColumns& column
 
 FloorRow strength_row(const Computation& computed, const StepReach& strengths, const FloorScale& scale) {
   const style::Palette& c = style::colours();
-  std::string symbol =
-      strengths.array.empty()
-          ? std::string()
-          : fmt::format("\\fgcolor{{{}}}{{{}\\,}}", style::hex(c.strength), strength_symbol(strengths));
+  std::string symbol = strengths.array.empty() ? std::string()
+                                               : fmt::format("\\fgcolor{{{}}}{{{}\\,}}",
+                                                             style::hex(c.strength), strengths.symbol);
   if (!strengths.is_network) symbol += fmt::format("\\lVert\\fgcolor{{{}}}{{k}}\\rVert^2", style::hex(c.key));
   FloorRow row = symbol_row("strength", 56, symbol, c.text, strengths.is_network ? "× curvature" : "how far");
   row.mark = [&strengths, scale, &c](Index first, Index end) {
@@ -342,7 +319,7 @@ FloorRow growth_row(const Computation& computed, const FloorColumns& columns) {
 }
 
 std::string strength_bar_words(const Computation& computed, const StepReach& strengths, Index token) {
-  const std::string letter = letter_of(strengths);
+  const std::string letter = unicode(strengths.symbol);
   const std::string what = strengths.is_network ? letter + " × curvature" : letter + "‖k‖²";
   const double reach = strengths.reach[token];
   std::string words =

@@ -7,6 +7,7 @@
 #include "app/session/words.h"
 #include "app/views/panels.h"
 #include "app/views/prove.h"
+#include "app/widgets/text.h"
 #include "core/base/text.h"
 
 namespace palimpsest {

@@ -9,6 +9,7 @@
 #include "app/views/form_words.h"
 #include "app/views/panels.h"
 #include "app/views/prove.h"
+#include "app/widgets/text.h"
 #include "core/variants/variants.h"
 
 // Everything that can be checked: a cell for every rule, form, precision and device.

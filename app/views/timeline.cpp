@@ -7,28 +7,20 @@
 #include "app/views/panels.h"
 #include "app/views/token_words.h"
 #include "core/base/text.h"
+#include "core/formula/notation.h"
 
 namespace palimpsest {
 
 namespace {
 
-/// The letter of a rate.
-std::string letter_of(const std::string& rate) {
-  constexpr std::pair<const char*, const char*> letters[] = {
-      {"beta", "β"}, {"delta", "δ"}, {"eta", "η"}, {"theta", "θ"}};
-  for (const auto& [name, letter] : letters) {
-    if (rate == name) return letter;
-  }
-  return rate;
-}
-
-std::string facts_words(const TokenFacts& facts, const Recall* recall, const std::string& written_by) {
+std::string facts_words(const TokenFacts& facts, const Recall* recall, const std::string& written_symbol) {
   std::string words;
   if (facts.alpha)
     words += fmt::format("\nkept: α = {:.4f}, {}", *facts.alpha, half_life_words(*facts.alpha));
   if (facts.beta) words += fmt::format("\nstrength: β = {:.4f}", *facts.beta);
   if (facts.written)
-    words += fmt::format("\nwritten: {} = {}", written_by.empty() ? "‖k‖‖v‖" : letter_of(written_by) + "‖k‖²",
+    words += fmt::format("\nwritten: {} = {}",
+                         written_symbol.empty() ? "‖k‖‖v‖" : unicode(written_symbol) + "‖k‖²",
                          fixed_number(*facts.written, 4));
   if (recall) {
     words += fmt::format("\nlength of the error before {:.3g}, after {:.3g}", error_length(recall->before),
@@ -56,7 +48,7 @@ std::string token_words(Session& session, Index token, Index bad) {
   const Computation& computed = *session.computed();
   std::string words = fmt::format("word {}: {}", token, quoted_word(computed, token));
   words += facts_words(computed.tokens[static_cast<std::size_t>(token)], computed.recall(token),
-                       computed.written_by);
+                       computed.written_symbol);
   words += kept_words(session, token);
   if (token == bad) words += "\nHere the forms begin to differ.";
   return words;

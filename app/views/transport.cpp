@@ -156,9 +156,8 @@ Nodes legend_entries(const Computation& computed, RowsAbove rows) {
   }
   if (facts.alpha) all.push_back(named(Mark::Kind::square, c.gate, "half-life, log"));
   if (facts.written && rows == RowsAbove::facts) {
-    const std::string& rate = computed.written_by;
-    const std::string words =
-        rate.empty() ? "\\lVert k\\rVert\\lVert v\\rVert" : fmt::format("\\{}\\lVert k\\rVert^2", rate);
+    const std::string& rate = computed.written_symbol;
+    const std::string words = rate.empty() ? "\\lVert k\\rVert\\lVert v\\rVert" : rate + "\\lVert k\\rVert^2";
     all.push_back(entry(scene::mark(Mark::Kind::square, c.strength),
                         scene::formula(words, 14, c.dim).named("written")));
   }

@@ -10,44 +10,47 @@ namespace {
 using enum PanelPlace;
 
 constexpr Panel step_panels[] = {
-    {"Data", left_top, draw_data},
-    {"Equation", left_bottom, draw_equation, has_room_for_lines},
-    {"Stage", center, draw_stage},
-    {"What the memory answers", center_bottom, draw_answers, has_answers},
-    {"Forms", right_top, draw_forms},
-    {"Why this number?", right_bottom, draw_why},
-    {"Timeline", bottom, draw_timeline},
+    {"Data", left_top, draw_data, "sliders heads gates strengths alpha beta options"},
+    {"Equation", left_bottom, draw_equation, "formula rule lines", has_room_for_lines},
+    {"Stage", center, draw_stage, "matrices pictures tiles"},
+    {"What the memory answers", center_bottom, draw_answers, "recall keys values table", has_answers},
+    {"Forms", right_top, draw_forms, "cost FLOPs bytes error agree device GPU precision chunk size"},
+    {"Why this number?", right_bottom, draw_why, "provenance shares explain erased"},
+    {"Timeline", bottom, draw_timeline, "text tokens floor errors"},
 };
 
 constexpr Panel learn_panels[] = {
-    {"How far may it step?", center, draw_learn},
-    {"Error at this word", right_top, draw_learn_side},
-    {"What each stored word still answers", bottom, draw_learn_floor},
+    {"How far may it step?", center, draw_learn,
+     "loss gradient momentum muon newton schulz keys capacity spectrum"},
+    {"Error at this word", right_top, draw_learn_side, "check divergence interference"},
+    {"What each stored word still answers", bottom, draw_learn_floor,
+     "recall half-life beta alpha strengths gates paint"},
 };
 
 constexpr Panel attend_panels[] = {
-    {"Who is read?", center, draw_attend},
-    {"Read most", right_top, draw_attend_side},
-    {"What this word reads", bottom, draw_attend_floor},
+    {"Who is read?", center, draw_attend, "attention weights softmax squares"},
+    {"Read most", right_top, draw_attend_side, "attention shares values"},
+    {"What this word reads", bottom, draw_attend_floor, "attention text tokens floor"},
 };
 
 constexpr Panel compare_panels[] = {
-    {"Side by side", center, draw_compare},
-    {"What each side misses", bottom, draw_compare_floor},
+    {"Side by side", center, draw_compare, "variants rules difference"},
+    {"What each side misses", bottom, draw_compare_floor, "text tokens floor recall"},
 };
 
 constexpr Panel prove_panels[] = {
-    {"Make it wrong", left_top, draw_prove_faults},
-    {"Where do they part?", center, draw_prove},
-    {"Everything that can be checked", right_top, draw_prove_grid},
-    {"How far from the recurrence", bottom, draw_prove_floor},
+    {"Make it wrong", left_top, draw_prove_faults, "faults mistakes bugs"},
+    {"Where do they part?", center, draw_prove,
+     "proof fault mistake formula precision f32 tf32 bf16 f16 digits"},
+    {"Everything that can be checked", right_top, draw_prove_grid, "verify grid report tolerance devices"},
+    {"How far from the recurrence", bottom, draw_prove_floor, "text tokens floor digits"},
 };
 
 constexpr Panel measure_panels[] = {
-    {"Which is faster here?", center, draw_measure},
-    {"How much of the machine is used", right_top, draw_measure_roof},
-    {"What is in these times", right_bottom, draw_measure_side},
-    {"The text##measure", bottom, draw_measure_floor},
+    {"Which is faster here?", center, draw_measure, "race times curves speed lengths"},
+    {"How much of the machine is used", right_top, draw_measure_roof, "roofline bandwidth intensity"},
+    {"What is in these times", right_bottom, draw_measure_side, "report save launches"},
+    {"The text##measure", bottom, draw_measure_floor, "tokens floor"},
 };
 
 constexpr Workspace all_workspaces[] = {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -20,6 +21,7 @@
 #include "app/session/prove_questions.h"
 #include "app/session/race_file.h"
 #include "app/studio/application.h"
+#include "app/studio/workspaces.h"
 #include "app/window/offscreen.h"
 #include "app/window/window.h"
 #include "core/base/error.h"
@@ -44,7 +46,7 @@ constexpr std::pair<const char*, const char*> look_options[] = {
     {"--head", "which head"},
     {"--scale", "how much larger everything is drawn, 0.5 to 4"},
     {"--theme", "dark or light"},
-    {"--workspace", "step, learn, attend, compare, prove or measure"},
+    {"--workspace", nullptr},
     {"--fault", "put this mistake into the form (see verify --faults)"},
 };
 
@@ -62,9 +64,15 @@ struct Look {
   }
 };
 
+/// What an option without words of its own takes.
+std::string known_values(std::string_view option) {
+  if (option == "--form") return form_names();
+  return fmt::format("{}", fmt::join(workspaces() | std::views::transform(&Workspace::id), ", "));
+}
+
 void add_look(CommandOptions command, Look& look) {
   for (const auto& [name, words] : look_options)
-    command.option(name, look.given[name], words ? words : form_names());
+    command.option(name, look.given[name], words ? words : known_values(name));
   command.option("--race", look.races, "a report of bench, to be seen in Measure; may be given again",
                  {.repeated = true, .one_at_a_time = true});
 }

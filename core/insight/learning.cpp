@@ -189,7 +189,9 @@ std::optional<LearningMoment::Strength> strength_of(const Variant& variant, cons
   const std::optional<std::string> array = strength_array(variant);
   if (!array || !sequence.has(*array)) return std::nullopt;
   const Matrix<double> row = sequence.at(*array).rows<double>(token, 1);
-  LearningMoment::Strength strength{.array = *array, .value = row(0, row.cols() - 1)};
+  LearningMoment::Strength strength{.array = *array,
+                                    .symbol = rate_symbol(variant, sequence.settings, *array),
+                                    .value = row(0, row.cols() - 1)};
   strength.channel = row.cols() - 1;
   const bool has_rate = step.problem.rate == strength.value;
   const bool weighs = *array == "eta" && row.cols() == 1 && step.problem.rate > 0;

@@ -161,6 +161,7 @@ struct LearningMoment {
   /// The number of strength_array() that the rate follows, and what e is multiplied with to be on its axis.
   struct Strength {
     std::string array;
+    std::string symbol;  // its LaTeX
     double value = 0;
     double per_rate = 1;
     Index channel = 0;  // its column

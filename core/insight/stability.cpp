@@ -101,12 +101,9 @@ std::optional<MadeRate> made_rate(const Variant& variant, const Sequence& sequen
                                   const std::stop_token& stop) {
   const RowRule* const rows = variant.rule->row_program();
   if (!rows) return std::nullopt;
-  const Notation notation = rows->notation(sequence.settings);
-  const std::string& name = notation.token.beta;
-  const auto symbol = notation.symbols.find(name);
-  if (name == array || symbol == notation.symbols.end()) return std::nullopt;
-  MadeRate made{Vector<double>(sequence.tokens), symbol->second.latex};
-  if (made.symbol.ends_with("_t")) made.symbol.resize(made.symbol.size() - 2);
+  const std::string name = rows->notation(sequence.settings).token.beta;
+  if (name == array) return std::nullopt;
+  MadeRate made{Vector<double>(sequence.tokens), rate_symbol(variant, sequence.settings, name)};
   for (Index first = 0; first < sequence.tokens; first += keys_at_a_time) {
     stop_if_asked(stop);
     const Index count = std::min(keys_at_a_time, sequence.tokens - first);
@@ -327,6 +324,7 @@ WriteStrengths write_strengths(const Variant& variant, const Sequence& sequence,
     const StoredPairs pairs = stored_pairs(variant, sequence, first, count);
     const Rates rate = rates(variant, sequence, first, count);
     strengths.rate = rate.name;
+    strengths.symbol = rate.name.empty() ? "" : rate_symbol(variant, sequence.settings, rate.name);
     const Index steps = pairs.keys.rows() / count;
     for (Index t = 0; t < count; ++t) {
       const Index last = (t + 1) * steps - 1;
@@ -346,11 +344,23 @@ std::optional<std::string> strength_array(const Variant& variant) {
   return std::nullopt;
 }
 
+std::string rate_symbol(const Variant& variant, const Settings& settings, const std::string& name) {
+  const RowRule* const rows = variant.rule->row_program();
+  if (!rows) return name == "delta" ? "\\Delta" : "\\" + name;  // a time step
+  const Symbols symbols = rows->notation(settings).symbols;
+  const auto symbol = symbols.find(name);
+  if (symbol == symbols.end()) return "\\" + name;
+  return symbol->second.latex.substr(0, symbol->second.latex.find("_t"));
+}
+
 StepReach step_reach(const Variant& variant, const Sequence& sequence, std::stop_token stop) {
   require_memory_to_ask(variant);
   StepReach strengths;
   const std::optional<std::string> array = strength_array(variant);
-  if (array) strengths.array = *array;
+  if (array) {
+    strengths.array = *array;
+    strengths.symbol = rate_symbol(variant, sequence.settings, *array);
+  }
   if (sequence.tokens == 0) return strengths;
   const std::optional<LearningStep> first = first_step(variant, sequence);
   strengths.has_momentum = first && !first->problem.moving.empty();

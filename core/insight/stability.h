@@ -27,9 +27,10 @@ double largest_stable_rate(const InnerProblem& problem, std::complex<double> eig
 
 /// How strongly every token writes into a memory.
 struct WriteStrengths {
-  std::string rate = {};  // the strength is rate |k|^2, and this its name: of "beta", 1 is a write that
-                          // puts v in the place of the old answer; empty: |k| |v|, the length of what
-                          // a rule without a rate adds
+  std::string rate = {};    // the strength is rate |k|^2, and this its name: of "beta", 1 is a write that
+                            // puts v in the place of the old answer; empty: |k| |v|, the length of what
+                            // a rule without a rate adds
+  std::string symbol = {};  // and its LaTeX
   Vector<double> of_token = {};  // [T]; of several steps of a token the last
 };
 
@@ -41,7 +42,7 @@ struct StepReach {
   Vector<double> reach = {};    // [T]; of the last step where a token takes several
   Vector<double> squares = {};  // [T]: what the rate, the number of `array`, is multiplied with
   std::string array = {};       // the input that sets it ("beta", "theta", "eta"); empty: nothing does
-  std::string symbol = {};    // LaTeX of the rate, "\\delta", where a rule makes it of that input; else empty
+  std::string symbol = {};    // LaTeX of the rate: of that input, or of what the rule makes of it, "\\delta"
   bool is_network = false;    // the curvature is that along the gradient, and no |k|^2
   bool has_edge = false;      // whether the step erases: it lands on its target at 1, farther off above 2
   bool has_momentum = false;  // then it diverges elsewhere: what steps before have moved goes on
@@ -52,6 +53,9 @@ StepReach step_reach(const Variant& variant, const Sequence& sequence, std::stop
 
 /// The input with one row per token that sets how far a token steps; nothing where a rule has none.
 std::optional<std::string> strength_array(const Variant& variant);
+
+/// LaTeX of the rate of this name, an input or what a row program makes of one, without its token: "\\beta".
+std::string rate_symbol(const Variant& variant, const Settings& settings, const std::string& name);
 
 /// The first tokens that step beyond the edges of their losses (StepReach::reach).
 struct ReachEdges {

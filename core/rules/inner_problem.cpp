@@ -369,11 +369,12 @@ std::vector<InnerProblem> preconditioned_problems(const InnerContext& context) {
   });
 }
 
-InnerLoss faded_delta_loss(const std::string& faded, const std::string& made) {
+InnerLoss faded_delta_loss(const std::string& faded, const std::string& made, const std::string& rate) {
   InnerLoss loss = {
-      .words = "Make the faded memory answer v when asked with k: one gradient step with learning rate beta.",
+      .words = fmt::format(
+          "Make the faded memory answer v when asked with k: one gradient step with learning rate {}.", rate),
       .latex = "\\tfrac12\\|S^{\\top}k_t - v_t\\|^2",
-      .step = fmt::format("S_t = {0} - \\beta_t\\nabla\\mathcal L({0})", faded),
+      .step = fmt::format("S_t = {0} - \\{1}_t\\nabla\\mathcal L({0})", faded, rate),
       .problems = squared_problems};
   if (!made.empty()) loss.step += fmt::format(",\\quad {} = {}", faded, made);
   return loss;

@@ -140,8 +140,9 @@ std::vector<InnerProblem> dot_problems(const InnerContext& context);
 std::vector<InnerProblem> squared_problems(const InnerContext& context);
 
 /// The loss of a delta rule on a memory that fades first: `faded` in LaTeX, by its own name where it is
-/// `made` apart.
-InnerLoss faded_delta_loss(const std::string& faded, const std::string& made = {});
+/// `made` apart; `rate`, "beta" or "rho", is how far it steps.
+InnerLoss faded_delta_loss(const std::string& faded, const std::string& made = {},
+                           const std::string& rate = "beta");
 
 /// d/2 |S^T k|^2 - <S^T k, v> where the erase key is a = d k, learning rate beta, at the decayed state; or at
 /// S_{t-1}, times beta and with the pull of the decay towards zero, learning rate 1, where the erase reads

@@ -473,6 +473,7 @@ TEST_CASE("A write is as strong as its rule says") {
     if (id == "ttt_mlp" || id == "ttt_linear" || id == "lact") CHECK(written.rate == "eta");
     if (id == "longhorn") CHECK(written.rate == "delta");
     if (id == "linear" || id == "retnet" || id == "softmax") CHECK(written.rate.empty());
+    CHECK(written.symbol == (written.rate.empty() ? "" : "\\" + written.rate));
   }
 }
 

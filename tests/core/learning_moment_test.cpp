@@ -292,8 +292,11 @@ TEST_CASE("a rate that a rule makes of its strength and the key is what words st
         each.sequence.at("beta")(t, 0) * each.sequence.at("k").rows<double>(t, 1).squaredNorm();
     CHECK(std::abs(reach.reach[t] - product / (1 + product)) <= exact);
   }
-  CHECK(step_reach(*make_case("kda", {.tokens = 2}).variant, make_case("kda", {.tokens = 2}).sequence)
-            .symbol.empty());
+  CHECK(
+      step_reach(*make_case("kda", {.tokens = 2}).variant, make_case("kda", {.tokens = 2}).sequence).symbol ==
+      "\\beta");
+  const Case steps = make_case("mamba", {.tokens = 2});
+  CHECK(step_reach(*steps.variant, steps.sequence).symbol == "\\Delta");
 }
 
 TEST_CASE("half of what is kept so is left after its half-life", "[keeping]") {

@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/record.h"
+#include "core/insight/stability.h"
 #include "core/rules/row_rule.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
@@ -65,6 +66,7 @@ TEST_CASE("a rule that computes with other numbers than the input whose name it 
     const Record& record = trace->record(0);
     CHECK(record.at("half") == record.at("beta") / 2);
   }
+  CHECK(write_strengths(right, of_right.sequence).symbol == "h");
   CHECK_THROWS_WITH(of_taken.trace(Form::recurrent, 1)->record(0), says("\"update\" is recorded twice"));
 }
 

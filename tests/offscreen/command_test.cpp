@@ -258,6 +258,7 @@ TEST_CASE("what is open is found by its words", "[commands]") {
   CHECK(has("newton", "Variant: LaCT"));
   CHECK(has("cost", "Panel: Step: Forms"));
   CHECK(has("loss gradient", "Panel: Learn: How far may it step?"));
+  CHECK(has("roofline", "Panel: Measure: How much of the machine is used"));
   CHECK(words("chunk 16").front() == "Form: chunks of 16 tokens");
   find("memory answers").front()->perform(shown.application);
   CHECK(shown.application.workspace().id == std::string("step"));

@@ -151,7 +151,7 @@ TEST_CASE("words about a form follow what its steps are for, not what they are c
       if (!result.missing.empty()) continue;
       INFO(variant.id << " " << name(form));
       const std::string words = form_work(result, *computed, 11);
-      const bool erases = erases_by_beta(*result.trace);
+      const bool erases = erases_by_strength(*result.trace);
       const std::shared_ptr<Trace> trace = variant.rule->trace(computed->sequence, form, Precision::f64, 8);
       for (Phase& phase : trace->phases) {
         for (std::size_t i = 0; i < phase.operations.size(); ++i) phase.operations[i].id = std::to_string(i);
@@ -159,16 +159,16 @@ TEST_CASE("words about a form follow what its steps are for, not what they are c
       FormResult renamed = result;
       renamed.trace = trace.get();
       CHECK(form_work(renamed, *computed, 11) == words);
-      CHECK(erases_by_beta(*trace) == erases);
+      CHECK(erases_by_strength(*trace) == erases);
     }
   }
   const auto gated = computed_for("gated_deltanet");
   CHECK(form_work(gated->form(Form::chunkwise), *gated, 11) == "chunk 1 of 0–2: solve 8 × 8, one state");
-  CHECK(erases_by_beta(*gated->form(Form::recurrent).trace));
-  CHECK(erases_by_beta(*gated->form(Form::parallel).trace));
+  CHECK(erases_by_strength(*gated->form(Form::recurrent).trace));
+  CHECK(erases_by_strength(*gated->form(Form::parallel).trace));
   const auto mlp = computed_for("ttt_mlp");
   CHECK_THAT(form_work(mlp->form(Form::chunkwise), *mlp, 11), says("scores "));
-  CHECK_FALSE(erases_by_beta(*computed_for("linear")->form(Form::recurrent).trace));
+  CHECK_FALSE(erases_by_strength(*computed_for("linear")->form(Form::recurrent).trace));
 }
 
 TEST_CASE("it is said what a form is measured against, and why it may be further off than usual") {

@@ -72,10 +72,10 @@ void draw_faulty(Application&) {
 }
 
 constexpr Panel faulty_panels[] = {
-    {"Data", PanelPlace::left_top, draw_data},
-    {"Stage", PanelPlace::center, draw_faulty},
-    {"Forms", PanelPlace::right_top, draw_forms},
-    {"Timeline", PanelPlace::bottom, draw_timeline},
+    {"Data", PanelPlace::left_top, draw_data, ""},
+    {"Stage", PanelPlace::center, draw_faulty, ""},
+    {"Forms", PanelPlace::right_top, draw_forms, ""},
+    {"Timeline", PanelPlace::bottom, draw_timeline, ""},
 };
 
 constexpr Workspace faulty_workspaces[] = {{"step", "Step", "", 0, faulty_panels}};

@@ -27,8 +27,8 @@ void draw_tides(Application&) {
 }
 
 // One that only this test knows, with a panel that only it knows.
-constexpr Panel tide_panels[] = {{"Tides", PanelPlace::center, draw_tides},
-                                 {"Timeline##tides", PanelPlace::bottom, draw_timeline}};
+constexpr Panel tide_panels[] = {{"Tides", PanelPlace::center, draw_tides, ""},
+                                 {"Timeline##tides", PanelPlace::bottom, draw_timeline, ""}};
 
 const Workspace two_workspaces[] = {{"step", "Step", "", 0, workspaces().front().panels},
                                     {"tides", "Tides", "When the water is high", ImGuiKey_F8, tide_panels}};
@@ -104,9 +104,9 @@ TEST_CASE("a workspace is one row: it has a key, a tab, a command and its panels
 TEST_CASE("a panel with nothing to show leaves its room to the one above it", "[layout]") {
   static bool has_something = true;
   static constexpr Panel list[] = {
-      {"Upper", PanelPlace::center, draw_tides},
-      {"Lower", PanelPlace::center_bottom, draw_tides, [](const Application&) { return has_something; }},
-      {"Floor", PanelPlace::bottom, draw_tides}};
+      {"Upper", PanelPlace::center, draw_tides, ""},
+      {"Lower", PanelPlace::center_bottom, draw_tides, "", [](const Application&) { return has_something; }},
+      {"Floor", PanelPlace::bottom, draw_tides, ""}};
   static const Workspace only[] = {{"halves", "Halves", "", 0, list}};
   Application application(only);
   Offscreen offscreen(1280, 800);
@@ -213,7 +213,7 @@ TEST_CASE("a panel that a kept layout does not know lies in the middle", "[layou
   }
   const std::span<const Panel> known = workspaces().front().panels;
   std::vector<Panel> more(known.begin(), known.end());
-  more.push_back({"Tides", PanelPlace::left_top, draw_tides});
+  more.push_back({"Tides", PanelPlace::left_top, draw_tides, ""});
   const Workspace grown[] = {{"step", "Step", "", 0, more}};
   Application application(grown);
   Offscreen offscreen(1280, 800);
