@@ -260,10 +260,12 @@ TEST_CASE(
 
 namespace {
 
-double largest(const Matrix<double>& values) { return values.size() == 0 ? 0 : values.cwiseAbs().maxCoeff(); }
+double largest_entry(const Matrix<double>& values) {
+  return values.size() == 0 ? 0 : values.cwiseAbs().maxCoeff();
+}
 
 /// Each entry of the update is a product of at most four factors, rounded in another order.
-constexpr double rounding = 1e-15;
+constexpr double most_lost = 1e-15;
 
 }  // namespace
 
@@ -286,8 +288,8 @@ TEST_CASE("what a write erases and what it writes add up to its update", "[overw
           const Matrix<double> erased = evaluate(overwrite->erased, record);
           const Matrix<double> written = evaluate(overwrite->written, record);
           const Matrix<double> update = evaluate(overwrite->update, record);
-          const double scale = std::max(largest(erased), largest(written));
-          CHECK(largest(erased + written - update) <= rounding * scale);
+          const double scale = std::max(largest_entry(erased), largest_entry(written));
+          CHECK(largest_entry(erased + written - update) <= most_lost * scale);
           if (overwrite->is_one_step) CHECK(update == record.at(operation.equation.result));
         }
       }

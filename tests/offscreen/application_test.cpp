@@ -19,7 +19,7 @@ TEST_CASE("every workspace is drawn with nothing open, and with one token", "[wo
     Offscreen offscreen(1280, 800);
     offscreen.pass([&] { application.draw(1); });
     CHECK(application.undrawn() == "");
-    Shown(workspace.id, "preset:random?T=1&K=1&V=1&seed=1").draw();
+    ShownProgram(workspace.id, "preset:random?T=1&K=1&V=1&seed=1").draw();
   }
 }
 
@@ -28,7 +28,7 @@ TEST_CASE("the program is drawn at every size, however small or narrow", "[appli
                         {200, 200, 1}, {320, 240, 1}, {500, 400, 1}, {560, 400, 1},
                         {640, 480, 1}, {800, 600, 2}, {480, 320, 4}};
   for (const Form form : all_forms) {
-    Shown shown;
+    ShownProgram shown;
     shown.choose(form);
     for (const Size& size : sizes) {
       CAPTURE(name(form), size.width, size.height, size.scale);
@@ -41,7 +41,7 @@ TEST_CASE("the program is drawn at every size, however small or narrow", "[appli
 }
 
 TEST_CASE("what is dropped and cannot even be looked for is told in words", "[application]") {
-  Shown shown("step", "preset:overwrite?T=12&K=6&V=6");
+  ShownProgram shown("step", "preset:overwrite?T=12&K=6&V=6");
   const std::string long_name(5000, 'x');  // longer than any system takes
   for (const std::string& name : {long_name, long_name + ".npz", long_name + ".json", std::string()}) {
     CAPTURE(name.size());
@@ -57,7 +57,7 @@ TEST_CASE("what is dropped and cannot even be looked for is told in words", "[ap
 // A formula too wide for its panel is made smaller until it fits: steps that round to nothing never end.
 TEST_CASE("formulas are drawn in small letters in narrow windows", "[application]") {
   constexpr float small = 0.9F;
-  Shown shown("step", "preset:overwrite?T=12&K=6&V=6");
+  ShownProgram shown("step", "preset:overwrite?T=12&K=6&V=6");
   for (const char* const variant : {"gated_deltanet", "kda", "rwkv7", "mesanet"}) {
     CAPTURE(variant);
     shown.choose(variant, Form::chunkwise);
@@ -74,7 +74,7 @@ TEST_CASE("a place is saved at home, then where the last one was, and is found a
   const char* known = std::getenv("HOME");
   const std::string before = known ? known : "";
   setenv("HOME", home.path().c_str(), 1);
-  Shown shown;
+  ShownProgram shown;
   shown.session.go_to_token(19);
   shown.application.ask_where_to_save(false);
   CHECK(std::filesystem::path(shown.application.save_path).parent_path() == home.path());

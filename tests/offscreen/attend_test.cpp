@@ -26,7 +26,7 @@ Rectangle square_of(const char* reader) { return place_of(std::string(reader) + 
 float side_of(const Rectangle& square) { return square.maximum.x - square.minimum.x; }
 
 /// All parts of both squares are there.
-void check_squares(Shown& shown) {
+void check_squares(ShownProgram& shown) {
   for (const auto& [by, path] : readers) {
     REQUIRE(parts().find(std::string(path) + "/area"));
     const SeenWeights seen = seen_weights(shown.application, by);
@@ -38,7 +38,7 @@ void check_squares(Shown& shown) {
 }  // namespace
 
 TEST_CASE("Attend shows every variant at every size, or says why not", "[attend]") {
-  Shown shown("attend", "preset:overwrite?T=24&K=6&V=5");
+  ShownProgram shown("attend", "preset:overwrite?T=24&K=6&V=5");
   for (const Size& size : usual_sizes) {
     shown.resize(size);
     for (const Variant& variant : variants()) {
@@ -64,7 +64,7 @@ TEST_CASE("Attend shows every variant at every size, or says why not", "[attend]
 }
 
 TEST_CASE("what is read most, its sum and the scale are in sight at every size", "[attend]") {
-  Shown shown("attend");
+  ShownProgram shown("attend");
   for (const Size& size : usual_sizes) {
     shown.resize(size);
     for (const char* variant : {"gated_deltanet", "kda", "softmax", "value_decay", "mamba"}) {
@@ -89,7 +89,7 @@ TEST_CASE("what is read most, its sum and the scale are in sight at every size",
 }
 
 TEST_CASE("Attend leads to what is read most wherever it stands", "[attend]") {
-  Shown shown("attend", "preset:random?T=600&K=64&V=4&seed=1");
+  ShownProgram shown("attend", "preset:random?T=600&K=64&V=4&seed=1");
   shown.session.go_to_token(460);
   shown.draw();
   check_squares(shown);
@@ -111,7 +111,7 @@ TEST_CASE("Attend leads to what is read most wherever it stands", "[attend]") {
 }
 
 TEST_CASE("in a low window the colours and the sharpness of softmax stand below the squares", "[attend]") {
-  Shown shown("attend");
+  ShownProgram shown("attend");
   for (const Size& size : usual_sizes) {
     shown.resize(size);
     shown.draw();
@@ -121,7 +121,7 @@ TEST_CASE("in a low window the colours and the sharpness of softmax stand below 
 
 TEST_CASE("on the axes of a long text stand the numbers of its tokens and the words that matter",
           "[attend]") {
-  Shown shown("attend", "preset:random?T=1500&K=4&V=4&seed=1");
+  ShownProgram shown("attend", "preset:random?T=1500&K=4&V=4&seed=1");
   for (const Size& size : usual_sizes) {
     shown.resize(size);
     shown.session.go_to_token(777);
@@ -138,7 +138,7 @@ TEST_CASE("on the axes of a long text stand the numbers of its tokens and the wo
 
 TEST_CASE("numbers beside the bars of Attend lie over no bar, no other number and inside the floor",
           "[attend]") {
-  Shown shown("attend", "capture:kda_prose_l1", usual_sizes[1]);
+  ShownProgram shown("attend", "capture:kda_prose_l1", usual_sizes[1]);
   for (const Index token : {30, 100, 155}) {
     shown.session.go_to_token(token);
     shown.draw();
@@ -161,7 +161,7 @@ TEST_CASE("numbers beside the bars of Attend lie over no bar, no other number an
 }
 
 TEST_CASE("words below the columns touch no others, and the present one is there", "[attend]") {
-  Shown shown("attend");
+  ShownProgram shown("attend");
   const auto check_words = [&](Index token) {
     shown.session.go_to_token(token);
     for (const Size& size : usual_sizes) {
@@ -182,7 +182,7 @@ TEST_CASE("words below the columns touch no others, and the present one is there
 }
 
 TEST_CASE("both pictures of Attend share one scale, whatever is switched", "[attend]") {
-  Shown shown("attend", "preset:overwrite?T=40&K=6&V=5");
+  ShownProgram shown("attend", "preset:overwrite?T=40&K=6&V=5");
   shown.choose("gated_deltanet");
   shown.resize(usual_sizes[1]);
   shown.session.go_to_token(30);
@@ -205,7 +205,7 @@ TEST_CASE("both pictures of Attend share one scale, whatever is switched", "[att
 }
 
 TEST_CASE("Attend shows the last channel of data that have fewer than was wanted", "[attend]") {
-  Shown shown("attend");
+  ShownProgram shown("attend");
   AttentionView view;
   view.channel = 4;
   for (const char* data : {"preset:overwrite?T=40&K=6&V=5", "preset:overwrite?T=40&K=6&V=2"}) {
@@ -223,7 +223,7 @@ TEST_CASE("Attend shows the last channel of data that have fewer than was wanted
 }
 
 TEST_CASE("Attend shows a long text coarsely, then row by row", "[attend]") {
-  Shown shown("attend", "preset:random?T=1500&K=4&V=3&seed=2");
+  ShownProgram shown("attend", "preset:random?T=1500&K=4&V=3&seed=2");
   shown.choose("retnet");
   shown.session.go_to_token(1400);
   shown.draw();
@@ -232,7 +232,7 @@ TEST_CASE("Attend shows a long text coarsely, then row by row", "[attend]") {
 }
 
 TEST_CASE("every pixel of a long text is the strongest of the weights that stand there", "[attend]") {
-  Shown shown("attend");
+  ShownProgram shown("attend");
   AttentionView view;
   view.chunks = false;  // its lines would lie over the weights
   shown.session.change_attention(view);
@@ -280,7 +280,7 @@ TEST_CASE("every pixel of a long text is the strongest of the weights that stand
 }
 
 TEST_CASE("the weights of a text of any length take the memory of its pixels", "[attend]") {
-  Shown shown("step", "preset:random?T=20000&K=1&V=1&seed=2");
+  ShownProgram shown("step", "preset:random?T=20000&K=1&V=1&seed=2");
   shown.choose("linear");
   shown.draw();
   const std::size_t before = shown.session.questions().bytes();
@@ -295,7 +295,7 @@ TEST_CASE("the weights of a text of any length take the memory of its pixels", "
 }
 
 TEST_CASE("Attend reads at most one other word where there are two", "[attend]") {
-  Shown shown("attend", "preset:random?T=2&K=1&V=2&seed=1");
+  ShownProgram shown("attend", "preset:random?T=2&K=1&V=2&seed=1");
   shown.draw();
   CHECK(ask_row(shown.application).value->words.size() <= 1);
 }
@@ -303,7 +303,7 @@ TEST_CASE("Attend reads at most one other word where there are two", "[attend]")
 TEST_CASE("every workspace is of the cursor's text while its step is made", "[attend][workspaces]") {
   for (const Workspace& workspace : workspaces()) {
     CAPTURE(workspace.id);
-    Shown shown(workspace.id, "preset:overwrite?T=5&K=6&V=5");
+    ShownProgram shown(workspace.id, "preset:overwrite?T=5&K=6&V=5");
     shown.choose(Form::parallel);  // whose first block takes more than a frame
     shown.draw();
     REQUIRE(shown.session.open(make_preset("preset:overwrite?T=1500&K=6&V=5"), {.token = 1390}));
@@ -317,7 +317,7 @@ TEST_CASE("every workspace is of the cursor's text while its step is made", "[at
 }
 
 TEST_CASE("Attend draws no row of another text while its own is made", "[attend]") {
-  Shown shown("attend", "preset:overwrite?T=400&K=6&V=5");
+  ShownProgram shown("attend", "preset:overwrite?T=400&K=6&V=5");
   shown.session.go_to_token(399);
   shown.draw();
   // What an old answer says of new words is seen in a few frames at most: several tries, none waited for.

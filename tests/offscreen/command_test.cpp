@@ -181,7 +181,7 @@ TEST_CASE("a command is one row", "[commands]") {
 }
 
 TEST_CASE("keys that switch act once, however long they are held", "[keys]") {
-  Shown shown;
+  ShownProgram shown;
   shown.session.set_cursor({});
   shown.resize({640, 480});
   int switched = 0;
@@ -228,7 +228,7 @@ TEST_CASE("all keys and all that the mouse does fit into the smallest window", "
 }
 
 TEST_CASE("what is open is found by its words", "[commands]") {
-  Shown shown;
+  ShownProgram shown;
   shown.session.go_to_token(40);
   shown.pass(3);
   const auto find = [&](std::string_view typed) {

@@ -15,7 +15,7 @@ using namespace palimpsest::testing;
 
 namespace {
 
-void show(Shown& shown, std::vector<Side> sides) {
+void show(ShownProgram& shown, std::vector<Side> sides) {
   shown.session.change([&](SessionState& state) {
     state.sides = std::move(sides);
     state.compare = {};
@@ -87,7 +87,7 @@ void check_layout(Application& application, int width, int height, std::size_t c
 
 TEST_CASE("Compare shows every place of the rail in both themes and sizes, nothing cut or over another",
           "[compare]") {
-  Shown shown("compare", "preset:overwrite?T=24&K=6&V=5");
+  ShownProgram shown("compare", "preset:overwrite?T=24&K=6&V=5");
   for (const Size& size : usual_sizes) {
     shown.resize(size);
     for (const Theme theme : all_themes) {
@@ -117,7 +117,7 @@ TEST_CASE("Compare shows every place of the rail in both themes and sizes, nothi
 }
 
 TEST_CASE("Compare shows every rule beside another, or says why not", "[compare]") {
-  Shown shown("compare", "preset:overwrite?T=24&K=6&V=6");
+  ShownProgram shown("compare", "preset:overwrite?T=24&K=6&V=6");
   for (const Variant& variant : variants()) {
     CAPTURE(variant.id);
     show(shown, {{.variant = "deltanet"}, {.variant = variant.id}});
@@ -132,7 +132,7 @@ TEST_CASE("Compare shows every rule beside another, or says why not", "[compare]
 }
 
 TEST_CASE("Compare boxes the symbol that the side on the left lacks", "[compare]") {
-  Shown shown("compare", "capture:gated_deltanet_overwrite_l1", usual_sizes[1]);
+  ShownProgram shown("compare", "capture:gated_deltanet_overwrite_l1", usual_sizes[1]);
   shown.session.go_to_token(42);
   shown.draw();
   using Symbols = std::vector<std::string>;
@@ -152,7 +152,7 @@ TEST_CASE("Compare boxes the symbol that the side on the left lacks", "[compare]
 }
 
 TEST_CASE("Compare says of a side that is the same as another that it is, and boxes nothing", "[compare]") {
-  Shown shown("compare", "preset:overwrite?T=24&K=6&V=5");
+  ShownProgram shown("compare", "preset:overwrite?T=24&K=6&V=5");
   show(shown, {{.variant = "retnet"}, {.variant = "linear"}, {.variant = "deltanet"}});
   shown.session.go_to_token(15);
   shown.draw();
@@ -173,7 +173,7 @@ TEST_CASE("Compare says of a side that is the same as another that it is, and bo
 
 TEST_CASE("Compare's captions are short enough for its columns, and its axis says how far the lines go",
           "[compare]") {
-  Shown shown("compare", "capture:gated_deltanet_overwrite_l1");
+  ShownProgram shown("compare", "capture:gated_deltanet_overwrite_l1");
   for (const Size& size : usual_sizes) {
     shown.resize(size);
     shown.session.go_to_token(42);
@@ -187,14 +187,14 @@ TEST_CASE("Compare's captions are short enough for its columns, and its axis say
 }
 
 TEST_CASE("what the data lack is told in one sentence", "[compare]") {
-  Shown shown("compare", "capture:gated_deltanet_overwrite_l1");
+  ShownProgram shown("compare", "capture:gated_deltanet_overwrite_l1");
   show(shown, {{.variant = "gated_deltanet"}, {.variant = "titans"}});
   shown.draw();
   CHECK_THAT(said(1, "sentence"), says("These data lack forget (0.02), eta (0.5) and theta (0.5)."));
 }
 
 TEST_CASE("a table of answers in Compare has the scale that it has in Step", "[compare]") {
-  Shown shown("compare", "capture:gated_deltanet_overwrite_l1");
+  ShownProgram shown("compare", "capture:gated_deltanet_overwrite_l1");
   show(shown, {{.variant = "gated_deltanet"}, {.variant = "hgrn2"}});
   shown.session.go_to_token(42);
   shown.draw();
@@ -204,7 +204,7 @@ TEST_CASE("a table of answers in Compare has the scale that it has in Step", "[c
 
 TEST_CASE("a memory in Compare that the common scale would not show takes its own and says so", "[compare]") {
   // What fades has faded here, what only adds has not.
-  Shown shown("compare", "preset:random?T=300&K=8&V=8&seed=1", usual_sizes[1]);
+  ShownProgram shown("compare", "preset:random?T=300&K=8&V=8&seed=1", usual_sizes[1]);
   shown.session.go_to_token(299);
   shown.draw();
   const ComparedSides all = compared(shown.application);
@@ -225,7 +225,7 @@ TEST_CASE("a memory in Compare that the common scale would not show takes its ow
 }
 
 TEST_CASE("Compare keeps what it shows until a moved side is there", "[compare]") {
-  Shown shown("compare", "preset:overwrite?T=24&K=6&V=5");
+  ShownProgram shown("compare", "preset:overwrite?T=24&K=6&V=5");
   show(shown, {{.variant = "gated_deltanet"}, {.variant = "linear"}});
   shown.session.go_to_token(15);
   shown.draw();
@@ -243,7 +243,7 @@ TEST_CASE("Compare keeps what it shows until a moved side is there", "[compare]"
 }
 
 TEST_CASE("Compare with one token, and with too little room", "[compare]") {
-  Shown shown("compare", "preset:random?T=1&K=1&V=1&seed=1");
+  ShownProgram shown("compare", "preset:random?T=1&K=1&V=1&seed=1");
   shown.draw();
   check_layout(shown.application, 1280, 800, 4);
   shown.resize({420, 300});

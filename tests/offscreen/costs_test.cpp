@@ -38,7 +38,7 @@ void check_numbers_and_bars_apart(const std::vector<Rectangle>& numbers, const s
 }  // namespace
 
 TEST_CASE("every form's cost stands beside the others', whichever is shown", "[costs]") {
-  Shown shown("step", {}, usual_sizes[1]);
+  ShownProgram shown("step", {}, usual_sizes[1]);
   for (const Form form : all_forms) {
     CAPTURE(name(form));
     shown.choose(form);
@@ -64,7 +64,7 @@ TEST_CASE("what costs mean is said as far as it is so", "[costs]") {
 
 TEST_CASE("the knob's numbers do not lie on its bars", "[costs]") {
   for (const Size& size : usual_sizes) {
-    Shown shown("step", {}, size);
+    ShownProgram shown("step", {}, size);
     for (const Form form : {Form::chunkwise, Form::two_pass}) {
       CAPTURE(size.width, name(form));
       shown.choose(form);
@@ -76,7 +76,7 @@ TEST_CASE("the knob's numbers do not lie on its bars", "[costs]") {
 }
 
 TEST_CASE("costs can be asked for in little room, before they are counted", "[costs]") {
-  Shown shown;
+  ShownProgram shown;
   shown.draw();
   const auto name = [] { return parts().find("step/forms/costs shown"); };
   const auto are_apart = [&] {
@@ -117,7 +117,7 @@ TEST_CASE("a chunk of one word says why it counts what the recurrent form does n
         "products with them.");
   CHECK_THAT(one_word_words(29300, 28700, false), says("a chunk of one word is still computed as a chunk."));
   CHECK_THAT(one_word_words(28700, 28700, true), says("counts what the recurrent form counts"));
-  Shown shown;
+  ShownProgram shown;
   for (const Index size : {1, 8}) {
     shown.choose([&](Choice& choice) {
       choice.form = Form::chunkwise;

@@ -15,9 +15,9 @@ using namespace palimpsest::testing;
 namespace {
 
 /// The program beside a small text, on a machine that has another device too.
-struct OnTwoDevices : Shown {
+struct OnTwoDevices : ShownProgram {
   explicit OnTwoDevices(OtherDevice& device, const Size& size = usual_sizes[0])
-      : Shown("step", "preset:overwrite?T=24&K=6&V=6", size, device.beside_cpu()) {}
+      : ShownProgram("step", "preset:overwrite?T=24&K=6&V=6", size, device.beside_cpu()) {}
 
   void compute_on(const std::string& device, Form form) {
     choose([&](Choice& choice) {

@@ -24,14 +24,14 @@ struct Size {
 inline constexpr Size usual_sizes[] = {{1280, 800}, {1920, 1080}};
 
 /// The program as somebody sees it, drawn without a window.
-class Shown {
+class ShownProgram {
  public:
   Application application;
   Session& session = application.session;
 
   /// Opens data, the first capture where they have no name, and shows a workspace.
-  explicit Shown(const char* workspace = "step", const std::string& data = {},
-                 const Size& size = usual_sizes[0], Devices devices = backends())
+  explicit ShownProgram(const char* workspace = "step", const std::string& data = {},
+                        const Size& size = usual_sizes[0], Devices devices = backends())
       : application(workspaces(), commands(), devices) {
     if (data.empty())
       application.open_first_capture();

@@ -270,7 +270,7 @@ TEST_CASE("a wide formula is cut before its signs, between brackets only where n
 }
 
 TEST_CASE("no equation beside the Stage has to be scrolled aside", "[formula]") {
-  Shown shown;
+  ShownProgram shown;
   shown.session.go_to_token(42);
   int seen = 0;
   for (const Variant& variant : variants()) {

@@ -23,15 +23,16 @@ using namespace palimpsest::testing;
 namespace {
 
 /// The capture that greets a newcomer, at "drum", which overwrites "key".
-struct AtOverwrite : Shown {
-  explicit AtOverwrite(const char* variant, const Size& size = usual_sizes[0]) : Shown("learn", {}, size) {
+struct AtOverwrite : ShownProgram {
+  explicit AtOverwrite(const char* variant, const Size& size = usual_sizes[0])
+      : ShownProgram("learn", {}, size) {
     choose(variant);
     session.go_to_token(42);
   }
 };
 
 /// Shows one of the questions of Learn.
-void ask(Shown& shown, LearnPage page) {
+void ask(ShownProgram& shown, LearnPage page) {
   shown.session.change([page](SessionState& state) { state.learn.page = page; });
 }
 
@@ -49,7 +50,7 @@ Rectangle link_to(std::string_view words) {
 TEST_CASE("a loss that the step changes by rounding only is drawn as a flat line", "[learn]") {
   // The loss of token 1 is -1e10 * 5e-6; its step takes 2.5e-11 away, three of the last digits.
   const Array ones({2, 1}, std::vector<double>{1, 1});
-  Shown shown("learn");
+  ShownProgram shown("learn");
   REQUIRE(shown.session.open(
       data_of({{"q", ones}, {"k", ones}, {"v", Array({2, 1}, std::vector<double>{1e10, 5e-6})}})));
   shown.session.wait();
@@ -63,7 +64,7 @@ TEST_CASE("a loss that the step changes by rounding only is drawn as a flat line
 }
 
 TEST_CASE("Learn follows the words that Step asks", "[learn]") {
-  Shown shown;
+  ShownProgram shown;
   for (const char* variant : {"gated_deltanet", "titans", "ttt_linear", "lact"}) {
     for (const Index token : {42, 51, 52}) {
       CAPTURE(variant, token);
@@ -88,7 +89,7 @@ TEST_CASE("Learn follows the words that Step asks", "[learn]") {
 }
 
 TEST_CASE("a step that is too long is beyond the edge, and says which token runs away", "[learn]") {
-  Shown shown("learn", "preset:overwrite?T=24&K=6&V=5");
+  ShownProgram shown("learn", "preset:overwrite?T=24&K=6&V=5");
   shown.choose([&](Choice& choice) {
     choice.variant = "deltanet";
     paint(choice.edits, "beta", 0, 23, 6);
@@ -112,7 +113,7 @@ TEST_CASE("Learn with nothing open says what to do", "[learn]") {
 }
 
 TEST_CASE("Learn is drawn at every size, however small", "[learn]") {
-  Shown shown("learn", "preset:overwrite?T=24&K=6&V=5");
+  ShownProgram shown("learn", "preset:overwrite?T=24&K=6&V=5");
   for (const Size& size : std::vector<Size>{{16, 16}, {320, 200}, {640, 300}, {300, 1000}, {1900, 320}}) {
     CAPTURE(size.width, size.height);
     shown.resize(size);
@@ -321,7 +322,7 @@ TEST_CASE("the bars of Learn's floor tell their word and their number", "[learn]
 
 TEST_CASE("the name of every rule has room in the top bar", "[learn]") {
   for (const Size& size : usual_sizes) {
-    Shown shown("learn", "preset:one_fact", size);
+    ShownProgram shown("learn", "preset:one_fact", size);
     for (const Variant& variant : variants()) {
       shown.choose(variant.id);
       shown.pass();
@@ -333,7 +334,7 @@ TEST_CASE("the name of every rule has room in the top bar", "[learn]") {
 }
 
 TEST_CASE("Learn shows every rule at every size, or says why not, and cuts no sentence", "[learn]") {
-  Shown shown("learn");
+  ShownProgram shown("learn");
   const std::set<std::string_view> on_all_pages = {"deltanet", "softmax", "ttt_mlp"};
   for (const Size& size : usual_sizes) {
     shown.resize(size);

@@ -75,7 +75,7 @@ struct SeenLetters {
   std::set<std::string> faint;  // what has too little contrast, once each
 };
 
-void look_at(Shown& shown, SeenLetters& seen) {
+void look_at(ShownProgram& shown, SeenLetters& seen) {
   for (int i = 0; i < 5; ++i) shown.draw();
   const Image image = shown.offscreen().render([&] { shown.application.draw(1); }, 1);
   const Rectangle screen = {{0, 0}, {static_cast<float>(image.width), static_cast<float>(image.height)}};
@@ -102,7 +102,7 @@ void look_at(Shown& shown, SeenLetters& seen) {
 TEST_CASE("every letter has a contrast of 4.5 to what is around it", "[legibility]") {
   for (const Theme theme : {Theme::dark, Theme::light}) {
     CAPTURE(static_cast<int>(theme));
-    Shown shown;
+    ShownProgram shown;
     shown.application.change_view([&](ViewOptions& view) { view.theme = theme; });
     shown.resize(usual_sizes[1]);
     SeenLetters seen;

@@ -61,8 +61,8 @@ RaceReport made_report(const std::string& processor, std::initializer_list<const
 }
 
 /// Measure beside a small text, with the reports of `races` alone.
-struct InMeasure : Shown {
-  explicit InMeasure(Races races = Races("")) : Shown("measure", "preset:overwrite?T=24&K=6&V=6") {
+struct InMeasure : ShownProgram {
+  explicit InMeasure(Races races = Races("")) : ShownProgram("measure", "preset:overwrite?T=24&K=6&V=6") {
     application.races = std::move(races);
   }
 

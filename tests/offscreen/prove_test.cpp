@@ -49,7 +49,7 @@ void check_places(int width, int height) {
 }  // namespace
 
 TEST_CASE("Prove shows every variant with and without a fault, at every size, in both themes", "[prove]") {
-  Shown shown("prove", "preset:overwrite?T=24&K=6&V=6");
+  ShownProgram shown("prove", "preset:overwrite?T=24&K=6&V=6");
   for (const Size& size : usual_sizes) {
     shown.resize(size);
     for (const char* variant : {"softmax", "linear", "gated_deltanet", "kda", "mesanet", "ttt_mlp", "lact"}) {
@@ -78,7 +78,7 @@ TEST_CASE("Prove shows every variant with and without a fault, at every size, in
 }
 
 TEST_CASE("labels of Prove's lines keep clear of the marks of lost numbers", "[prove]") {
-  Shown shown("prove");
+  ShownProgram shown("prove");
   for (const auto& [width, height] : {std::pair(700, 600), std::pair(1920, 1080)}) {
     Offscreen offscreen(width, height);
     for (const Index token : {0, 10}) {
@@ -101,7 +101,7 @@ TEST_CASE("labels of Prove's lines keep clear of the marks of lost numbers", "[p
 }
 
 TEST_CASE("the flag of Prove tells the first wrong word from wherever one looks", "[prove]") {
-  Shown shown("prove");
+  ShownProgram shown("prove");
   shown.choose("gated_deltanet", Form::chunkwise);
   inject(shown.application, "solve-sign");
   for (const Index token : {1, 90}) {
@@ -114,7 +114,7 @@ TEST_CASE("the flag of Prove tells the first wrong word from wherever one looks"
 }
 
 TEST_CASE("Prove calls tensors and arrays by words, and cuts no fault's name", "[prove]") {
-  Shown shown("prove");
+  ShownProgram shown("prove");
   shown.choose("gated_deltanet", Form::chunkwise);
   shown.draw();
   for (const std::string& words : parts().words("prove", "said")) CHECK_THAT(words, !says("_"));
@@ -127,7 +127,7 @@ TEST_CASE("Prove calls tensors and arrays by words, and cuts no fault's name", "
 }
 
 TEST_CASE("what should be has its own scale where a fault is so large that it would be blank", "[prove]") {
-  Shown shown("prove", "preset:random?T=128&K=4&V=4&seed=1");
+  ShownProgram shown("prove", "preset:random?T=128&K=4&V=4&seed=1");
   for (const bool explodes : {true, false}) {
     shown.choose([&](Choice& choice) {
       choice.variant = "deltanet";
@@ -151,7 +151,7 @@ TEST_CASE("what should be has its own scale where a fault is so large that it wo
 }
 
 TEST_CASE("Prove's axis reaches the largest error; what is beyond all axes says how far", "[prove]") {
-  Shown shown("prove");
+  ShownProgram shown("prove");
   for (const int tokens : {40, 400}) {
     shown.open("preset:random?T=" + std::to_string(tokens) + "&K=4&V=4&seed=1");
     shown.choose("deltanet", Form::recurrent);
@@ -179,7 +179,7 @@ TEST_CASE("Prove's axis reaches the largest error; what is beyond all axes says 
 }
 
 TEST_CASE("a vector that a fault makes wrong takes the room that a matrix would", "[prove]") {
-  Shown shown("prove");  // its scale is not 1
+  ShownProgram shown("prove");  // its scale is not 1
   shown.choose("gated_deltanet", Form::recurrent);
   shown.resize(usual_sizes[1]);
   float heights[2] = {};
@@ -197,7 +197,7 @@ TEST_CASE("a vector that a fault makes wrong takes the room that a matrix would"
 }
 
 TEST_CASE("Prove says why no fault of a long text has a number yet", "[prove]") {
-  Shown shown("prove", "preset:random?T=1025&K=2&V=2&seed=1");
+  ShownProgram shown("prove", "preset:random?T=1025&K=2&V=2&seed=1");
   shown.draw();
   CHECK_THAT(untried(), says("1025 words"));
   shown.open("preset:random?T=40&K=2&V=2&seed=1");
@@ -206,7 +206,7 @@ TEST_CASE("Prove says why no fault of a long text has a number yet", "[prove]") 
 }
 
 TEST_CASE("every fault can be drawn in Prove and stepped through in Step, in every form", "[prove]") {
-  Shown shown("step", "preset:overwrite?T=11&K=4&V=4");
+  ShownProgram shown("step", "preset:overwrite?T=11&K=4&V=4");
   int stepped = 0;
   for (const char* variant : {"gated_deltanet", "softmax", "titans", "ttt_linear"}) {
     for (const Form form : all_forms) {
@@ -236,7 +236,7 @@ TEST_CASE("every fault can be drawn in Prove and stepped through in Step, in eve
 }
 
 TEST_CASE("Prove shows every fragile form on data that break it and data that do not", "[prove]") {
-  Shown shown("prove", "preset:random?T=70&K=16&V=5&seed=2");
+  ShownProgram shown("prove", "preset:random?T=70&K=16&V=5&seed=2");
   shown.choose("gated_deltanet", Form::chunkwise);
   for (const FragileForm& fragile : fragile_forms()) {
     for (const bool breaks : {true, false}) {
@@ -255,7 +255,7 @@ TEST_CASE("Prove shows every fragile form on data that break it and data that do
 
 TEST_CASE("Prove with one token and with many", "[prove]") {
   for (const char* data : {"preset:random?T=1&K=1&V=1&seed=1", "preset:random?T=1500&K=4&V=3&seed=1"}) {
-    Shown shown("prove", data);
+    ShownProgram shown("prove", data);
     for (const char* fault : {"", "write-sign"}) {
       inject(shown.application, fault);
       shown.draw();
@@ -265,7 +265,7 @@ TEST_CASE("Prove with one token and with many", "[prove]") {
 }
 
 TEST_CASE("Prove marks the gates that underflow in a precision", "[prove]") {
-  Shown shown("prove", "preset:overwrite?T=24&K=6&V=6");
+  ShownProgram shown("prove", "preset:overwrite?T=24&K=6&V=6");
   shown.choose("gated_deltanet", Form::chunkwise);
   shown.resize(usual_sizes[1]);
   shown.draw();
@@ -285,7 +285,7 @@ TEST_CASE("Prove marks the gates that underflow in a precision", "[prove]") {
 }
 
 TEST_CASE("while other data come, Prove draws no line over words that it is not of", "[prove]") {
-  Shown shown("prove");
+  ShownProgram shown("prove");
   shown.draw();
   const char* data[] = {"preset:random?T=300&K=4&V=4", "preset:copy?T=12&K=4&V=4",
                         "preset:recall?T=150&K=6&V=6"};
@@ -319,7 +319,7 @@ TEST_CASE("the worst case of a rule with several steps per token opens in every 
   plan.sizes = {{5, 4}};
   const VerifyReport report = verify(plan);
   REQUIRE_FALSE(report.results.empty());
-  Shown shown;
+  ShownProgram shown;
   shown.session.open(data_of_case(*report.results.front().worst_case));
   shown.session.wait();
   REQUIRE(shown.session.message().empty());

@@ -17,15 +17,15 @@ using namespace palimpsest::testing;
 
 namespace {
 
-void check_letters(Shown& shown) {
+void check_letters(ShownProgram& shown) {
   shown.draw();
   shown.pass();
   for (const std::string& fault : letter_faults()) FAIL_CHECK(fault);
 }
 
 /// The first capture at "drum".
-struct AtDrum : Shown {
-  explicit AtDrum(const Size& size) : Shown("step", {}, size) { session.go_to_token(42); }
+struct AtDrum : ShownProgram {
+  explicit AtDrum(const Size& size) : ShownProgram("step", {}, size) { session.go_to_token(42); }
 };
 
 /// Every workspace for every rule: Step in every form, the others in one.

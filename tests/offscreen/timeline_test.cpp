@@ -14,7 +14,7 @@ using namespace palimpsest::testing;
 namespace {
 
 /// The program with short chunks.
-struct Drawn : Shown {
+struct Drawn : ShownProgram {
   void choose_drawn(const std::string& variant, Form form) {
     choose([&](Choice& choice) {
       choice.variant = variant;
@@ -339,7 +339,7 @@ TEST_CASE("the names of the floor's rows do not lie on each other, with tabs nei
   for (const bool tabs : {false, true}) {
     for (const int height : {800, 700, 1080}) {
       CAPTURE(tabs, height);
-      Shown shown("step", {}, {1280, height});
+      ShownProgram shown("step", {}, {1280, height});
       shown.application.panel_layout().show_tabs(tabs);
       shown.pass(20);
       std::vector<float> names;
