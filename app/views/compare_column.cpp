@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 
 #include "app/gl/context_local.h"
 #include "app/session/compared_sides.h"
@@ -379,15 +380,15 @@ class SideColumn {
 
 scene::Node side_columns(Application& application, const ComparedSides& all) {
   static constexpr Said ways[] = {{4, 4, 2}, {4, 4, 0}, {2, 4, 0}, {1, 3, 0}, {1, 2, 0, 8}};
-  Nodes wishes;
-  for (const Said& said : ways) {
+  const auto kept = std::make_shared<const ComparedSides>(all);
+  return scene::first_that_fits(std::size(ways) + 1, [&application, kept](std::size_t wish) {
+    if (wish == std::size(ways))
+      return scene::paragraph("There is no room here for the sides: make the panel larger.");
     scene::Sides sides;
-    for (std::size_t place = 0; place < all.sides.size(); ++place)
-      sides.columns.push_back(SideColumn(application, all, place, said).column());
-    wishes.push_back({std::move(sides)});
-  }
-  wishes.push_back(scene::paragraph("There is no room here for the sides: make the panel larger."));
-  return scene::first_that_fits(std::move(wishes));
+    for (std::size_t place = 0; place < kept->sides.size(); ++place)
+      sides.columns.push_back(SideColumn(application, *kept, place, ways[wish]).column());
+    return scene::Node{std::move(sides)};
+  });
 }
 
 const std::vector<std::string>& boxed_symbols(const ComparedSides& all, std::size_t place) {
