@@ -285,10 +285,11 @@ void draw_attend_side(Application& application) {
   scene::show_panel("##read most", true, [&] {
     if (!nothing_to_show(application, "").empty()) return scene::column({});
     const Known<RowOfWeights> answer = ask_row(application);
-    Nodes wishes;
-    for (const Gap gap : {Gap::wide, Gap::near, Gap::small, Gap::tight})
-      wishes.push_back(side(application, answer, gap));
-    return scene::first_that_fits(std::move(wishes)).named("side");
+    static constexpr Gap gaps[] = {Gap::wide, Gap::near, Gap::small, Gap::tight};
+    return scene::first_that_fits(
+               std::size(gaps),
+               [&application, answer](std::size_t wish) { return side(application, answer, gaps[wish]); })
+        .named("side");
   });
 }
 

@@ -203,17 +203,17 @@ scene::Node proof(Application& application) {
   const std::vector<TableRow> rows = rows_of(application);
   const Known<std::vector<DigitsLost>> digits =
       application.session.questions().ask(about_proof<DigitsHere>(application), Urgency::later);
-  Nodes measured;
-  for (const bool is_roomy : {true, false})
-    measured.push_back(
-        scene::column({said(verdict(rows, computed), is_roomy ? style::Text::title : style::Text::body),
-                       table(computed, rows, is_roomy)},
-                      is_roomy ? Gap::wide : Gap::small));
-  Nodes lost;
-  for (std::size_t most = most_lost; most >= least_lost; --most)
-    lost.push_back(why_lost(application, rows, digits, most));
-  Node left = scene::scroll("measured", scene::first_that_fits(std::move(measured)));
-  Node right = scene::scroll("lost", scene::first_that_fits(std::move(lost)));
+  const auto measured = [&computed, rows](std::size_t wish) {
+    const bool is_roomy = wish == 0;
+    return scene::column({said(verdict(rows, computed), is_roomy ? style::Text::title : style::Text::body),
+                          table(computed, rows, is_roomy)},
+                         is_roomy ? Gap::wide : Gap::small);
+  };
+  const auto lost = [&application, rows, digits](std::size_t wish) {
+    return why_lost(application, rows, digits, most_lost - wish);
+  };
+  Node left = scene::scroll("measured", scene::first_that_fits(2, measured));
+  Node right = scene::scroll("lost", scene::first_that_fits(most_lost - least_lost + 1, lost));
   return {scene::Row{.nodes = {std::move(left).filling(0.53F), std::move(right).filling(0.47F)},
                      .gap = Gap::far,
                      .on_top = true}};
