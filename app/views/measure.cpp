@@ -43,7 +43,8 @@ Node headline(const std::string& sentence, const std::string& detail) {
   Nodes wishes;
   const auto add = [&](const std::string& shown, const std::string& below, Fit fit) {
     wishes.push_back(scene::column(
-        {scene::text(shown, style::Text::headline, 0, fit).named("headline"),
+        {scene::text(shown, fit == Fit::whole ? style::Text::headline : style::Text::title, 0, fit)
+             .named("headline"),
          Node{scene::Text{
                   .words = below, .style = style::Text::caption, .ink = scene::dim_ink, .most_lines = 3}}
              .named("detail")},

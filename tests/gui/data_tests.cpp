@@ -122,12 +122,12 @@ void types_numbers(ImGuiTestContext* context) {
   IM_CHECK_EQ(session.computed()->inputs.arrays->at("k")[4], 0.5);
 
   type_cell(context, "//All data/**/##k[1,0]", "1e400");
-  const Part* refusal = parts().below("all data/cells/refusal").front();
+  const Part* refusal = parts().below("all data/details/cells/refusal").front();
   IM_CHECK_STR_EQ(refusal->words.c_str(),
                   "k stays 0.5: what was typed is beyond 1.8e+308, the largest number.");
   IM_CHECK_EQ(session.state().edits.size(), 2u);
   type_cell(context, "//All data/**/##alpha[1,0]", "3");  // no decay
-  IM_CHECK(parts().below("all data/cells/refusal").empty());
+  IM_CHECK(parts().below("all data/details/cells/refusal").empty());
   IM_CHECK(session.message().find("expected a number in") != std::string::npos);
   IM_CHECK_EQ(session.state().edits.size(), 2u);
   press(context, ImGuiKey_Escape);

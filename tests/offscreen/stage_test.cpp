@@ -29,7 +29,8 @@ namespace {
 constexpr float pixel_slack = 1.5F;  // pictures lie on whole pixels
 
 bool is_inside(const Rectangle& piece, const Rectangle& panel) {
-  return piece.minimum.x >= panel.minimum.x - pixel_slack && piece.maximum.x <= panel.maximum.x + pixel_slack &&
+  return piece.minimum.x >= panel.minimum.x - pixel_slack &&
+         piece.maximum.x <= panel.maximum.x + pixel_slack &&
          piece.minimum.y >= panel.minimum.y - pixel_slack && piece.maximum.y <= panel.maximum.y + pixel_slack;
 }
 
@@ -40,7 +41,14 @@ std::string words(const Rectangle& piece) {
 
 std::vector<Rectangle> pieces() { return places_below("step/stage/piece"); }
 
-Rectangle panel() { return place_of("step/stage"); }
+/// With the room around what it holds, into which names may reach.
+Rectangle panel() {
+  Rectangle room = place_of("step/stage");
+  const float around = style::px(style::panel_padding);
+  room.minimum = {room.minimum.x - around, room.minimum.y - around};
+  room.maximum = {room.maximum.x + around, room.maximum.y + around};
+  return room;
+}
 
 /// What is wrong with the picture that was drawn last; empty if nothing is.
 std::string fault() {
