@@ -88,7 +88,7 @@ void chooses_which_memory_is_read(ImGuiTestContext* context) {
 
 void picks_a_head(ImGuiTestContext* context) {
   Session& session = enter_form(context, Form::recurrent);
-  context->ItemClick("//Data/**/head/2");
+  context->ItemClick("//Data/**/heads/2");
   settle(context);
   IM_CHECK_EQ(session.choice().head, 2);
   IM_CHECK_EQ(session.token(), 42);
