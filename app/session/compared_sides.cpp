@@ -260,13 +260,23 @@ MemoryChange change_of(const Foundation& foundation, Index token, const std::sto
 /// The first state: what all rules have that have one.
 const Matrix<double>& first_of(const NamedStates& states) { return states.front().second; }
 
+/// The magnitudes of all numbers, ascending.
+std::vector<double> ascending_sizes(const Matrix<double>& numbers) {
+  std::vector<double> sizes = sizes_of(numbers);
+  std::erase_if(sizes, [](double size) { return std::isnan(size); });
+  std::ranges::sort(sizes);
+  return sizes;
+}
+
 SideMoment::Memory memory_of(const Matrix<double>& S, const Matrix<double>* reference) {
-  SideMoment::Memory memory{.S = S, .length = S.norm(), .version = next_version()};
-  memory.range = quantile(sizes_of(S), nearly_shown);
+  SideMoment::Memory memory{
+      .S = S, .sizes = ascending_sizes(S), .length = S.norm(), .version = next_version()};
+  memory.range = quantile(memory.sizes, nearly_shown);
   if (!reference) return memory;
   memory.apart = S - *reference;
   memory.apart_length = memory.apart.norm();
-  memory.apart_range = quantile(sizes_of(memory.apart), nearly_shown);
+  memory.apart_sizes = ascending_sizes(memory.apart);
+  memory.apart_range = quantile(memory.apart_sizes, nearly_shown);
   memory.apart_version = next_version();
   return memory;
 }

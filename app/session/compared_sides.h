@@ -98,8 +98,10 @@ struct SideMoment {
   /// One of its two states: before the word, or after it.
   struct Memory {
     Matrix<double> S = {};
-    Matrix<double> apart = {};  // S less the reference's; empty where `no_difference` says why
-    double length = 0;          // |S|_F
+    Matrix<double> apart = {};             // S less the reference's; empty where `no_difference` says why
+    std::vector<double> sizes = {};        // magnitudes of S, ascending, without those that are no numbers,
+    std::vector<double> apart_sizes = {};  // and of the difference
+    double length = 0;                     // |S|_F
     double apart_length = 0;
     double range = 0;           // what 95 % of its numbers lie within
     double apart_range = 0;     // and of the difference

@@ -105,11 +105,11 @@ struct PictureScale {
 };
 
 /// The common one, unless most of the numbers would be blank there or beyond it.
-PictureScale scale_of(const Matrix<double>& numbers, double own, double common) {
-  const double largest = numbers.cwiseAbs().maxCoeff();
+PictureScale scale_of(const std::vector<double>& sizes, double own, double common) {
+  const double largest = sizes.empty() ? 0 : sizes.back();
   if (largest > 0 && largest < least_part * common) return {.range = largest, .is_own = true};
-  const auto beyond = static_cast<double>((numbers.array().abs() > common).count());
-  const double share = beyond / static_cast<double>(std::max<Index>(numbers.size(), 1));
+  const auto beyond = static_cast<double>(sizes.end() - std::ranges::upper_bound(sizes, common));
+  const double share = beyond / static_cast<double>(std::max<std::size_t>(sizes.size(), 1));
   if (share > most_beyond) return {.range = own, .is_own = true};
   return {.range = common, .beyond = share};
 }
@@ -235,7 +235,7 @@ class SideColumn {
     if (!side_.moment->no_memory.empty()) return scene::column({scene::paragraph(side_.moment->no_memory)});
     const SideMoment& moment = *side_.moment;
     const SideMoment::Memory& memory = is_before() ? moment.before : moment.after;
-    const PictureScale scale = scale_of(memory.S, memory.range, all_.range);
+    const PictureScale scale = scale_of(memory.sizes, memory.range, all_.range);
     Node first = memory_picture("picture", memory_words(scale, is_before()), memory.length, memory.S,
                                 memory.version, scale.range);
     return scene::row({std::move(first).filling(), difference(memory).filling()}, Gap::wide);
@@ -249,7 +249,7 @@ class SideColumn {
                             scene::caption(no_difference(side_, all_))});
     const auto reference = std::ranges::find(all_.sides, true, &ComparedSide::is_reference);
     std::vector<std::string> than = {"minus " + side_name(reference->side), "minus reference", "apart"};
-    const PictureScale apart = scale_of(memory.apart, memory.apart_range, all_.range);
+    const PictureScale apart = scale_of(memory.apart_sizes, memory.apart_range, all_.range);
     if (apart.is_own)
       than = {"own scale ±" + plain_number(apart.range, 1), "±" + plain_number(apart.range, 1)};
     return memory_picture("difference", than,
