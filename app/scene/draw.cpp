@@ -29,17 +29,6 @@ constexpr float frame_corner = 4;
 constexpr float row_words_width = 64;
 constexpr float least_row_of_words = 11;  // in lower rows words stand where they do not touch
 
-/// That of the current Dear ImGui context.
-WrappingRuler wrapping_ruler() {
-  return {screen_ruler(false),
-          [](const std::string& words, style::Text text, float width) {
-            const style::TextStyle style(text);
-            const std::vector<std::string_view> lines = wrapped_lines(words, width);
-            return std::vector<std::string>(lines.begin(), lines.end());
-          },
-          formula_lines};
-}
-
 Rectangle last_item() { return {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()}; }
 
 /// Whether Dear ImGui has it: it is an item by itself.
@@ -118,6 +107,11 @@ class Drawing {
       const std::string label = node.name.empty() ? "##press" : node.name;
       if (ImGui::InvisibleButton(label.c_str(), size)) acts_.push_back(node.act);
       is_lit_ = is_lit_ || ImGui::IsItemHovered() || ImGui::IsItemFocused();
+      if (node.underlined && ImGui::IsItemHovered()) {
+        ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+        const auto& [from, to] = placed.where;
+        ImGui::GetWindowDrawList()->AddLine({from.x, to.y}, to, style::colours().dim, px(style::line));
+      }
     } else {
       ImGui::Dummy(size);
     }
@@ -136,14 +130,23 @@ class Drawing {
     if (is_off) return c.faint;
     if (ink == 0) return c.text;
     if (ink == edge_ink) return c.edge;
+    if (ink == faint_ink) return c.faint;
+    if (ink >= first_role_ink && ink <= role_ink(Role::output))
+      return c.role(static_cast<Role>(ink - first_role_ink));
     if (ink == dim_ink || ink == c.dim) return is_lit_ ? c.text : c.dim;
     return ink;
   }
 
   void draw_content(const Text& text, const Placed& placed) const {
     const style::TextStyle letters(text.style);
-    const float step = text_extent("x").y + px(4);
+    const float line_height = text_extent("x").y;
+    const float step = line_height + px(4);
     ImVec2 at = placed.where.minimum;
+    if (text.rises) {
+      const float inset = std::floor((placed.size().x - line_height) / 2);
+      return draw_rising_text({at.x + inset, placed.where.maximum.y}, shown(text.ink), placed.lines.front());
+    }
+    if (text.height > 0) at.y += (placed.size().y - line_height) / 2;
     for (const std::string& line : placed.lines) {
       const float beside = text.centred ? (placed.size().x - text_extent(line).x) / 2 : 0;
       draw_text({text.centred ? std::round(at.x + beside) : at.x, at.y}, shown(text.ink), line);
@@ -156,7 +159,7 @@ class Drawing {
     ImDrawList* list = ImGui::GetWindowDrawList();
     for (std::size_t i = 0; i < placed.lines.size(); ++i) {
       const std::string& latex = placed.lines[i];
-      const ImVec2 corner = formula_corner(placed, i, screen_ruler(false));
+      const ImVec2 corner = formula_corner(placed, i, screen_ruler());
       const ImVec2 from = {placed.where.minimum.x + corner.x, placed.where.minimum.y + corner.y};
       const FormulaSize size = measure_formula(latex, placed.letters);
       draw_formula(list, {from.x, from.y + size.baseline}, latex, placed.letters, shown(formula.ink));
@@ -302,7 +305,7 @@ class Drawing {
   /// The names of the columns of squares, under those of their groups.
   static void draw_column_names(const Squares& squares, const Placed& placed) {
     const style::Palette& c = style::colours();
-    const Ruler ruler = screen_ruler(false);
+    const Ruler ruler = screen_ruler();
     const auto& [from, to] = placed.where;
     const float width = placed.size().x;
     const auto places = columns_of(squares, width, ruler);
@@ -333,7 +336,7 @@ class Drawing {
 
   void draw_content(const Squares& squares, const Placed& placed) {
     if (squares.squares.empty()) return draw_column_names(squares, placed);
-    const auto places = columns_of(squares, placed.size().x, screen_ruler(false));
+    const auto places = columns_of(squares, placed.size().x, screen_ruler());
     const auto& [from, to] = placed.where;
     const bool pressed =
         ImGui::InvisibleButton("squares", {std::max(places.back().second, 1.0F), placed.size().y});
@@ -527,7 +530,10 @@ class Drawing {
     if (plotted.done) acts_.emplace_back([told = plotted.done, done] { told(done); });
   }
 
-  static void draw_content(const Drawn& drawn, const Placed& placed) { drawn.draw(placed.where); }
+  static void draw_content(const Drawn& drawn, const Placed& placed) {
+    if (!drawn.part.empty()) note_part(drawn.part, placed.where, drawn.words);
+    drawn.draw(placed.where);
+  }
 
   void draw_content(const Rule& rule, const Placed& placed) const {
     const auto& [from, to] = placed.where;
@@ -561,6 +567,15 @@ class Drawing {
   }
 
   void draw_content(const Over&, const Placed& placed) { draw_inside(placed); }
+
+  // Several may have the same name.
+  void draw_content(const Spots&, const Placed& placed) {
+    for (std::size_t i = 0; i < placed.inside.size(); ++i) {
+      ImGui::PushID(static_cast<int>(i));
+      draw(placed.inside[i]);
+      ImGui::PopID();
+    }
+  }
 
   void draw_content(const Space&, const Placed&) const {}
 
@@ -604,13 +619,13 @@ void draw(const Placed& placed) {
 
 void show_in(const Node& scene, ImVec2 room) {
   const ImVec2 from = ImGui::GetCursorScreenPos();
-  const Placed placed = lay_out(scene, {from, {from.x + room.x, from.y + room.y}}, wrapping_ruler());
+  const Placed placed = lay_out(scene, {from, {from.x + room.x, from.y + room.y}}, screen_ruler());
   draw(placed);
   ImGui::SetCursorScreenPos(from);
   ImGui::Dummy(placed.size());
 }
 
-void show_at(const Node& scene, const Rectangle& where) { draw(lay_out(scene, where, wrapping_ruler())); }
+void show_at(const Node& scene, const Rectangle& where) { draw(lay_out(scene, where, screen_ruler())); }
 
 void show(const Node& scene) { show_in(scene, ImGui::GetContentRegionAvail()); }
 

@@ -68,7 +68,7 @@ void shift(Placed& placed, ImVec2 by) {
 /// Puts nodes into rooms whose upper left corners are zero; those around them move them.
 class Layout {
  public:
-  explicit Layout(const WrappingRuler& ruler) : ruler_(ruler) {}
+  explicit Layout(const Ruler& ruler) : ruler_(ruler) {}
 
   Placed place(const Node& node, ImVec2 room) const {
     room = {std::max(room.x, 0.0F), std::max(room.y, 0.0F)};
@@ -141,8 +141,10 @@ class Layout {
     const auto count = static_cast<float>(placed.lines.size());
     const float letters = ruler_.words("x", text.style, -1).y;
     if (text.centred) extent.x = std::max(extent.x, room.x);
-    placed.where.maximum = {std::ceil(extent.x),
-                            count * letters + std::max(count - 1, 0.0F) * px(between_lines)};
+    extent = {std::ceil(extent.x), text.height > 0
+                                       ? px(text.height)
+                                       : count * letters + std::max(count - 1, 0.0F) * px(between_lines)};
+    placed.where.maximum = text.rises ? ImVec2{extent.y, extent.x} : extent;
     return placed;
   }
 
@@ -261,7 +263,18 @@ class Layout {
   }
 
   Placed put(const Drawn& drawn, ImVec2 room) const {
-    return sized({room.x, std::max(room.y, px(drawn.least_height))});
+    return sized(drawn.size.x > 0 ? drawn.size : ImVec2{room.x, std::max(room.y, px(drawn.least_height))});
+  }
+
+  Placed put(const Spots& spots, ImVec2 room) const {
+    Placed placed = sized(room);
+    for (std::size_t i = 0; i < spots.nodes.size(); ++i) {
+      const auto& [at, own, own_room] = spots.places[i];
+      placed.inside.push_back(place(spots.nodes[i], own_room));
+      const ImVec2 size = placed.inside.back().size();
+      shift(placed.inside.back(), {at.x - own.x * size.x, at.y - own.y * size.y});
+    }
+    return placed;
   }
 
   Placed put(const Rule& rule, ImVec2 room) const {
@@ -546,12 +559,12 @@ class Layout {
     return sized({room.x, std::min(room.y, natural)});
   }
 
-  const WrappingRuler& ruler_;
+  const Ruler& ruler_;
 };
 
 }  // namespace
 
-Placed lay_out(const Node& scene, const Rectangle& room, const WrappingRuler& ruler) {
+Placed lay_out(const Node& scene, const Rectangle& room, const Ruler& ruler) {
   Placed placed =
       Layout(ruler).place(scene, {room.maximum.x - room.minimum.x, room.maximum.y - room.minimum.y});
   shift(placed, room.minimum);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,15 +9,6 @@
 #include "app/scene/ruler.h"
 
 namespace palimpsest::scene {
-
-/// A ruler that also knows where words and formulas are wrapped.
-struct WrappingRuler : Ruler {
-  /// `words` wrapped between words where they would be wider than `width`.
-  std::function<std::vector<std::string>(const std::string& words, style::Text text, float width)> lines;
-  /// The same of a formula whose letters are `size` high; all lines but the first are `indent` less.
-  std::function<std::vector<std::string>(const std::string& latex, float size, float width, float indent)>
-      formula_lines = {};
-};
 
 /// A node with its place; the scene that it comes from must live as long.
 struct Placed {
@@ -38,7 +28,7 @@ ImVec2 formula_corner(const Placed& formula, std::size_t index, const Ruler& rul
 
 /// Puts a scene into the upper left corner of `room`: what a node may take goes down, what it takes comes up.
 /// Nothing overlaps; where all is higher than the room, it ends below.
-Placed lay_out(const Node& scene, const Rectangle& room, const WrappingRuler& ruler);
+Placed lay_out(const Node& scene, const Rectangle& room, const Ruler& ruler);
 
 /// From where to where every column of squares reaches in a room so wide, from its left side on.
 std::vector<std::pair<float, float>> columns_of(const Squares& squares, float width, const Ruler& ruler);

@@ -39,6 +39,9 @@ class Nodes : public std::vector<Node> {
 using Ink = std::uint32_t;
 inline constexpr Ink dim_ink = 1;
 inline constexpr Ink edge_ink = 2;
+inline constexpr Ink faint_ink = 3;
+inline constexpr Ink first_role_ink = 16;
+constexpr Ink role_ink(Role role) { return first_role_ink + static_cast<Ink>(role); }
 
 /// Distances, in design pixels.
 enum class Gap : std::uint8_t { none = 0, hair = 1, tight = 2, small = 4, near = 8, wide = 14, far = 24 };
@@ -57,6 +60,8 @@ struct Text {
   Fit fit = Fit::wrap;
   std::size_t most_lines = 0;  // of what is wrapped: the last of them is cut; 0: any number
   bool centred = false;        // each line in the middle of its room
+  bool rises = false;          // one line that is read from below
+  float height = 0;            // design pixels that it takes, in whose middle it is; 0: as its letters need
 };
 
 /// Letters get smaller where there is no room, unless it is to be whole; one that wraps goes on below before
@@ -223,10 +228,27 @@ struct Menu {
   bool fills = false;  // the pill is as wide as its room, its words are cut
 };
 
-/// A drawing of its own, the Stage, in all of its room.
+/// A drawing of its own, in all of its room or as large as it is.
 struct Drawn {
   float least_height = 0;  // design pixels
+  ImVec2 size = {0, 0};    // screen pixels; 0: all of its room
+  std::string part = {};   // noted beside what it notes itself, with its words; empty: none
+  std::string words = {};
   std::function<void(const Rectangle& where)> draw = {};
+};
+
+/// Where a node lies whose point `own`, in parts of its size, is at `at` (screen pixels), and the room that
+/// it has.
+struct SpotPlace {
+  ImVec2 at = {0, 0};
+  ImVec2 own = {0, 0};
+  ImVec2 room = {0, 0};
+};
+
+/// Nodes at places of their own, each with its place, in all of the room.
+struct Spots {
+  Nodes nodes = {};
+  std::vector<SpotPlace> places = {};
 };
 
 /// A line across, in the middle of some room; it may be an arrow. Or an upright one, as high as there is room
@@ -311,7 +333,7 @@ struct Scroll {
 
 using Content = std::variant<Text, Formula, Picture, Bar, Track, Sparkline, Mark, Button, Slider, Input,
                              Filter, Menu, Squares, Drawn, Rule, Space, Row, Column, Grid, FirstThatFits,
-                             Steady, Frame, Scroll, Plotted, CellTables, Sides, Over>;
+                             Steady, Frame, Scroll, Plotted, CellTables, Sides, Over, Spots>;
 
 /// How far a node reaches in the direction of the row or column that it is in: as far as it needs, so many
 /// design pixels, or a share of what the others leave; one that shrinks leaves to them what it does not need.
@@ -334,6 +356,7 @@ struct Node {
   std::function<void()> pointed = nullptr;  // happens in every frame in which the pointer is on it
   std::function<void()> act = nullptr;      // what a click on it does, when all is drawn
   bool enabled = true;
+  bool underlined = false;    // while the pointer is on it
   bool tips_above = false;    // of it and what is in it, where there is room: below is what they change
   std::string revealed = {};  // where it is another than the last of its window, it is scrolled into sight
 

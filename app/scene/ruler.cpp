@@ -30,7 +30,14 @@ Ruler screen_ruler(bool compact) {
               [](const std::string& words, style::Text text, float width) {
                 const style::TextStyle style(text);
                 return shortened(words, width);
-              }};
+              },
+          .lines =
+              [](const std::string& words, style::Text text, float width) {
+                const style::TextStyle style(text);
+                const std::vector<std::string_view> lines = wrapped_lines(words, width);
+                return std::vector<std::string>(lines.begin(), lines.end());
+              },
+          .formula_lines = formula_lines};
 }
 
 }  // namespace palimpsest

@@ -269,15 +269,22 @@ Symbol named_symbol(const Symbols& symbols, const std::string& tensor) {
 Box picture_of(const std::string& name, bool transposed, const std::string& key, const Record& record,
                const Symbols& symbols) {
   const Matrix<double>& value = record.at(name);
-  const std::string& known = symbol_in(symbols, name).latex;
-  const std::string& latex = known.empty() ? name : known;
+  const Symbol& symbol = symbol_in(symbols, name);
+  const std::string& latex = symbol.latex.empty() ? name : symbol.latex;
   if (value.rows() == 1 && value.cols() == 1)
-    return {.kind = Box::Kind::number, .tensor = name, .latex = latex, .digits = digits_of(value(0, 0))};
+    return {.kind = Box::Kind::number,
+            .tensor = name,
+            .latex = latex,
+            .digits = digits_of(value(0, 0)),
+            .role = symbol.role,
+            .words = symbol.words};
   const bool is_vector = value.cols() == 1 || value.rows() == 1;
   return {.kind = Box::Kind::picture,
           .tensor = name,
           .key = key,
           .latex = transposed && !is_vector ? transposed_latex(latex) : latex,
+          .role = symbol.role,
+          .words = symbol.words,
           .transposed = transposed,
           .rows = transposed ? value.cols() : value.rows(),
           .columns = transposed ? value.rows() : value.cols()};

@@ -16,6 +16,8 @@ struct Box {
   std::string key = {};     // picture: tells it from all others on the Stage
   std::string latex = {};   // glyph; what stands under a picture or a number
   std::string digits = {};  // number
+  Role role = Role::plain;  // picture, number: the colour of its symbol,
+  std::string words = {};   // and what stands beside that
   bool transposed = false;  // picture
   bool right = false;       // bracket: the closing one
   bool square = false;
@@ -23,7 +25,6 @@ struct Box {
   Index columns = 0;
   Index first_row_token = -1;  // picture, as drawn: the token of its first row, where rows are tokens
   Index first_column_token = -1;
-  bool lies = false;  // picture: a transposed one, drawn with a row for each word all the same
   std::vector<std::string> row_words = {};     // what stands beside its rows where they are high enough,
   Index present_row = -1;                      // and otherwise beside this one: of the word at the cursor,
   std::string present_word = {};               // which is this

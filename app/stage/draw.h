@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "app/stage/cell_words.h"
-#include "app/stage/layout.h"
 #include "app/stage/ranges.h"
+#include "app/stage/view.h"
 #include "app/widgets/formula.h"
 #include "app/widgets/heat_map.h"
 
@@ -35,34 +35,41 @@ struct StageScene {
   std::optional<Index> wanted = {};     // out: the operation that a tile or a link was clicked for
 };
 
-/// Makes what was drawn at `place` the name of the picture of `tensor`: a click there enlarges it. Notes the
-/// part "name/TENSOR".
-void offer_enlarging(const std::string& tensor, const Rectangle& place, StageScene& scene);
+/// Draws a picture or a number. The pointer reads it, unless it is a small one that is but to be recognised;
+/// a mark in its corner, the part "mark/TENSOR", enlarges it. Notes what is framed for its symbol as "pointed".
+void draw_picture(const Box& picture, const Rectangle& where, bool is_thumbnail, StageScene& scene);
 
-/// The same for a mark in the corner of a picture that the pointer is on; returns whether it is on the mark.
-/// Notes the part "mark/TENSOR".
-bool draw_enlarging_mark(const std::string& tensor, ImVec2 position, ImVec2 size, StageScene& scene);
+/// Lines over steps; what is written around them is placed by itself.
+void draw_chart(const HeroChart& chart, const Rectangle& where, const StageScene& scene);
 
-/// Draws all that is laid out in the current window. Notes every picture, caption, sign and word as a part
-/// "piece", those that lead to a line as "line/OPERATION", and what is framed for its symbol as "pointed".
-void draw(const StageLayout& layout, StageScene& scene);
+/// Two layers of units beside each other, their middles level, and what they send each other.
+struct LinkedLayers {
+  struct Layer {
+    const Box* picture = nullptr;
+    float height = 0;
+  };
+  const std::vector<StrongLink>& links;
+  Layer from = {};
+  Layer to = {};
+};
 
-/// An equation: fades what waits, frames what is lit, and notes what is hovered.
-void draw(const PlacedEquation& placed, StageScene& scene);
+/// Draws it in the room between them; `fade` of it.
+void draw_links(const LinkedLayers& layers, const Rectangle& where, const StageScene& scene);
 
-/// The cells of a picture; the pointer reads them, unless it is a small one that is but to be recognised.
-void draw_cells(const Box& picture, ImVec2 position, ImVec2 size, StageScene& scene,
-                bool is_thumbnail = false);
+/// The outline of a step's tile, which is the last item; and at its foot how far its result has grown:
+/// dragging goes there.
+void draw_tile(const StageTile& tile, const Rectangle& where, const StageScene& scene);
+void draw_scrubber(const Rectangle& tile, StageScene& scene);
 
-/// The words beside the rows of a picture at `position`, in `width` to its left: `all`, or the present one's.
-void draw_row_words(const Box& picture, ImVec2 position, float height, float width, bool all);
+/// A mark in the corner of a picture that the pointer is on: a click there enlarges it. Returns whether the
+/// pointer is on the mark.
+bool draw_enlarging_mark(const std::string& tensor, const Rectangle& picture, StageScene& scene);
+
+/// The cells of a picture; not of a number.
+void draw_cells(const Box& picture, const Rectangle& where, bool is_thumbnail, StageScene& scene);
 
 /// Notes that the mouse points at `cell`.
 void point_at(const CellFocus& cell, StageScene& scene);
-
-/// A number in letters of so many design pixels, in its place; the pointer reads it, unless it is but to be
-/// recognised. It waits like cells.
-void draw_number(const Box& number, const Rectangle& place, float letters, bool is_read, StageScene& scene);
 
 /// What is not there yet: unlike the blank paper of zeros.
 void draw_waiting(ImVec2 minimum, ImVec2 maximum);

@@ -20,7 +20,6 @@ namespace {
 
 using style::px;
 
-constexpr float word_distance = 6;       // between a word and its row
 constexpr Index few_cells = 8;           // cells
 constexpr float least_number_cell = 20;  // no number fits into less
 constexpr float small_number = 0.84F;    // of the usual size: the smallest letters of one
@@ -179,8 +178,11 @@ void draw_cell_numbers(const Box& picture, ImVec2 position, ImVec2 size, Index f
 
 class CellsPainter {
  public:
-  CellsPainter(const Box& picture, ImVec2 position, ImVec2 size, StageScene& scene)
-      : picture_(picture), position_(position), size_(size), scene_(scene) {}
+  CellsPainter(const Box& picture, const Rectangle& where, StageScene& scene)
+      : picture_(picture),
+        position_(where.minimum),
+        size_(where.maximum.x - where.minimum.x, where.maximum.y - where.minimum.y),
+        scene_(scene) {}
 
   void draw(bool is_thumbnail) {
     const Matrix<double>& values = scene_.record.at(picture_.tensor);
@@ -246,7 +248,7 @@ class CellsPainter {
   void hover(Index finished) {
     if (!ImGui::IsWindowHovered()) return;
     const auto cell = hovered_cell(position_, size_, picture_.rows, picture_.columns, ImGui::GetMousePos());
-    if (!cell || draw_enlarging_mark(picture_.tensor, position_, size_, scene_)) return;
+    if (!cell || draw_enlarging_mark(picture_.tensor, box_at(position_, size_), scene_)) return;
     const Index row = picture_.transposed ? cell->column : cell->row;
     const Index column = picture_.transposed ? cell->row : cell->column;
     if (finished > 0 && row >= finished) return;
@@ -300,28 +302,8 @@ class CellsPainter {
 
 }  // namespace
 
-void draw_cells(const Box& picture, ImVec2 position, ImVec2 size, StageScene& scene, bool is_thumbnail) {
-  CellsPainter(picture, position, size, scene).draw(is_thumbnail);
-}
-
-void draw_row_words(const Box& picture, ImVec2 position, float height, float width, bool all) {
-  const style::TextStyle text(style::Text::caption);
-  const float row = height / static_cast<float>(picture.rows);
-  const float room = width - px(word_distance);
-  const auto place = [&](const std::string& whole, Index i) {
-    const std::string word = shortened(whole, room);
-    const ImVec2 extent = text_extent(word);
-    const float line = all ? row : extent.y;
-    const float middle = std::clamp(position.y + row * (static_cast<float>(i) + 0.5F), position.y + line / 2,
-                                    position.y + std::max(height, line) - line / 2);
-    const ImVec2 corner = {std::round(position.x - px(word_distance) - extent.x),
-                           std::round(middle - extent.y / 2)};
-    draw_text(corner, i == picture.present_row ? style::colours().text : style::colours().dim, word);
-    note_part("piece", {{corner.x, middle - line / 2}, {corner.x + extent.x, middle + line / 2}}, word);
-  };
-  if (!all) return place(picture.present_word, picture.present_row);
-  for (std::size_t i = 0; i < picture.row_words.size(); ++i)
-    place(picture.row_words[i], static_cast<Index>(i));
+void draw_cells(const Box& picture, const Rectangle& where, bool is_thumbnail, StageScene& scene) {
+  CellsPainter(picture, where, scene).draw(is_thumbnail);
 }
 
 void point_at(const CellFocus& cell, StageScene& scene) {

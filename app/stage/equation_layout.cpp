@@ -26,8 +26,6 @@ constexpr float caption_height = 20;
 constexpr float bracket_width = 7;
 constexpr float lowest_bracket = 28;
 constexpr float beside_bracket = 0.6F;  // of the gap between parts
-constexpr float widest_word = 64;       // beside a row,
-constexpr float word_gap = 8;           // with its distance
 constexpr float glyph_size = 22;
 constexpr float number_growth = 1.7F;  // of the letters of a number with the pictures around it
 constexpr float smallest_number = 18;
@@ -70,22 +68,12 @@ const ImVec2& digits(const Box& box, BoxExtent& extent, float size, const Ruler&
   return extent.digits;
 }
 
-/// What the words beside the rows of a picture take: all of them, or where the rows are too low for that the
-/// one of the present row.
+/// What the words beside the rows of a picture take.
 float words_beside(const Box& box, BoxExtent& extent, const PictureSizes& sizes, const Ruler& ruler) {
-  const float least = static_cast<float>(box.rows) * sizes.fixed(row_of_words);
-  extent.has_row_words = !box.row_words.empty() && 2 * extent.above >= least;
-  if (!extent.has_row_words && box.present_word.empty()) return 0;
-  const auto width = [&](const std::string& word) {
-    return std::min(ruler.words(word, style::Text::caption, -1).x, sizes.fixed(widest_word));
-  };
-  if (!extent.has_row_words) {
-    if (extent.present_word < 0) extent.present_word = width(box.present_word);
-    return extent.present_word + sizes.fixed(word_gap);
-  }
-  for (std::size_t i = extent.widest_word < 0 ? 0 : box.row_words.size(); i < box.row_words.size(); ++i)
-    extent.widest_word = std::max(extent.widest_word, width(box.row_words[i]));
-  return extent.widest_word + sizes.fixed(word_gap);
+  extent.has_row_words = has_row_words(box, 2 * extent.above, ruler);
+  float& width = extent.has_row_words ? extent.widest_word : extent.present_word;
+  if (width < 0) width = row_words_width(box, extent.has_row_words, ruler);
+  return width > 0 ? width + sizes.fixed(word_gap) : 0;
 }
 
 Index most_rows_with_words(const Box& box) {
@@ -225,6 +213,20 @@ void visit_box(const Box& box, const BoxExtent& extent, const PictureSizes& size
 }
 
 }  // namespace
+
+bool has_row_words(const Box& picture, float height, const Ruler& ruler) {
+  return !picture.row_words.empty() && height >= static_cast<float>(picture.rows) * ruler.px(row_of_words);
+}
+
+float row_words_width(const Box& picture, bool all, const Ruler& ruler) {
+  const auto width_of = [&](const std::string& word) {
+    return ruler.words(word, style::Text::caption, -1).x;
+  };
+  float width = all ? 0 : width_of(picture.present_word);
+  for (std::size_t i = 0; all && i < picture.row_words.size(); ++i)
+    width = std::max(width, width_of(picture.row_words[i]));
+  return std::min(width, ruler.px(widest_row_word));
+}
 
 float PictureSizes::gap() const { return std::max(px(part_gap), fixed(least_gap)); }
 float PictureSizes::row_gap() const { return fixed(term_distance); }

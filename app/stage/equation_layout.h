@@ -11,7 +11,14 @@
 
 namespace palimpsest {
 
-inline constexpr float row_of_words = 12;  // the height of a row beside which its word stands
+inline constexpr float row_of_words = 12;  // the height of a row beside which its word stands,
+inline constexpr float word_gap = 8;       // the distance between both,
+inline constexpr float widest_row_word = 68;
+
+/// Whether the rows of a picture so high are high enough for a word beside each; and how wide the words are,
+/// of all rows or of the present one. 0 where there are none.
+bool has_row_words(const Box& picture, float height, const Ruler& ruler);
+float row_words_width(const Box& picture, bool all, const Ruler& ruler);
 
 // How sides grow with the number of cells: long sides leave room to short ones.
 inline constexpr float usual_growth = 0.45F;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/stage/equation_layout.h"
+#include "app/stage/draw.h"
 #include "app/stage/layout.h"
 
 namespace palimpsest {
@@ -29,8 +30,6 @@ constexpr float largest_enlarged = 1600;
 constexpr float largest_cell = 96;
 constexpr float growth = 0.6F;  // of sides with the number of cells: long sides leave room to short ones
 constexpr float title_letters = 17;
-constexpr float widest_word = 72;  // beside a row,
-constexpr float word_gap = 8;      // with its distance
 constexpr float margin_letters = 14;
 constexpr float number_size = 28;
 
@@ -85,10 +84,10 @@ struct RowOfPlates {
   float height() const { return above + highest + below; }
 };
 
-class HeroLayout : public Placing {
+class HeroLayout {
  public:
-  HeroLayout(StageLayout& layout, const Hero& hero, const Ruler& ruler)
-      : Placing(layout, ruler), hero_(hero) {}
+  HeroLayout(Placing& placing, const Hero& hero)
+      : placing_(placing), ruler_(placing.ruler()), hero_(hero) {}
 
   void place(ImVec2 origin, ImVec2 room) {
     switch (hero_.kind) {
@@ -104,12 +103,13 @@ class HeroLayout : public Placing {
   }
 
  private:
+  float px(float design_pixels) const { return ruler_.px(design_pixels); }
+
   void place_equation(ImVec2 origin, ImVec2 room) {
     BreakingEquation equation(hero_.equation, hero_.broken, ruler_);
     const ImVec2 size = equation.fit(room);
-    layout_.equations.push_back(
-        {equation.chosen(),
-         {origin.x + (room.x - size.x) / 2, origin.y + std::max((room.y - size.y) / 2, 0.0F)}});
+    placing_.equation(equation.chosen(), {origin.x + (room.x - size.x) / 2,
+                                          origin.y + std::max((room.y - size.y) / 2, 0.0F)});
   }
 
   // Plates.
@@ -135,9 +135,11 @@ class HeroLayout : public Placing {
                          std::clamp(room.y - top - foot, px(lowest_chart), px(highest_chart))};
     const float x = origin.x + (room.x - size.x) / 2;
     const float y = origin.y + std::max((room.y - size.y - top - foot) / 2, 0.0F);
-    words(chart.title, {x, y}, {.text = style::Text::title, .ink = Ink::text, .room = size.x});
-    layout_.charts.push_back({&chart, {x, y + top}, size});
-    words(chart.words, {x, y + top + size.y + foot}, {.own = {0, 1}, .room = size.x});
+    placing_.words(chart.title, {x, y}, {.text = style::Text::title, .ink = 0, .room = size.x});
+    placing_.piece(chart.title, {x, y + top}, size, [&chart](const Rectangle& where, StageScene& scene) {
+      draw_chart(chart, where, scene);
+    });
+    placing_.words(chart.words, {x, y + top + size.y + foot}, {.own = {0, 1}, .room = size.x});
   }
 
   void place_plates(ImVec2 origin, ImVec2 room) {
@@ -149,7 +151,7 @@ class HeroLayout : public Placing {
       const Plate& plate = hero_.plates[i];
       const PlateSize& size = row.plates[i];
       if (!plate.sign.empty()) {
-        formula(plate.sign, {x + sign_room_ / 2, axis}, {.size = sign_size, .own = in_the_middle});
+        placing_.formula(plate.sign, {x + sign_room_ / 2, axis}, {.size = sign_size, .own = in_the_middle});
         x += sign_room_;
       }
       const bool is_highest = size.picture.y == row.highest;
@@ -208,7 +210,7 @@ class HeroLayout : public Placing {
     return has ? thickness(plate, side) + px(margin_gap) : 0;
   }
 
-  float symbol_width(const Box& picture) const { return formula_width(picture.latex, margin_letters); }
+  float symbol_width(const Box& picture) const { return placing_.formula_width(picture.latex, margin_letters); }
 
   ImVec2 number_extent(const Box& picture) const {
     return ruler_.number(picture.digits, std::min(ruler_.largest_number, number_size));
@@ -219,7 +221,7 @@ class HeroLayout : public Placing {
     const Box& picture = plate.picture;
     if (picture.kind == Box::Kind::number) {
       size.picture = number_extent(picture);
-      const float widest = std::max({extent(plate.words).x, symbol_width(picture), size.picture.x});
+      const float widest = std::max({placing_.extent(plate.words).x, symbol_width(picture), size.picture.x});
       size.left = size.right = (widest - size.picture.x) / 2;
     } else {
       size.picture = {side_of(picture.columns, is_few(picture), unit),
@@ -231,43 +233,11 @@ class HeroLayout : public Placing {
       beside = std::max({beside, symbol, stands(side) ? room_of(plate, side) : 0});
       if (!stands(side)) (side == Margin::Side::top ? size.above : size.below) += room_of(plate, side);
     }
-    size.left += words_width(picture, size.picture.y);
+    const float words = row_words_width(picture, has_row_words(picture, size.picture.y, ruler_), ruler_);
+    if (words > 0) size.left += words + px(word_gap);
     size.above += px(title_height);
     size.below += px(caption_height);
     return size;
-  }
-
-  bool has_row_words(const Box& picture, float height) const {
-    return !picture.row_words.empty() &&
-           height >= static_cast<float>(picture.row_words.size()) * px(row_of_words);
-  }
-
-  float words_width(const Box& picture, float height) const {
-    float width = 0;
-    if (has_row_words(picture, height)) {
-      for (const std::string& word : picture.row_words) width = std::max(width, extent(word).x);
-    } else {
-      width = extent(picture.present_word).x;
-    }
-    return width > 0 ? std::min(width, px(widest_word)) + px(word_gap) : 0;
-  }
-
-  /// Beside the picture, or beside what stands along its edge: of all rows, or of the present one.
-  void place_row_words(const Plate& plate, const PlateSize& size, ImVec2 corner) {
-    const Box& picture = plate.picture;
-    const bool all = has_row_words(picture, size.picture.y);
-    const float right = corner.x - px(word_gap) - room_of(plate, Margin::Side::left);
-    const float row = size.picture.y / static_cast<float>(picture.rows);
-    const auto place = [&](const std::string& word, Index i) {
-      words(word, {right, corner.y + row * (static_cast<float>(i) + 0.5F)},
-            {.ink = i == picture.present_row ? Ink::text : Ink::dim,
-             .own = to_the_right,
-             .room = px(widest_word),
-             .lines = all ? row : unbounded});
-    };
-    if (!all) return place(picture.present_word, picture.present_row);
-    for (std::size_t i = 0; i < picture.row_words.size(); ++i)
-      place(picture.row_words[i], static_cast<Index>(i));
   }
 
   void place_margins(const Plate& plate, const PlateSize& size, ImVec2 corner) {
@@ -279,62 +249,64 @@ class HeroLayout : public Placing {
       const auto beside = [&](float low, float high) { return is_before ? low - gap - thick : high + gap; };
       const ImVec2 at = stands(side) ? ImVec2{beside(corner.x, end.x), corner.y}
                                      : ImVec2{corner.x, beside(corner.y, end.y)};
-      layout_.pictures.push_back(
-          {&vector, at, stands(side) ? ImVec2{thick, size.picture.y} : ImVec2{size.picture.x, thick}});
+      placing_.picture(vector, at,
+                       stands(side) ? ImVec2{thick, size.picture.y} : ImVec2{size.picture.x, thick});
       // Its symbol: below what stands, left of what lies.
       ImVec2 symbol = {corner.x - gap, at.y + thick / 2};
       if (stands(side)) symbol.y = end.y + px(caption_height) * 0.55F;
       if (side == Margin::Side::left) symbol.y += room_of(plate, Margin::Side::below);
       if (side == Margin::Side::right) symbol.x = end.x + gap + std::max(thick, symbol_width(vector));
-      formula(vector.latex, symbol, {.size = margin_letters, .own = to_the_right, .enlarges = vector.tensor});
+      placing_.formula(vector.latex, symbol, {.size = margin_letters, .own = to_the_right, .enlarges = vector.tensor});
     }
   }
 
   /// `above`: where the title begins, over the picture.
   void place_plate(const Plate& plate, const PlateSize& size, ImVec2 corner, float above) {
-    layout_.pictures.push_back({&plate.picture, corner, size.picture});
+    placing_.picture(plate.picture, corner, size.picture);
     const float bottom = corner.y + size.picture.y;
     if (plate.picture.kind == Box::Kind::number) {
       const float middle = corner.x + size.picture.x / 2;
-      formula(plate.picture.latex, {middle, corner.y - px(2)}, {.size = margin_letters, .own = {0.5F, 1}});
-      return words(plate.words, {middle, bottom + px(2)}, {.own = upper_middle});
+      placing_.formula(plate.picture.latex, {middle, corner.y - px(2)}, {.size = margin_letters, .own = {0.5F, 1}});
+      return placing_.words(plate.words, {middle, bottom + px(2)}, {.own = upper_middle});
     }
     place_margins(plate, size, corner);
-    place_row_words(plate, size, corner);
+    placing_.row_words(plate.picture,
+                       {corner.x - px(word_gap) - room_of(plate, Margin::Side::left), corner.y},
+                       size.picture.y, px(widest_row_word),
+                       has_row_words(plate.picture, size.picture.y, ruler_));
     place_title(plate, {corner.x, corner.y - above}, size.picture.x);
     const float y = bottom + room_of(plate, Margin::Side::below) + px(4);
     float rest = size.picture.x;
-    const float number = extent(plate.number, style::Text::number_small).x;
+    const float number = placing_.extent(plate.number, style::Text::number_small).x;
     if (!plate.number.empty() && number <= size.picture.x) {
-      words(plate.number, {corner.x + size.picture.x, y}, {.text = style::Text::number_small, .own = {1, 0}});
+      placing_.words(plate.number, {corner.x + size.picture.x, y}, {.text = style::Text::number_small, .own = {1, 0}});
       rest -= number + px(10);
     }
-    if (extent(plate.words).x <= rest) words(plate.words, {corner.x, y}, {.room = rest});
+    if (placing_.extent(plate.words).x <= rest) placing_.words(plate.words, {corner.x, y}, {.room = rest});
   }
 
   /// The name on the left, the formula on the right, where both fit; else the formula alone.
   void place_title(const Plate& plate, ImVec2 corner, float width) {
     const float middle = corner.y + (px(title_height) - px(6)) / 2;
     const bool has_formula = !plate.latex.empty();
-    const float taken = has_formula ? std::min(formula_width(plate.latex, title_letters), width) : 0;
-    const float name = extent(plate.name, style::Text::title).x;
+    const float taken = has_formula ? std::min(placing_.formula_width(plate.latex, title_letters), width) : 0;
+    const float name = placing_.extent(plate.name, style::Text::title).x;
     const bool has_name = !plate.name.empty() && name <= width;
     const bool both = has_name && name + px(10) + taken <= width;
     const bool is_written = has_formula && (both || !has_name || plate.role == Role::plain);
     if (is_written) {
-      formula(plate.latex, {corner.x + width, middle},
+      placing_.formula(plate.latex, {corner.x + width, middle},
               {.size = title_letters,
-               .ink = Ink::text,
+               .ink = 0,
                .own = to_the_right,
                .room = width,
                .enlarges = plate.picture.tensor});
     }
     if (!has_name || (is_written && !both)) return;
-    words(plate.name, {corner.x, middle},
+    placing_.words(plate.name, {corner.x, middle},
           {.text = style::Text::title,
-           .ink = Ink::text,
+           .ink = scene::role_ink(plate.role),
            .own = from_the_left,
-           .role = plate.role,
            .enlarges = plate.picture.tensor});
   }
 
@@ -343,7 +315,7 @@ class HeroLayout : public Placing {
   /// A word that rises to a strip, cut at a length.
   std::string column_word(const Box& picture, Index column) const {
     return ruler_.shortened(picture.column_words[static_cast<std::size_t>(column)], style::Text::caption,
-                            px(widest_word));
+                            px(widest_row_word));
   }
 
   /// What the words below the columns take.
@@ -351,7 +323,7 @@ class HeroLayout : public Placing {
     float height = 0;
     for (const Plate& plate : hero_.plates) {
       for (const Index column : plate.picture.column_order)
-        height = std::max(height, extent(column_word(plate.picture, column)).x + px(word_gap));
+        height = std::max(height, placing_.extent(column_word(plate.picture, column)).x + px(word_gap));
     }
     return height;
   }
@@ -363,18 +335,18 @@ class HeroLayout : public Placing {
     std::vector<float> taken;
     for (const Index column : picture.column_order) {
       const std::string word = column_word(picture, column);
-      const ImVec2 size = extent(word);
       const float middle = corner.x + cell * (static_cast<float>(column) + 0.5F);
       const bool has_room = std::ranges::none_of(
           taken, [&](float other) { return std::abs(middle - other) < px(row_of_words) - 1; });
       if (!has_room || word.empty()) continue;
       taken.push_back(middle);
-      const float high = std::min(size.y, px(row_of_words) - 1);
-      layout_.words.push_back({.position = {middle - high / 2, corner.y + px(word_gap / 2)},
-                               .words = word,
-                               .ink = column == picture.column_order.front() ? Ink::text : Ink::dim,
-                               .extent = {high, size.x},
-                               .rises = true});
+      scene::Text text{.words = word,
+                       .style = style::Text::caption,
+                       .ink = column == picture.column_order.front() ? 0 : scene::dim_ink,
+                       .rises = true,
+                       .height = row_of_words - 1};
+      placing_.put(scene::Node{std::move(text)}.named("piece"), {middle, corner.y + px(word_gap / 2)},
+                   {0.5F, 0});
     }
   }
 
@@ -386,10 +358,10 @@ class HeroLayout : public Placing {
     float symbol = 0;
     float number_room = 0;
     for (const Plate& plate : hero_.plates) {
-      number_room = std::max(number_room, extent(plate.number, style::Text::number_small).x);
+      number_room = std::max(number_room, placing_.extent(plate.number, style::Text::number_small).x);
       cells = std::max(cells, plate.picture.columns);
-      name_width = std::max(name_width, extent(plate.name, style::Text::body).x);
-      symbol = std::max(symbol, formula_width(plate.latex, title_letters));
+      name_width = std::max(name_width, placing_.extent(plate.name, style::Text::body).x);
+      symbol = std::max(symbol, placing_.formula_width(plate.latex, title_letters));
     }
     number_room = std::ceil(number_room) + gap;
     name_width = std::min(name_width, px(widest_name));
@@ -409,24 +381,24 @@ class HeroLayout : public Placing {
     for (const Plate& plate : hero_.plates) {
       const Box& picture = plate.picture;
       const float middle = y + height / 2;
-      words(plate.name, {left, middle},
+      placing_.words(plate.name, {left, middle},
             {.text = style::Text::body, .own = from_the_left, .room = name_width});
-      formula(plate.sign, {sign + px(4), middle},
+      placing_.formula(plate.sign, {sign + px(4), middle},
               {.size = title_letters, .own = from_the_left, .room = px(sign_column - 8)});
-      formula(plate.latex, {symbol_end, middle},
+      placing_.formula(plate.latex, {symbol_end, middle},
               {.size = title_letters,
-               .ink = Ink::text,
+               .ink = 0,
                .own = to_the_right,
                .room = symbol,
                .enlarges = picture.tensor});
       if (picture.kind == Box::Kind::number) {
         const ImVec2 size = number_extent(picture);
-        layout_.pictures.push_back({&picture, {x, std::floor(middle - size.y / 2)}, size});
+        placing_.picture(picture, {x, std::floor(middle - size.y / 2)}, size);
       } else {
         const ImVec2 size = {std::floor(cell * static_cast<float>(picture.columns)), std::floor(height)};
-        layout_.pictures.push_back({&picture, {x, std::floor(y)}, size});
+        placing_.picture(picture, {x, std::floor(y)}, size);
         place_column_words(picture, {x, std::floor(y) + size.y}, size.x);
-        words(plate.number, {x + size.x + gap, middle},
+        placing_.words(plate.number, {x + size.x + gap, middle},
               {.text = style::Text::number_small, .own = from_the_left});
         if (!picture.column_order.empty()) y += below;
       }
@@ -447,39 +419,52 @@ class HeroLayout : public Placing {
     const float top = origin.y + std::max((room.y - above - below - most) / 2, 0.0F);
     Index longest = 1;
     for (const Plate& plate : hero_.plates) longest = std::max(longest, plate.picture.rows);
+    const auto height_of = [&](const Box& layer) {
+      const float grown = std::pow(static_cast<float>(layer.rows) / static_cast<float>(longest), growth);
+      return std::round(std::max(most * grown, px(least_side)));
+    };
     float middle = origin.x + (room.x - network) / 2 + column / 2;
-    for (const Plate& plate : hero_.plates) {
-      const float grown =
-          std::pow(static_cast<float>(plate.picture.rows) / static_cast<float>(longest), growth);
-      const float height = std::round(std::max(most * grown, px(least_side)));
+    for (std::size_t i = 0; i < hero_.plates.size(); ++i) {
+      const Plate& plate = hero_.plates[i];
+      const float height = height_of(plate.picture);
       const float words_room = column - px(8);
-      formula(
+      placing_.formula(
           plate.latex, {middle, top},
-          {.size = title_letters, .ink = Ink::text, .own = upper_middle, .enlarges = plate.picture.tensor});
-      words(plate.name, {middle, top + px(title_height)}, {.own = upper_middle, .room = words_room});
-      words(plate.number, {middle, top + above + most + px(3)},
+          {.size = title_letters, .ink = 0, .own = upper_middle, .enlarges = plate.picture.tensor});
+      placing_.words(plate.name, {middle, top + px(title_height)}, {.own = upper_middle, .room = words_room});
+      placing_.words(plate.number, {middle, top + above + most + px(3)},
             {.text = style::Text::number_small, .own = upper_middle, .room = words_room});
-      layout_.pictures.push_back(
-          {&plate.picture,
-           {std::round(middle - side / 2), std::round(top + above + (most - height) / 2)},
-           {side, height}});
+      placing_.picture(plate.picture,
+                       {std::round(middle - side / 2), std::round(top + above + (most - height) / 2)},
+                       {side, height});
+      const auto links = std::ranges::find(hero_.links, i, &HeroLinks::from);
+      if (links != hero_.links.end())
+        place_links(*links, {std::round(middle + side / 2), top + above}, {column - side, most}, height,
+                    height_of(hero_.plates[i + 1].picture));
       middle += column;
-    }
-    const auto first = layout_.pictures.end() - static_cast<std::ptrdiff_t>(hero_.plates.size());
-    for (const HeroLinks& links : hero_.links) {
-      const auto from = first + static_cast<std::ptrdiff_t>(links.from);
-      layout_.links_between.push_back({&links, *from, *(from + 1)});
     }
   }
 
+  /// In the room between two layers, whose middles are level.
+  void place_links(const HeroLinks& links, ImVec2 corner, ImVec2 size, float from_height, float to_height) {
+    const LinkedLayers layers{.links = links.links,
+                              .from = {&hero_.plates[links.from].picture, from_height},
+                              .to = {&hero_.plates[links.from + 1].picture, to_height}};
+    placing_.put(placing_.drawn(size, [layers](const Rectangle& where,
+                                               const StageScene& scene) { draw_links(layers, where, scene); }),
+                 corner);
+  }
+
+  Placing& placing_;
+  const Ruler& ruler_;
   const Hero& hero_;
   float sign_room_ = 0;  // between two pictures
 };
 
 }  // namespace
 
-void lay_out_hero(StageLayout& layout, const Hero& hero, ImVec2 origin, ImVec2 room, const Ruler& ruler) {
-  HeroLayout(layout, hero, ruler).place(origin, room);
+void lay_out_hero(Placing& placing, const Hero& hero, ImVec2 origin, ImVec2 room) {
+  HeroLayout(placing, hero).place(origin, room);
 }
 
 }  // namespace palimpsest

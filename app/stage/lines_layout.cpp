@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
+#include <vector>
 
+#include "app/scene/layout.h"
 #include "app/session/words.h"
 #include "app/stage/equation_layout.h"
 #include "app/stage/layout.h"
@@ -13,9 +16,14 @@ namespace palimpsest {
 
 namespace {
 
+using scene::Fit;
+using scene::Gap;
+using scene::Node;
+using scene::Nodes;
+
+constexpr float link_height = 20;         // of the words that tell how many lines are not in sight
 constexpr float text_width = 168;         // words beside a line of pictures
 constexpr float text_margin = 28;         // between them and the pictures
-constexpr float text_gap = 2;             // between title and sentence
 constexpr float line_margin = 16;         // between lines of pictures; a frame takes a third
 constexpr float least_lit_share = 0.36F;  // of the height: the line at the cursor is the largest
 constexpr float most_of_sum = 0.66F;      // of the height, for a solve row by row
@@ -29,6 +37,7 @@ constexpr float gain_of_wide = 1.1F;      // when it takes it: so many times as 
 /// A line of pictures: words on the left, or above where the pictures need the whole width.
 struct LineRow {
   const StageLine* line;
+  Index start;  // its first operation
   EquationLayout equation;
   bool wide = false;
   float height = 0;
@@ -41,44 +50,38 @@ struct LitSize {
   float unit = unbounded;  // of the smallest
 };
 
-class LinesLayout : public Placing {
+class LinesLayout {
  public:
-  LinesLayout(StageLayout& layout, const StageView& view, ImVec2 origin, ImVec2 room, const Ruler& ruler)
-      : Placing(layout, ruler), view_(view), origin_(origin), room_(room) {
-    for (std::size_t i = 0; i < view.steps.size(); ++i)
-      steps_.emplace_back(view.steps[i], view.broken_steps[i], ruler);
-    for (const StageLine& line : view.lines) {
-      rows_.push_back({.line = &line, .equation = EquationLayout(line.equation, ruler)});
-      LineRow& row = rows_.back();
-      if (rows_.size() - 1 != view.present) row.wide = needs_width(row.equation);
+  LinesLayout(Placing& placing, ImVec2 room)
+      : placing_(placing), ruler_(placing.ruler()), view_(placing.view()), room_(room) {
+    for (std::size_t i = 0; i < view_.steps.size(); ++i)
+      steps_.emplace_back(view_.steps[i], view_.broken_steps[i], ruler_);
+    for (std::size_t i = 0; i < view_.lines.size(); ++i) {
+      const StageLine& line = view_.lines[i];
+      rows_.push_back({.line = &line, .start = view_.starts[i], .equation = {line.equation, ruler_}});
+      if (i != view_.present) rows_[i].wide = needs_width(rows_[i].equation);
     }
-    rows_[view.present].wide = is_larger_wide();
+    rows_[view_.present].wide = is_larger_wide();
   }
 
   void place() {
     const LinesInSight window = share_height();
     const std::size_t below = rows_.size() - 1 - window.last;
-    if (window.first > 0) place_lines_link(origin_, window.first, "above", window.first - 1);
-    const float foot = origin_.y + room_.y - px(link_height - 4);
-    if (below > 0) place_lines_link({origin_.x, foot}, below, "below", window.last + 1);
-    float y = origin_.y + (window.first + below > 0 ? px(link_height) : 0);
+    if (window.first > 0) place_lines_link(0, window.first, "above", window.first - 1);
+    if (below > 0) place_lines_link(room_.y - px(link_height - 4), below, "below", window.last + 1);
+    float y = window.first + below > 0 ? px(link_height) : 0;
     for (std::size_t i = window.first; i <= window.last; ++i) {
-      const std::size_t before = layout_.words.size();
-      place_row(rows_[i], {origin_.x, y}, i == view_.present);
-      if (i != view_.present) lead_to(view_.starts[i], before);
+      place_row(rows_[i], y, i == view_.present);
       y += rows_[i].height;
     }
   }
 
  private:
-  /// A click on what is said from `first` on goes to an operation.
-  void lead_to(Index operation, std::size_t first) {
-    for (std::size_t i = first; i < layout_.words.size(); ++i) layout_.words[i].goes_to = operation;
-  }
+  float px(float design_pixels) const { return ruler_.px(design_pixels); }
 
-  void place_lines_link(ImVec2 position, std::size_t count, const std::string& where, std::size_t line) {
-    link(fmt::format("{} {}", counted(static_cast<Index>(count), "line", "lines"), where), position, false,
-         where, view_.starts[line], view_.lines[line].title);
+  void place_lines_link(float y, std::size_t count, const std::string& where, std::size_t line) {
+    placing_.link(fmt::format("{} {}", counted(static_cast<Index>(count), "line", "lines"), where), {0, y},
+                  false, where, view_.starts[line], view_.lines[line].title);
   }
 
   /// What a line has for its pictures.
@@ -106,7 +109,9 @@ class LinesLayout : public Placing {
   /// What a line needs at least.
   float needed_height(LineRow& row) const {
     const float pictures = row.equation.least(width(row.wide)).y;
-    const float words = row.wide ? 0 : ruler_.words(row.line->title, style::Text::body, px(text_width)).y;
+    const Node title = scene::text(row.line->title);
+    const float words =
+        row.wide ? 0 : scene::lay_out(title, {{0, 0}, {px(text_width), unbounded}}, ruler_).size().y;
     return std::max(pictures, words) + margin(row.wide);
   }
 
@@ -170,26 +175,31 @@ class LinesLayout : public Placing {
     return window;
   }
 
-  /// Words left of the pictures or above them: the sentence only where there is room for it.
-  void place_words(const std::string& title, const std::string& sentence, ImVec2 position, ImVec2 room,
-                   bool lit) {
-    const auto place = [&](const std::string& words, style::Text text, Ink ink) {
-      const float height = ruler_.words(words, text, room.x).y;
-      layout_.words.push_back({position, words, text, ink, room.x, {room.x, height}});
-      position.y += height + px(text_gap);
-      room.y -= height + px(text_gap);
-    };
-    place(title, style::Text::body, lit ? Ink::text : Ink::dim);
-    if (!sentence.empty() && ruler_.words(sentence, style::Text::caption, room.x).y <= room.y)
-      place(sentence, style::Text::caption, lit ? Ink::dim : Ink::faint);
+  /// What is said of a line; a click goes there.
+  void place_words(const LineRow& row, Node words, ImVec2 at, ImVec2 room, bool lit) {
+    if (lit || row.start < 0) return placing_.put(std::move(words).named("piece"), at, {0, 0}, room);
+    placing_.put(std::move(words)
+                     .named(fmt::format("line/{}", row.start))
+                     .told("A click goes to this line; the wheel to the next one.")
+                     .on(placing_.going_to(row.start)),
+                 at, {0, 0}, room);
+  }
+
+  static Node title_of(const LineRow& row, bool lit, Fit fit = Fit::wrap) {
+    return scene::text(row.line->title, style::Text::body, lit ? 0 : scene::dim_ink, fit);
+  }
+
+  /// Left of the pictures: the sentence only where there is room for it.
+  static Node words_beside(const LineRow& row, const std::string& said, bool lit) {
+    Node title = title_of(row, lit);
+    if (said.empty()) return title;
+    Node sentence = scene::text(said, style::Text::caption, lit ? scene::dim_ink : scene::faint_ink);
+    return scene::first_that_fits({scene::column({title, std::move(sentence)}, Gap::tight), title});
   }
 
   /// Title and, right of it, as much of what is said as has room on one line: the pictures of the line at the
   /// cursor take the whole width below.
-  void place_words_above(const LineRow& row, ImVec2 corner, const std::string& hint) {
-    const std::string& title = row.line->title;
-    const float end = extent(title, style::Text::body).x + 1;
-    const float left = end + px(text_margin / 2);
+  static Node words_above(const LineRow& row, const std::string& hint) {
     // What is said last tells what no picture shows: it stays longest.
     std::vector<std::string> said;
     for (std::string sentences = row.line->sentence; !sentences.empty();) {
@@ -200,20 +210,12 @@ class LinesLayout : public Placing {
       const std::size_t line_end = sentences.find('\n');
       sentences.erase(0, line_end == std::string::npos ? line_end : line_end + 1);
     }
-    said.push_back(hint);
-    for (const std::string& words : said) {
-      const ImVec2 size = extent(words);
-      if (words.empty() || left + size.x + 1 > room_.x) continue;
-      place_words(title, {}, corner, {end, 0}, true);
-      layout_.words.push_back({{corner.x + left, corner.y + px(text_gap)},
-                               words,
-                               style::Text::caption,
-                               Ink::dim,
-                               size.x + 1,
-                               size});
-      return;
-    }
-    place_words(title, {}, corner, {room_.x, 0}, true);
+    if (!hint.empty()) said.push_back(hint);
+    const Node title = title_of(row, true, Fit::whole);
+    Nodes wishes;
+    for (const std::string& words : said) wishes.push_back(scene::row({title, scene::tag(words)}, Gap::wide));
+    wishes.push_back(title);
+    return scene::first_that_fits(std::move(wishes));
   }
 
   /// How pictures of the line at the cursor become larger, where their rows are low.
@@ -228,19 +230,20 @@ class LinesLayout : public Placing {
     return row.line->sentence + (row.line->sentence.empty() || hint.empty() ? "" : "\n") + hint;
   }
 
-  void place_solve(const LineRow& row, ImVec2 corner, float height) {
-    const float left = corner.x + room_.x - width(row.wide);
+  void place_solve(const LineRow& row, float y, float height) {
     if (row.wide)
-      place_words_above(row, corner, {});
+      place_words(row, words_above(row, {}), {0, y}, {room_.x, unbounded}, true);
     else
-      place_words(row.line->title, row.line->sentence, corner, {px(text_width), row.height}, true);
-    const float top = corner.y + (row.wide ? px(wide_title_height) : 0);
-    lay_out_substitution(layout_, *view_.substitution, {left, top}, {width(row.wide), height}, ruler_);
+      place_words(row, words_beside(row, row.line->sentence, true), {0, y}, {px(text_width), row.height},
+                  true);
+    const float top = y + (row.wide ? px(wide_title_height) : 0);
+    lay_out_substitution(placing_, *view_.substitution, {room_.x - width(row.wide), top},
+                         {width(row.wide), height});
   }
 
-  void place_row(LineRow& row, ImVec2 corner, bool lit) {
+  void place_row(LineRow& row, float y, bool lit) {
     const float height = row.height - margin(row.wide);
-    if (lit && view_.substitution) return place_solve(row, corner, height);
+    if (lit && view_.substitution) return place_solve(row, y, height);
     ImVec2 size;
     if (lit) {
       BreakingEquation equation(row.line->equation, view_.broken, ruler_);
@@ -250,23 +253,19 @@ class LinesLayout : public Placing {
       size = row.equation.fit({width(row.wide), height}, row.largest_unit);
     }
     if (row.wide) {
-      if (lit)
-        place_words_above(row, corner, enlarging_hint(row));
-      else
-        place_words(row.line->title, {}, corner, {room_.x, 0}, lit);
-      layout_.equations.push_back(
-          {std::move(row.equation), {corner.x + (room_.x - size.x) / 2, corner.y + px(wide_title_height)}});
-      return;
+      place_words(row, lit ? words_above(row, enlarging_hint(row)) : title_of(row, lit), {0, y},
+                  {room_.x, unbounded}, lit);
+      return placing_.equation(row.equation, {(room_.x - size.x) / 2, y + px(wide_title_height)});
     }
     const float top = std::max((height - size.y) / 2, 0.0F);
-    place_words(row.line->title, said_of(row, lit), {corner.x, corner.y + top},
+    place_words(row, words_beside(row, said_of(row, lit), lit), {0, y + top},
                 {px(text_width), row.height - top - px(line_margin / 2)}, lit);
-    layout_.equations.push_back(
-        {std::move(row.equation), {corner.x + room_.x - width(false), corner.y + top}});
+    placing_.equation(row.equation, {room_.x - width(false), y + top});
   }
 
+  Placing& placing_;
+  const Ruler& ruler_;
   const StageView& view_;
-  ImVec2 origin_;
   ImVec2 room_;
   std::vector<BreakingEquation> steps_;  // of the line at the cursor
   std::vector<LineRow> rows_;
@@ -274,10 +273,6 @@ class LinesLayout : public Placing {
 
 }  // namespace
 
-StageLayout lay_out_lines(const StageView& view, ImVec2 origin, ImVec2 room, const Ruler& ruler) {
-  StageLayout layout;
-  LinesLayout(layout, view, origin, room, ruler).place();
-  return layout;
-}
+void lay_out_lines(Placing& placing, ImVec2 room) { LinesLayout(placing, room).place(); }
 
 }  // namespace palimpsest

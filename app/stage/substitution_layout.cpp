@@ -40,10 +40,9 @@ constexpr float sign_letters = 20;
 // Numbers are words: a formula for each would be read and painted at every step.
 constexpr style::Text factor_text = style::Text::number_small;
 
-class SubstitutionLayout : public Placing {
+class SubstitutionLayout {
  public:
-  SubstitutionLayout(StageLayout& layout, const SubstitutionView& view, const Ruler& ruler)
-      : Placing(layout, ruler), view_(view) {}
+  SubstitutionLayout(Placing& placing, const SubstitutionView& view) : placing_(placing), view_(view) {}
 
   void place(ImVec2 origin, ImVec2 room) {
     const auto rows = static_cast<float>(view_.solved.rows);
@@ -72,8 +71,8 @@ class SubstitutionLayout : public Placing {
     place_titled(view_.solved, fmt::format("solved to row {}", view_.row), {u, origin.y}, wide,
                  {wide, height});
     place_titled(view_.missing, "what is missing", {r, origin.y}, wide, {wide, height});
-    formula("=", {u + wide + px(equals_room) / 2, y + height / 2},
-            {.size = sign_letters, .own = {0.5F, 0.5F}});
+    placing_.formula("=", {u + wide + px(equals_room) / 2, y + height / 2},
+                     {.size = sign_letters, .own = {0.5F, 0.5F}});
     if (row >= px(least_row_of_words)) {
       for (std::size_t i = 0; i < view_.words.size(); ++i)
         place_beside_row(view_.words[i], i, {n - gap, y}, row, {.room = px(words_room)});
@@ -85,12 +84,25 @@ class SubstitutionLayout : public Placing {
     const float top = y + row * static_cast<float>(view_.row);
     // Open where the sign stands.
     const float margin = px(3);
-    layout_.frames.push_back({{n - margin, top - 1}, {u + wide + margin, top + row + 1}});
-    layout_.frames.push_back({{r - margin, top - 1}, {r + wide + margin, top + row + 1}});
+    place_frame({n - margin, top - 1}, {u + wide + margin, top + row + 1});
+    place_frame({r - margin, top - 1}, {r + wide + margin, top + row + 1});
     place_sum(origin.x, y + height + px(sum_gap), u, r + wide, shown);
   }
 
  private:
+  float px(float design_pixels) const { return placing_.px(design_pixels); }
+
+  /// Around the row that is being solved.
+  void place_frame(ImVec2 from, ImVec2 to) {
+    placing_.put(placing_.drawn({to.x - from.x, to.y - from.y},
+                                [](const Rectangle& where, StageScene&) {
+                                  ImGui::GetWindowDrawList()->AddRect(where.minimum, where.maximum,
+                                                                      style::colours().text, style::px(3),
+                                                                      style::px(style::lit_line));
+                                }),
+                 from);
+  }
+
   /// The strips that must stand and the longest of the others, in their order; where some are left out, a
   /// line says so.
   std::vector<std::size_t> strongest(std::size_t most) const {
@@ -109,13 +121,13 @@ class SubstitutionLayout : public Placing {
   /// Words that end at a point, level with it.
   void ended(const std::string& said, ImVec2 at, WordsLook look) {
     look.own = {1, 0.5F};
-    words(said, at, look);
+    placing_.words(said, at, look);
   }
 
   /// `corner`: of all rows, from the first one's upper edge down. The row that is being solved is bright.
   void place_beside_row(const std::string& said, std::size_t i, ImVec2 corner, float row, WordsLook look) {
-    look.ink = static_cast<Index>(i) == view_.row ? Ink::text : Ink::dim;
-    look.lines = row;
+    look.ink = static_cast<Index>(i) == view_.row ? 0 : scene::dim_ink;
+    look.is_row = true;
     ended(said, {corner.x, corner.y + row * (static_cast<float>(i) + 0.5F)}, look);
   }
 
@@ -123,21 +135,19 @@ class SubstitutionLayout : public Placing {
                     const std::string& before = {}) {
     const std::string latex = before + picture.latex;
     const float middle = corner.y + px(matrix_title) / 2 - px(2);
-    formula(latex, {corner.x, middle}, {.size = symbol_letters, .ink = Ink::text, .own = {0, 0.5F}});
-    const float taken = formula_width(latex, symbol_letters) + px(8);
-    if (extent(said).x <= width - taken)
-      words(said, {corner.x + taken, middle}, {.own = {0, 0.5F}, .room = width - taken});
-    layout_.pictures.push_back({&picture,
-                                {std::round(corner.x), std::round(corner.y + px(matrix_title))},
-                                {std::round(size.x), std::round(size.y)}});
+    placing_.formula(latex, {corner.x, middle}, {.size = symbol_letters, .ink = 0, .own = {0, 0.5F}});
+    const float taken = placing_.formula_width(latex, symbol_letters) + px(8);
+    if (placing_.extent(said).x <= width - taken)
+      placing_.words(said, {corner.x + taken, middle}, {.own = {0, 0.5F}});
+    placing_.picture(picture, {std::round(corner.x), std::round(corner.y + px(matrix_title))},
+                     {std::round(size.x), std::round(size.y)});
   }
 
   /// The ones of I, which no tensor holds.
   void place_ones(float x, float y, float row) {
     for (Index i = 0; i < view_.solved.rows; ++i) {
       const float at = row * (static_cast<float>(i) + 0.5F);
-      words("1", {x + at, y + at}, {.text = style::Text::number_small, .own = {0.5F, 0.5F}});
-      layout_.words.back().is_on_picture = true;
+      placing_.put(scene::number("1", scene::dim_ink), {x + at, y + at}, {0.5F, 0.5F});
     }
   }
 
@@ -148,8 +158,8 @@ class SubstitutionLayout : public Placing {
     float formulas = 0;
     for (const std::size_t i : shown) {
       const SubstitutionStrip& strip = view_.strips[i];
-      const float factor = strip.factor.empty() ? 0 : extent(strip.factor, factor_text).x + px(factor_gap);
-      formulas = std::max(formulas, formula_width(strip.latex, symbol_letters) + factor);
+      const float factor = strip.factor.empty() ? 0 : placing_.extent(strip.factor, factor_text).x + px(factor_gap);
+      formulas = std::max(formulas, placing_.formula_width(strip.latex, symbol_letters) + factor);
     }
     const float words_end = formula_end - std::max(formulas + px(8), px(formula_of_strip));
     const float words_width = std::min(words_end - word_end - px(column_gap), px(words_of_strip + 40));
@@ -166,23 +176,23 @@ class SubstitutionLayout : public Placing {
         y += px(strip_distance);
       }
       const float middle = y + px(strip_height) / 2;
-      const bool has_words = extent(strip.words).x <= words_width;
+      const bool has_words = placing_.extent(strip.words).x <= words_width;
       ended(has_words || strip.brief.empty() ? strip.word : strip.brief, {word_end, middle},
-            {.ink = strip.must_stand ? Ink::text : Ink::dim, .room = px(words_room)});
+            {.ink = strip.must_stand ? 0 : scene::dim_ink, .room = px(words_room)});
       if (has_words) ended(strip.words, {words_end, middle}, {.room = words_width});
       place_term(strip.latex, {formula_end, middle});
-      ended(strip.factor, {formula_end - formula_width(strip.latex, symbol_letters) - px(factor_gap), middle},
-            {.text = factor_text, .ink = Ink::text});
-      layout_.pictures.push_back({&strip.picture,
-                                  {std::round(left), std::round(y)},
-                                  {std::round(right - left - number), px(strip_height)}});
+      ended(strip.factor,
+            {formula_end - placing_.formula_width(strip.latex, symbol_letters) - px(factor_gap), middle},
+            {.text = factor_text, .ink = 0});
+      placing_.picture(strip.picture, {std::round(left), std::round(y)},
+                       {std::round(right - left - number), px(strip_height)});
       place_number(strip.number, {right, middle});
       y += px(strip_distance);
     }
   }
 
   void place_term(const std::string& latex, ImVec2 at) {
-    formula(latex, at, {.size = symbol_letters, .ink = Ink::text, .own = {1, 0.5F}});
+    placing_.formula(latex, at, {.size = symbol_letters, .ink = 0, .own = {1, 0.5F}});
   }
 
   void place_number(const std::string& digits, ImVec2 at) {
@@ -197,11 +207,13 @@ class SubstitutionLayout : public Placing {
       sum += view_.made.at(view_.strips[i].picture.tensor);
     ended(fmt::format("{} more", strips.size()), {word_end, middle}, {.room = px(words_room)});
     place_term("\\cdots", {formula_end, middle});
-    words(strips.size() == 1 ? "a smaller term, of this length" : "smaller terms, together of this length",
+    placing_.words(
+        strips.size() == 1 ? "a smaller term, of this length" : "smaller terms, together of this length",
           {left, middle}, {.own = {0, 0.5F}, .room = right - px(number_of_strip) - left});
     place_number(fixed_number(sum.norm(), 2), {right, middle});
   }
 
+  Placing& placing_;
   const SubstitutionView& view_;
 };
 
@@ -212,9 +224,8 @@ float natural_height(const SubstitutionView& view, const Ruler& ruler) {
          static_cast<float>(view.strips.size()) * ruler.px(strip_distance);
 }
 
-void lay_out_substitution(StageLayout& layout, const SubstitutionView& view, ImVec2 origin, ImVec2 room,
-                          const Ruler& ruler) {
-  SubstitutionLayout(layout, view, ruler).place(origin, room);
+void lay_out_substitution(Placing& placing, const SubstitutionView& view, ImVec2 origin, ImVec2 room) {
+  SubstitutionLayout(placing, view).place(origin, room);
 }
 
 }  // namespace palimpsest

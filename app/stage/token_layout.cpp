@@ -7,6 +7,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "app/stage/draw.h"
 #include "app/stage/layout.h"
 
 namespace palimpsest {
@@ -51,13 +52,12 @@ std::string briefest(const std::string& words) {
   return words.substr(start, end - start);
 }
 
-class TilesLayout : public Placing {
+class TilesLayout {
  public:
-  TilesLayout(StageLayout& layout, const StageView& view, const Ruler& ruler)
-      : Placing(layout, ruler), view_(view) {}
+  explicit TilesLayout(Placing& placing) : placing_(placing), view_(placing.view()) {}
 
   /// As many tiles around the present one as fit into `width`, and how many others there are.
-  void place(ImVec2 origin, float width, float height) {
+  void place(float width, float height) {
     const float gap = px(tile_gap);
     const std::size_t count = view_.tiles.size();
     const auto present = static_cast<std::size_t>(view_.present_operation);
@@ -66,24 +66,24 @@ class TilesLayout : public Placing {
     };
     std::size_t first = 0;
     std::size_t shown = count;
-    float left = origin.x;
+    float left = 0;
     float room = width;
     if (fitting(width) < count) {
       room = std::max(width - 2 * px(link_width), px(least_width));
       shown = std::min(fitting(room), count);
       first = std::min(present - std::min(present, shown / 2), count - shown);
       left += px(link_width);
-      const ImVec2 at = {origin.x, origin.y + (height - px(16)) / 2};
-      if (first > 0) place_link(first, "before", first - 1, at, false);
+      const float y = (height - px(16)) / 2;
+      if (first > 0) place_link(first, "before", first - 1, {0, y}, false);
       if (const std::size_t hidden = count - first - shown; hidden > 0)
-        place_link(hidden, "to come", first + shown, {at.x + width, at.y}, true);
+        place_link(hidden, "to come", first + shown, {width, y}, true);
     }
     const auto number = static_cast<float>(shown);
     size_ = {std::floor(std::min((room - gap * (number - 1)) / number, px(widest_tile))), height};
     left += std::floor((room - size_.x * number - gap * (number - 1)) / 2);
     arrange(first, shown);
     for (std::size_t i = first; i < first + shown; ++i)
-      place_tile(i, {left + static_cast<float>(i - first) * (size_.x + gap), origin.y});
+      place_tile(view_.tiles[i], left + static_cast<float>(i - first) * (size_.x + gap));
   }
 
  private:
@@ -93,9 +93,11 @@ class TilesLayout : public Placing {
     below    // the words below all else
   };
 
+  float px(float design_pixels) const { return placing_.px(design_pixels); }
+
   void place_link(std::size_t hidden, const std::string& where, std::size_t target, ImVec2 at, bool ends) {
     const StageTile& tile = view_.tiles[target];
-    link(fmt::format("{} {}", hidden, where), at, ends, where, tile.operation, tile.words);
+    placing_.link(fmt::format("{} {}", hidden, where), at, ends, where, tile.operation, tile.words);
   }
 
   /// All tiles in sight are laid out alike.
@@ -108,68 +110,73 @@ class TilesLayout : public Placing {
     const float room = size_.x - px(low_thumbnail + 6 + 7 + 4);
     const auto tiles = view_.tiles.begin() + static_cast<std::ptrdiff_t>(first);
     if (std::all_of(tiles, tiles + static_cast<std::ptrdiff_t>(count),
-                    [&](const StageTile& tile) { return extent(brief(tile.words)).x <= room; }))
+                    [&](const StageTile& tile) { return placing_.extent(brief(tile.words)).x <= room; }))
       arrangement_ = Arrangement::beside;
   }
 
-  void place_tile(std::size_t index, ImVec2 position) {
-    const StageTile& tile = view_.tiles[index];
-    layout_.tiles.push_back({index, position, size_});
+  void place_tile(const StageTile& tile, float left) {
+    place_outline(tile, left);
     const bool is_wide = arrangement_ == Arrangement::wide;
     const bool is_below = arrangement_ == Arrangement::below;
     const float padding = px(is_wide ? 8 : 6);
     const float line = px(words_line);
     const float side = is_below ? size_.y - line - px(6) : px(is_wide ? thumbnail : low_thumbnail);
     const float middle = is_below ? px(4) + side / 2 : size_.y / 2;
-    place_thumbnail(tile.picture, {position.x + padding, position.y + middle - side / 2}, side);
-    const float x = position.x + padding + side + px(is_wide ? 10 : 7);
-    const float room = position.x + size_.x - px(4) - x;
+    place_thumbnail(tile.picture, {left + padding, middle - side / 2}, side);
+    const float x = left + padding + side + px(is_wide ? 10 : 7);
+    const float room = left + size_.x - px(4) - x;
+    // All words, or fewer where they would be cut.
+    const scene::Node said =
+        scene::that_fits({tile.words, brief(tile.words), briefest(brief(tile.words))}).named("piece");
     if (is_below) {
-      place_equation(tile, {x, position.y + px(4) + side / 2}, room, false);
-      place_tile_words(tile, {position.x + padding, position.y + size_.y - line}, size_.x - 2 * padding);
-      return;
+      place_equation(tile, {x, px(4) + side / 2}, room);
+      return placing_.put(said, {left + padding, size_.y - line}, {0, 0}, {size_.x - 2 * padding, unbounded});
     }
-    const float top = position.y + px(is_wide ? 9 : 3);
-    place_equation(tile, {x, top + px(is_wide ? 24 : 21) / 2}, room, is_wide);
-    place_tile_words(tile, {x, position.y + px(is_wide ? 38 : 26)}, room);
+    place_equation(tile, {x, px(is_wide ? 21 : 13.5F)}, room);
+    placing_.put(said, {x, px(is_wide ? 38 : 26)}, {0, 0}, {room, unbounded});
   }
 
-  /// All of them, or fewer where they would be cut.
-  void place_tile_words(const StageTile& tile, ImVec2 position, float room) {
-    std::string said = tile.words;
-    if (extent(said).x > room) said = brief(tile.words);
-    if (extent(said).x > room) said = briefest(said);
-    words(said, position, {.room = room});
+  /// A click goes to the step. At the foot of the present one: how far its result has grown.
+  void place_outline(const StageTile& tile, float left) {
+    scene::Node outline = placing_.drawn(size_, [&tile](const Rectangle& where, StageScene& scene) {
+      draw_tile(tile, where, scene);
+    });
+    placing_.put(std::move(outline)
+                     .named(fmt::format("tile/{}", tile.operation))
+                     .told(fmt::format("{}: {}", tile.words, tile.sentence))
+                     .on(placing_.going_to(tile.operation)),
+                 {left, 0});
+    if (tile.operation == view_.present_operation)
+      placing_.put(placing_.drawn(size_, draw_scrubber), {left, 0});
   }
 
   void place_thumbnail(const Box& picture, ImVec2 corner, float side) {
     if (picture.kind == Box::Kind::number) {
-      const ImVec2 size = ruler_.number(picture.digits, std::min(ruler_.largest_number, 13.0F));
-      layout_.pictures.push_back(
-          {&picture,
-           {corner.x + std::max((side - size.x) / 2, 0.0F), corner.y + (side - size.y) / 2},
-           {std::min(size.x, side), size.y},
-           true});
-      return;
+      const Ruler& ruler = placing_.ruler();
+      const ImVec2 size = ruler.number(picture.digits, std::min(ruler.largest_number, 13.0F));
+      const float beside = std::max((side - size.x) / 2, 0.0F);
+      return placing_.picture(picture, {corner.x + beside, corner.y + (side - size.y) / 2},
+                              {std::min(size.x, side), size.y}, true);
     }
     const auto longest = static_cast<float>(std::max(picture.rows, picture.columns));
     const auto length = [&](Index count) {
       return std::max(std::round(side * static_cast<float>(count) / longest), px(thin_thumbnail));
     };
     const ImVec2 size = {length(picture.columns), length(picture.rows)};
-    layout_.pictures.push_back(
-        {&picture,
-         {std::round(corner.x + (side - size.x) / 2), std::round(corner.y + (side - size.y) / 2)},
-         size,
-         true});
+    placing_.picture(
+        picture, {std::round(corner.x + (side - size.x) / 2), std::round(corner.y + (side - size.y) / 2)},
+        size, true);
   }
 
   /// The equation where it fits, else the symbol alone.
-  void place_equation(const StageTile& tile, ImVec2 at, float room, bool with_all) {
-    const bool has_all = with_all && formula_width(tile.latex, equation_size) <= room;
-    formula(has_all ? tile.latex : tile.symbol, at, {.size = equation_size, .own = {0, 0.5F}, .room = room});
+  void place_equation(const StageTile& tile, ImVec2 at, float room) {
+    const bool has_all = arrangement_ == Arrangement::wide &&
+                         placing_.formula_width(tile.latex, equation_size) <= room;
+    placing_.formula(has_all ? tile.latex : tile.symbol, at,
+                     {.size = equation_size, .own = {0, 0.5F}, .room = room});
   }
 
+  Placing& placing_;
   const StageView& view_;
   ImVec2 size_ = {};  // of a tile
   Arrangement arrangement_ = Arrangement::below;
@@ -177,17 +184,16 @@ class TilesLayout : public Placing {
 
 }  // namespace
 
-StageLayout lay_out_token(const StageView& view, ImVec2 origin, ImVec2 room, const Ruler& ruler) {
-  StageLayout layout;
+void lay_out_token(Placing& placing, ImVec2 room) {
+  const auto px = [&](float design_pixels) { return placing.px(design_pixels); };
   float top = 0;
-  if (room.y >= ruler.px(without_tiles) && view.tiles.size() > 1) {
-    const bool is_low = room.y < ruler.px(low_room);
-    const float height = ruler.px(is_low ? low_height : usual_height);
-    TilesLayout(layout, view, ruler).place(origin, room.x, height);
-    top = height + ruler.px(is_low ? low_gap : hero_gap);
+  if (room.y >= px(without_tiles) && placing.view().tiles.size() > 1) {
+    const bool is_low = room.y < px(low_room);
+    const float height = px(is_low ? low_height : usual_height);
+    TilesLayout(placing).place(room.x, height);
+    top = height + px(is_low ? low_gap : hero_gap);
   }
-  lay_out_hero(layout, view.hero, {origin.x, origin.y + top}, {room.x, room.y - top}, ruler);
-  return layout;
+  lay_out_hero(placing, placing.view().hero, {0, top}, {room.x, room.y - top});
 }
 
 }  // namespace palimpsest

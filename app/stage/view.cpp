@@ -181,7 +181,7 @@ class TokenNames {
   void lay_down(Box& box) const {
     const auto lay = [](Box& picture) {
       picture.transposed = false;
-      picture.lies = true;
+      picture.words = "one row a word";
       std::swap(picture.rows, picture.columns);
     };
     bool is_any_laid = false;

@@ -7,10 +7,13 @@
 #include <tuple>
 
 #include "app/gl/context_local.h"
+#include "app/scene/draw.h"
+#include "app/scene/layout.h"
 #include "app/scene/window.h"
 #include "app/session/step_questions.h"
 #include "app/stage/draw.h"
 #include "app/stage/head.h"
+#include "app/stage/layout.h"
 #include "app/studio/application.h"
 #include "app/views/form_words.h"
 #include "app/views/panels.h"
@@ -67,7 +70,7 @@ struct KeptStage {
   using ViewKey = std::tuple<std::uint64_t, Form, Cursor, bool, bool, style::Theme, bool>;
   // Computation, form, block; states turned, scales shared.
   using RangesKey = std::tuple<std::uint64_t, Form, Index, bool, bool>;
-  // Origin and room on the screen, scale.
+  // Where the pictures lie on the screen, scale.
   using LayoutKey = std::tuple<float, float, float, float, float>;
 
   std::optional<ViewKey> view_key;
@@ -84,7 +87,8 @@ struct KeptStage {
 
   std::optional<LayoutKey> layout_key;
   Ruler ruler;
-  StageLayout layout;
+  Node pictures;         // what lies there,
+  scene::Placed placed;  // and where
 
   std::optional<std::string> enlarged;  // the tensor that has all the room,
   bool has_figures = false;             // whether its figures are in its picture,
@@ -194,21 +198,25 @@ void update_enlarged(KeptStage& kept, Application& application, const Sight& sig
 }
 
 /// Brings the layout up to date with the room that it has.
-const StageLayout& updated_layout(KeptStage& kept, const Rectangle& where) {
-  const ImVec2 origin = where.minimum;
-  const ImVec2 room = {where.maximum.x - origin.x, where.maximum.y - origin.y};
-  const KeptStage::LayoutKey key{origin.x, origin.y, room.x, room.y, style::scale()};
-  if (kept.layout_key == key) return kept.layout;
-  kept.ruler = screen_ruler(room.x < compact_below * style::scale());
+const scene::Placed& updated_layout(KeptStage& kept, const Rectangle& where) {
+  const auto& [from, to] = where;
+  const KeptStage::LayoutKey key{from.x, from.y, to.x, to.y, style::scale()};
+  if (kept.layout_key == key) return kept.placed;
   ++made().layouts;
+  const ImVec2 corner = {std::round(from.x), std::round(from.y)};
+  const ImVec2 room = {to.x - corner.x, to.y - corner.y};
+  kept.ruler = screen_ruler(room.x < compact_below * style::scale());
+  auto& frame = context_local<StageFrame>();
   if (kept.enlarged) {
-    kept.layout = {};
-    lay_out_hero(kept.layout, kept.enlarged_hero, origin, room, kept.ruler);
+    Placing placing(*kept.view, kept.ruler, frame);
+    lay_out_hero(placing, kept.enlarged_hero, {0, 0}, room);
+    kept.pictures = std::move(placing).all();
   } else {
-    kept.layout = lay_out(*kept.view, origin, room, kept.ruler);
+    kept.pictures = lay_out(*kept.view, room, kept.ruler, frame);
   }
+  kept.placed = scene::lay_out(kept.pictures, {corner, to}, kept.ruler);
   kept.layout_key = key;
-  return kept.layout;
+  return kept.placed;
 }
 
 const std::vector<Cells>& updated_sources(KeptStage& kept, const std::optional<CellFocus>& focus,
@@ -308,7 +316,8 @@ Node stage_node(Application& application, KeptStage& kept, StageScene& shown) {
     return Node{scene::Drawn{.least_height = least,
                              .draw =
                                  [&kept, &shown](const Rectangle& where) {
-                                   draw(updated_layout(kept, where), shown);
+                                   context_local<StageFrame>().scene = &shown;
+                                   scene::draw(updated_layout(kept, where));
                                    if (const auto operation = turned_to(kept)) shown.wanted = operation;
                                  }}}
         .filling();

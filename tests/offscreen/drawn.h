@@ -78,6 +78,11 @@ class ShownProgram {
     for (int i = 0; i < frames; ++i) offscreen_->pass([&] { application.draw(offscreen_->scale()); });
   }
 
+  /// What is seen after so many frames.
+  Image picture(int frames) {
+    return offscreen_->render([&] { application.draw(offscreen_->scale()); }, frames);
+  }
+
   /// As a person clicks there.
   void click(const Rectangle& place) {
     ImGuiIO& io = ImGui::GetIO();

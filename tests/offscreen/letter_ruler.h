@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/scene/layout.h"
+#include "app/scene/ruler.h"
 
 /// Letters of one width, so that a layout can be checked without a screen.
 namespace palimpsest::testing {
@@ -28,7 +28,7 @@ inline float letters_of(const std::string& text) {
 }
 
 /// A ruler of such letters.
-inline scene::WrappingRuler ruler_of(float scale) {
+inline Ruler ruler_of(float scale) {
   const auto size_of = [scale](style::Text text) {
     return std::round((text == style::Text::body ? 14 : 12) * scale);
   };
@@ -38,7 +38,7 @@ inline scene::WrappingRuler ruler_of(float scale) {
     if (width <= 0 || whole <= width) return ImVec2(whole, height);
     return ImVec2(width, height * std::ceil(whole / width));
   };
-  Ruler ruler = {.scale = scale,
+  return {.scale = scale,
                  .formula =
                      [](const std::string& latex, float size) {
                        return FormulaSize{std::ceil(letter * size * letters_of(latex)), size, size * 0.8F};
@@ -53,9 +53,9 @@ inline scene::WrappingRuler ruler_of(float scale) {
                      [words](const std::string& text, style::Text kind, float width) {
                        std::string shown = text;
                        while (!shown.empty() && words(shown, kind, -1).x > width) shown.pop_back();
-                       return shown;
-                     }};
-  return {ruler, [size_of](const std::string& text, style::Text kind, float width) {
+                return shown;
+              },
+          .lines = [size_of](const std::string& text, style::Text kind, float width) {
             const auto most = static_cast<std::size_t>(std::max(width / (letter * size_of(kind)), 1.0F));
             std::vector<std::string> lines;
             for (std::size_t from = 0; from < text.size(); from += most)

@@ -14,7 +14,7 @@ using scene::Placed;
 
 namespace {
 
-const scene::WrappingRuler ruler = testing::ruler_of(1);
+const Ruler ruler = testing::ruler_of(1);
 
 Placed placed_in(const Node& node, float width, float height) {
   return scene::lay_out(node, {{10, 20}, {10 + width, 20 + height}}, ruler);

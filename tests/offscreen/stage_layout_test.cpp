@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 
+#include "app/scene/layout.h"
 #include "app/session/computation.h"
 #include "app/session/presets.h"
 #include "app/session/step_questions.h"
@@ -27,49 +28,34 @@ namespace {
 
 const std::vector<std::string> labels(20, " jar");
 
-/// Everything that a layout places: pictures with what hangs below them, signs, words.
-std::vector<Rectangle> pieces_of(const StageLayout& layout) {
-  std::vector<Rectangle> pieces;
-  for (const PlacedWords& words : layout.words) {
-    if (!words.is_on_picture) pieces.push_back(box_at(words.position, words.extent));
+/// What the Stage shows, laid out in a room whose letters are of the test.
+struct LaidOut {
+  LaidOut(const StageView& view, const Rectangle& room, float scale) : ruler(ruler_of(scale)) {
+    const ImVec2 size = {room.maximum.x - room.minimum.x, room.maximum.y - room.minimum.y};
+    node = lay_out(view, size, ruler, frame);
+    placed = scene::lay_out(node, room, ruler);
   }
-  for (const PlacedLink& link : layout.links) pieces.push_back(box_at(link.position, link.extent));
-  for (const PlacedPicture& placed : layout.pictures) pieces.push_back(box_at(placed.position, placed.size));
-  for (const PlacedChart& placed : layout.charts) pieces.push_back(box_at(placed.position, placed.size));
-  for (const PlacedFormula& placed : layout.formulas)
-    pieces.push_back(box_at(placed.position, {placed.extent.width, placed.extent.height}));
-  for (const PlacedEquation& placed : layout.equations) {
-    placed.equation.visit(placed.position, [&](const Box& box, const BoxExtent& extent, float x, float axis) {
-      if (box.kind == Box::Kind::group || box.kind == Box::Kind::bracket) return;
-      pieces.push_back(box_at({x, axis - extent.above}, {extent.width, extent.above + extent.below}));
+
+  /// The nodes whose names begin so.
+  std::vector<const scene::Placed*> named(std::string_view start) const {
+    std::vector<const scene::Placed*> found;
+    for (const scene::Placed& spot : placed.inside) {
+      if (spot.node->name.starts_with(start)) found.push_back(&spot);
+    }
+    return found;
+  }
+
+  bool says(std::string_view start) const {
+    return std::ranges::any_of(placed.inside, [&](const scene::Placed& spot) {
+      return scene::words_of(spot).find(start) != std::string::npos;
     });
   }
-  return pieces;
-}
 
-std::string words_of(const Rectangle& piece) {
-  return fmt::format("[{:.1f}, {:.1f}] to [{:.1f}, {:.1f}]", piece.minimum.x, piece.minimum.y,
-                     piece.maximum.x, piece.maximum.y);
-}
-
-constexpr float slack = 0.1F;  // of sums of single precision at some thousand pixels
-
-/// What is wrong with a layout; empty if nothing is.
-std::string fault_of(const StageLayout& layout, const Rectangle& room) {
-  const std::vector<Rectangle> pieces = pieces_of(layout);
-  if (pieces.size() < 4) return "hardly anything is placed";
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const Rectangle& piece = pieces[i];
-    const bool is_inside =
-        piece.minimum.x >= room.minimum.x - slack && piece.maximum.x <= room.maximum.x + slack &&
-        piece.minimum.y >= room.minimum.y - slack && piece.maximum.y <= room.maximum.y + slack;
-    if (!is_inside) return words_of(piece) + " leaves " + words_of(room);
-    for (std::size_t j = 0; j < i; ++j) {
-      if (overlap(piece, pieces[j], slack)) return words_of(pieces[j]) + " overlaps " + words_of(piece);
-    }
-  }
-  return {};
-}
+  Ruler ruler;
+  StageFrame frame;
+  scene::Node node;
+  scene::Placed placed;
+};
 
 /// A step of some form of a variant, and what the Stage shows there.
 struct ShownStep {
@@ -302,49 +288,19 @@ TEST_CASE("in a long equation no tensor is drawn twice", "[stage]") {
   CHECK(symbols > 0);
 }
 
-TEST_CASE("where the Stage puts things nothing overlaps and nothing leaves its room", "[stage]") {
-  // Rooms of windows from 1280 x 800 to 4K, and a corner far from the origin.
-  struct Place {
-    ImVec2 origin;
-    ImVec2 room;
-    float scale;
-  };
-  int links = 0;
-  for_every_step([&](const ShownStep& step) {
-    for (const Place& place : {Place{{300, 140}, {690, 400}, 1}, Place{{380, 160}, {1180, 620}, 1},
-                               Place{{700.5F, 300.25F}, {2400, 1300}, 2}}) {
-      CAPTURE(place.room.x);
-      const Ruler ruler = ruler_of(place.scale);
-      const StageLayout layout = lay_out(step.view, place.origin, place.room, ruler);
-      CHECK(fault_of(layout, box_at(place.origin, place.room)) == "");
-      links += static_cast<int>(layout.links.size());
-      // What waits, and where the cursor stood before, change nothing.
-      const StageLayout again = lay_out(step.view, place.origin, place.room, ruler);
-      REQUIRE(again.equations.size() == layout.equations.size());
-      for (std::size_t i = 0; i < layout.equations.size(); ++i) {
-        CHECK(again.equations[i].position.x == layout.equations[i].position.x);
-        CHECK(again.equations[i].position.y == layout.equations[i].position.y);
-        CHECK(again.equations[i].equation.unit() == layout.equations[i].equation.unit());
-      }
-    }
-  });
-  CHECK(links > 10);  // there are lines that are not in sight
-}
-
 TEST_CASE("every tile says in words what its step makes, however little room there is", "[stage]") {
   int tiles = 0;
   for_every_step([&](const ShownStep& step) {
     if (step.cursor.operation > 0) return;
     for (const ImVec2 room : {ImVec2(700, 290), ImVec2(740, 500), ImVec2(1240, 540)}) {
       CAPTURE(room.x, room.y);
-      const Ruler ruler = ruler_of(1);
-      const StageLayout layout = lay_out(step.view, {300, 140}, room, ruler);
-      for (const PlacedTile& tile : layout.tiles) {
+      const LaidOut layout(step.view, box_at({300, 140}, room), 1);
+      for (const scene::Placed* tile : layout.named("tile/")) {
         ++tiles;
-        CAPTURE(step.view.tiles[tile.tile].words);
-        const Rectangle around = box_at(tile.position, tile.extent);
-        CHECK(std::ranges::any_of(layout.words, [&](const PlacedWords& words) {
-          return overlap(box_at(words.position, words.extent), around, slack) && words.words.size() > 2;
+        CHECK(std::ranges::any_of(layout.named("piece"), [&](const scene::Placed* words) {
+          return overlap(words->where, tile->where) &&
+                 !std::holds_alternative<scene::Formula>(words->node->content) &&
+                 scene::words_of(*words).size() > 2;
         }));
       }
     }
@@ -435,22 +391,23 @@ TEST_CASE("a sum says how many of its terms have no room, and how large they are
   for_every_step([&](const ShownStep& step) {
     if (!step.view.substitution) return;
     const SubstitutionView& solve = *step.view.substitution;
-    StageLayout layout;
-    lay_out_substitution(layout, solve, {0, 0}, {700, 160}, ruler);
+    StageFrame frame;
+    Placing placing(step.view, ruler, frame);
+    lay_out_substitution(placing, solve, {0, 0}, {700, 160});
+    const scene::Node node = std::move(placing).all();
+    const scene::Placed layout = scene::lay_out(node, {{0, 0}, {700, 160}}, ruler);
+    const auto says = [&](const std::string& words) {
+      return std::ranges::any_of(
+          layout.inside, [&](const scene::Placed& placed) { return scene::words_of(placed) == words; });
+    };
     Matrix<double> sum;
     int left_out = 0;
     for (const SubstitutionStrip& strip : solve.strips) {
-      const bool is_drawn = std::ranges::any_of(
-          layout.pictures, [&](const PlacedPicture& placed) { return placed.picture == &strip.picture; });
-      if (is_drawn) continue;
+      if (says(strip.latex)) continue;
       const Matrix<double>& part = solve.made.at(strip.picture.tensor);
       sum = left_out == 0 ? part : Matrix<double>(sum + part);
       ++left_out;
     }
-    const auto says = [&](const std::string& words) {
-      return std::ranges::any_of(layout.words,
-                                 [&](const PlacedWords& placed) { return placed.words == words; });
-    };
     CHECK(says(fmt::format("{} more", left_out)) == (left_out > 0));
     if (left_out == 0) return;
     CHECK(says(fixed_number(sum.norm(), 2)));
@@ -481,7 +438,6 @@ TEST_CASE("the formulas of a sum are the same for other numbers", "[stage]") {
 
 TEST_CASE("a chunk's output says that before and inside are what the recurrence gives", "[stage]") {
   const auto data = std::make_shared<const DataSet>(open_data("preset:overwrite?T=20&K=6&V=5"));
-  const Ruler ruler = ruler_of(1);
   for (const char* id : {"linear", "gated_deltanet", "kda", "rwkv7", "mesanet"}) {
     CAPTURE(id);
     Choice choice;
@@ -505,10 +461,8 @@ TEST_CASE("a chunk's output says that before and inside are what the recurrence 
     const std::string& sentence = view.lines[view.present].sentence;
     CHECK(sentence.starts_with(said + " For “jar” "));
     for (const float width : {960.0F, 1240.0F}) {
-      const StageLayout layout = lay_out(view, {300, 140}, {width, 540}, ruler);
-      CHECK(std::ranges::any_of(layout.words, [&](const PlacedWords& words) {
-        return words.words.starts_with("State passed in + inside");
-      }));
+      const LaidOut layout(view, box_at({300, 140}, {width, 540}), 1);
+      CHECK(layout.says("State passed in + inside"));
     }
     // Another output than the recurrence's is seen.
     Record other = *recurrence;

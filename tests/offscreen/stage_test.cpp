@@ -14,11 +14,11 @@
 #include "app/stage/view.h"
 #include "app/studio/application.h"
 #include "app/views/form_words.h"
-#include "app/window/offscreen.h"
 #include "core/insight/learning.h"
 #include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/computed.h"
+#include "tests/offscreen/drawn.h"
 #include "tests/offscreen/plots.h"
 
 using namespace palimpsest;
@@ -39,7 +39,14 @@ std::string words(const Rectangle& piece) {
                      piece.maximum.x, piece.maximum.y);
 }
 
-std::vector<Rectangle> pieces() { return places_below("step/stage/piece"); }
+/// All that keeps clear of all else: pictures, signs, words, those that lead elsewhere too.
+std::vector<Rectangle> pieces() {
+  std::vector<Rectangle> all;
+  for (const char* kind : {"piece", "name", "line", "more"}) {
+    for (const Rectangle& place : places_below(std::string("step/stage/") + kind)) all.push_back(place);
+  }
+  return all;
+}
 
 /// With the room around what it holds, into which names may reach.
 Rectangle panel() {
@@ -64,10 +71,12 @@ std::string fault() {
   return {};
 }
 
-/// Looks at every step of the blocks that cover one token.
-void check_steps(Application& application, Offscreen& offscreen) {
-  const Trace& trace = *application.session.trace();
+/// Looks at every step of the blocks that cover one token; returns how many lines are not in sight.
+std::size_t check_steps(ShownProgram& program) {
+  Session& session = program.session;
+  const Trace& trace = *session.trace();
   constexpr Index token = 15;  // the end of a batch where there are batches
+  std::size_t hidden = 0;
   for (std::size_t phase = 0; phase < trace.phases.size(); ++phase) {
     const Index block = trace.block_of(token, static_cast<Index>(phase));
     if (trace.block(block).phase != static_cast<Index>(phase)) continue;
@@ -75,37 +84,26 @@ void check_steps(Application& application, Offscreen& offscreen) {
     for (std::size_t i = 0; i < operations.size(); ++i) {
       CAPTURE(operations[i].id);
       const Index row = std::max<Index>(token - trace.block(block).first_token, 0);
-      application.session.set_cursor({block, static_cast<Index>(i), row});
-      application.session.wait();
-      offscreen.pass([&] { application.draw(offscreen.scale()); });
+      session.set_cursor({block, static_cast<Index>(i), row});
+      session.wait();
+      program.pass();
       CHECK(fault() == "");
+      hidden += places_below("step/stage/more").size();
     }
   }
-}
-
-/// Opens `id` with `variant` in `form`.
-void open(Application& application, const std::string& id, const std::string& variant, Form form) {
-  REQUIRE(application.session.open_named(id));
-  application.session.wait();
-  Choice choice = application.session.choice();
-  choice.variant = variant;
-  choice.form = form;
-  application.session.choose(std::move(choice));
-  application.session.wait();
-  REQUIRE(application.session.trace() != nullptr);
+  return hidden;
 }
 
 /// Goes to the operation called `id` of the block that holds `token`.
-void go_to(Application& application, Index token, const std::string& id) {
-  const Trace& trace = *application.session.trace();
+void go_to(Session& session, Index token, const std::string& id) {
+  const Trace& trace = *session.trace();
   for (std::size_t phase = 0; phase < trace.phases.size(); ++phase) {
     const auto& operations = trace.phases[phase].operations;
     const auto found = std::ranges::find(operations, id, &Operation::id);
     if (found == operations.end()) continue;
     const Index block = trace.block_of(token, static_cast<Index>(phase));
-    application.session.set_cursor({block, found - operations.begin(), 0});
-    application.session.wait();
-    return;
+    session.set_cursor({block, found - operations.begin(), 0});
+    return session.wait();
   }
   FAIL("there is no operation " << id);
 }
@@ -134,15 +132,13 @@ constexpr int faded_in = 30;  // frames
 }  // namespace
 
 TEST_CASE("equal matrices in one equation look equal", "[stage]") {
-  Application application;
-  open(application, "preset:overwrite?T=32&K=6&V=5", "lact", Form::recurrent);
-  go_to(application, 20, "momentum");  // M' = G: no momentum is given
-  application.session.wait();
-  const Record& record = *application.session.sight().record;
+  ShownProgram program("step", "preset:overwrite?T=32&K=6&V=5");
+  program.choose("lact", Form::recurrent);
+  go_to(program.session, 20, "momentum");  // M' = G: no momentum is given
+  const Record& record = *program.session.sight().record;
   REQUIRE(record.at("M_after") == record.at("G"));
-  application.pinned = CellFocus{"eta", 0, 0};  // no ring in these two
-  Offscreen offscreen(1280, 800);
-  const Image image = offscreen.render([&] { application.draw(1); }, faded_in);
+  program.application.pinned = CellFocus{"eta", 0, 0};  // no ring in these two
+  const Image image = program.picture(faded_in);
   // The largest pictures are those two.
   std::vector<Rectangle> all = pieces();
   std::ranges::sort(all, std::greater(), [](const Rectangle& piece) { return width(piece) * height(piece); });
@@ -154,66 +150,59 @@ TEST_CASE("equal matrices in one equation look equal", "[stage]") {
 }
 
 TEST_CASE("small matrices grow until their numbers fit", "[stage]") {
-  Application application;
-  open(application, "preset:overwrite?T=8&K=4&V=3", "deltanet", Form::recurrent);
-  go_to(application, 5, "write");
-  for (const auto& [width, height] : {std::pair(1280, 800), std::pair(1920, 1080)}) {
-    CAPTURE(width);
-    Offscreen offscreen(width, height);
-    const auto draw = [&] { return offscreen.render([&] { application.draw(1); }, faded_in); };
-    application.change_view([&](ViewOptions& view) { view.numbers = true; });
-    const Image with = draw();
+  ShownProgram program("step", "preset:overwrite?T=8&K=4&V=3");
+  program.choose("deltanet", Form::recurrent);
+  go_to(program.session, 5, "write");
+  for (const Size& size : usual_sizes) {
+    CAPTURE(size.width);
+    program.resize(size);
+    const auto draw = [&](bool has_numbers) {
+      program.application.change_view([&](ViewOptions& view) { view.numbers = has_numbers; });
+      return program.picture(faded_in).rgb;
+    };
+    const auto with = draw(true);
     CHECK(fault() == "");
-    application.change_view([&](ViewOptions& view) { view.numbers = false; });
-    const Image without = draw();
-    const bool has_numbers = with.rgb != without.rgb;
+    const bool has_numbers = with != draw(false);
     CHECK(has_numbers);
   }
 }
 
 TEST_CASE("the matrices of a step are as large as designed", "[stage]") {
-  Application application;
-  application.open_first_capture();
-  application.session.wait();
-  go_to(application, 42, "update");
+  ShownProgram program;
+  go_to(program.session, 42, "update");
   struct Window {
-    int width;
-    int height;
-    float scale;
+    Size size;
     float side;  // of the three matrices, in design pixels (design: Step)
   };
   for (const Window& window :
-       {Window{1280, 800, 1, 192}, Window{1920, 1080, 1, 320}, Window{3840, 2160, 2, 320}}) {
-    CAPTURE(window.width);
-    Offscreen offscreen(window.width, window.height, window.scale);
-    for (int i = 0; i < faded_in; ++i) {
-      offscreen.pass([&] { application.draw(offscreen.scale()); });
-      application.session.wait();
-    }
+       {Window{usual_sizes[0], 192}, Window{usual_sizes[1], 320}, Window{{3840, 2160, 2}, 320}}) {
+    CAPTURE(window.size.width);
+    program.resize(window.size);
+    program.draw();
+    program.pass(faded_in);
     CHECK(fault() == "");
     std::vector<float> sides;
     for (const Rectangle& piece : pieces()) sides.push_back(std::min(width(piece), height(piece)));
     std::ranges::sort(sides, std::greater());
     REQUIRE(sides.size() > 3);
-    CHECK(sides[2] >= window.side * window.scale);
+    CHECK(sides[2] >= window.side * window.size.scale);
   }
 }
 
 TEST_CASE("a frame in which nothing changes makes nothing of the stage anew", "[stage]") {
   for (const Form form : all_forms) {
     CAPTURE(name(form));
-    Application application;
-    open(application, "preset:overwrite?T=24&K=6&V=5", "gated_deltanet", form);
-    Offscreen offscreen(1280, 800);
+    ShownProgram program("step", "preset:overwrite?T=24&K=6&V=5");
+    program.choose("gated_deltanet", form);
     const auto draw = [&](int frames) {
-      for (int i = 0; i < frames; ++i) offscreen.pass([&] { application.draw(1); });
+      program.pass(frames);
       return std::pair(stage_work().views, stage_work().layouts);
     };
     const auto [views, layouts] = draw(faded_in);
     CHECK(draw(20) == std::pair(views, layouts));
-    application.session.step(Session::Grain::operation, 1);
+    program.session.step(Session::Grain::operation, 1);
     CHECK(draw(5) == std::pair(views + 1, layouts + 1));
-    application.change_view(
+    program.application.change_view(
         [](ViewOptions& view) { view.numbers = !view.numbers; });  // drawn another way, in the same places
     CHECK(draw(5) == std::pair(views + 1, layouts + 1));
   }
@@ -222,16 +211,15 @@ TEST_CASE("a frame in which nothing changes makes nothing of the stage anew", "[
 TEST_CASE("a result grows out of its operands, unless that is switched off", "[stage]") {
   for (const bool grows : {true, false}) {
     CAPTURE(grows);
-    Application application;
-    open(application, "preset:overwrite?T=24&K=9&V=8", "gated_deltanet", Form::recurrent);
-    application.change_view([&](ViewOptions& view) { view.growth = grows; });
-    go_to(application, 2, "update");
-    Offscreen offscreen(1280, 800);
-    offscreen.render([&] { application.draw(1); }, faded_in);
-    go_to(application, 2, "write");
+    ShownProgram program("step", "preset:overwrite?T=24&K=9&V=8");
+    program.choose("gated_deltanet", Form::recurrent);
+    program.application.change_view([&](ViewOptions& view) { view.growth = grows; });
+    go_to(program.session, 2, "update");
+    program.pass(faded_in);
+    go_to(program.session, 2, "write");
     // The pictures of the step, without the strip of tiles whose lines show how far it has grown.
     const auto result = [&](int frames) {
-      const Image image = offscreen.render([&] { application.draw(1); }, frames);
+      const Image image = program.picture(frames);
       return pixels(image, largest_piece());
     };
     const auto early = result(3);
@@ -241,20 +229,15 @@ TEST_CASE("a result grows out of its operands, unless that is switched off", "[s
 }
 
 TEST_CASE("an enlarged picture has the Stage to itself, with its figures", "[stage]") {
-  Application application;
-  open(application, "preset:overwrite?T=24&K=9&V=8", "gated_deltanet", Form::recurrent);
-  go_to(application, 20, "write");
-  Offscreen offscreen(1280, 800);
+  ShownProgram program("step", "preset:overwrite?T=24&K=9&V=8");
+  Application& application = program.application;
+  program.choose("gated_deltanet", Form::recurrent);
+  go_to(program.session, 20, "write");
   const auto largest = [&] {
-    for (int i = 0; i < faded_in; ++i) {
-      offscreen.pass([&] { application.draw(1); });
-      application.session.wait();
-    }
-    CHECK(application.undrawn() == "");
+    program.draw();
     CHECK(fault() == "");
-    float size = 0;
-    for (const Rectangle& piece : pieces()) size = std::max(size, width(piece) * height(piece));
-    return size;
+    const Rectangle piece = largest_piece();
+    return width(piece) * height(piece);
   };
   const float usual = largest();
   const Command& enlarge = find_command(application, "view.enlarge");
@@ -263,8 +246,8 @@ TEST_CASE("an enlarged picture has the Stage to itself, with its figures", "[sta
   perform(enlarge, application);
   CHECK(application.enlarged == "S_after");
   CHECK(largest() > usual);
-  application.session.step(Session::Grain::operation, 1);  // the tensor is still there
-  application.session.wait();
+  program.session.step(Session::Grain::operation, 1);  // the tensor is still there
+  program.session.wait();
   CHECK(largest() > usual);
   application.enlarged = "no tensor";
   CHECK(largest() < 2 * usual);
@@ -275,37 +258,21 @@ TEST_CASE("an enlarged picture has the Stage to itself, with its figures", "[sta
 }
 
 TEST_CASE("a click on the name of a picture, or on the mark in its corner, enlarges it", "[stage]") {
-  Application application;
-  open(application, "preset:overwrite?T=24&K=12&V=10", "gated_deltanet", Form::recurrent);
-  Offscreen offscreen(1280, 800);
-  ImGuiIO& io = ImGui::GetIO();
-  const auto draw = [&](int frames) {
-    for (int i = 0; i < frames; ++i) offscreen.pass([&] { application.draw(1); });
-  };
-  const auto point_at = [&](const Rectangle& place) {
-    io.AddMousePosEvent((place.minimum.x + place.maximum.x) / 2, (place.minimum.y + place.maximum.y) / 2);
-    draw(2);
-  };
+  ShownProgram program("step", "preset:overwrite?T=24&K=12&V=10");
+  Application& application = program.application;
+  program.choose("gated_deltanet", Form::recurrent);
   const auto click = [&](const Rectangle& place) {
-    point_at(place);
-    for (const bool down : {true, false}) {
-      io.AddMouseButtonEvent(ImGuiMouseButton_Left, down);
-      draw(1);
-    }
-    draw(60);  // so that the next click is not a double one
+    program.click(place);
+    program.pass(60);  // so that the next click is not a double one
   };
-  const auto place_of = [&](const std::string& tensor) {
-    const Part* name = parts().find("step/stage/name/" + tensor);
-    REQUIRE(name);
-    return name->where;
-  };
-  go_to(application, 20, "write");
-  draw(faded_in);
+  go_to(program.session, 20, "write");
+  program.pass(faded_in);
   // By its name, or its symbol.
-  click(place_of("S_after"));
+  const std::string name = "step/stage/name/S_after";
+  click(place_of(name));
   CHECK(application.enlarged == "S_after");
   CHECK_FALSE(application.pinned);
-  click(place_of("S_after"));
+  click(place_of(name));
   CHECK_FALSE(application.enlarged);
 
   // A click on a cell holds it. The mark comes with the pointer.
@@ -322,54 +289,40 @@ TEST_CASE("a click on the name of a picture, or on the mark in its corner, enlar
   CHECK(application.enlarged == held.tensor);
   CHECK(*application.pinned == held);  // no cell below the mark
   application.enlarged.reset();
-  draw(2);
+  program.pass(2);
 
   // A double click does not take back what its first half did.
-  point_at(place_of("S_after"));
-  for (const bool down : {true, false, true, false}) {
-    io.AddMouseButtonEvent(ImGuiMouseButton_Left, down);
-    draw(1);
-  }
+  const Rectangle place = place_of(name);
+  program.click(place);
+  program.click(place);
   CHECK(application.enlarged == "S_after");
 }
 
 TEST_CASE("a click on a line of a chunk goes there, and the wheel to the one beside it", "[stage]") {
-  Application application;
-  Offscreen offscreen(1280, 800);
-  application.open_first_capture();
-  application.session.wait();
-  Choice choice = application.session.choice();
-  choice.form = Form::chunkwise;
-  application.session.choose(std::move(choice));
-  application.session.wait();
-  ImGuiIO& io = ImGui::GetIO();
+  ShownProgram program;
+  Session& session = program.session;
+  program.choose(Form::chunkwise);
+  const auto operation = [&] { return session.cursor().operation; };
   const auto draw = [&](int frames) {
     for (int i = 0; i < frames; ++i) {
-      offscreen.pass([&] { application.draw(1); });
-      application.session.wait();
+      program.pass();
+      session.wait();
     }
   };
-  const auto operation = [&] { return application.session.cursor().operation; };
-  application.session.set_cursor({application.session.cursor().block, 0, 0});
+  session.set_cursor({session.cursor().block, 0, 0});
   draw(faded_in);
   const auto leading = parts().below("step/stage/line");
   REQUIRE_FALSE(leading.empty());
-  const Rectangle place = leading.front()->where;
   const Index next = std::stoi(leading.front()->path.substr(std::string("step/stage/line/").size()));
   REQUIRE(next > 0);
-  io.AddMousePosEvent((place.minimum.x + place.maximum.x) / 2, (place.minimum.y + place.maximum.y) / 2);
-  draw(2);
-  for (const bool down : {true, false}) {
-    io.AddMouseButtonEvent(ImGuiMouseButton_Left, down);
-    draw(1);
-  }
+  program.click(leading.front()->where);
   draw(2);
   CHECK(operation() == next);
 
   // Every line is reached, the last and the first are ends, and half a turn is not enough.
   std::vector<Index> reached = {operation()};
   const auto turn = [&](float by) {
-    io.AddMouseWheelEvent(0, by);
+    ImGui::GetIO().AddMouseWheelEvent(0, by);
     draw(3);
     return operation();
   };
@@ -384,22 +337,21 @@ TEST_CASE("a click on a line of a chunk goes there, and the wheel to the one bes
 }
 
 TEST_CASE("states are turned together with their equation", "[stage]") {
-  Application application;
-  open(application, "preset:overwrite?T=8&K=9&V=3", "gated_deltanet", Form::recurrent);
-  go_to(application, 5, "write");
-  Offscreen offscreen(1280, 800);
+  ShownProgram program("step", "preset:overwrite?T=8&K=9&V=3");
+  Application& application = program.application;
+  program.choose("gated_deltanet", Form::recurrent);
+  go_to(program.session, 5, "write");
   const auto first_picture = [&] {
-    offscreen.render([&] { application.draw(1); });
+    program.pass(2);
     CHECK(fault() == "");
-    for (const Rectangle& piece : pieces()) {
+    for (const Rectangle& piece : places_below("step/stage/piece")) {
       if (height(piece) > 60) return piece;
     }
     return Rectangle{};
   };
-  application.session.wait();
   const Rectangle tall = first_picture();  // S_t, key x value
   CHECK(height(tall) > width(tall));
-  const Record& recorded = *application.session.sight().record;
+  const Record& recorded = *program.session.sight().record;
   CHECK(&shown(application).record == &recorded);
 
   application.pinned = CellFocus{"S_after", 7, 2};
@@ -417,53 +369,41 @@ TEST_CASE("states are turned together with their equation", "[stage]") {
 }
 
 TEST_CASE("the stage says in its middle why a form is missing", "[stage]") {
-  Application application;
-  application.open_first_capture();
-  application.session.wait();
-  Choice choice = application.session.choice();
-  choice.variant = "ttt_mlp";
-  choice.form = Form::parallel;
-  application.session.choose(std::move(choice));
-  application.session.wait();
-  REQUIRE(application.session.trace() == nullptr);
-  Offscreen offscreen(1280, 800);
-  offscreen.render([&] { application.draw(1); });
+  ShownProgram program;
+  program.choose("ttt_mlp", Form::parallel);
+  REQUIRE(program.session.trace() == nullptr);
+  program.pass(2);
   REQUIRE(pieces().size() == 1);
   const Rectangle words = pieces().front();
   CHECK(is_inside(words, panel()));
-  const float middle = (panel().minimum.x + panel().maximum.x) / 2;
-  CHECK(std::abs((words.minimum.x + words.maximum.x) / 2 - middle) < pixel_slack);
+  CHECK(std::abs(middle_of(words).x - middle_of(panel()).x) < pixel_slack);
 }
 
 TEST_CASE("while other data come, the old step is drawn with its own words", "[stage]") {
-  Application application;
-  Offscreen offscreen(1280, 800);
+  ShownProgram program;
   for (int round = 0; round < 10; ++round) {
-    open(application, "preset:overwrite?T=60&K=6&V=5", "gated_deltanet", Form::recurrent);
-    application.session.go_to_token(59);
-    application.session.wait();
-    application.session.open_named("preset:overwrite?T=12&K=3&V=4");
+    program.open("preset:overwrite?T=60&K=6&V=5");
+    program.choose("gated_deltanet", Form::recurrent);
+    program.session.go_to_token(59);
+    program.session.wait();
+    program.session.open_named("preset:overwrite?T=12&K=3&V=4");
     for (int frame = 0; frame < 3; ++frame) {
-      offscreen.pass([&] { application.draw(1); });
-      CHECK(application.undrawn() == "");
+      program.pass();
+      CHECK(program.application.undrawn() == "");
       CHECK(fault() == "");
     }
   }
 }
 
 TEST_CASE("the warning of a memory that runs away is what core found", "[stage]") {
-  Application application;
-  application.open_first_capture();
-  application.session.wait();
-  Offscreen offscreen(1280, 800);
-  CHECK_FALSE(application.session.computed()->divergence);
-  CHECK(kind_range(*application.session.computed(), Role::state) > 0);
-  Choice choice = application.session.choice();
-  set_slider(choice.edits, "scale_strength", 3);
-  set_slider(choice.edits, "scale_keys", 2);
-  application.session.choose(std::move(choice));
-  application.session.wait();
-  const Computation& computed = *application.session.computed();
+  ShownProgram program;
+  CHECK_FALSE(program.session.computed()->divergence);
+  CHECK(kind_range(*program.session.computed(), Role::state) > 0);
+  program.choose([](Choice& choice) {
+    set_slider(choice.edits, "scale_strength", 3);
+    set_slider(choice.edits, "scale_keys", 2);
+  });
+  const Computation& computed = *program.session.computed();
   REQUIRE(computed.divergence);
   const std::string words = divergence_words(*computed.divergence);
   CHECK_THAT(words, says(computed.divergence->words));
@@ -497,18 +437,10 @@ TEST_CASE("the number beside the sliders is that of the token's step in core", "
 }
 
 TEST_CASE("a formula that is high has a line of its own above the tiles", "[stage]") {
-  Application application;
-  application.open_first_capture();
-  application.session.wait();
-  Offscreen offscreen(1280, 800);
+  ShownProgram program;
   const auto above = [&](const char* id) {
-    Choice choice = application.session.choice();
-    choice.variant = id;
-    application.session.choose(std::move(choice));
-    for (int turn = 0; turn < 3; ++turn) {
-      application.session.wait();
-      offscreen.pass([&] { application.draw(1); });
-    }
+    program.choose(id);
+    program.draw();
     float top = HUGE_VALF;
     for (const Rectangle& piece : pieces()) top = std::min(top, piece.minimum.y);
     return top - panel().minimum.y;
@@ -518,44 +450,31 @@ TEST_CASE("a formula that is high has a line of its own above the tiles", "[stag
 }
 
 TEST_CASE("on the stage nothing overlaps and nothing leaves the panel", "[stage]") {
-  struct Turned {
-    int width;
-    int height;
-    float scale;
-    bool turned;
-  };
+  std::size_t hidden = 0;  // lines that are not in sight
   // Both ways to write a state, each at another end of the usual windows.
-  for (const Turned& window : {Turned{1280, 800, 1, false}, Turned{3840, 2160, 2, true}}) {
-    Application application;
-    application.open_first_capture();
-    application.session.wait();
-    application.change_view([&](ViewOptions& view) { view.state_value_by_key = window.turned; });
-    Offscreen offscreen(window.width, window.height, window.scale);
-    offscreen.pass([&] { application.draw(offscreen.scale()); });
+  for (const auto& [size, is_turned] : {std::pair(usual_sizes[0], false), {Size{3840, 2160, 2}, true}}) {
+    ShownProgram program("step", {}, size);
+    program.application.change_view([&](ViewOptions& view) { view.state_value_by_key = is_turned; });
+    program.pass();
     for (const Variant& variant : variants()) {
       for (const Form form : all_forms) {
-        Choice choice = application.session.choice();
-        choice.variant = variant.id;
-        choice.form = form;
-        application.session.choose(std::move(choice));
-        application.session.wait();
-        if (!application.session.trace()) continue;
-        CAPTURE(variant.id, name(form), window.width);
-        check_steps(application, offscreen);
+        program.choose(variant.id, form);
+        if (!program.session.trace()) continue;
+        CAPTURE(variant.id, name(form), size.width);
+        hidden += check_steps(program);
       }
     }
   }
+  CHECK(hidden > 10);
 }
 
 TEST_CASE("an update that is faint on the memory's scale has its own, and the legend says so", "[stage]") {
-  Application application;
-  Offscreen offscreen(1280, 800);
+  ShownProgram program;
   const auto largest = [&](const std::string& variant, const std::string& operation,
                            const std::string& tensor) {
-    open(application, "capture:gated_deltanet_overwrite_l1", variant, Form::recurrent);
-    go_to(application, 42, operation);
-    offscreen.pass([&] { application.draw(offscreen.scale()); });
-    const Sight& sight = application.session.sight();
+    program.choose(variant, Form::recurrent);
+    go_to(program.session, 42, operation);
+    const Sight& sight = program.session.sight();
     const Trace& trace = *sight.trace;
     const Phase& phase = trace.phase(trace.block(sight.cursor.block));
     ColourRanges ranges(*sight.computation, trace, phase, *sight.record, true);

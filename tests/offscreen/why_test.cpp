@@ -17,6 +17,8 @@
 #include "core/base/error.h"
 #include "core/variants/variants.h"
 #include "tests/catch.h"
+#include "tests/offscreen/drawn.h"
+#include "tests/offscreen/plots.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -41,27 +43,33 @@ double sum_of(const std::vector<CellPart>& parts) {
   return sum;
 }
 
-void go_to_operation(Application& application, Index operation) {
-  Cursor cursor = application.session.cursor();
-  cursor.operation = operation;
-  application.session.set_cursor(cursor);
-}
-
-/// Draws until what is asked for is there.
-void draw(Application& application, Offscreen& offscreen, int turns = 4) {
-  for (int turn = 0; turn < turns; ++turn) {
-    application.session.wait();
-    offscreen.pass([&] { application.draw(1); });
-    application.session.questions().wait();
+/// The first capture at a word.
+class WhyProgram : public ShownProgram {
+ public:
+  explicit WhyProgram(const Size& size = usual_sizes[0], Index token = 42) : ShownProgram("step", {}, size) {
+    session.go_to_token(token);
+    draw();
   }
-}
 
-void open(Application& application, Index token = 42) {
-  application.open_first_capture();
-  application.session.wait();
-  application.session.go_to_token(token);
-  application.session.wait();
-}
+  void go_to_operation(Index operation) {
+    Cursor cursor = session.cursor();
+    cursor.operation = operation;
+    session.set_cursor(cursor);
+    draw();
+  }
+
+  /// Holds a cell as a click does.
+  void hold(const CellFocus& cell) {
+    application.pinned = cell;
+    draw();
+  }
+};
+
+/// What a part of the panel says; empty: it is not there.
+std::string said(const std::string& part) { return words_at("step/why/" + part); }
+
+/// Whether all of it is.
+bool is_in_sight() { return parts().find("step/why")->is_whole(); }
 
 }  // namespace
 
@@ -141,13 +149,10 @@ TEST_CASE("of the parts of a sum as many are named as have room, what is no numb
 }
 
 TEST_CASE("without a pointer the largest number of the step is explained", "[why]") {
-  Application application;
-  Offscreen offscreen(1280, 800);
-  open(application);
-  draw(application, offscreen);
+  WhyProgram program;
+  Application& application = program.application;
   for (int operation = 0; operation < 6; ++operation) {
-    go_to_operation(application, operation);
-    draw(application, offscreen);
+    program.go_to_operation(operation);
     CHECK(application.focus_is_usual());
     REQUIRE(application.focus().has_value());
     const CellFocus cell = *application.focus();
@@ -157,53 +162,24 @@ TEST_CASE("without a pointer the largest number of the step is explained", "[why
     CHECK(std::abs(values(cell.row, cell.column)) == values.cwiseAbs().maxCoeff());
   }
   // A state that is shown the other way round keeps its number.
-  go_to_operation(application, 4);
-  draw(application, offscreen);
+  program.go_to_operation(4);
   const CellFocus before = *application.focus();
   application.turn_states();
-  draw(application, offscreen);
+  program.draw();
   CHECK(application.focus()->row == before.column);
   CHECK(application.focus()->column == before.row);
   // A click holds another one, Esc lets go.
-  application.pinned = CellFocus{"S_after", 1, 2};
-  draw(application, offscreen);
+  program.hold({"S_after", 1, 2});
   CHECK_FALSE(application.focus_is_usual());
   CHECK(application.focus() == application.pinned);
-  CHECK(application.undrawn() == "");
 }
-
-namespace {
-
-/// What a part of the panel says; empty: it is not there.
-std::string said(const std::string& part) {
-  const Part* const found = parts().find("step/why/" + part);
-  return found ? found->words : std::string();
-}
-
-/// Whether all of it is.
-bool is_in_sight() { return parts().find("step/why")->is_whole(); }
-
-/// A program with a cell that a click holds, once its writers are told apart.
-struct HeldWhy {
-  explicit HeldWhy(const char* tensor, int width = 1280, int height = 800) : offscreen(width, height) {
-    open(application);
-    application.pinned = CellFocus{tensor, 31, 27};
-    draw(application, offscreen);
-  }
-
-  Application application;
-  Offscreen offscreen;
-};
-
-}  // namespace
 
 TEST_CASE("a number that the words before left says who wrote it, and what became of that", "[why]") {
+  WhyProgram program;
   for (const char* tensor : {"S_before", "S_decayed", "S_after"}) {
     CAPTURE(tensor);
-    const HeldWhy held(tensor);
-    const std::string fate = said("fate");
-    CHECK_THAT(fate, says(" wrote "));
-    CHECK_THAT(fate, says("; left "));
+    program.hold({tensor, 31, 27});
+    CHECK_THAT(said("fate"), says(" wrote ") && says("; left "));
   }
 }
 
@@ -237,10 +213,7 @@ TEST_CASE("what was erased says which way each part went", "[why]") {
 
 TEST_CASE("which cell is explained stands beside the title, never on it", "[why]") {
   const auto origin_at = [](int width) {
-    Application application;
-    Offscreen offscreen(width, 800);
-    open(application, 6);
-    draw(application, offscreen, 3);
+    const WhyProgram program({width, 800}, 6);
     return said("origin");
   };
   CHECK(origin_at(1280) == "the largest, ringed");
@@ -248,16 +221,13 @@ TEST_CASE("which cell is explained stands beside the title, never on it", "[why]
 }
 
 TEST_CASE("why a number is what it is stands in sight whole, in a small window too", "[why]") {
-  for (const auto& [width, height] : {std::pair{1280, 800}, std::pair{1920, 1080}}) {
-    CAPTURE(width);
-    Application application;
-    Offscreen offscreen(width, height);
-    open(application);
+  for (const Size& size : usual_sizes) {
+    CAPTURE(size.width);
+    WhyProgram program(size);
     int fates = 0;
     for (int operation = 0; operation < 6; ++operation) {
       CAPTURE(operation);
-      go_to_operation(application, operation);
-      draw(application, offscreen, 6);
+      program.go_to_operation(operation);
       CHECK(is_in_sight());
       fates += said("fate").empty() ? 0 : 1;
     }
@@ -304,14 +274,11 @@ TEST_CASE("the terms of a cell that is an inner product or a sum add up to it", 
 }
 
 TEST_CASE("an inner product is explained by bars of its products, in sight whole", "[why]") {
-  for (const auto& [width, height] : {std::pair{1280, 800}, std::pair{1920, 1080}}) {
-    Application application;
-    Offscreen offscreen(width, height);
-    open(application);
-    look_at(application.session, "softmax", Form::recurrent, 42);
-    go_to_operation(application, 0);
-    draw(application, offscreen);
-    CAPTURE(width);
+  for (const Size& size : usual_sizes) {
+    WhyProgram program(size);
+    look_at(program.session, "softmax", Form::recurrent, 42);
+    program.go_to_operation(0);
+    CAPTURE(size.width);
     CHECK(parts().below("step/why/parts").size() >= 1 + 3 + 1);  // with the list itself and the sum
     CHECK(is_in_sight());
   }
