@@ -21,8 +21,7 @@ constexpr float after_number = 5;
 constexpr float below_head = 4;
 constexpr float most_rising = 40;
 constexpr float least_title = 60;
-constexpr float names_part = 0.22F;    // of the room, at most
-constexpr float small_number = 0.84F;  // of the usual size, where a number would not fit
+constexpr float names_part = 0.22F;  // of the room, at most
 
 float width_of_number(const std::string& number) {
   if (number.empty()) return 0;
@@ -164,7 +163,7 @@ class CellPainter {
     list_->AddRectFilled(from, {from.x + size.x - px(1), from.y + size.y - px(1)}, style::colour(paper));
     const float usual = style::font_size(style::Text::number_small);
     for (const std::string& number : tables_.written(value, cell)) {
-      for (const float letters : {usual, usual * small_number}) {
+      for (const float letters : {usual, usual * style::least_number}) {
         ImGui::PushFont(style::font(style::Text::number_small), letters);
         const ImVec2 extent = text_extent(number);
         const bool fits = extent.x <= size.x - (letters == usual ? px(2) : 0) && extent.y <= size.y;

@@ -140,7 +140,7 @@ class Drawing {
   void draw_content(const Text& text, const Placed& placed) const {
     const style::TextStyle letters(text.style);
     const float line_height = text_extent("x").y;
-    const float step = line_height + px(4);
+    const float step = line_height + px(text.between);
     ImVec2 at = placed.where.minimum;
     if (text.rises) {
       const float inset = std::floor((placed.size().x - line_height) / 2);
@@ -214,12 +214,7 @@ class Drawing {
       heat_map(scope_path(), *picture.values, picture.version, from, size, picture.look);
       ImGui::Dummy(size);
       if (picture.told && ImGui::IsItemHovered()) {
-        const Matrix<double>& all = *picture.values;
-        const MatrixBlock& block = picture.look.block;
-        Index rows = block.rows < 0 ? all.rows() - block.first_row : block.rows;
-        Index columns = block.columns < 0 ? all.cols() - block.first_column : block.columns;
-        if (picture.look.transposed) std::swap(rows, columns);
-        if (const auto cell = hovered_cell(from, size, rows, columns, ImGui::GetIO().MousePos))
+        if (const auto cell = pointed_cell(*picture.values, picture.look, from, size))
           tooltip(picture.told(*cell));
       }
     }
@@ -429,24 +424,15 @@ class Drawing {
                               : is_cut           ? words + "###" + button.words
                                                  : words;
     const auto pressed = [&] {
-      switch (button.look) {
-        case Button::Look::pill:
-          return style::pill_button(label.c_str(), button.chosen, button.ink, placed.size().x);
-        case Button::Look::word:
-          return style::word_button(label.c_str(), 20, button.ink);
-        case Button::Look::link:
-          return style::link_button(label.c_str(), 20, button.ink);
-        case Button::Look::tab:
-          return style::tab_button(label.c_str(), button.chosen);
-        case Button::Look::segment:
-          ImGui::SetNextItemWidth(placed.size().x);
-          return style::segment_button(label.c_str(), button.chosen,
-                                       {.first = button.first, .last = button.last});
-        case Button::Look::icon:
-          return palimpsest::icon_button(node.name.c_str(), button.icon, button.icon_size);
-        case Button::Look::line:
-          break;
-      }
+      if (button.look == Button::Look::icon)
+        return palimpsest::icon_button(node.name.c_str(), button.icon, button.icon_size);
+      if (button.look != Button::Look::line)
+        return style::button(label.c_str(), {.shape = shape_of(button.look),
+                                             .chosen = button.chosen,
+                                             .colour = button.ink,
+                                             .width = placed.size().x,
+                                             .first = button.first,
+                                             .last = button.last});
       const style::TextStyle letters(button.chosen ? style::Text::strong : style::Text::body);
       return ImGui::Selectable(label.c_str(), button.chosen, ImGuiSelectableFlags_NoAutoClosePopups,
                                placed.size());
@@ -511,7 +497,7 @@ class Drawing {
   static void draw_content(const Menu& menu, const Placed& placed) {
     const std::string id = std::string(piece_of(*placed.node));
     const std::string label = fmt::format("{}###{}", placed.lines.front(), id);
-    if (style::pill_button(label.c_str(), false, 0, placed.size().x)) ImGui::OpenPopup(id.c_str());
+    if (style::button(label.c_str(), {.width = placed.size().x})) ImGui::OpenPopup(id.c_str());
     const Rectangle pill = last_item();
     const ImGuiViewport* viewport = ImGui::GetMainViewport();
     const float end = viewport->WorkPos.x + viewport->WorkSize.x - px(style::panel_gap);

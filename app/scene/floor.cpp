@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "app/gl/context_local.h"
-#include "app/scene/floor_marks.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {

@@ -218,4 +218,12 @@ const Part* floor_part(std::string_view name);
 /// How much of its colour a token keeps that is still to come.
 inline constexpr float floor_to_come = 0.38F;
 
+/// The marks, lines and numbers of a row in `place`, over the present clip rectangle.
+void draw_floor_marks(const Floor& floor, const FloorRow& row, const FloorColumns& columns,
+                      const Rectangle& place);
+
+/// What it is called and the words of its lines, left of the columns from `gutter` on. Notes the part
+/// "ROW/name".
+void draw_floor_label(const FloorRow& row, const FloorColumns& columns, const Rectangle& place, float gutter);
+
 }  // namespace palimpsest

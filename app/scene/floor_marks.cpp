@@ -1,4 +1,4 @@
-#include "app/scene/floor_marks.h"
+#include "app/scene/floor.h"
 
 #include <fmt/format.h>
 

@@ -9,7 +9,6 @@ namespace palimpsest::scene {
 namespace {
 
 // In design pixels.
-constexpr float between_lines = 4;
 constexpr float slider_height = 40;
 constexpr float input_height = 30;
 constexpr float choice_height = 20;
@@ -33,31 +32,6 @@ constexpr float least_named_square = 12;  // wide
 constexpr float square_titles = 29;       // the two lines above the names
 
 constexpr float unbounded = std::numeric_limits<float>::infinity();
-
-/// How a button takes room: its letters, what is beside its words, its height.
-struct ButtonSize {
-  style::Text style;
-  float padding;
-  float height;
-};
-
-ButtonSize size_of(Button::Look look) {
-  switch (look) {
-    case Button::Look::pill:
-      return {style::Text::body, 14, 28};
-    case Button::Look::segment:
-      return {style::Text::body, 12, 26};
-    case Button::Look::tab:
-      return {style::Text::body, 0, 28};
-    case Button::Look::line:
-      return {style::Text::strong, 0, choice_height};
-    case Button::Look::word:
-    case Button::Look::link:
-    case Button::Look::icon:
-      break;
-  }
-  return {style::Text::caption, 0, 20};
-}
 
 void shift(Placed& placed, ImVec2 by) {
   placed.where.minimum = {placed.where.minimum.x + by.x, placed.where.minimum.y + by.y};
@@ -143,7 +117,7 @@ class Layout {
     if (text.centred) extent.x = std::max(extent.x, room.x);
     extent = {std::ceil(extent.x), text.height > 0
                                        ? px(text.height)
-                                       : count * letters + std::max(count - 1, 0.0F) * px(between_lines)};
+                                       : count * letters + std::max(count - 1, 0.0F) * px(text.between)};
     placed.where.maximum = text.rises ? ImVec2{extent.y, extent.x} : extent;
     return placed;
   }
@@ -214,17 +188,19 @@ class Layout {
   }
 
   Placed put(const Button& button, ImVec2 room) const {
-    const ButtonSize size = size_of(button.look);
-    const float words = std::ceil(ruler_.words(button.words + button.tail, size.style, -1).x);
+    if (button.look == Button::Look::icon) return sized({px(button.icon_size), px(button.icon_size)});
+    const bool is_line = button.look == Button::Look::line;
+    const style::ButtonSize size = is_line ? style::ButtonSize{style::Text::strong, 0, choice_height}
+                                           : style::button_size(shape_of(button.look));
+    const float words = std::ceil(ruler_.words(button.words + button.tail, size.text, -1).x);
     const bool is_tight = button.look == Button::Look::segment && button.fit == Fit::shorten;
     const float around = 2 * px(is_tight ? tight_segment : size.padding);
-    if (button.look == Button::Look::icon) return sized({px(button.icon_size), px(button.icon_size)});
-    if (button.look == Button::Look::line) return sized({std::max(room.x, words), px(size.height)});
+    if (is_line) return sized({std::max(room.x, words), px(size.height)});
     if (button.fit != Fit::shorten || words + around <= room.x)
       return sized({words + around, px(size.height)});
     Placed placed = sized({std::max(room.x, around), px(size.height)});
-    const float room_of_words = placed.size().x - around - ruler_.words(button.tail, size.style, -1).x;
-    placed.lines = {ruler_.shortened(button.words, size.style, room_of_words) + button.tail};
+    const float room_of_words = placed.size().x - around - ruler_.words(button.tail, size.text, -1).x;
+    placed.lines = {ruler_.shortened(button.words, size.text, room_of_words) + button.tail};
     return placed;
   }
 

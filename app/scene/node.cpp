@@ -192,6 +192,8 @@ Node plotted(Plot plot, std::function<void(const PlotDone&)> done) {
   return {Plotted{std::move(plot), std::move(done)}};
 }
 
+style::ButtonShape shape_of(Button::Look look) { return static_cast<style::ButtonShape>(look); }
+
 std::string_view piece_of(const Node& node) {
   if (!node.name.empty()) return node.name;
   if (const auto* button = std::get_if<Button>(&node.content)) return button->words;

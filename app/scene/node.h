@@ -60,6 +60,7 @@ struct Text {
   Fit fit = Fit::wrap;
   std::size_t most_lines = 0;  // of what is wrapped: the last of them is cut; 0: any number
   bool centred = false;        // each line in the middle of its room
+  float between = 4;           // lines, in design pixels
   bool rises = false;          // one line that is read from below
   float height = 0;            // design pixels that it takes, in whose middle it is; 0: as its letters need
 };
@@ -177,7 +178,7 @@ struct Squares {
 
 /// Something that can be pressed. Its words (or its name, as of an icon) are its identity.
 struct Button {
-  enum class Look : std::uint8_t { pill, word, link, tab, segment, line, icon };
+  enum class Look : std::uint8_t { pill, segment, tab, word, link, line, icon };  // as ButtonShape, and two
   std::string words = {};
   Look look = Look::pill;
   bool chosen = false;
@@ -437,6 +438,9 @@ Node scroll(std::string_view name, Node node);
 /// As many of the parts, "one; another", as have room on a line.
 Node as_many(const std::vector<std::string>& parts, Ink ink = dim_ink);
 Node plotted(Plot plot, std::function<void(const PlotDone&)> done = nullptr);
+
+/// Of a button that is neither a line nor an icon.
+style::ButtonShape shape_of(Button::Look look);
 
 /// Its piece of the path: its name, or the words of what can be pressed; empty: none.
 std::string_view piece_of(const Node& node);

@@ -265,11 +265,8 @@ class PlotPainter {
     outline(mark, box);
     note_mark(mark, box);
     if (!mark.told || !ImGui::IsWindowHovered()) return;
-    const bool turned = mark.heat.transposed;
-    const Index rows = turned ? mark.numbers->cols() : mark.numbers->rows();
-    const Index columns = turned ? mark.numbers->rows() : mark.numbers->cols();
-    const auto cell = hovered_cell(box.minimum, size, rows, columns, ImGui::GetMousePos());
-    if (cell) tell(box, mark.told(turned ? Cell{cell->column, cell->row} : *cell));
+    const auto cell = pointed_cell(*mark.numbers, mark.heat, box.minimum, size);
+    if (cell) tell(box, mark.told(mark.heat.transposed ? Cell{cell->column, cell->row} : *cell));
   }
 
   void draw_line(const PlotMark& mark) {

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "app/stage/box.h"
-#include "app/stage/fading_cells.h"
+#include "app/stage/ranges.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {

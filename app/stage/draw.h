@@ -36,7 +36,8 @@ struct StageScene {
 };
 
 /// Draws a picture or a number. The pointer reads it, unless it is a small one that is but to be recognised;
-/// a mark in its corner, the part "mark/TENSOR", enlarges it. Notes what is framed for its symbol as "pointed".
+/// a mark in its corner, the part "mark/TENSOR", enlarges it. Notes what is framed for its symbol as
+/// "pointed".
 void draw_picture(const Box& picture, const Rectangle& where, bool is_thumbnail, StageScene& scene);
 
 /// Lines over steps; what is written around them is placed by itself.

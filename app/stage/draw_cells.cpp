@@ -9,7 +9,6 @@
 #include "app/gl/context_local.h"
 #include "app/scene/parts.h"
 #include "app/stage/draw.h"
-#include "app/stage/fading_cells.h"
 #include "app/widgets/text.h"
 #include "core/base/text.h"
 #include "core/numbers/between.h"
@@ -22,7 +21,6 @@ using style::px;
 
 constexpr Index few_cells = 8;           // cells
 constexpr float least_number_cell = 20;  // no number fits into less
-constexpr float small_number = 0.84F;    // of the usual size: the smallest letters of one
 constexpr float growing_from = 0.02F;    // the share of its strength that a picture has at first
 
 // The numbers themselves are written once and kept while nothing that they depend on changes.
@@ -84,7 +82,7 @@ std::optional<NumberWriting> writing_for(const Box& picture, const Symbol& symbo
                                          const Matrix<double>& values, ImVec2 cell) {
   const bool are_few = std::max(picture.rows, picture.columns) <= few_cells;
   const float usual = style::font_size(style::Text::number_small);
-  const float small = usual * small_number;
+  const float small = usual * style::least_number;
   for (const NumberWriting& writing :
        {NumberWriting{2, usual}, NumberWriting{2, small}, NumberWriting{1, small}}) {
     if (writing.decimals < 2 && !are_few) break;

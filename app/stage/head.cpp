@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "app/stage/fading_cells.h"
 #include "core/base/text.h"
 
 namespace palimpsest {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/stage/equation_layout.h"
 #include "app/stage/draw.h"
+#include "app/stage/equation_layout.h"
 #include "app/stage/layout.h"
 
 namespace palimpsest {
@@ -86,8 +86,7 @@ struct RowOfPlates {
 
 class HeroLayout {
  public:
-  HeroLayout(Placing& placing, const Hero& hero)
-      : placing_(placing), ruler_(placing.ruler()), hero_(hero) {}
+  HeroLayout(Placing& placing, const Hero& hero) : placing_(placing), ruler_(placing.ruler()), hero_(hero) {}
 
   void place(ImVec2 origin, ImVec2 room) {
     switch (hero_.kind) {
@@ -108,8 +107,8 @@ class HeroLayout {
   void place_equation(ImVec2 origin, ImVec2 room) {
     BreakingEquation equation(hero_.equation, hero_.broken, ruler_);
     const ImVec2 size = equation.fit(room);
-    placing_.equation(equation.chosen(), {origin.x + (room.x - size.x) / 2,
-                                          origin.y + std::max((room.y - size.y) / 2, 0.0F)});
+    placing_.equation(equation.chosen(),
+                      {origin.x + (room.x - size.x) / 2, origin.y + std::max((room.y - size.y) / 2, 0.0F)});
   }
 
   // Plates.
@@ -136,9 +135,8 @@ class HeroLayout {
     const float x = origin.x + (room.x - size.x) / 2;
     const float y = origin.y + std::max((room.y - size.y - top - foot) / 2, 0.0F);
     placing_.words(chart.title, {x, y}, {.text = style::Text::title, .ink = 0, .room = size.x});
-    placing_.piece(chart.title, {x, y + top}, size, [&chart](const Rectangle& where, StageScene& scene) {
-      draw_chart(chart, where, scene);
-    });
+    placing_.piece(chart.title, {x, y + top}, size,
+                   [&chart](const Rectangle& where, StageScene& scene) { draw_chart(chart, where, scene); });
     placing_.words(chart.words, {x, y + top + size.y + foot}, {.own = {0, 1}, .room = size.x});
   }
 
@@ -210,7 +208,9 @@ class HeroLayout {
     return has ? thickness(plate, side) + px(margin_gap) : 0;
   }
 
-  float symbol_width(const Box& picture) const { return placing_.formula_width(picture.latex, margin_letters); }
+  float symbol_width(const Box& picture) const {
+    return placing_.formula_width(picture.latex, margin_letters);
+  }
 
   ImVec2 number_extent(const Box& picture) const {
     return ruler_.number(picture.digits, std::min(ruler_.largest_number, number_size));
@@ -256,7 +256,8 @@ class HeroLayout {
       if (stands(side)) symbol.y = end.y + px(caption_height) * 0.55F;
       if (side == Margin::Side::left) symbol.y += room_of(plate, Margin::Side::below);
       if (side == Margin::Side::right) symbol.x = end.x + gap + std::max(thick, symbol_width(vector));
-      placing_.formula(vector.latex, symbol, {.size = margin_letters, .own = to_the_right, .enlarges = vector.tensor});
+      placing_.formula(vector.latex, symbol,
+                       {.size = margin_letters, .own = to_the_right, .enlarges = vector.tensor});
     }
   }
 
@@ -266,20 +267,21 @@ class HeroLayout {
     const float bottom = corner.y + size.picture.y;
     if (plate.picture.kind == Box::Kind::number) {
       const float middle = corner.x + size.picture.x / 2;
-      placing_.formula(plate.picture.latex, {middle, corner.y - px(2)}, {.size = margin_letters, .own = {0.5F, 1}});
+      placing_.formula(plate.picture.latex, {middle, corner.y - px(2)},
+                       {.size = margin_letters, .own = {0.5F, 1}});
       return placing_.words(plate.words, {middle, bottom + px(2)}, {.own = upper_middle});
     }
     place_margins(plate, size, corner);
-    placing_.row_words(plate.picture,
-                       {corner.x - px(word_gap) - room_of(plate, Margin::Side::left), corner.y},
-                       size.picture.y, px(widest_row_word),
-                       has_row_words(plate.picture, size.picture.y, ruler_));
+    placing_.row_words(
+        plate.picture, {corner.x - px(word_gap) - room_of(plate, Margin::Side::left), corner.y},
+        size.picture.y, px(widest_row_word), has_row_words(plate.picture, size.picture.y, ruler_));
     place_title(plate, {corner.x, corner.y - above}, size.picture.x);
     const float y = bottom + room_of(plate, Margin::Side::below) + px(4);
     float rest = size.picture.x;
     const float number = placing_.extent(plate.number, style::Text::number_small).x;
     if (!plate.number.empty() && number <= size.picture.x) {
-      placing_.words(plate.number, {corner.x + size.picture.x, y}, {.text = style::Text::number_small, .own = {1, 0}});
+      placing_.words(plate.number, {corner.x + size.picture.x, y},
+                     {.text = style::Text::number_small, .own = {1, 0}});
       rest -= number + px(10);
     }
     if (placing_.extent(plate.words).x <= rest) placing_.words(plate.words, {corner.x, y}, {.room = rest});
@@ -296,18 +298,18 @@ class HeroLayout {
     const bool is_written = has_formula && (both || !has_name || plate.role == Role::plain);
     if (is_written) {
       placing_.formula(plate.latex, {corner.x + width, middle},
-              {.size = title_letters,
-               .ink = 0,
-               .own = to_the_right,
-               .room = width,
-               .enlarges = plate.picture.tensor});
+                       {.size = title_letters,
+                        .ink = 0,
+                        .own = to_the_right,
+                        .room = width,
+                        .enlarges = plate.picture.tensor});
     }
     if (!has_name || (is_written && !both)) return;
     placing_.words(plate.name, {corner.x, middle},
-          {.text = style::Text::title,
-           .ink = scene::role_ink(plate.role),
-           .own = from_the_left,
-           .enlarges = plate.picture.tensor});
+                   {.text = style::Text::title,
+                    .ink = scene::role_ink(plate.role),
+                    .own = from_the_left,
+                    .enlarges = plate.picture.tensor});
   }
 
   // Strips.
@@ -382,15 +384,12 @@ class HeroLayout {
       const Box& picture = plate.picture;
       const float middle = y + height / 2;
       placing_.words(plate.name, {left, middle},
-            {.text = style::Text::body, .own = from_the_left, .room = name_width});
+                     {.text = style::Text::body, .own = from_the_left, .room = name_width});
       placing_.formula(plate.sign, {sign + px(4), middle},
-              {.size = title_letters, .own = from_the_left, .room = px(sign_column - 8)});
-      placing_.formula(plate.latex, {symbol_end, middle},
-              {.size = title_letters,
-               .ink = 0,
-               .own = to_the_right,
-               .room = symbol,
-               .enlarges = picture.tensor});
+                       {.size = title_letters, .own = from_the_left, .room = px(sign_column - 8)});
+      placing_.formula(
+          plate.latex, {symbol_end, middle},
+          {.size = title_letters, .ink = 0, .own = to_the_right, .room = symbol, .enlarges = picture.tensor});
       if (picture.kind == Box::Kind::number) {
         const ImVec2 size = number_extent(picture);
         placing_.picture(picture, {x, std::floor(middle - size.y / 2)}, size);
@@ -399,7 +398,7 @@ class HeroLayout {
         placing_.picture(picture, {x, std::floor(y)}, size);
         place_column_words(picture, {x, std::floor(y) + size.y}, size.x);
         placing_.words(plate.number, {x + size.x + gap, middle},
-              {.text = style::Text::number_small, .own = from_the_left});
+                       {.text = style::Text::number_small, .own = from_the_left});
         if (!picture.column_order.empty()) y += below;
       }
       y += height + gap;
@@ -433,7 +432,7 @@ class HeroLayout {
           {.size = title_letters, .ink = 0, .own = upper_middle, .enlarges = plate.picture.tensor});
       placing_.words(plate.name, {middle, top + px(title_height)}, {.own = upper_middle, .room = words_room});
       placing_.words(plate.number, {middle, top + above + most + px(3)},
-            {.text = style::Text::number_small, .own = upper_middle, .room = words_room});
+                     {.text = style::Text::number_small, .own = upper_middle, .room = words_room});
       placing_.picture(plate.picture,
                        {std::round(middle - side / 2), std::round(top + above + (most - height) / 2)},
                        {side, height});
@@ -450,9 +449,10 @@ class HeroLayout {
     const LinkedLayers layers{.links = links.links,
                               .from = {&hero_.plates[links.from].picture, from_height},
                               .to = {&hero_.plates[links.from + 1].picture, to_height}};
-    placing_.put(placing_.drawn(size, [layers](const Rectangle& where,
-                                               const StageScene& scene) { draw_links(layers, where, scene); }),
-                 corner);
+    placing_.put(
+        placing_.drawn(size, [layers](const Rectangle& where,
+                                      const StageScene& scene) { draw_links(layers, where, scene); }),
+        corner);
   }
 
   Placing& placing_;

@@ -12,7 +12,7 @@ namespace palimpsest {
 
 namespace {
 
-constexpr float least_words = 24;     // the width below which no word can be read
+constexpr float least_words = 24;      // the width below which no word can be read
 constexpr float label_ascent = 0.81F;  // from the top of a caption to its baseline, in heights of its letters
 constexpr float words_ascent = 0.78F;  // of the words beside it
 constexpr float beside_label = 6;
@@ -65,9 +65,10 @@ void Placing::put(scene::Node node, ImVec2 at, ImVec2 own, ImVec2 room) {
 }
 
 scene::Node Placing::drawn(ImVec2 size, Draw draw) const {
-  return {scene::Drawn{.size = size, .draw = [&frame = frame_, draw = std::move(draw)](const Rectangle& where) {
-                         draw(where, *frame.scene);
-                       }}};
+  return {
+      scene::Drawn{.size = size, .draw = [&frame = frame_, draw = std::move(draw)](const Rectangle& where) {
+                     draw(where, *frame.scene);
+                   }}};
 }
 
 std::function<void()> Placing::going_to(Index operation) const {
@@ -163,7 +164,8 @@ void Placing::equation(const EquationLayout& equation, ImVec2 corner) {
 void Placing::operand(const Box& box, const BoxExtent& extent, ImVec2 corner, const PictureSizes& sizes) {
   const bool is_number = box.kind == Box::Kind::number;
   const auto whole = [&](float length) { return is_number ? length : std::round(length); };
-  corner = {whole(corner.x + extent.words + (extent.width - extent.words - extent.side) / 2), whole(corner.y)};
+  corner = {whole(corner.x + extent.words + (extent.width - extent.words - extent.side) / 2),
+            whole(corner.y)};
   const ImVec2 size = {whole(extent.side), whole(2 * extent.above)};
   if (extent.words > 0) {
     const float gap = sizes.fixed(word_gap);

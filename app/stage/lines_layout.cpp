@@ -109,7 +109,7 @@ class LinesLayout {
   /// What a line needs at least.
   float needed_height(LineRow& row) const {
     const float pictures = row.equation.least(width(row.wide)).y;
-    const Node title = scene::text(row.line->title);
+    const Node title = title_of(row, false);
     const float words =
         row.wide ? 0 : scene::lay_out(title, {{0, 0}, {px(text_width), unbounded}}, ruler_).size().y;
     return std::max(pictures, words) + margin(row.wide);
@@ -185,15 +185,19 @@ class LinesLayout {
                  at, {0, 0}, room);
   }
 
+  static Node closely(const std::string& words, style::Text text, scene::Ink ink, Fit fit = Fit::wrap) {
+    return {scene::Text{.words = words, .style = text, .ink = ink, .fit = fit, .between = 0}};
+  }
+
   static Node title_of(const LineRow& row, bool lit, Fit fit = Fit::wrap) {
-    return scene::text(row.line->title, style::Text::body, lit ? 0 : scene::dim_ink, fit);
+    return closely(row.line->title, style::Text::body, lit ? 0 : scene::dim_ink, fit);
   }
 
   /// Left of the pictures: the sentence only where there is room for it.
   static Node words_beside(const LineRow& row, const std::string& said, bool lit) {
     Node title = title_of(row, lit);
     if (said.empty()) return title;
-    Node sentence = scene::text(said, style::Text::caption, lit ? scene::dim_ink : scene::faint_ink);
+    Node sentence = closely(said, style::Text::caption, lit ? scene::dim_ink : scene::faint_ink);
     return scene::first_that_fits({scene::column({title, std::move(sentence)}, Gap::tight), title});
   }
 

@@ -138,9 +138,8 @@ class TilesLayout {
 
   /// A click goes to the step. At the foot of the present one: how far its result has grown.
   void place_outline(const StageTile& tile, float left) {
-    scene::Node outline = placing_.drawn(size_, [&tile](const Rectangle& where, StageScene& scene) {
-      draw_tile(tile, where, scene);
-    });
+    scene::Node outline = placing_.drawn(
+        size_, [&tile](const Rectangle& where, StageScene& scene) { draw_tile(tile, where, scene); });
     placing_.put(std::move(outline)
                      .named(fmt::format("tile/{}", tile.operation))
                      .told(fmt::format("{}: {}", tile.words, tile.sentence))
@@ -163,15 +162,15 @@ class TilesLayout {
       return std::max(std::round(side * static_cast<float>(count) / longest), px(thin_thumbnail));
     };
     const ImVec2 size = {length(picture.columns), length(picture.rows)};
-    placing_.picture(
-        picture, {std::round(corner.x + (side - size.x) / 2), std::round(corner.y + (side - size.y) / 2)},
-        size, true);
+    placing_.picture(picture,
+                     {std::round(corner.x + (side - size.x) / 2), std::round(corner.y + (side - size.y) / 2)},
+                     size, true);
   }
 
   /// The equation where it fits, else the symbol alone.
   void place_equation(const StageTile& tile, ImVec2 at, float room) {
-    const bool has_all = arrangement_ == Arrangement::wide &&
-                         placing_.formula_width(tile.latex, equation_size) <= room;
+    const bool has_all =
+        arrangement_ == Arrangement::wide && placing_.formula_width(tile.latex, equation_size) <= room;
     placing_.formula(has_all ? tile.latex : tile.symbol, at,
                      {.size = equation_size, .own = {0, 0.5F}, .room = room});
   }

@@ -10,7 +10,7 @@
 #include "app/session/step_questions.h"
 #include "app/stage/box.h"
 #include "app/stage/cell_words.h"
-#include "app/stage/fading_cells.h"
+#include "app/stage/ranges.h"
 #include "app/studio/application.h"
 #include "app/views/awaited.h"
 #include "app/views/cell_sum.h"

@@ -14,8 +14,7 @@ namespace palimpsest::style {
 
 namespace {
 
-constexpr float pill_height = 28;
-constexpr float pill_padding = 14;
+constexpr float segment_rounding = 6;
 
 // The part of a label that is shown.
 std::string_view shown_part(std::string_view label) { return label.substr(0, label.find("##")); }
@@ -55,36 +54,6 @@ bool begin_panel(const char* name, ImVec2 size, ImGuiWindowFlags flags, float pa
 
 void end_panel() { ImGui::EndChild(); }
 
-bool pill_button(const char* label, bool selected, ImU32 colour, float width) {
-  const Palette& c = colours();
-  const TextStyle style(Text::body);
-  const std::string_view words = shown_part(label);
-  const ImVec2 extent = text_extent(words);
-  const float natural = std::ceil(extent.x) + 2 * px(pill_padding);
-  const ImVec2 size = {width > 0 ? width : natural, px(pill_height)};
-  const float rounding = size.y / 2;
-  ImRect box;
-  const Press state = press(label, size, rounding, box);
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const ImU32 bright = colour != 0 ? colour : c.text;
-  const ImU32 quiet = colour != 0 ? colour : c.dim;
-  if (selected) {
-    list->AddRectFilled(box.Min, box.Max, bright, rounding);
-  } else {
-    if (state.hovered) {
-      // Its own colour stands on less of the edge's than the text's can.
-      list->AddRectFilled(box.Min, box.Max, mix(c.panel, c.edge, colour != 0 ? 0.25F : 0.5F), rounding);
-    }
-    list->AddRect(box.Min, box.Max, colour != 0 ? colour : c.edge, rounding, px(line));
-  }
-  draw_text({box.Min.x + (size.x - extent.x) / 2, box.Min.y + (size.y - extent.y) / 2},
-            selected        ? c.panel
-            : state.hovered ? bright
-                            : quiet,
-            words);
-  return state.pressed;
-}
-
 void spinner(ImVec2 middle, ImU32 colour) {
   const float turn = static_cast<float>(std::fmod(ImGui::GetTime() * 6, 2 * 3.14159265));
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -92,53 +61,101 @@ void spinner(ImVec2 middle, ImU32 colour) {
   list->PathStroke(colour, px(2));
 }
 
-bool tab_button(const char* label, bool selected) {
-  const Palette& c = colours();
-  const TextStyle style(Text::body);
-  const std::string_view words = shown_part(label);
-  const ImVec2 extent = text_extent(words);
-  ImRect box;
-  const Press state = press(label, {std::ceil(extent.x), px(pill_height)}, 0, box);
-  const bool is_disabled = (ImGui::GetCurrentContext()->CurrentItemFlags & ImGuiItemFlags_Disabled) != 0;
-  draw_text({box.Min.x, box.Min.y + (px(pill_height) - extent.y) / 2},
-            is_disabled                 ? c.faint
-            : selected || state.hovered ? c.text
-                                        : c.dim,
-            words);
-  if (selected) {
-    ImGui::GetWindowDrawList()->AddRectFilled({box.Min.x, box.Max.y - px(lit_line)}, box.Max, c.text);
+ButtonSize button_size(ButtonShape shape) {
+  switch (shape) {
+    case ButtonShape::pill:
+      return {Text::body, 14, 28};
+    case ButtonShape::segment:
+      return {Text::body, 12, 26};
+    case ButtonShape::tab:
+      return {Text::body, 0, 28};
+    case ButtonShape::word:
+    case ButtonShape::link:
+      break;
   }
-  return state.pressed;
+  return {Text::caption, 0, 20};
 }
 
-bool word_button(const char* label, float design_height, ImU32 colour) {
+namespace {
+
+/// What a button is in: whether it can be pressed, and the pointer is on it.
+struct ButtonState {
+  bool is_lit = false;
+  bool is_disabled = false;
+};
+
+ImU32 ink_of(const ButtonLook& look, const ButtonState& state) {
   const Palette& c = colours();
-  const TextStyle style(Text::caption);
+  const bool is_pill = look.shape == ButtonShape::pill;
+  if (look.chosen && look.shape == ButtonShape::segment) return c.background;
+  if (look.chosen && is_pill) return c.panel;
+  if (state.is_disabled && !is_pill) return c.faint;
+  if (look.shape == ButtonShape::segment) return c.text;
+  if (state.is_lit || look.chosen) return is_pill && look.colour != 0 ? look.colour : c.text;
+  return look.colour != 0 ? look.colour : c.dim;
+}
+
+ImDrawFlags corners(const ButtonLook& look) {
+  if (look.shape == ButtonShape::pill || (look.first && look.last)) return ImDrawFlags_RoundCornersAll;
+  return look.first  ? ImDrawFlags_RoundCornersLeft
+         : look.last ? ImDrawFlags_RoundCornersRight
+                     : ImDrawFlags_RoundCornersNone;
+}
+
+/// Of pills and segments: filled when chosen, and under the pointer.
+void draw_outline(const ImRect& box, const ButtonLook& look, bool is_lit) {
+  const Palette& c = colours();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const bool is_pill = look.shape == ButtonShape::pill;
+  const float rounding = is_pill ? box.GetHeight() / 2 : px(segment_rounding);
+  // Its own colour stands on less of the edge's than the text's can.
+  const ImU32 lit = is_pill ? mix(c.panel, c.edge, look.colour != 0 ? 0.25F : 0.5F) : c.lit_ground();
+  if (look.chosen || is_lit)
+    list->AddRectFilled(box.Min, box.Max,
+                        !look.chosen                  ? lit
+                        : is_pill && look.colour != 0 ? look.colour
+                                                      : c.text,
+                        rounding, corners(look));
+  if (is_pill && look.chosen) return;
+  list->AddRect(box.Min, {box.Max.x + (look.last ? 0 : px(line)), box.Max.y},
+                look.colour != 0 ? look.colour : c.edge, rounding, px(line), corners(look));
+}
+
+/// Of links, and of the tab that is chosen.
+void draw_underline(const ImRect& box, const ButtonLook& look, bool is_disabled) {
+  const Palette& c = colours();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  if (look.shape == ButtonShape::tab && look.chosen)
+    list->AddRectFilled({box.Min.x, box.Max.y - px(lit_line)}, box.Max, c.text);
+  if (look.shape != ButtonShape::link) return;
+  const float y = std::round((box.Min.y + box.Max.y + text_extent("x").y) / 2) - px(1);
+  list->AddLine({box.Min.x, y}, {box.Max.x, y},
+                is_disabled        ? c.edge
+                : look.colour != 0 ? look.colour
+                                   : c.faint,
+                px(1));
+}
+
+}  // namespace
+
+bool button(const char* label, const ButtonLook& look) {
+  const auto [text, padding, height] = button_size(look.shape);
+  const TextStyle style(text);
   const std::string_view words = shown_part(label);
   const ImVec2 extent = text_extent(words);
-  const ImVec2 size = {std::ceil(extent.x), px(design_height)};
-  const bool pressed = ImGui::InvisibleButton(label, size);
-  const ImVec2 from = ImGui::GetItemRectMin();
-  const bool is_disabled = (ImGui::GetCurrentContext()->CurrentItemFlags & ImGuiItemFlags_Disabled) != 0;
-  const ImU32 usual = colour != 0 ? colour : c.dim;
-  const ImU32 ink = is_disabled ? c.faint : ImGui::IsItemHovered() ? c.text : usual;
-  draw_text({from.x, from.y + (size.y - extent.y) / 2}, ink, words);
-  return pressed;
-}
-
-bool link_button(const char* label, float design_height, ImU32 colour) {
-  const bool pressed = word_button(label, design_height, colour);
-  const Palette& c = colours();
-  const ImVec2 from = ImGui::GetItemRectMin();
-  const ImVec2 to = ImGui::GetItemRectMax();
-  const float y = std::round((from.y + to.y + text_extent("x").y) / 2) - px(1);
-  const bool is_disabled = (ImGui::GetCurrentContext()->CurrentItemFlags & ImGuiItemFlags_Disabled) != 0;
-  ImGui::GetWindowDrawList()->AddLine({from.x, y}, {to.x, y},
-                                      is_disabled   ? c.edge
-                                      : colour != 0 ? colour
-                                                    : c.faint,
-                                      px(1));
-  return pressed;
+  const float natural = std::ceil(extent.x) + 2 * px(padding);
+  const ImVec2 size = {look.width > 0 ? look.width : natural, px(height)};
+  const bool has_outline = look.shape == ButtonShape::pill || look.shape == ButtonShape::segment;
+  ImRect box;
+  const Press pressed = press(label, size, has_outline ? size.y / 2 : 0, box);
+  const ButtonState state = {
+      .is_lit = pressed.hovered || (look.shape == ButtonShape::segment && ImGui::IsItemFocused()),
+      .is_disabled = (ImGui::GetCurrentContext()->CurrentItemFlags & ImGuiItemFlags_Disabled) != 0};
+  if (has_outline) draw_outline(box, look, state.is_lit);
+  draw_text({box.Min.x + (size.x - extent.x) / 2, box.Min.y + (size.y - extent.y) / 2}, ink_of(look, state),
+            words);
+  draw_underline(box, look, state.is_disabled);
+  return pressed.pressed;
 }
 
 void key_hint(const char* key) {
@@ -152,46 +169,6 @@ void key_hint(const char* key) {
   from.y += std::floor((line_height - size.y) / 2);
   ImGui::GetWindowDrawList()->AddRect(from, {from.x + size.x, from.y + size.y}, c.edge, px(4), px(line));
   draw_text({from.x + px(6), from.y + (size.y - extent.y) / 2}, c.dim, key);
-}
-
-namespace {
-
-constexpr float height = 26;
-constexpr float rounding = 6;
-
-ImDrawFlags corners(SegmentPlace place) {
-  ImDrawFlags flags = ImDrawFlags_RoundCornersNone;
-  if (place.first) flags = ImDrawFlags_RoundCornersLeft;
-  if (place.last) flags = place.first ? ImDrawFlags_RoundCornersAll : ImDrawFlags_RoundCornersRight;
-  return flags;
-}
-
-}  // namespace
-
-bool segment_button(const char* label, bool selected, SegmentPlace place) {
-  const TextStyle text(Text::body);
-  const ImVec2 words = text_extent(shown_part(label));
-  const ImVec2 size = {ImGui::CalcItemWidth(), px(height)};
-  const ImVec2 from = ImGui::GetCursorScreenPos();
-  const bool pressed = ImGui::InvisibleButton(label, size);
-  const Palette& c = colours();
-  const ImVec2 to = {from.x + size.x, from.y + size.y};
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const bool hovered = ImGui::IsItemHovered() || ImGui::IsItemFocused();
-  if (selected) {
-    list->AddRectFilled(from, to, c.text, px(rounding), corners(place));
-  } else if (hovered) {
-    list->AddRectFilled(from, to, c.lit_ground(), px(rounding), corners(place));
-  }
-  list->AddRect(from, {to.x + (place.last ? 0 : px(line)), to.y}, c.edge, px(rounding), px(line),
-                corners(place));
-  const bool is_enabled = ImGui::GetStyle().Alpha > 0.99F;
-  draw_text({(from.x + to.x - words.x) / 2, std::floor((from.y + to.y - words.y) / 2)},
-            selected     ? c.background
-            : is_enabled ? c.text
-                         : c.faint,
-            shown_part(label));
-  return pressed;
 }
 
 }  // namespace palimpsest::style

@@ -2,6 +2,7 @@
 
 #include <imgui.h>
 
+#include <cstdint>
 #include <string_view>
 
 #include "app/widgets/style.h"
@@ -18,21 +19,33 @@ bool begin_panel(const char* name, ImVec2 size = {0, 0}, ImGuiWindowFlags flags 
                  float padding = panel_padding);
 void end_panel();
 
-/// A word in a rounded outline, filled when selected; true when pressed. `colour` tints outline and word (the
-/// agreement badge), 0 takes the text's.
-bool pill_button(const char* label, bool selected = false, ImU32 colour = 0, float width = 0);
-
 /// A turning arc around `middle`: something is under way.
 void spinner(ImVec2 middle, ImU32 colour);
 
-/// A word without outline; bright and underlined when selected (the workspaces); true when pressed.
-bool tab_button(const char* label, bool selected);
+/// How words that can be pressed look: in a rounded outline, filled when chosen; one of several in a common
+/// outline; without one, bright and underlined when chosen; small; small and underlined, where nothing else
+/// looks like a button.
+enum class ButtonShape : std::uint8_t { pill, segment, tab, word, link };
 
-/// A small word that can be pressed, in the middle of `design_height`; true when pressed. `colour` 0: dimmed.
-bool word_button(const char* label, float design_height, ImU32 colour = 0);
+struct ButtonLook {
+  ButtonShape shape = ButtonShape::pill;
+  bool chosen = false;
+  ImU32 colour = 0;   // of words and outline; 0: as usual
+  float width = 0;    // screen pixels; 0: as the words need
+  bool first = true;  // of a row of segments
+  bool last = true;
+};
 
-/// The same underlined: what can be done where nothing else looks like a button.
-bool link_button(const char* label, float design_height, ImU32 colour = 0);
+/// Words that can be pressed; true when they are.
+bool button(const char* label, const ButtonLook& look = {});
+
+/// How much room there is beside the words of a button, and how high it is, in design pixels.
+struct ButtonSize {
+  Text text;
+  float padding;
+  float height;
+};
+ButtonSize button_size(ButtonShape shape);
 
 /// How a slider behaves.
 struct SliderLook {
@@ -66,16 +79,6 @@ void seek_slider(ImGuiID id);
 /// A key as printed on the keyboard, in a faint outline: "Space". Centred in the line when it follows
 /// something higher.
 void key_hint(const char* key);
-
-/// Which end of a row of choices a segment is.
-struct SegmentPlace {
-  bool first = false;
-  bool last = false;
-};
-
-/// One of several words in a common outline, the chosen one filled; true when pressed. Segments follow each
-/// other with ImGui::SameLine(0, 0).
-bool segment_button(const char* label, bool selected, SegmentPlace place);
 
 }  // namespace palimpsest::style
 

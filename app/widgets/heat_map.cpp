@@ -223,6 +223,14 @@ std::optional<Cell> hovered_cell(ImVec2 position, ImVec2 size, Index rows, Index
               .column = (2 * x + 1) * columns / (2 * rectangle.width)};
 }
 
+std::optional<Cell> pointed_cell(const Matrix<double>& values, const HeatMapLook& look, ImVec2 position,
+                                 ImVec2 size) {
+  Index rows = stretch(look.block.first_row, look.block.rows, -1, values.rows()).count;
+  Index columns = stretch(look.block.first_column, look.block.columns, -1, values.cols()).count;
+  if (look.transposed) std::swap(rows, columns);
+  return hovered_cell(position, size, rows, columns, ImGui::GetMousePos());
+}
+
 bool overlap(const Rectangle& a, const Rectangle& b, float slack) {
   return a.minimum.x + slack < b.maximum.x && b.minimum.x + slack < a.maximum.x &&
          a.minimum.y + slack < b.maximum.y && b.minimum.y + slack < a.maximum.y;

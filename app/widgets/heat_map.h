@@ -57,6 +57,10 @@ struct Cell {
 /// in its middle.
 std::optional<Cell> hovered_cell(ImVec2 position, ImVec2 size, Index rows, Index columns, ImVec2 mouse);
 
+/// The cell of a heat map under the pointer, as drawn.
+std::optional<Cell> pointed_cell(const Matrix<double>& values, const HeatMapLook& look, ImVec2 position,
+                                 ImVec2 size);
+
 /// A place on the screen.
 struct Rectangle {
   ImVec2 minimum;

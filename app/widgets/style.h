@@ -91,6 +91,9 @@ inline constexpr float lit_line = 2;        // under and around what is selected
 inline constexpr float formula = 26;        // the formula above the stage
 inline constexpr float formula_label = 16;  // a symbol under its matrix or beside its slider
 
+/// The smallest letters of a number that must fit into its cell, in parts of the usual ones.
+inline constexpr float least_number = 0.84F;
+
 /// What a text is for; decides its font and size.
 enum class Text {
   body,          // 14

@@ -39,29 +39,30 @@ inline Ruler ruler_of(float scale) {
     return ImVec2(width, height * std::ceil(whole / width));
   };
   return {.scale = scale,
-                 .formula =
-                     [](const std::string& latex, float size) {
-                       return FormulaSize{std::ceil(letter * size * letters_of(latex)), size, size * 0.8F};
-                     },
-                 .number =
-                     [scale](const std::string& digits, float size) {
-                       const float height = std::round(size * scale);
-                       return ImVec2(letter * height * static_cast<float>(digits.size()), height);
-                     },
-                 .words = words,
-                 .shortened =
-                     [words](const std::string& text, style::Text kind, float width) {
-                       std::string shown = text;
-                       while (!shown.empty() && words(shown, kind, -1).x > width) shown.pop_back();
+          .formula =
+              [](const std::string& latex, float size) {
+                return FormulaSize{std::ceil(letter * size * letters_of(latex)), size, size * 0.8F};
+              },
+          .number =
+              [scale](const std::string& digits, float size) {
+                const float height = std::round(size * scale);
+                return ImVec2(letter * height * static_cast<float>(digits.size()), height);
+              },
+          .words = words,
+          .shortened =
+              [words](const std::string& text, style::Text kind, float width) {
+                std::string shown = text;
+                while (!shown.empty() && words(shown, kind, -1).x > width) shown.pop_back();
                 return shown;
               },
-          .lines = [size_of](const std::string& text, style::Text kind, float width) {
-            const auto most = static_cast<std::size_t>(std::max(width / (letter * size_of(kind)), 1.0F));
-            std::vector<std::string> lines;
-            for (std::size_t from = 0; from < text.size(); from += most)
-              lines.push_back(text.substr(from, most));
-            return lines;
-          }};
+          .lines =
+              [size_of](const std::string& text, style::Text kind, float width) {
+                const auto most = static_cast<std::size_t>(std::max(width / (letter * size_of(kind)), 1.0F));
+                std::vector<std::string> lines;
+                for (std::size_t from = 0; from < text.size(); from += most)
+                  lines.push_back(text.substr(from, most));
+                return lines;
+              }};
 }
 
 }  // namespace palimpsest::testing

@@ -150,9 +150,9 @@ TEST_CASE("style: the controls draw in every state") {
           style::slider(R"(\eta)", "learning rate", &logarithmic,
                         {.minimum = 1e-6, .maximum = 1, .format = "%.1e", .logarithmic = true});
           ImGui::PopItemWidth();
-          style::pill_button("Recurrent", true);
-          style::pill_button("Chunkwise");
-          style::tab_button("Step", true);
+          style::button("Recurrent", {.chosen = true});
+          style::button("Chunkwise");
+          style::button("Step", {.shape = style::ButtonShape::tab, .chosen = true});
           style::key_hint("Space");
         }
         style::end_panel();
