@@ -7,6 +7,16 @@
 
 namespace palimpsest {
 
+/// What something else takes around a picture, in screen pixels.
+struct BoxAround {
+  float left = 0;
+  float right = 0;
+  float top = 0;
+  float bottom = 0;
+
+  bool operator==(const BoxAround&) const = default;
+};
+
 /// An equation as pictures: a tree of what is shown, without sizes and places.
 struct Box {
   enum class Kind { picture, number, glyph, bracket, row, stack, group };
@@ -19,6 +29,8 @@ struct Box {
   Role role = Role::plain;  // picture, number: the colour of its symbol,
   std::string words = {};   // and what stands beside that
   bool transposed = false;  // picture
+  bool is_bare = false;     // picture, number: its symbol stands elsewhere,
+  BoxAround around = {};    // in what is around it
   bool right = false;       // bracket: the closing one
   bool square = false;
   Index rows = 0;  // picture, as drawn

@@ -10,17 +10,9 @@ namespace palimpsest {
 
 namespace {
 
-constexpr float part_gap = 10;       // between the parts of a row
-constexpr float least_gap = 8;       // between captions and around frames, however little room there is
-constexpr float thin = 12;           // the side of a vector
-constexpr float thick = 22;          // with more room
-constexpr float thick_of_few = 48;   // of a short one: its numbers fit
-constexpr Index few = 8;             // cells
-constexpr float smallest_side = 30;  // of a matrix
-constexpr float usual_cell = 26;     // cells grow to this size,
-constexpr float largest_cell = 96;   // or, where they are few, to this one
-constexpr float largest_side = 416;  // as long as the side is no longer
-constexpr float term_distance = 8;   // between the rows of a stack
+constexpr float least_gap = 8;      // between captions and around frames, however little room there is
+constexpr Index few = 8;            // cells
+constexpr float term_distance = 8;  // between the rows of a stack
 constexpr float caption_distance = 8;
 constexpr float caption_height = 20;
 constexpr float bracket_width = 7;
@@ -35,12 +27,15 @@ constexpr float smallest_squeeze = 0.25F;  // only where the window itself is to
 
 /// The length of a side with `count` cells; `grown` is count^growth.
 float side(const PictureSizes& sizes, Index count, float grown) {
+  const SideLook& look = sizes.look;
   if (count == 1) {
-    return std::max(sizes.px(thin), std::min(sizes.unit, sizes.px(sizes.are_few ? thick_of_few : thick)));
+    const float thick = sizes.px(sizes.are_few ? look.thick_of_few : look.thick);
+    return std::max(sizes.px(look.thin), std::min(sizes.unit, thick));
   }
   const auto cells = static_cast<float>(count);
-  const float most = std::max(cells * usual_cell, std::min(cells * largest_cell, largest_side));
-  return std::max(sizes.px(smallest_side), std::min(sizes.unit * grown, sizes.px(most)));
+  const float most =
+      std::max(cells * look.usual_cell, std::min(cells * look.largest_cell, look.largest_side));
+  return std::max(sizes.px(look.smallest), std::min(sizes.unit * grown, sizes.px(most)));
 }
 
 float grown(Index count, float growth) { return std::pow(static_cast<float>(count), growth); }
@@ -70,7 +65,7 @@ const ImVec2& digits(const Box& box, BoxExtent& extent, float size, const Ruler&
 
 /// What the words beside the rows of a picture take.
 float words_beside(const Box& box, BoxExtent& extent, const PictureSizes& sizes, const Ruler& ruler) {
-  extent.has_row_words = has_row_words(box, 2 * extent.above, ruler);
+  extent.has_row_words = has_row_words(box, extent.height, ruler);
   float& width = extent.has_row_words ? extent.widest_word : extent.present_word;
   if (width < 0) width = row_words_width(box, extent.has_row_words, ruler);
   return width > 0 ? width + sizes.fixed(word_gap) : 0;
@@ -125,23 +120,28 @@ void measure_stack(BoxExtent& stack, const PictureSizes& sizes) {
   stack.above = stack.below = height / 2;
 }
 
+/// A picture or a number with its symbol, or with what is around it.
+void measure_operand(const Box& box, BoxExtent& extent, const PictureSizes& sizes, const Ruler& ruler) {
+  const float symbol = box.is_bare ? 0 : letters(box, extent, sizes.label(), sizes.squeeze, ruler).width;
+  extent.width = extent.words + box.around.left + std::max(extent.side, symbol) + box.around.right;
+  extent.above = extent.height / 2 + box.around.top;
+  extent.below = extent.height / 2 + box.around.bottom + (box.is_bare ? 0 : sizes.caption());
+}
+
 void measure_box(const Box& box, BoxExtent& extent, const PictureSizes& sizes, const Ruler& ruler) {
   for (std::size_t i = 0; i < box.parts.size(); ++i) measure_box(box.parts[i], extent.parts[i], sizes, ruler);
   switch (box.kind) {
     case Box::Kind::picture:
       extent.side = side(sizes, box.columns, extent.grown_columns);
-      extent.above = side(sizes, box.rows, extent.grown_rows) / 2;
+      extent.height = side(sizes, box.rows, extent.grown_rows);
       extent.words = words_beside(box, extent, sizes, ruler);
-      extent.width = extent.words +
-                     std::max(extent.side, letters(box, extent, sizes.label(), sizes.squeeze, ruler).width);
-      extent.below = extent.above + sizes.caption();
+      measure_operand(box, extent, sizes, ruler);
       break;
     case Box::Kind::number: {
       const ImVec2 size = digits(box, extent, sizes.number(), ruler);
       extent.side = size.x;
-      extent.width = std::max(extent.side, letters(box, extent, sizes.label(), sizes.squeeze, ruler).width);
-      extent.above = size.y / 2;
-      extent.below = size.y / 2 + sizes.caption();
+      extent.height = size.y;
+      measure_operand(box, extent, sizes, ruler);
       break;
     }
     case Box::Kind::glyph: {
@@ -228,7 +228,7 @@ float row_words_width(const Box& picture, bool all, const Ruler& ruler) {
   return std::min(width, ruler.px(widest_row_word));
 }
 
-float PictureSizes::gap() const { return std::max(px(part_gap), fixed(least_gap)); }
+float PictureSizes::gap() const { return std::max(px(look.gap), fixed(least_gap)); }
 float PictureSizes::row_gap() const { return fixed(term_distance); }
 float PictureSizes::glyph() const { return px(glyph_size); }
 float PictureSizes::label() const { return std::max(px(style::formula_label), fixed(smallest_label)); }
@@ -240,15 +240,15 @@ float PictureSizes::number() const {
   return std::clamp(number_growth * unit / scale, smallest_number, largest_number) * squeeze;
 }
 
-EquationLayout::EquationLayout(const Box& box, const Ruler& ruler, float growth)
+EquationLayout::EquationLayout(const Box& box, const Ruler& ruler, const SideLook& look)
     : box_(&box),
       ruler_(&ruler),
-      extent_(extent_of(box, growth)),
+      extent_(extent_of(box, look.growth)),
       rows_with_words_(most_rows_with_words(box)) {
   sizes_ = {.scale = ruler.scale,
             .largest_number = ruler.largest_number,
             .are_few = longest_side(box) <= few,
-            .growth = growth};
+            .look = look};
 }
 
 ImVec2 EquationLayout::measure(float unit, float squeeze) {
@@ -285,12 +285,12 @@ ImVec2 EquationLayout::fit(ImVec2 available, float largest_unit) {
 float EquationLayout::unit_of_words() const {
   // A little more: lengths are rounded to whole pixels.
   return (static_cast<float>(rows_with_words_) * sizes_.fixed(row_of_words) + 1) /
-         grown(rows_with_words_, sizes_.growth);
+         grown(rows_with_words_, sizes_.look.growth);
 }
 
 float EquationLayout::row_height() const {
   const auto rows = static_cast<float>(std::max<Index>(rows_with_words_, 1));
-  return sizes_.unit * grown(rows_with_words_, sizes_.growth) / rows;
+  return sizes_.unit * grown(rows_with_words_, sizes_.look.growth) / rows;
 }
 
 void EquationLayout::visit(ImVec2 position, const VisitBox& visit) const {
@@ -300,7 +300,8 @@ void EquationLayout::visit(ImVec2 position, const VisitBox& visit) const {
 namespace {
 
 constexpr float gain_of_breaking = 1.2F;  // so many times as large the pictures must become at least
-constexpr std::array growths = {usual_growth, 0.3F, 0.15F};  // of sides: the less, the more room have rows
+constexpr std::array growths = {SideLook().growth, 0.3F,
+                                0.15F};   // of sides: the less, the more room have rows
 constexpr float comfortable_row = 18;     // no narrower pictures are sought for higher rows
 constexpr float cost_of_bracket = 0.15F;  // of a break where a bracket is open
 
@@ -421,8 +422,9 @@ Box broken(const Box& equation) {
 
 BreakingEquation::BreakingEquation(const Box& whole, const Box& broken, const Ruler& ruler) {
   for (const float growth : growths) {
-    layouts_.emplace_back(whole, ruler, growth);
-    if (!broken.parts.empty()) layouts_.emplace_back(broken, ruler, growth);
+    const SideLook look{.growth = growth};
+    layouts_.emplace_back(whole, ruler, look);
+    if (!broken.parts.empty()) layouts_.emplace_back(broken, ruler, look);
     if (layouts_.front().rows_with_words() == 0) return;
   }
 }

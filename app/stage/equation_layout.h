@@ -20,8 +20,18 @@ inline constexpr float widest_row_word = 68;
 bool has_row_words(const Box& picture, float height, const Ruler& ruler);
 float row_words_width(const Box& picture, bool all, const Ruler& ruler);
 
-// How sides grow with the number of cells: long sides leave room to short ones.
-inline constexpr float usual_growth = 0.45F;
+/// How long the sides of pictures are, in design pixels.
+struct SideLook {
+  float growth = 0.45F;      // with the number of cells: long sides leave room to short ones
+  float thin = 12;           // the side of a vector,
+  float thick = 22;          // with more room,
+  float thick_of_few = 48;   // and of a short one: its numbers fit
+  float smallest = 30;       // of a matrix
+  float usual_cell = 26;     // cells grow to this size,
+  float largest_cell = 96;   // or, where they are few, to this one
+  float largest_side = 416;  // as long as the side is no longer
+  float gap = 10;            // between the parts of a row
+};
 
 /// How large the pictures of an equation are: `unit` is the length that grows with the room, `squeeze`
 /// shrinks all the rest where even the smallest pictures need more than there is.
@@ -31,7 +41,7 @@ struct PictureSizes {
   float unit = 0;
   float squeeze = 1;
   bool are_few = false;  // no side has more than a few cells
-  float growth = usual_growth;
+  SideLook look = {};
 
   float fixed(float design_pixels) const { return std::round(design_pixels * scale); }
   float px(float design_pixels) const { return fixed(design_pixels * squeeze); }
@@ -47,7 +57,8 @@ struct PictureSizes {
 
 /// The place that a box takes. Boxes of a row are centred on one axis; captions hang below the pictures.
 struct BoxExtent {
-  float side = 0;  // picture, number: its own width; the caption may be wider. Bracket: its height
+  float side = 0;    // picture, number: its own width; the caption may be wider. Bracket: its height
+  float height = 0;  // picture, number: its own height
   float width = 0;
   float above = 0;  // from the axis upwards
   float below = 0;  // from the axis downwards, captions included
@@ -74,7 +85,7 @@ using VisitBox = std::function<void(const Box& box, const BoxExtent& extent, flo
 class EquationLayout {
  public:
   /// Both must outlive it.
-  EquationLayout(const Box& box, const Ruler& ruler, float growth = usual_growth);
+  EquationLayout(const Box& box, const Ruler& ruler, const SideLook& look = {});
 
   /// The extent of the smallest pictures that can still be read: no wider than `width` if there are such.
   ImVec2 least(float width);

@@ -13,8 +13,7 @@ namespace {
 
 constexpr float title_height = 26;    // of what stands above a picture
 constexpr float caption_height = 20;  // and below it
-constexpr float sign_room = 48;       // between two pictures,
-constexpr float narrow_sign = 36;     // and where there is little width
+constexpr float narrow_gap = 10;      // around a sign, where there is little width
 constexpr float narrow_room = 900;
 constexpr float sign_size = 24;
 constexpr float margin_gap = 4;            // between a picture and a vector along its edge
@@ -22,13 +21,17 @@ constexpr float margin_side = 10;          // the thin side of such a vector,
 constexpr float margin_width_of_few = 46;  // and where its numbers fit
 constexpr float margin_height_of_few = 26;
 constexpr Index few = 8;
-constexpr float thin = 24;  // a vector by itself
-constexpr float thin_of_few = 52;
 constexpr float least_side = 24;
-constexpr float largest_side = 416;
 constexpr float largest_enlarged = 1600;
 constexpr float largest_cell = 96;
 constexpr float growth = 0.6F;  // of sides with the number of cells: long sides leave room to short ones
+constexpr SideLook plate_sides = {.growth = growth,
+                                  .thin = 24,
+                                  .thick = 24,
+                                  .thick_of_few = 52,
+                                  .smallest = least_side,
+                                  .usual_cell = 0,
+                                  .gap = 16};
 constexpr float title_letters = 17;
 constexpr float margin_letters = 14;
 constexpr float number_size = 28;
@@ -61,28 +64,6 @@ constexpr ImVec2 upper_middle = {0.5F, 0};
 constexpr ImVec2 in_the_middle = {0.5F, 0.5F};
 constexpr ImVec2 from_the_left = {0, 0.5F};
 constexpr ImVec2 to_the_right = {1, 0.5F};
-
-/// What a plate takes around its picture.
-struct PlateSize {
-  ImVec2 picture;
-  float left = 0;
-  float right = 0;
-  float above = 0;
-  float below = 0;
-
-  float width() const { return left + picture.x + right; }
-};
-
-/// Plates in a row, the middles of their pictures on one axis.
-struct RowOfPlates {
-  std::vector<PlateSize> plates;
-  float highest = 0;  // of the pictures
-  float above = 0;    // the highest of them
-  float below = 0;
-  float width = 0;
-
-  float height() const { return above + highest + below; }
-};
 
 class HeroLayout {
  public:
@@ -140,62 +121,45 @@ class HeroLayout {
     placing_.words(chart.words, {x, y + top + size.y + foot}, {.own = {0, 1}, .room = size.x});
   }
 
+  /// The middles of their pictures on one axis; the titles of the highest in one line.
   void place_plates(ImVec2 origin, ImVec2 room) {
-    sign_room_ = px(room.x < px(narrow_room) ? narrow_sign : sign_room);
-    const RowOfPlates row = largest_row(room);
-    float x = origin.x + std::max((room.x - row.width) / 2, 0.0F);
-    const float axis = origin.y + std::max((room.y - row.height()) / 2, 0.0F) + row.above + row.highest / 2;
-    for (std::size_t i = 0; i < row.plates.size(); ++i) {
-      const Plate& plate = hero_.plates[i];
-      const PlateSize& size = row.plates[i];
-      if (!plate.sign.empty()) {
-        placing_.formula(plate.sign, {x + sign_room_ / 2, axis}, {.size = sign_size, .own = in_the_middle});
-        x += sign_room_;
-      }
-      const bool is_highest = size.picture.y == row.highest;
-      place_plate(plate, size, {x + size.left, axis - size.picture.y / 2},
-                  is_highest ? row.above : size.above);
-      x += size.width();
-    }
+    SideLook look = plate_sides;
+    if (hero_.is_enlarged) look.largest_side = largest_enlarged;
+    if (room.x < px(narrow_room)) look.gap = narrow_gap;
+    const Box row = row_of_plates();
+    EquationLayout layout(row, ruler_, look);
+    const ImVec2 size = layout.fit(room);
+    const ImVec2 corner = {origin.x + std::max((room.x - size.x) / 2, 0.0F),
+                           origin.y + std::max((room.y - size.y) / 2, 0.0F)};
+    float highest = 0;
+    layout.visit(corner, [&](const Box&, const BoxExtent& extent, float, float) {
+      highest = std::max(highest, extent.height);
+    });
+    std::size_t next = 0;
+    layout.visit(corner, [&](const Box& box, const BoxExtent& extent, float x, float axis) {
+      if (box.kind == Box::Kind::glyph)
+        return placing_.formula(box.latex, {x + extent.width / 2, axis},
+                                {.size = sign_size, .own = in_the_middle});
+      const ImVec2 picture = {std::round(x + extent.words + box.around.left),
+                              std::round(axis - extent.height / 2)};
+      const float above = extent.height == highest ? picture.y - corner.y : box.around.top;
+      place_plate(hero_.plates[next++], {std::round(extent.side), std::round(extent.height)}, picture, above);
+    });
   }
 
-  RowOfPlates measured(float unit) const {
-    RowOfPlates row;
+  Box row_of_plates() const {
+    Box row{.kind = Box::Kind::row};
     for (const Plate& plate : hero_.plates) {
-      row.plates.push_back(size_of(plate, unit));
-      row.highest = std::max(row.highest, row.plates.back().picture.y);
-      row.width += row.plates.back().width() + (plate.sign.empty() ? 0 : sign_room_);
-    }
-    for (const PlateSize& size : row.plates) {
-      const float lower = (row.highest - size.picture.y) / 2;
-      row.above = std::max(row.above, size.above - lower);
-      row.below = std::max(row.below, size.below - lower);
+      if (!plate.sign.empty()) row.parts.push_back({.kind = Box::Kind::glyph, .latex = plate.sign});
+      Box& picture = row.parts.emplace_back(plate.picture);
+      picture.is_bare = true;
+      picture.around = around(plate);
     }
     return row;
   }
 
-  RowOfPlates largest_row(ImVec2 room) const {
-    float small = 0;
-    float large = std::max(room.x, room.y);
-    for (int halving = 0; halving < 14; ++halving) {
-      const float middle = (small + large) / 2;
-      const RowOfPlates row = measured(middle);
-      (row.width <= room.x && row.height() <= room.y ? small : large) = middle;
-    }
-    return measured(small);
-  }
-
   static bool is_few(const Box& picture) { return std::max(picture.rows, picture.columns) <= few; }
   static bool stands(Margin::Side side) { return side == Margin::Side::left || side == Margin::Side::right; }
-
-  /// How long a side with `count` cells is where the pictures have `unit`.
-  float side_of(Index count, bool are_few, float unit) const {
-    if (count == 1) return px(are_few ? thin_of_few : thin);
-    const auto cells = static_cast<float>(count);
-    const float largest = hero_.is_enlarged ? largest_enlarged : largest_side;
-    const float most = px(std::min(cells * largest_cell, largest));
-    return std::round(std::clamp(unit * std::pow(cells, growth), px(least_side), most));
-  }
 
   float thickness(const Plate& plate, Margin::Side side) const {
     if (!is_few(plate.picture)) return px(margin_side);
@@ -216,41 +180,33 @@ class HeroLayout {
     return ruler_.number(picture.digits, std::min(ruler_.largest_number, number_size));
   }
 
-  PlateSize size_of(const Plate& plate, float unit) const {
-    PlateSize size;
+  /// What a plate takes around its picture.
+  BoxAround around(const Plate& plate) const {
+    BoxAround around{.top = px(title_height), .bottom = px(caption_height)};
     const Box& picture = plate.picture;
     if (picture.kind == Box::Kind::number) {
-      size.picture = number_extent(picture);
-      const float widest = std::max({placing_.extent(plate.words).x, symbol_width(picture), size.picture.x});
-      size.left = size.right = (widest - size.picture.x) / 2;
-    } else {
-      size.picture = {side_of(picture.columns, is_few(picture), unit),
-                      side_of(picture.rows, is_few(picture), unit)};
+      const float widest = std::max(placing_.extent(plate.words).x, symbol_width(picture));
+      around.left = around.right = std::max((widest - number_extent(picture).x) / 2, 0.0F);
     }
     for (const auto& [side, vector] : plate.margins) {
       const float symbol = symbol_width(vector) + 2 * px(margin_gap);
-      float& beside = side == Margin::Side::right ? size.right : size.left;
+      float& beside = side == Margin::Side::right ? around.right : around.left;
       beside = std::max({beside, symbol, stands(side) ? room_of(plate, side) : 0});
-      if (!stands(side)) (side == Margin::Side::top ? size.above : size.below) += room_of(plate, side);
+      if (!stands(side)) (side == Margin::Side::top ? around.top : around.bottom) += room_of(plate, side);
     }
-    const float words = row_words_width(picture, has_row_words(picture, size.picture.y, ruler_), ruler_);
-    if (words > 0) size.left += words + px(word_gap);
-    size.above += px(title_height);
-    size.below += px(caption_height);
-    return size;
+    return around;
   }
 
-  void place_margins(const Plate& plate, const PlateSize& size, ImVec2 corner) {
+  void place_margins(const Plate& plate, ImVec2 size, ImVec2 corner) {
     const float gap = px(margin_gap);
-    const ImVec2 end = {corner.x + size.picture.x, corner.y + size.picture.y};
+    const ImVec2 end = {corner.x + size.x, corner.y + size.y};
     for (const auto& [side, vector] : plate.margins) {
       const float thick = thickness(plate, side);
       const bool is_before = side == Margin::Side::left || side == Margin::Side::top;
       const auto beside = [&](float low, float high) { return is_before ? low - gap - thick : high + gap; };
       const ImVec2 at = stands(side) ? ImVec2{beside(corner.x, end.x), corner.y}
                                      : ImVec2{corner.x, beside(corner.y, end.y)};
-      placing_.picture(vector, at,
-                       stands(side) ? ImVec2{thick, size.picture.y} : ImVec2{size.picture.x, thick});
+      placing_.picture(vector, at, stands(side) ? ImVec2{thick, size.y} : ImVec2{size.x, thick});
       // Its symbol: below what stands, left of what lies.
       ImVec2 symbol = {corner.x - gap, at.y + thick / 2};
       if (stands(side)) symbol.y = end.y + px(caption_height) * 0.55F;
@@ -262,25 +218,25 @@ class HeroLayout {
   }
 
   /// `above`: where the title begins, over the picture.
-  void place_plate(const Plate& plate, const PlateSize& size, ImVec2 corner, float above) {
-    placing_.picture(plate.picture, corner, size.picture);
-    const float bottom = corner.y + size.picture.y;
+  void place_plate(const Plate& plate, ImVec2 size, ImVec2 corner, float above) {
+    placing_.picture(plate.picture, corner, size);
+    const float bottom = corner.y + size.y;
     if (plate.picture.kind == Box::Kind::number) {
-      const float middle = corner.x + size.picture.x / 2;
+      const float middle = corner.x + size.x / 2;
       placing_.formula(plate.picture.latex, {middle, corner.y - px(2)},
                        {.size = margin_letters, .own = {0.5F, 1}});
       return placing_.words(plate.words, {middle, bottom + px(2)}, {.own = upper_middle});
     }
     place_margins(plate, size, corner);
-    placing_.row_words(
-        plate.picture, {corner.x - px(word_gap) - room_of(plate, Margin::Side::left), corner.y},
-        size.picture.y, px(widest_row_word), has_row_words(plate.picture, size.picture.y, ruler_));
-    place_title(plate, {corner.x, corner.y - above}, size.picture.x);
+    placing_.row_words(plate.picture,
+                       {corner.x - px(word_gap) - room_of(plate, Margin::Side::left), corner.y}, size.y,
+                       px(widest_row_word), has_row_words(plate.picture, size.y, ruler_));
+    place_title(plate, {corner.x, corner.y - above}, size.x);
     const float y = bottom + room_of(plate, Margin::Side::below) + px(4);
-    float rest = size.picture.x;
+    float rest = size.x;
     const float number = placing_.extent(plate.number, style::Text::number_small).x;
-    if (!plate.number.empty() && number <= size.picture.x) {
-      placing_.words(plate.number, {corner.x + size.picture.x, y},
+    if (!plate.number.empty() && number <= size.x) {
+      placing_.words(plate.number, {corner.x + size.x, y},
                      {.text = style::Text::number_small, .own = {1, 0}});
       rest -= number + px(10);
     }
@@ -458,7 +414,6 @@ class HeroLayout {
   Placing& placing_;
   const Ruler& ruler_;
   const Hero& hero_;
-  float sign_room_ = 0;  // between two pictures
 };
 
 }  // namespace

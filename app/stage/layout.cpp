@@ -141,7 +141,7 @@ void Placing::equation(const EquationLayout& equation, ImVec2 corner) {
     switch (box.kind) {
       case Box::Kind::picture:
       case Box::Kind::number:
-        return operand(box, extent, {x, axis - extent.above}, sizes);
+        return operand(box, extent, {x, axis - extent.height / 2}, sizes);
       case Box::Kind::glyph:
         return formula(box.latex, {x, axis}, {.size = sizes.glyph() / sizes.scale, .own = {0, 0.5F}});
       case Box::Kind::bracket:
@@ -166,7 +166,7 @@ void Placing::operand(const Box& box, const BoxExtent& extent, ImVec2 corner, co
   const auto whole = [&](float length) { return is_number ? length : std::round(length); };
   corner = {whole(corner.x + extent.words + (extent.width - extent.words - extent.side) / 2),
             whole(corner.y)};
-  const ImVec2 size = {whole(extent.side), whole(2 * extent.above)};
+  const ImVec2 size = {whole(extent.side), whole(extent.height)};
   if (extent.words > 0) {
     const float gap = sizes.fixed(word_gap);
     row_words(box, {corner.x - gap, corner.y}, size.y, extent.words - gap, extent.has_row_words);

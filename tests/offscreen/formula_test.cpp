@@ -28,6 +28,10 @@ namespace {
 constexpr int width = 400;
 constexpr int height = 120;
 
+struct DarkCanvas : Offscreen {
+  DarkCanvas() : Offscreen(width, height) { style::apply(style::Theme::dark, 1); }
+};
+
 Image draw(Offscreen& offscreen, const std::string& latex, float size, ImU32 colour) {
   return offscreen.render(
       [&] {
@@ -71,8 +75,7 @@ InkedRows inked(const Image& image) {
 }  // namespace
 
 TEST_CASE("formula: it is drawn in its colours, standing on its baseline") {
-  Offscreen offscreen(width, height);
-  style::apply(style::Theme::dark, 1);
+  DarkCanvas offscreen;
   const Image white = draw(offscreen, "H", 40, IM_COL32_WHITE);
   CHECK(count(white, 255, 255, 255) > 100);
   const InkedRows rows = inked(white);
@@ -87,8 +90,7 @@ TEST_CASE("formula: it is drawn in its colours, standing on its baseline") {
 }
 
 TEST_CASE("formula: its measure does not depend on colours") {
-  Offscreen offscreen(width, height);
-  style::apply(style::Theme::dark, 1);
+  DarkCanvas offscreen;
   const FormulaSize plain = measure_formula(R"(S_t = \alpha_t S_{t-1} + k_t v_t^\top)", 26);
   const FormulaSize coloured =
       measure_formula(R"(\fgcolor{#123456}{S_t} = \alpha_t S_{t-1} + k_t \fgcolor{#abcdef}{v_t^\top})", 26);
@@ -102,8 +104,7 @@ TEST_CASE("formula: its measure does not depend on colours") {
 }
 
 TEST_CASE("formula: everything that our formulas use can be read") {
-  Offscreen offscreen(width, height);
-  style::apply(style::Theme::dark, 1);
+  DarkCanvas offscreen;
   for (const char* latex :
        {R"(\left( \alpha_t S_{t-1} \right)^\top)", R"(\underline{(\alpha_t S_{t-1})^\top k_t})",
         R"(\mathrm{Diag}(\gamma) \odot G)", R"(\bar S \tilde{k} \hat q \widetilde G)", R"(\boldsymbol{1})",
@@ -122,8 +123,7 @@ TEST_CASE("formula: everything that our formulas use can be read") {
 }
 
 TEST_CASE("formula: what MicroTeX does differently is mended") {
-  Offscreen offscreen(width, height);
-  style::apply(style::Theme::dark, 1);
+  DarkCanvas offscreen;
   const auto width_of = [](const char* latex) { return measure_formula(latex, 40).width; };
   CHECK(width_of(R"(\|k\|)") == width_of(R"(\lVert k \rVert)"));
   // V needs room before the sign, A does not.
@@ -147,8 +147,7 @@ TEST_CASE("formula: what stands in brackets stands on the baseline") {
 }
 
 TEST_CASE("formula: upright bars are whole pixels") {
-  Offscreen offscreen(width, height);
-  style::apply(style::Theme::dark, 1);
+  DarkCanvas offscreen;
   for (const float size : {12.0F, 13.5F, 15.0F, 26.0F}) {
     const Image bars = draw(offscreen, R"(\lVert\,\,\lVert)", size, IM_COL32_WHITE);
     const InkedRows rows = inked(bars);
@@ -165,8 +164,7 @@ TEST_CASE("formula: upright bars are whole pixels") {
 }
 
 TEST_CASE("formula: bad LaTeX is shown as it was written") {
-  Offscreen offscreen(width, height);
-  style::apply(style::Theme::dark, 1);
+  DarkCanvas offscreen;
   for (const char* latex :
        {R"(\frac{)", R"(\nosuchmacro{x})", "}", R"(\left( x)", "a^", R"(\begin{matrix} a)", "&",
         R"(\fgcolor{#ff)", "\xff\xfe", R"(\)", R"(\text{词})"}) {
@@ -182,8 +180,7 @@ TEST_CASE("formula: bad LaTeX is shown as it was written") {
 }
 
 TEST_CASE("formula: pictures that nobody asks for are forgotten") {
-  Offscreen offscreen(width, height);
-  style::apply(style::Theme::dark, 1);
+  DarkCanvas offscreen;
   for (int i = 0; i < 50; ++i) draw(offscreen, fmt::format("x_{{{}}}", i), 20, IM_COL32_WHITE);
   const int many = cached_formulas();
   CHECK(many >= 50);
@@ -196,8 +193,7 @@ TEST_CASE("formula: pictures that nobody asks for are forgotten") {
 }
 
 TEST_CASE("formula: a font file is open once, however many formulas are drawn") {
-  Offscreen offscreen(width, height);
-  style::apply(style::Theme::dark, 1);
+  DarkCanvas offscreen;
   const auto mappings = [] {
     std::ifstream maps("/proc/self/maps");
     int count = 0;
@@ -230,8 +226,7 @@ TEST_CASE("formula: a font that is none is an error that names it") {
 }
 
 TEST_CASE("formula: where there is no room nothing is drawn") {
-  Offscreen offscreen(width, height);
-  style::apply(style::Theme::dark, 1);
+  DarkCanvas offscreen;
   for (const float size : {-40.0F, -0.1F, 0.0F, 0.01F}) {
     CHECK(measure_formula("S_t", size).width == 0);
     CHECK(count(draw(offscreen, "S_t", size, IM_COL32_WHITE), 255, 255, 255) == 0);

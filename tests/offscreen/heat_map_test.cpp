@@ -21,6 +21,10 @@ namespace {
 
 constexpr int picture_size = 320;
 
+struct DarkPicture : Offscreen {
+  DarkPicture() : Offscreen(picture_size, picture_size) { style::apply(style::Theme::dark, 1); }
+};
+
 struct Placement {
   int x = 0;
   int y = 0;
@@ -174,8 +178,7 @@ TEST_CASE("heat map: what a mask takes out is hatched, every other number is a n
 }
 
 TEST_CASE("heat map: a wrong colour map is noticed") {
-  Offscreen offscreen(picture_size, picture_size);
-  style::apply(style::Theme::dark, 1);
+  DarkPicture offscreen;
   const Placement at{4, 4, 200, 200};
   const Matrix<double> values = awkward_matrix(20, 20, 1, 3);
   const HeatMapLook look{.range = 1, .grid = false};
@@ -205,8 +208,7 @@ TEST_CASE("heat map: lines between cells, dimmed ones, and both scales") {
                       faded(map, HeatMapRenderer::strength_when_dim), line) == 0);
   }
   // No lines between cells that are smaller than 6 design pixels.
-  Offscreen offscreen(picture_size, picture_size);
-  style::apply(style::Theme::dark, 1);
+  DarkPicture offscreen;
   const Placement at{8, 8, 100, 300};
   const Matrix<double> values = awkward_matrix(20, 20, 1, 6);
   const Image image = draw(offscreen, "a", values, 1, at, {.range = 1});
@@ -214,8 +216,7 @@ TEST_CASE("heat map: lines between cells, dimmed ones, and both scales") {
 }
 
 TEST_CASE("heat map: it is uploaded again when something has changed, and only then") {
-  Offscreen offscreen(picture_size, picture_size);
-  style::apply(style::Theme::dark, 1);
+  DarkPicture offscreen;
   const ColourMap& dark = style::colours().map;
   const Placement at{0, 0, 90, 60};
   const Matrix<double> first = awkward_matrix(6, 9, 1, 7);
@@ -235,8 +236,7 @@ TEST_CASE("heat map: it is uploaded again when something has changed, and only t
 }
 
 TEST_CASE("heat map: the window cuts it off, and what is drawn after it is as ever") {
-  Offscreen offscreen(picture_size, picture_size);
-  style::apply(style::Theme::dark, 1);
+  DarkPicture offscreen;
   const Matrix<double> ones = Matrix<double>::Ones(4, 4);
   const auto frame = [&](bool with_heat_map) {
     return offscreen.render(
