@@ -13,10 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/commands/columns.h"
 #include "app/commands/command_line.h"
 #include "app/commands/options.h"
-#include "app/commands/values.h"
 #include "app/session/devices.h"
 #include "app/session/race_file.h"
 #include "app/session/words.h"
@@ -113,29 +111,26 @@ std::string race_text(const RaceReport& report) {
   const RaceMachine& machine = report.machine;
   std::string text = fmt::format("{}\n{}, {}\n", machine.program, machine.processor,
                                  counted(machine.threads, "thread", "threads"));
-  if (!machine.gpu.empty()) {
+  if (!machine.gpu.empty())
     text += fmt::format("{}, driver for CUDA {}, clocks {}\n", machine.gpu, machine.driver, machine.clocks);
-  }
   std::vector<std::string> shapes;
   for (const RacePoint& point : report.points) {
     const std::string shape = shape_text(point.entry);
     if (point.measured() && std::ranges::find(shapes, shape) == shapes.end()) shapes.push_back(shape);
   }
-  for (const std::string& shape : shapes) {
+  for (const std::string& shape : shapes)
     text +=
         fmt::format("\n{}: median of computing alone; from \"middle half\" on at the longest T\n", shape) +
         times_text(report, shape);
-  }
   if (const TextRows rows = missing_rows(report); !rows.empty())
     text += "\nWhat was not measured, and why\n" + columns(rows);
   TextRows notes;
   for (const RaceTiming& timing : report.timing) notes.push_back({timing.device, timing.words});
-  for (const RaceRoof& roof : report.roofs) {
+  for (const RaceRoof& roof : report.roofs)
     notes.push_back(
         {fmt::format("{} {}", roof.device, name(roof.precision)),
          fmt::format("roof: {:.3g} GB/s ({}), {:.4g} GFLOP/s ({})", roof.roof.bytes_per_second / 1e9,
                      roof.roof.copy, roof.roof.flops_per_second / 1e9, roof.roof.product)});
-  }
   if (!notes.empty()) text += "\nWhat is timed, and what the machine does at most\n" + columns(notes);
   TextRows crossovers;
   for (const RaceCrossover& crossover : race_crossovers(report))
@@ -178,20 +173,7 @@ double parse_seconds(const std::string& text, const char* what) {
   return seconds;
 }
 
-/// Those that are asked for, or all that can be used; `unused` gets a line for each other.
-std::vector<const Backend*> raced_devices(const RaceOptions& options, std::string& unused) {
-  std::vector<const Backend*> devices = parsed<const Backend*>(
-      options.devices, {}, [](const std::string& text) { return &find_backend(text); });
-  if (!devices.empty()) return devices;
-  for (const Backend* const backend : backends()) {
-    const std::string reason = unavailable(*backend);
-    if (reason.empty()) devices.push_back(backend);
-    if (!reason.empty()) unused += fmt::format("The device {} cannot be used: {}\n", backend->name(), reason);
-  }
-  return devices;
-}
-
-RacePlan plan_of(const RaceOptions& options, std::string& unused) {
+RacePlan plan_of(const RaceOptions& options) {
   RacePlan plan;
   plan.variants = options.variants;
   for (const std::string& id : plan.variants) find_variant(id);
@@ -211,7 +193,8 @@ RacePlan plan_of(const RaceOptions& options, std::string& unused) {
   plan.seconds = parse_seconds(options.seconds, "--seconds");
   plan.longest = parse_seconds(options.longest, "--longest");
   plan.roofs = !options.no_roofs;
-  plan.backends = raced_devices(options, unused);
+  plan.backends = parsed<const Backend*>(options.devices, usable_backends(),
+                                         [](const std::string& text) { return &find_backend(text); });
   return plan;
 }
 
@@ -260,8 +243,7 @@ int run_race(RaceOptions options, const WindowCommands& window, const Console& c
   if (options.picture && !window.picture_of_race)
     throw InputError("--picture needs the program with a window (palimpsest)");
   const Interrupt interrupt;  // before a device starts threads of its own, which would take the signal
-  std::string unused;
-  const RacePlan plan = plan_of(options, unused);
+  const RacePlan plan = plan_of(options);
   RaceReport start = begun(options);
   if (!options.json) options.json = options.begun;
   for (const auto& file : {options.json, options.csv, options.picture}) {
@@ -270,7 +252,10 @@ int run_race(RaceOptions options, const WindowCommands& window, const Console& c
   const RaceReport report = run_plan(plan, std::move(start), options.json, console, interrupt.token());
   const bool any = std::ranges::any_of(report.points, &RacePoint::measured);
   const bool is_nothing = report.complete() && !any;
-  if (!is_nothing) console.out << race_text(report) << unused;  // also where a file cannot be written
+  if (!is_nothing)
+    console.out << race_text(report)
+                << (options.devices.empty() ? unusable_words("cannot be used")
+                                            : "");  // also where a file cannot be written
   if (options.json) write_text(*options.json, race_json(report));
   if (options.csv) write_text(*options.csv, race_csv(report));
   if (options.picture) window.picture_of_race(report, *options.picture);

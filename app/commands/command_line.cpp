@@ -14,6 +14,7 @@
 #include <mutex>
 #include <new>
 #include <ostream>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -24,6 +25,7 @@
 #include "commit.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/io/file.h"
 
 namespace palimpsest {
 
@@ -93,12 +95,11 @@ class Parser {
     } catch (const CLI::ParseError& error) {
       return report(console_, fmt::format("{} (see {} --help)", error.what(), asked_for()), exit_bad_usage);
     }
-    if (const std::string option = window_option(); !option.empty()) {
+    if (const std::string option = window_option(); !option.empty())
       return report(console_,
                     fmt::format("{} before {} belongs to the window; give {} its options after its name",
                                 option, asked_for(), asked_for()),
                     exit_bad_usage);
-    }
     return written(guarded(console_, action()));
   }
 
@@ -156,6 +157,62 @@ int run_command_line(int argc, const char* const* argv, std::ostream& out, std::
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow further is an error to tell, not the end
   const Console console{out, error, &error == &std::cerr && isatty(STDERR_FILENO) != 0};
   return Parser(console, window_commands).run(argc, argv);
+}
+
+namespace {
+
+/// Code points: the bytes that do not continue another.
+std::size_t width(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+/// Appends `text` to a line of which `used` columns are taken, going on below where it does not fit.
+void append_wrapped(std::string& lines, std::string_view text, std::size_t used) {
+  std::size_t filled = used;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    if (filled > used && filled + 1 + width(word) > text_width) {
+      lines += '\n' + std::string(used, ' ');
+      filled = used;
+    } else if (filled > used) {
+      lines += ' ';
+      ++filled;
+    }
+    lines += word;
+    filled += width(word);
+  }
+}
+
+}  // namespace
+
+std::string columns(TextRows rows, std::size_t indent) {
+  for (auto& row : rows) std::ranges::transform(row, row.begin(), one_line);
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i + 1 < row.size(); ++i) widths[i] = std::max(widths[i], width(row[i]));
+  }
+  std::string lines;
+  for (const auto& row : rows) {
+    std::size_t used = indent;
+    lines.append(indent, ' ');
+    for (std::size_t i = 0; i + 1 < row.size(); ++i) {
+      lines += row[i] + std::string(widths[i] + 2 - width(row[i]), ' ');
+      used += widths[i] + 2;
+    }
+    if (!row.empty()) append_wrapped(lines, row.back(), used);
+    lines.erase(lines.find_last_not_of(' ') + 1);
+    lines += '\n';
+  }
+  return lines;
+}
+
+std::string paragraph(const std::string& text, std::size_t indent) { return columns({{text}}, indent); }
+
+void write_text(const std::string& file, const std::string& text) {
+  replace_file(file, std::as_bytes(std::span(text)));
 }
 
 std::string version() { return PALIMPSEST_VERSION; }

@@ -8,8 +8,9 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
-#include "core/base/matrix.h"
+#include "core/contract/sequence.h"
 
 namespace palimpsest {
 
@@ -34,6 +35,21 @@ struct Console {
 
 /// One line on the standard error, whatever `words` hold: names of files and texts of data may hold anything.
 void tell(const Console& console, std::string_view words);
+
+inline constexpr std::size_t text_width = 100;
+
+using TextRows = std::vector<std::vector<std::string>>;
+
+/// Rows of cells, each column as wide as its widest cell and two spaces from the next; the last cell of a row
+/// is wrapped at text_width. A cell is shown in one line, whatever it holds. Every line starts with `indent`
+/// spaces and ends with a newline.
+std::string columns(TextRows rows, std::size_t indent = 2);
+
+/// `text` wrapped at text_width, ending with a newline.
+std::string paragraph(const std::string& text, std::size_t indent = 0);
+
+/// Writes a text into a file, in the place of what it held. Throws InputError.
+void write_text(const std::string& file, const std::string& text);
 
 /// What a command does once its options are parsed; returns the exit status. May throw any Error.
 using Task = std::function<int()>;
@@ -111,7 +127,7 @@ class ProgressLine {
   Clock::time_point last_ = {};
 };
 
-/// How long a command has been at something, on a line that goes in the end (progress_line.h): for work that
+/// How long a command has been at something, on a line that goes in the end: for work that
 /// does not come back on the way to say where it is.
 class WaitingLine {
  public:
@@ -121,6 +137,10 @@ class WaitingLine {
  private:
   std::jthread shower_;
 };
+
+/// "3 of 4 heads of 1024 tokens done on cpu": where a run of the batch is; without the heads that are done,
+/// of which a device may tell nothing, "4 heads of 1024 tokens on cuda".
+std::string describe_progress(const SequenceBatch& batch, const std::string& device, Index done);
 
 /// While it lives, the first Ctrl+C or SIGTERM asks for a stop in the place of ending the program; a second
 /// one ends it.

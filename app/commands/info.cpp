@@ -6,7 +6,6 @@
 #include <memory>
 #include <vector>
 
-#include "app/commands/columns.h"
 #include "app/commands/command_line.h"
 #include "app/commands/options.h"
 #include "app/session/devices.h"
@@ -224,20 +223,18 @@ std::string variant_text(const Variant& variant) {
                           (input.absent ? fmt::format(" (if absent: {})", *input.absent) : "")});
   }
   TextRows parameters;
-  for (const Parameter& parameter : all_parameters(variant)) {
+  for (const Parameter& parameter : all_parameters(variant))
     parameters.push_back(
         {parameter.name, range_text(parameter),
          fmt::format("{} (default: {}){}", parameter.meaning,
                      parameter.standard ? fmt::format("{:g}", *parameter.standard) : default_words(parameter),
                      parameter.per_head ? "; may be an array [H] of the input" : "")});
-  }
   TextRows options;
-  for (const Option& option : variant.options) {
+  for (const Option& option : variant.options)
     options.push_back({option.name,
                        fmt::format("{} (default: {})", fmt::join(option.values, ", "),
                                    option.follows.empty() ? option.values.front() : option.follows),
                        option.meaning});
-  }
   TextRows states;
   for (const StateSet& set : state_sets(variant)) {
     for (const StateArray& array : state_arrays(variant, set)) {
@@ -284,12 +281,11 @@ Json input_json(const Input& input) {
   if (input.range == Range::decay) json["alternative"] = "g";
   if (!input.when.options.empty()) json["when"] = describe(input.when);
   const StandIn& stand_in = input.stand_in;
-  if (!(stand_in == StandIn{})) {
+  if (!(stand_in == StandIn{}))
     json["stand_in"] = {{"value", stand_in.value},
                         {"like", stand_in.like},
                         {"random", stand_in.random},
                         {"learning_rate", stand_in.learning_rate}};
-  }
   return json;
 }
 
@@ -434,10 +430,9 @@ std::string overview_json(std::span<const Variant> table) {
   Json json = {{"version", version()},      {"compiler", compiler()},
                {"eigen", eigen_version()},  {"cuda", cuda.empty() ? Json(nullptr) : Json(cuda)},
                {"devices", Json::object()}, {"variants", Json::object()}};
-  for (const Backend* backend : backends()) {
+  for (const Backend* backend : backends())
     json["devices"][backend->name()] = {{"available", unavailable(*backend).empty()},
                                         {"doc", describe(*backend)}};
-  }
   for (const Variant& variant : table) json["variants"][variant.id] = variant_json(variant);
   return json.dump(1) + '\n';
 }

@@ -2,9 +2,16 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <utility>
+#include <vector>
+
+#include "app/session/words.h"
+#include "core/base/error.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 
@@ -16,6 +23,24 @@ void be_given(CLI::Option& option, const GivenHow& how) {
   if (how.repeated) option.take_all();
   if (how.one_at_a_time) option.allow_extra_args(false);
   if (how.needs) option.needs(how.needs);
+}
+
+/// A picture with such sides takes some twenty seconds and 1 GB; both grow with its area.
+constexpr Index most_pixels_a_side = 8192;
+
+/// Whether all of `text` spells a number that fits.
+template <class Number>
+bool parse_all(std::string_view text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+/// The value among `all` with this name.
+template <class Named, std::size_t count>
+Named parse_name(std::string_view text, const char* what, const Named (&all)[count]) {
+  return find_row(
+      all, text, [](Named value) { return name(value); },
+      fmt::format("there is no {} \"{}\"; expected one of", what, shown(text)));
 }
 
 }  // namespace
@@ -68,6 +93,113 @@ std::string CommandOptions::as_given() const {
     if (option->get_items_expected_max() > 0) words += fmt::format(" {}", fmt::join(option->results(), ","));
   }
   return words;
+}
+
+Index parse_count(std::string_view text, std::string_view what) {
+  Index count = 0;
+  if (!parse_all(text, count) || count < 0)
+    throw InputError(fmt::format("{} is \"{}\"; expected a whole number", what, shown(text)));
+  return count;
+}
+
+Index parse_count(std::string_view text, std::string_view what, Index least, Index most) {
+  Index count = 0;
+  if (!parse_all(text, count) || count < least || count > most)
+    throw InputError(
+        fmt::format("{} is \"{}\"; expected a whole number from {} to {}", what, shown(text), least, most));
+  return count;
+}
+
+std::vector<Index> parse_counts(const std::vector<std::string>& texts, std::string_view what, Index least,
+                                Index most) {
+  std::vector<Index> counts;
+  for (const std::string& text : texts) counts.push_back(parse_count(text, what, least, most));
+  return counts;
+}
+
+std::vector<std::pair<Index, Index>> parse_channels(const std::vector<std::string>& dk,
+                                                    const std::vector<std::string>& dv, Index most) {
+  const std::vector<Index> keys = parse_counts(dk.empty() ? dv : dk, dk.empty() ? "--dv" : "--dk", 1, most);
+  const std::vector<Index> values = dv.empty() ? keys : parse_counts(dv, "--dv", 1, most);
+  if (keys.size() != values.size())
+    throw InputError(fmt::format("--dk has {} sizes and --dv {}; expected as many, they go together",
+                                 keys.size(), values.size()));
+  std::vector<std::pair<Index, Index>> sizes;
+  for (std::size_t i = 0; i < keys.size(); ++i) sizes.emplace_back(keys[i], values[i]);
+  return sizes;
+}
+
+double parse_number(std::string_view text, std::string_view what) {
+  double number = 0;
+  if (!parse_all(text, number) || !std::isfinite(number))
+    throw InputError(fmt::format("{} is \"{}\"; expected a number such as 0.5", what, shown(text)));
+  return number;
+}
+
+Settings parse_settings(const Variant& variant, const std::vector<std::string>& assignments) {
+  const std::vector<Parameter> parameters = all_parameters(variant);
+  Settings settings;
+  for (const std::string& assignment : assignments) {
+    const std::size_t equals = assignment.find('=');
+    if (equals == std::string::npos || equals == 0)
+      throw InputError(fmt::format("--param \"{}\": expected NAME=VALUE", shown(assignment)));
+    const std::string name = assignment.substr(0, equals);
+    const std::string value = assignment.substr(equals + 1);
+    if (settings.options.contains(name) || settings.parameters.contains(name))
+      throw InputError(fmt::format("--param {} is given twice", shown(name)));
+    // An unknown name is kept as an option, so that resolve() lists what there is.
+    if (std::ranges::find(parameters, name, &Parameter::name) == parameters.end()) {
+      settings.options[name] = value;
+    } else {
+      settings.parameters[name] = parse_number(value, "--param " + name);
+    }
+  }
+  return settings;
+}
+
+std::string form_names() {
+  std::vector<std::string_view> names;
+  for (const Form form : all_forms) names.emplace_back(name(form));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+Form parse_form(std::string_view text) { return parse_name(text, "form", all_forms); }
+
+Precision parse_precision(std::string_view text) { return parse_name(text, "precision", all_precisions); }
+
+std::pair<int, int> parse_size(const std::string& text) {
+  const auto is_side = [](Index side) { return side >= 16 && side <= most_pixels_a_side; };
+  try {
+    const std::size_t cross = std::min(text.find('x'), text.size());
+    const Index width = parse_count(text.substr(0, cross), "the width");
+    const Index height = parse_count(text.substr(std::min(cross + 1, text.size())), "the height");
+    if (is_side(width) && is_side(height)) return {static_cast<int>(width), static_cast<int>(height)};
+  } catch (const InputError&) {
+  }
+  throw InputError(fmt::format("--size is \"{}\"; expected WIDTHxHEIGHT from 16x16 to {}x{}", shown(text),
+                               most_pixels_a_side, most_pixels_a_side));
+}
+
+PlaceOption parse_place(std::string_view at, Index tokens) {
+  const std::size_t colon = at.find(':');
+  PlaceOption place{.token = parse_count(at.substr(0, colon), "the token of --at", 0, tokens - 1)};
+  if (colon != std::string_view::npos) place.operation = at.substr(colon + 1);
+  return place;
+}
+
+Cursor cursor_at(Index token, const std::string& operation, const Trace& trace) {
+  std::vector<std::string_view> known;
+  for (std::size_t phase = 0; phase < trace.phases.size(); ++phase) {
+    const std::vector<Operation>& operations = trace.phases[phase].operations;
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+      known.emplace_back(operations[i].id);
+      if (operations[i].id != operation) continue;
+      const Index block = trace.block_of(token, static_cast<Index>(phase));
+      return {block, static_cast<Index>(i), token - trace.block(block).first_token};
+    }
+  }
+  throw InputError(fmt::format("--at asks for the operation \"{}\"; this form has: {}", shown(operation),
+                               fmt::join(known, ", ")));
 }
 
 }  // namespace palimpsest

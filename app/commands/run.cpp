@@ -1,4 +1,4 @@
-#include "app/commands/run.h"
+#include "app/commands/command_line.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,9 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "app/commands/command_line.h"
 #include "app/commands/options.h"
-#include "app/commands/values.h"
 #include "app/session/devices.h"
 #include "app/session/words.h"
 #include "core/base/error.h"
@@ -106,21 +104,19 @@ Matrix<double> column_of(const Array& array, double factor = 1) {
 /// own.
 Arrays run_heads(const Backend& backend, const Variant& variant, const SequenceBatch& batch, Form form,
                  Precision precision, Index chunk_size, std::stop_token stop, const HeadDone& head_done) {
-  if (batch.heads.empty()) {
+  if (batch.heads.empty())
     throw InputError(fmt::format("there is nothing to compute: {} batches of {} heads", batch.batch_count,
                                  batch.head_count));
-  }
   // They are held as they are computed, joined, and as the bytes of the file.
   constexpr double largest_results = byte_limit / 3;
   const Footprint footprint = variant.rule->footprint(batch.heads.front(), form, precision, chunk_size);
   const double results = footprint.kept * static_cast<double>(batch.heads.size());
-  if (results > largest_results) {
+  if (results > largest_results)
     throw InputError(
         fmt::format("the outputs and final states of {} heads, {} tokens, {} key and {} value channels "
                     "take {:.1f} GB; the limit is {:.0f} GB",
                     batch.heads.size(), batch.heads.front().tokens, batch.heads.front().dk,
                     batch.heads.front().dv, results / 1e9, largest_results / 1e9));
-  }
   const std::vector<Output> outputs =
       backend.run_heads(variant, batch.heads, form, precision, chunk_size, std::move(stop), head_done);
 
@@ -133,12 +129,11 @@ Arrays run_heads(const Backend& backend, const Variant& variant, const SequenceB
   add(
       "o", false, [&](std::size_t head) -> const auto& { return outputs[head].o; });
   const NamedStates& states = outputs.front().states;
-  for (std::size_t i = 0; i < states.size(); ++i) {
+  for (std::size_t i = 0; i < states.size(); ++i)
     add(
         final_name(states.size(), states[i].first),
         is_vector(variant, batch.heads.front().settings, states[i].first),
         [&](std::size_t head) -> const auto& { return outputs[head].states[i].second; });
-  }
   if (!variant.hand_over || states.empty()) return arrays;
   // What a run that goes on must be given besides the states: vectors.
   std::map<std::string, std::vector<Matrix<double>>> handed;
@@ -288,10 +283,9 @@ std::string describe_states(const SequenceBatch& batch) {
 /// How far the output `o` of a run is from the one in its input, `given`, which whoever made the file has
 /// computed; and whether a single factor would make them equal, as a forgotten scale does.
 std::string compare_with_given(const Array& o, const Array& given) {
-  if (o.shape != given.shape) {
+  if (o.shape != given.shape)
     return fmt::format("the input's own o has the shape {}, not {}, and was not compared",
                        to_string(given.shape), to_string(o.shape));
-  }
   const Matrix<double> expected = column_of(given);
   if (!expected.allFinite()) return "the input's own o is not finite, and was not compared";
   const double error = compare("o", column_of(o), expected).error;
@@ -400,10 +394,9 @@ int run(const RunOptions& options, const Console& console) {
   require_chunk_size(chunk_size);
   const Settings given = parse_settings(variant, options.settings);
   usable_backend(backend.name());
-  if (const auto reason = backend.missing(variant, resolve(variant, given), form, precision)) {
+  if (const auto reason = backend.missing(variant, resolve(variant, given), form, precision))
     throw Unsupported(fmt::format("{} has no {} form in {} on {} with these settings: {}", variant.id,
                                   name(form), name(precision), backend.name(), *reason));
-  }
 
   if (is_same_file(options.input, options.output))
     throw InputError(

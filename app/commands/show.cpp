@@ -4,10 +4,9 @@
 #include <cmath>
 #include <memory>
 
-#include "app/commands/columns.h"
 #include "app/commands/command_line.h"
+#include "app/commands/options.h"
 #include "app/commands/show_views.h"
-#include "app/commands/values.h"
 #include "app/session/memory_questions.h"
 #include "app/session/presets.h"
 #include "app/session/state.h"
@@ -108,10 +107,9 @@ ShownPlace shown_place(const ShowOptions& options, std::stop_token stop) {
   const Choice choice = choice_of(options, *data, stop);
   ShownPlace place{.computation = begin(data, choice, stop), .form = choice.form, .stop = std::move(stop)};
   const auto& trace = place.computation->trace(choice.form);
-  if (!trace) {
+  if (!trace)
     throw Unsupported(fmt::format("{} has no {} form here: {}", choice.variant, name(choice.form),
                                   place.computation->form(choice.form).missing));
-  }
   place.cursor = cursor_of(options.at.value_or(std::to_string(data->tokens - 1)), *trace);
   place.token = trace->token(place.cursor);
   for (const std::string& word : options.words) place.words.push_back(word_of(word, *data));

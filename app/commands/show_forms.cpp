@@ -177,12 +177,11 @@ ShownNumbers show_lens(const ShownPlace& place) {
         {name(form), name(arithmetic), seen->message.empty() ? figure(seen->worst.error) : seen->message,
          errors.empty() ? "" : place.numbered(std::ranges::max_element(errors) - errors.begin()),
          is_promised ? figure(allowed) : "", seen->lost.empty() ? "" : fmt::format("{}", seen->lost.size())});
-    for (const LostNumber& each : seen->lost) {
+    for (const LostNumber& each : seen->lost)
       lost += fmt::format(
           "{} {}: {}{} {} at {}{}, it should be {:.3g}; {} such\n", name(form), name(arithmetic),
           each.is_gate ? "the gate " : "", each.tensor, in_words(each.as), place.numbered(each.token),
           each.operation.empty() ? " as it comes in" : ", " + each.operation, each.expected, each.count);
-    }
   };
   for (const Form form : forms_of(*place.computation)) add(form, Arithmetic::f64);
   for (const Arithmetic arithmetic : {Arithmetic::f32, Arithmetic::tf32, Arithmetic::bf16, Arithmetic::f16})

@@ -164,10 +164,9 @@ ShownNumbers show_provenance(const ShownPlace& place) {
                         ? fmt::format("mostly by {}: {:.4f}", place.numbered(writer.eraser), writer.erased_by)
                         : ""});
   }
-  if (writers->others > 0) {
+  if (writers->others > 0)
     rows.push_back(
         {fmt::format("{} others", writers->others), "", "", "", four_places(writers->others_remaining), ""});
-  }
   return {{{"row", row},
            {"column", column},
            {"value", made.value},
@@ -311,11 +310,10 @@ std::string percent(double share) {
 Json left_json(const std::optional<LeftOfWrite>& left) {
   if (!left || left->shares.empty()) return nullptr;
   Json json = {{"shares", left->shares}};
-  if (left->lost_most_at >= 0) {
+  if (left->lost_most_at >= 0)
     json.update({{"lost_most_at", left->lost_most_at},
                  {"lost_there", left->lost_there},
                  {"erased", left->is_erased}});
-  }
   return json;
 }
 
@@ -323,10 +321,9 @@ std::string left_words(const ShownPlace& place, const std::optional<LeftOfWrite>
   if (!left || left->shares.empty()) return {};
   std::string words =
       fmt::format("recalled {:.0f} %, now {:.0f} %", 100 * left->shares.front(), 100 * left->shares.back());
-  if (left->lost_most_at >= 0) {
+  if (left->lost_most_at >= 0)
     words += fmt::format(", {} {}: {:.0f}", left->is_erased ? "erased by" : "lost most at",
                          place.numbered(left->lost_most_at), 100 * left->lost_there);
-  }
   return words;
 }
 

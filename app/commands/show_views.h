@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/commands/columns.h"
+#include "app/commands/command_line.h"
 #include "app/session/computation.h"
 #include "app/session/json_fields.h"
 #include "core/insight/answers.h"

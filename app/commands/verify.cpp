@@ -6,10 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "app/commands/columns.h"
 #include "app/commands/command_line.h"
 #include "app/commands/options.h"
-#include "app/commands/values.h"
 #include "app/session/devices.h"
 #include "app/session/inputs.h"
 #include "app/session/presets.h"
@@ -27,9 +25,8 @@ namespace {
 
 /// `palimpsest verify --faults`: every fault by name, with what goes wrong.
 int list_faults(const Console& console) {
-  for (const Fault& fault : faults()) {
+  for (const Fault& fault : faults())
     console.out << fmt::format("{:<27} {}\n{:<27} {}\n", fault.id, fault.label, "", fault.sentence);
-  }
   return exit_done;
 }
 
@@ -64,38 +61,23 @@ std::vector<std::string> each_once(const std::vector<std::string>& texts) {
   return once;
 }
 
-/// The devices that are asked for, and a line for each that cannot be used here. Throws Unsupported for one
-/// that was named.
-std::vector<const Backend*> devices(const VerifyOptions& options, std::string& unchecked) {
-  std::vector<const Backend*> usable;
-  for (const Backend* backend :
-       parsed<const Backend*>(each_once(options.devices), {backends().begin(), backends().end()},
-                              [](const auto& text) { return &find_backend(text); })) {
-    const std::string reason = unavailable(*backend);
-    if (reason.empty()) {
-      usable.push_back(backend);
-    } else if (options.devices.empty()) {
-      unchecked += fmt::format("The device {} was not checked: {}\n", backend->name(), reason);
-    } else {
-      usable_backend(backend->name());
-    }
-  }
-  return usable;
+/// The devices that are asked for. Throws Unsupported for one that was named and cannot be used here.
+std::vector<const Backend*> devices(const VerifyOptions& options) {
+  return parsed<const Backend*>(each_once(options.devices), usable_backends(),
+                                [](const std::string& text) { return &usable_backend(text); });
 }
 
 /// The random case of --case, or why `variant` has no such case with these settings.
 RandomCase possible_case(const std::string& text, const Variant& variant, const Settings& settings) {
   const RandomCase random = parse_random_case(text);
-  if (random.log_gates && !has_gates(variant)) {
+  if (random.log_gates && !has_gates(variant))
     throw InputError(
         fmt::format("\"{}\": {} takes no decay, so none can be given as its logarithm g", text, variant.id));
-  }
   const RandomCase fitting = fitted(variant, settings, random);
   const bool names_sizes = text.find("K=") != std::string::npos || text.find("V=") != std::string::npos;
-  if (names_sizes && fitting != random) {
+  if (names_sizes && fitting != random)
     throw InputError(fmt::format("\"{}\": {} with {} needs as many value channels as key channels, 6 or more",
                                  text, variant.id, describe_options(settings)));
-  }
   return fitting;
 }
 
@@ -168,10 +150,9 @@ template <class Report>
 void write_report(const Report& report, const std::string& unchecked, const VerifyOptions& options,
                   const Console& console) {
   console.out << to_table(report) << unchecked;
-  if (!report.complete()) {
+  if (!report.complete())
     console.out << fmt::format("Interrupted: the report covers {} of {} cases.\n", report.cases,
                                report.planned);
-  }
   if (options.json) write_text(*options.json, to_json(report));
   if (!report.complete()) throw Cancelled();
 }
@@ -184,8 +165,7 @@ void write_report(const Report& report, const std::string& unchecked, const Veri
 int run_verify_faults(const VerifyOptions& options, const Console& console) {
   FaultPlan plan{.faults = each_once(options.faults)};
   plan.cases = changed(std::move(plan.cases), options);
-  std::string unchecked;
-  if (!options.devices.empty()) plan.cases.backends = devices(options, unchecked);
+  if (!options.devices.empty()) plan.cases.backends = devices(options);
   const bool all = std::erase(plan.faults, "all") > 0;
   for (const std::string& id : plan.faults) find_fault(id);
   if (all) plan.faults.clear();
@@ -218,8 +198,7 @@ int run_verify(const VerifyOptions& options, const Console& console) {
   const Interrupt interrupt;  // before a device starts threads of its own, which would take the signal
   if (plan.cases.empty() && plan.random_cases == 0 && !options.names_sizes())
     plan.more = cases_of_presets(plan);
-  std::string unchecked;
-  plan.backends = devices(options, unchecked);
+  plan.backends = devices(options);
   // First: a place that cannot be written is not worth minutes of work.
   if (options.json) writable_target(*options.json);
 
@@ -236,7 +215,7 @@ int run_verify(const VerifyOptions& options, const Console& console) {
         plan.random_cases > 0 ? "none of the cases drawn has such a form" : report.missing.front().reason;
     throw Unsupported(fmt::format("there is nothing to check: {}", reason));
   }
-  write_report(report, unchecked, options, console);
+  write_report(report, options.devices.empty() ? unusable_words("was not checked") : "", options, console);
   return report.passed() ? exit_done : exit_failed_checks;
 }
 

@@ -7,7 +7,6 @@
 #include <numeric>
 #include <tuple>
 
-#include "app/session/found.h"
 #include "app/session/scales.h"
 #include "core/base/error.h"
 #include "core/insight/memory_change.h"

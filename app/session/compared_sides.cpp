@@ -7,7 +7,6 @@
 #include <numeric>
 #include <tuple>
 
-#include "app/session/found.h"
 #include "app/session/scales.h"
 #include "app/session/words.h"
 #include "core/base/error.h"
@@ -158,11 +157,11 @@ Side moved_on_rail(Side side, double place) {
   const Variant& variant = find_variant(rule.variant);
   side.variant = rule.variant;
   std::erase_if(side.settings.options, [&](const auto& option) {
-    return std::ranges::find(variant.options, option.first, &Option::name) == variant.options.end();
+    return !row_called(variant.options, option.first, &Option::name);
   });
   const std::vector<Parameter> parameters = all_parameters(variant);
   std::erase_if(side.settings.parameters, [&](const auto& parameter) {
-    return std::ranges::find(parameters, parameter.first, &Parameter::name) == parameters.end();
+    return !row_called(parameters, parameter.first, &Parameter::name);
   });
   if (rule.position) side.settings.parameters[rail_parameter] = *rule.position;
   return side;
@@ -208,20 +207,19 @@ std::string otherwise(const Side& side, const Side& than) {
   if (side.device != than.device) words.push_back(side.device);
   if (side.precision != than.precision) words.push_back(name(side.precision));
   for (const auto& [option, value] : side.settings.options) {
-    const auto other = than.settings.options.find(option);
-    if (other == than.settings.options.end() || other->second != value)
-      words.push_back(fmt::format("{}={}", option, value));
+    const std::string* const other = value_at(than.settings.options, option);
+    if (!other || *other != value) words.push_back(fmt::format("{}={}", option, value));
   }
   for (const auto& [parameter, value] : side.settings.parameters) {
-    const auto other = than.settings.parameters.find(parameter);
-    if (parameter != rail_parameter && (other == than.settings.parameters.end() || other->second != value))
+    const double* const other = value_at(than.settings.parameters, parameter);
+    if (parameter != rail_parameter && (!other || *other != value))
       words.push_back(fmt::format("{}={:.4g}", parameter, value));
   }
   static const std::map<std::string, const char*, std::less<>> known = {
       {"scale_decay", "α to the power of "}, {"scale_strength", "β × "}, {"scale_keys", "k × "}};
   for (const auto& [kind, value] : side.sliders) {
-    const auto slider = known.find(kind);
-    words.push_back(fmt::format("{}{:.3g}", slider == known.end() ? kind + "=" : slider->second, value));
+    const char* const* const slider = value_at(known, kind);
+    words.push_back(fmt::format("{}{:.3g}", slider ? *slider : kind + "=", value));
   }
   return fmt::format("{}", fmt::join(words, " · "));
 }

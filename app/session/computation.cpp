@@ -6,7 +6,7 @@
 #include <new>
 #include <tuple>
 
-#include "app/session/found.h"
+#include "app/session/words.h"
 #include "core/base/error.h"
 #include "core/contract/output.h"
 #include "core/insight/stability.h"
@@ -83,14 +83,14 @@ std::vector<TokenFacts> token_facts(Computation& computation, const std::stop_to
     computation.written_symbol = written->symbol;
   }
   std::vector<TokenFacts> facts(static_cast<std::size_t>(sequence.tokens));
-  const auto gamma = sequence.settings.parameters.find("gamma");
+  const double* const gamma = value_at(sequence.settings.parameters, "gamma");
   for (Index t = 0; t < sequence.tokens; ++t) {
     TokenFacts& fact = facts[static_cast<std::size_t>(t)];
     if (sequence.has("alpha")) {
       const Matrix<double> gate = sequence.at("alpha").rows<double>(t, 1);
       fact.alpha = sequence.gates_are_logs ? gate.array().exp().mean() : gate.mean();
-    } else if (gamma != sequence.settings.parameters.end()) {
-      fact.alpha = gamma->second;
+    } else if (gamma) {
+      fact.alpha = *gamma;
     }
     if (sequence.has("beta")) fact.beta = sequence.at("beta")(t, 0);
     if (written) fact.written = written->of_token(t);
@@ -139,21 +139,19 @@ void require_affordable(const Rule& rule, const Sequence& sequence) {
 
 /// Why the parallel form is not made although the rule has it; empty if it is.
 std::string too_long_at_once(const Rule& rule, const Sequence& sequence) {
-  if (sequence.tokens > most_tokens_at_once) {
+  if (sequence.tokens > most_tokens_at_once)
     return fmt::format(
         "The parallel form makes matrices of all pairs of tokens; it is shown up to {} tokens, and here "
         "are {}. The chunkwise form shows the same in pieces.",
         most_tokens_at_once, sequence.tokens);
-  }
   if (const RowRule* const rows = rule.row_program()) {
     const Index columns = rows->encode<double>(sequence, 0, 0).k.cols();
     const double bytes = 16.0 * static_cast<double>(sequence.tokens) * static_cast<double>(columns);
-    if (bytes > largest_rows) {
+    if (bytes > largest_rows)
       return fmt::format(
           "The parallel form needs the features of all tokens at once: {} for each of {} tokens. The "
           "chunkwise form makes them piece by piece.",
           columns, sequence.tokens);
-    }
   }
   return {};
 }
@@ -240,11 +238,11 @@ void sum_up(Computation& computation) {
 /// The largest difference to the output in the file, where the inputs are the file's as well.
 std::optional<double> distance_to_own_output(const Foundation& computation, const Matrix<double>& o) {
   const Inputs& inputs = computation.inputs;
-  const auto own = inputs.arrays->find("o");
+  const Array* const own = value_at(*inputs.arrays, "o");
   const bool is_own = computation.choice.edits.empty() && !inputs.made_up_alpha && !inputs.made_up_beta &&
                       !inputs.made_up_more;
-  if (!is_own || own == inputs.arrays->end() || own->second.size() != o.size()) return std::nullopt;
-  return compare("o", o, MatrixView(own->second, 0, o.rows(), o.cols(), o.cols()).all<double>()).error;
+  if (!is_own || !own || own->size() != o.size()) return std::nullopt;
+  return compare("o", o, MatrixView(*own, 0, o.rows(), o.cols(), o.cols()).all<double>()).error;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <functional>
 #include <set>
 
+#include "app/session/words.h"
 #include "core/base/error.h"
 #include "core/io/array_file.h"
 #include "core/io/capture.h"
@@ -21,11 +22,9 @@ constexpr const char* necessary[] = {"q", "k", "v"};
 /// How the title calls the rule: as the name of the capture does before its colon, else by its label.
 std::string title_of(const Capture& capture) {
   std::string words = capture.name;
-  std::string rule;
-  const auto table = variants();
-  const auto variant = std::ranges::find(table, capture.rule, &Variant::id);
-  if (variant != table.end()) rule = variant->label;
-  if (const std::size_t colon = words.find(": "); colon != std::string::npos && variant != table.end()) {
+  const Variant* const variant = row_called(variants(), capture.rule, &Variant::id);
+  std::string rule = variant ? variant->label : "";
+  if (const std::size_t colon = words.find(": "); colon != std::string::npos && variant) {
     rule = words.substr(0, colon);
     words = words.substr(colon + 2);
   }
@@ -34,50 +33,39 @@ std::string title_of(const Capture& capture) {
   return words;
 }
 
-/// Whether the rule takes several of these for each token, one after the other.
-bool has_steps(const Input& input) {
-  return input.shape.size() > 1 && input.shape[0] == "n" && input.shape[1] == "h";
-}
-
 /// How many axes an array has that is one of q, k, v: those of q, or one more where the rule that the data
 /// belong to takes several steps per token and the array has them.
 std::size_t rank_of(const DataSet& data, const std::string& name, std::size_t rank) {
-  const std::size_t plain = data.arrays.find("q")->second.shape.size();
-  const auto rule = std::ranges::find(variants(), data.rule, &Variant::id);
-  if (rule == variants().end() || rank != plain + 1) return plain;
-  const auto input = std::ranges::find(rule->inputs, name, &Input::name);
-  return input != rule->inputs.end() && has_steps(*input) ? rank : plain;
+  const std::size_t plain = data.arrays.at("q").shape.size();
+  const Variant* const rule = row_called(variants(), data.rule, &Variant::id);
+  const Input* const input = rule ? row_called(rule->inputs, name, &Input::name) : nullptr;
+  return input && has_steps(*input) && rank == plain + 1 ? rank : plain;
 }
 
 void require_whole(const DataSet& data, const std::string& name) {
-  if (const auto found = data.unreadable.find(name); found != data.unreadable.end())
-    throw BrokenArray(found->second);
+  if (const std::string* const problem = value_at(data.unreadable, name)) throw BrokenArray(*problem);
 }
 
 void require_extents(const DataSet& data) {
   for (const char* name : necessary) {
-    const auto found = data.arrays.find(name);
-    if (found == data.arrays.end()) throw InputError(fmt::format("array \"{}\" is missing", name));
-    const std::vector<Index>& shape = found->second.shape;
-    const std::size_t plain = data.arrays.find("q")->second.shape.size();
+    const Array* const array = value_at(data.arrays, name);
+    if (!array) throw InputError(fmt::format("array \"{}\" is missing", name));
+    const std::vector<Index>& shape = array->shape;
+    const std::size_t plain = data.arrays.at("q").shape.size();
     const std::size_t rank = rank_of(data, name, shape.size());
     const std::size_t most = rank > plain ? 5 : 4;
-    if (shape.size() < 2 || shape.size() > most) {
+    if (shape.size() < 2 || shape.size() > most)
       throw InputError(
           fmt::format("array \"{}\": shape {} has rank {}; expected [T, D], [T, H, D] or [B, T, H, D]", name,
                       to_string(shape), shape.size()));
-    }
-    if (shape.size() != rank) {
+    if (shape.size() != rank)
       throw InputError(fmt::format("array \"{}\": shape {} has rank {}; expected {} as in \"q\"", name,
                                    to_string(shape), shape.size(), rank));
-    }
-    if (shape[plain == 4 ? 1 : 0] == 0) {
+    if (shape[plain == 4 ? 1 : 0] == 0)
       throw InputError(fmt::format(
           "the sequence is empty: array \"{}\" has no tokens, so there is nothing to show", name));
-    }
-    if (std::ranges::find(shape, Index{0}) != shape.end()) {
+    if (std::ranges::find(shape, Index{0}) != shape.end())
       throw InputError(fmt::format("array \"{}\": shape {} has an axis of size 0", name, to_string(shape)));
-    }
   }
 }
 
@@ -91,7 +79,7 @@ struct Layout {
   std::size_t own_axis() const { return head_axis() + (head_axes > 0 ? 1 : 0); }
 };
 
-int head_axes(const DataSet& data) { return static_cast<int>(data.arrays.find("q")->second.rank()) - 2; }
+int head_axes(const DataSet& data) { return static_cast<int>(data.arrays.at("q").rank()) - 2; }
 
 /// A decay may be one per head or one per channel whatever the variant wants: it is fitted later.
 bool rank_fits(const Input& input, const Layout& layout, std::size_t rank) {
@@ -118,21 +106,17 @@ void require_fit(const DataSet& data, const Input& input, const std::string& nam
     const bool may_be_empty = !input.shape.empty() && input.shape.front() == "p" && axis == layout.own_axis();
     if (shape[axis] == 0 && !may_be_empty) wrong(fmt::format("has an axis of size 0 (axis {})", axis));
   }
-  if (layout.has_tokens && shape[layout.token_axis()] != data.tokens) {
+  if (layout.has_tokens && shape[layout.token_axis()] != data.tokens)
     wrong(fmt::format("has {} tokens; expected {} as in \"q\"", shape[layout.token_axis()], data.tokens));
-  }
-  if (layout.head_axes == 2 && shape[0] != data.batches) {
+  if (layout.head_axes == 2 && shape[0] != data.batches)
     wrong(fmt::format("has {} batches; expected {} as in \"q\"", shape[0], data.batches));
-  }
   if (layout.head_axes == 0) return;
   const Index heads = shape[layout.head_axis()];
   const bool shares = std::ranges::find(necessary, name) != std::end(necessary);
-  if (heads == 0 || (shares && data.heads % heads != 0)) {
+  if (heads == 0 || (shares && data.heads % heads != 0))
     wrong(fmt::format("has {} heads, which does not divide the {} heads of the others", heads, data.heads));
-  }
-  if (!shares && heads != data.heads) {
+  if (!shares && heads != data.heads)
     wrong(fmt::format("has {} heads; expected {} (only q, k and v may share heads)", heads, data.heads));
-  }
 }
 
 /// The part of `array` that belongs to one head: without the axes B and H. The array fits.
@@ -161,20 +145,13 @@ Array slice(const Array& array, const Layout& layout, Index batch, Index head, I
       array.values);
 }
 
-/// One number of a parameter that the file gives for each head.
-Array parameter_of_head(const Array& array, Index head) {
-  return array.size() == 1 ? array : Array({}, std::vector<double>{array[head]});
-}
-
 /// The layer's own output, if there is one of the right shape.
 void take_output(const DataSet& data, Index batch, Index head, Arrays& arrays) {
-  const auto found = data.arrays.find("o");
-  if (found == data.arrays.end()) return;
+  const Array* const own = value_at(data.arrays, "o");
   const Layout layout{head_axes(data), true};
-  std::vector<Index> expected = data.arrays.find("v")->second.shape;
+  std::vector<Index> expected = data.arrays.at("v").shape;
   if (layout.head_axes > 0) expected[layout.head_axis()] = data.heads;
-  if (found->second.shape == expected)
-    arrays.emplace("o", slice(found->second, layout, batch, head, data.heads));
+  if (own && own->shape == expected) arrays.emplace("o", slice(*own, layout, batch, head, data.heads));
 }
 
 /// The most heads that an array of these has; the others share or must have as many.
@@ -182,24 +159,18 @@ Index count_heads(const DataSet& data) {
   const Layout layout{head_axes(data), true};
   Index heads = 1;
   for (const char* name : {"q", "k", "v", "alpha", "g", "beta"}) {
-    const auto found = data.arrays.find(name);
-    if (layout.head_axes == 0 || found == data.arrays.end() || found->second.size() == 0) continue;
-    if (layout.head_axis() < found->second.shape.size()) {
-      heads = std::max(heads, found->second.shape[layout.head_axis()]);
-    }
+    const Array* const array = value_at(data.arrays, name);
+    if (layout.head_axes == 0 || !array || array->size() == 0) continue;
+    if (layout.head_axis() < array->shape.size()) heads = std::max(heads, array->shape[layout.head_axis()]);
   }
   return heads;
 }
 
 /// The variant that takes just the gates that are there.
 std::string fitting_variant(const DataSet& data) {
-  const auto find = [&](const char* name) {
-    const auto found = data.arrays.find(name);
-    return found == data.arrays.end() ? nullptr : &found->second;
-  };
-  const bool beta = find("beta") != nullptr;
-  const Array* decay = find("g") != nullptr ? find("g") : find("alpha");
-  if (decay == nullptr) return beta ? "deltanet" : find("gamma") != nullptr ? "retnet" : "linear";
+  const bool beta = data.arrays.contains("beta");
+  const Array* const decay = value_at(data.arrays, data.arrays.contains("g") ? "g" : "alpha");
+  if (!decay) return beta ? "deltanet" : data.arrays.contains("gamma") ? "retnet" : "linear";
   const bool per_channel = decay->shape.size() > Layout{head_axes(data), true}.own_axis();
   if (beta) return per_channel ? "kda" : "gated_deltanet";
   return per_channel ? "gla" : "scalar_decay";
@@ -218,23 +189,25 @@ bool is_known(std::string_view name) {
 
 }  // namespace
 
+bool has_steps(const Input& input) {
+  return input.shape.size() > 1 && input.shape[0] == "n" && input.shape[1] == "h";
+}
+
 void measure(DataSet& data) {
   require_extents(data);
-  const std::vector<Index>& shape = data.arrays.find("q")->second.shape;
+  const std::vector<Index>& shape = data.arrays.at("q").shape;
   const Layout layout{head_axes(data), true};
   data.tokens = shape[layout.token_axis()];
   data.batches = layout.head_axes == 2 ? shape[0] : 1;
   data.heads = count_heads(data);
-  if (data.tokens > most_tokens) {
+  if (data.tokens > most_tokens)
     throw InputError(fmt::format("array \"q\": shape {} has {} tokens; at most {} can be shown",
                                  to_string(shape), data.tokens, most_tokens));
-  }
   if (data.labels.empty()) {
     for (Index t = 0; t < data.tokens; ++t) data.labels.push_back(fmt::format("{}", t));
   }
-  if (static_cast<Index>(data.labels.size()) != data.tokens) {
+  if (static_cast<Index>(data.labels.size()) != data.tokens)
     throw InputError(fmt::format("{} labels for {} tokens", data.labels.size(), data.tokens));
-  }
 }
 
 std::string text_of(const DataSet& data) { return fmt::format("{} {}", data.id, data.tokens); }
@@ -281,41 +254,37 @@ Arrays head_arrays(const DataSet& data, Index head, const Variant& variant) {
   Arrays arrays;
   const auto take = [&](const Input& input, const std::string& name) {
     require_whole(data, name);
-    const auto found = data.arrays.find(name);
-    if (found == data.arrays.end()) return;
+    const Array* const array = value_at(data.arrays, name);
+    if (!array) return;
     const bool is_of_another_rule = !data.rule.empty() && data.rule != variant.id;
     const Index rank = static_cast<Index>(input.shape.size()) + head_axes(data);
-    const bool is_square = input.range == Range::positive_definite && found->second.rank() + 1 == rank;
-    if (is_of_another_rule && input.absent && found->second.rank() != rank && !is_square)
-      return;  // the same letter
-    require_fit(data, input, name, found->second);
+    const bool is_square = input.range == Range::positive_definite && array->rank() + 1 == rank;
+    if (is_of_another_rule && input.absent && array->rank() != rank && !is_square) return;  // the same letter
+    require_fit(data, input, name, *array);
     const Layout layout{head_axes(data), has_tokens(input)};
-    arrays.emplace(name, slice(found->second, layout, batch, own_head, data.heads));
+    arrays.emplace(name, slice(*array, layout, batch, own_head, data.heads));
   };
   for (Input input : all_inputs(variant)) {
-    const auto found = data.arrays.find(input.name);
+    const Array* const array = value_at(data.arrays, input.name);
     const bool is_plain =
-        found != data.arrays.end() &&
-        found->second.rank() + 1 == static_cast<Index>(input.shape.size()) + head_axes(data);
+        array && array->rank() + 1 == static_cast<Index>(input.shape.size()) + head_axes(data);
     if (has_steps(input) && is_plain) input.shape.erase(input.shape.begin() + 1);  // one step per token
     take(input, input.name);
     if (input.range == Range::decay) take(input, "g");
   }
   for (const Parameter& parameter : all_parameters(variant)) {
     require_whole(data, parameter.name);
-    const auto found = data.arrays.find(parameter.name);
-    if (found == data.arrays.end()) continue;
-    const Index size = found->second.size();
+    const Array* const array = value_at(data.arrays, parameter.name);
+    if (!array) continue;
+    const Index size = array->size();
     const bool fits = size == 1 || (parameter.per_head && head_axes(data) > 0 && size == data.heads);
-    if (!fits) {
+    if (!fits)
       throw InputError(fmt::format("array \"{}\": shape {}; expected one number{}", parameter.name,
-                                   to_string(found->second.shape),
+                                   to_string(array->shape),
                                    parameter.per_head ? " or one for each head" : ""));
-    }
-    arrays.emplace(parameter.name, parameter_of_head(found->second, own_head));
+    arrays.emplace(parameter.name, size == 1 ? *array : Array({}, std::vector<double>{(*array)[own_head]}));
   }
-  const bool has_fixed_decay =
-      std::ranges::find(variant.parameters, "gamma", &Parameter::name) != variant.parameters.end();
+  const bool has_fixed_decay = row_called(variant.parameters, "gamma", &Parameter::name);
   if (has_fixed_decay && !arrays.contains("gamma")) {  // it can be made from the data's own decays
     take(decay_input({"n"}), "alpha");
     take(decay_input({"n"}), "g");

@@ -60,6 +60,9 @@ class BrokenArray : public InputError {
   using InputError::InputError;
 };
 
+/// Whether a rule takes several of these for each token, one after the other.
+bool has_steps(const Input& input);
+
 /// Throws InputError unless there is this head, over batches and heads.
 void require_head(const DataSet& data, Index head);
 

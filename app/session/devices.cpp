@@ -8,7 +8,6 @@
 #include <chrono>
 #include <ctime>
 #include <fstream>
-#include <vector>
 
 #include "app/session/words.h"
 #include "core/base/error.h"
@@ -50,6 +49,21 @@ const Backend& usable_backend(std::string_view name, Devices devices) {
   return backend;
 }
 
+std::vector<const Backend*> usable_backends() {
+  std::vector<const Backend*> usable(backends().begin(), backends().end());
+  std::erase_if(usable, [](const Backend* backend) { return !unavailable(*backend).empty(); });
+  return usable;
+}
+
+std::string unusable_words(std::string_view what) {
+  std::string words;
+  for (const Backend* const backend : backends()) {
+    const std::string reason = unavailable(*backend);
+    if (!reason.empty()) words += fmt::format("The device {} {}: {}\n", backend->name(), what, reason);
+  }
+  return words;
+}
+
 std::string leave_to_cpu(const std::string& reason, std::string& device, Precision& precision) {
   device = cpu_backend().name();
   const std::string sentence = reason + (reason.ends_with('.') ? "" : ".");
@@ -62,10 +76,9 @@ std::string describe(const Backend& backend) {
   if (const std::string reason = unavailable(backend); !reason.empty()) return "cannot be used: " + reason;
   if (is_cpu(backend)) return fmt::format("{} threads", processor_threads());
   std::vector<std::string> cards;
-  for (const Device& card : cuda_devices()) {
+  for (const Device& card : cuda_devices())
     cards.push_back(fmt::format("{}, compute capability {}.{}, {} GiB", card.name, card.major, card.minor,
                                 card.memory >> 30));
-  }
   return fmt::format("{}", fmt::join(cards, "; "));
 }
 

@@ -3,6 +3,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/rules/backend.h"
 
@@ -29,6 +30,12 @@ std::string why_not_in(const Backend& backend, Precision precision);
 /// The backend called `name`, to be used at once: throws InputError as find_backend() does, Unsupported with
 /// the reason where it cannot be used here.
 const Backend& usable_backend(std::string_view name, Devices devices = backends());
+
+/// The devices that can be used here.
+std::vector<const Backend*> usable_backends();
+
+/// A line for each other one: "The device cuda was not checked: there is no driver".
+std::string unusable_words(std::string_view what);
 
 /// Takes the CPU, in f32 where it lacks the precision, and says why: "... The CPU goes on in f32."
 std::string leave_to_cpu(const std::string& reason, std::string& device, Precision& precision);

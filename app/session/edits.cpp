@@ -22,8 +22,7 @@ constexpr double last = 0x1p53;  // indices up to here are exact
 
 /// The data's own array of this name; null where they have none.
 Array* own(EditedHead& head, const std::string& name) {
-  const auto found = head.arrays.find(name);
-  return found == head.arrays.end() || head.made_up.contains(name) ? nullptr : &found->second;
+  return head.made_up.contains(name) ? nullptr : value_at(head.arrays, name);
 }
 
 void scale(EditedHead& head, const std::string& name, double factor) {
@@ -38,23 +37,18 @@ void scale_decay(EditedHead& head, double power) {
     *decays = mapped<double>(*decays, [power](double x) { return std::pow(x, power); });
 }
 
-const Input* find_input(std::span<const Input> inputs, std::string_view name) {
-  const auto found = std::ranges::find(inputs, name, &Input::name);
-  return found == inputs.end() ? nullptr : &*found;
-}
-
 /// Whether some variant takes an array of this name.
 bool is_taken(std::string_view name) {
   return std::ranges::any_of(variants(), [&](const Variant& variant) {
     const std::vector<Input> inputs = all_inputs(variant);
-    return find_input(inputs, name) != nullptr;
+    return row_called(inputs, name, &Input::name) != nullptr;
   });
 }
 
 /// Whether some variant makes an array of this name up where data lack it.
 bool is_made_up_somewhere(std::string_view name) {
   return std::ranges::any_of(variants(), [&](const Variant& variant) {
-    const Input* input = find_input(variant.inputs, name);
+    const Input* input = row_called(variant.inputs, name, &Input::name);
     return input && !input->absent;
   });
 }
@@ -86,7 +80,7 @@ bool is_along_text(const Input& input) {
 /// Finds the array that an edit names, made up first where the variant takes one that the data lack, and
 /// checks the values. Data may hold the decay alpha as its logarithm g.
 Edited find_edited(EditedHead& head, const std::string& name, std::initializer_list<double> written) {
-  const Input* input = find_input(head.inputs, name == "g" ? "alpha" : name);
+  const Input* input = row_called(head.inputs, name == "g" ? "alpha" : name, &Input::name);
   const bool in_logs = input && input->range == Range::decay && head.arrays.contains("g");
   if (name == "g" && !in_logs) input = nullptr;
   if (input && !in_logs && !head.arrays.contains(name) && (!input->absent || is_along_text(*input))) {
@@ -196,9 +190,8 @@ void set_everywhere(EditedHead& head, const Edit& edit) {
 
 /// Refuses an edit whose numbers are not those of its kind.
 void require_numbers(const Edit& edit, const EditKind& kind) {
-  if (edit.numbers.size() != kind.fields.size()) {
+  if (edit.numbers.size() != kind.fields.size())
     throw InputError(fmt::format("it has {} numbers; expected {}", edit.numbers.size(), kind.fields.size()));
-  }
   for (std::size_t i = 0; i < kind.fields.size(); ++i) {
     const EditField& field = kind.fields[i];
     const double number = edit.numbers[i];
@@ -211,14 +204,8 @@ void require_numbers(const Edit& edit, const EditKind& kind) {
   }
 }
 
-const EditKind* find_kind(std::string_view id, std::span<const EditKind> table) {
-  const auto found =
-      std::ranges::find(table, id, [](const EditKind& kind) { return std::string_view(kind.id); });
-  return found == table.end() ? nullptr : &*found;
-}
-
 double neutral(std::string_view kind) {
-  const EditKind* found = find_kind(kind, edit_kinds());
+  const EditKind* found = row_called(edit_kinds(), kind, &EditKind::id);
   if (found && found->neutral) return *found->neutral;
   throw Error(fmt::format("there is no slider \"{}\" among the edits", kind));
 }
@@ -294,7 +281,7 @@ void apply(const Edits& edits, EditedHead& head, std::span<const EditKind> table
         throw InputError("there is one before it; expected one of this kind");
       if (kind.apply) kind.apply(head, edit);
     } catch (const InputError& error) {
-      const EditKind* kind = find_kind(edit.kind, table);
+      const EditKind* kind = row_called(table, edit.kind, &EditKind::id);
       throw InputError(kind && kind->neutral
                            ? fmt::format("{}: {}", kind->words, error.what())
                            : fmt::format("edit {} ({}): {}", i + 1, shown(edit.kind), error.what()));

@@ -6,8 +6,8 @@
 #include <tuple>
 
 #include "app/session/edits.h"
-#include "app/session/found.h"
 #include "app/session/presets.h"
+#include "app/session/words.h"
 #include "core/base/array.h"
 #include "core/base/error.h"
 #include "core/base/random_numbers.h"
@@ -84,14 +84,7 @@ struct Fitting {
     return {{tokens()}, std::vector<double>(static_cast<std::size_t>(tokens()), value)};
   }
 
-  const Input* wanted(std::string_view name) const {
-    const auto found = std::ranges::find(variant.inputs, name, &Input::name);
-    return found == variant.inputs.end() ? nullptr : &*found;
-  }
-
-  bool has_parameter(std::string_view name) const {
-    return std::ranges::find(variant.parameters, name, &Parameter::name) != variant.parameters.end();
-  }
+  const Input* wanted(std::string_view name) const { return row_called(variant.inputs, name, &Input::name); }
 
   /// Something that the data have not, and what stands in for it.
   void lack(std::string name, std::string taken) { lacking.emplace_back(std::move(name), std::move(taken)); }
@@ -173,8 +166,8 @@ struct Fitting {
 
   /// The one decay of rules that have a fixed one.
   void fit_gamma() {
-    if (!has_parameter("gamma") || result.settings.parameters.contains("gamma") || arrays.contains("gamma"))
-      return;
+    const bool is_taken = row_called(variant.parameters, "gamma", &Parameter::name);
+    if (!is_taken || result.settings.parameters.contains("gamma") || arrays.contains("gamma")) return;
     const bool has_logs = arrays.contains("g");
     const auto decays = arrays.find(has_logs ? "g" : "alpha");
     if (decays == arrays.end()) {
@@ -210,11 +203,9 @@ struct Fitting {
   /// One step per token where the rule takes several.
   void fit_steps() {
     for (const Input& input : all_inputs(variant)) {
-      const auto found = arrays.find(input.name);
-      if (found == arrays.end() || input.shape.size() < 2 || input.shape[0] != "n" || input.shape[1] != "h")
-        continue;
-      Array& array = found->second;
-      if (array.shape.size() + 1 == input.shape.size()) array.shape.insert(array.shape.begin() + 1, 1);
+      Array* const array = value_at(arrays, input.name);
+      if (!array || !has_steps(input)) continue;
+      if (array->shape.size() + 1 == input.shape.size()) array->shape.insert(array->shape.begin() + 1, 1);
     }
   }
 
@@ -332,10 +323,8 @@ HeadPreview preview_of(const DataSet& data, Index head, const Variant& variant, 
 }  // namespace
 
 const Variant& variant_of(const DataSet& data) {
-  const auto table = variants();
   for (const std::string& id : {data.rule, data.fits}) {
-    const auto found = std::ranges::find(table, id, &Variant::id);
-    if (found != table.end()) return *found;
+    if (const Variant* const known = row_called(variants(), id, &Variant::id)) return *known;
   }
   return find_variant("gated_deltanet");
 }

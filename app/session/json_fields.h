@@ -102,6 +102,20 @@ class Fields {
   std::optional<Fields> at(const char* key) const;
 
   bool has(const char* key) const { return object_.contains(key); }
+
+  /// Throws InputError where this is not there.
+  void require(const char* key) const {
+    if (!has(key)) throw InputError(fmt::format("\"{}\" is missing", key));
+  }
+
+  /// Runs `read(Fields)`; what it throws names the object.
+  template <class Read>
+  void named(Read read) const try {
+    read(*this);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {}", name_, error.what()));
+  }
+
   const std::string& name() const { return name_; }
 
  private:
@@ -170,18 +184,25 @@ void read_leaf(const Fields& from, const Field& field, Value& value) {
     from.read(field.name, value);
 }
 
-/// Reads a struct, field by field in their order; what is absent stays as it is. `check` refuses what no
-/// range says: it is called with each struct that is read.
-template <class Struct, class Check>
+/// What becomes of a field that is not there: it stays as it is, or it is refused, and problems name the
+/// struct that has them.
+enum class Absent { stays, refused };
+
+/// Reads a struct, field by field in their order. `check` refuses what no range says: it is called with each
+/// struct that is read.
+template <Absent absent = Absent::stays, class Struct, class Check>
 void read_fields(const Fields& from, Struct& into, const Check& check) {
   visit_fields(std::type_identity<Struct>{}, [&](const Field& field, auto member) {
     auto& value = into.*member;
     using Value = std::remove_cvref_t<decltype(value)>;
+    if (absent == Absent::refused && *field.name != '\0') from.require(field.name);
     if constexpr (!HasFields<Value>) {
       read_leaf(from, field, value);
     } else if (*field.name == '\0') {
-      read_fields(from, value, check);
+      read_fields<absent>(from, value, check);
     } else if (const auto inner = from.at(field.name)) {
+      if constexpr (absent == Absent::refused)
+        return inner->named([&](const Fields& whole) { read_fields<absent>(whole, value, check); });
       inner->require_known(field_names<Value>());
       read_fields(*inner, value, check);
     }

@@ -209,11 +209,7 @@ std::vector<PinnedPlace> parse_places(const std::string& text) {
   fields.read_each("places", "place", [&](const Fields& one) {
     if (places.size() >= most_pinned_places)
       throw InputError(fmt::format("there are more than {} places", most_pinned_places));
-    try {
-      places.push_back(read_place(one));
-    } catch (const InputError& error) {
-      throw InputError(fmt::format("{}: {}", one.name(), error.what()));
-    }
+    one.named([&](const Fields& named) { places.push_back(read_place(named)); });
   });
   return places;
 }

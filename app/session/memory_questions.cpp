@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <tuple>
 
-#include "app/session/found.h"
 #include "app/session/session.h"
 #include "app/session/words.h"
 #include "core/base/error.h"
@@ -164,8 +163,8 @@ Found<ReadMoments> ReadNow::compute(const Foundation& foundation, const Effort& 
 bool is_read_option(const Option& option) { return option.name == read_order_option; }
 
 bool is_read_before(const Settings& settings) {
-  const auto order = settings.options.find(read_order_option);
-  return order != settings.options.end() && order->second == reads_before;
+  const std::string* const order = value_at(settings.options, read_order_option);
+  return order && *order == reads_before;
 }
 
 std::string no_read_choice(const Foundation& foundation) {
@@ -189,10 +188,9 @@ std::string reading_in_words(const Foundation& foundation, const ReadMoments* re
     const bool is_causal = foundation.variant->rule->is_causal(sequence);
     return read && is_causal ? fmt::format("Some papers read before the write{}. {}", apart, reason) : reason;
   }
-  if (sequence.tokens > 0 && written_together(*foundation.variant, sequence, 0)) {
+  if (sequence.tokens > 0 && written_together(*foundation.variant, sequence, 0))
     return before ? fmt::format("Read before the batch is written. Other code reads after it{}.", apart)
                   : fmt::format("Read after the batch is written. Other code reads before it{}.", apart);
-  }
   return before ? fmt::format(
                       "Read before the write, so the word does not see itself. Most papers read after it{}.",
                       apart)

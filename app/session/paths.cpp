@@ -19,9 +19,8 @@ std::filesystem::path program_folder() {
 
 std::filesystem::path asset(std::string_view relative) {
   std::vector<std::filesystem::path> folders;
-  if (const char* chosen = std::getenv("PALIMPSEST_ASSETS"); chosen != nullptr && *chosen != '\0') {
+  if (const char* chosen = std::getenv("PALIMPSEST_ASSETS"); chosen != nullptr && *chosen != '\0')
     folders.emplace_back(chosen);
-  }
   folders.push_back(program_folder() / "assets");
   const std::filesystem::path source = PALIMPSEST_SOURCE_DIR;
   folders.push_back(source / "assets");

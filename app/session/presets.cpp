@@ -55,10 +55,9 @@ void read_cosine(std::string_view digits, double& cosine) {
 
 /// Takes "preset:NAME?T=32&K=16&V=16&seed=1" apart; what is not said is standard.
 Request parse(std::string_view id) {
-  if (!id.starts_with(preset_prefix)) {
+  if (!id.starts_with(preset_prefix))
     throw InputError(
         fmt::format("\"{}\" is not a preset; expected {}NAME?T=32&K=16&V=16&seed=1", id, preset_prefix));
-  }
   std::string_view rest = id.substr(preset_prefix.size());
   const auto take = [&](char until) {
     const std::size_t end = std::min(rest.find(until), rest.size());
@@ -95,11 +94,10 @@ Request parse(std::string_view id) {
   require("K", request.size.dk, 1, most_preset_channels);
   require("V", request.size.dv, 1, most_preset_channels);
   const Index work = request.size.tokens * request.size.dk * request.size.dv;
-  if (work > most_preset_work) {
+  if (work > most_preset_work)
     throw InputError(fmt::format("T x K x V is {} x {} x {} = {}; expected at most {}, which takes seconds",
                                  request.size.tokens, request.size.dk, request.size.dv, work,
                                  most_preset_work));
-  }
   return request;
 }
 
@@ -117,9 +115,7 @@ const Preset* preset_of(std::string_view id) {
   if (!id.starts_with(preset_prefix)) return nullptr;
   const std::string_view name =
       id.substr(preset_prefix.size()).substr(0, id.find('?') - preset_prefix.size());
-  const auto all = presets();
-  const auto found = std::ranges::find(all, name, &Preset::id);
-  return found == all.end() ? nullptr : &*found;
+  return row_called(presets(), name, &Preset::id);
 }
 
 DataSet make_preset(const std::string& id) {

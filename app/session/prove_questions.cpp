@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "app/session/devices.h"
-#include "app/session/found.h"
 #include "app/session/scales.h"
 #include "app/session/session.h"
 #include "core/base/error.h"
@@ -255,10 +254,7 @@ Found<std::vector<DigitsLost>> DigitsHere::compute(const Foundation& foundation,
 Found<VerifyReport> VerifiedVariant::compute(const Effort& effort) const {
   VerifyPlan plan = with_long_texts ? thorough_plan() : VerifyPlan();
   plan.variants = {variant};
-  plan.backends.clear();
-  for (const Backend* backend : backends()) {
-    if (unavailable(*backend).empty()) plan.backends.push_back(backend);
-  }
+  plan.backends = usable_backends();
   plan.jobs = std::max(1U, std::thread::hardware_concurrency() / 2);  // the rest is for what is looked at
   const auto told = [&](const VerifyProgress& now) {
     if (now.total > 0) effort.tell(static_cast<double>(now.done) / static_cast<double>(now.total));

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <initializer_list>
 #include <set>
 
 #include "app/session/json_fields.h"
@@ -124,36 +123,7 @@ Json point_json(const RacePoint& point, const RaceReport& report) {
   return json;
 }
 
-const char* name_of(RaceQuestion question) {
-  switch (question) {
-    case RaceQuestion::softmax:
-      return "softmax";
-    case RaceQuestion::forms:
-      return "forms";
-    case RaceQuestion::devices:
-      return "devices";
-    case RaceQuestion::whole_devices:
-      break;
-  }
-  return "devices with transfers";
-}
-
-/// Throws InputError for the first of `keys` that is not there.
-void require(const Fields& fields, std::initializer_list<const char*> keys) {
-  for (const char* key : keys) {
-    if (!fields.has(key)) throw InputError(fmt::format("\"{}\" is missing", key));
-  }
-}
-
-/// Runs `read` on fields; what it throws names them.
-template <class Read>
-void read_named(const Fields& fields, Read read) {
-  try {
-    read(fields);
-  } catch (const InputError& error) {
-    throw InputError(fmt::format("{}: {}", fields.name(), error.what()));
-  }
-}
+constexpr const char* question_names[] = {"softmax", "forms", "devices", "devices with transfers"};
 
 void require_order(const Quartiles& seconds) {
   if (seconds.low <= seconds.median && seconds.median <= seconds.high) return;
@@ -164,17 +134,9 @@ void require_order(const Quartiles& seconds) {
 /// Reads a struct of which every field must be there.
 template <class Struct>
 void read_whole(const Fields& from, Struct& into) {
-  visit_fields(std::type_identity<Struct>{}, [&](const Field& field, auto member) {
-    auto& value = into.*member;
-    if (*field.name != '\0') require(from, {field.name});
-    if constexpr (!HasFields<std::remove_cvref_t<decltype(value)>>)
-      read_leaf(from, field, value);
-    else if (*field.name == '\0')
-      read_whole(from, value);
-    else
-      read_named(*from.at(field.name), [&](const Fields& inner) { read_whole(inner, value); });
+  read_fields<Absent::refused>(from, into, []<class Read>(const Read& read) {
+    if constexpr (std::is_same_v<Read, Quartiles>) require_order(read);
   });
-  if constexpr (std::is_same_v<Struct, Quartiles>) require_order(into);
 }
 
 void read_point(const Fields& fields, RacePoint& point) {
@@ -195,9 +157,9 @@ void read_point(const Fields& fields, RacePoint& point) {
 /// Reads every entry of a list that must be there.
 template <class One, class Read>
 void read_list(const Fields& fields, const char* key, const char* entry, std::vector<One>& all, Read read) {
-  require(fields, {key});
+  fields.require(key);
   fields.read_each(key, entry, [&](const Fields& one) {
-    read_named(one, [&](const Fields& named) { read(named, all.emplace_back()); });
+    one.named([&](const Fields& named) { read(named, all.emplace_back()); });
   });
 }
 
@@ -229,13 +191,12 @@ std::string race_json(const RaceReport& report) {
                {"timing", report.timing},    {"roofs", report.roofs},         {"points", Json::array()},
                {"crossovers", Json::array()}};
   for (const RacePoint& point : report.points) json["points"].push_back(point_json(point, report));
-  for (const RaceCrossover& crossover : race_crossovers(report)) {
-    json["crossovers"].push_back({{"question", name_of(crossover.question)},
+  for (const RaceCrossover& crossover : race_crossovers(report))
+    json["crossovers"].push_back({{"question", question_names[static_cast<std::size_t>(crossover.question)]},
                                   {"tokens", crossover.tokens},
                                   {"seconds", crossover.seconds},
                                   {"sentence", crossover.sentence},
                                   {"where", crossover.where}});
-  }
   return dumped(json, 1) + '\n';
 }
 
@@ -265,23 +226,20 @@ std::string race_csv(const RaceReport& report) {
 
 RaceReport parse_race(const std::string& text) {
   const nlohmann::json object = parse_json(text);
-  if (!object.is_object() || !object.contains(race_field)) {
+  if (!object.is_object() || !object.contains(race_field))
     throw InputError(
         fmt::format("it is no report of `palimpsest bench` but seems to be {}", seems_to_be(object)));
-  }
   const Fields fields(object, "the report");
   Index version = 0;
   fields.read(race_field, version);
-  if (version != race_version) {
+  if (version != race_version)
     throw InputError(
         fmt::format("\"{}\" is {}; this program reads version {}", race_field, version, race_version));
-  }
   RaceReport report;
-  require(fields, {"left", "data"});
+  for (const char* const key : {"left", "data", "machine"}) fields.require(key);
   fields.read("left", report.left);
   fields.read("data", report.data);
-  require(fields, {"machine"});
-  read_named(*fields.at("machine"), [&](const Fields& machine) { read_whole(machine, report.machine); });
+  fields.at("machine")->named([&](const Fields& machine) { read_whole(machine, report.machine); });
   read_list(fields, "starts", "start", report.starts, read_whole<RaceStart>);
   read_list(fields, "timing", "timing", report.timing, read_whole<RaceTiming>);
   read_list(fields, "roofs", "roof", report.roofs, read_whole<RaceRoof>);

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "app/session/devices.h"
-#include "app/session/found.h"
 #include "app/session/paths.h"
 #include "app/session/race_file.h"
 #include "app/session/words.h"

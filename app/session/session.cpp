@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "app/session/computation.h"
-#include "app/session/found.h"
 #include "app/session/memory_questions.h"
 #include "app/session/presets.h"
 #include "app/session/state.h"
@@ -76,18 +75,16 @@ std::optional<Index> tile_of(const Trace& trace, Index first, Index tile) {
 /// Refuses a place that the computation does not have.
 void require_place(const Computation& computation, const Place& place) {
   const Index tokens = computation.sequence.tokens;
-  if (place.token >= tokens) {
+  if (place.token >= tokens)
     throw InputError(
         fmt::format("\"token\" is {}; expected a token of these data, 0 to {}", place.token, tokens - 1));
-  }
   const Choice& choice = computation.choice;
   const Trace* trace = computation.form(choice.form).trace;
   if (!trace || trace->block_count() == 0) return;  // there is no such form to look at
   const auto phases = static_cast<Index>(trace->phases.size());
-  if (place.phase >= phases) {
+  if (place.phase >= phases)
     throw InputError(
         fmt::format("\"phase\" is {}; expected a phase of this form, 0 to {}", place.phase, phases - 1));
-  }
   if (!place.operation.empty())
     find_row(trace->phases[static_cast<std::size_t>(place.phase)].operations, place.operation, &Operation::id,
              fmt::format("\"operation\" is \"{}\"; expected one of", shown(place.operation)));

@@ -78,13 +78,9 @@ class Session {
 
   /// Shows things another way: no entry of the history.
   void change_view(const ViewOptions& view) { change(&SessionState::view, view); }
-  void change_attention(const AttentionView& attention) { change(&SessionState::attention, attention); }
 
   /// Playing repeats from the first of these tokens, one or two, to the last; none: it goes on to the end.
   void repeat(std::vector<Index> tokens) { change(&SessionState::repeated, std::move(tokens)); }
-
-  /// Makes a form wrong, or right again: an entry of the history if the fault differs.
-  void change_prove(const ProveState& prove) { change(&SessionState::prove, prove); }
 
   /// A drag is over: the next change is an entry of its own.
   void end_merge() { history_.end_merge(); }

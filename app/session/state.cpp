@@ -355,10 +355,9 @@ std::string decoded(std::string_view text) {
   int bits = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const std::size_t digit = base64url.find(text[i]);
-    if (digit == std::string_view::npos) {
+    if (digit == std::string_view::npos)
       throw InputError(fmt::format("character {} is \"{}\"; expected letters, digits, - and _ only", i + 1,
                                    shown(text.substr(i, 1))));
-    }
     held = held << 6 | static_cast<unsigned>(digit);
     bits += 6;
     if (bits < 8) continue;

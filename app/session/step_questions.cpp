@@ -5,7 +5,6 @@
 #include <tuple>
 #include <utility>
 
-#include "app/session/found.h"
 #include "core/base/error.h"
 #include "core/base/stop.h"
 #include "core/contract/output.h"

@@ -188,9 +188,8 @@ void store_and_ask(Story& story, const Directions& keys, double least_beta) {
     story.store(fmt::format("{} → {}", colour(index), thing(index)), keys[i], story.value(),
                 story.uniform(least_beta, 1));
   }
-  for (std::size_t i = 0; story.left() > 0; i = (i + 1) % keys.size()) {
+  for (std::size_t i = 0; story.left() > 0; i = (i + 1) % keys.size())
     story.ask(fmt::format("{} ?", colour(static_cast<Index>(i))), keys[i]);
-  }
 }
 
 Index half(const Story& story) { return (story.size.tokens + 1) / 2; }
@@ -235,9 +234,8 @@ void tell_overwrite(Story& story) {
   for (Index key = 0; key < count; ++key) store(key);
   for (Index round = 0; story.left() > 0; ++round) {
     for (Index key = count > 1 ? round % 2 : 0; key < count; key += 2) store(key);
-    for (Index key = 0; key < count; ++key) {
+    for (Index key = 0; key < count; ++key)
       story.ask(fmt::format("{} ?", colour(key)), keys[static_cast<std::size_t>(key)]);
-    }
   }
 }
 
@@ -337,12 +335,9 @@ void tell_copy(Story& story) {
   Index words = 0;
   while (story.left() > 0) {
     const Index first = words;
-    for (const std::vector<double>& place : places) {
-      story.store(thing(words++), place, story.value());
-    }
-    for (Index i = 0; i < length; ++i) {
+    for (const std::vector<double>& place : places) story.store(thing(words++), place, story.value());
+    for (Index i = 0; i < length; ++i)
       story.ask(fmt::format("{} ?", thing(first + i)), places[static_cast<std::size_t>(i)]);
-    }
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,21 @@ const auto& find_row(const Table& table, std::string_view wanted, Name name, std
     known.append(known.empty() ? "" : ", ").append(called);
   }
   throw InputError(fmt::format("{}: {}", problem, known));
+}
+
+/// The row of a table whose name is `wanted`; null where there is none.
+template <class Table, class Name>
+auto* row_called(const Table& table, std::string_view wanted, Name name) {
+  const auto is_wanted = [&](const auto& row) { return std::invoke(name, row) == wanted; };
+  const auto found = std::ranges::find_if(table, is_wanted);
+  return found == std::ranges::end(table) ? nullptr : &*found;
+}
+
+/// What a map holds under a key; null where it holds nothing.
+template <class Map>
+auto* value_at(Map& map, const auto& key) {
+  const auto found = map.find(key);
+  return found == map.end() ? nullptr : &found->second;
 }
 
 /// What the exception that is being handled tells a person. Call it in a catch block.

@@ -5,10 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
-#include "app/commands/columns.h"
 #include "app/commands/command_line.h"
 #include "app/commands/options.h"
-#include "app/commands/values.h"
 #include "app/session/computation.h"
 #include "app/session/devices.h"
 #include "app/session/presets.h"

@@ -14,7 +14,6 @@
 
 #include "app/commands/command_line.h"
 #include "app/commands/options.h"
-#include "app/commands/values.h"
 #include "app/scene/parts.h"
 #include "app/session/kept.h"
 #include "app/session/presets.h"

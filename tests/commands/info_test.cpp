@@ -5,7 +5,7 @@
 #include <set>
 #include <sstream>
 
-#include "app/commands/columns.h"
+#include "app/commands/command_line.h"
 #include "app/session/devices.h"
 #include "core/contract/variant.h"
 #include "core/proof/verify_plan.h"

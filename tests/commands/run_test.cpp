@@ -8,7 +8,6 @@
 
 #include "app/commands/command_line.h"
 #include "app/commands/options.h"
-#include "app/commands/run.h"
 #include "core/cases/random_case.h"
 #include "core/contract/sequence.h"
 #include "core/proof/verify_plan.h"

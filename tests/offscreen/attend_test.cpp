@@ -189,7 +189,7 @@ TEST_CASE("both pictures of Attend share one scale, whatever is switched", "[att
   const auto with = [&](void (*change)(AttentionView&)) {
     AttentionView view;
     change(view);
-    shown.session.change_attention(view);
+    shown.session.change(&SessionState::attention, view);
     shown.draw();
     check_squares(shown);
     return attended_range(shown.application);
@@ -210,7 +210,7 @@ TEST_CASE("Attend shows the last channel of data that have fewer than was wanted
   view.channel = 4;
   for (const char* data : {"preset:overwrite?T=40&K=6&V=5", "preset:overwrite?T=40&K=6&V=2"}) {
     shown.open(data);
-    shown.session.change_attention(view);
+    shown.session.change(&SessionState::attention, view);
     for (const char* variant : {"value_decay", "linear"}) {
       CAPTURE(data, variant);
       shown.choose(variant);
@@ -235,7 +235,7 @@ TEST_CASE("every pixel of a long text is the strongest of the weights that stand
   ShownProgram shown("attend");
   AttentionView view;
   view.chunks = false;  // its lines would lie over the weights
-  shown.session.change_attention(view);
+  shown.session.change(&SessionState::attention, view);
   shown.resize(usual_sizes[1]);
   shown.open("preset:random?T=700&K=4&V=3&seed=2");
   shown.draw();

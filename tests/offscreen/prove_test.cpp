@@ -293,13 +293,13 @@ TEST_CASE("while other data come, Prove draws no line over words that it is not 
     for (const char* id : data) {
       CAPTURE(id);
       shown.session.open_named(id);
-      shown.session.change_prove({.fault = {.id = "write-sign", .form = Form::chunkwise}});
+      shown.session.change(&SessionState::prove, {.fault = {.id = "write-sign", .form = Form::chunkwise}});
       for (int i = 0; i < 400 && (shown.session.data().id != id || i < 20); ++i) {
         shown.pass();
         REQUIRE(shown.application.undrawn() == "");
       }
       shown.session.wait();
-      shown.session.change_prove({});
+      shown.session.change(&SessionState::prove, ProveState{});
     }
   }
 }

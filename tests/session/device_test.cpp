@@ -167,12 +167,12 @@ TEST_CASE("a line of Prove is the device's; a fault is carried out by the CPU") 
   const auto figures = find_out(fault);
   REQUIRE(figures->departure);
 
-  on.session.change_prove({.fault = {"solve-sign", Form::chunkwise}});
+  on.session.change(&SessionState::prove, {.fault = {"solve-sign", Form::chunkwise}});
   on.session.wait();
   CHECK(on.session.message().empty());
   on.device.trouble.is_wrong = false;
   OnDevice right;
-  right.session.change_prove({.fault = {"solve-sign", Form::chunkwise}});
+  right.session.change(&SessionState::prove, {.fault = {"solve-sign", Form::chunkwise}});
   right.session.wait();
   CHECK(computed(on).form(Form::chunkwise).output().o == computed(right).form(Form::chunkwise).output().o);
 }

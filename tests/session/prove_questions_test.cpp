@@ -181,7 +181,7 @@ TEST_CASE("a fault in the session makes its form wrong and no other; taken out, 
   const auto right = session.computed();
   const Matrix<double> before = right->form(Form::chunkwise).output().o;
   REQUIRE(right->agree);
-  session.change_prove(with_fault_of("solve-sign", Form::chunkwise));
+  session.change(&SessionState::prove, with_fault_of("solve-sign", Form::chunkwise));
   session.wait();
   const auto wrong = session.computed();
   CHECK(wrong != right);
@@ -207,7 +207,7 @@ TEST_CASE("a fault in the session makes its form wrong and no other; taken out, 
   redo(session);
   CHECK_FALSE(session.computed()->agree);
   // Another fault starts from the same numbers.
-  session.change_prove(with_fault_of("no-solve", Form::parallel));
+  session.change(&SessionState::prove, with_fault_of("no-solve", Form::parallel));
   session.wait();
   CHECK(session.computed()->right == right);
   CHECK(session.computed()->form(Form::chunkwise).judgement.passed());
@@ -252,10 +252,10 @@ TEST_CASE("how Prove looks is no change; its fault is", "[prove]") {
   prove.lens = ProofLens::forms;
   prove.fragile = "late-mask";
   prove.breaks = false;
-  session.change_prove(prove);
+  session.change(&SessionState::prove, prove);
   CHECK_FALSE(session.can_undo());
   prove.fault = {"write-sign", Form::recurrent};
-  session.change_prove(prove);
+  session.change(&SessionState::prove, prove);
   session.wait();
   CHECK(session.can_undo());
   const std::string text = session.to_json();
