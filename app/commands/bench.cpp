@@ -16,7 +16,7 @@
 #include "app/commands/command_line.h"
 #include "app/commands/options.h"
 #include "app/session/devices.h"
-#include "app/session/race_file.h"
+#include "app/session/races.h"
 #include "app/session/words.h"
 #include "core/base/error.h"
 #include "core/io/file.h"

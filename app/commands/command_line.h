@@ -71,20 +71,12 @@ struct WindowCommands {
 int run_command_line(int argc, const char* const* argv, std::ostream& out, std::ostream& error,
                      const WindowCommands& window_commands = {});
 
-/// `palimpsest run`: one variant on the arrays of a file.
+// The commands. Each adds its options and gives what it does; without what only `window` has, `bench` says
+// so.
 Task add_run(CommandOptions command, Console console);
-
-/// `palimpsest verify`: every form, device and precision against the f64 recurrence.
 Task add_verify(CommandOptions command, Console console);
-
-/// `palimpsest bench`: how fast forms are. `window` adds the subcommands that need a window, and pictures;
-/// where it has none, they say so.
 Task add_bench(CommandOptions command, Console console, const WindowCommands& window);
-
-/// `palimpsest show`: the numbers of a view.
 Task add_show(CommandOptions command, Console console);
-
-/// `palimpsest info`: what there is, and why something is missing.
 Task add_info(CommandOptions command, Console console);
 
 /// The version of this program: "0.1.0".

@@ -145,11 +145,6 @@ constexpr ShownView views[] = {
      show_faults},
 };
 
-const ShownView& find_view(const std::string& id) {
-  return find_row(views, id, &ShownView::id,
-                  fmt::format("there is no view \"{}\"; expected one of", shown(id)));
-}
-
 const std::string& operation_at(const ShownPlace& place) {
   return place.computation->trace(place.form)->operation(place.cursor).id;
 }
@@ -208,7 +203,9 @@ void tell_not_finite(const Console& console, const ShowOptions& options, const S
 }
 
 int show(const ShowOptions& options, const Console& console) {
-  const ShownView& view = find_view(options.view);
+  const ShownView& view =
+      find_row(views, options.view, &ShownView::id,
+               fmt::format("there is no view \"{}\"; expected one of", shown(options.view)));
   if (options.json && is_same_file(options.data, *options.json))
     throw InputError(
         fmt::format("{}: is what is shown, which would be lost; give another --json", *options.json));

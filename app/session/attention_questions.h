@@ -40,15 +40,6 @@ struct DrawnPart {
   std::uint64_t version = 0;  // no other part has it
 };
 
-inline auto operator<=>(const BandPlace& x, const BandPlace& y) {
-  const auto all = [](const BandPlace& place) {
-    return std::tie(place.first_row, place.rows, place.row_step, place.first_column, place.columns,
-                    place.tokens_per_cell, place.channel, place.no_diagonal, place.no_mask);
-  };
-  return all(x) <=> all(y);
-}
-inline bool operator==(const BandPlace& x, const BandPlace& y) { return (x <=> y) == 0; }
-
 /// A part of the picture: a question.
 struct AttentionPart {
   Weak<Foundation> of = {};

@@ -1,4 +1,4 @@
-#include "app/session/race_file.h"
+#include "app/session/races.h"
 
 #include <fmt/format.h>
 

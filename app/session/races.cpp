@@ -10,7 +10,6 @@
 
 #include "app/session/devices.h"
 #include "app/session/paths.h"
-#include "app/session/race_file.h"
 #include "app/session/words.h"
 #include "core/base/error.h"
 #include "core/base/stop.h"
@@ -134,15 +133,6 @@ Found<RaceReport> OwnRace::compute(const Effort& effort) const {
 }
 
 Found<RaceReport> RecordedRace::compute(const Effort&) const { return read_race(file); }
-
-bool FiguresOfRaces::operator<(const FiguresOfRaces& other) const {
-  const auto all = [](const FiguresOfRaces& each) {
-    const RaceSelection& of = each.selection;
-    return std::tie(each.reports, each.leading, each.whole, of.variants, of.forms, of.devices, of.precisions,
-                    of.shape.batches, of.shape.heads, of.shape.dk, of.shape.dv);
-  };
-  return all(*this) < all(other);
-}
 
 Found<RaceFigures> FiguresOfRaces::compute(const Effort&) const {
   std::vector<const RaceReport*> all;

@@ -13,6 +13,7 @@
 #include "app/session/session.h"
 #include "core/race/figures.h"
 #include "core/race/race.h"
+#include "core/race/report.h"
 
 namespace palimpsest {
 
@@ -52,7 +53,7 @@ struct FiguresOfRaces {
   RaceSelection selection = {};
   bool whole = false;
 
-  bool operator<(const FiguresOfRaces& other) const;
+  auto operator<=>(const FiguresOfRaces&) const = default;
   std::string subject() const { return "figures"; }
   Found<RaceFigures> compute(const Effort& effort) const;
 };
@@ -189,5 +190,17 @@ struct RacePreset {
 };
 
 std::span<const RacePreset> race_presets();
+
+/// A report as JSON (docs/bench.md): all that it holds, and what follows from it for other readers.
+std::string race_json(const RaceReport& report);
+
+/// The points of a report as CSV, one a line, with a line of names first.
+std::string race_csv(const RaceReport& report);
+
+/// The report in JSON. Throws InputError naming the point, the field and what is expected.
+RaceReport parse_race(const std::string& text);
+
+/// The report in a file. Throws InputError naming it, too.
+RaceReport read_race(const std::filesystem::path& file);
 
 }  // namespace palimpsest

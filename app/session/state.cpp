@@ -21,14 +21,6 @@
 
 namespace palimpsest {
 
-bool operator<(const Choice& x, const Choice& y) {
-  const auto all = [](const Choice& each) {
-    return std::tie(each.variant, each.form, each.device, each.precision, each.chunk_size, each.settings,
-                    each.sliders, each.head, each.edits, each.fault);
-  };
-  return all(x) < all(y);
-}
-
 Choice SessionState::choice() const { return {{sides.front()}, head, edits, prove.fault}; }
 
 void SessionState::set_choice(Choice choice) {

@@ -90,7 +90,7 @@ struct Side {
     visit(Field{}, &Side::settings);
     visit(Field{"sliders"}, &Side::sliders);
   }
-  bool operator==(const Side&) const = default;
+  auto operator<=>(const Side&) const = default;
 };
 
 inline constexpr std::size_t most_sides = 4;
@@ -113,10 +113,9 @@ struct Choice : Side {
   Index head = 0;  // over batches and heads: batch * heads + head
   Edits edits = {};
   InjectedFault fault = {};
-};
 
-/// An order of choices in which only those are alike that are the same.
-bool operator<(const Choice& x, const Choice& y);
+  auto operator<=>(const Choice&) const = default;
+};
 
 /// Where one looks, in words that outlast a change of variant, form or chunk size.
 struct Place {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/session/race_file.h"
+#include "app/session/races.h"
 #include "app/views/measure.h"
 #include "core/base/error.h"
 #include "core/variants/variants.h"

@@ -18,7 +18,7 @@
 #include "app/session/kept.h"
 #include "app/session/presets.h"
 #include "app/session/prove_questions.h"
-#include "app/session/race_file.h"
+#include "app/session/races.h"
 #include "app/studio/application.h"
 #include "app/studio/workspaces.h"
 #include "app/window/offscreen.h"

@@ -46,7 +46,7 @@ struct RaceSelection {
   std::vector<Precision> precisions = {};
   RaceShape shape = {};
 
-  bool operator==(const RaceSelection&) const = default;
+  auto operator<=>(const RaceSelection&) const = default;
 
   /// Whether an entry is among them, whatever its length and its chunks.
   bool takes(const RaceEntry& entry) const;

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/session/race_file.h"
+#include "app/session/races.h"
 #include "kernels/device.h"
 #include "tests/commands/cli.h"
 #include "tests/commands/program.h"

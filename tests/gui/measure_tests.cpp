@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "app/scene/parts.h"
-#include "app/session/race_file.h"
+#include "app/session/races.h"
 #include "app/studio/application.h"
 #include "app/views/measure.h"
 #include "tests/gui/tests.h"

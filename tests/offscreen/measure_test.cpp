@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "app/scene/parts.h"
-#include "app/session/race_file.h"
+#include "app/session/races.h"
 #include "tests/core/io/files.h"
 #include "tests/offscreen/drawn.h"
 #include "tests/offscreen/glyphs.h"

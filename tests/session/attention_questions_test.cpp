@@ -19,35 +19,23 @@ using namespace palimpsest::testing;
 
 namespace {
 
-std::shared_ptr<Computation> begun(const std::string& variant, const std::string& data, Edits edits = {}) {
-  Choice choice;
-  choice.variant = variant;
-  choice.edits = std::move(edits);
-  return begin(std::make_shared<const DataSet>(open_data(data)), choice);
-}
-
-template <class Key>
-Key about(const std::shared_ptr<Computation>& computation) {
-  Key key;
-  key.of = computation;
-  return key;
+Found<RowOfWeights> row_at(const std::shared_ptr<Computation>& computation, Index token) {
+  return find_out(RowAtToken{.of = computation, .token = token});
 }
 
 constexpr const char* small_overwrite = "preset:overwrite?T=21&K=5&V=3&seed=4";
 
 /// A head of random inputs with everything that a rule takes, gates of every channel too.
 std::pair<std::shared_ptr<const DataSet>, Choice> own_data(const Variant& variant, Index tokens) {
-  Choice choice;
-  choice.variant = variant.id;
+  Choice choice{{.variant = variant.id}};
   if (variant.id == "deltaproduct")  // several keys a token: no file of heads holds them
-    return {std::make_shared<const DataSet>(open_data(fmt::format("preset:random?T={}&K=4&V=3", tokens))),
-            choice};
+    return {shared(open_data(fmt::format("preset:random?T={}&K=4&V=3", tokens))), choice};
   choice.settings = random_settings(variant, {}, 1);
   const VerifyCase made{
       .variant = &variant,
       .given = choice.settings,
       .random = fitted(variant, choice.settings, {.tokens = tokens, .dk = 4, .dv = 3, .seed = 5})};
-  return {std::make_shared<const DataSet>(data_of_case(made)), choice};
+  return {shared(data_of_case(made)), choice};
 }
 
 /// What the rows of a value channel write, a token's rows alike: v itself for most rules.
@@ -108,7 +96,7 @@ TEST_CASE(
     const auto [data, choice] = own_data(variant, tokens);
     const auto computation = begin(data, choice);
     for (const bool gates_are_1 : {false, true}) {
-      const auto facts = find_out(about<FactsOfAttention>(computation));
+      const auto facts = find_out(FactsOfAttention{computation});
       if (!facts->reason.empty() || (gates_are_1 && !facts->has_gates)) continue;
       INFO(variant.id << (gates_are_1 ? " with gates of 1" : ""));
       if (gates_are_1 && variant.id == "retnet") continue;  // no array: compared with linear below
@@ -119,7 +107,7 @@ TEST_CASE(
       const Matrix<double> values = written_values(*read, channel);
       const Matrix<double> expected = read->reference->expected().o.col(channel);
       const auto tiles = [&] {
-        Tiles made{*computation, about<AttentionPart>(computation), Matrix<double>::Zero(tokens, 1)};
+        Tiles made{*computation, {.of = computation}, Matrix<double>::Zero(tokens, 1)};
         made.key.reading.gates_are_1 = gates_are_1;
         made.key.place.channel = channel;
         return made;
@@ -222,10 +210,8 @@ TEST_CASE(
   REQUIRE(parts.rows_per_cell == 6);
   Index rows = 0;
   for (const BandPlace& place : parts.fine) {
-    auto key = about<AttentionPart>(computation);
-    key.place = place;
-    key.rows_per_cell = parts.rows_per_cell;
-    const auto part = find_out(key);
+    const auto part =
+        find_out(AttentionPart{.of = computation, .place = place, .rows_per_cell = parts.rows_per_cell});
     REQUIRE(part->weights.rows() == (place.rows + 5) / 6);
     for (Index row = 0; row < part->weights.rows(); ++row) {
       const Index first = place.first_row + 6 * row;
@@ -248,9 +234,7 @@ TEST_CASE(
 
 TEST_CASE("attention answers: a row has the words with the largest weights, the own one apart") {
   const auto computation = begun("gated_deltanet", overwriting_capture);
-  auto key = about<RowAtToken>(computation);
-  key.token = 63;
-  const auto row = find_out(key);
+  const auto row = row_at(computation, 63);
   REQUIRE(row->reason.empty());
   REQUIRE(row->weights.size() == computation->sequence.tokens);
   const Matrix<double> A =
@@ -281,33 +265,26 @@ TEST_CASE("attention answers: a row has the words with the largest weights, the 
 TEST_CASE("attention answers: what softmax reads most is told also where the rule reads other words") {
   // The second half asks for what the first half wrote; the gates have forgotten it long before.
   const auto computation = begun("gated_deltanet", "preset:random?T=300&K=16&V=4&seed=1");
-  auto key = about<RowAtToken>(computation);
-  key.token = 160;
-  const auto row = find_out(key);
+  const auto row = row_at(computation, 160);
   Index most = 0;
   for (Index t = 0; t < 160; ++t) {
     if (row->softmax_weights(t) > row->softmax_weights(most)) most = t;
   }
   CHECK(row->softmax_most == most);
   CHECK(std::ranges::none_of(row->words, [&](const ReadWord& word) { return word.token == most; }));
-  key.token = 0;
-  CHECK(find_out(key)->softmax_most == -1);
+  CHECK(row_at(computation, 0)->softmax_most == -1);
 }
 
 TEST_CASE("attention answers: of a row that only adds nothing subtracts, not even -0") {
   const auto computation = begun("softmax", overwriting_capture);
-  auto key = about<RowAtToken>(computation);
-  key.token = 63;
-  const auto row = find_out(key);
+  const auto row = row_at(computation, 63);
   CHECK(row->subtracts == 0);
   CHECK_FALSE(std::signbit(row->subtracts));
 }
 
 TEST_CASE("attention answers: the red jar's key is erased by the drum") {
   const auto computation = begun("gated_deltanet", overwriting_capture);
-  auto key = about<RowAtToken>(computation);
-  key.token = 63;
-  const auto row = find_out(key);
+  const auto row = row_at(computation, 63);
   const auto find = [&](Index token) { return std::ranges::find(row->words, token, &ReadWord::token); };
   REQUIRE(find(42) != row->words.end());
   REQUIRE(find(6) != row->words.end());
@@ -322,34 +299,26 @@ TEST_CASE("attention answers: without gates a rule is computed as if nothing fad
   // Plain linear attention is RetNet whose gamma is 1.
   const auto retnet = begun("retnet", small_overwrite);
   const auto linear = begun("linear", small_overwrite);
-  auto key = about<AttentionPart>(retnet);
-  key.place = {.rows = 21, .columns = 21};
-  const auto with_gates = find_out(key);
-  key.reading.gates_are_1 = true;
-  const auto without = find_out(key);
-  auto plain = about<AttentionPart>(linear);
-  plain.place = key.place;
-  const auto expected = find_out(plain);
+  const auto whole = [](const std::shared_ptr<Computation>& of, bool gates_are_1) {
+    return find_out(AttentionPart{
+        .of = of, .reading = {.gates_are_1 = gates_are_1}, .place = {.rows = 21, .columns = 21}});
+  };
+  const auto with_gates = whole(retnet, false);
+  const auto without = whole(retnet, true);
+  const auto expected = whole(linear, false);
   CHECK((without->weights - expected->weights).cwiseAbs().maxCoeff() <= 1e-14);
   CHECK((with_gates->weights - expected->weights).cwiseAbs().maxCoeff() > 1e-3);
   // And where an array holds the gates they are set to 1, as the slider does it.
   const auto gated = begun("gated_deltanet", small_overwrite);
-  const auto stays = begun("gated_deltanet", small_overwrite, {{.kind = "scale_decay", .numbers = {0}}});
-  auto of_gated = about<AttentionPart>(gated);
-  of_gated.place = key.place;
-  of_gated.reading.gates_are_1 = true;
-  auto of_stays = about<AttentionPart>(stays);
-  of_stays.place = key.place;
-  CHECK(find_out(of_gated)->weights == find_out(of_stays)->weights);
+  const auto stays = begun(Choice{{}, 0, {{.kind = "scale_decay", .numbers = {0}}}}, small_overwrite);
+  CHECK(whole(gated, true)->weights == whole(stays, false)->weights);
 }
 
 TEST_CASE("attention answers: a rule without weights says why, and softmax still has some") {
   const auto computation = begun("ttt_mlp", small_overwrite);
-  const auto facts = find_out(about<FactsOfAttention>(computation));
+  const auto facts = find_out(FactsOfAttention{computation});
   CHECK_THAT(facts->reason, says("values"));
-  auto key = about<RowAtToken>(computation);
-  key.token = 20;
-  const auto row = find_out(key);
+  const auto row = row_at(computation, 20);
   CHECK(row->reason == facts->reason);
   CHECK(row->weights.size() == 0);
   CHECK(row->words.size() == 5);
@@ -358,17 +327,19 @@ TEST_CASE("attention answers: a rule without weights says why, and softmax still
 
 TEST_CASE("attention answers: the first word reads none before it") {
   for (const char* variant : {"linear", "gated_deltanet", "softmax", "ttt_mlp"}) {
-    const auto row = find_out(about<RowAtToken>(begun(variant, "preset:random?T=1&K=1&V=1&seed=1")));
+    const auto row = row_at(begun(variant, "preset:random?T=1&K=1&V=1&seed=1"), 0);
     CHECK(row->words.empty());
     CHECK(row->softmax_weights.size() == 1);
   }
 }
 
 TEST_CASE("attention answers: facts about a rule") {
-  CHECK(find_out(about<FactsOfAttention>(begun("value_decay", small_overwrite)))->by_channel);
-  CHECK_FALSE(find_out(about<FactsOfAttention>(begun("gla", small_overwrite)))->by_channel);
-  CHECK(find_out(about<FactsOfAttention>(begun("gla", small_overwrite)))->has_gates);
-  CHECK_FALSE(find_out(about<FactsOfAttention>(begun("deltanet", small_overwrite)))->has_gates);
-  CHECK(find_out(about<FactsOfAttention>(begun("gated_deltanet", overwriting_capture)))->usual_sharpness ==
-        8);
+  const auto facts = [](const char* variant, const char* data = small_overwrite) {
+    return *find_out(FactsOfAttention{begun(variant, data)});
+  };
+  CHECK(facts("value_decay").by_channel);
+  CHECK_FALSE(facts("gla").by_channel);
+  CHECK(facts("gla").has_gates);
+  CHECK_FALSE(facts("deltanet").has_gates);
+  CHECK(facts("gated_deltanet", overwriting_capture).usual_sharpness == 8);
 }

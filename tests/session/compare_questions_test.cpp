@@ -16,16 +16,9 @@ using namespace palimpsest::testing;
 
 namespace {
 
-std::shared_ptr<Computation> begun(const Side& side, const std::string& data) {
-  Choice choice;
-  static_cast<Side&>(choice) = side;
-  return begin(std::make_shared<const DataSet>(open_data(data)), choice);
-}
-
 SideAtWord at_word(const std::shared_ptr<Computation>& side, const std::shared_ptr<Computation>& reference,
-                   Index token) {
-  SideAtWord key{.of = side, .reference = reference, .asking = reference, .token = token};
-  return key;
+                   Index token, const WordChoice& words = {}) {
+  return {.of = side, .reference = reference, .asking = reference, .token = token, .words = words};
 }
 
 constexpr const char* narrow_overwrite = "preset:overwrite?T=21&K=5&V=3&seed=4";
@@ -37,20 +30,16 @@ Side side_of(const char* variant, Form form = Form::recurrent, Precision precisi
 }  // namespace
 
 TEST_CASE("a side that nothing is asked of has a memory and no table", "[compare]") {
-  const auto side = begun(side_of("deltanet"), narrow_overwrite);
-  SideAtWord key = at_word(side, side, 3);
-  key.words = {.pinned = {}, .most = 0, .with_present = false};
-  const auto moment = find_out(key);
+  const auto side = begun(Choice{side_of("deltanet")}, narrow_overwrite);
+  const auto moment = find_out(at_word(side, side, 3, {.pinned = {}, .most = 0, .with_present = false}));
   CHECK(moment->table.after.size() == 0);
   CHECK(moment->after.length > 0);
 }
 
 TEST_CASE("what the other words stand at leaves out those told of, and no others", "[compare]") {
-  const auto side = begun(side_of("gated_deltanet"), "capture:gated_deltanet_overwrite_l1");
-  const auto at = [&](Index token, std::vector<Index> pinned) {
-    SideAtWord key = at_word(side, side, token);
-    key.words.pinned = std::move(pinned);
-    return find_out(key);
+  const auto side = begun(Choice{side_of("gated_deltanet")}, overwriting_capture);
+  const auto at = [&](Index token, const std::vector<Index>& pinned) {
+    return find_out(at_word(side, side, token, {.pinned = pinned}));
   };
   CHECK(at(63, {6, 42, 63})->others == "The others stand at 0.35 to 0.77.");  // "key" hardly changes here
   const auto one = at(63, {42, 63});
@@ -61,11 +50,11 @@ TEST_CASE("what the other words stand at leaves out those told of, and no others
 }
 
 TEST_CASE("a side's memory is what its own form and precision compute up to the word", "[compare]") {
-  const auto reference = begun(side_of("gated_deltanet"), narrow_overwrite);
+  const auto reference = begun(Choice{side_of("gated_deltanet")}, narrow_overwrite);
   for (const char* variant : {"linear", "retnet_to_scalar_decay", "gla", "gated_deltanet", "kda", "titans"}) {
     for (const Form form : all_forms) {
       for (const Precision precision : scalar_precisions) {
-        const auto side = begun(side_of(variant, form, precision), narrow_overwrite);
+        const auto side = begun(Choice{side_of(variant, form, precision)}, narrow_overwrite);
         for (const Index token : {0, 6, 20}) {
           INFO(variant << " " << name(form) << " " << name(precision) << " word " << token);
           const auto moment = find_out(at_word(side, reference, token));
@@ -90,7 +79,7 @@ TEST_CASE("a side's memory is what its own form and precision compute up to the 
 
 TEST_CASE("what a side answers is the one table of answers, and the reference is no way from itself",
           "[compare]") {
-  const auto reference = begun(side_of("deltanet"), narrow_overwrite);
+  const auto reference = begun(Choice{side_of("deltanet")}, narrow_overwrite);
   const auto moment = find_out(at_word(reference, reference, 15));
   const auto words = words_asked(*reference, 15);
   const AnswerTable table = answer_table(
@@ -104,14 +93,14 @@ TEST_CASE("what a side answers is the one table of answers, and the reference is
   CHECK(moment->after.apart.isZero(0));
   CHECK(moment->after.apart_length == 0);
   // Every side is asked with the same words.
-  const auto other = find_out(at_word(begun(side_of("linear"), narrow_overwrite), reference, 15));
+  const auto other = find_out(at_word(begun(Choice{side_of("linear")}, narrow_overwrite), reference, 15));
   REQUIRE(other->table.words.size() == words.size());
   for (std::size_t i = 0; i < words.size(); ++i) CHECK(other->table.words[i].token == words[i].token);
 }
 
 TEST_CASE("a side without a memory, or with one of another shape, says so", "[compare]") {
-  const auto reference = begun(side_of("gated_deltanet"), narrow_overwrite);
-  const auto softmax = begun(side_of("softmax"), narrow_overwrite);
+  const auto reference = begun(Choice{side_of("gated_deltanet")}, narrow_overwrite);
+  const auto softmax = begun(Choice{side_of("softmax")}, narrow_overwrite);
   const auto none = find_out(at_word(softmax, reference, 7));
   CHECK_FALSE(none->no_memory.empty());
   CHECK(none->after.S.size() == 0);
@@ -119,14 +108,14 @@ TEST_CASE("a side without a memory, or with one of another shape, says so", "[co
   CHECK(beside->no_memory.empty());
   CHECK(beside->no_difference == softmax->variant->memory.none);
   CHECK(beside->after.apart.size() == 0);
-  const auto network = begun(side_of("ttt_mlp"), narrow_overwrite);
+  const auto network = begun(Choice{side_of("ttt_mlp")}, narrow_overwrite);
   CHECK_THAT(find_out(at_word(network, reference, 7))->no_difference, says("×"));
 }
 
 TEST_CASE("a side says what the rule does and what these data lack of what it takes", "[compare]") {
-  CHECK_THAT(side_sentence(*begun(side_of("deltanet"), "capture:gla_recall_l1")), says("no beta"));
+  CHECK_THAT(side_sentence(*begun(Choice{side_of("deltanet")}, "capture:gla_recall_l1")), says("no beta"));
   Side between = moved_on_rail(side_of("linear"), 0.4);
-  CHECK_THAT(side_sentence(*begun(between, narrow_overwrite)), says("γ") && says("0.40"));
+  CHECK_THAT(side_sentence(*begun(Choice{between}, narrow_overwrite)), says("γ") && says("0.40"));
 }
 
 TEST_CASE("one side alone is compared with the usual ones, until one changes them", "[compare]") {
@@ -261,10 +250,9 @@ TEST_CASE("a side has sliders of its own, in the place of the data's", "[compare
   half.sliders["scale_strength"] = 0.5;
   state.sides = {side_of("deltanet"), half, side_of("linear")};
   CHECK(otherwise(half, state.sides[0]) == "β × 0.5");
-  const auto data = std::make_shared<const DataSet>(open_data(narrow_overwrite));
+  const auto data = shared(open_data(narrow_overwrite));
   const auto computed = begin(data, choice_of(state, half));
-  Choice direct;
-  static_cast<Side&>(direct) = side_of("deltanet");
+  Choice direct{side_of("deltanet")};
   set_slider(direct.edits, "scale_strength", 0.5);
   set_slider(direct.edits, "scale_keys", 0.9);
   CHECK(computed->reference->expected().o == begin(data, direct)->reference->expected().o);
@@ -300,10 +288,10 @@ TEST_CASE("every change of sides is one entry of the history; where one looks is
   CHECK(session.undo());
   CHECK(session.state().sides.size() == 1);
   CHECK_FALSE(session.can_undo());
-  SessionState looked = session.state();
-  looked.compare.before = true;
-  looked.compare.handle = 2;
-  session.change(looked);
+  session.change([](SessionState& looked) {
+    looked.compare.before = true;
+    looked.compare.handle = 2;
+  });
   CHECK_FALSE(session.can_undo());
   CHECK(session.state().compare.before);
   // A drag along the rail is one entry, and computes a rule between two.

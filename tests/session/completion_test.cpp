@@ -13,12 +13,10 @@ using namespace palimpsest::testing;
 
 namespace {
 
-constexpr const char* text = "capture:gated_deltanet_overwrite_l1";
+constexpr const char* text = overwriting_capture;
 
 void choose_decay(Session& session, double decay) {
-  Choice choice = session.choice();
-  set_slider(choice.edits, "scale_decay", decay);
-  session.choose(std::move(choice));
+  session.choose([&](Choice& choice) { set_slider(choice.edits, "scale_decay", decay); });
 }
 
 double computed_decay(const Session& session) {
@@ -123,10 +121,8 @@ TEST_CASE("somebody who does not want to wait stays where he is", "[completion]"
   CHECK(session.lookout().is_stale());
   session.stop();
   CHECK(session.token() == 20);
-  Choice choice = session.choice();
-  choice.form = Form::chunkwise;
   const bool could_undo = session.can_undo();
-  session.choose(choice);
+  session.choose([](Choice& choice) { choice.form = Form::chunkwise; });
   session.look();
   CHECK(session.lookout().is_stale());
   session.stop();
@@ -228,11 +224,8 @@ TEST_CASE("until a record is there, the last one is seen with its own cursor", "
   CHECK_FALSE(lookout.is_stale());
   CHECK(seen_block(lookout) == 3);
   lookout.look(place(trace, 3, 1), questions);  // in a block one steps at once
-  CHECK(lookout.seen() == [&] {
-    Sight sight = place(trace, 3, 1);
-    sight.record = lookout.seen().record;
-    return sight;
-  }());
+  CHECK(seen_block(lookout) == 3);
+  CHECK(lookout.seen().cursor == Cursor{3, 1});
   CHECK(computed_in != std::this_thread::get_id());
 
   lookout.look(place(trace, 7), questions);
@@ -307,10 +300,10 @@ TEST_CASE("wherever one goes in a session, record and cursor belong together", "
   Session session;
   open(session, "capture:gated_deltanet_overwrite_l1");
   for (int round = 0; round < 40; ++round) {
-    Choice choice = session.choice();
-    choice.form = all_forms[round % 3];
-    choice.chunk_size = round % 7 == 0 ? 5 : 8;
-    session.choose(std::move(choice));
+    session.choose([&](Choice& choice) {
+      choice.form = all_forms[round % 3];
+      choice.chunk_size = round % 7 == 0 ? 5 : 8;
+    });
     session.go_to_token(round * 13 % 90);
     session.step(Session::Grain::operation, 1);
     if (round % 5 == 4) session.wait();

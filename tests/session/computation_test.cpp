@@ -22,13 +22,11 @@ namespace {
 std::shared_ptr<const Computation> computed_in_window(const VerifyCase& each, Precision precision) {
   Arrays arrays = random_arrays(*each.variant, each.given, each.random);
   arrays.try_emplace("k", arrays.at("q"));  // data have keys, also for a rule that makes its own
-  const auto data = std::make_shared<const DataSet>(data_of(std::move(arrays)));
-  Choice choice;
-  choice.variant = each.variant->id;
-  choice.precision = precision;
-  choice.chunk_size = each.chunk_sizes.front();
-  choice.settings = each.given;
-  return compute(data, choice);
+  const auto data = shared(data_of(std::move(arrays)));
+  return compute(data, {{.variant = each.variant->id,
+                         .precision = precision,
+                         .chunk_size = each.chunk_sizes.front(),
+                         .settings = each.given}});
 }
 
 VerifyReport verified(const VerifyCase& each, Precision precision) {
@@ -42,13 +40,10 @@ TEST_CASE("every variant computes every capture and every preset, and its forms 
   for (const std::string& id : preset_ids()) ids.push_back(id);
   REQUIRE(ids.size() >= 20);
   for (const std::string& id : ids) {
-    const auto data = std::make_shared<const DataSet>(open_data(id));
+    const auto data = shared(open_data(id));
     for (const Variant& variant : variants()) {
       CAPTURE(id, variant.id);
-      Choice choice;
-      choice.variant = variant.id;
-      choice.head = data->heads - 1;
-      const auto computed = compute(data, choice);
+      const auto computed = compute(data, {{.variant = variant.id}, data->heads - 1});
       CHECK(computed->tokens.size() == static_cast<std::size_t>(data->tokens));
       CHECK(computed->reference->expected().o.allFinite());
       for (const Form form : all_forms) {
@@ -68,7 +63,7 @@ TEST_CASE("every variant computes every capture and every preset, and its forms 
 }
 
 TEST_CASE("the output in a file is compared with any rule, as long as the inputs are the file's own") {
-  const auto data = std::make_shared<const DataSet>(open_data("capture:gated_deltanet_overwrite_l1"));
+  const auto data = shared(open_data("capture:gated_deltanet_overwrite_l1"));
   Choice choice;
   CHECK(compute(data, choice)->capture_error);
   Choice other = choice;
@@ -83,13 +78,13 @@ TEST_CASE("the output in a file is compared with any rule, as long as the inputs
 
   DataSet own = *data;  // a file as anybody writes it: no rule
   own.rule.clear();
-  CHECK(compute(std::make_shared<const DataSet>(own), choice)->capture_error.value_or(1) < 1e-4);
+  CHECK(compute(shared(own), choice)->capture_error.value_or(1) < 1e-4);
   own.arrays.erase(own.arrays.find("beta"));
-  CHECK(!compute(std::make_shared<const DataSet>(own), choice)->capture_error);
+  CHECK(!compute(shared(own), choice)->capture_error);
 }
 
 TEST_CASE("a memory that runs away is found as core finds it") {
-  const auto data = std::make_shared<const DataSet>(open_data("capture:gated_deltanet_overwrite_l1"));
+  const auto data = shared(open_data("capture:gated_deltanet_overwrite_l1"));
   Choice choice;
   set_slider(choice.edits, "scale_strength", 3);
   set_slider(choice.edits, "scale_keys", 2);
@@ -114,7 +109,7 @@ TEST_CASE("numbers that a variant cannot have are refused with their place and h
   DataSet data = open_data("capture:gated_deltanet_overwrite_l1");
   std::get<std::vector<float>>(data.arrays["v"].values)[(5 * 4 + 2) * 64 + 3] =
       std::numeric_limits<float>::quiet_NaN();
-  const auto broken = std::make_shared<const DataSet>(std::move(data));
+  const auto broken = shared(std::move(data));
   Choice choice;
   CHECK_NOTHROW(compute(broken, choice));  // another head
   choice.head = 2;
@@ -122,16 +117,14 @@ TEST_CASE("numbers that a variant cannot have are refused with their place and h
 }
 
 TEST_CASE("a very long sequence has no parallel form, and says so at once") {
-  Choice choice;
-  const auto data = std::make_shared<const DataSet>(make_preset("preset:random?T=5000&K=2&V=2"));
-  const auto begun = begin(data, choice);
-  CHECK_THAT(begun->form(Form::parallel).missing, says("shown up to 4096 tokens, and here are 5000"));
+  const auto long_one = begun(Choice{}, "preset:random?T=5000&K=2&V=2");
+  CHECK_THAT(long_one->form(Form::parallel).missing, says("shown up to 4096 tokens, and here are 5000"));
   CHECK(largest_chunk(5000) == 4096);
   CHECK(largest_chunk(1) == 1);
 }
 
 TEST_CASE("what is begun has steps, and what comes of them is added") {
-  const auto data = std::make_shared<const DataSet>(make_preset("preset:random?T=30&K=4&V=3"));
+  const auto data = shared(make_preset("preset:random?T=30&K=4&V=3"));
   const auto begun = begin(data, {});
   CHECK_FALSE(begun->is_complete());
   for (const Form form : all_forms) {
@@ -152,9 +145,8 @@ TEST_CASE("what is begun has steps, and what comes of them is added") {
 }
 
 TEST_CASE("no step waits for the f64 reference: who needs it has it run, once") {
-  Choice choice;
-  choice.precision = Precision::f32;
-  const auto data = std::make_shared<const DataSet>(make_preset("preset:random?T=30&K=4&V=3"));
+  const Choice choice{{.precision = Precision::f32}};
+  const auto data = shared(make_preset("preset:random?T=30&K=4&V=3"));
   const auto begun = begin(data, choice);
   CHECK(begun->trace(Form::chunkwise)->shared_record(0));
   CHECK_FALSE(begun->reference->known());
@@ -171,10 +163,8 @@ TEST_CASE("no step waits for the f64 reference: who needs it has it run, once") 
 }
 
 TEST_CASE("a feature map that would fill the memory is refused") {
-  const auto data = std::make_shared<const DataSet>(make_preset("preset:random?T=4&K=512&V=512"));
-  Choice choice;
-  choice.variant = "kernel";
-  choice.settings.options["feature_map"] = "taylor2";
+  const auto data = shared(make_preset("preset:random?T=4&K=512&V=512"));
+  const Choice choice{{.variant = "kernel", .settings = {.options = {{"feature_map", "taylor2"}}}}};
   CHECK_THROWS_WITH(compute(data, choice), says("choose another feature map or fewer channels"));
 }
 
@@ -232,9 +222,8 @@ TEST_CASE("what verify lets pass is no disagreement in the window: Muon in f32, 
 TEST_CASE("numbers that f32 cannot hold are refused as such") {
   Arrays arrays = random_arrays(find_variant("linear"), resolve(find_variant("linear"), {}), {.tokens = 3});
   std::get<0>(arrays["v"].values)[1] = 1e300;
-  const auto data = std::make_shared<const DataSet>(data_of(arrays));
-  Choice choice;
-  choice.variant = "linear";
+  const auto data = shared(data_of(arrays));
+  Choice choice{{.variant = "linear"}};
   CHECK_NOTHROW(compute(data, choice));
   choice.precision = Precision::f32;
   CHECK_THROWS_WITH(compute(data, choice),
@@ -245,10 +234,7 @@ TEST_CASE("recall and divergence tell how far they are", "[computation]") {
   // A row program, one whose divergence is found by its problems, and one that is walked in batches.
   for (const char* variant : {"gated_deltanet", "titans", "ttt_linear", "mesanet"}) {
     CAPTURE(variant);
-    Choice choice;
-    choice.variant = variant;
-    const auto computation =
-        begin(std::make_shared<DataSet>(make_preset("preset:random?T=250&K=5&V=5&seed=3")), choice);
+    const auto computation = begun(variant, "preset:random?T=250&K=5&V=5&seed=3");
     std::vector<double> told;
     const Effort effort{.progress = [&](double part) { told.push_back(part); }};
     const auto is_whole_way = [&] {
@@ -276,10 +262,7 @@ double share_within(const Matrix<double>& rows, double scale) {
 }  // namespace
 
 TEST_CASE("the scales of kinds are reached, and exceeded by few numbers", "[scales]") {
-  Choice choice;
-  choice.variant = "gated_deltanet";
-  const auto data = std::make_shared<const DataSet>(open_data("preset:random?T=257&K=11&V=7"));
-  const auto computed = compute(data, choice);
+  const auto computed = compute(shared(open_data("preset:random?T=257&K=11&V=7")), {});
   const KindScales& scales = computed->scales;
   const Matrix<double> values = computed->sequence.at("v").all<double>();
   for (const auto& [rows, scale] :

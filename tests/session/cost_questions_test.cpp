@@ -7,19 +7,14 @@
 #include "core/insight/cost.h"
 #include "core/insight/provenance.h"
 #include "tests/catch.h"
+#include "tests/session/opened.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
 
 namespace {
 
-std::shared_ptr<Computation> computed(const std::string& variant, const std::string& preset) {
-  Choice choice;
-  choice.variant = variant;
-  return begin(std::make_shared<DataSet>(make_preset(preset)), choice);
-}
-
-const Effort quiet = {};
+constexpr const char* few_words = "preset:random?T=13&K=4&V=3&seed=1";
 
 }  // namespace
 
@@ -30,9 +25,9 @@ TEST_CASE("the knob goes from one word in a chunk to all of them", "[chunk_sweep
 }
 
 TEST_CASE("costs of chunk sizes are those that cost counts, and steps the chunks", "[chunk_sweep]") {
-  const auto computation = computed("gated_deltanet", "preset:random?T=13&K=4&V=3&seed=1");
+  const auto computation = begun("gated_deltanet", few_words);
   const std::vector<Index> sizes = swept_chunks(13);
-  const std::vector<ChunkCost> counted = *find_out(ChunkCosts{computation, Form::chunkwise}, quiet);
+  const std::vector<ChunkCost> counted = *find_out(ChunkCosts{computation, Form::chunkwise});
   REQUIRE(counted.size() == sizes.size());
   CHECK(counted.front().steps == 13);
   CHECK(counted[2].steps == 4);
@@ -47,10 +42,10 @@ TEST_CASE("costs of chunk sizes are those that cost counts, and steps the chunks
 }
 
 TEST_CASE("the two-pass form has costs of its own", "[chunk_sweep]") {
-  const auto computation = computed("gated_deltanet", "preset:random?T=13&K=4&V=3&seed=1");
+  const auto computation = begun("gated_deltanet", few_words);
   const std::vector<Index> sizes = swept_chunks(13);
-  const auto chunkwise = find_out(ChunkCosts{computation, Form::chunkwise}, quiet);
-  const auto two_pass = find_out(ChunkCosts{computation, Form::two_pass}, quiet);
+  const auto chunkwise = find_out(ChunkCosts{computation, Form::chunkwise});
+  const auto two_pass = find_out(ChunkCosts{computation, Form::two_pass});
   REQUIRE(two_pass->size() == sizes.size());
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     CHECK((*two_pass)[i].flops > (*chunkwise)[i].flops);  // decays are made again
@@ -64,8 +59,8 @@ TEST_CASE("the two-pass form has costs of its own", "[chunk_sweep]") {
 }
 
 TEST_CASE("every form's cost is told for the data and the chunk size at hand", "[chunk_sweep]") {
-  const auto computation = computed("gated_deltanet", "preset:random?T=13&K=4&V=3&seed=1");
-  const auto told = find_out(FormCosts{computation, 5}, quiet);
+  const auto computation = begun("gated_deltanet", few_words);
+  const auto told = find_out(FormCosts{computation, 5});
   const auto counted = costs(*computation->variant, computation->sequence, 5);
   REQUIRE(told->size() == std::size(all_forms));
   const Index steps[] = {13, 3, 4, 1};
@@ -78,7 +73,7 @@ TEST_CASE("every form's cost is told for the data and the chunk size at hand", "
 }
 
 TEST_CASE("errors in float32 are measured for every chunk size, or the reason is said", "[chunk_sweep]") {
-  const auto computation = computed("gated_deltanet", "preset:random?T=40&K=8&V=8&seed=3");
+  const auto computation = begun("gated_deltanet", "preset:random?T=40&K=8&V=8&seed=3");
   double told = 0;
   const auto errors = find_out(ChunkErrors{computation}, {.progress = [&](double part) { told = part; }});
   CHECK(told == 1);
@@ -90,14 +85,14 @@ TEST_CASE("errors in float32 are measured for every chunk size, or the reason is
   std::stop_source stopped;
   stopped.request_stop();
   CHECK_THROWS_AS(find_out(ChunkErrors{computation}, {.stop = stopped.get_token()}), Cancelled);
-  const auto long_one = computed("linear", "preset:random?T=4097&K=2&V=2&seed=1");
-  CHECK_THROWS_WITH(find_out(ChunkErrors{long_one}, quiet), says("4096"));
+  const auto long_one = begun("linear", "preset:random?T=4097&K=2&V=2&seed=1");
+  CHECK_THROWS_WITH(find_out(ChunkErrors{long_one}), says("4096"));
 }
 
 TEST_CASE("who wrote a number: the strongest by name, the rest together", "[who_wrote]") {
-  const auto computation = computed("gated_deltanet", "preset:overwrite?T=24&K=8&V=8&seed=1");
+  const auto computation = begun("gated_deltanet", "preset:overwrite?T=24&K=8&V=8&seed=1");
   const WrittenNumber entry{.tokens = 20, .row = 3, .column = 2};
-  const auto told = find_out(WhoWrote{.of = computation, .number = entry, .most = 4}, quiet);
+  const auto told = find_out(WhoWrote{.of = computation, .number = entry, .most = 4});
   const Provenance all =
       provenance(*computation->variant->rule, computation->sequence, {.tokens = 20, .row = 3, .column = 2});
   CHECK(told->value == all.value);
@@ -113,6 +108,6 @@ TEST_CASE("who wrote a number: the strongest by name, the rest together", "[who_
     CHECK(std::abs(writer.erased_by) > 0);
   }
   CHECK(std::abs(sum - all.value) <= 1e-12);
-  const auto none = computed("softmax", "preset:overwrite?T=24&K=8&V=8&seed=1");
-  CHECK_THROWS_AS((find_out(WhoWrote{.of = none, .number = entry}, quiet)), Unsupported);
+  const auto none = begun("softmax", "preset:overwrite?T=24&K=8&V=8&seed=1");
+  CHECK_THROWS_AS((find_out(WhoWrote{.of = none, .number = entry})), Unsupported);
 }

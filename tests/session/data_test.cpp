@@ -221,21 +221,16 @@ TEST_CASE("every preset is a case that forms agree on, as far as what they lose 
 }
 
 TEST_CASE("the window says why a form that loses its state may") {
-  Choice choice;
-  choice.variant = "titans";
-  choice.chunk_size = 16;
-  const auto data = std::make_shared<const DataSet>(make_preset("preset:random?T=1100&K=16&V=16&seed=1"));
-  const auto computed = compute(data, choice);
+  const auto computed = compute(shared(make_preset("preset:random?T=1100&K=16&V=16&seed=1")),
+                                {{.variant = "titans", .chunk_size = 16}});
   const FormResult& parallel = computed->form(Form::parallel);
   CHECK(computed->agree);
   CHECK(computed->worst_form == Form::parallel);
   CHECK_FALSE(parallel.judgement.says_nothing());
   CHECK(parallel.residual() > 1e-10);
   CHECK(parallel.judgement.disagreement.array == "final_S");
-  CHECK_THAT(parallel.amplified,
-             palimpsest::testing::says("The solve over 1100 tokens multiplies rounding in the final S by"));
-  CHECK_THAT(parallel.amplified,
-             palimpsest::testing::says("beyond the tolerance. The solve over 16 tokens multiplies it by"));
+  CHECK_THAT(parallel.amplified, says("The solve over 1100 tokens multiplies rounding in the final S by"));
+  CHECK_THAT(parallel.amplified, says("beyond the tolerance. The solve over 16 tokens multiplies it by"));
   CHECK(parallel.judgement.amplified_from > 550);  // where the asking begins
   for (const Form form : {Form::recurrent, Form::chunkwise, Form::two_pass})
     CHECK(computed->form(form).amplified.empty());

@@ -33,21 +33,32 @@ struct OnDevice {
 
   explicit OnDevice(const std::string& variant = "gated_deltanet", Form form = Form::chunkwise) {
     open(session, overwrite_on_device);
-    Choice choice = session.choice();
-    choice.variant = variant;
-    choice.form = form;
-    choose(choice);
-    choice.device = "cuda";
-    choose(choice);
+    choose([&](Choice& choice) {
+      choice.variant = variant;
+      choice.form = form;
+    });
+    choose([](Choice& choice) { choice.device = "cuda"; });
   }
 
-  void choose(Choice choice) {
-    session.choose(std::move(choice));
-    session.wait();
-  }
+  void choose(const auto& change) { palimpsest::testing::choose(session, change); }
 };
 
 const Computation& computed(OnDevice& on) { return *on.session.computed(); }
+
+/// Random arrays for a rule without options of its own, and settings that go with them.
+struct RandomHead {
+  const Variant& variant;
+  Settings settings;
+  std::shared_ptr<const Arrays> arrays;
+
+  RandomHead(const char* id, const RandomCase& random)
+      : variant(find_variant(id)),
+        settings(random_settings(variant, {}, 1)),
+        arrays(std::make_shared<const Arrays>(random_arrays(variant, settings, random))) {}
+
+  Sequence sequence() const { return bind(variant, arrays, settings).heads.front(); }
+  HeldInputs held(Precision precision) const { return held_inputs(variant, arrays, settings, precision); }
+};
 
 }  // namespace
 
@@ -72,13 +83,11 @@ TEST_CASE("the program's devices are known by name, the CPU first, and say why t
 
 TEST_CASE("a device computes traces and forms of every rule, compared with the CPU's recurrence") {
   OtherDevice device;
-  const auto data = std::make_shared<const DataSet>(open_data(overwrite_on_device));
+  const auto data = shared(open_data(overwrite_on_device));
   for (const Variant& variant : variants()) {
     for (const Precision precision : scalar_precisions) {
       CAPTURE(variant.id, name(precision));
-      Choice choice;
-      choice.variant = variant.id;
-      choice.precision = precision;
+      Choice choice{{.variant = variant.id, .precision = precision}};
       const auto on_cpu = compute(data, choice);
       choice.device = "cuda";
       const auto there = compute(data, choice, {}, device.beside_cpu());
@@ -118,8 +127,7 @@ TEST_CASE("the device of a choice is a change of its own: computed, saved, undon
   CHECK(computed(on).device == &on.device);
   CHECK(session.left_device().empty());
 
-  Choice choice = session.choice();  // other data are opened on it too
-  open(session, "preset:copy?T=12&K=3&V=2");
+  open(session, "preset:copy?T=12&K=3&V=2");  // other data are opened on it too
   CHECK(computed(on).device == &on.device);
   CHECK(has_valid_cursor(session));
 }
@@ -127,9 +135,7 @@ TEST_CASE("the device of a choice is a change of its own: computed, saved, undon
 TEST_CASE("a wrong kernel is noticed, and where it departs: token and tensor") {
   OnDevice on;
   on.device.trouble.is_wrong = true;
-  Choice choice = on.session.choice();
-  choice.chunk_size = 5;
-  on.choose(choice);
+  on.choose([](Choice& choice) { choice.chunk_size = 5; });
   CHECK_FALSE(computed(on).agree);
   CHECK(computed(on).worst_form == Form::chunkwise);
   CHECK(computed(on).form(Form::chunkwise).first_bad_token == wrong_row);
@@ -219,9 +225,7 @@ TEST_CASE("a device that is lost in the middle is left for the CPU at the same p
     session.go_to_token(7);
     session.wait();
     on.device.trouble.is_lost = true;
-    Choice choice = session.choice();
-    set_slider(choice.edits, "scale_strength", 0.5);
-    on.choose(choice);
+    on.choose([](Choice& choice) { set_slider(choice.edits, "scale_strength", 0.5); });
     CHECK(session.choice().device == "cpu");
     CHECK(slider_value(session.choice().edits, "scale_strength") == 0.5);
     CHECK(session.token() == 7);
@@ -240,27 +244,25 @@ TEST_CASE("a device that is lost in the middle is left for the CPU at the same p
 TEST_CASE("a form that a device lacks says so; looked at, the CPU computes it") {
   OnDevice on;
   on.device.trouble.lacks_parallel = true;
-  Choice choice = on.session.choice();
-  choice.chunk_size = 4;
-  on.choose(choice);
+  on.choose([](Choice& choice) { choice.chunk_size = 4; });
   CHECK(on.session.choice().device == "cuda");
   CHECK(computed(on).agree);
   CHECK_THAT(computed(on).form(Form::parallel).missing, says("no kernels for all tokens at once"));
   CHECK_THAT(why_not_on(on.device, computed(on), Form::parallel), says("no kernels"));
   CHECK(why_not_on(on.device, computed(on), Form::chunkwise).empty());
 
-  choice.form = Form::parallel;
-  on.choose(choice);
+  on.choose([](Choice& choice) { choice.form = Form::parallel; });
   CHECK(on.session.choice().device == "cpu");
   CHECK(on.session.choice().form == Form::parallel);
   CHECK(computed(on).form(Form::parallel).missing.empty());
   CHECK_THAT(on.session.left_device(), says("cuda: there are no kernels"));
   CHECK(on.session.sight().record);
 
-  choice.variant = "softmax";  // that a rule has no such form at all is no reason to leave the device
-  choice.form = Form::two_pass;
-  choice.device = "cuda";
-  on.choose(choice);
+  on.choose([](Choice& choice) {  // that a rule has no such form at all is no reason to leave the device
+    choice.variant = "softmax";
+    choice.form = Form::two_pass;
+    choice.device = "cuda";
+  });
   CHECK(on.session.choice().device == "cuda");
   CHECK(on.session.left_device().empty());
 }
@@ -271,12 +273,10 @@ TEST_CASE("bf16 is for the device that has it; elsewhere it is refused with the 
   CHECK(precisions_of(cpu_backend()) == std::vector<Precision>{Precision::f64, Precision::f32});
   CHECK_THROWS_AS(cpu_backend().engines(Precision::bf16), Unsupported);
   OtherDevice device;
-  const auto data = std::make_shared<const DataSet>(open_data(overwrite_on_device));
+  const auto data = shared(open_data(overwrite_on_device));
   for (const Variant& variant : variants()) {
     CAPTURE(variant.id);
-    Choice choice;
-    choice.variant = variant.id;
-    choice.precision = Precision::bf16;
+    Choice choice{{.variant = variant.id, .precision = Precision::bf16}};
     const auto on_cpu = compute(data, choice);
     const Sequence& sequence = on_cpu->sequence;
     for (const Form form : all_forms) {
@@ -298,11 +298,9 @@ TEST_CASE("bf16 is for the device that has it; elsewhere it is refused with the 
 }
 
 TEST_CASE("in bf16 q, k and v are held as bf16, and the rest as f32") {
-  const Variant& variant = find_variant("gated_deltanet");
-  const Settings settings = random_settings(variant, {}, 1);
-  const auto arrays = std::make_shared<const Arrays>(random_arrays(variant, settings, {.tokens = 9}));
-  const HeldInputs held = held_inputs(variant, arrays, settings, Precision::bf16);
-  for (const auto& [name, array] : *arrays) {
+  const RandomHead head("gated_deltanet", {.tokens = 9});
+  const HeldInputs held = head.held(Precision::bf16);
+  for (const auto& [name, array] : *head.arrays) {
     CAPTURE(name);
     const bool is_row = name == "q" || name == "k" || name == "v";
     for (Index i = 0; i < array.size(); ++i) {
@@ -313,12 +311,10 @@ TEST_CASE("in bf16 q, k and v are held as bf16, and the rest as f32") {
 }
 
 TEST_CASE("in tf32 all inputs are held as f32: what is rounded is inside the products") {
-  const Variant& variant = find_variant("gated_deltanet");
-  const Settings settings = random_settings(variant, {}, 1);
-  const auto arrays = std::make_shared<const Arrays>(random_arrays(variant, settings, {.tokens = 9}));
-  const HeldInputs held = held_inputs(variant, arrays, settings, Precision::tf32);
-  const HeldInputs in_f32 = held_inputs(variant, arrays, settings, Precision::f32);
-  for (const auto& [name, array] : *held.arrays) CHECK(array.values == in_f32.arrays->at(name).values);
+  const RandomHead head("gated_deltanet", {.tokens = 9});
+  const HeldInputs in_f32 = head.held(Precision::f32);
+  for (const auto& [name, array] : *head.held(Precision::tf32).arrays)
+    CHECK(array.values == in_f32.arrays->at(name).values);
   CHECK_THAT(why_not_in(cpu_backend(), Precision::tf32), says("tf32 is for a device with tensor cores"));
   CHECK_THROWS_AS(cpu_backend().engines(Precision::tf32), Unsupported);
 }
@@ -379,10 +375,7 @@ TEST_CASE(
 TEST_CASE("what was saved in bf16 opens without the device in f32, and says so") {
   OnDevice on;
   on.device.trouble.has_bf16 = true;
-  Choice choice = on.session.choice();
-  choice.precision = Precision::bf16;
-  on.session.choose(choice);
-  on.session.wait();
+  on.choose([](Choice& choice) { choice.precision = Precision::bf16; });
   CHECK(on.session.choice().precision == Precision::bf16);
   CHECK(computed(on).agree);
   const std::string saved = on.session.to_json();
@@ -418,11 +411,8 @@ TEST_CASE("a device says which runs take a fused kernel that keeps no tensors, a
   OtherDevice device;
   const auto words = [&](const char* variant, Form form, Precision precision, Index dk = 5,
                          Index tokens = 3) {
-    const Variant& rule = find_variant(variant);
-    const Settings settings = random_settings(rule, {}, 1);
-    const auto arrays =
-        std::make_shared<const Arrays>(random_arrays(rule, settings, {.tokens = tokens, .dk = dk, .dv = 4}));
-    return fused_kernel(device, rule, bind(rule, arrays, settings).heads.front(), form, precision);
+    const RandomHead head(variant, {.tokens = tokens, .dk = dk, .dv = 4});
+    return fused_kernel(device, head.variant, head.sequence(), form, precision);
   };
   CHECK(words("gated_deltanet", Form::chunkwise, Precision::f32).empty());
   device.trouble.has_fused = true;
@@ -439,13 +429,10 @@ TEST_CASE("a device says which runs take a fused kernel that keeps no tensors, a
   CHECK(words("gated_deltanet", Form::chunkwise, Precision::f32, 5, 0).empty());
   CHECK(words("softmax", Form::chunkwise, Precision::f32).empty());
   CHECK(words("mamba", Form::chunkwise, Precision::f32).empty());
-  const Variant& linear = find_variant("linear");
-  const Settings settings = random_settings(linear, {}, 1);
-  const auto arrays =
-      std::make_shared<const Arrays>(random_arrays(linear, settings, {.tokens = 3, .dk = 5, .dv = 4}));
-  const Sequence sequence = bind(linear, arrays, settings).heads.front();
-  CHECK_FALSE(fused_kernel(device, linear, sequence, Form::chunkwise, Precision::f32).empty());
-  CHECK(fused_kernel(cpu_backend(), linear, sequence, Form::chunkwise, Precision::f32).empty());
+  const RandomHead linear("linear", {.tokens = 3, .dk = 5, .dv = 4});
+  const Sequence sequence = linear.sequence();
+  CHECK_FALSE(fused_kernel(device, linear.variant, sequence, Form::chunkwise, Precision::f32).empty());
+  CHECK(fused_kernel(cpu_backend(), linear.variant, sequence, Form::chunkwise, Precision::f32).empty());
 }
 
 TEST_CASE("what a device cannot take at once comes part by part, and nothing is lost between them") {
@@ -453,18 +440,16 @@ TEST_CASE("what a device cannot take at once comes part by part, and nothing is 
   device.trouble.has_fused = true;
   for (const char* id : {"kda", "deltaproduct", "titans", "comba", "retnet"}) {
     INFO(id);
-    const Variant& rule = find_variant(id);
-    const Settings settings = random_settings(rule, {}, 1);
+    const Rule& rule = *find_variant(id).rule;
     std::vector<Sequence> heads;
     for (const std::uint64_t seed : {1, 2}) {
       const RandomCase random = {.tokens = 23, .dk = 5, .dv = 4, .initial_state = true, .seed = seed};
-      const auto arrays = std::make_shared<const Arrays>(random_arrays(rule, settings, random));
-      heads.push_back(bind(rule, arrays, settings).heads.front());
+      heads.push_back(RandomHead(id, random).sequence());
     }
     const auto run = [&](double bytes, Form form) {
       device.trouble.most_bytes = bytes;
       device.trouble.parts = 0;
-      return rule.rule->run_heads(heads, form, Precision::f64, 3, {}, device.engines(Precision::f64));
+      return rule.run_heads(heads, form, Precision::f64, 3, {}, device.engines(Precision::f64));
     };
     const std::vector<Output> whole = run(1e9, Form::recurrent);
     CHECK(device.trouble.parts == 1);

@@ -270,16 +270,16 @@ TEST_CASE("an edit that is wrong for the data loses nothing that is open", "[edi
   Session session;
   open(session, "preset:overwrite?T=12&K=4&V=4");
   const SessionState before = session.state();
-  Choice choice = session.choice();
-  choice.edits = {{.kind = "set_cell", .array = "k", .numbers = {12, 0, 1}}};
-  session.choose(choice);
-  session.wait();
+  const auto set_row = [&](double row) {
+    choose(session, [&](Choice& choice) {
+      choice.edits = {{.kind = "set_cell", .array = "k", .numbers = {row, 0, 1}}};
+    });
+  };
+  set_row(12);
   CHECK_THAT(session.message(), says("edit 1 (set_cell): \"row\" is 12; expected one of k, 0 to 11"));
   CHECK(session.state() == before);
   CHECK(!session.can_undo());
-  choice.edits.front().numbers = {11, 0, 1};
-  session.choose(choice);
-  session.wait();
+  set_row(11);
   CHECK(session.message().empty());
   CHECK(session.computed()->sequence.at("k")(11, 0) == 1);
 }

@@ -158,10 +158,7 @@ TEST_CASE("a session takes changes back, and where one looks stays while the dat
 TEST_CASE("where and how one looks is no entry, and stays while changes are taken back", "[history]") {
   Session session;
   open(session, "preset:copy?T=12&K=3&V=2");
-  Choice choice = session.choice();
-  set_slider(choice.edits, "scale_keys", 0.5);
-  session.choose(choice);
-  session.wait();
+  choose(session, [](Choice& choice) { set_slider(choice.edits, "scale_keys", 0.5); });
   SessionState looked = session.state();
   looked.workspace = "learn";
   looked.view.theme = Theme::light;
@@ -184,10 +181,7 @@ TEST_CASE("where and how one looks is no entry, and stays while changes are take
   CHECK(session.state().workspace == "learn");
 
   // The precision changes numbers.
-  choice = session.choice();
-  choice.precision = Precision::f32;
-  session.choose(choice);
-  session.wait();
+  choose(session, [](Choice& choice) { choice.precision = Precision::f32; });
   undo(session);
   CHECK(session.choice().precision == Precision::f64);
 }
@@ -225,13 +219,12 @@ TEST_CASE("an entry of a file that was written anew with less in it is brought i
   Session session;
   write(12, 4);
   open(session, file.string());
-  SessionState far = session.state();
-  far.head = 3;
-  far.words = {2, 10};
-  far.repeated = {9, 11};
-  far.sides.front().chunk_size = 12;
-  session.change(far);
-  session.wait();
+  change(session, [](SessionState& far) {
+    far.head = 3;
+    far.words = {2, 10};
+    far.repeated = {9, 11};
+    far.sides.front().chunk_size = 12;
+  });
   REQUIRE(session.computed()->choice.head == 3);
   write(5, 2);
   open(session, file.string());
@@ -271,13 +264,8 @@ TEST_CASE("what is being opened is given up by undo", "[history]") {
 TEST_CASE("what cannot be computed or opened leaves no entry", "[history]") {
   Session session;
   open(session, "preset:copy?T=12&K=3&V=2");
-  Choice choice = session.choice();
-  choice.variant = "deltanet";
-  session.choose(choice);
-  session.wait();
-  choice.settings.parameters["nonsense"] = 1;
-  session.choose(choice);
-  session.wait();
+  choose(session, [](Choice& choice) { choice.variant = "deltanet"; });
+  choose(session, [](Choice& choice) { choice.settings.parameters["nonsense"] = 1; });
   CHECK_THAT(session.message(), says("has no parameter \"nonsense\""));
   session.open_named("preset:nonsense");
   session.wait();

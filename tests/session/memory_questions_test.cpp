@@ -16,18 +16,9 @@ using namespace palimpsest::testing;
 
 namespace {
 
-std::shared_ptr<Computation> opened(const char* capture, const char* variant, Index head = 0) {
-  Choice choice;
-  choice.variant = variant;
-  choice.head = head;
-  return begin(std::make_shared<const DataSet>(open_capture(capture)), choice);
-}
-
-const Effort nothing = {};
-
-std::vector<std::string> texts(const AnswerTable& table) {
+std::vector<std::string> texts(const std::vector<AskedWord>& words) {
   std::vector<std::string> texts;
-  for (const AskedWord& word : table.words) texts.push_back(word.text);
+  for (const AskedWord& word : words) texts.push_back(word.text);
   return texts;
 }
 
@@ -48,14 +39,14 @@ const std::vector<std::string> objects = {"key", "shell", "map", "bell", "book",
 }  // namespace
 
 TEST_CASE("in every form the place of a token answers what the recurrence has there", "[answers]") {
-  const auto computation = opened(overwriting_capture, "gated_deltanet");
+  const auto computation = begun("gated_deltanet", overwriting_capture);
   const auto& recurrence = computation->trace(Form::recurrent);
   const auto table_at = [&](Form form, std::string_view operation, Index token = 42) {
     const Cursor cursor = cursor_at(*computation->trace(form), token, operation);
-    return *find_out(MemoryAnswers{computation, form, cursor}, nothing);
+    return *find_out(MemoryAnswers{computation, form, cursor});
   };
   const AnswersAtPlace written = table_at(Form::recurrent, "write");
-  CHECK(texts(written.table) == objects);
+  CHECK(texts(written.table.words) == objects);
   CHECK(written.token == 42);
   CHECK(written.sentence == answer_sentence(written.table));
   CHECK(written.legibility == legibility(written.table.after));
@@ -70,7 +61,7 @@ TEST_CASE("in every form the place of a token answers what the recurrence has th
   const auto pinned_at = [&](std::string_view operation, Index token) {
     const Cursor cursor = cursor_at(*recurrence, token, operation);
     const WordChoice same = {.pinned = {6, 13, 20, 27, 34, 42}};
-    return *find_out(MemoryAnswers{computation, Form::recurrent, cursor, same}, nothing);
+    return *find_out(MemoryAnswers{computation, Form::recurrent, cursor, same});
   };
   CHECK(pinned_at("decay", 43).table.before == pinned_at("write", 42).table.after);
   CHECK(std::ranges::any_of(table_at(Form::recurrent, "decay", 43).table.words, &AskedWord::is_present));
@@ -92,29 +83,25 @@ TEST_CASE("in every form the place of a token answers what the recurrence has th
 
 TEST_CASE("every rule is asked with the words of the rule that the data belong to", "[answers]") {
   for (const char* variant : {"linear", "retnet", "deltanet", "softmax", "titans", "mesanet"}) {
-    const auto computation = opened(overwriting_capture, variant);
+    const auto computation = begun(variant, overwriting_capture);
     const Cursor cursor{computation->trace(Form::recurrent)->block_of(42, 0)};
-    const auto answers = find_out(MemoryAnswers{computation, Form::recurrent, cursor}, nothing);
+    const auto answers = find_out(MemoryAnswers{computation, Form::recurrent, cursor});
     INFO(variant);
-    CHECK(texts(answers->table) == objects);
+    CHECK(texts(answers->table.words) == objects);
   }
   // Pinned words are asked instead.
-  const auto computation = opened(overwriting_capture, "linear");
-  const auto answers =
-      find_out(MemoryAnswers{computation, Form::recurrent, {50}, {.pinned = {42, 6}}}, nothing);
-  CHECK(texts(answers->table) == std::vector<std::string>{"key", "drum"});
-  CHECK_THROWS_WITH((find_out(MemoryAnswers{computation, Form::recurrent, {50}, {.pinned = {94}}}, nothing)),
+  const auto computation = begun("linear", overwriting_capture);
+  const auto answers = find_out(MemoryAnswers{computation, Form::recurrent, {50}, {.pinned = {42, 6}}});
+  CHECK(texts(answers->table.words) == std::vector<std::string>{"key", "drum"});
+  CHECK_THROWS_WITH((find_out(MemoryAnswers{computation, Form::recurrent, {50}, {.pinned = {94}}})),
                     says("token 94"));
 }
 
 TEST_CASE("no edit or setting changes which words are asked", "[answers]") {
   Choice choice;
-  choice.variant = "gated_deltanet";
-  const auto data = std::make_shared<const DataSet>(open_capture(overwriting_capture));
+  const auto data = shared(open_capture(overwriting_capture));
   const auto texts_of = [&](const std::shared_ptr<const DataSet>& of, Index token) {
-    std::vector<std::string> texts;
-    for (const AskedWord& word : words_asked(*begin(of, choice), token)) texts.push_back(word.text);
-    return texts;
+    return texts(words_asked(*begin(of, choice), token));
   };
   paint(choice.edits, "beta", 42, 42, 2.26);  // as when a strength is dragged
   set_slider(choice.edits, "scale_keys", 1.7);
@@ -127,8 +114,7 @@ TEST_CASE("no edit or setting changes which words are asked", "[answers]") {
 
   // Where data name no rule, those that are made up count as they are made up at first.
   choice = {};
-  choice.variant = "gated_deltanet";
-  const auto made = std::make_shared<const DataSet>(open_data("preset:overwrite?T=12&K=4&V=3&seed=3"));
+  const auto made = shared(open_data("preset:overwrite?T=12&K=4&V=3&seed=3"));
   const std::vector<std::string> first = texts_of(made, 9);
   REQUIRE(first.size() > 1);
   set_slider(choice.edits, "missing_strength", 0.01);
@@ -139,7 +125,7 @@ TEST_CASE("no edit or setting changes which words are asked", "[answers]") {
 
 TEST_CASE("the word at the cursor is asked wherever one looks", "[answers]") {
   for (const char* variant : {"gated_deltanet", "titans", "lact"}) {
-    const auto computation = opened(overwriting_capture, variant);
+    const auto computation = begun(variant, overwriting_capture);
     const Vector<double>& strengths = word_strengths(*computation);
     for (Index token = 0; token < computation->sequence.tokens; ++token) {
       CAPTURE(variant, token);
@@ -151,9 +137,9 @@ TEST_CASE("the word at the cursor is asked wherever one looks", "[answers]") {
 
 TEST_CASE("what a step changes is called what it is", "[answers]") {
   const auto said = [](const char* variant, Form form, std::string_view operation) {
-    const auto computation = opened(overwriting_capture, variant);
+    const auto computation = begun(variant, overwriting_capture);
     const Cursor cursor = cursor_at(*computation->trace(form), 42, operation);
-    return find_out(MemoryAnswers{computation, form, cursor}, nothing)->change;
+    return find_out(MemoryAnswers{computation, form, cursor})->change;
   };
   CHECK(said("gated_deltanet", Form::recurrent, "decay") == "what the decay changes");
   CHECK(said("gated_deltanet", Form::recurrent, "read") == "what the write changes");
@@ -164,11 +150,11 @@ TEST_CASE("what a step changes is called what it is", "[answers]") {
 }
 
 TEST_CASE("inside a batch the memory says after which word it is written", "[answers]") {
-  const auto computation = opened(overwriting_capture, "lact");
+  const auto computation = begun("lact", overwriting_capture);
   const Index size = inner_batch(computation->sequence.settings);
   const auto sentence_at = [&](Index token, Index phase) {
     const Cursor cursor{computation->trace(Form::recurrent)->block_of(token, phase)};
-    return find_out(MemoryAnswers{computation, Form::recurrent, cursor}, nothing)->sentence;
+    return find_out(MemoryAnswers{computation, Form::recurrent, cursor})->sentence;
   };
   const std::string together =
       fmt::format("words {} to {} make one step together, after word {}.", size, 2 * size - 1, 2 * size - 1);
@@ -178,9 +164,7 @@ TEST_CASE("inside a batch the memory says after which word it is written", "[ans
 
 TEST_CASE("a capture has its most legible head where its notes see words", "[answers]") {
   const auto best = [](const char* capture, const char* variant) {
-    Choice choice;
-    choice.variant = variant;
-    return opening_head(open_capture(capture), choice);
+    return opening_head(open_capture(capture), {{.variant = variant}});
   };
   CHECK(best(overwriting_capture, "gated_deltanet") == 0);
   CHECK(best("capture:gated_deltanet_recall_l1", "gated_deltanet") == 0);
@@ -196,8 +180,8 @@ TEST_CASE("a capture has its most legible head where its notes see words", "[ans
   session.wait();
   CHECK(session.choice().head == 0);
 
-  const auto computation = opened("capture:retnet_overwrite_l2", "retnet", 3);
-  const auto tables = find_out(HeadTables{computation}, nothing);
+  const auto computation = begun(Choice{{.variant = "retnet"}, 3}, "capture:retnet_overwrite_l2");
+  const auto tables = find_out(HeadTables{computation});
   REQUIRE(tables->heads.size() == 4);
   CHECK(tables->most_legible == 0);
   CHECK(tables->heads[0].legibility > 0.6);
@@ -212,10 +196,8 @@ TEST_CASE("a capture has its most legible head where its notes see words", "[ans
 namespace {
 
 std::shared_ptr<Computation> computed_for(const char* variant, Settings settings = {}) {
-  Choice choice;
-  choice.variant = variant;
-  choice.settings = std::move(settings);
-  return compute(std::make_shared<const DataSet>(make_preset("preset:random?T=9&K=4&V=4")), choice);
+  return compute(shared(make_preset("preset:random?T=9&K=4&V=4")),
+                 {{.variant = variant, .settings = std::move(settings)}});
 }
 
 std::string words_of(const Computation& computed) {

@@ -49,6 +49,18 @@ inline DataSet data_of(Arrays arrays) {
   return data;
 }
 
+inline std::shared_ptr<const DataSet> shared(DataSet data) {
+  return std::make_shared<const DataSet>(std::move(data));
+}
+
+/// A choice of what an id names, begun.
+inline std::shared_ptr<Computation> begun(const Choice& choice, const std::string& id) {
+  return begin(shared(open_data(id)), choice);
+}
+inline std::shared_ptr<Computation> begun(const std::string& variant, const std::string& id) {
+  return begun({{.variant = variant}}, id);
+}
+
 /// Opens something and waits until it is there.
 inline void open(Session& session, const std::string& id) {
   session.open_named(id);
@@ -63,9 +75,13 @@ inline void open(Session& session, DataSet data) {
 
 /// Changes the choice and waits until it is computed.
 inline void choose(Session& session, const auto& change) {
-  Choice choice = session.choice();
-  change(choice);
-  session.choose(std::move(choice));
+  session.choose(change);
+  session.wait();
+}
+
+/// Changes the state in the same way.
+inline void change(Session& session, const auto& change) {
+  session.change(change);
   session.wait();
 }
 

@@ -13,17 +13,15 @@ using namespace palimpsest::testing;
 namespace {
 
 Matrix<double> matrix(const DataSet& data, const char* name) {
-  const Array& array = data.arrays.find(name)->second;
+  const Array& array = data.arrays.at(name);
   return MatrixView(array, 0, array.shape[0], array.shape[1], array.shape[1]).all<double>();
 }
 
 Matrix<double> answers(const DataSet& data, const std::string& variant) {
-  Choice choice;
-  choice.variant = variant;
-  return compute(std::make_shared<const DataSet>(data), choice)->reference->expected().o;
+  return compute(shared(data), {{.variant = variant}})->reference->expected().o;
 }
 
-bool asks(const DataSet& data, Index token) { return data.arrays.find("beta")->second[token] == 0; }
+bool asks(const DataSet& data, Index token) { return data.arrays.at("beta")[token] == 0; }
 
 /// The last token before `token` whose key is what `token` asks for, and the sum of the values of all of
 /// them.
@@ -60,10 +58,10 @@ TEST_CASE("every preset makes a labelled sequence whose keys have length 1") {
       const DataSet data = make_preset(id);
       CHECK(data.id == id);
       CHECK(data.tokens == size.tokens);
-      CHECK(data.arrays.find("q")->second.shape == std::vector<Index>{size.tokens, size.dk});
-      CHECK(data.arrays.find("v")->second.shape == std::vector<Index>{size.tokens, size.dv});
-      CHECK(data.arrays.find("alpha")->second.shape == std::vector<Index>{size.tokens});
-      CHECK(data.arrays.find("beta")->second.shape == std::vector<Index>{size.tokens});
+      CHECK(data.arrays.at("q").shape == std::vector<Index>{size.tokens, size.dk});
+      CHECK(data.arrays.at("v").shape == std::vector<Index>{size.tokens, size.dv});
+      CHECK(data.arrays.at("alpha").shape == std::vector<Index>{size.tokens});
+      CHECK(data.arrays.at("beta").shape == std::vector<Index>{size.tokens});
       CHECK(matrix(data, "k").rowwise().norm().isApprox(Vector<double>::Ones(size.tokens)));
       CHECK(std::ranges::none_of(data.labels, &std::string::empty));
       CHECK(!data.title.empty());
@@ -80,16 +78,16 @@ TEST_CASE("the same id gives the same numbers, another seed others") {
     const DataSet once = make_preset(usual_preset_id(preset));
     const DataSet again = make_preset("preset:" + preset.id);
     const DataSet other = make_preset(preset_id(preset, other_seed));
-    CHECK(once.arrays.find("k")->second.values == again.arrays.find("k")->second.values);
-    CHECK(once.arrays.find("v")->second.values == again.arrays.find("v")->second.values);
+    CHECK(once.arrays.at("k").values == again.arrays.at("k").values);
+    CHECK(once.arrays.at("v").values == again.arrays.at("v").values);
     CHECK(once.labels == again.labels);
-    CHECK(once.arrays.find("v")->second.values != other.arrays.find("v")->second.values);
+    CHECK(once.arrays.at("v").values != other.arrays.at("v").values);
   }
 }
 
 TEST_CASE("the numbers of a preset are the same on every machine, to the last bit") {
   const DataSet data = make_preset("preset:orthonormal?T=4&K=3&V=2&seed=5");
-  const auto number = [&](const char* name, Index i) { return data.arrays.find(name)->second[i]; };
+  const auto number = [&](const char* name, Index i) { return data.arrays.at(name)[i]; };
   CHECK(number("k", 0) == -0.67996130091597762);
   CHECK(number("k", 5) == -0.34109863021188558);
   CHECK(number("v", 3) == -0.98191095279918694);
@@ -229,7 +227,7 @@ TEST_CASE("one fact is overwritten and the other stays, with nothing fading") {
        {preset_of("preset:one_fact")->usual, PresetSize{9, 2, 3, 4}, PresetSize{7, 1, 1, 2}}) {
     const DataSet data = make_preset(id_of("one_fact", size));
     CAPTURE(data.id);
-    CHECK(std::ranges::all_of(std::get<std::vector<double>>(data.arrays.find("alpha")->second.values),
+    CHECK(std::ranges::all_of(std::get<std::vector<double>>(data.arrays.at("alpha").values),
                               [](double alpha) { return alpha == 1; }));
     const Matrix<double> v = matrix(data, "v");
     const auto at = [&](const char* label) {

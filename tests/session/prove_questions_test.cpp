@@ -19,21 +19,6 @@ using namespace palimpsest::testing;
 
 namespace {
 
-std::shared_ptr<Computation> begun(const std::string& variant, const std::string& data,
-                                   const InjectedFault& fault = {}) {
-  Choice choice;
-  choice.variant = variant;
-  choice.fault = fault;
-  return begin(std::make_shared<const DataSet>(open_data(data)), choice);
-}
-
-template <class Key>
-Key of_right_run(const std::shared_ptr<Computation>& computation) {
-  Key key;
-  key.of = without_fault(computation);
-  return key;
-}
-
 constexpr const char* square_overwrite = "preset:overwrite?T=21&K=5&V=5&seed=4";
 
 /// max over the channels of |o - o'|, by the largest |o'|: written out.
@@ -86,11 +71,8 @@ TEST_CASE("proof lines: coarser arithmetics are farther, and what is missing say
     CHECK(line->worst.error > before);
     before = line->worst.error;
   }
-  key = of_right_run<ProofLine>(begun("ttt_mlp", square_overwrite));
   const auto mlp = begun("ttt_mlp", square_overwrite);
-  key.of = mlp;
-  key.form = Form::two_pass;
-  CHECK_FALSE(find_out(key)->message.empty());
+  CHECK_FALSE(find_out(ProofLine{.of = mlp, .form = Form::two_pass})->message.empty());
 }
 
 TEST_CASE("faults here: every fault in every form of every variant lands where verify finds it", "[prove]") {
@@ -109,17 +91,13 @@ TEST_CASE("faults here: every fault in every form of every variant lands where v
     plan.cases.cases = {verified};
     std::shared_ptr<const DataSet> data;
     try {
-      data = std::make_shared<const DataSet>(data_of_case(verified));
+      data = shared(data_of_case(verified));
     } catch (const InputError&) {  // several keys a token: no file of heads holds them
       CHECK(variant.id == "deltaproduct");
       continue;
     }
     const FaultReport report = verify_faults(plan);
-    Choice choice;
-    choice.variant = variant.id;
-    choice.settings = settings;
-    choice.chunk_size = 4;
-    const auto computation = begin(data, choice);
+    const auto computation = begin(data, {{.variant = variant.id, .chunk_size = 4, .settings = settings}});
     for (const FaultyResult& result : report.results) {
       INFO(result.fault << " in " << result.variant << " " << name(result.form));
       FaultHere key{.of = without_fault(computation), .form = result.form, .fault = result.fault};
@@ -219,10 +197,12 @@ TEST_CASE("a fault in the session makes its form wrong and no other; taken out, 
 }
 
 TEST_CASE("a fault that a form cannot have says why and changes nothing", "[prove]") {
-  const auto computation = begun("linear", square_overwrite, {"solve-sign", Form::chunkwise});
+  const auto computation =
+      begun(Choice{{.variant = "linear"}, 0, {}, {"solve-sign", Form::chunkwise}}, square_overwrite);
   CHECK_THAT(computation->no_fault, says("a triangle to solve"));
   CHECK(computation->trace(Form::chunkwise) == computation->right->trace(Form::chunkwise));
-  const auto missing = begun("ttt_mlp", square_overwrite, {"write-sign", Form::two_pass});
+  const auto missing =
+      begun(Choice{{.variant = "ttt_mlp"}, 0, {}, {"write-sign", Form::two_pass}}, square_overwrite);
   CHECK_FALSE(missing->no_fault.empty());
 }
 
@@ -296,13 +276,11 @@ TEST_CASE("the worst case of every cell can be opened, with just its numbers", "
       const DataSet data = data_of_case(*result.worst_case);
       CHECK(data.tokens == 17);
       CHECK(data.rule == variant.id);
-      Choice choice;
-      choice.variant = data.rule;
-      choice.settings = result.worst_case->given;
-      choice.form = result.form;
-      choice.precision = result.precision;
-      choice.chunk_size = std::min<Index>(result.worst_chunk, 17);
-      const auto computation = begin(std::make_shared<const DataSet>(data), choice);
+      const auto computation = begin(shared(data), {{.variant = data.rule,
+                                                     .form = result.form,
+                                                     .precision = result.precision,
+                                                     .chunk_size = std::min<Index>(result.worst_chunk, 17),
+                                                     .settings = result.worst_case->given}});
       const auto form = find_out(ComparedForm{computation, result.form});
       CHECK(form->judgement.disagreement.error == result.worst.error);
     }

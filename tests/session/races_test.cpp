@@ -8,7 +8,6 @@
 #include <thread>
 
 #include "app/session/devices.h"
-#include "app/session/race_file.h"
 #include "app/session/state.h"
 #include "core/base/error.h"
 #include "core/variants/variants.h"
@@ -67,6 +66,22 @@ SessionState small_wish(SessionState state) {
   return state;
 }
 
+/// A session in which races take a moment for the first lengths of these; 1000 tokens do not end.
+struct Racing {
+  Session session{paced_device().beside_cpu()};
+  Races races{""};
+
+  explicit Racing(const std::vector<Index>& lengths) {
+    settle(races, session);  // devices are known
+    session.change(small_wish(session.state()));
+    wish(lengths);
+  }
+
+  void wish(const std::vector<Index>& lengths) {
+    session.change([&](SessionState& state) { state.measure.wish.lengths = lengths; });
+  }
+};
+
 }  // namespace
 
 TEST_CASE("reports that ship are there, each named by machine and date, and can be put away", "[races]") {
@@ -122,9 +137,7 @@ TEST_CASE("files are opened beside each other and taken away again", "[races]") 
   REQUIRE(races.seen().size() == 2);
   CHECK(*races.seen()[0].report == report_of("one"));
   CHECK(races.leading(session) == 0);
-  SessionState chosen = session.state();
-  chosen.measure.leading = races.seen()[1].id;
-  session.change(chosen);
+  session.change([&](SessionState& state) { state.measure.leading = races.seen()[1].id; });
   CHECK(races.leading(session) == 1);
   races.take_away(session, SeenReport(races.seen()[1]));
   settle(races, session);
@@ -185,10 +198,8 @@ TEST_CASE("one that ships and is broken is told once, and the others are there",
 }
 
 TEST_CASE("a race goes on in another thread, and what it measured is a report of this machine", "[races]") {
-  Session session(paced_device().beside_cpu());
-  Races races("");
-  settle(races, session);  // devices are known
-  session.change(small_wish(session.state()));
+  Racing racing({3, 5});
+  auto& [session, races] = racing;
   CHECK(races.left(session) == 2);
   CHECK_FALSE(races.own());
   races.program = "palimpsest in a test";
@@ -212,9 +223,7 @@ TEST_CASE("a race goes on in another thread, and what it measured is a report of
   CHECK(parse_race(race_json(report)) == report);  // and can be saved
   REQUIRE(ids(races) == std::vector<std::string>{"race"});
   // More lengths: what is there is not measured again.
-  SessionState more = session.state();
-  more.measure.wish.lengths = {3, 5, 9};
-  session.change(more);
+  racing.wish({3, 5, 9});
   CHECK(races.left(session) == 1);
   const Quartiles before = report.points[0].compute;
   races.start(session);
@@ -227,12 +236,8 @@ TEST_CASE("a race goes on in another thread, and what it measured is a report of
 }
 
 TEST_CASE("a cancelled race keeps what it measured and goes on from there", "[races]") {
-  Session session(paced_device().beside_cpu());
-  Races races("");
-  settle(races, session);  // devices are known
-  SessionState state = small_wish(session.state());
-  state.measure.wish.lengths = {4, 1000};  // the second does not end
-  session.change(state);
+  Racing racing({4, 1000});
+  auto& [session, races] = racing;
   races.start(session);
   while (races.own()->points.empty()) frame(races, session);
   CHECK(races.runs());
@@ -246,9 +251,7 @@ TEST_CASE("a cancelled race keeps what it measured and goes on from there", "[ra
   CHECK(races.own()->left == 1);
   CHECK(races.left(session) == 1);
   // On with a shorter one.
-  SessionState shorter = session.state();
-  shorter.measure.wish.lengths = {4, 8};
-  session.change(shorter);
+  racing.wish({4, 8});
   races.start(session);
   settle(races, session);
   CHECK(races.own()->points.size() == 2);
@@ -257,12 +260,8 @@ TEST_CASE("a cancelled race keeps what it measured and goes on from there", "[ra
 TEST_CASE("a report is read while a race goes on", "[races]") {
   const TemporaryFolder folder;
   write_file(folder / "one.json", race_json(report_of("one")));
-  Session session(paced_device().beside_cpu());
-  Races races("");
-  settle(races, session);  // devices are known
-  SessionState state = small_wish(session.state());
-  state.measure.wish.lengths = {1000};  // does not end
-  session.change(state);
+  Racing racing({1000});
+  auto& [session, races] = racing;
   races.start(session);
   frame(races, session);
   races.open(session, folder / "one.json");
@@ -279,12 +278,8 @@ TEST_CASE("a report is read while a race goes on", "[races]") {
 }
 
 TEST_CASE("nobody waits for a race, and one that nobody asks for ends", "[races]") {
-  Session session(paced_device().beside_cpu());
-  Races races("");
-  SessionState state = small_wish(session.state());
-  state.measure.wish.lengths = {1000};  // does not end
-  session.change(state);
-  settle(races, session);  // devices are known
+  Racing racing({1000});
+  auto& [session, races] = racing;
   races.start(session);
   frame(races, session);
   CHECK_FALSE(session.questions().busy());  // no frame is drawn for its sake
@@ -299,9 +294,7 @@ TEST_CASE("nobody waits for a race, and one that nobody asks for ends", "[races]
 TEST_CASE("what cannot be raced says why", "[races]") {
   Session session;
   Races races("");
-  SessionState state = small_wish(session.state());
-  state.measure.wish.devices = {"cuda"};
-  session.change(state);
+  session.change(small_wish(session.state()));
   // Before its driver has answered, a GPU cannot be used either.
   CHECK_THROWS_WITH(races.start(session), says("no device that is wished for can be used"));
   CHECK(races.left(session) == 0);

@@ -15,7 +15,7 @@ using namespace palimpsest::testing;
 
 namespace {
 
-constexpr const char* first = "capture:gated_deltanet_overwrite_l1";
+constexpr const char* first = overwriting_capture;
 
 /// A session in the middle of something, and what must not change when something fails.
 struct Opened {
@@ -29,11 +29,7 @@ struct Opened {
 
   Session* operator->() { return &session; }
 
-  void choose(const auto& change) {
-    Choice choice = session.choice();
-    change(choice);
-    session.choose(std::move(choice));
-  }
+  void choose(const auto& change) { session.choose(change); }
 };
 
 /// Runs `action`, which must fail with `words`, and checks that everything is as it was.
@@ -65,10 +61,7 @@ TEST_CASE("a session in which nothing is open can be asked anything") {
   session.set_cursor({3, 1, 2});
   CHECK(session.cursor() == Cursor{});
   CHECK(session.data().tokens == 0);
-  Choice choice;
-  choice.form = Form::chunkwise;
-  session.choose(choice);
-  session.wait();
+  choose(session, [](Choice& choice) { choice.form = Form::chunkwise; });
   CHECK(session.choice().form == Form::chunkwise);
   session.from_json(session.to_json());
   session.wait();
@@ -302,10 +295,10 @@ TEST_CASE("words of the text before that are clicked while another is being open
     Opened opened;
     CHECK(opened->open_named(id));
     REQUIRE(opened->data().id == first);  // nothing is taken over before the next update
-    SessionState clicked = opened->state();
-    clicked.words = {5, 90};
-    clicked.repeated = {7, 80};
-    opened->change(clicked);
+    opened->change([](SessionState& clicked) {
+      clicked.words = {5, 90};
+      clicked.repeated = {7, 80};
+    });
     opened.choose([](Choice& choice) { choice.form = Form::chunkwise; });
     opened->wait();
     CHECK(opened->data().id == id);
