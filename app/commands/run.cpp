@@ -38,49 +38,31 @@ std::string describe_progress(const SequenceBatch& batch, const std::string& dev
 
 namespace {
 
-/// One array of every head, joined.
-struct Joined {
-  const SequenceBatch& batch;
-  std::vector<const Matrix<double>*> heads;
-  bool has_tokens = false;  // rows are tokens: the axis H stands behind them, not in front
-  bool is_vector = false;   // [D, 1] stands for [D]
-
-  Index rows() const { return heads.front()->rows(); }
-  Index columns() const { return heads.front()->cols(); }
-
-  std::vector<Index> shape() const {
-    std::vector<Index> axes;
-    if (batch.rank == 4) axes.push_back(batch.batch_count);
-    if (has_tokens) axes.push_back(rows());
-    if (batch.rank >= 3) axes.push_back(batch.head_count);
-    if (!has_tokens) axes.push_back(rows());
-    if (!is_vector) axes.push_back(columns());
-    return axes;
-  }
-
-  /// Where row `row` of head `head` of batch `b` lies among the rows of all.
-  Index target(Index b, Index head, Index row) const {
-    return has_tokens ? (b * rows() + row) * batch.head_count + head
-                      : (b * batch.head_count + head) * rows() + row;
-  }
-
-  template <class Scalar>
-  Array array() const {
-    std::vector<Scalar> values(heads.size() * static_cast<std::size_t>(rows() * columns()));
-    for (Index i = 0; i < static_cast<Index>(heads.size()); ++i) {
-      for (Index row = 0; row < rows(); ++row) {
-        const Index first = target(i / batch.head_count, i % batch.head_count, row) * columns();
-        Eigen::Map<RowVector<Scalar>>(values.data() + first, columns()) =
-            heads[static_cast<std::size_t>(i)]->row(row).template cast<Scalar>();
-      }
+/// One array of every head, joined. Where rows are tokens, the axis H stands behind them, else in front; of a
+/// vector [D, 1] stands for [D].
+template <class Scalar>
+Array joined(const SequenceBatch& batch, const std::vector<const Matrix<double>*>& heads, bool has_tokens,
+             bool is_vector) {
+  const Index rows = heads.front()->rows();
+  const Index columns = heads.front()->cols();
+  std::vector<Index> shape;
+  if (batch.rank == 4) shape.push_back(batch.batch_count);
+  if (has_tokens) shape.push_back(rows);
+  if (batch.rank >= 3) shape.push_back(batch.head_count);
+  if (!has_tokens) shape.push_back(rows);
+  if (!is_vector) shape.push_back(columns);
+  std::vector<Scalar> values(heads.size() * static_cast<std::size_t>(rows * columns));
+  for (Index i = 0; i < std::ssize(heads); ++i) {
+    const Index b = i / batch.head_count;
+    const Index head = i % batch.head_count;
+    for (Index row = 0; row < rows; ++row) {
+      const Index target = has_tokens ? (b * rows + row) * batch.head_count + head : i * rows + row;
+      Eigen::Map<RowVector<Scalar>>(values.data() + target * columns, columns) =
+          heads[static_cast<std::size_t>(i)]->row(row).template cast<Scalar>();
     }
-    return {shape(), std::move(values)};
   }
-
-  Array array(Precision precision) const {
-    return precision == Precision::f64 ? array<double>() : array<float>();
-  }
-};
+  return {shape, std::move(values)};
+}
 
 /// Whether a state is a vector: its initial value is an input with one axis (under the state's own name where
 /// a rule starts from given weights).
@@ -124,7 +106,8 @@ Arrays run_heads(const Backend& backend, const Variant& variant, const SequenceB
   const auto add = [&](const std::string& name, bool are_vectors, auto of_head) {
     std::vector<const Matrix<double>*> heads;
     for (std::size_t head = 0; head < outputs.size(); ++head) heads.push_back(&of_head(head));
-    arrays[name] = Joined{batch, heads, name == "o", are_vectors}.array(precision);
+    arrays[name] = precision == Precision::f64 ? joined<double>(batch, heads, name == "o", are_vectors)
+                                               : joined<float>(batch, heads, name == "o", are_vectors);
   };
   add(
       "o", false, [&](std::size_t head) -> const auto& { return outputs[head].o; });

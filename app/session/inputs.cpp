@@ -370,12 +370,9 @@ DataSet data_of_case(const VerifyCase& verified) {
                                 : random_arrays(*verified.variant, verified.given, verified.random);
   // What the rule makes itself still has to be there for a sequence; it is not taken.
   for (const std::string& made : verified.variant->makes) {
-    const auto like = std::ranges::find_if(
-        data.arrays, [](const auto& each) { return each.first == "q" || each.first == "v"; });
-    if (like == data.arrays.end() || data.arrays.contains(made)) continue;
-    Array nothing(like->second.shape,
-                  std::vector<double>(static_cast<std::size_t>(like->second.size()), 0.0));
-    data.arrays[made] = std::move(nothing);
+    const Array* const like = value_at(data.arrays, data.arrays.contains("q") ? "q" : "v");
+    if (!like || data.arrays.contains(made)) continue;
+    data.arrays[made] = mapped<double>(*like, [](double) { return 0.0; });
   }
   data.source = "a case of palimpsest verify";
   measure(data);

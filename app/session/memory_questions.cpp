@@ -172,9 +172,9 @@ std::string no_read_choice(const Foundation& foundation) {
 }
 
 void choose_read(Session& session, bool before) {
-  Choice choice = session.choice();
-  choice.settings.options[read_order_option] = before ? reads_before : reads_after;
-  session.choose(std::move(choice));
+  session.choose([&](Choice& choice) {
+    choice.settings.options[read_order_option] = before ? reads_before : reads_after;
+  });
 }
 
 std::string reading_in_words(const Foundation& foundation, const ReadMoments* read) {
@@ -280,8 +280,8 @@ bool erases_by_strength(const Trace& trace) {
   };
   const auto reads_strength = [&](const Operation& operation) {
     return std::ranges::any_of(operands(operation.equation.expression), [&](const std::string& name) {
-      const auto symbol = trace.symbols.find(name);
-      return symbol != trace.symbols.end() && symbol->second.role == Role::strength;
+      const auto* const symbol = value_at(trace.symbols, name);
+      return symbol && symbol->role == Role::strength;
     });
   };
   const bool reads = any_step(Purpose::read, [](const Operation&) { return true; });

@@ -27,13 +27,6 @@ namespace {
 
 constexpr const char* own_race = "race";
 
-/// The first entry of a plan that a report has not.
-const RaceEntry* next_entry(const std::vector<RaceEntry>& entries, const RaceReport& report) {
-  const auto next =
-      std::ranges::find_if(entries, [&](const RaceEntry& entry) { return !report.find(entry); });
-  return next == entries.end() ? nullptr : &*next;
-}
-
 Index missing_entries(const std::vector<RaceEntry>& entries, const RaceReport& report) {
   return std::ranges::count_if(entries, [&](const RaceEntry& entry) { return !report.find(entry); });
 }
@@ -103,8 +96,9 @@ Found<RaceReport> OwnRace::compute(const Effort& effort) const {
     report.left = missing_entries(entries, report);
     effort.tell(1 - static_cast<double>(report.left) /
                         static_cast<double>(std::max<std::size_t>(entries.size(), 1)));
-    if (const RaceEntry* const next = next_entry(entries, report))
-      tell(*board, &RaceBoard::under_way, words_of(*next));
+    const auto next =
+        std::ranges::find_if(entries, [&](const RaceEntry& each) { return !report.find(each); });
+    if (next != entries.end()) tell(*board, &RaceBoard::under_way, words_of(*next));
     tell(*board, &RaceBoard::report, std::make_shared<const RaceReport>(std::move(report)));
   };
   const auto told = [&](const RaceProgress& now) { show(now.report); };
@@ -221,11 +215,11 @@ void Races::open(Session& session, const std::filesystem::path& file) {
   const std::filesystem::path absolute = std::filesystem::absolute(file, unknown);
   const std::string path = unknown ? file.string() : absolute.string();
   session.questions().forget(RecordedRace{path});  // it may have changed
-  SessionState next = session.state();
-  next.workspace = "measure";
-  if (std::ranges::find(next.measure.reports, path) == next.measure.reports.end())
-    next.measure.reports.push_back(path);
-  session.change(std::move(next));
+  session.change([&](SessionState& next) {
+    next.workspace = "measure";
+    std::vector<std::string>& reports = next.measure.reports;
+    if (std::ranges::find(reports, path) == reports.end()) reports.push_back(path);
+  });
 }
 
 void Races::adopt(Session& session, RaceReport report) {
@@ -259,13 +253,13 @@ void Races::take_away(Session& session, const SeenReport& report) {
     forget(session);
     return;
   }
-  SessionState next = session.state();
-  if (report.from == SeenReport::From::file)
-    std::erase(next.measure.reports, report.id);
-  else
-    next.measure.away.push_back(report.id);
-  if (next.measure.leading == report.id) next.measure.leading.clear();
-  session.change(std::move(next));
+  session.change([&](SessionState& next) {
+    if (report.from == SeenReport::From::file)
+      std::erase(next.measure.reports, report.id);
+    else
+      next.measure.away.push_back(report.id);
+    if (next.measure.leading == report.id) next.measure.leading.clear();
+  });
 }
 
 std::size_t Races::leading(const Session& session) const {
@@ -289,9 +283,7 @@ void Races::start(Session& session) {
   board_ = board_with(board_ ? *own() : RaceReport{.machine = {.program = program}}, wake);
   race_ = OwnRace{board_, plan};
   progress_ = 0;
-  SessionState next = session.state();
-  next.measure.leading.clear();
-  session.change(std::move(next));
+  session.change([](SessionState& next) { next.measure.leading.clear(); });
   keep_racing(session);
 }
 

@@ -10,12 +10,6 @@ using namespace palimpsest::testing;
 
 namespace {
 
-Array constant(const std::vector<Index>& shape, double value) {
-  Index size = 1;
-  for (const Index axis : shape) size *= axis;
-  return {shape, std::vector<double>(static_cast<std::size_t>(size), value)};
-}
-
 /// Three tokens for gated_deltanet.
 Arrays good() {
   return {{"q", constant({3, 2}, 0.5)}, {"k", constant({3, 2}, 0.25)},

@@ -60,6 +60,14 @@ inline std::vector<std::string> joined(std::vector<std::string> first, const std
   return first;
 }
 
+/// An array that holds one number everywhere.
+inline Array constant(std::vector<Index> shape, double value) {
+  Array array;
+  array.shape = std::move(shape);
+  array.values = std::vector<double>(static_cast<std::size_t>(array.size()), value);
+  return array;
+}
+
 /// A folder with an input, and `palimpsest run` on it.
 class Run {
  public:

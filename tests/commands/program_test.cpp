@@ -57,7 +57,7 @@ TEST_CASE("an interrupted verification, or search for faults, ends cleanly with 
   for (const char* asked : {"--variant linear --device cpu --jobs 1",
                             "--variant linear --device cpu --jobs 3", "--fault all --jobs 2"}) {
     CAPTURE(asked);
-    const Program verifying(
+    const testing::Program verifying(
         joined(joined({"verify"}, arguments(asked)), {"--cases", "100000000", "--json", file}));
     verifying.wait_until_it_takes_interrupts();
     verifying.wait_until_it_has_worked(std::chrono::milliseconds(1000));
@@ -79,7 +79,7 @@ TEST_CASE("an interrupted verification, or search for faults, ends cleanly with 
 TEST_CASE("a program that is asked to end ends as after Ctrl+C", "[program]") {
   const TemporaryFolder folder;
   const std::string file = folder / "report.json";
-  const Program verifying({"verify", "--cases", "100000000", "--jobs", "1", "--json", file});
+  const testing::Program verifying({"verify", "--cases", "100000000", "--jobs", "1", "--json", file});
   verifying.wait_until_it_takes_interrupts();
   verifying.interrupt(SIGTERM);
   const Ran ran = verifying.wait();

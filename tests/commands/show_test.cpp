@@ -48,18 +48,7 @@ Matrix<double> matrix(const nlohmann::json& rows) {
 }
 
 std::shared_ptr<Computation> computed(const char* variant = "gated_deltanet", Index head = 0) {
-  Choice choice;
-  choice.variant = variant;
-  choice.head = head;
-  return begin(std::make_shared<const DataSet>(open_capture(capture)), choice);
-}
-
-template <class Key>
-Key about(const std::shared_ptr<const Foundation>& foundation, Index token) {
-  Key key;
-  key.of = foundation;
-  key.token = token;
-  return key;
+  return begin(std::make_shared<const DataSet>(open_capture(capture)), {{.variant = variant}, head});
 }
 
 /// A file with three words of two channels.
@@ -101,8 +90,7 @@ TEST_CASE("show answers writes what the window's answer has, number by number", 
 
   const Ran table = show("answers", {"--at", "42"});
   CHECK(table.status == exit_done);
-  CHECK_THAT(table.out, says("it now answers “drum”"));
-  CHECK_THAT(table.out, says("6 key     0.35"));
+  CHECK_THAT(table.out, says("it now answers “drum”") && says("6 key     0.35"));
 }
 
 TEST_CASE("show asks for the words, the rule and the head that are named", "[show]") {
@@ -161,7 +149,7 @@ TEST_CASE("show provenance adds up to the number", "[show]") {
 TEST_CASE("show learning writes the step, its line, and the pair that it harms most", "[show]") {
   const nlohmann::json json = numbers("learning", {"--at", "42"});
   const auto computation = computed();
-  const auto moment = find_out(about<LearningNow>(computation, 42));
+  const auto moment = find_out(LearningNow{computation, 42});
   REQUIRE(*moment);
   const LearningMoment& expected = **moment;
   CHECK(json["loss_before"] == expected.step.loss_before);
@@ -171,7 +159,7 @@ TEST_CASE("show learning writes the step, its line, and the pair that it harms m
   CHECK(json["stability"]["reach"] == expected.step.stability->reach);
   CHECK(json["harmed"]["token"] == 6);
   CHECK(json["harmed"]["text"] == "key");
-  const auto harm = find_out(about<HarmNow>(computation, 42));
+  const auto harm = find_out(HarmNow{computation, 42});
   REQUIRE(*harm);
   CHECK(json["harmed"]["rates"] == (*harm)->rates);
   CHECK(json["harmed"]["losses"] == (*harm)->losses);
@@ -198,8 +186,7 @@ TEST_CASE("show recall and gates write a number for every token", "[show]") {
   CHECK(show("recall", {"--variant", "softmax"}).status == exit_unsupported);
 
   const nlohmann::json gates = numbers("gates");
-  CoursesOfTokens courses{.of = computation};
-  const auto expected = find_out(courses);
+  const auto expected = find_out(CoursesOfTokens{computation});
   REQUIRE(gates["keeping"]["mean"].size() == 94);
   for (std::size_t t = 0; t < 94; ++t) {
     CHECK(gates["keeping"]["mean"][t] == expected->keeping->mean(static_cast<Index>(t)));

@@ -84,37 +84,30 @@ TEST_CASE("a decay given as its logarithm is scaled as one, and -inf stays what 
   const Array never = edited(data, "gated_deltanet", {{.kind = "scale_decay", .numbers = {0}}}).at("g");
   CHECK(std::get<std::vector<double>>(never.values) == std::vector<double>(5, 0.0));
   // By hand it is still the decay, or the logarithm under its own name.
-  const Array painted =
-      edited(data, "gated_deltanet", {{.kind = "paint_gate", .array = "alpha", .numbers = {1, 2, 0.25}}})
-          .at("g");
+  const Array painted = edited(data, "gated_deltanet", {{"paint_gate", "alpha", {1, 2, 0.25}}}).at("g");
   CHECK(painted[1] == std::log(0.25));
   CHECK(painted[2] == std::log(0.25));
   CHECK(painted[3] == -2);
-  CHECK(edited(data, "gated_deltanet", {{.kind = "set_cell", .array = "g", .numbers = {0, 0, -7}}})
-            .at("g")[0] == -7);
-  CHECK_THROWS_WITH(
-      edited(data, "gated_deltanet", {{.kind = "set_cell", .array = "g", .numbers = {0, 0, 0.5}}}),
-      says("\"value\" is 0.5; expected a number in [-inf, 0]"));
+  CHECK(edited(data, "gated_deltanet", {{"set_cell", "g", {0, 0, -7}}}).at("g")[0] == -7);
+  CHECK_THROWS_WITH(edited(data, "gated_deltanet", {{"set_cell", "g", {0, 0, 0.5}}}),
+                    says("\"value\" is 0.5; expected a number in [-inf, 0]"));
 }
 
 TEST_CASE("one number and a stretch of a gate are set, and nothing else", "[edits]") {
   const DataSet data = with_gates();
   const Arrays plain = edited(data, "kda", {});
-  const Arrays cell = edited(data, "kda", {{.kind = "set_cell", .array = "v", .numbers = {3, 1, -9}}});
+  const Arrays cell = edited(data, "kda", {{"set_cell", "v", {3, 1, -9}}});
   CHECK(cell.at("v")[3 * 2 + 1] == -9);
   CHECK(differences(cell, plain) == "v[7] ");
   DataSet single = data;  // as captures have it
   single.arrays["v"] = Array({5, 2}, std::vector<float>(10, 0.5F));
-  const Array set =
-      edited(single, "kda", {{.kind = "set_cell", .array = "v", .numbers = {0, 1, 0.1}}}).at("v");
+  const Array set = edited(single, "kda", {{"set_cell", "v", {0, 1, 0.1}}}).at("v");
   CHECK(set[1] == 0.1);  // not rounded
   CHECK(set[2] == 0.5);
-  const Arrays strength =
-      edited(data, "kda", {{.kind = "set_cell", .array = "beta", .numbers = {4, 0, 1.5}}});
+  const Arrays strength = edited(data, "kda", {{"set_cell", "beta", {4, 0, 1.5}}});
   CHECK(strength.at("beta")[4] == 1.5);
   CHECK(differences(strength, plain) == "beta[4] ");
-  const Arrays gate =
-      edited(data, "kda", {{.kind = "paint_gate", .array = "alpha", .numbers = {1, 2, 0.75}}});
+  const Arrays gate = edited(data, "kda", {{"paint_gate", "alpha", {1, 2, 0.75}}});
   for (Index i = 3; i < 9; ++i) CHECK(gate.at("alpha")[i] == 0.75);
   CHECK(differences(gate, plain) == "alpha[3] alpha[4] alpha[5] alpha[6] alpha[7] alpha[8] ");
 }
@@ -122,28 +115,22 @@ TEST_CASE("one number and a stretch of a gate are set, and nothing else", "[edit
 TEST_CASE("one channel of a gate is painted, a gate runs evenly, or is the same everywhere", "[edits]") {
   const DataSet data = with_gates();
   const Arrays plain = edited(data, "kda", {});
-  const Arrays channel =
-      edited(data, "kda", {{.kind = "paint_channel", .array = "alpha", .numbers = {1, 2, 2, 0.75}}});
+  const Arrays channel = edited(data, "kda", {{"paint_channel", "alpha", {1, 2, 2, 0.75}}});
   CHECK(channel.at("alpha")[5] == 0.75);
   CHECK(differences(channel, plain) == "alpha[5] alpha[8] ");
-  const Arrays ramp = edited(data, "kda", {{.kind = "ramp_gate", .array = "beta", .numbers = {0, 4, 2, 0}}});
+  const Arrays ramp = edited(data, "kda", {{"ramp_gate", "beta", {0, 4, 2, 0}}});
   for (Index t = 0; t < 5; ++t) CHECK(ramp.at("beta")[t] == 2 - 0.5 * static_cast<double>(t));
-  const Arrays point =
-      edited(data, "kda", {{.kind = "ramp_gate", .array = "beta", .numbers = {3, 3, 0.5, 7}}});
+  const Arrays point = edited(data, "kda", {{"ramp_gate", "beta", {3, 3, 0.5, 7}}});
   CHECK(point.at("beta")[3] == 0.5);
-  const Arrays same = edited(data, "kda", {{.kind = "set_everywhere", .array = "alpha", .numbers = {0.5}}});
+  const Arrays same = edited(data, "kda", {{"set_everywhere", "alpha", {0.5}}});
   for (Index i = 0; i < 15; ++i) CHECK(same.at("alpha")[i] == 0.5);
   // What the data lack is made up first, also where the rule could do without.
-  const Arrays lact =
-      edited(data, "lact", {{.kind = "set_everywhere", .array = "momentum", .numbers = {0.25}}});
+  const Arrays lact = edited(data, "lact", {{"set_everywhere", "momentum", {0.25}}});
   for (Index i = 0; i < lact.at("momentum").size(); ++i) CHECK(lact.at("momentum")[i] == 0.25);
-  CHECK_THROWS_WITH(
-      edited(data, "kda", {{.kind = "paint_channel", .array = "alpha", .numbers = {1, 2, 3, 0.5}}}),
-      says("\"channel\" is 3; expected one of alpha, 0 to 2"));
-  CHECK_THROWS_WITH(edited(data, "kda", {{.kind = "ramp_gate", .array = "k", .numbers = {1, 2, 3, 0.5}}}),
-                    says("expected a gate"));
-  CHECK_THROWS_WITH(edited(data, "kda", {{.kind = "set_everywhere", .array = "alpha", .numbers = {2}}}),
-                    says("\"value\" is 2"));
+  CHECK_THROWS_WITH(edited(data, "kda", {{"paint_channel", "alpha", {1, 2, 3, 0.5}}}),
+                    says("\"channel\" is 3; expected one of alpha, 0 to 2"));
+  CHECK_THROWS_WITH(edited(data, "kda", {{"ramp_gate", "k", {1, 2, 3, 0.5}}}), says("expected a gate"));
+  CHECK_THROWS_WITH(edited(data, "kda", {{"set_everywhere", "alpha", {2}}}), says("\"value\" is 2"));
 }
 
 TEST_CASE("painting again takes the place of what it covers", "[edits]") {
@@ -152,20 +139,20 @@ TEST_CASE("painting again takes the place of what it covers", "[edits]") {
   paint(edits, "alpha", 2, 2, 0.5);
   paint(edits, "beta", 2, 2, 0.75);
   CHECK(edits.size() == 2);
-  CHECK(edits.back() == Edit{.kind = "paint_gate", .array = "beta", .numbers = {2, 2, 0.75}});
+  CHECK(edits.back() == Edit{"paint_gate", "beta", {2, 2, 0.75}});
   paint(edits, "alpha", 2, 3, 0.25, 1);
   CHECK(edits.size() == 3);
   ramp(edits, "alpha", 1, 4, 1, 0);
   CHECK(edits.size() == 2);
-  CHECK(edits.back() == Edit{.kind = "ramp_gate", .array = "alpha", .numbers = {1, 4, 1, 0}});
+  CHECK(edits.back() == Edit{"ramp_gate", "alpha", {1, 4, 1, 0}});
   set_constant(edits, "beta", 1);
   CHECK(edits.size() == 2);
-  CHECK(edits.back() == Edit{.kind = "set_everywhere", .array = "beta", .numbers = {1}});
+  CHECK(edits.back() == Edit{"set_everywhere", "beta", {1}});
 }
 
 TEST_CASE("edits are made in their order", "[edits]") {
   const DataSet data = with_gates();
-  const Edit set = {.kind = "set_cell", .array = "k", .numbers = {0, 0, 4}};
+  const Edit set = {"set_cell", "k", {0, 0, 4}};
   const Edit scale = {.kind = "scale_keys", .numbers = {3}};
   CHECK(edited(data, "kda", {set, scale}).at("k")[0] == 12);
   CHECK(edited(data, "kda", {scale, set}).at("k")[0] == 4);
@@ -193,8 +180,7 @@ TEST_CASE("what the data lack is made up as the edits say, and can be edited", "
       make_inputs(data, 0, find_variant("retnet"), {}, {{.kind = "missing_decay", .numbers = {0.5}}});
   CHECK(retnet.settings.parameters.at("gamma") == 0.5);
 
-  const Edits painted = {{.kind = "paint_gate", .array = "alpha", .numbers = {0, 1, 0.125}},
-                         {.kind = "missing_decay", .numbers = {0.5}}};
+  const Edits painted = {{"paint_gate", "alpha", {0, 1, 0.125}}, {.kind = "missing_decay", .numbers = {0.5}}};
   const Inputs inputs = make_inputs(data, 0, find_variant("kda"), {}, painted);
   CHECK(inputs.made_up_alpha);
   for (Index i = 0; i < 15; ++i) CHECK(inputs.arrays->at("alpha")[i] == (i < 6 ? 0.125 : 0.5));
@@ -241,7 +227,7 @@ TEST_CASE("a wrong edit is refused naming its field and what was expected", "[ed
   refused(data, {{.kind = "scale_keys", .numbers = {2}}, {.kind = "scale_keys", .numbers = {3}}},
           "every key times this: there is one before it");
   const auto cell = [](const char* array, double row, double column, double value) {
-    return Edits{{.kind = "set_cell", .array = array, .numbers = {row, column, value}}};
+    return Edits{{"set_cell", array, {row, column, value}}};
   };
   refused(data, cell("nonsense", 0, 0, 0),
           "\"array\" is \"nonsense\"; expected one of: alpha, beta, k, q, v");
@@ -256,7 +242,7 @@ TEST_CASE("a wrong edit is refused naming its field and what was expected", "[ed
   refused(data, cell("alpha", 0, 0, 1.5), "\"value\" is 1.5; expected a number in [0, 1], as alpha has it");
   refused(data, cell("k", 0, 0, std::numeric_limits<double>::infinity()), "\"value\" is inf");
   const auto paint = [](const char* array, double from, double to, double value) {
-    return Edits{{.kind = "paint_gate", .array = array, .numbers = {from, to, value}}};
+    return Edits{{"paint_gate", array, {from, to, value}}};
   };
   refused(data, paint("k", 0, 1, 1), "\"array\" is \"k\"; expected a gate");
   refused(data, paint("alpha", 0, 5, 1), "\"to\" is 5; expected one of the tokens, 0 to 4");
@@ -271,9 +257,7 @@ TEST_CASE("an edit that is wrong for the data loses nothing that is open", "[edi
   open(session, "preset:overwrite?T=12&K=4&V=4");
   const SessionState before = session.state();
   const auto set_row = [&](double row) {
-    choose(session, [&](Choice& choice) {
-      choice.edits = {{.kind = "set_cell", .array = "k", .numbers = {row, 0, 1}}};
-    });
+    choose(session, [&](Choice& choice) { choice.edits = {{"set_cell", "k", {row, 0, 1}}}; });
   };
   set_row(12);
   CHECK_THAT(session.message(), says("edit 1 (set_cell): \"row\" is 12; expected one of k, 0 to 11"));

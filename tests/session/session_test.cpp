@@ -83,8 +83,7 @@ TEST_CASE("opening takes over the rule of a capture and starts at its first toke
 
 TEST_CASE("what cannot be opened leaves everything as it was") {
   Opened opened;
-  opened.choose([](Choice& choice) { set_slider(choice.edits, "scale_strength", 0.5); });
-  opened->wait();
+  choose(opened.session, [](Choice& choice) { set_slider(choice.edits, "scale_strength", 0.5); });
   const TemporaryFolder folder;
   fails(opened, "absent.npz", [&] { CHECK_NOTHROW(opened->open(folder / "absent.npz")); });
   std::ofstream(folder / "noise.npz") << "this is no zip file";
@@ -121,8 +120,7 @@ TEST_CASE("a choice that cannot be computed leaves everything as it was") {
         [&] { opened.choose([](Choice& choice) { choice.settings.parameters["nonsense"] = 1; }); });
   fails(opened, "every decay to this power: it is -1; expected a number from 0 to 1e+06",
         [&] { opened.choose([](Choice& choice) { set_slider(choice.edits, "scale_decay", -1); }); });
-  opened.choose([](Choice& choice) { set_slider(choice.edits, "scale_strength", 0.5); });
-  opened->wait();
+  choose(opened.session, [](Choice& choice) { set_slider(choice.edits, "scale_strength", 0.5); });
   CHECK(opened->message().empty());
   CHECK(slider_value(opened->computed()->choice.edits, "scale_strength") == 0.5);
 }
@@ -137,7 +135,7 @@ TEST_CASE("whatever is chosen in whatever order, the cursor is a place of the pr
       return static_cast<Index>((number >> 33) % static_cast<std::uint64_t>(below));
     };
     for (int round = 0; round < 150; ++round) {
-      opened.choose([&](Choice& choice) {
+      choose(opened.session, [&](Choice& choice) {
         switch (random(6)) {
           case 0:
             choice.variant = variants()[static_cast<std::size_t>(random(std::ssize(variants())))].id;
@@ -184,14 +182,12 @@ TEST_CASE("the token and the operation survive a change of variant, form and chu
   opened->go_to_token(30);
   while (opened->trace()->operation(opened->cursor()).id != "write")
     opened->step(Session::Grain::operation, 1);
-  opened.choose([](Choice& choice) { choice.variant = "kda"; });
-  opened->wait();
+  choose(opened.session, [](Choice& choice) { choice.variant = "kda"; });
   CHECK(opened->token() == 30);
   CHECK(opened->trace()->operation(opened->cursor()).id == "write");
   opened.choose([](Choice& choice) { choice.form = Form::chunkwise; });
   CHECK(opened->token() == 30);
-  opened.choose([](Choice& choice) { choice.chunk_size = 17; });
-  opened->wait();
+  choose(opened.session, [](Choice& choice) { choice.chunk_size = 17; });
   CHECK(opened->token() == 30);
   CHECK(opened->trace()->block(opened->cursor().block).first_token == 17);
 }
@@ -204,7 +200,6 @@ TEST_CASE("the end is the last token of every form, and everything is done there
         choice.variant = variant.id;
         choice.form = form;
       });
-      opened->wait();
       if (!opened->trace()) continue;
       CAPTURE(variant.id, name(form));
       const Trace& trace = *opened->trace();
@@ -228,8 +223,7 @@ TEST_CASE("stepping by chunk goes by inner batches where the rule has them") {
   Opened opened;
   opened.choose([](Choice& choice) { choice.variant = "lact"; });
   for (const Form form : {Form::recurrent, Form::chunkwise, Form::parallel}) {
-    opened.choose([&](Choice& choice) { choice.form = form; });
-    opened->wait();
+    choose(opened.session, [&](Choice& choice) { choice.form = form; });
     if (!opened->trace()) continue;
     CAPTURE(name(form));
     REQUIRE(opened->choice().chunk_size == 8);
@@ -247,7 +241,7 @@ TEST_CASE("stepping by chunk goes by inner batches where the rule has them") {
 TEST_CASE("a hundred choices in a row end in the last one") {
   Opened opened;
   for (Index i = 1; i <= 100; ++i) {
-    opened.choose([&](Choice& choice) {
+    choose(opened.session, [&](Choice& choice) {
       choice.chunk_size = i % 94 + 1;
       choice.variant = variants()[static_cast<std::size_t>(i % std::ssize(variants()))].id;
       set_slider(choice.edits, "scale_keys", 1 + static_cast<double>(i) / 200);
@@ -299,8 +293,7 @@ TEST_CASE("words of the text before that are clicked while another is being open
       clicked.words = {5, 90};
       clicked.repeated = {7, 80};
     });
-    opened.choose([](Choice& choice) { choice.form = Form::chunkwise; });
-    opened->wait();
+    choose(opened.session, [](Choice& choice) { choice.form = Form::chunkwise; });
     CHECK(opened->data().id == id);
     CHECK(opened->state().words.empty());
     CHECK(opened->state().repeated.empty());
@@ -330,8 +323,7 @@ TEST_CASE("when opening fails, what was chosen meanwhile is computed for what is
   write_npz(folder / "long.npz", arrays);
   opened->open(folder / "long.npz");
   const bool was_under_way = opened->computing();
-  opened.choose([](Choice& choice) { choice.chunk_size = 30; });
-  opened->wait();
+  choose(opened.session, [](Choice& choice) { choice.chunk_size = 30; });
   if (was_under_way) CHECK_THAT(opened->message(), says("array \"v\""));
   CHECK(opened->data().id == first);
   CHECK(opened->computed()->choice.chunk_size == 30);
@@ -369,13 +361,11 @@ TEST_CASE("a session file comes back to the same place in every phase and tile")
       choice.chunk_size = 7;
       choice.head = 3;
     });
-    opened->wait();
-    opened.choose([&](Choice& choice) {
+    choose(opened.session, [&](Choice& choice) {
       set_slider(choice.edits, "scale_keys", 0.9);
       choice.settings.parameters["scale"] = 0.3;
       if (!one.causal) choice.settings.options["causal"] = "false";
     });
-    opened->wait();
     REQUIRE(opened->message().empty());
     for (Cursor cursor = opened->trace()->first();; cursor = opened->trace()->next(cursor)) {
       opened->set_cursor(cursor);
