@@ -313,8 +313,8 @@ TEST_CASE("in bf16 q, k and v are held as bf16, and the rest as f32") {
 TEST_CASE("in tf32 all inputs are held as f32: what is rounded is inside the products") {
   const RandomHead head("gated_deltanet", {.tokens = 9});
   const HeldInputs in_f32 = head.held(Precision::f32);
-  for (const auto& [name, array] : *head.held(Precision::tf32).arrays)
-    CHECK(array.values == in_f32.arrays->at(name).values);
+  const HeldInputs held = head.held(Precision::tf32);
+  for (const auto& [name, array] : *held.arrays) CHECK(array.values == in_f32.arrays->at(name).values);
   CHECK_THAT(why_not_in(cpu_backend(), Precision::tf32), says("tf32 is for a device with tensor cores"));
   CHECK_THROWS_AS(cpu_backend().engines(Precision::tf32), Unsupported);
 }
