@@ -545,11 +545,11 @@ void goes_to_a_step_by_its_tile(ImGuiTestContext* context) {
   Session& session = start(context);
   session.go_to_token(19);
   settle(context);
-  context->ItemClick("//Stage/**/step 2");
+  context->ItemClick("//Stage/**/tile\\/2");
   IM_CHECK_EQ(session.cursor().operation, 2);
   IM_CHECK_EQ(session.trace()->token(session.cursor()), 19);
   context->Yield(2);
-  context->ItemClick("//Stage/**/step 0");
+  context->ItemClick("//Stage/**/tile\\/0");
   IM_CHECK_EQ(session.cursor().operation, 0);
 }
 
@@ -561,12 +561,12 @@ void goes_to_lines_out_of_sight(ImGuiTestContext* context) {
     choice.form = Form::chunkwise;
   });
   settle(context);
-  context->ItemClick("//Stage/**/more below");
+  context->ItemClick("//Stage/**/more\\/below");
   const Cursor below = session.cursor();
   IM_CHECK_EQ(below.block, 0);
   IM_CHECK_GT(below.operation, 2);
   context->Yield(2);
-  context->ItemClick("//Stage/**/more above");
+  context->ItemClick("//Stage/**/more\\/above");
   IM_CHECK_LT(session.cursor().operation, below.operation);
 }
 
