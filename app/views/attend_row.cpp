@@ -188,7 +188,9 @@ Node sliders(Application& application) {
 Node side(Application& application, const Known<RowOfWeights>& answer, Gap gap) {
   const Computation& computed = *application.session.computed();
   const Index token = application.session.token();
-  Nodes all = {scene::line(title_words(computed, token), style::Text::title)};
+  // On the line of the headline beside it, whose segments are higher than its letters.
+  Nodes all = {
+      scene::framed(scene::line(title_words(computed, token), style::Text::title), Gap::none, Gap::tight)};
   if (answer.value) {
     const RowOfWeights& row = *answer.value;
     all.push_back(scene::caption(

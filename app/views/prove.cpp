@@ -325,6 +325,10 @@ void choose_proof_form(Application& application, Form form) {
   });
 }
 
+scene::Node beside_segments(scene::Node heading) {
+  return scene::framed(std::move(heading), Gap::none, Gap::small);
+}
+
 void inject(Application& application, const std::string& fault) {
   application.session.change([&, form = proof_form(application)](SessionState& state) {
     state.prove.fault = {fault, form};

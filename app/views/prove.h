@@ -29,6 +29,9 @@ void go_to_departure(Application& application, Form form, const Departure& at);
 /// Looks at another one; a fault goes with it.
 void choose_proof_form(Application& application, Form form);
 
+/// A heading as high as one with segments, so that those of neighbouring panels stand on one line.
+scene::Node beside_segments(scene::Node heading);
+
 /// Puts a fault into the form that is looked at; an empty id takes it out.
 void inject(Application& application, const std::string& fault);
 

@@ -199,8 +199,8 @@ Node fragile_list(Application& application) {
 void draw_prove_faults(Application& application) {
   scene::show_panel("##make it wrong", true, [&] {
     if (!application.session.computed()) return scene::column({});
-    Nodes faults = {scene::row({scene::heading("Make it wrong"), scene::rest(), scene::caption("off by")}),
-                    scene::space(Gap::small)};
+    Node title = scene::row({scene::heading("Make it wrong"), scene::rest(), scene::caption("off by")});
+    Nodes faults = {beside_segments(std::move(title))};
     add_faults(faults, application);
     return scene::column(
                {scene::column(std::move(faults), Gap::none).named("faults"), fragile_list(application)},

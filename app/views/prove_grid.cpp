@@ -260,9 +260,10 @@ Node state(CheckedGrid& checks) {
 
 void draw_prove_grid(Application& application) {
   scene::show_panel("##everything that can be checked", true, [&] {
-    return scene::column({scene::heading("Everything that can be checked"), actions(application),
-                          state(application.checks), grid(application, application.checks.found())},
-                         Gap::hair)
+    return scene::column(
+               {beside_segments(scene::heading("Everything that can be checked")), actions(application),
+                state(application.checks), grid(application, application.checks.found())},
+               Gap::hair)
         .named("grid");
   });
 }
