@@ -11,9 +11,9 @@
 #include "app/scene/window.h"
 #include "app/session/scales.h"
 #include "app/studio/application.h"
-#include "app/views/asked_choice.h"
 #include "app/views/panels.h"
 #include "app/views/underlined_words.h"
+#include "app/views/what_to_look_at.h"
 #include "app/widgets/text.h"
 #include "core/base/text.h"
 
@@ -260,6 +260,20 @@ std::string answer_words(const AnswerTable& table, std::string_view title, const
       title, asked.by_query ? "with the query of" : "as at", visible_label(asked.phrase), asked.token,
       fixed_number(values(cell.row, cell.column), 4), visible_label(found.text),
       100 * std::max(table.explained_after(cell.row), 0.0), mark_words(table, cell.row));
+}
+
+AskedChoice asked_choice(const Session& session) {
+  const std::vector<Index>& own = session.state().words;
+  if (!own.empty()) return {{.pinned = own}, AskedBy::person};
+  const FirstLook* look = first_look(session.data().id);
+  if (!look) return {};
+  const Index token = session.token();
+  const auto asking = std::ranges::find_if(
+      look->words, [&](const WordToSee& word) { return word.token == token && !word.stored.empty(); });
+  if (asking == look->words.end() || token >= session.data().tokens) return {};
+  AskedChoice choice = {{.pinned = asking->stored, .query = token}, AskedBy::guide};
+  choice.words.pinned.push_back(token);
+  return choice;
 }
 
 bool has_answers(const Application& application) {

@@ -9,7 +9,7 @@
 #include "app/scene/draw.h"
 #include "app/scene/window.h"
 #include "app/session/compared_sides.h"
-#include "app/views/asked_choice.h"
+#include "app/views/answers.h"
 #include "app/views/floor.h"
 #include "app/views/line_looks.h"
 #include "app/views/panels.h"

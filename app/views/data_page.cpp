@@ -2,7 +2,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,7 +20,6 @@
 #include "app/views/found_list.h"
 #include "app/views/head_tables.h"
 #include "app/views/panels.h"
-#include "app/views/preset_sliders.h"
 #include "app/views/story_line.h"
 #include "app/views/what_to_look_at.h"
 #include "core/base/error.h"
@@ -121,6 +122,9 @@ using scene::Nodes;
 
 constexpr float narrow = 1280;           // design pixels; in narrower windows the list has less room,
 constexpr float one_below_other = 1240;  // and all that is told of data stands one below the other
+constexpr Index most_tokens_shown = 4096;
+constexpr Index most_channels_shown = 128;
+constexpr double cosine_steps = 100;  // two decimals, so that its id is short
 
 struct DataPage {
   std::vector<DataEntry> entries = {};
@@ -166,6 +170,48 @@ std::string sizes_in_words(const PreviewedData& preview) {
   return fmt::format("{} tokens · {} · keys of {}, values of {} numbers · {}", data.tokens,
                      heads == 1 ? "one head" : fmt::format("{} heads", heads), channels("k"), channels("v"),
                      fmt::join(arrays, " "));
+}
+
+Node slider(const char* words, double value, const style::SliderLook& look, std::function<void(double)> set) {
+  return {scene::Slider{.words = words, .value = value, .look = look, .set = std::move(set), .waits = true}};
+}
+
+/// Sliders for the sizes that `preset` has, and its seed. `change` is told when the mouse lets go: data are
+/// made anew from the first token.
+Node preset_sliders(const Preset& preset, const PresetSize& size,
+                    const std::function<void(const PresetSize&)>& change) {
+  Nodes all;
+  const auto add = [&](const char* words, Index PresetSize::*field, Index smallest, Index largest) {
+    const style::SliderLook look = {.minimum = static_cast<double>(smallest),
+                                    .maximum = static_cast<double>(largest),
+                                    .reset = static_cast<double>(std::clamp<Index>(16, smallest, largest)),
+                                    .format = "%.0f",
+                                    .logarithmic = true};
+    all.push_back(slider(words, static_cast<double>(size.*field), look, [size, field, change](double value) {
+      PresetSize next = size;
+      next.*field = std::lround(value);
+      change(next);
+    }));
+  };
+  add("tokens", &PresetSize::tokens, std::max<Index>(preset.fewest_tokens, 1), most_tokens_shown);
+  add("key channels K", &PresetSize::dk, 1, most_channels_shown);
+  add("value channels V", &PresetSize::dv, 1, most_channels_shown);
+  if (preset.has_cosine)
+    all.push_back(slider("cosine between any two keys", size.cosine,
+                         {.minimum = 0, .maximum = largest_cosine, .reset = 0.75, .format = "%.2f"},
+                         [size, change](double cosine) {
+                           PresetSize next = size;
+                           next.cosine = std::round(cosine * cosine_steps) / cosine_steps;
+                           change(next);
+                         }));
+  all.push_back(scene::row(
+      {scene::caption(fmt::format("seed {}", size.seed)), scene::pill("another seed").on([size, change] {
+         PresetSize next = size;
+         ++next.seed;
+         change(next);
+       })},
+      Gap::wide));
+  return scene::column(std::move(all), Gap::near);
 }
 
 /// The chosen data, as far as it is known what they are like: pictures are made in other threads.

@@ -26,6 +26,9 @@ constexpr float around = 8;  // the transport, in design pixels
 constexpr float transport_height = 28;
 constexpr std::size_t most_asked = 12;  // words that one asks about
 
+/// Which part of the text all floors of the current Dear ImGui context show.
+FloorView& floor_view() { return context_local<FloorView>(); }
+
 /// The memory is asked about a word as well, or no more.
 void ask_about_word(Application& application, Index token) {
   SessionState next = application.session.state();
@@ -75,8 +78,6 @@ void draw_floor_panel(Application& application, const FloorPanel& panel,
   }
   style::end_panel();
 }
-
-FloorView& floor_view() { return context_local<FloorView>(); }
 
 FloorText floor_text(const Session& session) {
   return {.id = session.data().id,

@@ -7,11 +7,14 @@
 #include "app/scene/floor.h"
 #include "app/scene/plot.h"
 #include "app/session/session.h"
-#include "app/views/transport.h"
 
 namespace palimpsest {
 
 class Application;
+
+/// The rows that the legend explains: the facts of every word; or rows of another view, which say themselves
+/// how far a word steps; or none that needs a legend.
+enum class RowsAbove { facts, own, none };
 
 /// The panel under a workspace; in design pixels.
 struct FloorPanel {
@@ -39,8 +42,9 @@ struct FloorPlaces {
 void draw_floor_panel(Application& application, const FloorPanel& panel,
                       const std::function<void(Floor& floor, const FloorPlaces& places)>& draw);
 
-/// Which part of the text all floors of the current Dear ImGui context show.
-FloorView& floor_view();
+/// The row under the timeline: buttons, where we are, how far a step goes, how fast playing is, and the
+/// legend.
+void draw_transport(Application& application, RowsAbove rows = RowsAbove::facts);
 
 /// The open text as a floor has it, and the floor that draw_floor_panel() begins with.
 FloorText floor_text(const Session& session);

@@ -6,7 +6,7 @@
 #include "app/scene/draw.h"
 #include "app/session/edits.h"
 #include "app/session/memory_questions.h"
-#include "app/views/asked_choice.h"
+#include "app/views/answers.h"
 #include "app/views/floor.h"
 #include "app/views/learn.h"
 #include "app/views/learn_rows.h"

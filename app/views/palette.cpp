@@ -1,16 +1,203 @@
+#include "app/views/palette.h"
+
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cctype>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "app/gl/context_local.h"
 #include "app/scene/window.h"
 #include "app/studio/application.h"
-#include "app/studio/command.h"
-#include "app/views/commands_here.h"
 #include "app/views/found_list.h"
 #include "app/views/panels.h"
+#include "app/views/prove.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/text.h"
+#include "core/contract/variant.h"
+#include "core/insight/answers.h"
+#include "core/variants/variants.h"
 
 namespace palimpsest {
+
+namespace {
+
+constexpr std::size_t most_places = 20;
+constexpr Index most_looked_at = 100000;  // tokens on either side of the cursor
+
+constexpr std::string_view variant_prefix = "variant.";
+
+/// What is typed without the words that every row of this kind begins with.
+std::string_view without_go_to(std::string_view typed) {
+  for (const std::string_view word : {"go", "to"}) {
+    typed.remove_prefix(std::min(typed.find_first_not_of(' '), typed.size()));
+    if (typed.starts_with(word) && (typed.size() == word.size() || typed[word.size()] == ' '))
+      typed.remove_prefix(word.size());
+  }
+  typed.remove_prefix(std::min(typed.find_first_not_of(' '), typed.size()));
+  return typed;
+}
+
+/// The token that a number names; -1 if it is none.
+Index token_number(std::string_view typed, Index tokens) {
+  if (typed.empty() || typed.size() > 9 || typed.find_first_not_of("0123456789") != std::string_view::npos)
+    return -1;
+  const Index token = std::stol(std::string(typed));
+  return token < tokens ? token : -1;
+}
+
+Command word_at(const DataSet& data, Index token) {
+  const std::string label = visible_label(word_text(data.labels[static_cast<std::size_t>(token)]));
+  return {.id = fmt::format("word.{}", token),
+          .group = "Word",
+          .words = fmt::format("go to {} “{}”", token, label),
+          .perform = [token](Application& a) { a.session.go_to_token(token); },
+          .explained = phrase_before(data.labels, token)};
+}
+
+void add_words(std::vector<Command>& all, const Application& application, std::string_view typed) {
+  const DataSet& data = application.session.data();
+  const auto tokens = static_cast<Index>(data.labels.size());
+  const std::string_view wanted = without_go_to(typed);
+  const TypedWords words(wanted);
+  if (words.empty()) return;
+  const Index numbered = token_number(wanted, tokens);
+  if (numbered >= 0) all.push_back(word_at(data, numbered));
+  const std::size_t most = all.size() + most_places;
+  const Index here = application.session.token();
+  for (Index distance = 0; distance <= most_looked_at && all.size() < most; ++distance) {
+    if (here - distance < 0 && here + distance >= tokens) break;
+    for (const Index token : {here + distance, here - distance}) {
+      const bool is_there = token >= 0 && token < tokens && token != numbered;
+      if (is_there && words.all_in(data.labels[static_cast<std::size_t>(token)]))
+        all.push_back(word_at(data, token));
+      if (distance == 0) break;
+    }
+  }
+}
+
+/// A sentence about a step, of no word in particular.
+std::string about_a_word(std::string sentence) {
+  constexpr std::string_view slot = "{token}";
+  for (std::size_t at = sentence.find(slot); at != std::string::npos; at = sentence.find(slot, at))
+    sentence.replace(at, slot.size(), "the word");
+  return sentence;
+}
+
+void add_steps(std::vector<Command>& all, const Application& application) {
+  const Trace* trace = application.session.trace();
+  if (!trace || trace->block_count() == 0) return;
+  for (std::size_t phase = 0; phase < trace->phases.size(); ++phase) {
+    const auto& operations = trace->phases[phase].operations;
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+      const auto go = [of = static_cast<Index>(phase), at = static_cast<Index>(i)](Application& a) {
+        const Trace* there = a.session.trace();
+        if (!there || there->block_count() == 0) return;
+        const Index token = a.session.token();
+        const Index block = there->block_of(token, of);
+        a.session.set_cursor({block, at, token - there->block(block).first_token});
+      };
+      all.push_back({.id = fmt::format("step.{}.{}", phase, operations[i].id),
+                     .group = "Step",
+                     .words = operations[i].title,
+                     .perform = go,
+                     .explained = about_a_word(operations[i].sentence)});
+    }
+  }
+}
+
+void add_panels(std::vector<Command>& all, const Application& application) {
+  for (const Workspace& workspace : application.workspaces()) {
+    for (const Panel& panel : workspace.panels) {
+      const std::string title = panel.title;
+      all.push_back({.id = "panel." + title,
+                     .group = "Panel",
+                     .words = fmt::format("{}: {}", workspace.name, title.substr(0, title.find("##"))),
+                     .perform =
+                         [id = std::string(workspace.id), title](Application& a) {
+                           a.enter(id);
+                           scene::focus_panel(title.c_str());
+                         },
+                     .explained = workspace.words});
+    }
+  }
+}
+
+/// "beta" of "\beta", "k" of "\lVert k\rVert".
+std::string plain(std::string_view latex) {
+  std::string letters;
+  for (std::size_t i = 0; i < latex.size(); ++i) {
+    for (const std::string_view bracket : {"\\lVert", "\\rVert"}) {
+      if (latex.substr(i).starts_with(bracket)) i += bracket.size();
+    }
+    if (i < latex.size() && std::isalpha(static_cast<unsigned char>(latex[i])) != 0) letters += latex[i];
+  }
+  return letters;
+}
+
+void add_sliders(std::vector<Command>& all) {
+  for (const style::DrawnSlider& slider : style::drawn_sliders()) {
+    const std::string symbol = plain(slider.symbol);
+    all.push_back({.id = fmt::format("slider.{}", slider.id),
+                   .group = "Slider",
+                   .words = symbol.empty() ? slider.words : fmt::format("{}: {}", symbol, slider.words),
+                   .perform = [id = slider.id](Application&) { style::seek_slider(id); },
+                   .explained = "Brings it into sight, its number ready to be typed"});
+  }
+}
+
+/// Mistakes that can be made on purpose, in the form that is looked at.
+void add_faults(std::vector<Command>& all) {
+  for (const Fault& fault : faults()) {
+    all.push_back({.id = "fault." + fault.id,
+                   .group = "Prove",
+                   .words = "make it wrong: " + fault.label,
+                   .perform = [id = fault.id](Application& a) { inject(a, id); },
+                   .explained = fault.sentence});
+  }
+}
+
+/// What leads to a panel beside the words of its title.
+std::string_view words_of_panel(std::string_view title) {
+  for (const Workspace& workspace : workspaces()) {
+    for (const Panel& panel : workspace.panels)
+      if (title == panel.title) return panel.words;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<Command> commands_here(const Application& application, std::string_view typed) {
+  std::vector<Command> all;
+  if (TypedWords(typed).empty()) return all;
+  add_sliders(all);
+  add_words(all, application, typed);
+  add_steps(all, application);
+  add_panels(all, application);
+  if (application.session.computed()) add_faults(all);
+  return all;
+}
+
+std::string more_words(const Command& command) {
+  constexpr std::string_view panel_prefix = "panel.";
+  if (command.id.starts_with(panel_prefix))
+    return std::string(words_of_panel(std::string_view(command.id).substr(panel_prefix.size())));
+  if (!command.id.starts_with(variant_prefix)) return {};
+  const auto table = variants();
+  const auto found = std::ranges::find(table, command.id.substr(variant_prefix.size()), &Variant::id);
+  if (found == table.end()) return {};  // "next variant"
+  std::string words = found->paper;
+  for (const Option& option : found->options) {
+    words += ' ' + option.name + ' ' + option.meaning;
+    for (const std::string& value : option.values) words += ' ' + value;
+  }
+  for (const Input& input : found->inputs) words += ' ' + input.name + ' ' + input.meaning;
+  for (const Parameter& parameter : found->parameters)
+    words += ' ' + parameter.name + ' ' + parameter.meaning;
+  return words;
+}
 
 namespace {
 

@@ -1,5 +1,3 @@
-#include "app/views/transport.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include "app/session/words.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
+#include "app/views/floor.h"
 #include "app/views/form_words.h"
 #include "app/widgets/text.h"
 

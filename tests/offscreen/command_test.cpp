@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "app/session/presets.h"
-#include "app/views/commands_here.h"
+#include "app/views/palette.h"
 #include "core/variants/variants.h"
 #include "tests/offscreen/drawn.h"
 

@@ -9,7 +9,6 @@
 #include "app/session/presets.h"
 #include "app/studio/application.h"
 #include "app/views/answers.h"
-#include "app/views/asked_choice.h"
 #include "app/widgets/text.h"
 #include "app/window/offscreen.h"
 #include "tests/catch.h"
