@@ -7,6 +7,25 @@
 
 namespace palimpsest::scene {
 
+Content::Content(const Content& other) = default;
+Content::Content(Content&& other) noexcept = default;
+Content& Content::operator=(const Content& other) = default;
+Content& Content::operator=(Content&& other) noexcept = default;
+Content::~Content() = default;
+
+Node::Node(Content content) : content(std::move(content)) {}
+Node::Node(const Node& other) = default;
+Node::Node(Node&& other) noexcept = default;
+Node& Node::operator=(const Node& other) = default;
+Node& Node::operator=(Node&& other) noexcept = default;
+Node::~Node() = default;
+
+Nodes::Nodes(std::initializer_list<ListedNode> list) {
+  reserve(list.size());
+  for (const ListedNode& listed : list) push_back(std::move(listed.node));
+}
+
+
 Node Node::named(std::string_view piece) && {
   name = piece;
   return std::move(*this);

@@ -332,9 +332,22 @@ struct Scroll {
   Nodes node = {};
 };
 
-using Content = std::variant<Text, Formula, Picture, Bar, Track, Sparkline, Mark, Button, Slider, Input,
-                             Filter, Menu, Squares, Drawn, Rule, Space, Row, Column, Grid, FirstThatFits,
-                             Steady, Frame, Scroll, Plotted, CellTables, Sides, Over, Spots>;
+using AnyContent = std::variant<Text, Formula, Picture, Bar, Track, Sparkline, Mark, Button, Slider, Input,
+                                Filter, Menu, Squares, Drawn, Rule, Space, Row, Column, Grid, FirstThatFits,
+                                Steady, Frame, Scroll, Plotted, CellTables, Sides, Over, Spots>;
+
+/// What a node is. How it is copied, moved and given up is compiled once, not by each that has a node.
+struct Content : AnyContent {
+  template <class Kind>
+  requires std::constructible_from<AnyContent, Kind> &&
+      (!std::same_as<std::remove_cvref_t<Kind>, Content>)Content(Kind&& kind)
+      : AnyContent(std::forward<Kind>(kind)) {}
+  Content(const Content& other);
+  Content(Content&& other) noexcept;
+  Content& operator=(const Content& other);
+  Content& operator=(Content&& other) noexcept;
+  ~Content();
+};
 
 /// How far a node reaches in the direction of the row or column that it is in: as far as it needs, so many
 /// design pixels, or a share of what the others leave; one that shrinks leaves to them what it does not need.
@@ -347,6 +360,13 @@ struct Sizing {
 };
 
 struct Node {
+  Node(Content content);
+  Node(const Node& other);
+  Node(Node&& other) noexcept;
+  Node& operator=(const Node& other);
+  Node& operator=(Node&& other) noexcept;
+  ~Node();
+
   Content content;
   std::string name =
       {};  // its piece of the path, "after" in "step/answers/after"; empty: part of what is around it
@@ -384,11 +404,6 @@ struct ListedNode {
   requires std::constructible_from<Content, Kind> ListedNode(Kind kind) : node{std::move(kind)} {}
   mutable Node node;
 };
-
-inline Nodes::Nodes(std::initializer_list<ListedNode> list) {
-  reserve(list.size());
-  for (const ListedNode& listed : list) push_back(std::move(listed.node));
-}
 
 // The kinds in few words.
 

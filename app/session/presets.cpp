@@ -38,7 +38,7 @@ bool read_number(std::string_view digits, Number& number) {
 }
 
 template <class Number>
-void read_whole(std::string_view name, std::string_view digits, Number& number) {
+void read_number(std::string_view name, std::string_view digits, Number& number) {
   if (!read_number(digits, number))
     throw InputError(fmt::format("{} is \"{}\"; expected a whole number", name, shown(digits)));
 }
@@ -77,13 +77,13 @@ Request parse(std::string_view id) {
       throw InputError(fmt::format("{} is given twice in \"{}\"", name, id));
     given.push_back(name);
     if (name == "T")
-      read_whole(name, digits, request.size.tokens);
+      read_number(name, digits, request.size.tokens);
     else if (name == "K")
-      read_whole(name, digits, request.size.dk);
+      read_number(name, digits, request.size.dk);
     else if (name == "V")
-      read_whole(name, digits, request.size.dv);
+      read_number(name, digits, request.size.dv);
     else if (name == "seed")
-      read_whole(name, digits, request.size.seed);
+      read_number(name, digits, request.size.seed);
     else if (name == "cosine" && request.preset.has_cosine)
       read_cosine(digits, request.size.cosine);
     else

@@ -11,10 +11,8 @@ namespace palimpsest {
 namespace {
 
 constexpr float least_gap = 8;      // between captions and around frames, however little room there is
-constexpr Index few = 8;            // cells
 constexpr float term_distance = 8;  // between the rows of a stack
 constexpr float caption_distance = 8;
-constexpr float caption_height = 20;
 constexpr float bracket_width = 7;
 constexpr float lowest_bracket = 28;
 constexpr float beside_bracket = 0.6F;  // of the gap between parts

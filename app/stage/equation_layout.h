@@ -14,6 +14,8 @@ namespace palimpsest {
 inline constexpr float row_of_words = 12;  // the height of a row beside which its word stands,
 inline constexpr float word_gap = 8;       // the distance between both,
 inline constexpr float widest_row_word = 68;
+inline constexpr float caption_height = 20;  // below a picture
+inline constexpr Index few = 8;              // cells: of so many a side is short
 
 /// Whether the rows of a picture so high are high enough for a word beside each; and how wide the words are,
 /// of all rows or of the present one. 0 where there are none.

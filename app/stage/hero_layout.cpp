@@ -11,16 +11,14 @@ namespace palimpsest {
 
 namespace {
 
-constexpr float title_height = 26;    // of what stands above a picture
-constexpr float caption_height = 20;  // and below it
-constexpr float narrow_gap = 10;      // around a sign, where there is little width
+constexpr float title_height = 26;  // of what stands above a picture
+constexpr float narrow_gap = 10;    // around a sign, where there is little width
 constexpr float narrow_room = 900;
 constexpr float sign_size = 24;
 constexpr float margin_gap = 4;            // between a picture and a vector along its edge
 constexpr float margin_side = 10;          // the thin side of such a vector,
 constexpr float margin_width_of_few = 46;  // and where its numbers fit
 constexpr float margin_height_of_few = 26;
-constexpr Index few = 8;
 constexpr float least_side = 24;
 constexpr float largest_enlarged = 1600;
 constexpr float largest_cell = 96;

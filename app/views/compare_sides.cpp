@@ -179,7 +179,7 @@ scene::Node rail_node(Application& application, const ComparedSides& all) {
 
 namespace {
 
-constexpr float list_width = 240;  // design pixels
+constexpr float rules_width = 240;  // design pixels
 constexpr float list_height = 340;
 
 /// The menu of a side, in which every line makes another of it.
@@ -197,7 +197,7 @@ class SideMenu {
     if (compared_.index > 0) add_sliders();
     return scene::column({Node{
         scene::Row{
-            .nodes = {scene::scroll("rules", scene::column(std::move(rules), Gap::tight)).fixed(list_width),
+            .nodes = {scene::scroll("rules", scene::column(std::move(rules), Gap::tight)).fixed(rules_width),
                       scene::scroll("how", scene::column(std::move(how_), Gap::tight)).filling()},
             .gap = Gap::wide,
             .on_top = true}}.fixed(list_height)});

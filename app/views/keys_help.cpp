@@ -106,7 +106,7 @@ std::vector<std::vector<Group>> columns_of(const std::vector<Group>& groups, std
 }
 
 /// In columns as low as they can be.
-std::vector<std::vector<Group>> columns(const std::vector<Group>& groups) {
+std::vector<std::vector<Group>> in_columns(const std::vector<Group>& groups) {
   std::size_t most = 1;
   while (columns_of(groups, most).size() > column_count) ++most;
   return columns_of(groups, most);
@@ -136,7 +136,7 @@ void draw_keys_help(Application& application) {
     if (!is_new && scene::is_pressed(find_command(application, "help.keys").key))
       application.show_keys = false;
     scene::Nodes all;
-    for (const std::vector<Group>& column : columns(groups(application))) all.push_back(column_of(column));
+    for (const std::vector<Group>& column : in_columns(groups(application))) all.push_back(column_of(column));
     return scene::column({scene::line("Keys and mouse", style::Text::title),
                           {scene::Row{.nodes = std::move(all), .gap = scene::Gap::far, .on_top = true}}},
                          scene::Gap::near)

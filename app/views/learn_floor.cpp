@@ -29,7 +29,7 @@ constexpr Index most_moments = 1500;
 constexpr double least_kept = 1e-6;  // where nothing at all is no number of the gate
 
 // In design pixels.
-constexpr float headline = 26;
+constexpr float headline_height = 26;
 constexpr float edges_height = 18;
 constexpr float low_panel = 400;   // below this height rows are as low as can be
 constexpr float lower_rows = 148;  // how high the rows below the words are at least together, and
@@ -276,7 +276,7 @@ void draw_learn_floor(Application& application) {
   const FloorPanel panel = {.name = "stored words",
                             .top = 12,
                             .gap = 6,
-                            .head = headline,
+                            .head = headline_height,
                             .least = {60, 120},
                             .legend = RowsAbove::own};
   draw_floor_panel(application, panel, [&](Floor& floor, const FloorPlaces& places) {

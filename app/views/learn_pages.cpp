@@ -22,7 +22,7 @@ using scene::Nodes;
 constexpr Index most_keys = 256;
 constexpr Index window_step_of_keys = 64;
 constexpr float words_beside = 76;  // the rows, in design pixels
-constexpr std::size_t most_named = 7;
+constexpr std::size_t most_named_tokens = 7;
 constexpr double steepest = 1.5;
 constexpr double past_the_sphere = 1.08;
 constexpr Index most_channels = 32;  // more take long and say the same
@@ -81,7 +81,7 @@ std::vector<Index> nearest(const KeyPicture& picture, Index token) {
   if (present < 0 || present >= picture.cosines.rows()) return order;
   for (Index i = 0; i < picture.cosines.rows(); ++i) order.push_back(i);
   const auto size = [&](Index i) { return std::abs(picture.cosines(present, i)); };
-  const auto kept = std::min(order.size(), most_named);
+  const auto kept = std::min(order.size(), most_named_tokens);
   std::ranges::partial_sort(order, order.begin() + static_cast<std::ptrdiff_t>(kept), std::greater(), size);
   order.resize(kept);
   return order;

@@ -19,7 +19,7 @@ namespace palimpsest {
 
 namespace {
 
-constexpr std::size_t most_named = 4;  // crossings
+constexpr std::size_t most_crossings = 4;
 constexpr float ring_size = 6.5F;
 constexpr float cross_step = 11;  // between crosses at one place, in design pixels
 
@@ -247,7 +247,7 @@ class RacePlot {
     for (const NamedCrossing& each : now_.figures->crossings) all.push_back(&each);
     std::ranges::stable_sort(
         all, {}, [](const NamedCrossing* each) { return std::pair(!each->is_told, !each->crossing.leads); });
-    if (all.size() > most_named) all.resize(most_named);
+    if (all.size() > most_crossings) all.resize(most_crossings);
     std::ranges::sort(all, {}, [](const NamedCrossing* each) { return each->crossing.tokens; });
     return all;
   }
