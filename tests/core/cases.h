@@ -26,6 +26,9 @@ struct Case {
 
   std::string words;  // for INFO
 
+  /// One token of an array, [1, numbers per token].
+  Matrix<double> row(const char* name, Index token) const { return sequence.at(name).rows<double>(token, 1); }
+
   /// The forms that exist with these settings.
   std::vector<Form> forms() const {
     std::vector<Form> existing;

@@ -20,7 +20,7 @@ using namespace palimpsest::testing;
 
 namespace {
 
-constexpr Index chunk_size = 4;
+constexpr Index faulty_chunk = 4;
 
 Equations equations_of(const Trace& trace) { return {trace.phases, trace.symbols}; }
 
@@ -84,7 +84,7 @@ struct Found {
 /// Where a fault of one variant's form is found.
 Found found(const char* variant, const char* fault, Form form, std::uint64_t seed = 1) {
   const Case each = revealing(find_variant(variant), {}, seed);
-  const auto trace = each.trace(form, chunk_size);
+  const auto trace = each.trace(form, faulty_chunk);
   const auto faulty = with_fault(find_fault(fault), equations_of(*trace));
   REQUIRE(faulty);
   const Comparison comparison = compare_steps(*trace, *faulty);
@@ -138,7 +138,7 @@ TEST_CASE("every fault is found at the step that was made wrong") {
   for (const std::uint64_t seed : {1, 2}) {
     for (const Case& each : revealing_cases(seed)) {
       for (const Form form : each.forms()) {
-        const auto trace = each.trace(form, chunk_size);
+        const auto trace = each.trace(form, faulty_chunk);
         const Equations right = equations_of(*trace);
         for (const Fault& fault : faults()) {
           const auto faulty = with_fault(fault, right);
@@ -202,7 +202,7 @@ TEST_CASE("an ungated mask leaves no mask as it was, whatever function makes it"
   int masks = 0;
   for (const Case& each : revealing_cases(4)) {
     for (const Form form : each.forms()) {
-      const auto trace = each.trace(form, chunk_size);
+      const auto trace = each.trace(form, faulty_chunk);
       const auto faulty = with_fault(find_fault("ungated-mask"), equations_of(*trace));
       for (std::size_t phase = 0; phase < trace->phases.size(); ++phase) {
         const std::vector<Operation>& operations = trace->phases[phase].operations;
@@ -226,7 +226,7 @@ TEST_CASE("an ungated mask leaves no mask as it was, whatever function makes it"
 TEST_CASE("the right equations have no departure") {
   for (const Case& each : revealing_cases(3)) {
     for (const Form form : each.forms()) {
-      const auto trace = each.trace(form, chunk_size);
+      const auto trace = each.trace(form, faulty_chunk);
       const Comparison comparison = compare_steps(*trace, equations_of(*trace));
       INFO(each.words << " " << name(form)
                       << (comparison.departure ? to_string(*comparison.departure) : std::string()));
@@ -240,7 +240,7 @@ TEST_CASE("what a case cannot show stays unnoticed: one token, no state, no scal
   const Settings plain;
   const Case one = random_case(find_variant("deltanet"), plain, {.tokens = 1, .dk = 3, .dv = 3});
   const auto unnoticed = [](const Case& each, const char* fault, Form form) {
-    const auto trace = each.trace(form, chunk_size);
+    const auto trace = each.trace(form, faulty_chunk);
     const auto faulty = with_fault(find_fault(fault), equations_of(*trace));
     return !faulty || !compare_steps(*trace, *faulty).departure;
   };

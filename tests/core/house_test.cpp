@@ -13,10 +13,10 @@ using namespace palimpsest::testing;
 
 namespace {
 
-const std::filesystem::path root = std::filesystem::path(assets_folder()).parent_path();
+const std::filesystem::path house = std::filesystem::path(assets_folder()).parent_path();
 
 /// What every program of ours is linked from.
-std::vector<SourceFile> program() { return sources_below(root, {"core", "kernels", "app"}); }
+std::vector<SourceFile> program() { return sources_below(house, {"core", "kernels", "app"}); }
 
 using Lines = std::vector<std::string>;
 
@@ -40,7 +40,7 @@ TEST_CASE("no room defines what another one declares", "[rooms]") {
 }
 
 TEST_CASE("the page about the rooms shows the arrows that there are", "[rooms]") {
-  const auto page = root / "docs/rooms.md";
+  const auto page = house / "docs/rooms.md";
   const std::string expected = rooms_page(rooms(), program());
   if (std::getenv("PALIMPSEST_WRITE_DOCS") != nullptr) std::ofstream(page, std::ios::binary) << expected;
   CHECK(read_file(page) == expected);
@@ -99,13 +99,13 @@ TEST_CASE("no type of the program, of its tests or of its benchmarks is defined 
   const std::vector<SourceFile> shared = program();
   CHECK(types_defined_twice(shared) == Lines{});
   std::vector<std::filesystem::path> further = {"bench"};
-  for (const auto& entry : std::filesystem::directory_iterator(root / "tests"))
-    if (entry.is_directory()) further.push_back(entry.path().lexically_relative(root));
+  for (const auto& entry : std::filesystem::directory_iterator(house / "tests"))
+    if (entry.is_directory()) further.push_back(entry.path().lexically_relative(house));
   CHECK(further.size() > 6);
   for (const std::filesystem::path& folder : further) {
     CAPTURE(folder.string());
     std::vector<SourceFile> sources = shared;
-    std::ranges::copy(sources_below(root, {folder.string()}), std::back_inserter(sources));
+    std::ranges::copy(sources_below(house, {folder.string()}), std::back_inserter(sources));
     CHECK(types_defined_twice(sources) == Lines{});
   }
 }

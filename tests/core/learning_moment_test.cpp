@@ -23,30 +23,13 @@ using namespace palimpsest::testing;
 
 namespace {
 
-constexpr double exact = 1e-9;
+constexpr double exact_loss = 1e-9;
 
 double plain_loss(const Matrix<double>& S, const Matrix<double>& k, const Matrix<double>& v) {
   return 0.5 * (k * S - v).squaredNorm();
 }
 
-struct Sizes {
-  Index tokens = 1;
-  Index dk = 1;
-  Index dv = 1;
-};
-
-Case make_case(const char* id, const Sizes& sizes) {
-  RandomCase random;
-  random.tokens = sizes.tokens;
-  random.dk = sizes.dk;
-  random.dv = sizes.dv;
-  return random_case(find_variant(id), {}, random);
-}
-
-/// Rows of one token.
-Matrix<double> row(const Case& each, const char* name, Index token) {
-  return each.sequence.at(name).rows<double>(token, 1);
-}
+Case make_case(const char* id, const RandomCase& random) { return random_case(find_variant(id), {}, random); }
 
 }  // namespace
 
@@ -72,7 +55,7 @@ TEST_CASE("the loss along the gradient is that of the memory on the line, for ev
     for (std::size_t i = 0; i < moment->rates.size(); ++i) {
       Weights<double> W = problem.at;
       for (std::size_t m = 0; m < W.size(); ++m) W[m] -= moment->rates[i] * moment->step.gradient[m];
-      CHECK(std::abs(moment->losses[i] - problem.loss(W)) <= exact * size);
+      CHECK(std::abs(moment->losses[i] - problem.loss(W)) <= exact_loss * size);
       CHECK(loss_on_line(*moment, moment->rates[i]) == moment->losses[i]);
     }
     CHECK(moment->check.places > 0);
@@ -81,7 +64,7 @@ TEST_CASE("the loss along the gradient is that of the memory on the line, for ev
     for (std::size_t m = 0; m < problem.from.size(); ++m) {
       const Matrix<double> again = problem.kept * problem.from[m] + moment->written[m];
       CHECK((again - moment->step.after.weights[m]).cwiseAbs().maxCoeff() <=
-            exact * std::max(1.0, again.cwiseAbs().maxCoeff()));
+            exact_loss * std::max(1.0, again.cwiseAbs().maxCoeff()));
     }
   }
 }
@@ -91,27 +74,27 @@ TEST_CASE("one pair steps up to 2 / |k|^2, and its gradient is key times error",
   const Index token = 7;
   const auto moment = learning_moment(*each.variant, each.sequence, token);
   REQUIRE(moment);
-  const Matrix<double> k = row(each, "k", token);
-  const Matrix<double> v = row(each, "v", token);
+  const Matrix<double> k = each.row("k", token);
+  const Matrix<double> v = each.row("v", token);
   const double squares = k.squaredNorm();
-  CHECK(std::abs(moment->edge - 2 / squares) <= exact * 2 / squares);
+  CHECK(std::abs(moment->edge - 2 / squares) <= exact_loss * 2 / squares);
   CHECK(moment->edge == moment->parabola_edge);
-  CHECK(std::abs(loss_on_line(*moment, moment->edge) / moment->step.along.value - 1) < exact);
+  CHECK(std::abs(loss_on_line(*moment, moment->edge) / moment->step.along.value - 1) < exact_loss);
   // Also between the points, and near the floor, where a straight line would be far above the parabola.
   for (const double rate : {0.013, 0.77 / squares, 0.999 / squares, 1.003 / squares, 1.9 / squares}) {
     Weights<double> W = moment->step.problem.at;
     W.front() -= rate * moment->step.gradient.front();
     CHECK(std::abs(loss_on_line(*moment, rate) - moment->step.problem.loss(W)) <=
-          exact * moment->step.along.value);
+          exact_loss * moment->step.along.value);
   }
   REQUIRE(moment->outer);
   const Matrix<double>& S = moment->step.problem.at.front();
-  CHECK((moment->outer->error.transpose() - (k * S - v)).cwiseAbs().maxCoeff() < exact);
-  CHECK(std::abs(moment->losses.front() - plain_loss(S, k, v)) < exact);
+  CHECK((moment->outer->error.transpose() - (k * S - v)).cwiseAbs().maxCoeff() < exact_loss);
+  CHECK(std::abs(moment->losses.front() - plain_loss(S, k, v)) < exact_loss);
   REQUIRE(moment->strength);
   CHECK(moment->strength->array == "beta");
   CHECK(moment->strength->per_rate == 1);
-  CHECK(moment->strength->value == row(each, "beta", token)(0, 0));
+  CHECK(moment->strength->value == each.row("beta", token)(0, 0));
 }
 
 TEST_CASE("a wrong gradient is found by differences", "[moment]") {
@@ -130,11 +113,11 @@ TEST_CASE("a network goes back to where it began at its true edge, not at the pa
   const LearningStep& step = moment->step;
   if (std::isfinite(moment->edge)) {
     const std::vector<double> there = losses_along(step, std::array{moment->edge});
-    CHECK(std::abs(there.front() - step.along.value) <= exact * std::max(1.0, step.along.value));
+    CHECK(std::abs(there.front() - step.along.value) <= exact_loss * std::max(1.0, step.along.value));
   }
   const Weights<double>& W = step.problem.at;
   const Matrix<double> answer = network_answers(W, true, std::nullopt, moment->network->key.transpose());
-  CHECK((answer.transpose() - moment->network->answer).cwiseAbs().maxCoeff() < exact);
+  CHECK((answer.transpose() - moment->network->answer).cwiseAbs().maxCoeff() < exact_loss);
   for (const StrongLink& path : moment->network->sent.in)
     CHECK(path.amount == moment->network->key[path.from] * W[0](path.from, path.to));
 }
@@ -148,15 +131,15 @@ TEST_CASE("the gradients that run back through a network are those of its loss",
     REQUIRE(moment);
     REQUIRE(moment->network);
     const NetworkPass& pass = *moment->network;
-    const Matrix<double> k = row(each, "k", 4);
-    const Matrix<double> v = row(each, "v", 4);
+    const Matrix<double> k = each.row("k", 4);
+    const Matrix<double> v = each.row("v", 4);
     const std::optional<LayerNorm<double>> norm = network_norm(each.sequence);
     const auto error = [&](const Weights<double>& W) {
       return Matrix<double>(network_answers(W, true, norm, k) - v);
     };
     Weights<double> W = moment->step.problem.at;
-    CHECK((error(W).transpose() - pass.error).cwiseAbs().maxCoeff() <= exact);
-    CHECK((pass.answer - pass.value - pass.error).cwiseAbs().maxCoeff() <= exact);
+    CHECK((error(W).transpose() - pass.error).cwiseAbs().maxCoeff() <= exact_loss);
+    CHECK((pass.answer - pass.value - pass.error).cwiseAbs().maxCoeff() <= exact_loss);
     CHECK(pass.is_normalised() == norm.has_value());
     // Differences of the fourth order: what they cut off is (1e-3)^4 of a number of about 1.
     const double h = 1e-3;
@@ -181,10 +164,10 @@ TEST_CASE("the gradients that run back through a network are those of its loss",
         CHECK(std::abs(slope(W[m].data()[i]) - G.data()[i]) <= 1e-6 * size);
     }
     // A bias is added to what its units get, so its gradient is the one that reaches them.
-    CHECK((pass.weight_gradients[1].reshaped() - pass.hidden_gradient).cwiseAbs().maxCoeff() <= exact);
-    CHECK((pass.weight_gradients[3].reshaped() - pass.output_gradient).cwiseAbs().maxCoeff() <= exact);
+    CHECK((pass.weight_gradients[1].reshaped() - pass.hidden_gradient).cwiseAbs().maxCoeff() <= exact_loss);
+    CHECK((pass.weight_gradients[3].reshaped() - pass.output_gradient).cwiseAbs().maxCoeff() <= exact_loss);
     for (const StrongLink& path : pass.taught.out)
-      CHECK(std::abs(path.amount - pass.hidden[path.from] * pass.output_gradient[path.to]) <= exact);
+      CHECK(std::abs(path.amount - pass.hidden[path.from] * pass.output_gradient[path.to]) <= exact_loss);
   }
 }
 
@@ -201,19 +184,19 @@ TEST_CASE("the gradients of a batch, each times eta and together times sigma, ar
       Weights<double> W = problem.at;
       for (Index j = problem.first_token; j <= token; ++j) {
         const NetworkPass pass = network_pass(*each.variant, each.sequence, j, problem.at);
-        const double eta = row(each, "eta", j)(0, 0);
+        const double eta = each.row("eta", j)(0, 0);
         for (std::size_t m = 0; m < W.size(); ++m) W[m] -= problem.rate * eta * pass.weight_gradients[m];
       }
       const NamedStates states = states_at(*each.variant, each.sequence, token + 1);
       for (std::size_t m = 0; m < W.size(); ++m) {
         CAPTURE(problem.names[m]);
-        CHECK((W[m] - state_of(states, problem.names[m])).cwiseAbs().maxCoeff() <= exact);
-        CHECK((problem.from[m] + moment->written[m] - W[m]).cwiseAbs().maxCoeff() <= exact);
+        CHECK((W[m] - state_of(states, problem.names[m])).cwiseAbs().maxCoeff() <= exact_loss);
+        CHECK((problem.from[m] + moment->written[m] - W[m]).cwiseAbs().maxCoeff() <= exact_loss);
       }
       const std::optional<LayerNorm<double>> norm = network_norm(each.sequence);
-      const Matrix<double> after = network_answers(W, true, norm, row(each, "k", token));
+      const Matrix<double> after = network_answers(W, true, norm, each.row("k", token));
       REQUIRE(moment->network_after);
-      CHECK((after.transpose() - moment->network_after->answer).cwiseAbs().maxCoeff() <= exact);
+      CHECK((after.transpose() - moment->network_after->answer).cwiseAbs().maxCoeff() <= exact_loss);
       for (const StrongLink& path : moment->network_step.in)
         CHECK(path.amount == moment->written[0](path.from, path.to));
     }
@@ -243,7 +226,7 @@ TEST_CASE("what is remembered of a word is its own part of the answer", "[rememb
         // Random values are far from alike: no singular value is cut off, and the parts solve least squares.
         const Vector<double> answer = (K.row(i) * S).transpose() / K.row(i).squaredNorm();
         const Vector<double> parts = V.transpose().colPivHouseholderQr().solve(answer);
-        CHECK(std::abs(known.shares(i, static_cast<Index>(m)) - parts[i]) < exact);
+        CHECK(std::abs(known.shares(i, static_cast<Index>(m)) - parts[i]) < exact_loss);
       }
     }
   }
@@ -251,7 +234,7 @@ TEST_CASE("what is remembered of a word is its own part of the answer", "[rememb
   const Remembered aligned =
       remembered(*network.variant, network.sequence, std::vector<Index>{2}, std::vector<Index>{5});
   CHECK(aligned.is_alignment);
-  CHECK(std::abs(aligned.shares(0, 0)) <= 1 + exact);
+  CHECK(std::abs(aligned.shares(0, 0)) <= 1 + exact_loss);
   CHECK_THROWS_AS(
       remembered(*network.variant, network.sequence, std::vector<Index>{5}, std::vector<Index>{5}),
       InputError);
@@ -269,7 +252,8 @@ TEST_CASE("how far words step is the learning rate times the curvature", "[reach
     for (Index t = 0; t < 8; ++t) {
       const LearningStep step = learning_at(*each.variant, each.sequence, t).back();
       REQUIRE(step.stability);
-      CHECK(std::abs(reach.reach[t] - step.stability->reach) <= exact * std::max(1.0, step.stability->reach));
+      CHECK(std::abs(reach.reach[t] - step.stability->reach) <=
+            exact_loss * std::max(1.0, step.stability->reach));
     }
   }
   for (const char* id : {"mesanet", "mamba", "lact"}) {
@@ -290,22 +274,22 @@ TEST_CASE("a rate that a rule makes of its strength and the key is what words st
   for (Index t = 0; t < 9; ++t) {
     const double product =
         each.sequence.at("beta")(t, 0) * each.sequence.at("k").rows<double>(t, 1).squaredNorm();
-    CHECK(std::abs(reach.reach[t] - product / (1 + product)) <= exact);
+    CHECK(std::abs(reach.reach[t] - product / (1 + product)) <= exact_loss);
   }
-  CHECK(
-      step_reach(*make_case("kda", {.tokens = 2}).variant, make_case("kda", {.tokens = 2}).sequence).symbol ==
-      "\\beta");
-  const Case steps = make_case("mamba", {.tokens = 2});
+  CHECK(step_reach(*make_case("kda", {.tokens = 2, .dk = 1, .dv = 1}).variant,
+                   make_case("kda", {.tokens = 2, .dk = 1, .dv = 1}).sequence)
+            .symbol == "\\beta");
+  const Case steps = make_case("mamba", {.tokens = 2, .dk = 1, .dv = 1});
   CHECK(step_reach(*steps.variant, steps.sequence).symbol == "\\Delta");
 }
 
 TEST_CASE("half of what is kept so is left after its half-life", "[keeping]") {
   for (const double kept : {0.2, 0.5, 0.98, 0.9999})
-    CHECK(std::abs(std::pow(kept, half_life(kept)) - 0.5) < exact);
+    CHECK(std::abs(std::pow(kept, half_life(kept)) - 0.5) < exact_loss);
   CHECK(half_life(1) == std::numeric_limits<double>::infinity());
   CHECK(half_life(0) == 0);
   CHECK(half_life(0.5) == 1);
-  CHECK(std::abs(kept_for(half_life(0.9)) - 0.9) < exact);
+  CHECK(std::abs(kept_for(half_life(0.9)) - 0.9) < exact_loss);
   CHECK(kept_for(0) == 0);
   const Case each = make_case("kda", {.tokens = 6, .dk = 3, .dv = 2});
   const auto all = keeping(each.sequence);
@@ -314,9 +298,9 @@ TEST_CASE("half of what is kept so is left after its half-life", "[keeping]") {
   Matrix<double> alpha = each.sequence.at("alpha").all<double>();
   if (each.sequence.gates_are_logs) alpha = alpha.array().exp().matrix();
   for (Index t = 0; t < 6; ++t) {
-    CHECK(std::abs(all->mean[t] - std::cbrt(alpha.row(t).prod())) < exact);
-    CHECK(std::abs(all->least[t] - alpha.row(t).minCoeff()) < exact);
-    CHECK(std::abs(keeping_of_channel(each.sequence, 1)->mean[t] - alpha(t, 1)) < exact);
+    CHECK(std::abs(all->mean[t] - std::cbrt(alpha.row(t).prod())) < exact_loss);
+    CHECK(std::abs(all->least[t] - alpha.row(t).minCoeff()) < exact_loss);
+    CHECK(std::abs(keeping_of_channel(each.sequence, 1)->mean[t] - alpha(t, 1)) < exact_loss);
   }
   CHECK_THROWS_AS(keeping_of_channel(each.sequence, 3), InputError);
   const auto left = kept_between(each.sequence, 1, 4);
@@ -324,9 +308,9 @@ TEST_CASE("half of what is kept so is left after its half-life", "[keeping]") {
   const Vector<double> product =
       (alpha.row(2).array() * alpha.row(3).array() * alpha.row(4).array()).transpose();
   CHECK(left->channels == 3);
-  CHECK(std::abs(left->least - product.minCoeff()) < exact);
-  CHECK(std::abs(left->most - product.maxCoeff()) < exact);
-  CHECK(std::abs(left->mean - std::cbrt(product.prod())) < exact);
+  CHECK(std::abs(left->least - product.minCoeff()) < exact_loss);
+  CHECK(std::abs(left->most - product.maxCoeff()) < exact_loss);
+  CHECK(std::abs(left->mean - std::cbrt(product.prod())) < exact_loss);
   CHECK(kept_between(each.sequence, 3, 3)->mean == 1);
   CHECK_THROWS_AS(kept_between(each.sequence, 4, 3), InputError);
   CHECK_THROWS_AS(kept_between(each.sequence, 0, 6), InputError);
@@ -338,24 +322,24 @@ TEST_CASE("half of what is kept so is left after its half-life", "[keeping]") {
   CHECK(values->array == "mu");
   CHECK(values->channels == 2);
   const Matrix<double> mu = by_value.sequence.at("mu").all<double>();
-  CHECK(std::abs(values->least[2] - mu.row(2).minCoeff()) < exact);
+  CHECK(std::abs(values->least[2] - mu.row(2).minCoeff()) < exact_loss);
   const Case fixed = make_case("lightning", {.tokens = 4, .dk = 3, .dv = 2});
   const auto slope = keeping(fixed.sequence);
   REQUIRE(slope);
   CHECK(slope->array.empty());
-  CHECK(std::abs(slope->mean[3] - std::exp(-fixed.sequence.parameter("slope"))) < exact);
+  CHECK(std::abs(slope->mean[3] - std::exp(-fixed.sequence.parameter("slope"))) < exact_loss);
 }
 
 TEST_CASE("keys keep their cosines in three channels, and lie in their main directions", "[keys]") {
   Matrix<double> keys(4, 3);
   keys << 2, 0, 0, 0, 3, 0, 1, 1, 1, 0, 0, 0;
   const KeyDirections found = key_directions(keys);
-  CHECK(std::abs(found.explained.sum() - 1) < exact);
+  CHECK(std::abs(found.explained.sum() - 1) < exact_loss);
   CHECK(found.explained[0] >= found.explained[1]);
-  CHECK(std::abs(found.points.row(0).norm() - 1) < exact);
+  CHECK(std::abs(found.points.row(0).norm() - 1) < exact_loss);
   CHECK(found.points.row(3).norm() == 0);
-  CHECK(std::abs(found.points.row(0).dot(found.points.row(1))) < exact);
-  CHECK(std::abs(found.points.row(0).dot(found.points.row(2)) - 1 / std::sqrt(3.0)) < exact);
+  CHECK(std::abs(found.points.row(0).dot(found.points.row(1))) < exact_loss);
+  CHECK(std::abs(found.points.row(0).dot(found.points.row(2)) - 1 / std::sqrt(3.0)) < exact_loss);
   CHECK(key_directions(Matrix<double>::Zero(2, 1)).points.norm() == 0);
   CHECK(key_directions(Matrix<double>(0, 0)).points.rows() == 0);
 }
@@ -384,7 +368,7 @@ TEST_CASE("a batch that is gathered is recalled once its last word has been", "[
       const Matrix<double> answer = memory_answers(*each.variant, each.sequence, states, pair.keys);
       const double lengths = answer.norm() * pair.values.norm();  // no row rule: directions are compared
       const double cosine = lengths > 0 ? answer.row(0).dot(pair.values.row(0)) / lengths : 0;
-      CHECK(std::abs(known.shares(1, static_cast<Index>(m)) - cosine) < exact);
+      CHECK(std::abs(known.shares(1, static_cast<Index>(m)) - cosine) < exact_loss);
     }
 
     for (const Index token : {4, 5, 7}) {
@@ -438,10 +422,10 @@ TEST_CASE("the error beside a gradient is a difference only where the loss asks 
     REQUIRE(moment);
     REQUIRE(moment->outer);
     CHECK(moment->outer->is_difference == is_difference);
-    const Matrix<double> v = row(each, "v", 3);
+    const Matrix<double> v = each.row("v", 3);
     const Matrix<double> there =
-        row(each, "k", 3) * moment->step.problem.at.front() * (is_difference ? 1.0 : 0.0);
-    CHECK((moment->outer->error.transpose() - (there - v)).cwiseAbs().maxCoeff() < exact);
+        each.row("k", 3) * moment->step.problem.at.front() * (is_difference ? 1.0 : 0.0);
+    CHECK((moment->outer->error.transpose() - (there - v)).cwiseAbs().maxCoeff() < exact_loss);
   }
 }
 
@@ -459,7 +443,7 @@ TEST_CASE(
     CHECK(outer->along_key == along_key);
     CHECK((outer->error + moment->outer->error).cwiseAbs().maxCoeff() == 0);
     const Matrix<double>& written = moment->written.front();
-    CHECK((outer->key * outer->error.transpose() - written).cwiseAbs().maxCoeff() < exact);
+    CHECK((outer->key * outer->error.transpose() - written).cwiseAbs().maxCoeff() < exact_loss);
     CHECK(outer->key.dot(moment->outer->key) > 0);
   }
   // With momentum the step is no longer that of one word.

@@ -392,12 +392,8 @@ TEST_CASE("strengths are the same however many tokens are looked at together", "
 
 namespace {
 
-constexpr double exact = 1e-12;
+constexpr double exact_read = 1e-12;
 constexpr RandomCase random_sizes = {.tokens = 9, .dk = 5, .dv = 5};
-
-Matrix<double> row(const Case& each, const char* name, Index token) {
-  return each.sequence.at(name).rows<double>(token, 1);
-}
 
 double apart(const Vector<double>& x, const Matrix<double>& row) {
   return (x.transpose() - row).cwiseAbs().maxCoeff();
@@ -413,7 +409,7 @@ TEST_CASE("outputs read the memory after the token's own write", "[reading]") {
     const Output output = each.run(Form::recurrent);
     for (const Index token : {0, 4, 8}) {
       const ReadMoments read = read_moments(*each.variant, each.sequence, token);
-      CHECK(apart(read.after, output.o.row(token)) <= exact);
+      CHECK(apart(read.after, output.o.row(token)) <= exact_read);
       CHECK(read.difference() > 0);
     }
   }
@@ -425,17 +421,17 @@ TEST_CASE("outputs with the order apply_first read the memory before the token's
     const Case each = random_case(find_variant(id), {.options = {{"order", "apply_first"}}}, random_sizes);
     const Output output = each.run(Form::recurrent);
     for (const Index token : {0, 4, 8})
-      CHECK(apart(read_moments(*each.variant, each.sequence, token).before, output.o.row(token)) <= exact);
+      CHECK(apart(read_moments(*each.variant, each.sequence, token).before, output.o.row(token)) <=
+            exact_read);
   }
 }
 
 TEST_CASE("linear attention read before its write lacks (q k) v", "[reading]") {
   const Case each = random_case(find_variant("linear"), {}, random_sizes);
   const ReadMoments read = read_moments(*each.variant, each.sequence, 6);
-  const double own =
-      each.sequence.parameter("scale") * row(each, "q", 6).row(0).dot(row(each, "k", 6).row(0));
-  CHECK(apart(read.after - read.before, own * row(each, "v", 6)) <= exact);
-  CHECK(std::abs(read.difference() - (own * row(each, "v", 6)).norm() / read.after.norm()) <= exact);
+  const double own = each.sequence.parameter("scale") * each.row("q", 6).row(0).dot(each.row("k", 6).row(0));
+  CHECK(apart(read.after - read.before, own * each.row("v", 6)) <= exact_read);
+  CHECK(std::abs(read.difference() - (own * each.row("v", 6)).norm() / read.after.norm()) <= exact_read);
 }
 
 TEST_CASE("LaCT reads before its batch is written or after it, as it is told", "[reading]") {
@@ -447,7 +443,7 @@ TEST_CASE("LaCT reads before its batch is written or after it, as it is told", "
     const bool is_before = std::string_view(order) == "apply_first";
     for (const Index token : {0, 4, 5, 7, 8}) {
       const ReadMoments read = read_moments(*each.variant, each.sequence, token);
-      CHECK(apart(is_before ? read.before : read.after, output.o.row(token)) <= exact);
+      CHECK(apart(is_before ? read.before : read.after, output.o.row(token)) <= exact_read);
       CHECK(read.difference() > 1e-3);
     }
   }

@@ -23,16 +23,16 @@ const Variant* joint_after(std::size_t stop) {
   return rule.position ? &find_variant(rule.variant) : nullptr;
 }
 
-struct Sizes {
+struct AwkwardSizes {
   Index tokens;
   Index dk;
   Index dv;
   bool log_gates;
 };
-constexpr Sizes awkward[] = {{1, 1, 1, false}, {5, 3, 1, true}, {41, 5, 3, false}, {66, 7, 9, true}};
+constexpr AwkwardSizes awkward[] = {{1, 1, 1, false}, {5, 3, 1, true}, {41, 5, 3, false}, {66, 7, 9, true}};
 
 /// Random inputs to a joint at a position, gates of 0 and 1 among them.
-Case case_at(const Variant& joint, double position, const Sizes& sizes) {
+Case case_at(const Variant& joint, double position, const AwkwardSizes& sizes) {
   return random_case(joint, {.parameters = {{rail_parameter, position}}},
                      {.tokens = sizes.tokens,
                       .dk = sizes.dk,
@@ -234,7 +234,7 @@ TEST_CASE("a sentence says which symbol moves and where it stands, or why the ra
 }
 
 TEST_CASE("at its ends what joins two rules is them, bit for bit, in every form", "[rail]") {
-  for (const Sizes& sizes : awkward) {
+  for (const AwkwardSizes& sizes : awkward) {
     for (std::size_t stop = 0; stop + 1 < rail().size(); ++stop) {
       const Variant* joint = joint_after(stop);
       if (!joint) continue;
@@ -251,7 +251,7 @@ TEST_CASE("at its ends what joins two rules is them, bit for bit, in every form"
 }
 
 TEST_CASE("between its ends it is what its definition says", "[rail]") {
-  for (const Sizes& sizes : awkward) {
+  for (const AwkwardSizes& sizes : awkward) {
     for (std::size_t stop = 0; stop <= last_joined; ++stop) {
       for (const double position : positions) {
         const Case each = case_at(*joint_after(stop), position, sizes);

@@ -20,26 +20,26 @@ using namespace palimpsest::testing;
 
 namespace {
 
-using Rows = Matrix<double>;
+using RowMatrix = Matrix<double>;
 
 struct Golden {
   Program<double> program;
-  Rows initial;
-  Rows o;
-  Rows final_state;
+  RowMatrix initial;
+  RowMatrix o;
+  RowMatrix final_state;
 };
 
 /// Read it: rows of numbers, further axes side by side.
-Rows rows_of(const Array& array) {
+RowMatrix rows_of(const Array& array) {
   const Index count = array.shape[0];
-  Rows rows(count, array.size() / count);
+  RowMatrix rows(count, array.size() / count);
   for (Index i = 0; i < array.size(); ++i) rows.data()[i] = array[i];
   return rows;
 }
 
 /// A state [p, K, V] or [K, V] with its parts one above the other.
-Rows state_of(const Array& array) {
-  Rows state(array.size() / array.shape.back(), array.shape.back());
+RowMatrix state_of(const Array& array) {
+  RowMatrix state(array.size() / array.shape.back(), array.shape.back());
   for (Index i = 0; i < array.size(); ++i) state.data()[i] = array[i];
   return state;
 }
@@ -56,7 +56,7 @@ Golden read_golden(const std::string& name) {
   const auto given = [&](const char* field) -> const Array& {
     return npz.arrays.at(std::string("prog_") + field);
   };
-  const auto rows = [&](const char* field) { return has(field) ? rows_of(given(field)) : Rows(); };
+  const auto rows = [&](const char* field) { return has(field) ? rows_of(given(field)) : RowMatrix(); };
   Program<double> program{.q = rows("q"),
                           .k = rows("b"),
                           .v = rows("w"),
@@ -77,7 +77,7 @@ Golden read_golden(const std::string& name) {
                        .erase_key = true,
                        .plain_write = has("kx")};
   if (has("lift_h")) {
-    const Rows h = rows("lift_h").transpose();
+    const RowMatrix h = rows("lift_h").transpose();
     program.structure.parts = std::string_view("XYZ").substr(0, static_cast<std::size_t>(h.cols()));
     program.erase_sight = h.replicate(program.rows(), 1);
     program.read_sight = h.replicate(program.reads(), 1);
@@ -86,27 +86,27 @@ Golden read_golden(const std::string& name) {
           state_of(npz.arrays.at("final_state"))};
 }
 
-Rows middle(const Rows& table, Index first, Index count) {
-  return table.size() == 0 ? table : Rows(table.middleRows(first, count));
+RowMatrix middle(const RowMatrix& table, Index first, Index count) {
+  return table.size() == 0 ? table : RowMatrix(table.middleRows(first, count));
 }
 
 /// Runs `size` rows at a time through `engine`. What reads a state between two pieces, an erase of a later
 /// piece included, is answered from that state; what reads one inside a piece is a read of that piece
 /// (spec 2.3).
 template <class Engine>
-Rows run_in_pieces(const Program<double>& program, Rows& S, Index size, Engine engine) {
+RowMatrix run_in_pieces(const Program<double>& program, RowMatrix& S, Index size, Engine engine) {
   const Index N = program.rows();
   const Index V = program.v.cols();
-  Rows o(program.reads(), V);
-  Rows found = Rows::Zero(N, V);  // what the erases of later pieces have read
+  RowMatrix o(program.reads(), V);
+  RowMatrix found = RowMatrix::Zero(N, V);  // what the erases of later pieces have read
   for (Index first = 0; first <= N; first += size) {
     const Index count = std::min(size, N - first);
     const auto is_inside = [&](Index time) { return time > first && time < first + count; };
-    const auto ask = [&](const Rows& x, const Rows& sights, Index row) -> Rows {
+    const auto ask = [&](const RowMatrix& x, const RowMatrix& sights, Index row) -> RowMatrix {
       return x.row(row) * (sights.size() == 0 ? S : seen<double>(S, sights.row(row)));
     };
     struct Asker {
-      Rows* answers;
+      RowMatrix* answers;
       Index row;
     };
     std::vector<Asker> inside;
@@ -121,9 +121,10 @@ Rows run_in_pieces(const Program<double>& program, Rows& S, Index size, Engine e
                           .transition = middle(program.transition, first, count),
                           .inject = middle(program.inject, first, count),
                           .erase_sight = middle(program.erase_sight, first, count)};
-    std::vector<Rows> queries;
-    std::vector<Rows> sights;
-    const auto serve = [&](const Rows& x, const Rows& all_sights, Index time, Rows& answers, Index row) {
+    std::vector<RowMatrix> queries;
+    std::vector<RowMatrix> sights;
+    const auto serve = [&](const RowMatrix& x, const RowMatrix& all_sights, Index time, RowMatrix& answers,
+                           Index row) {
       if (time == first) answers.row(row) = ask(x, all_sights, row);
       if (!is_inside(time)) return;
       inside.push_back({&answers, row});
@@ -148,14 +149,14 @@ Rows run_in_pieces(const Program<double>& program, Rows& S, Index size, Engine e
     piece.read_sight.resize(static_cast<Index>(sights.size()), program.read_sight.cols());
     for (std::size_t s = 0; s < queries.size(); ++s) piece.q.row(static_cast<Index>(s)) = queries[s];
     for (std::size_t s = 0; s < sights.size(); ++s) piece.read_sight.row(static_cast<Index>(s)) = sights[s];
-    const Rows answers = engine(piece, S);
+    const RowMatrix answers = engine(piece, S);
     for (std::size_t s = 0; s < inside.size(); ++s)
       inside[s].answers->row(inside[s].row) = answers.row(static_cast<Index>(s));
   }
   return o;
 }
 
-double error(const Rows& got, const Rows& expected) {
+double error(const RowMatrix& got, const RowMatrix& expected) {
   REQUIRE(got.rows() == expected.rows());
   REQUIRE(got.cols() == expected.cols());
   return (got - expected).cwiseAbs().maxCoeff() / expected.cwiseAbs().maxCoeff();
@@ -165,19 +166,19 @@ double error(const Rows& got, const Rows& expected) {
 double worst_error(const Golden& golden) {
   double worst = 0;
   const auto check = [&](const auto& run) {
-    Rows S = golden.initial;
-    const Rows o = run(S);
+    RowMatrix S = golden.initial;
+    const RowMatrix o = run(S);
     worst = std::max({worst, error(o, golden.o), error(S, golden.final_state)});
   };
-  check([&](Rows& S) { return parallel(golden.program, S); });
-  check([&](Rows& S) {
+  check([&](RowMatrix& S) { return parallel(golden.program, S); });
+  check([&](RowMatrix& S) {
     return run_in_pieces(golden.program, S, 1,
-                         [](const auto& piece, Rows& state) { return recurrent(piece, state); });
+                         [](const auto& piece, RowMatrix& state) { return recurrent(piece, state); });
   });
   for (const Index size : {1, 2, 4, 7, 20, 21, 64}) {
-    check([&](Rows& S) {
+    check([&](RowMatrix& S) {
       return run_in_pieces(golden.program, S, size,
-                           [](const auto& piece, Rows& state) { return chunk(piece, state); });
+                           [](const auto& piece, RowMatrix& state) { return chunk(piece, state); });
     });
   }
   return worst;
@@ -319,7 +320,8 @@ TEST_CASE("a required parameter that nobody gave does not change what a rule com
   }
 }
 
-// Rows as maps of a state column, for every structure that a program can have, against the recurrent engine.
+// RowMatrix as maps of a state column, for every structure that a program can have, against the recurrent
+// engine.
 
 namespace {
 

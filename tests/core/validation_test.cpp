@@ -11,7 +11,7 @@ using namespace palimpsest::testing;
 namespace {
 
 /// Three tokens, two key and two value channels: right for gated_deltanet.
-Arrays three_tokens() {
+Arrays arrays_of_three() {
   return {{"q", filled({3, 2}, 1)},
           {"k", filled({3, 2}, 1)},
           {"v", filled({3, 2}, 1)},
@@ -32,7 +32,7 @@ std::string refusal(const char* id, const Arrays& arrays, const Settings& settin
 /// The refusal of gated_deltanet after `change`.
 template <class Change>
 std::string refusal_after(Change change) {
-  Arrays arrays = three_tokens();
+  Arrays arrays = arrays_of_three();
   change(arrays);
   return refusal("gated_deltanet", arrays);
 }
@@ -150,7 +150,7 @@ TEST_CASE("head counts must fit") {
 }
 
 TEST_CASE("arrays that a variant does not know are listed, not refused") {
-  Arrays arrays = three_tokens();
+  Arrays arrays = arrays_of_three();
   arrays["o"] = filled({1}, 0);
   arrays["scale"] = filled({1}, 2);
   const SequenceBatch batch =
