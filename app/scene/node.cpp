@@ -13,6 +13,7 @@ Content& Content::operator=(const Content& other) = default;
 Content& Content::operator=(Content&& other) noexcept = default;
 Content::~Content() = default;
 
+Node::Node() : content(Text()) {}
 Node::Node(Content content) : content(std::move(content)) {}
 Node::Node(const Node& other) = default;
 Node::Node(Node&& other) noexcept = default;

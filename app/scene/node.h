@@ -360,6 +360,7 @@ struct Sizing {
 };
 
 struct Node {
+  Node();  // words, none
   Node(Content content);
   Node(const Node& other);
   Node(Node&& other) noexcept;
