@@ -12,7 +12,6 @@
 #include <functional>
 #include <random>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "app/session/presets.h"

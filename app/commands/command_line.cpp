@@ -5,19 +5,11 @@
 #include <CLI/CLI.hpp>
 #include <Eigen/Core>
 #include <algorithm>
-#include <chrono>
 #include <condition_variable>
 #include <csignal>
-#include <ctime>
-#include <exception>
 #include <iostream>
 #include <mutex>
-#include <new>
-#include <ostream>
 #include <span>
-#include <stdexcept>
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include "app/commands/options.h"

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <chrono>
-#include <csignal>
 #include <functional>
 #include <ostream>
 #include <stop_token>

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <utility>
-#include <vector>
 
 #include "app/session/words.h"
 #include "core/base/error.h"

@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <string_view>
-#include <utility>
 
 #include "app/gl/texture.h"
 #include "core/base/colour_map.h"

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "app/gl/context_local.h"
 #include "app/widgets/text.h"

@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <span>
-#include <utility>
 
 namespace palimpsest::scene {
 
@@ -25,7 +24,6 @@ Nodes::Nodes(std::initializer_list<ListedNode> list) {
   reserve(list.size());
   for (const ListedNode& listed : list) push_back(std::move(listed.node));
 }
-
 
 Node Node::named(std::string_view piece) && {
   name = piece;

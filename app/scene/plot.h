@@ -2,7 +2,6 @@
 
 #include <imgui.h>
 
-#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>

@@ -2,14 +2,12 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <atomic>
 #include <new>
 #include <tuple>
 
 #include "app/session/words.h"
 #include "core/base/error.h"
 #include "core/contract/output.h"
-#include "core/insight/stability.h"
 #include "core/proof/faults.h"
 #include "core/rules/backend.h"
 #include "core/rules/row_rule.h"

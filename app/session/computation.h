@@ -2,7 +2,6 @@
 
 #include <array>
 #include <atomic>
-#include <functional>
 #include <iterator>
 #include <memory>
 #include <mutex>

@@ -8,8 +8,6 @@
 #include <set>
 
 #include "app/session/words.h"
-#include "core/base/error.h"
-#include "core/io/array_file.h"
 #include "core/io/capture.h"
 #include "core/variants/variants.h"
 

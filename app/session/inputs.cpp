@@ -5,7 +5,6 @@
 #include <cmath>
 #include <tuple>
 
-#include "app/session/edits.h"
 #include "app/session/presets.h"
 #include "app/session/words.h"
 #include "core/base/array.h"

@@ -4,13 +4,10 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <span>
-#include <utility>
 
 #include "app/session/json_fields.h"
 #include "app/session/state.h"
-#include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/io/file.h"
 
 namespace palimpsest {
 

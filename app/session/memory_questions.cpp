@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <tuple>
 
 #include "app/session/session.h"
 #include "app/session/words.h"

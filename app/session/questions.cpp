@@ -8,7 +8,6 @@
 #include <stdexcept>
 
 #include "app/session/words.h"
-#include "core/base/error.h"
 
 namespace palimpsest {
 

@@ -13,8 +13,6 @@
 #include "app/session/words.h"
 #include "core/base/error.h"
 #include "core/base/stop.h"
-#include "core/race/race.h"
-#include "core/race/report.h"
 #include "core/variants/variants.h"
 
 namespace palimpsest {

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
-#include <vector>
 #include "app/session/computation.h"
 
 namespace palimpsest {

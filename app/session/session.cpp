@@ -4,12 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <optional>
 
-#include "app/session/computation.h"
 #include "app/session/memory_questions.h"
 #include "app/session/presets.h"
-#include "app/session/state.h"
 #include "app/session/words.h"
 #include "core/base/error.h"
 #include "core/base/text.h"

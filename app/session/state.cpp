@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <span>
-#include <tuple>
 #include <utility>
 
 #include "app/session/devices.h"

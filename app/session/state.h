@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <deque>
 #include <filesystem>
-#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>

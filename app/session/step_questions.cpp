@@ -8,7 +8,6 @@
 #include "core/base/error.h"
 #include "core/base/stop.h"
 #include "core/contract/output.h"
-#include "core/insight/provenance.h"
 #include "core/proof/faults.h"
 
 namespace palimpsest {

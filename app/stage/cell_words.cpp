@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "app/stage/box.h"
 #include "app/stage/ranges.h"

@@ -8,7 +8,6 @@
 #include "app/scene/parts.h"
 #include "app/scene/plot.h"
 #include "app/widgets/chart.h"
-#include "app/widgets/formula.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {

@@ -6,15 +6,12 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <span>
 
 #include "app/scene/parts.h"
-#include "app/session/kept.h"
 #include "app/session/paths.h"
 #include "app/session/presets.h"
 #include "app/session/state.h"
 #include "app/session/words.h"
-#include "app/stage/cell_words.h"
 #include "app/studio/guarded.h"
 #include "app/widgets/text.h"
 #include "core/base/error.h"

@@ -4,9 +4,7 @@
 #include <imgui_internal.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <map>
 #include <regex>
 #include <sstream>
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "app/gl/context_local.h"
 #include "app/scene/window.h"

@@ -9,7 +9,6 @@
 #include <numeric>
 
 #include "app/stage/box.h"
-#include "app/stage/cell_words.h"
 #include "app/widgets/style.h"
 #include "core/formula/expression.h"
 #include "core/insight/provenance.h"

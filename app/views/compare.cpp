@@ -8,7 +8,6 @@
 #include "app/gl/context_local.h"
 #include "app/scene/draw.h"
 #include "app/scene/window.h"
-#include "app/session/compared_sides.h"
 #include "app/views/answers.h"
 #include "app/views/floor.h"
 #include "app/views/line_looks.h"

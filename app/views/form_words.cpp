@@ -6,7 +6,6 @@
 #include <cmath>
 #include <initializer_list>
 
-#include "app/session/computation.h"
 #include "app/session/prove_questions.h"
 #include "app/session/words.h"
 #include "app/widgets/text.h"

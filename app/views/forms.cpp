@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "app/scene/draw.h"
 #include "app/session/computation.h"

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <memory>
-#include <utility>
 
 #include "app/scene/window.h"
 #include "app/views/adjusting.h"

@@ -12,7 +12,6 @@
 #include "core/base/text.h"
 #include "core/formula/notation.h"
 #include "core/insight/memory_change.h"
-#include "core/insight/recall.h"
 
 namespace palimpsest {
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <set>
 
 #include "app/gl/context_local.h"
 #include "app/scene/draw.h"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <string>
 #include <utility>
 
 #include "app/gl/context_local.h"

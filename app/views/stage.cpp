@@ -14,7 +14,6 @@
 #include "app/stage/draw.h"
 #include "app/stage/head.h"
 #include "app/stage/layout.h"
-#include "app/studio/application.h"
 #include "app/views/form_words.h"
 #include "app/views/panels.h"
 #include "app/views/symbol_tip.h"

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "app/stage/box.h"
-#include "app/stage/cell_words.h"
 #include "app/views/floor.h"
 #include "app/widgets/text.h"
 #include "core/base/text.h"

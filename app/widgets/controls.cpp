@@ -1,12 +1,9 @@
 #include "app/widgets/controls.h"
 
-#include <imgui.h>
 #include <imgui_internal.h>  // to build buttons of our own
 
 #include <algorithm>
 #include <cmath>
-#include <string>
-#include <string_view>
 
 #include "app/widgets/text.h"
 

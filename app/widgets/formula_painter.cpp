@@ -14,8 +14,6 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
-#include <memory>
-#include <ranges>
 #include <span>
 #include <string_view>
 #include <type_traits>

@@ -1,14 +1,12 @@
 #include "app/widgets/text.h"
 
 #include <fmt/format.h>
-#include <imgui.h>
 #include <imgui_internal.h>  // whether a tip is shown already
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "app/gl/context_local.h"

@@ -9,7 +9,6 @@
 #include <imgui.h>
 
 #include <array>
-#include <ctime>
 #include <vector>
 
 #include "app/gl/canvas.h"

@@ -3,8 +3,6 @@
 #include <imgui.h>
 #include <imgui_internal.h>  // for the time that the pointer has rested
 
-#include <cstdlib>
-
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif

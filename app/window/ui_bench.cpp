@@ -6,12 +6,10 @@
 #include <cfloat>
 #include <chrono>
 #include <cmath>
-#include <ctime>
 #include <fstream>
 #include <functional>
 #include <iterator>
 #include <sstream>
-#include <string>
 #include <thread>
 
 #include "app/scene/parts.h"

@@ -13,7 +13,6 @@
 #include <atomic>
 #include <exception>
 #include <limits>
-#include <utility>
 
 #include "app/gl/canvas.h"
 #include "app/window/pace.h"

@@ -4,7 +4,6 @@
 #include <imgui.h>
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <optional>
 #include <ranges>
@@ -12,7 +11,6 @@
 #include <tuple>
 #include <utility>
 
-#include "app/commands/command_line.h"
 #include "app/commands/options.h"
 #include "app/scene/parts.h"
 #include "app/session/kept.h"

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "core/base/matrix.h"
 #include "core/rules/run_times.h"

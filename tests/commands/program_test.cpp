@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "app/commands/command_line.h"
 #include "app/commands/options.h"

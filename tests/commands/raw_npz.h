@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <zip.h>
 
-#include <bit>
 #include <cstring>
 #include <filesystem>
 #include <map>

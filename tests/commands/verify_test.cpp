@@ -1,5 +1,4 @@
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "core/contract/variant.h"
 #include "core/proof/faults.h"

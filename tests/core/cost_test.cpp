@@ -1,7 +1,6 @@
 #include "core/insight/cost.h"
 
 #include <cmath>
-#include <set>
 
 #include "core/base/error.h"
 #include "core/costs/costs.h"

@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <limits>
-#include <stop_token>
 
 #include "core/base/error.h"
 #include "core/insight/learning.h"

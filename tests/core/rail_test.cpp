@@ -3,7 +3,6 @@
 #include "core/variants/rail.h"
 
 #include <cmath>
-#include <random>
 
 #include "core/base/error.h"
 #include "core/proof/reference_run.h"

@@ -1,7 +1,6 @@
 #include "tests/core/random_expression.h"
 
 #include <cctype>
-#include <map>
 #include <regex>
 
 namespace palimpsest::testing {

@@ -1,5 +1,3 @@
-#include <limits>
-
 #include "core/base/error.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"

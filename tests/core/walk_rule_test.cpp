@@ -3,7 +3,6 @@
 
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
-#include <cmath>
 
 #include "core/base/error.h"
 #include "tests/catch.h"

@@ -2,8 +2,6 @@
 #include <imgui_te_context.h>
 #include <imgui_te_engine.h>
 
-#include <algorithm>
-
 #include "app/session/paths.h"
 #include "app/session/presets.h"
 #include "app/studio/application.h"

@@ -5,7 +5,6 @@
 #include <concepts>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "app/scene/parts.h"

@@ -1,7 +1,6 @@
 // Whether every text has its room: in every workspace, for every rule and form, on every page, at usual
 // sizes.
 
-#include <algorithm>
 #include <functional>
 
 #include "app/views/answers.h"

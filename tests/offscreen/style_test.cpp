@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"

@@ -1,6 +1,5 @@
 #include "app/session/computation.h"
 
-#include <future>
 #include <latch>
 
 #include "app/session/step_questions.h"

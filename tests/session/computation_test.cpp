@@ -1,7 +1,6 @@
 #include "app/session/computation.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "app/session/presets.h"

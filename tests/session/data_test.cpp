@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <cmath>
-#include <limits>
 
 #include "app/session/computation.h"
 #include "app/session/inputs.h"

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 
 #include "app/session/presets.h"
 #include "core/base/error.h"

@@ -1,8 +1,5 @@
 #include "core/io/array_file.h"
 
-#include <bit>
-#include <limits>
-
 #include "tests/core/io/files.h"
 #include "tests/core/io/safetensors_bytes.h"
 
