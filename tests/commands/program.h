@@ -28,8 +28,8 @@ class Program {
     const std::string error = folder_ / "error";
     process_ = fork();
     if (process_ == 0) {
-      dup2(open(out.c_str(), O_WRONLY | O_CREAT, 0600), STDOUT_FILENO);
-      dup2(open(error.c_str(), O_WRONLY | O_CREAT, 0600), STDERR_FILENO);
+      dup2(::open(out.c_str(), O_WRONLY | O_CREAT, 0600), STDOUT_FILENO);
+      dup2(::open(error.c_str(), O_WRONLY | O_CREAT, 0600), STDERR_FILENO);
       execv(argv.front(), argv.data());
       _exit(127);
     }

@@ -31,7 +31,7 @@ TEST_CASE("no room defines what another one declares", "[rooms]") {
       // Whoever looks up what a formula calls must know all functions, and some are a variant's own.
       "palimpsest::functions: declared in core/formula/expression.h, defined in core/variants/variants.cpp",
       // A frame calls for what lies around the panels, and for the workspaces; the views stand after it.
-      "palimpsest::draw_overlays: declared in app/studio/workspaces.h, defined in app/views/panels.cpp",
+      "palimpsest::draw_overlays: declared in app/studio/workspaces.h, defined in app/views/workspaces.cpp",
       "palimpsest::draw_top_bar: declared in app/studio/workspaces.h, defined in app/views/bars.cpp",
       "palimpsest::draw_status: declared in app/studio/workspaces.h, defined in app/views/bars.cpp",
       "palimpsest::workspaces: declared in app/studio/workspaces.h, defined in app/views/workspaces.cpp"};

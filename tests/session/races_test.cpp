@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "app/session/devices.h"
+#include "app/session/json_fields.h"
 #include "app/session/state.h"
 #include "core/base/error.h"
 #include "core/variants/variants.h"
@@ -356,8 +357,6 @@ TEST_CASE("presets choose rules and forms and leave lengths and sizes", "[races]
 }
 
 namespace {
-
-using Json = nlohmann::json;
 
 /// Everything that a report can hold, with numbers that no shorter decimal is.
 RaceReport full_report() {
