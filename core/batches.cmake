@@ -1,14 +1,13 @@
 # Compiles the sources of `target` in batches of one room each, alike in size, up to `bytes` of text, and no more than
 # PALIMPSEST_BATCH: what a room includes is then read, and its templates are instantiated, once a batch, not once a
 # source, which is more than half of the time. Names of anonymous namespaces are therefore unique within a room. Sources
-# with flags of their own are compiled alone, and so are those of the rooms after ALONE.
+# with flags of their own are compiled alone.
 function(compile_in_batches target bytes)
   if(PALIMPSEST_BATCH EQUAL 0)
     return()
   elseif(bytes GREATER PALIMPSEST_BATCH)
     set(bytes ${PALIMPSEST_BATCH})
   endif()
-  cmake_parse_arguments(given "" "" "ALONE" ${ARGN})
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "[.]cpp$")
   list(SORT sources)
@@ -17,10 +16,6 @@ function(compile_in_batches target bytes)
     cmake_path(GET source PARENT_PATH folder)
     cmake_path(RELATIVE_PATH folder BASE_DIRECTORY "${CMAKE_SOURCE_DIR}" OUTPUT_VARIABLE room)
     string(REPLACE "/" "." room "${room}")
-    if(room IN_LIST given_ALONE)
-      set_source_files_properties("${source}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-      continue()
-    endif()
     file(SIZE "${source}" size)
     list(APPEND rooms ${room})
     list(APPEND sources_of_${room} "${source}")

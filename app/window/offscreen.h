@@ -17,6 +17,9 @@ struct FrameTime {
   double driver = 0;     // by the clock, for OpenGL to draw the lists and be done
 };
 
+/// Frames until pictures have faded in and sizes have settled.
+inline constexpr int settling_frames = 30;
+
 /// Draws what a window would show, without a window, a display or a graphics card: this is how
 /// `palimpsest render` makes pictures. Time advances by a sixtieth of a second per frame, so that the same
 /// calls give the same picture.

@@ -48,7 +48,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::microseconds frame_period{16'667};  // of a screen with 60 frames a second
-constexpr int settling_frames = 30;
 constexpr float fastest = 64;        // steps a second while it plays
 constexpr int most_frames = 36'000;  // until a result must be there: ten minutes
 constexpr const char* late = "no result is there after ten minutes";

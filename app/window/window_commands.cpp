@@ -192,9 +192,6 @@ void prepare(Application& application, const Look& look) {
   session.start_history();
 }
 
-/// Draws until pictures have faded in and sizes have settled.
-constexpr int settling_frames = 30;
-
 /// What is written of a picture.
 struct Wanted {
   std::filesystem::path output = {};  // a PNG; empty: none
