@@ -28,6 +28,15 @@ namespace {
 
 const std::vector<std::string> labels(20, " jar");
 
+constexpr float names_reach =
+    3.5F;  // design pixels that words below a picture go beyond its sides, rounded up
+
+/// What keeps clear of all else, and how far it may leave the room, to the sides.
+struct ClearSpot {
+  Rectangle where;
+  float reach = 0;
+};
+
 /// What the Stage shows, laid out in a room whose letters are of the test.
 struct LaidOut {
   LaidOut(const StageView& view, const Rectangle& room, float scale) : ruler(ruler_of(scale)) {
@@ -51,11 +60,49 @@ struct LaidOut {
     });
   }
 
+  /// All that keeps clear of all else: pictures, signs, words, those that lead elsewhere too.
+  std::vector<ClearSpot> pieces() const {
+    std::vector<ClearSpot> all;
+    for (const scene::Placed& spot : placed.inside) {
+      const auto* drawn = std::get_if<scene::Drawn>(&spot.node->content);
+      const std::string kind = spot.node->name.substr(0, spot.node->name.find('/'));
+      const bool is_piece = kind == "piece" || kind == "name" || kind == "line" || kind == "more";
+      if (is_piece || (drawn && drawn->part == "piece"))
+        all.push_back({spot.where, drawn ? 0 : ruler.px(names_reach)});
+    }
+    return all;
+  }
+
   Ruler ruler;
   StageFrame frame;
   scene::Node node;
   scene::Placed placed;
 };
+
+constexpr float slack = 0.1F;  // of sums of single precision at some thousand pixels
+
+std::string words_of(const Rectangle& piece) {
+  return fmt::format("[{:.1f}, {:.1f}] to [{:.1f}, {:.1f}]", piece.minimum.x, piece.minimum.y,
+                     piece.maximum.x, piece.maximum.y);
+}
+
+/// What is wrong with pieces in a room; empty if nothing is.
+std::string fault_of(const std::vector<ClearSpot>& pieces, const Rectangle& room) {
+  if (pieces.size() < 4) return "hardly anything is placed";
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const auto& [piece, reach] = pieces[i];
+    const float aside = slack + reach;
+    const bool is_inside =
+        piece.minimum.x >= room.minimum.x - aside && piece.maximum.x <= room.maximum.x + aside &&
+        piece.minimum.y >= room.minimum.y - slack && piece.maximum.y <= room.maximum.y + slack;
+    if (!is_inside) return words_of(piece) + " leaves " + words_of(room);
+    for (std::size_t j = 0; j < i; ++j) {
+      const Rectangle& other = pieces[j].where;
+      if (overlap(piece, other, slack)) return words_of(other) + " overlaps " + words_of(piece);
+    }
+  }
+  return {};
+}
 
 /// A step of some form of a variant, and what the Stage shows there.
 struct ShownStep {
@@ -233,12 +280,42 @@ TEST_CASE("the step at the cursor is drawn as what it is", "[stage]") {
     CHECK(step.view.lines[step.view.present].sentence.find(solve.sentence) != std::string::npos);
   });
   CHECK(substitutions > 20);
-  for (const char* each : {"overwrite", "two halves", "network", "solve", "flattened", "cell by cell",
-                           "a scaled difference", "flattening", "alone", "words below a strip",
-                           "divided by a number"}) {
+  for (const char* each :
+       {"overwrite", "two halves", "network", "solve", "flattened", "cell by cell", "a scaled difference",
+        "flattening", "alone", "words below a strip", "divided by a number"}) {
     CAPTURE(each);
     CHECK(seen.contains(each));
   }
+}
+
+TEST_CASE("where the Stage puts things nothing overlaps and nothing leaves its room", "[stage]") {
+  // Rooms of windows from 1280 x 800 to 4K, and a corner far from the origin.
+  struct Place {
+    ImVec2 origin;
+    ImVec2 room;
+    float scale;
+  };
+  std::size_t hidden = 0;
+  for_every_step([&](const ShownStep& step) {
+    for (const Place& place : {Place{{300, 140}, {690, 400}, 1}, Place{{380, 160}, {1180, 620}, 1},
+                               Place{{700.5F, 300.25F}, {2400, 1300}, 2}}) {
+      CAPTURE(place.room.x);
+      const Rectangle room = box_at(place.origin, place.room);
+      const LaidOut layout(step.view, room, place.scale);
+      const std::vector<ClearSpot> pieces = layout.pieces();
+      CHECK(fault_of(pieces, room) == "");
+      hidden += layout.named("more/").size();
+      // What waits, and where the cursor stood before, change nothing.
+      const std::vector<ClearSpot> again = LaidOut(step.view, room, place.scale).pieces();
+      REQUIRE(again.size() == pieces.size());
+      for (std::size_t i = 0; i < pieces.size(); ++i) {
+        CHECK(again[i].where.minimum.x == pieces[i].where.minimum.x);
+        CHECK(again[i].where.minimum.y == pieces[i].where.minimum.y);
+        CHECK(again[i].where.maximum.x == pieces[i].where.maximum.x);
+      }
+    }
+  });
+  CHECK(hidden > 10);  // there are lines that are not in sight
 }
 
 TEST_CASE("brackets around pictures are as high as these, and every one closes", "[stage]") {
