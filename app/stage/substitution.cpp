@@ -21,7 +21,6 @@ namespace {
 constexpr float matrix_title = 22;
 constexpr float usual_row = 22;
 constexpr float least_row = 3;
-constexpr float least_row_of_words = 12;
 constexpr float words_room = 64;
 constexpr float coefficient_room = 64;
 constexpr float equals_room = 30;
@@ -48,7 +47,7 @@ class SubstitutionLayout {
 
   void place(ImVec2 origin, ImVec2 room) {
     const auto rows = static_cast<float>(view_.solved.rows);
-    const float beside_words = room.y - px(matrix_title + sum_gap) - px(least_row_of_words) * rows;
+    const float beside_words = room.y - px(matrix_title + sum_gap) - px(row_of_words) * rows;
     const float for_sum = beside_words >= px(least_strips * strip_distance)
                               ? std::min(beside_words, room.y * most_of_height)
                               : room.y * share_of_sum;
@@ -75,7 +74,7 @@ class SubstitutionLayout {
     place_titled(view_.missing, "what is missing", {r, origin.y}, wide, {wide, height});
     placing_.formula("=", {u + wide + px(equals_room) / 2, y + height / 2},
                      {.size = sign_letters, .own = {0.5F, 0.5F}});
-    if (row >= px(least_row_of_words)) {
+    if (row >= px(row_of_words)) {
       for (std::size_t i = 0; i < view_.words.size(); ++i)
         place_beside_row(view_.words[i], i, {n - gap, y}, row, {.room = px(words_room)});
       for (std::size_t i = 0; i < view_.coefficients.size(); ++i)
