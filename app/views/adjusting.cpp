@@ -1,26 +1,15 @@
 #include "app/views/adjusting.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
-#include "app/gl/context_local.h"
 #include "app/session/edits.h"
 #include "app/session/memory_questions.h"
-#include "app/studio/application.h"
 #include "app/views/form_words.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/formula.h"
-#include "app/widgets/text.h"
-#include "core/base/text.h"
 #include "core/insight/learning.h"
 
 namespace palimpsest {
 
 namespace {
-
-using scene::Node;
-using scene::Nodes;
 
 bool takes(const Variant& variant, std::string_view input) {
   return std::ranges::find(variant.inputs, input, &Input::name) != variant.inputs.end();

@@ -1,10 +1,8 @@
 #pragma once
 
-#include "app/scene/node.h"
+#include "app/views/view.h"
 
 namespace palimpsest {
-
-class Application;
 
 /// The sliders that change what goes in: gates, strength, key length, and whatever the variant can be told.
 scene::Node adjusting_numbers(Application& application);

@@ -1,20 +1,8 @@
 #include "app/views/answers.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <utility>
-#include <vector>
-
-#include "app/scene/window.h"
 #include "app/session/scales.h"
-#include "app/studio/application.h"
-#include "app/views/panels.h"
 #include "app/views/underlined_words.h"
 #include "app/views/what_to_look_at.h"
-#include "app/widgets/text.h"
-#include "core/base/text.h"
 
 namespace palimpsest {
 
@@ -84,10 +72,6 @@ std::string row_words(const AnswerTable& table, Index row) {
         visible_label(word.text), word.occurrences.size());
   return words + mark_words(table, row);
 }
-
-using scene::Fit;
-using scene::Gap;
-using scene::Node;
 
 constexpr float low_panel = 230;  // design pixels, as the next
 constexpr float words_width = 330;

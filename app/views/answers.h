@@ -1,15 +1,12 @@
 #pragma once
 
-#include <string>
-#include <string_view>
-
 #include "app/scene/cells.h"
 #include "app/session/memory_questions.h"
+#include "app/views/view.h"
 #include "core/insight/answers.h"
 
 namespace palimpsest {
 
-class Application;
 class Session;
 
 enum class AskedBy { strength, guide, person };

@@ -1,25 +1,11 @@
 #include "app/views/attend.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-
-#include "app/gl/context_local.h"
-#include "app/scene/window.h"
-#include "app/views/panels.h"
 #include "app/views/token_words.h"
 #include "app/widgets/chart.h"
-#include "core/base/text.h"
 
 namespace palimpsest {
 
 namespace {
-
-using scene::Fit;
-using scene::Gap;
-using scene::Node;
-using scene::Nodes;
 
 constexpr double least_chunk = 16;  // pixels: smaller ones would be a grid over everything
 constexpr Index least_block = 8;

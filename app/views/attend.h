@@ -1,13 +1,7 @@
 #pragma once
 
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "app/scene/node.h"
 #include "app/session/attention_questions.h"
-#include "app/studio/application.h"
+#include "app/views/view.h"
 
 // What the panels of Attend share.
 

@@ -1,24 +1,14 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "app/scene/draw.h"
-#include "app/scene/window.h"
 #include "app/views/attend.h"
 #include "app/views/floor.h"
-#include "app/views/panels.h"
 #include "app/views/token_words.h"
+#include "app/views/view.h"
 
 // What the present word reads: the words that are read most beside the squares, all of them under the text.
 
 namespace palimpsest {
 
 namespace {
-
-using scene::Gap;
-using scene::Node;
-using scene::Nodes;
 
 constexpr Index words_before = 4;
 constexpr float zero_among_signs = 0.34F;  // where bars begin in a row of which some hang

@@ -1,13 +1,7 @@
 #pragma once
 
-#include <fmt/format.h>
-
-#include <functional>
-#include <string_view>
-#include <utility>
-
-#include "app/scene/node.h"
 #include "app/session/questions.h"
+#include "app/views/view.h"
 
 namespace palimpsest {
 

@@ -1,30 +1,16 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "app/gl/context_local.h"
-#include "app/scene/window.h"
 #include "app/session/prove_questions.h"
-#include "app/studio/application.h"
 #include "app/studio/command.h"
 #include "app/studio/workspaces.h"
 #include "app/views/form_words.h"
 #include "app/views/found_list.h"
 #include "app/views/story_line.h"
-#include "core/variants/variants.h"
+#include "app/views/view.h"
 
 namespace palimpsest {
 
 namespace {
 
 using scene::Button;
-using scene::Gap;
-using scene::Node;
-using scene::Nodes;
 
 // In design pixels.
 constexpr float narrow_bar = 1400;  // narrower ones say less: their tabs need the room

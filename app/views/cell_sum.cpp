@@ -1,11 +1,5 @@
 #include "app/views/cell_sum.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <limits>
 #include <numeric>
 
 #include "app/stage/box.h"

@@ -1,11 +1,8 @@
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "app/session/step_questions.h"
 #include "app/stage/cell_words.h"
+#include "app/views/view.h"
 #include "core/steps/trace.h"
 
 namespace palimpsest {

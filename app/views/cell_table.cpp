@@ -1,22 +1,10 @@
 #include "app/views/cell_table.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
 #include <cstdlib>
-
-#include "app/gl/context_local.h"
-#include "app/studio/application.h"
-#include "app/widgets/text.h"
 
 namespace palimpsest {
 
 namespace {
-
-using scene::Gap;
-using scene::Node;
-using scene::Nodes;
 
 // In design pixels.
 constexpr float cell_width = 84;

@@ -1,10 +1,8 @@
 #pragma once
 
-#include "app/scene/node.h"
+#include "app/views/view.h"
 
 namespace palimpsest {
-
-class Application;
 
 /// The numbers of one token of what is open, q, k, v and its gates, to be typed over. Why the number that was
 /// typed last is not taken stands above them.

@@ -1,27 +1,15 @@
 #include "app/views/compare.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-
-#include "app/gl/context_local.h"
 #include "app/scene/draw.h"
-#include "app/scene/window.h"
 #include "app/views/answers.h"
 #include "app/views/floor.h"
 #include "app/views/line_looks.h"
-#include "app/views/panels.h"
 #include "app/views/underlined_words.h"
-#include "core/base/text.h"
 #include "core/variants/rail.h"
-#include "core/variants/variants.h"
 
 namespace palimpsest {
 
 namespace {
-
-using scene::Gap;
 
 // In design pixels.
 constexpr float rail_height = 96;

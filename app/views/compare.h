@@ -1,14 +1,8 @@
 #pragma once
 
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "app/scene/node.h"
 #include "app/session/compared_sides.h"
 #include "app/session/computation.h"
-#include "app/studio/application.h"
+#include "app/views/view.h"
 
 // What the panels of Compare share.
 

@@ -1,11 +1,5 @@
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <array>
-#include <cmath>
-#include <memory>
 
-#include "app/gl/context_local.h"
 #include "app/session/compared_sides.h"
 #include "app/stage/head.h"
 #include "app/views/answers.h"
@@ -13,20 +7,14 @@
 #include "app/views/floor.h"
 #include "app/views/line_looks.h"
 #include "app/views/token_words.h"
-#include "core/base/text.h"
+#include "app/views/view.h"
 #include "core/steps/recognised.h"
-#include "core/variants/variants.h"
 
 // What stands in the columns of Compare.
 
 namespace palimpsest {
 
 namespace {
-
-using scene::Fit;
-using scene::Gap;
-using scene::Node;
-using scene::Nodes;
 
 constexpr float number_width = 96;     // of two errors, in design pixels
 constexpr float largest_formula = 21;  // design pixels

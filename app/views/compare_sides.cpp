@@ -1,17 +1,12 @@
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <charconv>
-#include <cmath>
 
-#include "app/gl/context_local.h"
 #include "app/scene/plot.h"
 #include "app/session/compared_sides.h"
 #include "app/studio/command.h"
 #include "app/views/compare.h"
 #include "app/views/line_looks.h"
+#include "app/views/view.h"
 #include "core/variants/rail.h"
-#include "core/variants/variants.h"
 
 // What one can do with the sides of Compare: the rail, rules in a row and between them what leads from one to
 // the next, and the menu of a side.
@@ -19,11 +14,6 @@
 namespace palimpsest {
 
 namespace {
-
-using scene::Fit;
-using scene::Gap;
-using scene::Node;
-using scene::Nodes;
 
 constexpr float buttons_width = 132;  // design pixels
 constexpr float track_height = 26;

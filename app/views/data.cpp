@@ -1,22 +1,13 @@
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cstdlib>
 
-#include "app/scene/window.h"
-#include "app/studio/application.h"
 #include "app/views/adjusting.h"
 #include "app/views/head_tables.h"
 #include "app/views/knob.h"
-#include "app/views/panels.h"
+#include "app/views/view.h"
 
 namespace palimpsest {
 
 namespace {
-
-using scene::Gap;
-using scene::Node;
-using scene::Nodes;
 
 constexpr Index most_segments = 64;  // more heads than this are typed
 

@@ -1,30 +1,19 @@
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <functional>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "app/gl/context_local.h"
-#include "app/scene/window.h"
 #include "app/session/inputs.h"
 #include "app/session/paths.h"
 #include "app/session/presets.h"
-#include "app/studio/application.h"
 #include "app/views/cell_table.h"
 #include "app/views/data_entries.h"
 #include "app/views/found_list.h"
 #include "app/views/head_tables.h"
-#include "app/views/panels.h"
 #include "app/views/story_line.h"
+#include "app/views/view.h"
 #include "app/views/what_to_look_at.h"
 #include "core/base/error.h"
 #include "core/io/capture.h"
-#include "core/variants/variants.h"
 
 namespace palimpsest {
 
@@ -115,10 +104,6 @@ std::vector<const DataEntry*> filtered(std::span<const DataEntry> all, std::stri
 }
 
 namespace {
-
-using scene::Gap;
-using scene::Node;
-using scene::Nodes;
 
 constexpr float narrow = 1280;           // design pixels; in narrower windows the list has less room,
 constexpr float one_below_other = 1240;  // and all that is told of data stands one below the other

@@ -1,27 +1,14 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <optional>
 #include <tuple>
-#include <utility>
 
-#include "app/gl/context_local.h"
-#include "app/scene/window.h"
 #include "app/session/memory_questions.h"
 #include "app/stage/box.h"
-#include "app/studio/application.h"
-#include "app/views/panels.h"
 #include "app/views/stage.h"
+#include "app/views/view.h"
 #include "app/views/why_words.h"
 
 namespace palimpsest {
 
 namespace {
-
-using scene::Fit;
-using scene::Gap;
-using scene::Node;
-using scene::Nodes;
 
 constexpr float line_size = 17;     // of a line's letters, in design pixels
 constexpr float problem_size = 16;  // of those of the loss

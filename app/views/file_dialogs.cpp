@@ -1,17 +1,7 @@
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "app/gl/context_local.h"
-#include "app/scene/window.h"
-#include "app/studio/application.h"
-#include "app/views/panels.h"
+#include "app/views/view.h"
 
 // The cards that ask which file is to be opened, and where something is to be saved.
 
@@ -20,9 +10,6 @@ namespace palimpsest {
 namespace {
 
 namespace fs = std::filesystem;
-using scene::Gap;
-using scene::Node;
-using scene::Nodes;
 
 constexpr float card_width = 600;  // design pixels
 

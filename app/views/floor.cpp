@@ -1,19 +1,11 @@
 #include "app/views/floor.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <optional>
 #include <tuple>
 
-#include "app/gl/context_local.h"
 #include "app/session/scales.h"
-#include "app/studio/application.h"
 #include "app/views/token_words.h"
 #include "app/views/underlined_words.h"
 #include "app/widgets/controls.h"
-#include "core/base/text.h"
 #include "core/insight/memory_change.h"
 
 namespace palimpsest {

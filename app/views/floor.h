@@ -1,16 +1,11 @@
 #pragma once
 
-#include <functional>
-#include <string>
-#include <vector>
-
 #include "app/scene/floor.h"
 #include "app/scene/plot.h"
 #include "app/session/session.h"
+#include "app/views/view.h"
 
 namespace palimpsest {
-
-class Application;
 
 /// The rows that the legend explains: the facts of every word; or rows of another view, which say themselves
 /// how far a word steps; or none that needs a legend.

@@ -1,14 +1,9 @@
 #include "app/views/form_words.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
 #include <initializer_list>
 
 #include "app/session/prove_questions.h"
 #include "app/session/words.h"
-#include "app/widgets/text.h"
 
 namespace palimpsest {
 

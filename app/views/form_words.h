@@ -1,9 +1,7 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "app/session/computation.h"
+#include "app/views/view.h"
 #include "core/insight/cost.h"
 
 namespace palimpsest {

@@ -1,6 +1,3 @@
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <array>
 
 #include "app/scene/draw.h"
@@ -8,22 +5,15 @@
 #include "app/session/step_questions.h"
 #include "app/session/words.h"
 #include "app/stage/ranges.h"
-#include "app/studio/application.h"
 #include "app/studio/command.h"
 #include "app/views/form_words.h"
-#include "app/views/panels.h"
 #include "app/views/prove.h"
-#include "app/widgets/text.h"
+#include "app/views/view.h"
 #include "core/contract/output.h"
-#include "core/variants/variants.h"
 
 namespace palimpsest {
 
 namespace {
-
-using scene::Gap;
-using scene::Node;
-using scene::Nodes;
 
 constexpr Index most_tokens_asked = 1024;  // the record of the parallel form holds n x n matrices
 

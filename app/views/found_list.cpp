@@ -1,13 +1,6 @@
 #include "app/views/found_list.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <utility>
-
 namespace palimpsest {
-
-using scene::Gap;
 
 void FoundList::go_to(std::string id) {
   at = std::move(id);

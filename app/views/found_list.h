@@ -1,10 +1,6 @@
 #pragma once
 
-#include <functional>
-#include <string>
-#include <vector>
-
-#include "app/scene/node.h"
+#include "app/views/view.h"
 
 namespace palimpsest {
 

@@ -1,20 +1,10 @@
 #include "app/views/head_tables.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <limits>
-
 #include "app/session/memory_questions.h"
-#include "app/widgets/text.h"
 
 namespace palimpsest {
 
 namespace {
-
-using scene::Gap;
-using scene::Node;
-using scene::Nodes;
 
 constexpr Index most_heads = 16;
 constexpr Index most_run = 32768;     // of all heads together: each of them is run through by half

@@ -1,10 +1,7 @@
 #pragma once
 
-#include <functional>
-
-#include "app/scene/node.h"
 #include "app/session/inputs.h"
-#include "app/studio/application.h"
+#include "app/views/view.h"
 
 namespace palimpsest {
 

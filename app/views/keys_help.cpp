@@ -1,13 +1,5 @@
-#include "app/views/panels.h"
-
-#include <algorithm>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "app/scene/window.h"
-#include "app/studio/application.h"
 #include "app/studio/command.h"
+#include "app/views/view.h"
 
 namespace palimpsest {
 

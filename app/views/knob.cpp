@@ -1,25 +1,12 @@
 #include "app/views/knob.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <functional>
-
 #include "app/session/step_questions.h"
-#include "app/studio/application.h"
 #include "app/views/awaited.h"
 #include "app/views/form_words.h"
-#include "app/widgets/text.h"
 
 namespace palimpsest {
 
 namespace {
-
-using scene::Fit;
-using scene::Gap;
-using scene::Node;
-using scene::Nodes;
 
 // In design pixels.
 constexpr float least_bars = 12;

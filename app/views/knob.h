@@ -1,10 +1,8 @@
 #pragma once
 
-#include "app/scene/node.h"
+#include "app/views/view.h"
 
 namespace palimpsest {
-
-class Application;
 
 /// The knob of a form with chunks: how many words are computed together, and what every size costs.
 scene::Node knob(Application& application);

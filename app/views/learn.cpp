@@ -1,24 +1,14 @@
 #include "app/views/learn.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cctype>
-#include <cmath>
 
-#include "app/scene/window.h"
 #include "app/views/adjusting.h"
 #include "app/views/form_words.h"
-#include "app/views/panels.h"
 #include "app/views/token_words.h"
 
 namespace palimpsest {
 
 namespace {
-
-using scene::Gap;
-using scene::Node;
-using scene::Nodes;
 
 constexpr Index words_before = 6;  // of the present one, in the title
 constexpr float formula_size = 20;

@@ -1,13 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <utility>
 
-#include "app/gl/context_local.h"
-#include "app/scene/node.h"
 #include "app/session/memory_questions.h"
-#include "app/studio/application.h"
+#include "app/views/view.h"
 
 // What the panels of Learn share.
 

@@ -1,14 +1,9 @@
 // What comes nearer step by step: the singular values of a gathered step on their way through Newton–Schulz,
 // and the solution that a query finds by conjugate gradients.
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 #include "app/scene/plot.h"
 #include "app/views/learn.h"
+#include "app/views/view.h"
 #include "app/widgets/chart.h"
 #include "app/widgets/style.h"
 

@@ -1,8 +1,3 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-
-#include "app/gl/context_local.h"
 #include "app/scene/draw.h"
 #include "app/session/edits.h"
 #include "app/session/memory_questions.h"
@@ -10,18 +5,13 @@
 #include "app/views/floor.h"
 #include "app/views/learn.h"
 #include "app/views/learn_rows.h"
-#include "app/views/panels.h"
 #include "app/views/underlined_words.h"
+#include "app/views/view.h"
 #include "core/insight/answers.h"
 
 namespace palimpsest {
 
 namespace {
-
-using scene::Gap;
-using scene::Mark;
-using scene::Node;
-using scene::Nodes;
 
 constexpr Index most_words = WordChoice{}.most;  // more are pinned: they share the room
 constexpr Index window_step = 64;  // tokens: a window moves by so many, so that scrolling asks seldom

@@ -1,16 +1,7 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <memory>
-#include <span>
-#include <vector>
-
-#include "app/gl/context_local.h"
 #include "app/session/edits.h"
 #include "app/views/learn.h"
 #include "app/views/token_words.h"
+#include "app/views/view.h"
 #include "app/widgets/chart.h"
 
 // The loss along a step: how far it may go, where it lands, and whom it harms.

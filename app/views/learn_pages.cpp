@@ -1,23 +1,14 @@
 // The other questions of Learn: which keys collide, and how much fits into the memory.
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
-#include <memory>
-#include <optional>
 
 #include "app/views/learn.h"
 #include "app/views/token_words.h"
+#include "app/views/view.h"
 
 namespace palimpsest {
 
 namespace {
-
-using scene::Node;
-using scene::Nodes;
 
 constexpr Index most_keys = 256;
 constexpr Index window_step_of_keys = 64;

@@ -1,15 +1,8 @@
 #include "app/views/learn_rows.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
 #include "app/views/answers.h"
 #include "app/views/floor.h"
 #include "app/views/token_words.h"
-#include "core/base/text.h"
 #include "core/formula/notation.h"
 #include "core/insight/memory_change.h"
 

@@ -1,11 +1,9 @@
 #pragma once
 
-#include <string>
-#include <string_view>
-
 #include "app/scene/floor.h"
 #include "app/session/computation.h"
 #include "app/session/memory_questions.h"
+#include "app/views/view.h"
 #include "core/contract/variant.h"
 #include "core/insight/recall.h"
 

@@ -1,13 +1,6 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <memory>
-
-#include "app/gl/context_local.h"
 #include "app/session/scales.h"
 #include "app/views/learn.h"
-#include "app/widgets/text.h"
+#include "app/views/view.h"
 #include "core/insight/learning.h"
 
 // A step as pictures: as matrices, or of a memory that is a little network: the word on its way through, the
@@ -16,9 +9,6 @@
 namespace palimpsest {
 
 namespace {
-
-using scene::Node;
-using scene::Nodes;
 
 constexpr double margin = 0.03;  // how thick a vector beside a matrix is, of its side
 constexpr double margin_gap = 0.02;

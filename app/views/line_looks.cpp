@@ -1,8 +1,6 @@
 #include "app/views/line_looks.h"
 
-#include <algorithm>
 #include <array>
-#include <functional>
 
 #include "app/widgets/style.h"
 

@@ -1,10 +1,9 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
-#include <vector>
 
 #include "app/scene/plot.h"
+#include "app/views/view.h"
 #include "core/base/matrix.h"
 #include "core/numbers/arithmetic.h"
 #include "core/race/report.h"

@@ -1,31 +1,19 @@
 #include "app/views/measure.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <iterator>
 #include <map>
 
-#include "app/gl/context_local.h"
 #include "app/scene/draw.h"
-#include "app/scene/window.h"
 #include "app/session/words.h"
 #include "app/views/floor.h"
-#include "app/views/panels.h"
-#include "core/variants/variants.h"
 
 // What Measure says beside its charts: the answer, which reports are seen, and what their times hold.
 
 namespace palimpsest {
 
 namespace {
-
-using scene::Fit;
-using scene::Gap;
-using scene::Mark;
-using scene::Node;
-using scene::Nodes;
 
 constexpr float words_top = 9;  // in the floor
 constexpr float words_height = 33;

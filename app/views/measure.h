@@ -1,14 +1,10 @@
 #pragma once
 
-#include <memory>
 #include <set>
-#include <string>
-#include <vector>
 
-#include "app/scene/node.h"
 #include "app/scene/plot.h"
 #include "app/session/races.h"
-#include "app/studio/application.h"
+#include "app/views/view.h"
 
 // What the panels of Measure share.
 

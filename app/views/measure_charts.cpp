@@ -1,15 +1,8 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
 #include <set>
-#include <utility>
-#include <vector>
 
-#include "app/scene/window.h"
 #include "app/views/line_looks.h"
 #include "app/views/measure.h"
-#include "app/views/panels.h"
+#include "app/views/view.h"
 
 // The charts of Measure: times over lengths, both as logarithms; and the roofline of the leading report, what
 // its machine can do and what each curve makes of it at its end.

@@ -1,24 +1,17 @@
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "app/session/races.h"
 #include "app/views/measure.h"
+#include "app/views/view.h"
 #include "core/base/error.h"
-#include "core/variants/variants.h"
 
 // What is raced, and how it is shown.
 
 namespace palimpsest {
 
 namespace {
-
-using scene::Node;
-using scene::Nodes;
 
 template <class Value>
 bool holds(const std::vector<Value>& list, const Value& value) {

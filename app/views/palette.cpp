@@ -1,22 +1,12 @@
 #include "app/views/palette.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cctype>
-#include <utility>
 
-#include "app/gl/context_local.h"
-#include "app/scene/window.h"
-#include "app/studio/application.h"
 #include "app/views/found_list.h"
-#include "app/views/panels.h"
 #include "app/views/prove.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/text.h"
 #include "core/contract/variant.h"
 #include "core/insight/answers.h"
-#include "core/variants/variants.h"
 
 namespace palimpsest {
 
@@ -199,8 +189,6 @@ std::string more_words(const Command& command) {
 }
 
 namespace {
-
-using scene::Node;
 
 constexpr std::size_t most_remembered = 8;
 

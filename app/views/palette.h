@@ -1,10 +1,7 @@
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "app/studio/command.h"
+#include "app/views/view.h"
 
 namespace palimpsest {
 

@@ -1,8 +1,4 @@
-#include "app/views/panels.h"
-
-#include <fmt/format.h>
-#include "app/scene/window.h"
-#include "app/studio/application.h"
+#include "app/views/view.h"
 
 namespace palimpsest {
 

@@ -1,24 +1,13 @@
 #include "app/views/prove.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
-#include "app/scene/window.h"
 #include "app/stage/cell_words.h"
 #include "app/views/awaited.h"
 #include "app/views/form_words.h"
-#include "app/views/panels.h"
 #include "app/views/token_words.h"
-#include "core/base/text.h"
 
 namespace palimpsest {
 
 namespace {
-
-using scene::Gap;
-using scene::Node;
-using scene::Nodes;
 
 LatexStyle boxed_style(const FormulaChange& change) {
   return {.colour = [](Role role, bool) { return style::hex(style::colours().role(role)); },

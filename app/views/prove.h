@@ -1,10 +1,7 @@
 #pragma once
 
-#include <string>
-
-#include "app/scene/node.h"
 #include "app/session/prove_questions.h"
-#include "app/studio/application.h"
+#include "app/views/view.h"
 
 // What the panels of Prove share.
 

@@ -1,23 +1,10 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-
-#include "app/scene/window.h"
 #include "app/session/words.h"
-#include "app/views/panels.h"
 #include "app/views/prove.h"
-#include "app/widgets/text.h"
-#include "core/base/text.h"
+#include "app/views/view.h"
 
 namespace palimpsest {
 
 namespace {
-
-using scene::Gap;
-using scene::Mark;
-using scene::Node;
-using scene::Nodes;
 
 /// How a row of the list looks.
 struct ListRow {

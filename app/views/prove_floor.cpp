@@ -1,15 +1,10 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "app/scene/draw.h"
 #include "app/views/floor.h"
 #include "app/views/form_words.h"
 #include "app/views/line_looks.h"
-#include "app/views/panels.h"
 #include "app/views/prove.h"
 #include "app/views/token_words.h"
+#include "app/views/view.h"
 
 // How far forms and arithmetics are from the recurrence, word by word, as a plot over the words.
 

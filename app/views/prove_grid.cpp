@@ -1,16 +1,10 @@
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <map>
 
-#include "app/scene/window.h"
 #include "app/session/devices.h"
 #include "app/session/inputs.h"
 #include "app/views/form_words.h"
-#include "app/views/panels.h"
 #include "app/views/prove.h"
-#include "app/widgets/text.h"
-#include "core/variants/variants.h"
+#include "app/views/view.h"
 
 // Everything that can be checked: a cell for every rule, form, precision and device.
 
@@ -18,10 +12,6 @@ namespace palimpsest {
 
 namespace {
 
-using scene::Gap;
-using scene::Mark;
-using scene::Node;
-using scene::Nodes;
 using scene::Squares;
 
 /// Why a device cannot be used; empty if it can.

@@ -1,15 +1,11 @@
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cctype>
-#include <cmath>
-#include <string_view>
 
 #include "app/session/words.h"
 #include "app/views/awaited.h"
 #include "app/views/form_words.h"
 #include "app/views/prove.h"
 #include "app/views/token_words.h"
+#include "app/views/view.h"
 
 // The centre while nothing is wrong: what is measured, how far every form and precision is, and why; and a
 // fragile form, which is right on paper.
@@ -17,10 +13,6 @@
 namespace palimpsest {
 
 namespace {
-
-using scene::Gap;
-using scene::Node;
-using scene::Nodes;
 
 constexpr std::size_t least_lost = 2;  // of an arithmetic, where there is little room
 constexpr std::size_t most_lost = 6;

@@ -1,21 +1,15 @@
 #include "app/views/stage.h"
 
-#include <fmt/format.h>
-#include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <tuple>
 
-#include "app/gl/context_local.h"
 #include "app/scene/draw.h"
 #include "app/scene/layout.h"
-#include "app/scene/window.h"
 #include "app/session/step_questions.h"
 #include "app/stage/draw.h"
 #include "app/stage/head.h"
 #include "app/stage/layout.h"
 #include "app/views/form_words.h"
-#include "app/views/panels.h"
 #include "app/views/symbol_tip.h"
 #include "core/steps/recognised.h"
 #include "core/steps/turned.h"
@@ -45,11 +39,6 @@ Shown shown(const Application& application) {
 }
 
 namespace {
-
-using scene::Fit;
-using scene::Gap;
-using scene::Node;
-using scene::Nodes;
 
 // In design pixels.
 constexpr float reason_width = 460;   // of the words where there is nothing to draw

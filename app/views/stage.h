@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/studio/application.h"
+#include "app/views/view.h"
 
 namespace palimpsest {
 

@@ -1,17 +1,10 @@
 #include "app/views/story_line.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "app/session/kept.h"
-#include "app/studio/application.h"
 
 namespace palimpsest {
 
 namespace {
-
-using scene::Gap;
 
 /// Puts the story of the data away.
 void put_away(std::vector<std::string>& closed, const std::string& id) {

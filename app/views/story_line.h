@@ -1,13 +1,9 @@
 #pragma once
 
-#include <functional>
-
-#include "app/scene/node.h"
+#include "app/views/view.h"
 #include "app/views/what_to_look_at.h"
 
 namespace palimpsest {
-
-class Application;
 
 /// What the open text tells and where to look, in two lines: the words are links that move the cursor, a
 /// cross puts it away for these data, in later starts too. Empty where there is nothing to tell.

@@ -1,9 +1,5 @@
 #include "app/views/symbol_tip.h"
 
-#include "app/gl/context_local.h"
-#include "app/scene/window.h"
-#include "app/studio/application.h"
-
 namespace palimpsest {
 
 std::span<const GlossaryEntry> glossary() {

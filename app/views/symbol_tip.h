@@ -1,10 +1,6 @@
 #pragma once
 
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-
+#include "app/views/view.h"
 #include "app/widgets/formula.h"
 #include "core/formula/expression.h"
 
@@ -30,8 +26,6 @@ struct SymbolMeaning {
 /// What a symbol in a formula is: by `symbols` of the steps that are shown, which know it best, else by the
 /// glossary.
 SymbolMeaning meaning(const PointedSymbol& symbol, const Symbols& symbols);
-
-class Application;
 
 /// The symbol that the pointer was on in the last frame, in whatever formula: the pictures of its tensor are
 /// framed.

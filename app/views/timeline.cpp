@@ -1,12 +1,8 @@
-#include <fmt/format.h>
-
 #include "app/session/memory_questions.h"
-#include "app/studio/application.h"
 #include "app/views/floor.h"
 #include "app/views/form_words.h"
-#include "app/views/panels.h"
 #include "app/views/token_words.h"
-#include "core/base/text.h"
+#include "app/views/view.h"
 #include "core/formula/notation.h"
 
 namespace palimpsest {

@@ -1,11 +1,7 @@
 #pragma once
 
-#include <fmt/format.h>
-
-#include <string>
-
 #include "app/session/computation.h"
-#include "app/widgets/text.h"
+#include "app/views/view.h"
 
 // How sentences name the tokens of a text.
 

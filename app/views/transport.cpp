@@ -1,27 +1,16 @@
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cctype>
-#include <string>
-#include <utility>
 
 #include "app/scene/draw.h"
 #include "app/session/words.h"
-#include "app/studio/application.h"
 #include "app/studio/command.h"
 #include "app/views/floor.h"
 #include "app/views/form_words.h"
-#include "app/widgets/text.h"
+#include "app/views/view.h"
 
 namespace palimpsest {
 
 namespace {
 
-using scene::Fit;
-using scene::Gap;
-using scene::Mark;
-using scene::Node;
-using scene::Nodes;
 using Grain = Session::Grain;
 
 // In design pixels.

@@ -1,12 +1,5 @@
 #include "app/views/underlined_words.h"
 
-#include <algorithm>
-#include <cmath>
-
-#include "app/gl/context_local.h"
-#include "app/scene/window.h"
-#include "app/widgets/text.h"
-
 namespace palimpsest {
 
 namespace {

@@ -1,10 +1,7 @@
 #pragma once
 
-#include <span>
-#include <string>
-#include <vector>
-
 #include "app/session/session.h"
+#include "app/views/view.h"
 
 namespace palimpsest {
 

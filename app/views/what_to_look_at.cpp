@@ -1,6 +1,5 @@
 #include "app/views/what_to_look_at.h"
 
-#include <algorithm>
 #include <cctype>
 #include <nlohmann/json.hpp>
 

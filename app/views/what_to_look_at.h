@@ -1,13 +1,7 @@
 #pragma once
 
-#include <functional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "app/scene/node.h"
 #include "app/session/data_set.h"
+#include "app/views/view.h"
 
 namespace palimpsest {
 

@@ -1,34 +1,18 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <optional>
-#include <utility>
-
-#include "app/gl/context_local.h"
-#include "app/scene/window.h"
 #include "app/session/step_questions.h"
 #include "app/stage/box.h"
 #include "app/stage/cell_words.h"
 #include "app/stage/ranges.h"
-#include "app/studio/application.h"
 #include "app/views/awaited.h"
 #include "app/views/cell_sum.h"
-#include "app/views/panels.h"
 #include "app/views/stage.h"
+#include "app/views/view.h"
 #include "app/views/why_words.h"
-#include "app/widgets/text.h"
 #include "core/base/error.h"
-#include "core/base/text.h"
 #include "core/steps/turned.h"
 
 namespace palimpsest {
 
 namespace {
-
-using scene::Gap;
-using scene::Node;
-using scene::Nodes;
 
 constexpr float bar_tone = 0.66F;  // of the colours of numbers
 constexpr std::size_t most_lines = 8;

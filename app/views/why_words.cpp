@@ -1,17 +1,9 @@
 #include "app/views/why_words.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
 #include <numeric>
-#include <optional>
-#include <utility>
 
 #include "app/stage/box.h"
 #include "app/views/floor.h"
-#include "app/widgets/text.h"
-#include "core/base/text.h"
 #include "core/formula/expression.h"
 #include "core/formula/notation.h"
 #include "core/insight/learning.h"

@@ -1,12 +1,10 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "app/session/computation.h"
 #include "app/session/step_questions.h"
 #include "app/stage/cell_words.h"
 #include "app/views/cell_sum.h"
+#include "app/views/view.h"
 #include "core/steps/trace.h"
 
 namespace palimpsest {

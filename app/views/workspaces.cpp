@@ -1,9 +1,7 @@
 #include "app/studio/workspaces.h"
-
-#include "app/studio/application.h"
 #include "app/views/answers.h"
-#include "app/views/panels.h"
 #include "app/views/symbol_tip.h"
+#include "app/views/view.h"
 
 namespace palimpsest {
 
