@@ -1,24 +1,16 @@
 #include <fmt/format.h>
-#include <imgui.h>
-#include <imgui_te_context.h>
-#include <imgui_te_engine.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 
-#include "app/scene/parts.h"
 #include "app/session/paths.h"
 #include "app/session/presets.h"
-#include "app/studio/application.h"
 #include "app/widgets/style.h"
 #include "app/window/window.h"
 #include "core/io/npy.h"
-#include "core/variants/variants.h"
 #include "tests/folders.h"
 #include "tests/gui/tests.h"
-#include "tests/offscreen/plots.h"
 
 // The test engine drives the real program with mouse and keyboard; what is asserted is the session.
 

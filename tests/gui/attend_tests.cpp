@@ -1,16 +1,8 @@
-#include <imgui.h>
-#include <imgui_te_context.h>
-#include <imgui_te_engine.h>
-
-#include <algorithm>
 #include <iterator>
 #include <sstream>
 
-#include "app/scene/parts.h"
-#include "app/studio/application.h"
 #include "app/views/attend.h"
 #include "tests/gui/tests.h"
-#include "tests/offscreen/plots.h"
 
 // Attend: a person looks at a row, zooms in, and changes what is shown.
 

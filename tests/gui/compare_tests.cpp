@@ -1,15 +1,10 @@
 #include <fmt/format.h>
-#include <imgui.h>
-#include <imgui_internal.h>  // the popup that is open
-#include <imgui_te_context.h>
-#include <imgui_te_engine.h>
 
-#include "app/scene/parts.h"
+#include <imgui_internal.h>  // the popup that is open
+
 #include "app/session/compared_sides.h"
-#include "app/studio/application.h"
 #include "app/views/compare.h"
 #include "tests/gui/tests.h"
-#include "tests/offscreen/plots.h"
 
 // Compare: a person drags the rail's handle, adds a side, takes one out, makes one the reference.
 

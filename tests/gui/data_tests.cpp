@@ -1,13 +1,7 @@
-#include <imgui.h>
-#include <imgui_te_context.h>
-#include <imgui_te_engine.h>
-
 #include "app/session/paths.h"
 #include "app/session/presets.h"
-#include "app/studio/application.h"
 #include "app/studio/command.h"
 #include "tests/gui/tests.h"
-#include "tests/offscreen/plots.h"
 
 // The page of all data: found by words, looked at, opened, its numbers typed over.
 

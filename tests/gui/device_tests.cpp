@@ -1,12 +1,6 @@
-#include <imgui.h>
-#include <imgui_te_context.h>
-#include <imgui_te_engine.h>
-
-#include "app/studio/application.h"
 #include "app/views/form_words.h"
 #include "app/views/prove.h"
 #include "tests/gui/tests.h"
-#include "tests/offscreen/plots.h"
 #include "tests/other_device.h"
 
 // Another device beside form and precision: a person chooses it, sees it proved, and is told when it is gone.

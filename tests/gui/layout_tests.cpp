@@ -1,16 +1,11 @@
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
-#include <imgui.h>
 #include <imgui_internal.h>
-#include <imgui_te_context.h>
-#include <imgui_te_engine.h>
 
-#include <cmath>
 #include <functional>
 #include <optional>
 #include <utility>
 
-#include "app/studio/application.h"
 #include "app/studio/command.h"
 #include "tests/gui/tests.h"
 

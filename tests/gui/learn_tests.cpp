@@ -1,16 +1,6 @@
-#include <imgui.h>
-#include <imgui_te_context.h>
-#include <imgui_te_engine.h>
-
-#include <algorithm>
-#include <cmath>
-
-#include "app/scene/parts.h"
-#include "app/studio/application.h"
 #include "app/studio/command.h"
 #include "app/views/learn.h"
 #include "tests/gui/tests.h"
-#include "tests/offscreen/plots.h"
 
 // Learn: a person drags the dot on the loss, paints gates, and tries what cannot be painted.
 

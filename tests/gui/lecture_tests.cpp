@@ -1,13 +1,7 @@
-#include <imgui.h>
 #include <imgui_internal.h>  // to see tooltips
-#include <imgui_te_context.h>
-#include <imgui_te_engine.h>
-
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
-#include "app/studio/application.h"
 #include "app/studio/command.h"
 #include "tests/gui/tests.h"
 

@@ -4,9 +4,6 @@
 // fails when the memory of the process grows or a frame takes more than a second, as one does with `stall`.
 
 #include <fmt/format.h>
-#include <imgui.h>
-#include <imgui_te_context.h>
-#include <imgui_te_engine.h>
 #include <imgui_te_internal.h>
 
 #include <cstdio>

@@ -1,16 +1,9 @@
-#include <imgui.h>
-#include <imgui_te_context.h>
-#include <imgui_te_engine.h>
-
 #include <filesystem>
 #include <fstream>
 
-#include "app/scene/parts.h"
 #include "app/session/races.h"
-#include "app/studio/application.h"
 #include "app/views/measure.h"
 #include "tests/gui/tests.h"
-#include "tests/offscreen/plots.h"
 #include "tests/paced_device.h"
 
 // Measure: a person looks at what ships, races, cancels, opens a report and takes it away.

@@ -1,8 +1,3 @@
-#include <imgui.h>
-#include <imgui_te_context.h>
-#include <imgui_te_engine.h>
-
-#include "app/studio/application.h"
 #include "app/studio/command.h"
 #include "tests/gui/tests.h"
 

@@ -1,13 +1,6 @@
-#include <imgui.h>
-#include <imgui_te_context.h>
-#include <imgui_te_engine.h>
-
-#include "app/scene/parts.h"
-#include "app/studio/application.h"
 #include "app/views/form_words.h"
 #include "app/views/prove.h"
 #include "tests/gui/tests.h"
-#include "tests/offscreen/plots.h"
 
 // Prove: a person makes a form wrong, sees where, goes there, takes the fault out, and checks everything.
 

@@ -1,10 +1,5 @@
-#include <imgui.h>
 #include <imgui_internal.h>  // to find windows
-#include <imgui_te_context.h>
-#include <imgui_te_engine.h>
 
-#include "app/scene/parts.h"
-#include "app/studio/application.h"
 #include "app/studio/command.h"
 #include "tests/gui/tests.h"
 

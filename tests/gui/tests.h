@@ -1,16 +1,21 @@
 #pragma once
 
-#include "app/gl/image.h"
-#include "app/session/devices.h"
+#include <imgui.h>
+#include <imgui_te_context.h>
+#include <imgui_te_engine.h>
 
-struct ImGuiTest;
-struct ImGuiTestContext;
-struct ImGuiTestEngine;
+#include <algorithm>
+#include <cmath>
+
+#include "app/gl/image.h"
+#include "app/scene/parts.h"
+#include "app/session/devices.h"
+#include "app/studio/application.h"
+#include "core/variants/variants.h"
+#include "tests/offscreen/plots.h"
 
 namespace palimpsest {
 
-class Application;
-class Session;
 class Window;
 
 /// Filling in pixels takes most of a frame where no graphics card does it: without a need for a picture, only

@@ -1,9 +1,4 @@
 #include <fmt/format.h>
-#include <imgui.h>
-#include <imgui_te_context.h>
-#include <imgui_te_engine.h>
-
-#include <algorithm>
 
 #include "app/window/window.h"
 #include "tests/gui/tests.h"

@@ -1,7 +1,4 @@
-#include "app/studio/application.h"
-
 #include <cstdlib>
-#include <set>
 #include <utility>
 
 #include "app/views/data_entries.h"

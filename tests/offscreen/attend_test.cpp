@@ -1,17 +1,5 @@
 #include "app/views/attend.h"
-
-#include <fmt/format.h>
-#include <imgui.h>
-
-#include <algorithm>
-#include <cmath>
-
-#include "app/scene/parts.h"
-#include "app/session/presets.h"
-#include "app/widgets/style.h"
-#include "core/variants/variants.h"
 #include "tests/offscreen/drawn.h"
-#include "tests/offscreen/plots.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;

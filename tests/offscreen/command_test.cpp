@@ -1,18 +1,10 @@
 // The table of commands, what stands in the way of each, and how they are found by words.
 
-#include "app/studio/command.h"
-
-#include <imgui.h>
 #include <imgui_internal.h>
 
-#include <fmt/format.h>
-#include <algorithm>
-#include <set>
 #include <string_view>
 
-#include "app/session/presets.h"
 #include "app/views/palette.h"
-#include "core/variants/variants.h"
 #include "tests/offscreen/drawn.h"
 
 using namespace palimpsest;

@@ -1,14 +1,7 @@
 #include "app/views/compare.h"
-
-#include <fmt/format.h>
-#include <imgui.h>
-
-#include "app/scene/parts.h"
 #include "app/session/compared_sides.h"
 #include "core/variants/rail.h"
-#include "core/variants/variants.h"
 #include "tests/offscreen/drawn.h"
-#include "tests/offscreen/plots.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;

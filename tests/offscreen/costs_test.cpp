@@ -1,12 +1,8 @@
 // What is said of the forms, and what each of them costs.
 
-#include <fmt/format.h>
-
-#include "app/scene/parts.h"
 #include "app/session/memory_questions.h"
 #include "app/views/form_words.h"
 #include "core/cases/random_case.h"
-#include "core/variants/variants.h"
 #include "tests/computed.h"
 #include "tests/offscreen/drawn.h"
 #include "tests/session/opened.h"

@@ -3,10 +3,8 @@
 #include "app/session/computation.h"
 #include "app/views/form_words.h"
 #include "app/views/prove.h"
-#include "tests/catch.h"
 #include "tests/offscreen/drawn.h"
 #include "tests/offscreen/glyphs.h"
-#include "tests/offscreen/plots.h"
 #include "tests/other_device.h"
 
 using namespace palimpsest;

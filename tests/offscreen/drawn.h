@@ -1,16 +1,27 @@
 #pragma once
 
+#include <fmt/format.h>
 #include <imgui.h>
 
+#include <algorithm>
+#include <cmath>
 #include <concepts>
+#include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "app/scene/parts.h"
+#include "app/session/presets.h"
 #include "app/studio/application.h"
+#include "app/studio/command.h"
+#include "app/widgets/style.h"
+#include "app/widgets/text.h"
 #include "app/window/offscreen.h"
+#include "core/variants/variants.h"
 #include "tests/catch.h"
+#include "tests/offscreen/plots.h"
 
 namespace palimpsest::testing {
 

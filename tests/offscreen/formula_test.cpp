@@ -1,22 +1,13 @@
 // Formulas: what is drawn, in which colours and how sharp, and what is too wide for its panel.
 
-#include <fmt/format.h>
-#include <imgui.h>
 #include <imgui_internal.h>
 
-#include <algorithm>
 #include <fstream>
-#include <string>
 
 #include "app/session/paths.h"
-#include "app/studio/application.h"
 #include "app/widgets/font_face.h"
 #include "app/widgets/formula.h"
 #include "app/widgets/formula_painter.h"
-#include "app/widgets/style.h"
-#include "app/window/offscreen.h"
-#include "core/variants/variants.h"
-#include "tests/catch.h"
 #include "tests/core/io/files.h"
 #include "tests/offscreen/drawn.h"
 

@@ -1,20 +1,8 @@
 #include "app/views/learn.h"
-
-#include <fmt/format.h>
-#include <imgui.h>
-
-#include <algorithm>
-#include <cmath>
-#include <set>
-
-#include "app/scene/parts.h"
 #include "app/views/answers.h"
 #include "app/views/learn_rows.h"
 #include "app/views/underlined_words.h"
-#include "app/widgets/text.h"
-#include "core/variants/variants.h"
 #include "tests/offscreen/drawn.h"
-#include "tests/offscreen/plots.h"
 #include "tests/session/opened.h"
 
 using namespace palimpsest;

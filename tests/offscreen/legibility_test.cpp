@@ -1,11 +1,8 @@
 // Whether all that is written can be read: every letter of a frame against the pixels around it.
 
-#include <fmt/format.h>
-
 #include <array>
 #include <cstdlib>
 #include <map>
-#include <set>
 
 #include "tests/offscreen/drawn.h"
 #include "tests/offscreen/glyphs.h"

@@ -1,15 +1,10 @@
 // Where things lie in Measure: curves, their names, crossings, who is fastest, the roofline.
 
 #include "app/views/measure.h"
-
-#include <cmath>
-
-#include "app/scene/parts.h"
 #include "app/session/races.h"
 #include "tests/core/io/files.h"
 #include "tests/offscreen/drawn.h"
 #include "tests/offscreen/glyphs.h"
-#include "tests/offscreen/plots.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;

@@ -1,12 +1,7 @@
 #include "app/views/prove.h"
-
-#include "app/scene/parts.h"
 #include "app/session/inputs.h"
 #include "app/views/form_words.h"
-#include "app/widgets/text.h"
-#include "core/variants/variants.h"
 #include "tests/offscreen/drawn.h"
-#include "tests/offscreen/plots.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;

@@ -1,15 +1,10 @@
 // Whether every text has its room: in every workspace, for every rule and form, on every page, at usual
 // sizes.
 
-#include <functional>
-
 #include "app/views/answers.h"
 #include "app/views/form_words.h"
-#include "app/widgets/text.h"
-#include "core/variants/variants.h"
 #include "tests/offscreen/drawn.h"
 #include "tests/offscreen/glyphs.h"
-#include "tests/offscreen/plots.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;

@@ -1,25 +1,11 @@
 #include "app/views/stage.h"
-
-#include <fmt/format.h>
-#include <imgui.h>
-
-#include <algorithm>
-#include <cmath>
-#include <functional>
-
-#include "app/scene/parts.h"
 #include "app/session/memory_questions.h"
-#include "app/session/presets.h"
 #include "app/stage/ranges.h"
 #include "app/stage/view.h"
-#include "app/studio/application.h"
 #include "app/views/form_words.h"
 #include "core/insight/learning.h"
-#include "core/variants/variants.h"
-#include "tests/catch.h"
 #include "tests/computed.h"
 #include "tests/offscreen/drawn.h"
-#include "tests/offscreen/plots.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;

@@ -1,7 +1,5 @@
 #include <imgui_internal.h>
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "app/views/floor.h"

@@ -1,24 +1,13 @@
 // "Why this number?" for the largest cell of every step: what is added up is what is there.
 
-#include <fmt/format.h>
-#include <imgui.h>
-
-#include <cmath>
 #include <limits>
-#include <set>
 
-#include "app/scene/parts.h"
 #include "app/stage/cell_words.h"
-#include "app/studio/application.h"
 #include "app/views/cell_sum.h"
 #include "app/views/floor.h"
 #include "app/views/why_words.h"
-#include "app/window/offscreen.h"
 #include "core/base/error.h"
-#include "core/variants/variants.h"
-#include "tests/catch.h"
 #include "tests/offscreen/drawn.h"
-#include "tests/offscreen/plots.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
