@@ -512,7 +512,7 @@ class Drawing {
   }
 
   void draw_content(const Plotted& plotted, const Placed& placed) {
-    const PlotDone done = draw_plot(plotted.plot, placed.where);
+    const PlotDone done = draw_plot(*plotted.plot, placed.where);
     if (plotted.done) acts_.emplace_back([told = plotted.done, done] { told(done); });
   }
 

@@ -207,7 +207,7 @@ Node as_many(const std::vector<std::string>& parts, Ink ink) {
 }
 
 Node plotted(Plot plot, std::function<void(const PlotDone&)> done) {
-  return {Plotted{std::move(plot), std::move(done)}};
+  return {Plotted{std::make_shared<const Plot>(std::move(plot)), std::move(done)}};
 }
 
 style::ButtonShape shape_of(Button::Look look) { return static_cast<style::ButtonShape>(look); }

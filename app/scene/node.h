@@ -92,7 +92,7 @@ struct Picture {
 
 /// A plot that fills its room; `done` is told what a person did there, in every frame.
 struct Plotted {
-  Plot plot = {};
+  std::shared_ptr<const Plot> plot = {};  // apart: all nodes are as large as the largest kind
   std::function<void(const PlotDone&)> done = nullptr;
 };
 

@@ -446,13 +446,11 @@ void draw_forms(Application& application) {
   if (style::begin_panel("##forms") && computed && computed->sequence.tokens > 0) {
     const Index token = std::min<Index>(application.session.token(), computed->sequence.tokens - 1);
     const ComparedRows compared = compared_rows(application, token);
-    Nodes wishes;
-    for (const bool has_meaning : {true, false}) {
-      for (const bool has_device : {true, false})
-        wishes.push_back(both(application, compared, token, has_device, has_meaning));
-    }
-    wishes.push_back(either(application, compared, token));
-    scene::show(scene::first_that_fits(std::move(wishes)).named("forms"));
+    // In less and less room: the device below them, what costs mean left out, one of the two alone.
+    scene::show(scene::first_that_fits(5, [&](std::size_t wish) {
+                  return wish < 4 ? both(application, compared, token, wish % 2 == 0, wish < 2)
+                                  : either(application, compared, token);
+                }).named("forms"));
   }
   style::end_panel();
 }

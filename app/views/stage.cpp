@@ -300,7 +300,7 @@ Node empty_stage(Application& application) {
 
 /// What is above the pictures, and the pictures.
 Node stage_node(Application& application, KeptStage& kept, StageScene& shown) {
-  const auto pictures = [&](float least) {
+  const auto pictures = [&kept, &shown](float least) {
     return Node{scene::Drawn{.least_height = least,
                              .draw =
                                  [&kept, &shown](const Rectangle& where) {
@@ -314,21 +314,23 @@ Node stage_node(Application& application, KeptStage& kept, StageScene& shown) {
   if (kept.enlarged)
     return scene::column({header(application, kept, legend),
                           scene::caption("Esc or a click on its name goes back to the step."), pictures(0)});
-  const auto with = [&](Nodes above, float least) {
+  const auto with = [&kept, pictures](Nodes above, float least) {
     if (!kept.warning.empty())
       above.push_back(scene::text(kept.warning, style::Text::caption, style::colours().alarm));
     above.push_back(pictures(least));
     return scene::column(std::move(above));
   };
-  Nodes wishes = {with({header(application, kept, legend), formulas_around(kept.formulas, style::formula)},
-                       least_drawing)};
-  // A high formula has a line of its own.
-  for (const float size : {low_formula, least_low_formula}) {
-    if (!kept.formulas.latex.empty())
-      wishes.push_back(with({low_header(application, kept, legend, size)}, 0));
-  }
-  wishes.push_back(with({header(application, kept, legend), formulas_around(kept.formulas, low_formula)}, 0));
-  return scene::first_that_fits(std::move(wishes));
+  const std::size_t low_headers = kept.formulas.latex.empty() ? 0 : 2;
+  return scene::first_that_fits(low_headers + 2, [&application, &kept, with, legend = std::move(legend),
+                                                  low_headers](std::size_t wish) {
+    // A high formula has a line of its own.
+    if (wish > 0 && wish <= low_headers)
+      return with({low_header(application, kept, legend, wish == 1 ? low_formula : least_low_formula)}, 0);
+    const bool is_high = wish == 0;
+    return with({header(application, kept, legend),
+                 formulas_around(kept.formulas, is_high ? style::formula : low_formula)},
+                is_high ? least_drawing : 0);
+  });
 }
 
 }  // namespace
