@@ -12,7 +12,7 @@ namespace palimpsest {
 namespace {
 
 // In design pixels.
-constexpr float rail_height = 96;
+constexpr float rail_height = 88;
 constexpr float labels_width = 128;  // right of the words: whose line ends there
 
 /// The keys of the sides, kept while nothing that they depend on changes.

@@ -18,7 +18,7 @@ namespace {
 
 constexpr float number_width = 96;     // of two errors, in design pixels
 constexpr float largest_formula = 21;  // design pixels
-constexpr float formula_height = 32;
+constexpr float formula_height = 28;
 constexpr double least_part = 0.05;    // of the common scale: what is smaller has a scale of its own
 constexpr double most_beyond = 0.25;   // of its numbers: with more it has, too
 constexpr double told_beyond = 0.055;  // and this much is told: the scale is made for 5 %

@@ -16,7 +16,7 @@ namespace palimpsest {
 namespace {
 
 constexpr float buttons_width = 132;  // design pixels
-constexpr float track_height = 26;
+constexpr float track_height = 24;
 constexpr double near_a_stop = 0.06;  // the handle stays at it
 constexpr double caught = 0.3;        // how near a side the pointer must be
 
@@ -63,7 +63,8 @@ Node stop_words(const ComparedSides& all, std::size_t stop) {
                           .style = style::Text::caption,
                           .ink = is_shown(all, stop) ? 0 : scene::dim_ink,
                           .most_lines = 2,
-                          .centred = true}}
+                          .centred = true,
+                          .between = 1}}
       .named(fmt::format("{} words", rail()[stop].variant))
       .filling();
 }

@@ -133,6 +133,7 @@ void add_faults(Nodes& all, Application& application) {
     }));
   }
   if (tries) {
+    all.push_back(scene::space(Gap::small));
     all.push_back(scene::caption(
         known < std::ssize(faults())
             ? fmt::format("{} of {} tried", known, faults().size())
