@@ -12,7 +12,7 @@
 #include "core/operator/blocks.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
-#include "tests/core/counted/counted.h"
+#include "tests/counted/counted.h"
 
 namespace palimpsest {
 namespace {

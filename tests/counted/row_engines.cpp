@@ -1,6 +1,6 @@
 // The engines of row programs on numbers that count.
 
-#include "tests/core/counted/counted.h"
+#include "tests/counted/counted.h"
 
 #include "core/engines/chunk_decays.cpp"
 #include "core/engines/chunkwise.cpp"

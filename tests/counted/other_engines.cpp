@@ -1,6 +1,6 @@
 // All other engines on numbers that count.
 
-#include "tests/core/counted/counted.h"
+#include "tests/counted/counted.h"
 
 #include "core/engines/inner_network.cpp"
 #include "core/engines/lact.cpp"
