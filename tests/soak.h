@@ -20,7 +20,7 @@
 #include "app/views/prove.h"
 #include "app/widgets/font_face.h"
 #include "app/widgets/formula.h"
-#include "app/window/pace.h"
+#include "app/window/window.h"
 
 namespace palimpsest::testing {
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <stop_token>
@@ -18,7 +17,7 @@
 #include "app/session/words.h"
 #include "core/base/error.h"
 #include "core/io/file.h"
-#include "core/race/figures.h"
+#include "core/race/lines.h"
 #include "core/race/race.h"
 #include "core/variants/variants.h"
 
@@ -31,18 +30,13 @@ std::string form_text(const RaceEntry& entry) {
   return fmt::format("{} {}", name(entry.form), entry.chunk_size);
 }
 
-/// Curves of one shape share a table.
-std::string shape_text(const RaceEntry& entry) {
-  return fmt::format("B {}, H {}, K {}, V {}", entry.batches, entry.heads, entry.dk, entry.dv);
-}
-
 /// The measured points of a shape, a row for each curve.
-std::string times_text(const RaceReport& report, const std::string& shape) {
+std::string times_text(const RaceReport& report, const RaceShape& shape) {
   std::set<Index> lengths;
   std::vector<std::vector<const RacePoint*>> curves;  // the points of each
   bool transfers = false;
   for (const RacePoint& point : report.points) {
-    if (!point.measured() || shape_text(point.entry) != shape) continue;
+    if (!point.measured() || shape_of(point.entry) != shape) continue;
     const auto is_of = [&](const std::vector<const RacePoint*>& curve) {
       RaceEntry entry = curve.front()->entry;
       entry.tokens = point.entry.tokens;
@@ -111,14 +105,11 @@ std::string race_text(const RaceReport& report) {
                                  counted(machine.threads, "thread", "threads"));
   if (!machine.gpu.empty())
     text += fmt::format("{}, driver for CUDA {}, clocks {}\n", machine.gpu, machine.driver, machine.clocks);
-  std::vector<std::string> shapes;
-  for (const RacePoint& point : report.points) {
-    const std::string shape = shape_text(point.entry);
-    if (point.measured() && std::ranges::find(shapes, shape) == shapes.end()) shapes.push_back(shape);
-  }
-  for (const std::string& shape : shapes)
+  for (const RaceShape& shape : race_shapes(report))
     text +=
-        fmt::format("\n{}: median of computing alone; from \"middle half\" on at the longest T\n", shape) +
+        fmt::format(
+            "\nB {}, H {}, K {}, V {}: median of computing alone; from \"middle half\" on at the longest T\n",
+            shape.batches, shape.heads, shape.dk, shape.dv) +
         times_text(report, shape);
   if (const TextRows rows = missing_rows(report); !rows.empty())
     text += "\nWhat was not measured, and why\n" + columns(rows);
@@ -137,79 +128,56 @@ std::string race_text(const RaceReport& report) {
   return text;
 }
 
-struct RaceOptions {
-  std::vector<std::string> variants;
-  std::vector<std::string> forms;
-  std::vector<std::string> devices;
-  std::vector<std::string> precisions;
-  std::vector<std::string> tokens;
-  std::vector<std::string> batches;
-  std::vector<std::string> heads;
-  std::vector<std::string> dk;
-  std::vector<std::string> dv;
-  std::vector<std::string> chunks;
-  std::string repeats = "11";
-  std::string seconds = "2";
-  std::string longest = "60";
-  bool alone = false;
-  bool no_roofs = false;
-  std::optional<std::string> json;
-  std::optional<std::string> csv;
-  std::optional<std::string> picture;
-  std::optional<std::string> begun;
-  std::string command;  // as it was given
-};
-
-void read_counts(const std::vector<std::string>& texts, const char* what, Index most,
-                 std::vector<Index>& counts) {
-  if (!texts.empty()) counts = parse_counts(texts, what, 1, most);
-}
-
-double parse_seconds(const std::string& text, const char* what) {
-  const double seconds = parse_number(text, what);
-  if (seconds <= 0) throw InputError(fmt::format("{} is \"{}\"; expected seconds above 0", what, text));
+double parse_seconds(const CommandOptions& options, const char* name) {
+  const double seconds = parse_number(options[name], name);
+  if (seconds <= 0)
+    throw InputError(fmt::format("{} is \"{}\"; expected seconds above 0", name, options[name]));
   return seconds;
 }
 
-RacePlan plan_of(const RaceOptions& options) {
+RacePlan plan_of(const CommandOptions& options) {
   RacePlan plan;
-  plan.variants = options.variants;
+  const auto read_counts = [&](const char* name, Index most, std::vector<Index>& counts) {
+    if (!options.all(name).empty()) counts = parse_counts(options.all(name), name, 1, most);
+  };
+  plan.variants = options.all("--variant");
   for (const std::string& id : plan.variants) find_variant(id);
-  plan.peer = !options.alone;
-  plan.forms = parsed(options.forms, plan.forms, parse_form);
-  plan.precisions = parsed(options.precisions, plan.precisions, parse_precision);
-  read_counts(options.tokens, "--tokens", most_raced_tokens, plan.lengths);
+  plan.peer = !options.is_set("--alone");
+  plan.forms = parsed(options.all("--form"), plan.forms, parse_form);
+  plan.precisions = parsed(options.all("--precision"), plan.precisions, parse_precision);
+  read_counts("--tokens", most_raced_tokens, plan.lengths);
   std::ranges::sort(plan.lengths);
-  read_counts(options.batches, "--batch", most_raced_heads, plan.batches);
-  read_counts(options.heads, "--heads", most_raced_heads, plan.heads);
-  read_counts(options.chunks, "--chunk", most_raced_tokens, plan.chunk_sizes);
-  if (!options.dk.empty() || !options.dv.empty()) plan.sizes.clear();
-  for (const auto& [dk, dv] : parse_channels(options.dk, options.dv, most_raced_channels))
-    plan.sizes.push_back({dk, dv});
-  plan.repeats = parse_count(options.repeats, "--repeats", 1, 100'000);
+  read_counts("--batch", most_raced_heads, plan.batches);
+  read_counts("--heads", most_raced_heads, plan.heads);
+  read_counts("--chunk", most_raced_tokens, plan.chunk_sizes);
+  const auto channels = parse_channels(options, most_raced_channels);
+  if (!channels.empty()) plan.sizes.clear();
+  for (const auto& [dk, dv] : channels) plan.sizes.push_back({dk, dv});
+  plan.repeats = parse_count(options["--repeats"], "--repeats", 1, 100'000);
   plan.least_repeats = std::min(plan.least_repeats, plan.repeats);
-  plan.seconds = parse_seconds(options.seconds, "--seconds");
-  plan.longest = parse_seconds(options.longest, "--longest");
-  plan.roofs = !options.no_roofs;
-  plan.backends = parsed<const Backend*>(options.devices, usable_backends(),
+  plan.seconds = parse_seconds(options, "--seconds");
+  plan.longest = parse_seconds(options, "--longest");
+  plan.roofs = !options.is_set("--no-roof");
+  plan.backends = parsed<const Backend*>(options.all("--device"), usable_backends(),
                                          [](const std::string& text) { return &find_backend(text); });
   return plan;
 }
 
 /// A report to go on with: that of --continue, or an empty one of this machine.
-RaceReport begun(const RaceOptions& options) {
+RaceReport begun(const CommandOptions& options) {
   const RaceMachine here =
       this_machine(fmt::format("palimpsest {} ({}), {}", version(), commit(), compiler()));
   RaceReport report = {.machine = here};
-  if (options.begun) {
-    report = read_race(*options.begun);
+  if (options.gave("--continue")) {
+    const std::string& file = options["--continue"];
+    report = read_race(file);
     try {
       require_same_machine(report.machine, here);
     } catch (const InputError& error) {
-      throw InputError(fmt::format("{}: {}", *options.begun, error.what()));
+      throw InputError(fmt::format("{}: {}", file, error.what()));
     }
   }
-  report.starts.push_back({present_date(), options.command});
+  report.starts.push_back({present_date(), "palimpsest " + options.as_given()});
   return report;
 }
 
@@ -237,31 +205,33 @@ RaceReport run_plan(const RacePlan& plan, RaceReport begun, const std::optional<
   return race(plan, std::move(begun), measured, std::move(stop));
 }
 
-int run_race(RaceOptions options, const WindowCommands& window, const Console& console) {
-  if (options.picture && !window.picture_of_race)
+int run_race(const CommandOptions& options, const WindowCommands& window, const Console& console) {
+  const std::optional<std::string> picture = options.if_given("--picture");
+  const std::optional<std::string> csv = options.if_given("--csv");
+  const std::optional<std::string> json = options.if_given(options.gave("--json") ? "--json" : "--continue");
+  if (picture && !window.picture_of_race)
     throw InputError("--picture needs the program with a window (palimpsest)");
   const Interrupt interrupt;  // before a device starts threads of its own, which would take the signal
   const RacePlan plan = plan_of(options);
   RaceReport start = begun(options);
-  if (!options.json) options.json = options.begun;
-  for (const auto& file : {options.json, options.csv, options.picture}) {
+  for (const auto& file : {json, csv, picture}) {
     if (file) writable_target(*file);  // before the work
   }
-  const RaceReport report = run_plan(plan, std::move(start), options.json, console, interrupt.token());
+  const RaceReport report = run_plan(plan, std::move(start), json, console, interrupt.token());
   const bool any = std::ranges::any_of(report.points, &RacePoint::measured);
   const bool is_nothing = report.complete() && !any;
   if (!is_nothing)
     console.out << race_text(report)
-                << (options.devices.empty() ? unusable_words("cannot be used")
-                                            : "");  // also where a file cannot be written
-  if (options.json) write_text(*options.json, race_json(report));
-  if (options.csv) write_text(*options.csv, race_csv(report));
-  if (options.picture) window.picture_of_race(report, *options.picture);
+                << (options.all("--device").empty() ? unusable_words("cannot be used")
+                                                    : "");  // also where a file cannot be written
+  if (json) write_text(*json, race_json(report));
+  if (csv) write_text(*csv, race_csv(report));
+  if (picture) window.picture_of_race(report, *picture);
   if (is_nothing)
     throw Unsupported(fmt::format("there is nothing to measure: {}", report.points.front().missing));
   if (report.complete()) return exit_done;
   console.out << fmt::format("Interrupted: {} of the points are left{}.\n", report.left,
-                             options.json ? fmt::format("; --continue {} goes on", *options.json) : "");
+                             json ? fmt::format("; --continue {} goes on", *json) : "");
   throw Cancelled();
 }
 
@@ -277,37 +247,31 @@ Task without_window(CommandOptions command) {
 }  // namespace
 
 Task add_bench(CommandOptions command, Console console, const WindowCommands& window) {
-  const auto options = std::make_shared<RaceOptions>();
-  command.option("--variant", options->variants,
-                 "Only these variants (default: all), and softmax attention as their peer");
-  command.option("--form", options->forms, "Only these forms");
-  command.option("--device", options->devices, "Only these devices (default: all that can be used)");
-  command.option("--precision", options->precisions, "These precisions (default: f32)");
-  command.option("--tokens", options->tokens,
-                 "Lengths of the sequence (default: 128,256,512,1024,2048,4096)");
-  command.option("--batch", options->batches, "Batches (default: 1)");
-  command.option("--heads", options->heads, "Heads of every batch (default: 4)");
-  command.option("--dk", options->dk, "Key channels (default: 64)");
-  command.option("--dv", options->dv, "Value channels, one for each of --dk (default: as many as there)");
-  command.option("--chunk", options->chunks, "Tokens of a chunk, of forms that have chunks (default: 64)");
-  command.option("--repeats", options->repeats, "Runs of a point that count, at most");
-  command.option("--seconds", options->seconds,
-                 "Repeat a point no further after so long; three times in any case");
-  command.option("--longest", options->longest,
-                 "Leave out what would take more seconds a run, by a shorter length of the same");
-  command.flag("--alone", options->alone, "Without the peer");
-  command.flag("--no-roof", options->no_roofs, "Do not measure what the machine does at most");
-  command.option("--json", options->json, "Write the report to this file as well");
-  command.option("--csv", options->csv, "Write its points to this file as well");
-  command.option("--picture", options->picture, "Draw it as a picture (PNG), as Measure shows it");
-  command.option("--continue", options->begun,
+  command.list("--variant", "Only these variants (default: all), and softmax attention as their peer");
+  command.list("--form", "Only these forms");
+  command.list("--device", "Only these devices (default: all that can be used)");
+  command.list("--precision", "These precisions (default: f32)");
+  command.list("--tokens", "Lengths of the sequence (default: 128,256,512,1024,2048,4096)");
+  command.list("--batch", "Batches (default: 1)");
+  command.list("--heads", "Heads of every batch (default: 4)");
+  command.list("--dk", "Key channels (default: 64)");
+  command.list("--dv", "Value channels, one for each of --dk (default: as many as there)");
+  command.list("--chunk", "Tokens of a chunk, of forms that have chunks (default: 64)");
+  command.option("--repeats", "Runs of a point that count, at most", "11");
+  command.option("--seconds", "Repeat a point no further after so long; three times in any case", "2");
+  command.option("--longest", "Leave out what would take more seconds a run, by a shorter length of the same",
+                 "60");
+  command.flag("--alone", "Without the peer");
+  command.flag("--no-roof", "Do not measure what the machine does at most");
+  command.option("--json", "Write the report to this file as well");
+  command.option("--csv", "Write its points to this file as well");
+  command.option("--picture", "Draw it as a picture (PNG), as Measure shows it");
+  command.option("--continue",
                  "Go on with this report of the same machine and program: what it holds is not measured "
                  "again; without --json it is written there");
   const Task of_window = window.bench ? window.bench(command, console) : without_window(command);
-  return [options, console, of_window, window, command]() -> int {
-    if (command.gave_subcommand()) return of_window();
-    options->command = "palimpsest " + command.as_given();
-    return run_race(*options, window, console);
+  return [command, console, of_window, window]() -> int {
+    return command.gave_subcommand() ? of_window() : run_race(command, window, console);
   };
 }
 

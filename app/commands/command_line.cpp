@@ -138,21 +138,6 @@ class Parser {
   std::vector<std::pair<CLI::App*, Task>> tasks_;
 };
 
-}  // namespace
-
-void tell(const Console& console, std::string_view words) {
-  console.error << "palimpsest: " << one_line(words) << std::endl;
-}
-
-int run_command_line(int argc, const char* const* argv, std::ostream& out, std::ostream& error,
-                     const WindowCommands& window_commands) {
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow further is an error to tell, not the end
-  const Console console{out, error, &error == &std::cerr && isatty(STDERR_FILENO) != 0};
-  return Parser(console, window_commands).run(argc, argv);
-}
-
-namespace {
-
 /// Code points: the bytes that do not continue another.
 std::size_t width(std::string_view text) {
   return static_cast<std::size_t>(
@@ -177,7 +162,56 @@ void append_wrapped(std::string& lines, std::string_view text, std::size_t used)
   }
 }
 
+void show_until(const std::stop_token& stop, const Console& console,
+                const std::function<std::string()>& words) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds moment(200);
+  const Clock::time_point start = Clock::now();
+  ProgressLine line(console);
+  std::mutex mutex;
+  std::unique_lock lock(mutex);
+  std::condition_variable_any stopped;
+  do {
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    line.show(fmt::format("{}, {:.0f} s", words(), seconds));
+    stopped.wait_for(lock, stop, moment, [&] { return stop.stop_requested(); });
+  } while (!stop.stop_requested());
+}
+
+/// Ctrl+C, and what `kill`, `timeout` and a machine that is shut down send.
+sigset_t only_interrupts() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  return signals;
+}
+
+/// Hardly anything may be called in a signal handler, so the signal is blocked and a thread waits for it.
+void watch(const std::stop_token& done, std::stop_source source) {
+  const sigset_t signals = only_interrupts();
+  const timespec moment{0, 50'000'000};
+  while (!done.stop_requested()) {
+    if (sigtimedwait(&signals, nullptr, &moment) < 0) continue;
+    source.request_stop();
+    break;
+  }
+  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);  // a second one reaches the program through this thread
+  while (!done.stop_requested()) nanosleep(&moment, nullptr);
+}
+
 }  // namespace
+
+void tell(const Console& console, std::string_view words) {
+  console.error << "palimpsest: " << one_line(words) << std::endl;
+}
+
+int run_command_line(int argc, const char* const* argv, std::ostream& out, std::ostream& error,
+                     const WindowCommands& window_commands) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow further is an error to tell, not the end
+  const Console console{out, error, &error == &std::cerr && isatty(STDERR_FILENO) != 0};
+  return Parser(console, window_commands).run(argc, argv);
+}
 
 std::string columns(TextRows rows, std::size_t indent) {
   for (auto& row : rows) std::ranges::transform(row, row.begin(), one_line);
@@ -247,58 +281,12 @@ void ProgressLine::write(std::string_view line) const {
     console_.error << "\r\x1b[K" << one_line(line.substr(0, narrow_terminal)) << std::flush;
 }
 
-namespace {
-
-void show_until(const std::stop_token& stop, const Console& console,
-                const std::function<std::string()>& words) {
-  using Clock = std::chrono::steady_clock;
-  constexpr std::chrono::milliseconds moment(200);
-  const Clock::time_point start = Clock::now();
-  ProgressLine line(console);
-  std::mutex mutex;
-  std::unique_lock lock(mutex);
-  std::condition_variable_any stopped;
-  do {
-    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    line.show(fmt::format("{}, {:.0f} s", words(), seconds));
-    stopped.wait_for(lock, stop, moment, [&] { return stop.stop_requested(); });
-  } while (!stop.stop_requested());
-}
-
-}  // namespace
-
 WaitingLine::WaitingLine(const Console& console, std::function<std::string()> words) {
   if (!console.shows_progress) return;
   shower_ = std::jthread([&console, words = std::move(words)](const std::stop_token& stop) {
     show_until(stop, console, words);
   });
 }
-
-namespace {
-
-/// Ctrl+C, and what `kill`, `timeout` and a machine that is shut down send.
-sigset_t only_interrupts() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
-  return signals;
-}
-
-/// Hardly anything may be called in a signal handler, so the signal is blocked and a thread waits for it.
-void watch(const std::stop_token& done, std::stop_source source) {
-  const sigset_t signals = only_interrupts();
-  const timespec moment{0, 50'000'000};
-  while (!done.stop_requested()) {
-    if (sigtimedwait(&signals, nullptr, &moment) < 0) continue;
-    source.request_stop();
-    break;
-  }
-  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);  // a second one reaches the program through this thread
-  while (!done.stop_requested()) nanosleep(&moment, nullptr);
-}
-
-}  // namespace
 
 Interrupt::Interrupt() {
   const sigset_t signals = only_interrupts();

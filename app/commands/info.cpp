@@ -12,8 +12,8 @@
 #include "app/session/json_fields.h"
 #include "core/cases/random_case.h"
 #include "core/contract/sequence.h"
-#include "core/formula/notation.h"
-#include "core/proof/verify_plan.h"
+#include "core/formula/expression.h"
+#include "core/proof/verify.h"
 #include "core/rules/rule.h"
 #include "core/steps/trace.h"
 #include "kernels/device.h"
@@ -62,29 +62,6 @@ std::vector<std::string> conditions(const Variant& variant, const std::vector<Ch
   }
   return words;
 }
-
-}  // namespace
-
-std::optional<Gap> gap(const Backend& backend, const Variant& variant, Form form, Precision precision) {
-  std::vector<Chosen> present;
-  std::vector<Chosen> absent;
-  std::vector<std::string> reasons;
-  for (const Settings& given : option_choices(variant)) {
-    const Settings settings = resolve(variant, given);
-    Chosen choice;
-    for (const Option& option : variant.options)
-      choice.emplace_back(option.name, settings.option(option.name));
-    const auto reason = backend.missing(variant, settings, form, precision);
-    if (reason && std::ranges::find(reasons, *reason) == reasons.end()) reasons.push_back(*reason);
-    (reason ? absent : present).push_back(std::move(choice));
-  }
-  if (absent.empty()) return std::nullopt;
-  const std::string why = fmt::format("{}", fmt::join(reasons, " "));
-  if (present.empty()) return Gap{"always", why};
-  return Gap{fmt::format("{}", fmt::join(conditions(variant, present, absent), ", or ")), why};
-}
-
-namespace {
 
 /// One token of random arrays, with or without those that are optional, a scale and the default options.
 Sequence smallest_sequence(const Variant& variant, bool with_optional) {
@@ -237,7 +214,7 @@ std::string variant_text(const Variant& variant) {
                        option.meaning});
   TextRows states;
   for (const StateSet& set : state_sets(variant)) {
-    for (const StateArray& array : state_arrays(variant, set)) {
+    for (const StateArray& array : set.states) {
       states.push_back(
           {array.state, shape_text(array.shape), fmt::format("from {} to {}", array.initial, array.final)});
       if (!set.when.empty()) states.back().push_back("with " + set.when);
@@ -334,10 +311,16 @@ Json of_state_sets(const Variant& variant, One one) {
   return of_sets.size() == 1 ? of_sets.front() : of_sets;
 }
 
+Json state_names_json(const StateSet& set) {
+  Json names = Json::array();
+  for (const StateArray& state : set.states) names.push_back(state.state);
+  return names;
+}
+
 /// The names under which files hold each state, and its shape.
-Json state_arrays_json(const Variant& variant, const StateSet& set) {
+Json state_arrays_json(const StateSet& set) {
   Json states = Json::object();
-  for (const StateArray& array : state_arrays(variant, set))
+  for (const StateArray& array : set.states)
     states[array.state] = {{"initial", array.initial}, {"final", array.final}, {"shape", array.shape}};
   return states;
 }
@@ -345,9 +328,9 @@ Json state_arrays_json(const Variant& variant, const StateSet& set) {
 Json outputs_json(const Variant& variant) {
   Json outputs = Json::array({"o"});
   for (const StateSet& set : state_sets(variant)) {
-    for (const std::string& state : set.names) {
-      const std::string output = final_name(set.names.size(), state);
-      if (std::find(outputs.begin(), outputs.end(), output) == outputs.end()) outputs.push_back(output);
+    for (const StateArray& state : set.states) {
+      if (std::find(outputs.begin(), outputs.end(), state.final) == outputs.end())
+        outputs.push_back(state.final);
     }
   }
   if (!variant.hand_over) return outputs;
@@ -391,9 +374,8 @@ Json variant_json(const Variant& variant) {
       {"inputs", by_name(all_inputs(variant), input_json)},
       {"params", by_name(all_parameters(variant), parameter_json)},
       {"options", by_name(variant.options, option_json)},
-      {"states", of_state_sets(variant, [](const StateSet& set) { return Json(set.names); })},
-      {"state_arrays",
-       of_state_sets(variant, [&](const StateSet& set) { return state_arrays_json(variant, set); })},
+      {"states", of_state_sets(variant, state_names_json)},
+      {"state_arrays", of_state_sets(variant, state_arrays_json)},
       {"outputs", outputs_json(variant)},
       {"forms",
        of_forms([&](Form form) { return gap_json(gap(cpu_backend(), variant, form, Precision::f64)); })},
@@ -403,6 +385,25 @@ Json variant_json(const Variant& variant) {
 }
 
 }  // namespace
+
+std::optional<Gap> gap(const Backend& backend, const Variant& variant, Form form, Precision precision) {
+  std::vector<Chosen> present;
+  std::vector<Chosen> absent;
+  std::vector<std::string> reasons;
+  for (const Settings& given : option_choices(variant)) {
+    const Settings settings = resolve(variant, given);
+    Chosen choice;
+    for (const Option& option : variant.options)
+      choice.emplace_back(option.name, settings.option(option.name));
+    const auto reason = backend.missing(variant, settings, form, precision);
+    if (reason && std::ranges::find(reasons, *reason) == reasons.end()) reasons.push_back(*reason);
+    (reason ? absent : present).push_back(std::move(choice));
+  }
+  if (absent.empty()) return std::nullopt;
+  const std::string why = fmt::format("{}", fmt::join(reasons, " "));
+  if (present.empty()) return Gap{"always", why};
+  return Gap{fmt::format("{}", fmt::join(conditions(variant, present, absent), ", or ")), why};
+}
 
 std::string overview_text(std::span<const Variant> table) {
   const std::string cuda = cuda_runtime_version();
@@ -438,19 +439,15 @@ std::string overview_json(std::span<const Variant> table) {
 }
 
 Task add_info(CommandOptions command, Console console) {
-  struct Options {
-    std::optional<std::string> variant;
-    bool json = false;
-  };
-  const auto options = std::make_shared<Options>();
-  command.option("VARIANT", options->variant, "Tell everything about this variant");
-  command.flag("--json", options->json, "Write JSON for programs");
-  return [options, console]() -> int {
-    if (!options->variant) {
-      console.out << (options->json ? overview_json() : overview_text());
+  command.option("VARIANT", "Tell everything about this variant");
+  command.flag("--json", "Write JSON for programs");
+  return [command, console]() -> int {
+    const bool in_json = command.is_set("--json");
+    if (!command.gave("VARIANT")) {
+      console.out << (in_json ? overview_json() : overview_text());
     } else {
-      const Variant& variant = find_variant(*options->variant);
-      console.out << (options->json ? variant_json(variant).dump(1) + '\n' : variant_text(variant));
+      const Variant& variant = find_variant(command["VARIANT"]);
+      console.out << (in_json ? variant_json(variant).dump(1) + '\n' : variant_text(variant));
     }
     return exit_done;
   };

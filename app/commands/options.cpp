@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 
 #include "app/session/words.h"
 #include "core/base/error.h"
@@ -43,30 +44,53 @@ Named parse_name(std::string_view text, const char* what, const Named (&all)[cou
 
 }  // namespace
 
-void CommandOptions::option(const std::string& name, std::string& value, const std::string& words,
+/// By the names of the options.
+struct CommandOptions::Given {
+  std::map<std::string, std::string> texts;
+  std::map<std::string, std::vector<std::string>> lists;
+  std::map<std::string, double> numbers;
+  std::map<std::string, bool> flags;
+};
+
+CommandOptions::CommandOptions(CLI::App& app) : app_(&app), given_(std::make_shared<Given>()) {}
+
+void CommandOptions::option(const char* name, const std::string& words, const char* standard,
                             const GivenHow& how) {
+  std::string& value = given_->texts[name] = standard;
   be_given(*app_->add_option(name, value, words)->capture_default_str(), how);
 }
 
-void CommandOptions::option(const std::string& name, std::optional<std::string>& value,
-                            const std::string& words) {
-  app_->add_option_function<std::string>(
-      name, [&value](const std::string& text) { value = text; }, words);
+void CommandOptions::list(const char* name, const std::string& words, const GivenHow& how) {
+  be_given(*app_->add_option(name, given_->lists[name], words), how);
 }
 
-void CommandOptions::option(const std::string& name, std::vector<std::string>& values,
-                            const std::string& words, const GivenHow& how) {
-  be_given(*app_->add_option(name, values, words), how);
-}
-
-void CommandOptions::option(const std::string& name, double& value, double least, double most,
-                            const std::string& words) {
+void CommandOptions::number(const char* name, const std::string& words, double standard, double least,
+                            double most) {
+  double& value = given_->numbers[name] = standard;
   app_->add_option(name, value, words)->check(CLI::Range(least, most))->capture_default_str();
 }
 
-void CommandOptions::flag(const std::string& name, bool& value, const std::string& words) {
-  app_->add_flag(name, value, words);
+void CommandOptions::flag(const char* name, const std::string& words) {
+  app_->add_flag(name, given_->flags[name], words);
 }
+
+bool CommandOptions::gave(const std::string& name) const { return app_->get_option(name)->count() > 0; }
+
+const std::string& CommandOptions::operator[](const std::string& name) const {
+  return given_->texts.at(name);
+}
+
+std::optional<std::string> CommandOptions::if_given(const std::string& name) const {
+  return gave(name) ? std::optional((*this)[name]) : std::nullopt;
+}
+
+const std::vector<std::string>& CommandOptions::all(const std::string& name) const {
+  return given_->lists.at(name);
+}
+
+double CommandOptions::as_number(const std::string& name) const { return given_->numbers.at(name); }
+
+bool CommandOptions::is_set(const std::string& flag) const { return given_->flags.at(flag); }
 
 void CommandOptions::exclude(const char* option, const char* other) {
   app_->get_option(option)->excludes(other);
@@ -115,8 +139,9 @@ std::vector<Index> parse_counts(const std::vector<std::string>& texts, std::stri
   return counts;
 }
 
-std::vector<std::pair<Index, Index>> parse_channels(const std::vector<std::string>& dk,
-                                                    const std::vector<std::string>& dv, Index most) {
+std::vector<std::pair<Index, Index>> parse_channels(const CommandOptions& options, Index most) {
+  const std::vector<std::string>& dk = options.all("--dk");
+  const std::vector<std::string>& dv = options.all("--dv");
   const std::vector<Index> keys = parse_counts(dk.empty() ? dv : dk, dk.empty() ? "--dv" : "--dk", 1, most);
   const std::vector<Index> values = dv.empty() ? keys : parse_counts(dv, "--dv", 1, most);
   if (keys.size() != values.size())

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,20 +28,27 @@ struct GivenHow {
   const char* needs = nullptr;  // refused where this option is not given
 };
 
-/// A command of the command line. What it holds lives as long as the parser.
+/// A command of the command line: its options, and by their names what was given for them.
 class CommandOptions {
  public:
-  explicit CommandOptions(CLI::App& app) : app_(&app) {}
+  explicit CommandOptions(CLI::App& app);
 
-  /// An option; the help tells what stands in `value` as its default.
-  void option(const std::string& name, std::string& value, const std::string& words,
+  /// An option; the help tells what it is where nobody gives it.
+  void option(const char* name, const std::string& words, const char* standard = "",
               const GivenHow& how = {});
-  void option(const std::string& name, std::optional<std::string>& value, const std::string& words);
-  void option(const std::string& name, std::vector<std::string>& values, const std::string& words,
-              const GivenHow& how = {.by_commas = true, .repeated = true});
+  /// One of several values.
+  void list(const char* name, const std::string& words,
+            const GivenHow& how = {.by_commas = true, .repeated = true});
   /// A number from `least` to `most`.
-  void option(const std::string& name, double& value, double least, double most, const std::string& words);
-  void flag(const std::string& name, bool& value, const std::string& words);
+  void number(const char* name, const std::string& words, double standard, double least, double most);
+  void flag(const char* name, const std::string& words);
+
+  bool gave(const std::string& name) const;
+  const std::string& operator[](const std::string& name) const;
+  std::optional<std::string> if_given(const std::string& name) const;
+  const std::vector<std::string>& all(const std::string& name) const;
+  double as_number(const std::string& name) const;
+  bool is_set(const std::string& flag) const;
 
   /// Refuses the two together.
   void exclude(const char* option, const char* other);
@@ -58,7 +66,10 @@ class CommandOptions {
   std::string as_given() const;
 
  private:
+  struct Given;
+
   CLI::App* app_;
+  std::shared_ptr<Given> given_;
 };
 
 /// The whole number that all of `text` spells; throws InputError calling it `what`.
@@ -82,8 +93,7 @@ std::vector<Value> parsed(const std::vector<std::string>& texts, std::vector<Val
 
 /// Key and value channels side by side, from --dk and --dv, `most` at most: as many of each where one of the
 /// two is left out. Throws InputError where they are not as many.
-std::vector<std::pair<Index, Index>> parse_channels(const std::vector<std::string>& dk,
-                                                    const std::vector<std::string>& dv, Index most);
+std::vector<std::pair<Index, Index>> parse_channels(const CommandOptions& options, Index most);
 
 /// The finite number that all of `text` spells; throws InputError calling it `what`.
 double parse_number(std::string_view text, std::string_view what);

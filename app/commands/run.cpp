@@ -14,7 +14,6 @@
 #include "app/session/devices.h"
 #include "app/session/words.h"
 #include "core/base/error.h"
-#include "core/base/stop.h"
 #include "core/base/text.h"
 #include "core/cases/random_case.h"
 #include "core/contract/output.h"
@@ -132,12 +131,6 @@ Arrays run_heads(const Backend& backend, const Variant& variant, const SequenceB
 }
 
 bool is_too_large(double value) { return std::isfinite(value) && !std::isfinite(static_cast<float>(value)); }
-
-std::vector<Index> index_of(const std::vector<Index>& shape, Index flat) {
-  std::vector<Index> index(shape.size());
-  for (std::size_t axis = shape.size(); axis-- > 0; flat /= shape[axis]) index[axis] = flat % shape[axis];
-  return index;
-}
 
 /// Whether the result `name` may hold `value`: a log-sum over nothing is -inf.
 bool may_hold(const Variant& variant, const std::string& name, double value) {
@@ -282,21 +275,9 @@ std::string compare_with_given(const Array& o, const Array& given) {
   return words;
 }
 
-struct RunOptions {
-  std::string variant;
-  std::string form = "recurrent";
-  std::string device = "cpu";
-  std::string precision = "f64";
-  std::string chunk = "64";
-  std::string input;
-  std::string output;
-  std::vector<std::string> settings;
-  bool only_ask = false;
-};
-
-const Backend& backend_of(const RunOptions& options) {
-  const Backend& backend = find_backend(options.device);
-  if (!options.only_ask) return backend;
+const Backend& backend_of(const CommandOptions& options) {
+  const Backend& backend = find_backend(options["--device"]);
+  if (!options.is_set("--ask")) return backend;
   if (&backend != &cpu_backend()) throw Unsupported("--ask is computed on the cpu alone");
   return asking_backend();
 }
@@ -317,7 +298,7 @@ Npz read_input(const std::string& input, const Variant& variant, const Settings&
 }
 
 /// One line that names what the variant does not know, whether it can be read or not.
-void tell_ignored(const Console& console, const RunOptions& options, std::vector<std::string> names,
+void tell_ignored(const Console& console, const CommandOptions& options, std::vector<std::string> names,
                   const Texts& texts, const Unreadable& unreadable) {
   constexpr std::size_t most = 10;
   for (const auto& [name, text] : texts) names.push_back(name);
@@ -327,7 +308,7 @@ void tell_ignored(const Console& console, const RunOptions& options, std::vector
   const std::size_t more = names.size() - std::min(names.size(), most);
   names.resize(names.size() - more);
   for (std::string& name : names) name = shown(name);
-  tell(console, fmt::format("{}: {} does not know and ignores: {}{}", options.input, options.variant,
+  tell(console, fmt::format("{}: {} does not know and ignores: {}{}", options["--input"], options["VARIANT"],
                             fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : ""));
 }
 
@@ -360,83 +341,79 @@ Arrays run_shown(const Backend& backend, const Variant& variant, const SequenceB
 
 /// What `make` makes; where something is wrong with the input, the words name it.
 template <class Make>
-auto about_input(const RunOptions& options, Make make) {
+auto about_input(const CommandOptions& options, Make make) {
   try {
     return make();
   } catch (const InputError& error) {
-    throw InputError(fmt::format("{}: {}", options.input, error.what()));
+    throw InputError(fmt::format("{}: {}", options["--input"], error.what()));
   }
 }
 
-int run(const RunOptions& options, const Console& console) {
-  const Variant& variant = find_variant(options.variant);
-  const Form form = parse_form(options.form);
+int run(const CommandOptions& options, const Console& console) {
+  const Variant& variant = find_variant(options["VARIANT"]);
+  const Form form = parse_form(options["--form"]);
   const Backend& backend = backend_of(options);
-  const Precision precision = parse_precision(options.precision);
-  const Index chunk_size = parse_count(options.chunk, "--chunk");
+  const Precision precision = parse_precision(options["--precision"]);
+  const Index chunk_size = parse_count(options["--chunk"], "--chunk");
   require_chunk_size(chunk_size);
-  const Settings given = parse_settings(variant, options.settings);
+  const Settings given = parse_settings(variant, options.all("--param"));
   usable_backend(backend.name());
   if (const auto reason = backend.missing(variant, resolve(variant, given), form, precision))
     throw Unsupported(fmt::format("{} has no {} form in {} on {} with these settings: {}", variant.id,
                                   name(form), name(precision), backend.name(), *reason));
 
-  if (is_same_file(options.input, options.output))
+  if (is_same_file(options["--input"], options["--output"]))
     throw InputError(
-        fmt::format("{}: is the input, which would be lost; give another --output", options.output));
+        fmt::format("{}: is the input, which would be lost; give another --output", options["--output"]));
   const Interrupt interrupt;
-  Npz npz = read_input(options.input, variant, given);
+  Npz npz = read_input(options["--input"], variant, given);
   const auto arrays = std::make_shared<const Arrays>(std::move(npz.arrays));
   const SequenceBatch batch = about_input(options, [&] {
     SequenceBatch bound = bind(variant, arrays, given);
     if (precision != Precision::f64) require_fits_f32(variant, *arrays, bound);
-    if (options.only_ask && !bound.heads.empty()) require_initial_state(variant, bound.heads.front());
+    if (options.is_set("--ask") && !bound.heads.empty()) require_initial_state(variant, bound.heads.front());
     return bound;
   });
   std::vector<std::string> ignored = batch.ignored;
-  if (!options.only_ask) std::erase(ignored, "o");  // it is compared
+  if (!options.is_set("--ask")) std::erase(ignored, "o");  // it is compared
   ignored.insert(ignored.end(), npz.unread.begin(), npz.unread.end());
   tell_ignored(console, options, ignored, npz.texts, npz.unreadable);
-  writable_target(options.output);  // before the work is done
+  writable_target(options["--output"]);  // before the work is done
   const Arrays results = about_input(options, [&] {
     return run_shown(backend, variant, batch, form, precision, chunk_size, console, interrupt.token());
   });
   if (!batch.heads.empty()) tell_fused(console, variant, batch.heads.front(), form, precision, backend);
-  std::string summary = describe_batch(batch) + (options.only_ask ? "" : describe_states(batch));
-  if (arrays->contains("o") && !options.only_ask)
+  std::string summary = describe_batch(batch) + (options.is_set("--ask") ? "" : describe_states(batch));
+  if (arrays->contains("o") && !options.is_set("--ask"))
     summary += "; " + compare_with_given(results.at("o"), arrays->at("o"));
   for (const std::string& line : not_finite(variant, batch, results, precision))
-    tell(console, fmt::format("{}: {}", options.input, line));
+    tell(console, fmt::format("{}: {}", options["--input"], line));
   stop_if_asked(interrupt.token());
-  write_npz(options.output, results);
-  console.out << fmt::format("{}: {} {} in {} on {}: {}\n", one_line(options.output), variant.id, name(form),
-                             name(precision), backend.name(), summary);
+  write_npz(options["--output"], results);
+  console.out << fmt::format("{}: {} {} in {} on {}: {}\n", one_line(options["--output"]), variant.id,
+                             name(form), name(precision), backend.name(), summary);
   return exit_done;
 }
 
 }  // namespace
 
 Task add_run(CommandOptions command, Console console) {
-  const auto options = std::make_shared<RunOptions>();
-  command.option("VARIANT", options->variant, "Id of the variant; palimpsest info lists them",
-                 {.required = true});
-  command.option("--form", options->form, form_names());
-  command.option("--device", options->device, "cpu or cuda");
-  command.option("--precision", options->precision, "f64, f32; tf32, bf16 on a device that has them");
-  command.option("--chunk", options->chunk, "Tokens per chunk, where the form has chunks; changes no result");
-  command.option("--input", options->input,
+  command.option("VARIANT", "Id of the variant; palimpsest info lists them", "", {.required = true});
+  command.option("--form", form_names(), "recurrent");
+  command.option("--device", "cpu or cuda", "cpu");
+  command.option("--precision", "f64, f32; tf32, bf16 on a device that has them", "f64");
+  command.option("--chunk", "Tokens per chunk, where the form has chunks; changes no result", "64");
+  command.option("--input",
                  "The file with q, k, v and what else the variant takes: .npz, .safetensors, .csv, or one of "
                  "the .npy files of a folder",
-                 {.required = true});
-  command.option("--output", options->output, "The .npz to write: o and the final states",
-                 {.required = true});
-  command.option("--param", options->settings, "NAME=VALUE: an option or a parameter of the variant",
-                 {.repeated = true});
-  command.flag("--ask", options->only_ask,
+                 "", {.required = true});
+  command.option("--output", "The .npz to write: o and the final states", "", {.required = true});
+  command.list("--param", "NAME=VALUE: an option or a parameter of the variant", {.repeated = true});
+  command.flag("--ask",
                "The tokens of the input only ask: their q and gates count, their k, v and beta do not; the "
                "initial state answers as the gates let it fade. For queries that come wholly after a "
                "block of keys, whose final state it is. On the cpu, for rules of one linear memory");
-  return [options, console] { return run(*options, console); };
+  return [command, console] { return run(command, console); };
 }
 
 }  // namespace palimpsest

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -20,36 +19,22 @@ namespace palimpsest {
 
 namespace {
 
-/// What `show` is told on the command line, as it stands there.
-struct ShowOptions {
-  std::string view;
-  std::string data;
-  std::optional<std::string> variant = {};
-  std::string form = "recurrent";
-  std::string device = "cpu";
-  std::optional<std::string> chunk = {};
-  std::optional<std::string> at = {};
-  std::optional<std::string> head = {};
-  std::vector<std::string> words = {};
-  std::optional<std::string> cell = {};
-  std::vector<std::string> beside = {};
-  std::vector<std::string> settings = {};
-  std::optional<std::string> json = {};
-};
+constexpr const char* data_option = "--capture,--data";
 
 /// The rule that was asked for, else that of the data.
-Choice choice_of(const ShowOptions& options, const DataSet& data, const std::stop_token& stop) {
+Choice choice_of(const CommandOptions& options, const DataSet& data, const std::stop_token& stop) {
   Choice choice;
   if (!data.rule.empty() || !data.fits.empty()) choice.variant = data.rule.empty() ? data.fits : data.rule;
-  if (options.variant) choice.variant = *options.variant;
-  choice.settings = parse_settings(find_variant(choice.variant), options.settings);
-  choice.form = parse_form(options.form);
-  choice.device = usable_backend(options.device).name();
-  if (options.chunk)
-    choice.chunk_size = parse_count(*options.chunk, "--chunk", 1, largest_chunk(data.tokens));
+  if (options.gave("--variant")) choice.variant = options["--variant"];
+  choice.settings = parse_settings(find_variant(choice.variant), options.all("--param"));
+  choice.form = parse_form(options["--form"]);
+  choice.device = usable_backend(options["--device"]).name();
+  if (options.gave("--chunk"))
+    choice.chunk_size = parse_count(options["--chunk"], "--chunk", 1, largest_chunk(data.tokens));
   choice.chunk_size = std::min(choice.chunk_size, largest_chunk(data.tokens));
-  choice.head = options.head ? parse_count(*options.head, "--head", 0, data.batches * data.heads - 1)
-                             : opening_head(data, choice, stop);
+  choice.head = options.gave("--head")
+                    ? parse_count(options["--head"], "--head", 0, data.batches * data.heads - 1)
+                    : opening_head(data, choice, stop);
   return choice;
 }
 
@@ -100,21 +85,21 @@ Side side_of(const std::string& words, const Choice& choice) {
 
 /// Opens and computes what is asked for. Throws InputError naming the option and what there is, Unsupported
 /// where the form does not exist, Cancelled.
-ShownPlace shown_place(const ShowOptions& options, std::stop_token stop) {
-  const auto data = std::make_shared<const DataSet>(open_data(options.data));
+ShownPlace shown_place(const CommandOptions& options, std::stop_token stop) {
+  const auto data = std::make_shared<const DataSet>(open_data(options[data_option]));
   if (data->tokens == 0)
-    throw InputError(fmt::format("{} has no tokens: there is nothing to show", options.data));
+    throw InputError(fmt::format("{} has no tokens: there is nothing to show", options[data_option]));
   const Choice choice = choice_of(options, *data, stop);
   ShownPlace place{.computation = begin(data, choice, stop), .form = choice.form, .stop = std::move(stop)};
   const auto& trace = place.computation->trace(choice.form);
   if (!trace)
     throw Unsupported(fmt::format("{} has no {} form here: {}", choice.variant, name(choice.form),
                                   place.computation->form(choice.form).missing));
-  place.cursor = cursor_of(options.at.value_or(std::to_string(data->tokens - 1)), *trace);
+  place.cursor = cursor_of(options.if_given("--at").value_or(std::to_string(data->tokens - 1)), *trace);
   place.token = trace->token(place.cursor);
-  for (const std::string& word : options.words) place.words.push_back(word_of(word, *data));
-  if (options.cell) place.cell = cell_of(*options.cell);
-  for (const std::string& side : options.beside) place.beside.push_back(side_of(side, choice));
+  for (const std::string& word : options.all("--words")) place.words.push_back(word_of(word, *data));
+  if (options.gave("--why")) place.cell = cell_of(options["--why"]);
+  for (const std::string& side : options.all("--beside")) place.beside.push_back(side_of(side, choice));
   if (place.beside.size() + 1 > most_sides)
     throw InputError(
         fmt::format("--beside has {} sides; expected at most {}", place.beside.size(), most_sides - 1));
@@ -194,33 +179,33 @@ NotFinite not_finite(const Json& json) {
   return found;
 }
 
-void tell_not_finite(const Console& console, const ShowOptions& options, const ShownNumbers& numbers) {
+void tell_not_finite(const Console& console, const CommandOptions& options, const ShownNumbers& numbers) {
   const NotFinite found = not_finite(numbers.json);
   if (found.count == 0) return;
-  tell(console, fmt::format("{}: {} {} not finite, the first at {}{}", options.data,
+  tell(console, fmt::format("{}: {} {} not finite, the first at {}{}", options[data_option],
                             counted(found.count, "number", "numbers"), found.count == 1 ? "is" : "are",
-                            found.first, options.json ? "; in the file they are null" : ""));
+                            found.first, options.gave("--json") ? "; in the file they are null" : ""));
 }
 
-int show(const ShowOptions& options, const Console& console) {
+int show(const CommandOptions& options, const Console& console) {
+  const std::optional<std::string> json = options.if_given("--json");
   const ShownView& view =
-      find_row(views, options.view, &ShownView::id,
-               fmt::format("there is no view \"{}\"; expected one of", shown(options.view)));
-  if (options.json && is_same_file(options.data, *options.json))
-    throw InputError(
-        fmt::format("{}: is what is shown, which would be lost; give another --json", *options.json));
-  if (options.json) writable_target(*options.json);  // before the work is done
+      find_row(views, options["VIEW"], &ShownView::id,
+               fmt::format("there is no view \"{}\"; expected one of", shown(options["VIEW"])));
+  if (json && is_same_file(options[data_option], *json))
+    throw InputError(fmt::format("{}: is what is shown, which would be lost; give another --json", *json));
+  if (json) writable_target(*json);  // before the work is done
   const Interrupt interrupt;
   const ShownPlace place = shown_place(options, interrupt.token());
   const ShownNumbers numbers = view.show(place);
   tell_not_finite(console, options, numbers);
-  if (!options.json) {
+  if (!json) {
     console.out << place_words(place) << numbers.text;
     return exit_done;
   }
-  Json json = place_json(view, place);
-  json.update(numbers.json);
-  write_text(*options.json, dumped(json, 1) + '\n');
+  Json whole = place_json(view, place);
+  whole.update(numbers.json);
+  write_text(*json, dumped(whole, 1) + '\n');
   return exit_done;
 }
 
@@ -259,34 +244,29 @@ Json finite_json(double number) { return std::isfinite(number) ? Json(number) : 
 std::string short_number(double number) { return fmt::format("{:.4g}", number); }
 
 Task add_show(CommandOptions command, Console console) {
-  const auto options = std::make_shared<ShowOptions>();
   std::string ids;
   for (const ShownView& view : views) ids += fmt::format("\n{}: {}", view.id, view.words);
-  command.option("VIEW", options->view, "What to show:" + ids, {.required = true});
-  command.option("--capture,--data", options->data, "A file with q, k and v; or capture:NAME, preset:NAME",
-                 {.required = true});
-  command.option("--variant", options->variant, "Compute this variant instead of the data's own");
-  command.option("--form", options->form, form_names());
-  command.option("--device", options->device, "cpu or cuda");
-  command.option("--chunk", options->chunk, "Tokens per chunk, where the form has chunks");
-  command.option("--at", options->at, "TOKEN or TOKEN:OPERATION, such as 42:write (default: the last token)");
-  command.option("--head", options->head,
-                 "Which head, over batches and heads (default: where the window opens)");
-  command.option(
-      "--words", options->words,
+  command.option("VIEW", "What to show:" + ids, "", {.required = true});
+  command.option(data_option, "A file with q, k and v; or capture:NAME, preset:NAME", "", {.required = true});
+  command.option("--variant", "Compute this variant instead of the data's own");
+  command.option("--form", form_names(), "recurrent");
+  command.option("--device", "cpu or cuda", "cpu");
+  command.option("--chunk", "Tokens per chunk, where the form has chunks");
+  command.option("--at", "TOKEN or TOKEN:OPERATION, such as 42:write (default: the last token)");
+  command.option("--head", "Which head, over batches and heads (default: where the window opens)");
+  command.list(
+      "--words",
       "Ask for these words, by the numbers of their tokens or their texts (default: those whose writes "
       "were strongest)",
       {.by_commas = true});
-  command.option("--why", options->cell,
-                 "ROW,COLUMN of the memory for provenance (default: its largest number)");
-  command.option("--beside", options->beside,
-                 "VARIANT, VARIANT:FORM or VARIANT:FORM:PRECISION, up to three: what compare shows beside "
-                 "the variant (default: the sides that the window shows at first)",
-                 {.by_commas = true});
-  command.option("--param", options->settings, "NAME=VALUE: an option or a parameter of the variant",
-                 {.repeated = true});
-  command.option("--json", options->json, "Write the numbers to this file, for programs");
-  return [options, console] { return show(*options, console); };
+  command.option("--why", "ROW,COLUMN of the memory for provenance (default: its largest number)");
+  command.list("--beside",
+               "VARIANT, VARIANT:FORM or VARIANT:FORM:PRECISION, up to three: what compare shows beside "
+               "the variant (default: the sides that the window shows at first)",
+               {.by_commas = true});
+  command.list("--param", "NAME=VALUE: an option or a parameter of the variant", {.repeated = true});
+  command.option("--json", "Write the numbers to this file, for programs");
+  return [command, console] { return show(command, console); };
 }
 
 }  // namespace palimpsest

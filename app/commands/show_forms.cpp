@@ -81,35 +81,6 @@ Json side_json(const ShownPlace& place, const ShownSide& shown) {
   return json;
 }
 
-}  // namespace
-
-ShownNumbers show_compare(const ShownPlace& place) {
-  SessionState state;
-  state.set_choice(place.computation->choice);
-  state.sides.insert(state.sides.end(), place.beside.begin(), place.beside.end());
-  Json sides = Json::array();
-  TextRows rows = {{"side", "length of the memory", "difference to the first", "error before", "after"}};
-  std::string sentences;
-  for (const Side& side : compared_sides(state)) {
-    const ShownSide each = shown_side(place, side, sides.empty());
-    const SideMoment& moment = *each.moment;
-    const std::string& label = each.computation->variant->label;
-    sides.push_back(side_json(place, each));
-    const bool has_memory = moment.no_memory.empty();
-    rows.push_back(
-        {label, has_memory ? short_number(moment.after.length) : "-",
-         has_memory && moment.no_difference.empty() ? short_number(moment.after.apart_length) : "-",
-         each.error ? short_number(each.error->first) : "-",
-         each.error ? short_number(each.error->second) : "-"});
-    sentences +=
-        fmt::format("{}: {}\n", label, has_memory ? moment.sentence + moment.no_table : moment.no_memory);
-  }
-  return {{{"sides", sides}},
-          fmt::format("Sides after {}:\n", place.numbered(place.token)) + columns(rows) + sentences};
-}
-
-namespace {
-
 std::string figure(double error) { return std::isfinite(error) ? fmt::format("{:.1e}", error) : "no number"; }
 
 const char* became(LostNumber::As as) {
@@ -156,6 +127,31 @@ Json departure_json(const std::optional<Departure>& departure) {
 
 }  // namespace
 
+ShownNumbers show_compare(const ShownPlace& place) {
+  SessionState state;
+  state.set_choice(place.computation->choice);
+  state.sides.insert(state.sides.end(), place.beside.begin(), place.beside.end());
+  Json sides = Json::array();
+  TextRows rows = {{"side", "length of the memory", "difference to the first", "error before", "after"}};
+  std::string sentences;
+  for (const Side& side : compared_sides(state)) {
+    const ShownSide each = shown_side(place, side, sides.empty());
+    const SideMoment& moment = *each.moment;
+    const std::string& label = each.computation->variant->label;
+    sides.push_back(side_json(place, each));
+    const bool has_memory = moment.no_memory.empty();
+    rows.push_back(
+        {label, has_memory ? short_number(moment.after.length) : "-",
+         has_memory && moment.no_difference.empty() ? short_number(moment.after.apart_length) : "-",
+         each.error ? short_number(each.error->first) : "-",
+         each.error ? short_number(each.error->second) : "-"});
+    sentences +=
+        fmt::format("{}: {}\n", label, has_memory ? moment.sentence + moment.no_table : moment.no_memory);
+  }
+  return {{{"sides", sides}},
+          fmt::format("Sides after {}:\n", place.numbered(place.token)) + columns(rows) + sentences};
+}
+
 ShownNumbers show_lens(const ShownPlace& place) {
   Json lines = Json::array();
   TextRows rows = {{"form", "numbers", "largest difference", "at", "tolerance", "lost"}};
@@ -164,8 +160,7 @@ ShownNumbers show_lens(const ShownPlace& place) {
     const auto seen = place.find(ProofLine{.form = form, .arithmetic = arithmetic});
     const bool is_promised = arithmetic == Arithmetic::f64;
     const Computation& computed = *place.computation;
-    const double allowed =
-        tolerance(*computed.variant, computed.sequence.settings, form, Precision::f64).error;
+    const double allowed = tolerance(*computed.variant, computed.sequence.settings, Precision::f64).error;
     Json line = {{"form", name(form)},         {"arithmetic", name(arithmetic)},
                  {"worst", seen->worst.error}, {"array", seen->worst.array},
                  {"errors", seen->errors},     {"lost", list_of(seen->lost, lost_json)}};

@@ -46,6 +46,68 @@ std::string table_text(const AnswerTable& table, const Matrix<double>& numbers,
   return columns(rows);
 }
 
+/// The largest number of the memory after the token: of S, or of what MesaNet has of the values.
+std::pair<Index, Index> largest_cell(const ShownPlace& place) {
+  const Computation& computation = *place.computation;
+  const NamedStates memory =
+      RecurrentMemory(*computation.variant, computation.sequence, *computation.recurrence, place.stop)
+          .after(place.token + 1);
+  std::pair<Index, Index> cell;
+  const auto S = std::ranges::find(memory, "S", &NamedStates::value_type::first);
+  const Matrix<double>& numbers = S == memory.end() ? memory.back().second : S->second;
+  numbers.cwiseAbs().maxCoeff(&cell.first, &cell.second);
+  return cell;
+}
+
+Json share_json(const Share& share) {
+  return {{"written", share.written},
+          {"mixed", share.mixed},
+          {"decayed", share.decayed},
+          {"erased", share.erased},
+          {"remaining", share.remaining}};
+}
+
+Json stability_json(const std::optional<Stability>& stability) {
+  if (!stability) return nullptr;
+  return {{"sharpness", stability->sharpness}, {"exact", stability->exact},
+          {"reach", stability->reach},         {"eigenvalue", stability->eigenvalue},
+          {"growth", stability->growth},       {"largest_rate", finite_json(stability->largest_rate)}};
+}
+
+Json keeping_json(const std::optional<Keeping>& keeping) {
+  if (!keeping) return nullptr;
+  return {{"array", keeping->array},
+          {"channels", keeping->channels},
+          {"mean", list_of(keeping->mean)},
+          {"least", list_of(keeping->least)},
+          {"most", list_of(keeping->most)},
+          {"half_lives", list_of(keeping->mean, [](double kept) { return finite_json(half_life(kept)); })}};
+}
+
+std::string percent(double share) {
+  return std::isfinite(share) ? fmt::format("{:.1f} %", 100 * share) : std::string("no number");
+}
+
+Json left_json(const std::optional<LeftOfWrite>& left) {
+  if (!left || left->shares.empty()) return nullptr;
+  Json json = {{"shares", left->shares}};
+  if (left->lost_most_at >= 0)
+    json.update({{"lost_most_at", left->lost_most_at},
+                 {"lost_there", left->lost_there},
+                 {"erased", left->is_erased}});
+  return json;
+}
+
+std::string left_words(const ShownPlace& place, const std::optional<LeftOfWrite>& left) {
+  if (!left || left->shares.empty()) return {};
+  std::string words =
+      fmt::format("recalled {:.0f} %, now {:.0f} %", 100 * left->shares.front(), 100 * left->shares.back());
+  if (left->lost_most_at >= 0)
+    words += fmt::format(", {} {}: {:.0f}", left->is_erased ? "erased by" : "lost most at",
+                         place.numbered(left->lost_most_at), 100 * left->lost_there);
+  return words;
+}
+
 }  // namespace
 
 ShownNumbers show_answers(const ShownPlace& place) {
@@ -114,31 +176,6 @@ ShownNumbers show_recall(const ShownPlace& place) {
           words + columns(rows)};
 }
 
-namespace {
-
-/// The largest number of the memory after the token: of S, or of what MesaNet has of the values.
-std::pair<Index, Index> largest_cell(const ShownPlace& place) {
-  const Computation& computation = *place.computation;
-  const NamedStates memory =
-      RecurrentMemory(*computation.variant, computation.sequence, *computation.recurrence, place.stop)
-          .after(place.token + 1);
-  std::pair<Index, Index> cell;
-  const auto S = std::ranges::find(memory, "S", &NamedStates::value_type::first);
-  const Matrix<double>& numbers = S == memory.end() ? memory.back().second : S->second;
-  numbers.cwiseAbs().maxCoeff(&cell.first, &cell.second);
-  return cell;
-}
-
-Json share_json(const Share& share) {
-  return {{"written", share.written},
-          {"mixed", share.mixed},
-          {"decayed", share.decayed},
-          {"erased", share.erased},
-          {"remaining", share.remaining}};
-}
-
-}  // namespace
-
 ShownNumbers show_provenance(const ShownPlace& place) {
   const Computation& computation = *place.computation;
   const auto [row, column] = place.cell ? *place.cell : largest_cell(place);
@@ -179,17 +216,6 @@ ShownNumbers show_provenance(const ShownPlace& place) {
                       one_line(place.numbered(place.token)), made.value) +
               columns(rows)};
 }
-
-namespace {
-
-Json stability_json(const std::optional<Stability>& stability) {
-  if (!stability) return nullptr;
-  return {{"sharpness", stability->sharpness}, {"exact", stability->exact},
-          {"reach", stability->reach},         {"eigenvalue", stability->eigenvalue},
-          {"growth", stability->growth},       {"largest_rate", finite_json(stability->largest_rate)}};
-}
-
-}  // namespace
 
 ShownNumbers show_learning(const ShownPlace& place) {
   const auto answer = place.find(LearningNow{.token = place.token});
@@ -251,20 +277,6 @@ ShownNumbers show_learning(const ShownPlace& place) {
   return shown;
 }
 
-namespace {
-
-Json keeping_json(const std::optional<Keeping>& keeping) {
-  if (!keeping) return nullptr;
-  return {{"array", keeping->array},
-          {"channels", keeping->channels},
-          {"mean", list_of(keeping->mean)},
-          {"least", list_of(keeping->least)},
-          {"most", list_of(keeping->most)},
-          {"half_lives", list_of(keeping->mean, [](double kept) { return finite_json(half_life(kept)); })}};
-}
-
-}  // namespace
-
 ShownNumbers show_gates(const ShownPlace& place) {
   const auto courses = place.find(CoursesOfTokens{});
   const auto& strengths = courses->strengths;
@@ -300,34 +312,6 @@ ShownNumbers show_gates(const ShownPlace& place) {
   shown.text += columns(rows);
   return shown;
 }
-
-namespace {
-
-std::string percent(double share) {
-  return std::isfinite(share) ? fmt::format("{:.1f} %", 100 * share) : std::string("no number");
-}
-
-Json left_json(const std::optional<LeftOfWrite>& left) {
-  if (!left || left->shares.empty()) return nullptr;
-  Json json = {{"shares", left->shares}};
-  if (left->lost_most_at >= 0)
-    json.update({{"lost_most_at", left->lost_most_at},
-                 {"lost_there", left->lost_there},
-                 {"erased", left->is_erased}});
-  return json;
-}
-
-std::string left_words(const ShownPlace& place, const std::optional<LeftOfWrite>& left) {
-  if (!left || left->shares.empty()) return {};
-  std::string words =
-      fmt::format("recalled {:.0f} %, now {:.0f} %", 100 * left->shares.front(), 100 * left->shares.back());
-  if (left->lost_most_at >= 0)
-    words += fmt::format(", {} {}: {:.0f}", left->is_erased ? "erased by" : "lost most at",
-                         place.numbered(left->lost_most_at), 100 * left->lost_there);
-  return words;
-}
-
-}  // namespace
 
 ShownNumbers show_attention(const ShownPlace& place) {
   const auto row = place.find(RowAtToken{.token = place.token});

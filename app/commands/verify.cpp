@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +15,6 @@
 #include "core/io/file.h"
 #include "core/proof/faults.h"
 #include "core/proof/verify.h"
-#include "core/proof/verify_faults.h"
 #include "core/variants/variants.h"
 
 namespace palimpsest {
@@ -30,29 +28,6 @@ int list_faults(const Console& console) {
   return exit_done;
 }
 
-struct VerifyOptions {
-  std::vector<std::string> variants;
-  std::vector<std::string> tokens;
-  std::vector<std::string> dk;
-  std::vector<std::string> dv;
-  std::optional<std::string> cases;
-
-  /// Whether lengths or sizes other than those of the fixed plan are asked for.
-  bool names_sizes() const { return !tokens.empty() || !dk.empty() || !dv.empty(); }
-
-  std::string seed = "1";
-  std::optional<std::string> jobs;
-  std::optional<std::string> json;
-  std::vector<std::string> faults;
-  bool lists_faults = false;
-  std::vector<std::string> forms;
-  std::vector<std::string> devices;
-  std::vector<std::string> precisions;
-  std::optional<std::string> one_case;
-  std::string chunk = "64";
-  std::vector<std::string> settings;
-};
-
 std::vector<std::string> each_once(const std::vector<std::string>& texts) {
   std::vector<std::string> once;
   for (const std::string& text : texts) {
@@ -62,8 +37,8 @@ std::vector<std::string> each_once(const std::vector<std::string>& texts) {
 }
 
 /// The devices that are asked for. Throws Unsupported for one that was named and cannot be used here.
-std::vector<const Backend*> devices(const VerifyOptions& options) {
-  return parsed<const Backend*>(each_once(options.devices), usable_backends(),
+std::vector<const Backend*> devices(const CommandOptions& options) {
+  return parsed<const Backend*>(each_once(options.all("--device")), usable_backends(),
                                 [](const std::string& text) { return &usable_backend(text); });
 }
 
@@ -82,56 +57,58 @@ RandomCase possible_case(const std::string& text, const Variant& variant, const 
 }
 
 /// The one case of --case.
-VerifyCase one_case(const VerifyOptions& options) {
-  if (options.variants.size() != 1) throw InputError("--case needs --variant, once: whose case it is");
-  const Variant& variant = find_variant(options.variants.front());
-  const Settings settings = parse_settings(variant, options.settings);
+VerifyCase one_case(const CommandOptions& options) {
+  if (options.all("--variant").size() != 1)
+    throw InputError("--case needs --variant, once: whose case it is");
+  const Variant& variant = find_variant(options.all("--variant").front());
+  const Settings settings = parse_settings(variant, options.all("--param"));
   const Settings given = resolve(variant, settings);
-  const Index chunk_size = parse_count(options.chunk, "--chunk", 1, std::numeric_limits<Index>::max());
-  if (!options.one_case->starts_with("random:")) {
-    auto data = std::make_shared<const DataSet>(open_data(*options.one_case));
+  const Index chunk_size = parse_count(options["--chunk"], "--chunk", 1, std::numeric_limits<Index>::max());
+  if (!options["--case"].starts_with("random:")) {
+    auto data = std::make_shared<const DataSet>(open_data(options["--case"]));
     return data_case(variant, std::move(data), settings, chunk_size);
   }
-  const RandomCase random = possible_case(*options.one_case, variant, given);
+  const RandomCase random = possible_case(options["--case"], variant, given);
   return {&variant, random_settings(variant, given, random.seed), random, {chunk_size}};
 }
 
 /// `plan` with what the command line changes in it.
-VerifyPlan changed(VerifyPlan plan, const VerifyOptions& options) {
+VerifyPlan changed(VerifyPlan plan, const CommandOptions& options) {
   constexpr Index most_cases = 100'000'000;
   constexpr Index most_jobs = 1024;
-  plan.variants = each_once(options.variants);
+  plan.variants = each_once(options.all("--variant"));
   for (const std::string& id : plan.variants) find_variant(id);
-  plan.forms = parsed(each_once(options.forms), plan.forms, parse_form);
-  plan.precisions = parsed(each_once(options.precisions), plan.precisions, parse_precision);
-  plan.seed =
-      static_cast<std::uint64_t>(parse_count(options.seed, "--seed", 0, std::numeric_limits<Index>::max()));
-  plan.jobs = !options.jobs ? processor_threads()
-                            : static_cast<unsigned>(parse_count(*options.jobs, "--jobs", 1, most_jobs));
-  if (options.cases) plan.random_cases = parse_count(*options.cases, "--cases", 1, most_cases);
-  if (options.one_case) {
+  plan.forms = parsed(each_once(options.all("--form")), plan.forms, parse_form);
+  plan.precisions = parsed(each_once(options.all("--precision")), plan.precisions, parse_precision);
+  plan.seed = static_cast<std::uint64_t>(
+      parse_count(options["--seed"], "--seed", 0, std::numeric_limits<Index>::max()));
+  plan.jobs = !options.gave("--jobs")
+                  ? processor_threads()
+                  : static_cast<unsigned>(parse_count(options["--jobs"], "--jobs", 1, most_jobs));
+  if (options.gave("--cases")) plan.random_cases = parse_count(options["--cases"], "--cases", 1, most_cases);
+  if (options.gave("--case")) {
     if (plan.random_cases > 0) throw InputError("--case is one case; --cases draws others: give one of them");
     plan.cases = {one_case(options)};
-  } else if (!options.settings.empty()) {
+  } else if (!options.all("--param").empty()) {
     throw InputError("--param belongs to --case; without it every choice of options is checked");
   }
   return plan;
 }
 
 /// The fixed plan, with the lengths and sizes that are asked for instead of its own.
-VerifyPlan fixed_plan(const VerifyOptions& options) {
+VerifyPlan fixed_plan(const CommandOptions& options) {
   constexpr Index most_tokens = 1 << 20;
   constexpr Index most_channels = 8192;
   VerifyPlan plan =
-      options.tokens.empty()
+      options.all("--tokens").empty()
           ? thorough_plan()
-          : plan_of_lengths(parse_counts(each_once(options.tokens), "--tokens", 0, most_tokens));
-  if (!options.dk.empty() || !options.dv.empty()) {
+          : plan_of_lengths(parse_counts(each_once(options.all("--tokens")), "--tokens", 0, most_tokens));
+  const auto channels = parse_channels(options, most_channels);
+  if (!channels.empty()) {
     plan.sizes.clear();
     plan.wide_sizes.clear();
   }
-  for (const auto& [dk, dv] : parse_channels(options.dk, options.dv, most_channels))
-    plan.sizes.push_back({dk, dv});
+  for (const auto& [dk, dv] : channels) plan.sizes.push_back({dk, dv});
   return plan;
 }
 
@@ -147,13 +124,13 @@ std::vector<VerifyCase> cases_of_presets(const VerifyPlan& plan) {
 
 /// Writes a report. Throws Cancelled where it covers a part of the plan only.
 template <class Report>
-void write_report(const Report& report, const std::string& unchecked, const VerifyOptions& options,
+void write_report(const Report& report, const std::string& unchecked, const CommandOptions& options,
                   const Console& console) {
   console.out << to_table(report) << unchecked;
   if (!report.complete())
     console.out << fmt::format("Interrupted: the report covers {} of {} cases.\n", report.cases,
                                report.planned);
-  if (options.json) write_text(*options.json, to_json(report));
+  if (options.gave("--json")) write_text(options["--json"], to_json(report));
   if (!report.complete()) throw Cancelled();
 }
 
@@ -162,21 +139,21 @@ void write_report(const Report& report, const std::string& unchecked, const Veri
 /// done if one stays unnoticed or there is none. Throws InputError for an unknown name or a file that cannot
 /// be written, Unsupported for another precision than f64 or another device than the processor, Cancelled on
 /// Ctrl+C.
-int run_verify_faults(const VerifyOptions& options, const Console& console) {
-  FaultPlan plan{.faults = each_once(options.faults)};
+int run_verify_faults(const CommandOptions& options, const Console& console) {
+  FaultPlan plan{.faults = each_once(options.all("--fault"))};
   plan.cases = changed(std::move(plan.cases), options);
-  if (!options.devices.empty()) plan.cases.backends = devices(options);
+  if (!options.all("--device").empty()) plan.cases.backends = devices(options);
   const bool all = std::erase(plan.faults, "all") > 0;
   for (const std::string& id : plan.faults) find_fault(id);
   if (all) plan.faults.clear();
-  if (options.json) writable_target(*options.json);  // first: before the work
+  if (options.gave("--json")) writable_target(options["--json"]);  // first: before the work
   const FaultReport report = [&] {
     const Interrupt interrupt;
     ProgressLine line(console);
     const auto show = [&](const FaultProgress& now) {
       line.show(now.done, now.total, fmt::format("{} faulty forms fail, {}", now.noticed, now.variant));
     };
-    return verify_faults(plan, variants(), show, interrupt.token());
+    return verify_faults(plan, show, interrupt.token());
   }();
   write_report(report, {}, options, console);
   const bool all_fail = report.noticed() == static_cast<Index>(report.results.size());
@@ -193,14 +170,15 @@ std::string worst_words(const VerifyProgress& now) {
   return words.empty() ? " 0" : words;
 }
 
-int run_verify(const VerifyOptions& options, const Console& console) {
+int run_verify(const CommandOptions& options, const Console& console) {
   VerifyPlan plan = changed(fixed_plan(options), options);
   const Interrupt interrupt;  // before a device starts threads of its own, which would take the signal
-  if (plan.cases.empty() && plan.random_cases == 0 && !options.names_sizes())
-    plan.more = cases_of_presets(plan);
+  const auto is_named = [&](const char* sizes) { return !options.all(sizes).empty(); };
+  const bool names_sizes = is_named("--tokens") || is_named("--dk") || is_named("--dv");
+  if (plan.cases.empty() && plan.random_cases == 0 && !names_sizes) plan.more = cases_of_presets(plan);
   plan.backends = devices(options);
   // First: a place that cannot be written is not worth minutes of work.
-  if (options.json) writable_target(*options.json);
+  if (options.gave("--json")) writable_target(options["--json"]);
 
   const VerifyReport report = [&] {
     ProgressLine line(console);
@@ -215,53 +193,51 @@ int run_verify(const VerifyOptions& options, const Console& console) {
         plan.random_cases > 0 ? "none of the cases drawn has such a form" : report.missing.front().reason;
     throw Unsupported(fmt::format("there is nothing to check: {}", reason));
   }
-  write_report(report, options.devices.empty() ? unusable_words("was not checked") : "", options, console);
+  write_report(report, options.all("--device").empty() ? unusable_words("was not checked") : "", options,
+               console);
   return report.passed() ? exit_done : exit_failed_checks;
 }
 
 }  // namespace
 
 Task add_verify(CommandOptions command, Console console) {
-  const auto options = std::make_shared<VerifyOptions>();
-  command.option("--variant", options->variants, "Only these variants (default: all)");
-  command.option("--form", options->forms, "Only these forms");
-  command.option("--device", options->devices, "Only these devices (default: all that can be used)");
-  command.option("--precision", options->precisions,
-                 "Only these precisions (default: all that the device has)");
+  command.list("--variant", "Only these variants (default: all)");
+  command.list("--form", "Only these forms");
+  command.list("--device", "Only these devices (default: all that can be used)");
+  command.list("--precision", "Only these precisions (default: all that the device has)");
+  command.list("--tokens",
+               "Texts of these lengths, and no others; those above 300 tokens in chunks of 64 and the first "
+               "size, beyond 4096 each choice of options once");
+  command.list("--dk",
+               "Key channels of every case (default: 12,5, and where a GPU computes a few with 70,20)");
+  command.list("--dv", "Value channels, one for each of --dk (default: as many as there)");
   command.option(
-      "--tokens", options->tokens,
-      "Texts of these lengths, and no others; those above 300 tokens in chunks of 64 and the first size, "
-      "beyond 4096 each choice of options once");
-  command.option("--dk", options->dk,
-                 "Key channels of every case (default: 12,5, and where a GPU computes a few with 70,20)");
-  command.option("--dv", options->dv, "Value channels, one for each of --dk (default: as many as there)");
-  command.option("--cases", options->cases,
-                 "This many random cases in the place of the fixed plan: variant, options, T up to 300 "
-                 "and now and then 4096, K "
-                 "and V up to 24, chunk size, states, gates and parameters are drawn");
-  command.option("--seed", options->seed, "What the random numbers start from; the same on every machine");
-  command.option("--jobs", options->jobs, "Threads (default: one per core); they change no result");
-  command.option("--json", options->json, "Write the report to this file as well");
-  command.option(
-      "--fault", options->faults,
+      "--cases",
+      "This many random cases in the place of the fixed plan: variant, options, T up to 300 "
+      "and now and then 4096, K and V up to 24, chunk size, states, gates and parameters are drawn");
+  command.option("--seed", "What the random numbers start from; the same on every machine", "1");
+  command.option("--jobs", "Threads (default: one per core); they change no result");
+  command.option("--json", "Write the report to this file as well");
+  command.list(
+      "--fault",
       "Make every form wrong in this way, or \"all\": verification must fail (exit status 1), and says "
-      "where; "
-      "status 0 means that a faulty form was not noticed, or that no form can have the fault. Without --case "
-      "or --cases, in a few cases that show each fault; in f64 on the cpu");
-  command.flag("--faults", options->lists_faults, "List what --fault can make wrong");
-  command.option("--case", options->one_case,
+      "where; status 0 means that a faulty form was not noticed, or that no form can have the fault. "
+      "Without --case or --cases, in a few cases that show each fault; in f64 on the cpu");
+  command.flag("--faults", "List what --fault can make wrong");
+  command.option("--case",
                  "Only this case, as a report names it: random:T=17,..., or the first head of data: "
                  "preset:NAME, capture:NAME or a file");
-  command.option("--chunk", options->chunk, "With --case: tokens per chunk, where the form has chunks",
+  command.option("--chunk", "With --case: tokens per chunk, where the form has chunks", "64",
                  {.needs = "--case"});
-  command.option("--param", options->settings,
-                 "With --case: NAME=VALUE, an option or a parameter of the variant", {.repeated = true});
+  command.list("--param", "With --case: NAME=VALUE, an option or a parameter of the variant",
+               {.repeated = true});
   for (const char* const sizes : {"--tokens", "--dk", "--dv"}) {
     for (const char* const other : {"--cases", "--case", "--fault"}) command.exclude(sizes, other);
   }
-  return [options, console] {
-    if (options->lists_faults) return list_faults(console);
-    return options->faults.empty() ? run_verify(*options, console) : run_verify_faults(*options, console);
+  return [command, console] {
+    if (command.is_set("--faults")) return list_faults(console);
+    return command.all("--fault").empty() ? run_verify(command, console)
+                                          : run_verify_faults(command, console);
   };
 }
 

@@ -4,13 +4,19 @@
 #include <fmt/format.h>
 #include <imgui.h>
 #include <imgui_impl_opengl3.h>
-#include <imgui_internal.h>  // for room for hooks
-#include <imgui_internal.h>  // for the queue of events that Dear ImGui has not yet seen
+#include <imgui_internal.h>  // for room for hooks and the queue of events that Dear ImGui has not yet seen
 
 #include <algorithm>
-#include <vector>
 
 #include "core/base/error.h"
+#include "core/io/file.h"
+
+#define STB_IMAGE_WRITE_IMPLEMENTATION
+#define STB_IMAGE_WRITE_STATIC
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+#include <stb_image_write.h>
+#pragma GCC diagnostic pop
 
 namespace palimpsest {
 
@@ -30,6 +36,10 @@ int events_of_one_frame(const ImVector<ImGuiInputEvent>& queue) {
   return queue.Size;
 }
 
+// Every context_local() adds a hook, and may do so while Dear ImGui goes through them: the test engine runs
+// tests in one. They must not move then.
+constexpr int most_hooks = 512;
+
 }  // namespace
 
 void new_frame() {
@@ -40,14 +50,6 @@ void new_frame() {
   ImGui::NewFrame();
   for (const ImGuiInputEvent& event : later) queue.push_back(event);
 }
-
-namespace {
-
-// Every context_local() adds a hook, and may do so while Dear ImGui goes through them: the test engine runs
-// tests in one. They must not move then.
-constexpr int most_hooks = 512;
-
-}  // namespace
 
 Canvas::Canvas() {
   if (const int version = epoxy_gl_version(); !epoxy_is_desktop_gl() || version < 33) {
@@ -146,6 +148,29 @@ Image Canvas::read_pixels() const {
     std::swap_ranges(top, top + static_cast<std::ptrdiff_t>(row), bottom);
   }
   return image;
+}
+
+Image cropped(const Image& image, int left, int top, int right, int bottom) {
+  Image part;
+  part.width = std::max(right - left, 0);
+  part.height = std::max(bottom - top, 0);
+  for (int y = top; y < top + part.height && part.width > 0; ++y)
+    part.rgb.insert(part.rgb.end(), image.pixel(left, y), image.pixel(right - 1, y) + 3);
+  return part;
+}
+
+void write_png(const Image& image, const std::filesystem::path& file) {
+  std::vector<std::byte> bytes;
+  const auto append = [](void* context, void* data, int size) {
+    const auto* first = static_cast<const std::byte*>(data);
+    auto& all = *static_cast<std::vector<std::byte>*>(context);
+    all.insert(all.end(), first, first + size);
+  };
+  if (stbi_write_png_to_func(append, &bytes, image.width, image.height, 3, image.rgb.data(),
+                             image.width * 3) == 0) {
+    throw Error(fmt::format("{}: the picture could not be made into a PNG", file.string()));
+  }
+  replace_file(file, bytes);
 }
 
 }  // namespace palimpsest

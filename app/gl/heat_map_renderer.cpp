@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
+#include <cassert>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -15,6 +15,41 @@
 #include "core/base/error.h"
 
 namespace palimpsest {
+
+Texture::~Texture() {
+  if (name_ != 0) glDeleteTextures(1, &name_);
+}
+
+void Texture::upload_numbers(std::span<const float> numbers, int width, int height) {
+  assert(numbers.size() == static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
+  upload(GL_R32F, GL_RED, GL_FLOAT, numbers.data(), width, height);
+}
+
+void Texture::upload_pixels(std::span<const std::uint8_t> rgba, int width, int height) {
+  assert(rgba.size() == static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * 4);
+  upload(GL_RGBA8, GL_RGBA, GL_UNSIGNED_BYTE, rgba.data(), width, height);
+}
+
+void Texture::upload(int format_on_card, unsigned format, unsigned type, const void* data, int width,
+                     int height) {
+  GLint previous = 0;
+  glGetIntegerv(GL_TEXTURE_BINDING_2D, &previous);
+  if (name_ == 0) glGenTextures(1, &name_);
+  glBindTexture(GL_TEXTURE_2D, name_);
+  for (const GLenum direction : {GL_TEXTURE_WRAP_S, GL_TEXTURE_WRAP_T}) {
+    glTexParameteri(GL_TEXTURE_2D, direction, GL_CLAMP_TO_EDGE);
+  }
+  for (const GLenum filter : {GL_TEXTURE_MIN_FILTER, GL_TEXTURE_MAG_FILTER}) {
+    glTexParameteri(GL_TEXTURE_2D, filter, GL_NEAREST);
+  }
+  glTexImage2D(GL_TEXTURE_2D, 0, format_on_card, width, height, 0, format, type, data);
+  GLint taken = 0;
+  glGetTexLevelParameteriv(GL_TEXTURE_2D, 0, GL_TEXTURE_WIDTH, &taken);
+  glBindTexture(GL_TEXTURE_2D, static_cast<GLuint>(previous));
+  if (taken != width) {
+    throw Error(fmt::format("the graphics card has no room for a picture of {} by {} pixels", width, height));
+  }
+}
 
 namespace {
 
@@ -61,38 +96,28 @@ void attach(GLuint program, GLenum kind, const std::filesystem::path& file) {
   glDeleteShader(shader);
 }
 
-}  // namespace
-
-ShaderProgram::ShaderProgram(std::string_view name) {
+/// "shaders/heat_map.vert" and "shaders/heat_map.frag", linked.
+GLuint linked_shaders() {
   // First the paths: nothing is left to free when a file is missing.
-  const auto vertex = asset(fmt::format("shaders/{}.vert", name));
-  const auto fragment = asset(fmt::format("shaders/{}.frag", name));
-  name_ = glCreateProgram();
+  const auto vertex = asset("shaders/heat_map.vert");
+  const auto fragment = asset("shaders/heat_map.frag");
+  const GLuint program = glCreateProgram();
   try {
-    attach(name_, GL_VERTEX_SHADER, vertex);
-    attach(name_, GL_FRAGMENT_SHADER, fragment);
-    glLinkProgram(name_);
+    attach(program, GL_VERTEX_SHADER, vertex);
+    attach(program, GL_FRAGMENT_SHADER, fragment);
+    glLinkProgram(program);
     GLint good = GL_FALSE;
-    glGetProgramiv(name_, GL_LINK_STATUS, &good);
+    glGetProgramiv(program, GL_LINK_STATUS, &good);
     if (good == GL_FALSE) {
-      throw Error(fmt::format("the shaders '{}' do not link:\n{}", name,
-                              log_of(name_, glGetProgramiv, glGetProgramInfoLog)));
+      throw Error(fmt::format("the shaders 'heat_map' do not link:\n{}",
+                              log_of(program, glGetProgramiv, glGetProgramInfoLog)));
     }
   } catch (...) {
-    glDeleteProgram(name_);
+    glDeleteProgram(program);
     throw;
   }
+  return program;
 }
-
-ShaderProgram::~ShaderProgram() { glDeleteProgram(name_); }
-
-int ShaderProgram::uniform(const char* uniform) const {
-  const int location = glGetUniformLocation(name_, uniform);
-  if (location < 0) throw Error(fmt::format("a shader has no uniform called '{}'", uniform));
-  return location;
-}
-
-namespace {
 
 constexpr int entries = 2 * colour_steps + 2;  // every step, then NaN
 
@@ -132,23 +157,31 @@ void set_colour(GLint uniform, Rgb8 colour) {
 
 }  // namespace
 
-HeatMapRenderer::HeatMapRenderer()
-    : program_("heat_map"),
-      uniforms_{.numbers = program_.uniform("numbers"),
-                .colours = program_.uniform("colours"),
-                .half_steps_per_unit = program_.uniform("half_steps_per_unit"),
-                .origin = program_.uniform("origin"),
-                .size = program_.uniform("size"),
-                .height = program_.uniform("height"),
-                .line = program_.uniform("line"),
-                .hatch_distance = program_.uniform("hatch_distance"),
-                .hatch_line = program_.uniform("hatch_line"),
-                .hatch_paper = program_.uniform("hatch_paper"),
-                .hatch_ink = program_.uniform("hatch_ink")} {
+HeatMapRenderer::HeatMapRenderer() : program_(linked_shaders()) {
+  const std::pair<const char*, int*> all[] = {{"numbers", &uniforms_.numbers},
+                                              {"colours", &uniforms_.colours},
+                                              {"half_steps_per_unit", &uniforms_.half_steps_per_unit},
+                                              {"origin", &uniforms_.origin},
+                                              {"size", &uniforms_.size},
+                                              {"height", &uniforms_.height},
+                                              {"line", &uniforms_.line},
+                                              {"hatch_distance", &uniforms_.hatch_distance},
+                                              {"hatch_line", &uniforms_.hatch_line},
+                                              {"hatch_paper", &uniforms_.hatch_paper},
+                                              {"hatch_ink", &uniforms_.hatch_ink}};
+  for (const auto& [name, location] : all) {
+    *location = glGetUniformLocation(program_, name);
+    if (*location >= 0) continue;
+    glDeleteProgram(program_);
+    throw Error(fmt::format("a shader has no uniform called '{}'", name));
+  }
   glGenVertexArrays(1, &no_vertices_);
 }
 
-HeatMapRenderer::~HeatMapRenderer() { glDeleteVertexArrays(1, &no_vertices_); }
+HeatMapRenderer::~HeatMapRenderer() {
+  glDeleteVertexArrays(1, &no_vertices_);
+  glDeleteProgram(program_);
+}
 
 void HeatMapRenderer::set_colours(const ColourMap& map) {
   if (map_ == map) return;
@@ -161,7 +194,7 @@ void HeatMapRenderer::draw(const HeatMapPass& pass) const noexcept {
   const PixelRectangle& rectangle = pass.rectangle;
   const PixelRectangle visible = intersection(rectangle, pass.clip);
   if (visible.width <= 0 || visible.height <= 0) return;
-  glUseProgram(program_.name());
+  glUseProgram(program_);
   bind(0, pass.numbers);
   bind(1, pass.dim ? dim_.name() : bright_.name());
   glUniform1i(uniforms_.numbers, 0);

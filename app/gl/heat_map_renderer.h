@@ -1,30 +1,39 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
-#include <string_view>
+#include <span>
+#include <utility>
 
-#include "app/gl/texture.h"
 #include "core/base/colour_map.h"
 
 namespace palimpsest {
 
-/// A vertex and a fragment shader, linked; freed while the OpenGL context is current.
-class ShaderProgram {
+/// A picture or table on the graphics card, freed while the OpenGL context is current. Textures are read
+/// texel by texel (nearest) and not repeated.
+class Texture {
  public:
-  /// Compiles "shaders/NAME.vert" and "shaders/NAME.frag". Throws an Error with the compiler's log and the
-  /// numbered source when one does not compile.
-  explicit ShaderProgram(std::string_view name);
-  ~ShaderProgram();
-  ShaderProgram(const ShaderProgram&) = delete;
-  ShaderProgram& operator=(const ShaderProgram&) = delete;
+  Texture() = default;
+  ~Texture();
+  Texture(Texture&& other) noexcept : name_(std::exchange(other.name_, 0)) {}
+  Texture& operator=(Texture&& other) noexcept {
+    std::swap(name_, other.name_);
+    return *this;
+  }
 
-  /// OpenGL's name.
+  /// Replaces the contents by `width * height` numbers, row by row. Throws an Error when OpenGL does not take
+  /// them: they are too many.
+  void upload_numbers(std::span<const float> numbers, int width, int height);
+
+  /// The same with pixels of 8-bit red, green, blue and alpha.
+  void upload_pixels(std::span<const std::uint8_t> rgba, int width, int height);
+
+  /// OpenGL's name; 0 before the first upload.
   unsigned name() const { return name_; }
 
-  /// Where a uniform is; throws an Error when the program does not use it.
-  int uniform(const char* uniform) const;
-
  private:
+  void upload(int format_on_card, unsigned format, unsigned type, const void* data, int width, int height);
+
   unsigned name_ = 0;
 };
 
@@ -78,7 +87,7 @@ class HeatMapRenderer {
   void draw(const HeatMapPass& pass) const noexcept;
 
  private:
-  ShaderProgram program_;
+  unsigned program_ = 0;  // its shaders, linked
   struct {
     int numbers, colours, half_steps_per_unit, origin, size, height, line, hatch_distance, hatch_line,
         hatch_paper, hatch_ink;

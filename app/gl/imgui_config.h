@@ -4,6 +4,7 @@
 
 #define IMGUI_DISABLE_OBSOLETE_FUNCTIONS
 #define IMGUI_ENABLE_FREETYPE
+#define IMGUI_DEFINE_MATH_OPERATORS
 #define IMGUI_USE_WCHAR32       // code points beyond 16 bits, such as mathematical letters
 #define ImDrawIdx unsigned int  // large draw lists
 

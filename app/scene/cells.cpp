@@ -24,9 +24,7 @@ constexpr float least_title = 60;
 constexpr float names_part = 0.22F;  // of the room, at most
 
 float width_of_number(const std::string& number) {
-  if (number.empty()) return 0;
-  const style::TextStyle text(style::Text::number_small);
-  return text_extent(number).x + px(after_number);
+  return number.empty() ? 0 : text_extent(style::Text::number_small, number).x + px(after_number);
 }
 
 class CellPainter {
@@ -58,18 +56,17 @@ class CellPainter {
       const float number = width_of_number(name.number);
       const std::string shown = shortened(name.words, plan_.names - number - px(around_names));
       const ImVec2 extent = text_extent(shown);
-      const ImVec2 at = {std::round(corner_.x + plan_.names - extent.x - px(8)),
-                         std::round(row + (plan_.cell.y - extent.y) / 2)};
-      if (tables_.ground)
-        list_->AddRectFilled({at.x - px(3), at.y}, {at.x + extent.x + px(3), at.y + extent.y},
-                             tables_.ground);
+      const ImVec2 at =
+          rounded({corner_.x + plan_.names - extent.x - px(8), row + (plan_.cell.y - extent.y) / 2});
+      const Rectangle ground = box_at(at, extent).grown({px(3), 0});
+      if (tables_.ground) list_->AddRectFilled(ground.minimum, ground.maximum, tables_.ground);
       draw_text(at, name.ink, shown);
       const Rectangle where = {{corner_.x, row}, {corner_.x + plan_.names, row + plan_.cell.y}};
       note_part(fmt::format("row/{}", i), where, name.number.empty() ? shown : name.number + " " + shown);
       if (number > 0) draw_number(name.number, {at.x - number, row}, plan_.cell.y, name.number_ink);
       if (!name.tip.empty() && ImGui::IsWindowHovered() &&
           ImGui::IsMouseHoveringRect(where.minimum, where.maximum))
-        tooltip_beside(where.minimum, where.maximum, name.tip);
+        tooltip_beside(where, name.tip);
     }
   }
 
@@ -116,17 +113,15 @@ class CellPainter {
   void draw_sign(const std::string& sign, float middle) const {
     const style::TextStyle text(style::Text::title);
     const ImVec2 extent = text_extent(sign);
-    draw_text({std::round(middle - extent.x / 2), std::round(top() + (height() - extent.y) / 2)},
-              style::colours().dim, sign);
+    draw_text(rounded({middle - extent.x / 2, top() + (height() - extent.y) / 2}), style::colours().dim,
+              sign);
   }
 
   void draw_title(const CellValues& table, float left) const {
     if (table.titles.empty()) return;
     const style::TextStyle text(style::Text::caption);
     const float room = std::max(width(), px(least_title));
-    const auto fitting = std::ranges::find_if(
-        table.titles, [&](const std::string& title) { return text_extent(title).x <= room; });
-    const std::string shown = shortened(fitting == table.titles.end() ? table.titles.back() : *fitting, room);
+    const std::string shown = first_fitting(table.titles, room);
     draw_text({std::round(left + (width() - text_extent(shown).x) / 2), corner_.y}, style::colours().text,
               shown);
   }
@@ -147,12 +142,11 @@ class CellPainter {
       list_->AddRect({left - px(2), y - px(2)}, {left + width() + px(1), y + plan_.cell.y + px(1)}, ring.ink,
                      px(3), px(ring.width));
     }
-    note_part(table.name, {{left, top()}, {left + width(), top() + height()}}, numbers);
+    const Rectangle cells = box_at({left, top()}, {width(), height()});
+    note_part(table.name, cells, numbers);
     if (!table.told || !ImGui::IsWindowHovered()) return;
-    const auto cell = hovered_cell({left, top()}, {width(), height()}, table.values.rows(),
-                                   table.values.cols(), ImGui::GetMousePos());
-    const ImVec2 size = plan_.size(tables_);
-    if (cell) tooltip_beside(corner_, {corner_.x + size.x, corner_.y + size.y}, table.told(*cell));
+    const auto cell = hovered_cell(cells, table.values.rows(), table.values.cols(), ImGui::GetMousePos());
+    if (cell) tooltip_beside(box_at(corner_, plan_.size(tables_)), table.told(*cell));
   }
 
   /// Its colour on the scale, and its number where it says something. Returns the number if it has room.
@@ -160,7 +154,7 @@ class CellPainter {
     const Rgb8 paper =
         colour(style::colours().map, static_cast<float>(value), static_cast<float>(tables_.scale));
     const ImVec2 size = plan_.cell;
-    list_->AddRectFilled(from, {from.x + size.x - px(1), from.y + size.y - px(1)}, style::colour(paper));
+    list_->AddRectFilled(from, from + size - ImVec2(px(1), px(1)), style::colour(paper));
     const float usual = style::font_size(style::Text::number_small);
     for (const std::string& number : tables_.written(value, cell)) {
       for (const float letters : {usual, usual * style::least_number}) {
@@ -168,9 +162,7 @@ class CellPainter {
         const ImVec2 extent = text_extent(number);
         const bool fits = extent.x <= size.x - (letters == usual ? px(2) : 0) && extent.y <= size.y;
         if (fits)
-          draw_text({std::round(from.x + (size.x - px(1) - extent.x) / 2),
-                     std::round(from.y + (size.y - extent.y) / 2)},
-                    style::legible_on(paper), number);
+          draw_text(rounded(from + (size - ImVec2(px(1), 0) - extent) / 2), style::legible_on(paper), number);
         ImGui::PopFont();
         if (fits) return number;
       }

@@ -100,7 +100,7 @@ class Drawing {
   void answer_pointer(const Placed& placed) {
     const Node& node = *placed.node;
     if (!node.act && !node.pointed && node.tip.empty()) return;
-    const ImVec2 size = {std::max(placed.size().x, 1.0F), std::max(placed.size().y, 1.0F)};
+    const ImVec2 size = upper_of(placed.size(), {1, 1});
     ImGui::SetCursorScreenPos(placed.where.minimum);
     if (node.act) {
       ImGui::SetNextItemAllowOverlap();
@@ -155,18 +155,16 @@ class Drawing {
   }
 
   void draw_content(const Formula& formula, const Placed& placed) const {
-    const float around = px(3);
     ImDrawList* list = ImGui::GetWindowDrawList();
     for (std::size_t i = 0; i < placed.lines.size(); ++i) {
       const std::string& latex = placed.lines[i];
-      const ImVec2 corner = formula_corner(placed, i, screen_ruler());
-      const ImVec2 from = {placed.where.minimum.x + corner.x, placed.where.minimum.y + corner.y};
+      const ImVec2 from = placed.where.minimum + formula_corner(placed, i, screen_ruler());
       const FormulaSize size = measure_formula(latex, placed.letters);
       draw_formula(list, {from.x, from.y + size.baseline}, latex, placed.letters, shown(formula.ink));
-      for (const SymbolPlace& box : symbol_places(latex, placed.letters, formula.boxed))
-        list->AddRect({from.x + box.from.x - around, from.y + box.from.y - around},
-                      {from.x + box.to.x + around, from.y + box.to.y + around}, style::colours().dim,
-                      px(frame_corner), px(style::line));
+      for (const SymbolPlace& symbol : symbol_places(latex, placed.letters, formula.boxed)) {
+        const Rectangle box = Rectangle{from + symbol.from, from + symbol.to}.grown(px(3));
+        list->AddRect(box.minimum, box.maximum, style::colours().dim, px(frame_corner), px(style::line));
+      }
     }
   }
 
@@ -194,35 +192,33 @@ class Drawing {
     }
   }
 
-  static void draw_ring(const Picture& picture, ImVec2 from, ImVec2 size) {
+  static void draw_ring(const Picture& picture, const Rectangle& where) {
     const Matrix<double>& all = *picture.values;
     const Index rows = picture.look.transposed ? all.cols() : all.rows();
     if (picture.ringed_row < 0 || picture.ringed_row >= rows) return;
-    const Rectangle row = cell_rectangle(from, size, rows, 1, {picture.ringed_row, 0});
-    ImGui::GetWindowDrawList()->AddRect({row.minimum.x - px(2), row.minimum.y - px(2)},
-                                        {row.maximum.x + px(2), row.maximum.y + px(2)}, picture.ring, px(2),
-                                        px(2));
+    const auto [from, to] = cell_rectangle(where, rows, 1, {picture.ringed_row, 0}).grown(px(2));
+    ImGui::GetWindowDrawList()->AddRect(from, to, picture.ring, px(2), px(2));
   }
 
   void draw_content(const Picture& picture, const Placed& placed) const {
     const float gutter = picture.row_words.empty() ? 0 : px(row_words_width);
-    const ImVec2 from = {placed.where.minimum.x + gutter, placed.where.minimum.y};
-    const ImVec2 size = {placed.size().x - gutter, placed.size().y};
+    const Rectangle where = {placed.where.minimum + ImVec2(gutter, 0), placed.where.maximum};
+    const ImVec2 size = where.size();
     if (gutter > 0) draw_row_words(picture, placed.where.minimum, size.y);
     if (size.x < 1 || size.y < 1) return;
     if (picture.values) {
-      heat_map(scope_path(), *picture.values, picture.version, from, size, picture.look);
+      heat_map(scope_path(), *picture.values, picture.version, where, picture.look);
       ImGui::Dummy(size);
       if (picture.told && ImGui::IsItemHovered()) {
-        if (const auto cell = pointed_cell(*picture.values, picture.look, from, size))
+        if (const auto cell = pointed_cell(*picture.values, picture.look, where))
           tooltip(picture.told(*cell));
       }
     }
     // The outline shows where numbers lie that are all near zero.
     const ImU32 outline =
         is_lit_ && picture.outline == edge_ink ? style::colours().dim : shown(picture.outline);
-    ImGui::GetWindowDrawList()->AddRect(from, placed.where.maximum, outline, 0, px(style::line));
-    if (picture.values) draw_ring(picture, from, size);
+    ImGui::GetWindowDrawList()->AddRect(where.minimum, where.maximum, outline, 0, px(style::line));
+    if (picture.values) draw_ring(picture, where);
   }
 
   void draw_content(const Bar& bar, const Placed& placed) const {
@@ -251,7 +247,7 @@ class Drawing {
   static void draw_content(const Track& track, const Placed& placed) {
     const auto& [from, to] = placed.where;
     const float half = px(2);
-    const float middle = std::round((from.y + to.y) / 2);
+    const float middle = std::round(placed.where.middle().y);
     const auto x = [&](double value) {
       return from.x + (to.x - from.x) * static_cast<float>(std::clamp(value / track.end, 0.0, 1.0));
     };
@@ -290,7 +286,7 @@ class Drawing {
     if (!line.has_bars) list->AddLine({from.x, to.y}, to, style::colours().edge);
     if (line.told && ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(from, to)) {
       const double pointed = (ImGui::GetMousePos().x - from.x) / (to.x - from.x) * count;
-      tooltip_beside(from, to, line.told(static_cast<std::size_t>(std::clamp(pointed, 0.0, count - 1))));
+      tooltip_beside(placed.where, line.told(static_cast<std::size_t>(std::clamp(pointed, 0.0, count - 1))));
     }
     if (line.marked < 0) return;
     const float x = at(static_cast<double>(line.marked)).x;
@@ -344,14 +340,14 @@ class Drawing {
       const ImVec2 corner = {from.x + left, from.y};
       const ImVec2 end = {from.x + right - px(right - left < px(8) ? 1 : 2), to.y - px(2)};
       if (square.kind == Mark::Kind::hatched)
-        hatch(list, corner, end, square.ink);
+        hatch(list, {corner, end}, square.ink);
       else if (square.kind == Mark::Kind::outline)
         list->AddRect(corner, end, square.ink, px(2));
       else
         list->AddRectFilled(corner, end, square.ink, px(2));
       if (!is_hovered || pointer < left || pointer >= right) continue;
-      list->AddRect({corner.x - px(1), corner.y - px(1)}, {end.x + px(1), end.y + px(1)},
-                    style::colours().text, px(2));
+      const Rectangle ring = Rectangle{corner, end}.grown(px(1));
+      list->AddRect(ring.minimum, ring.maximum, style::colours().text, px(2));
       if (pressed && squares.press) acts_.emplace_back([press = squares.press, i] { press(i); });
       if (squares.told) tell_narrowly(squares.told(i));
     }
@@ -369,6 +365,7 @@ class Drawing {
   void draw_content(const Mark& mark, const Placed& placed) const {
     const auto& [from, to] = placed.where;
     const ImVec2 middle = {from.x + px(5), std::round((from.y + to.y) / 2)};
+    const Rectangle box = {{from.x, middle.y - px(5)}, {from.x + px(10), middle.y + px(5)}};
     const ImU32 ink = shown(mark.ink);
     ImDrawList* list = ImGui::GetWindowDrawList();
     const float line = mark.strong ? px(2.25F) : px(style::line);
@@ -391,13 +388,11 @@ class Drawing {
       case Mark::Kind::square:
         return list->AddRectFilled({from.x, middle.y - px(2)}, {to.x, middle.y + px(2)}, ink);
       case Mark::Kind::box:
-        return list->AddRectFilled({from.x, middle.y - px(5)}, {from.x + px(10), middle.y + px(5)}, ink,
-                                   px(1));
+        return list->AddRectFilled(box.minimum, box.maximum, ink, px(1));
       case Mark::Kind::outline:
-        return list->AddRect({from.x, middle.y - px(5)}, {from.x + px(10), middle.y + px(5)}, ink, px(1),
-                             px(1));
+        return list->AddRect(box.minimum, box.maximum, ink, px(1), px(1));
       case Mark::Kind::hatched:
-        return hatch(list, {from.x, middle.y - px(5)}, {from.x + px(10), middle.y + px(5)}, ink);
+        return hatch(list, box, ink);
       case Mark::Kind::point:
         return draw_plot_marker(middle, mark.look);
       case Mark::Kind::checked:
@@ -409,7 +404,7 @@ class Drawing {
   }
 
   static void draw_check(ImDrawList* list, ImVec2 corner, float size, ImU32 ink, bool is_on) {
-    const auto at = [&](float x, float y) { return ImVec2{corner.x + size * x, corner.y + size * y}; };
+    const auto at = [&](float x, float y) { return corner + ImVec2(x, y) * size; };
     if (!is_on) return list->AddRect(corner, at(1, 1), ink, px(3));
     list->AddRectFilled(corner, at(1, 1), ink, px(3));
     const std::array<ImVec2, 3> tick = {at(0.24F, 0.52F), at(0.43F, 0.71F), at(0.77F, 0.3F)};
@@ -525,7 +520,7 @@ class Drawing {
     const auto& [from, to] = placed.where;
     const ImU32 ink = rule.ink == 0 ? style::colours().edge : shown(rule.ink);
     const bool is_arrow = rule.head != Rule::Head::none;
-    const ImVec2 middle = {std::round((from.x + to.x) / 2), std::round((from.y + to.y) / 2)};
+    const ImVec2 middle = rounded(placed.where.middle());
     const bool is_upright = rule.height > 0;
     const ImVec2 begin = is_upright ? ImVec2{middle.x, from.y} : ImVec2{from.x, middle.y};
     const ImVec2 end = is_upright ? ImVec2{middle.x, to.y} : ImVec2{to.x, middle.y};
@@ -552,8 +547,6 @@ class Drawing {
     draw_inside(placed);
   }
 
-  void draw_content(const Over&, const Placed& placed) { draw_inside(placed); }
-
   // Several may have the same name.
   void draw_content(const Spots&, const Placed& placed) {
     for (std::size_t i = 0; i < placed.inside.size(); ++i) {
@@ -562,8 +555,6 @@ class Drawing {
       ImGui::PopID();
     }
   }
-
-  void draw_content(const Space&, const Placed&) const {}
 
   void draw_content(const Frame& frame, const Placed& placed) {
     const auto& [from, to] = placed.where;
@@ -580,6 +571,8 @@ class Drawing {
     ImGui::EndChild();
   }
 
+  void draw_content(const Over&, const Placed& placed) { draw_inside(placed); }
+  void draw_content(const Space&, const Placed&) const {}
   void draw_content(const Row&, const Placed& placed) { draw_inside(placed); }
   void draw_content(const Column&, const Placed& placed) { draw_inside(placed); }
   void draw_content(const Grid&, const Placed& placed) { draw_inside(placed); }
@@ -605,7 +598,7 @@ void draw(const Placed& placed) {
 
 void show_in(const Node& scene, ImVec2 room) {
   const ImVec2 from = ImGui::GetCursorScreenPos();
-  const Placed placed = lay_out(scene, {from, {from.x + room.x, from.y + room.y}}, screen_ruler());
+  const Placed placed = lay_out(scene, {from, from + room}, screen_ruler());
   draw(placed);
   ImGui::SetCursorScreenPos(from);
   ImGui::Dummy(placed.size());

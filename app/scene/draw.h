@@ -11,9 +11,6 @@ void draw(const Placed& placed);
 /// Lays a scene out in what is left of the current window, draws it there and moves on below it.
 void show(const Node& scene);
 
-/// The same in a part of it.
-void show_at(const Node& scene, const Rectangle& room);
-
 /// The same in a room of one's own, for a window that is as large as what is in it.
 void show_in(const Node& scene, ImVec2 room);
 

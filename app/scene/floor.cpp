@@ -42,8 +42,7 @@ class FloorPainter {
  public:
   FloorPainter(const Floor& floor, FloorView& view, const FloorColumns& columns)
       : floor_(floor), view_(view), columns_(columns) {
-    const Rectangle room = {columns.position,
-                            {columns.position.x + columns.size.x, columns.position.y + columns.size.y}};
+    const Rectangle room = box_at(columns.position, columns.size);
     outer_ = floor_rows(floor, room, ruler_);
     top_ = room.minimum.y;
     bottom_ = top_;
@@ -63,13 +62,12 @@ class FloorPainter {
   }
 
   FloorActs draw() {
-    ImDrawList* list = ImGui::GetWindowDrawList();
     const auto clipped = [&](const auto& draw) {
       const ImVec2 low = columns_.position;
-      list->PushClipRect({low.x - px(3), low.y - px(8)},
-                         {low.x + columns_.size.x + px(3), low.y + columns_.size.y}, true);
+      list_->PushClipRect({low.x - px(3), low.y - px(8)},
+                          {low.x + columns_.size.x + px(3), low.y + columns_.size.y}, true);
       draw();
-      list->PopClipRect();
+      list_->PopClipRect();
     };
     clipped([&] { groups(); });
     for (std::size_t i = 0; i < outer_.size(); ++i) {
@@ -92,10 +90,9 @@ class FloorPainter {
 
  private:
   Rectangle inner(std::size_t row) const {
-    const Rectangle& outer = outer_[row];
-    return {{outer.minimum.x, outer.minimum.y + px(floor_.rows[row].above)},
-            {outer.maximum.x, std::max(outer.maximum.y - px(floor_.rows[row].below),
-                                       outer.minimum.y + px(floor_.rows[row].above))}};
+    const auto& [from, to] = outer_[row];
+    const float top = from.y + px(floor_.rows[row].above);
+    return {{from.x, top}, {to.x, std::max(to.y - px(floor_.rows[row].below), top)}};
   }
 
   /// Beside words what they are called stands on their line.
@@ -170,8 +167,7 @@ class FloorPainter {
       const float start = std::max(left, columns_.position.x) + px(5);
       const float end = std::min(right, columns_.position.x + columns_.size.x + px(3));
       const ImVec2 extent = text_extent(words);
-      const bool under_flag = start < flag_.maximum.x && start + extent.x > flag_.minimum.x &&
-                              top < flag_.maximum.y && top + extent.y > flag_.minimum.y;
+      const bool under_flag = overlap(box_at({start, top}, extent), flag_);
       note_part(fmt::format("group/{}", first), {{left, top}, {right, top + extent.y}}, words);
       if (under_flag || start + extent.x + px(3) > end) return;
       const bool is_present =
@@ -207,11 +203,12 @@ class FloorPainter {
       const float from = std::floor(left + px(2) + (width - extent.x) / 2);
       const ImU32 colour = t < floor_.reached ? colours_.text : colours_.faint;
       draw_text({from, top}, colour, word);
-      note_part(fmt::format("words/{}", t), {{from, top}, {from + extent.x, top + extent.y}}, word);
+      note_part(fmt::format("words/{}", t), box_at({from, top}, extent), word);
       if (!is_underlined) continue;
-      const float line = std::round(top + px(underline_from));
-      list_->AddRectFilled({from, line}, {from + std::ceil(extent.x), line + px(2)}, colour);
-      note_part(fmt::format("underline/{}", t), {{from, line}, {from + std::ceil(extent.x), line + px(2)}});
+      const Rectangle line =
+          box_at({from, std::round(top + px(underline_from))}, {std::ceil(extent.x), px(2)});
+      list_->AddRectFilled(line.minimum, line.maximum, colour);
+      note_part(fmt::format("underline/{}", t), line);
     }
   }
 
@@ -249,9 +246,8 @@ class FloorPainter {
                      colours_.faint, px(5), px(style::line));
     }
     if (!columns_.has_words()) {
-      const style::TextStyle text(style::Text::strong);
       list_->AddRectFilled(flag_.minimum, flag_.maximum, colours_.panel);
-      draw_text({flag_.minimum.x + px(around_flag), flag_.minimum.y}, colours_.text, flag_words_);
+      draw_words(flag_.minimum + ImVec2(px(around_flag), 0), style::Text::strong, colours_.text, flag_words_);
     }
     const float half = std::max(columns_.width(token) / 2, px(4));
     const Rectangle frame = {{std::round(columns_.middle(token) - half), frame_top_},
@@ -269,7 +265,7 @@ class FloorPainter {
       if (room < px(least_link)) return;
       const std::string words = shortened(link.words, room);
       const ImVec2 extent = text_extent(words);
-      const ImVec2 end = {at.x + extent.x, at.y + extent.y};
+      const ImVec2 end = at + extent;
       list_->AddRectFilled({at.x - px(3), at.y}, {end.x + px(3), end.y}, colours_.panel);
       ImGui::SetCursorScreenPos(at);
       if (ImGui::InvisibleButton(link.words.c_str(), {std::max(extent.x, 1.0F), extent.y}))
@@ -319,7 +315,7 @@ class FloorPainter {
   /// Lets a row be painted.
   void paint(const FloorRow& row, const Rectangle& place) {
     ImGui::SetCursorScreenPos(place.minimum);
-    const float height = std::max(place.maximum.y - place.minimum.y, 1.0F);
+    const float height = std::max(place.height(), 1.0F);
     ImGui::InvisibleButton(("paint " + row.name).c_str(), {columns_.size.x, height});
     if (ImGui::IsItemHovered() && row.paint) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
     wheel();
@@ -405,7 +401,7 @@ const FloorPiece* FloorMark::find(FloorPiece::Kind kind) const {
 }
 
 std::vector<Rectangle> floor_rows(const Floor& floor, const Rectangle& room, const Ruler& ruler) {
-  float rest = room.maximum.y - room.minimum.y;
+  float rest = room.height();
   float shares = 0;
   for (const FloorRow& row : floor.rows) {
     rest -= ruler.px(row.height);
@@ -459,7 +455,7 @@ void draw_floor_overview(FloorView& view, const FloorColumns& columns, Index tok
                       is_lit ? c.dim : c.faint, half);
   const float cursor = std::round(x(static_cast<double>(token) + 0.5));
   list->AddRectFilled({cursor - px(1), position.y}, {cursor + px(1), position.y + size.y}, c.text);
-  note_part("floor/overview", {position, {position.x + size.x, position.y + size.y}});
+  note_part("floor/overview", box_at(position, size));
 }
 
 }  // namespace palimpsest

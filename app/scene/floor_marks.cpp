@@ -124,7 +124,7 @@ class MarkPainter {
         return;
       case Kind::inset: {
         const float inset = is_thin ? 0 : px(1);
-        fill({{at.minimum.x + inset, at.minimum.y}, {at.maximum.x - inset, at.maximum.y}}, colour);
+        fill(at.grown({-inset, 0}), colour);
         return;
       }
       case Kind::outline:
@@ -160,8 +160,7 @@ class MarkPainter {
 
  private:
   float y(float part) const {
-    return std::round(place_.maximum.y -
-                      std::clamp(part, 0.0F, 1.0F) * (place_.maximum.y - place_.minimum.y));
+    return std::round(place_.maximum.y - std::clamp(part, 0.0F, 1.0F) * place_.height());
   }
 
   void fill(const Rectangle& at, ImU32 colour) {
@@ -181,7 +180,7 @@ class MarkPainter {
   }
 
   void flush() {
-    if (hatch_colour_ != 0) hatch(list_, hatched_.minimum, hatched_.maximum, hatch_colour_);
+    if (hatch_colour_ != 0) hatch(list_, hatched_, hatch_colour_);
     hatch_colour_ = 0;
   }
 
@@ -238,12 +237,12 @@ void draw_numbers(const Floor& floor, const FloorRow& row, const FloorColumns& c
     const float lowest = hangs ? wanted : std::max(place.maximum.y - extent.y, place.minimum.y);
     const float y = std::clamp(wanted, std::min(place.minimum.y, lowest), lowest);
     for (const float x : {right, left - extent.x}) {
-      const Rectangle box = {{x, y}, {x + extent.x, y + extent.y}};
+      const Rectangle box = box_at({x, y}, extent);
       const bool is_inside =
           stays ? x >= columns.left(token) && box.maximum.x <= columns.left(token + 1)
                 : x >= columns.position.x && box.maximum.x <= columns.position.x + columns.size.x;
       const auto lies_over = [&](const Rectangle& other) {
-        return overlap(box, other) && other.maximum.y - other.minimum.y > px(3);
+        return overlap(box, other) && other.height() > px(3);
       };
       if (!is_inside || (!stays && meets_frame(box)) || std::ranges::any_of(taken, lies_over)) continue;
       draw_text(box.minimum, stays ? floor_ink(floor, style::colours().text, token) : style::colours().dim,
@@ -282,8 +281,7 @@ void draw_floor_marks(const Floor& floor, const FloorRow& row, const FloorColumn
         painter.draw(piece, floor_ink(floor, piece.colour, column.first), left, right);
       if (!row.number || column.mark.begin() == column.mark.end()) continue;
       bars.push_back(painter.rectangle(*column.mark.begin(), left, right));
-      if (has_number && bars.back().maximum.y - bars.back().minimum.y > px(3))
-        note_part(row.name + "/bar", bars.back());
+      if (has_number && bars.back().height() > px(3)) note_part(row.name + "/bar", bars.back());
       if (!number.empty())
         numbers.push_back({column.first, bars.back(), MarkPainter::hangs(*column.mark.begin()), number});
     }
@@ -292,7 +290,7 @@ void draw_floor_marks(const Floor& floor, const FloorRow& row, const FloorColumn
   ImDrawList* list = ImGui::GetWindowDrawList();
   for (const FloorLevel& line : row.levels) {
     if (line.colour == 0) continue;
-    const float y = place.maximum.y - line.part * (place.maximum.y - place.minimum.y);
+    const float y = place.maximum.y - line.part * place.height();
     const ImVec2 from = {columns.position.x, y};
     const ImVec2 to = {columns.position.x + columns.size.x, y};
     if (line.dashed)
@@ -308,12 +306,9 @@ namespace {
 void draw_keys(const FloorLabel::Line& line, float x, float top, float height) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   for (const FloorLabel::Line::Key& key : line.keys) {
-    const ImVec2 from = {x, std::round(top + (height - px(key_box)) / 2)};
-    const ImVec2 to = {x + px(key_box), from.y + px(key_box)};
-    if (key.filled)
-      list->AddRectFilled(from, to, line.colour);
-    else
-      list->AddRect(from, to, line.colour);
+    const auto [from, to] =
+        box_at({x, std::round(top + (height - px(key_box)) / 2)}, {px(key_box), px(key_box)});
+    key.filled ? list->AddRectFilled(from, to, line.colour) : list->AddRect(from, to, line.colour);
     draw_text({to.x + px(4), top}, style::colours().dim, key.words);
     x = to.x + px(10) + text_extent(key.words).x;
   }
@@ -322,18 +317,15 @@ void draw_keys(const FloorLabel::Line& line, float x, float top, float height) {
 void put_words(const FloorRow& row, ImVec2 at, ImU32 colour, std::string_view words) {
   const ImVec2 extent = text_extent(words);
   draw_text(at, colour, words);
-  note_part(row.name + "/name", {at, {at.x + extent.x, at.y + extent.y}}, words);
+  note_part(row.name + "/name", box_at(at, extent), words);
 }
 
 /// At the panel's edge, from the row's upper side down.
 void draw_left_label(const FloorRow& row, const FloorColumns& columns, const Rectangle& place, float gutter) {
   const FloorLabel& label = row.label;
   const float room = columns.position.x - gutter - px(number_column);
-  const float line = [] {
-    const style::TextStyle text(style::Text::caption);
-    return text_extent("x").y;
-  }();
-  const bool is_low = place.maximum.y - place.minimum.y < 2 * line + px(label.room_below);
+  const float line = text_extent(style::Text::caption, "x").y;
+  const bool is_low = place.height() < 2 * line + px(label.room_below);
   float x = gutter;
   float y = place.minimum.y;
   if (!label.symbol.empty()) {
@@ -361,7 +353,7 @@ void draw_left_label(const FloorRow& row, const FloorColumns& columns, const Rec
 void draw_right_label(const FloorRow& row, const FloorColumns& columns, const Rectangle& place,
                       float gutter) {
   const FloorLabel& label = row.label;
-  const float height = place.maximum.y - place.minimum.y;
+  const float height = place.height();
   const float middle = (place.minimum.y + place.maximum.y) / 2;
   float right = columns.position.x - px(label_gap);
   const auto write = [&](std::string_view words, ImU32 colour, float at) {
@@ -379,16 +371,10 @@ void draw_right_label(const FloorRow& row, const FloorColumns& columns, const Re
     if (!is_one && height < px(label_line)) return;
     const FloorLabel::Line& line = label.lines.front();
     const style::TextStyle text(line.text);
-    const auto fits = [&](const std::string& words) {
-      return text_extent(words).x <= right - gutter + px(line_gap);
-    };
-    const auto brief = std::ranges::find_if(label.brief, fits);
-    const bool takes_first = (is_one && fits(line.words)) || label.brief.empty();
-    const std::string& words = takes_first                  ? line.words
-                               : brief != label.brief.end() ? *brief
-                                                            : label.brief.back();
-    write(shortened(words, right - gutter + px(line_gap)), line.colour, middle);
-    return;
+    const float room = right - gutter + px(line_gap);
+    const bool takes_first = (is_one && text_extent(line.words).x <= room) || label.brief.empty();
+    const std::string words = takes_first ? shortened(line.words, room) : first_fitting(label.brief, room);
+    return write(words, line.colour, middle);
   }
   float at =
       label.top ? place.minimum.y : middle - px(label_line) * static_cast<float>(label.lines.size() - 1) / 2;
@@ -412,7 +398,7 @@ void draw_floor_label(const FloorRow& row, const FloorColumns& columns, const Re
   const float height = text_extent("0").y;
   const float gap = row.label.left ? px(line_gap) : px(label_gap);
   for (const FloorLevel& line : row.levels) {
-    const float room = place.maximum.y - place.minimum.y;
+    const float room = place.height();
     if (line.words.empty() || room < px(line.least_row)) continue;
     const float y = place.maximum.y - line.part * room - height / 2;
     put_words(row,

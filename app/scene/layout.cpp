@@ -34,8 +34,7 @@ constexpr float square_titles = 29;       // the two lines above the names
 constexpr float unbounded = std::numeric_limits<float>::infinity();
 
 void shift(Placed& placed, ImVec2 by) {
-  placed.where.minimum = {placed.where.minimum.x + by.x, placed.where.minimum.y + by.y};
-  placed.where.maximum = {placed.where.maximum.x + by.x, placed.where.maximum.y + by.y};
+  placed.where = {placed.where.minimum + by, placed.where.maximum + by};
   for (Placed& inside : placed.inside) shift(inside, by);
 }
 
@@ -45,7 +44,7 @@ class Layout {
   explicit Layout(const Ruler& ruler) : ruler_(ruler) {}
 
   Placed place(const Node& node, ImVec2 room) const {
-    room = {std::max(room.x, 0.0F), std::max(room.y, 0.0F)};
+    room = upper_of(room, {0, 0});
     Placed placed = std::visit([&](const auto& content) { return put(content, room); }, node.content);
     placed.node = &node;
     return placed;
@@ -217,7 +216,6 @@ class Layout {
   }
 
   Placed put(const Input&, ImVec2 room) const { return sized({room.x, px(input_height)}); }
-
   Placed put(const Filter&, ImVec2 room) const { return sized({room.x, px(input_height)}); }
 
   Placed put(const Menu& menu, ImVec2 room) const {
@@ -247,8 +245,7 @@ class Layout {
     for (std::size_t i = 0; i < spots.nodes.size(); ++i) {
       const auto& [at, own, own_room] = spots.places[i];
       placed.inside.push_back(place(spots.nodes[i], own_room));
-      const ImVec2 size = placed.inside.back().size();
-      shift(placed.inside.back(), {at.x - own.x * size.x, at.y - own.y * size.y});
+      shift(placed.inside.back(), at - own * placed.inside.back().size());
     }
     return placed;
   }
@@ -420,7 +417,7 @@ class Layout {
     const float around =
         px(width < px(narrow_side) || room.y < px(low_sides) ? style::low_padding : style::panel_padding);
     const ImVec2 inner = {width - 2 * around, room.y - 2 * around};
-    Stack stack = stacked(columns, {std::max(inner.x, 0.0F), std::max(inner.y, 0.0F)});
+    Stack stack = stacked(columns, upper_of(inner, {0, 0}));
     Placed placed;
     float height = room.y;
     for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -513,8 +510,7 @@ class Layout {
     Placed placed;
     for (const Node& node : steady.nodes) {
       Placed one = place(node, room);
-      placed.where.maximum = {std::max(placed.where.maximum.x, one.size().x),
-                              std::max(placed.where.maximum.y, one.size().y)};
+      placed.where.maximum = upper_of(placed.where.maximum, one.size());
       if (placed.inside.empty()) placed.inside.push_back(std::move(one));
     }
     return placed;
@@ -522,11 +518,10 @@ class Layout {
 
   Placed put(const Frame& frame, ImVec2 room) const {
     const ImVec2 around = {px(frame.across), px(frame.down)};
-    Placed placed;
-    placed.inside.push_back(place(frame.node.front(), {room.x - 2 * around.x, room.y - 2 * around.y}));
-    const ImVec2 size = placed.inside.front().size();
-    shift(placed.inside.front(), around);
-    placed.where.maximum = {size.x + 2 * around.x, size.y + 2 * around.y};
+    Placed inside = place(frame.node.front(), room - around * 2);
+    Placed placed = sized(inside.size() + around * 2);
+    shift(inside, around);
+    placed.inside.push_back(std::move(inside));
     return placed;
   }
 
@@ -541,8 +536,7 @@ class Layout {
 }  // namespace
 
 Placed lay_out(const Node& scene, const Rectangle& room, const Ruler& ruler) {
-  Placed placed =
-      Layout(ruler).place(scene, {room.maximum.x - room.minimum.x, room.maximum.y - room.minimum.y});
+  Placed placed = Layout(ruler).place(scene, room.size());
   shift(placed, room.minimum);
   return placed;
 }

@@ -20,7 +20,7 @@ struct Placed {
   std::shared_ptr<const Node> wish = {};  // that was made to see whether it fits
   std::vector<Placed> inside = {};
 
-  ImVec2 size() const { return {where.maximum.x - where.minimum.x, where.maximum.y - where.minimum.y}; }
+  ImVec2 size() const { return where.size(); }
 };
 
 /// The corner of the line `index` of a formula, from that of the first.

@@ -25,66 +25,6 @@ Nodes::Nodes(std::initializer_list<ListedNode> list) {
   for (const ListedNode& listed : list) push_back(std::move(listed.node));
 }
 
-Node Node::named(std::string_view piece) && {
-  name = piece;
-  return std::move(*this);
-}
-
-Node Node::told(std::string words) && {
-  tip = std::move(words);
-  return std::move(*this);
-}
-
-Node Node::on(std::function<void()> click) && {
-  act = std::move(click);
-  return std::move(*this);
-}
-
-Node Node::when_pointed(std::function<void()> happens) && {
-  pointed = std::move(happens);
-  return std::move(*this);
-}
-
-Node Node::fixed(float design_pixels) && {
-  sizing = {.fixed = design_pixels};
-  return std::move(*this);
-}
-
-Node Node::filling(float share) && {
-  sizing = {.share = share};
-  return std::move(*this);
-}
-
-Node Node::shrinking(float share) && {
-  sizing = {.share = share, .shrinks = true};
-  return std::move(*this);
-}
-
-Node Node::filling_between(float least, float most) && {
-  sizing = {.share = 1, .least = least, .most = most};
-  return std::move(*this);
-}
-
-Node Node::cut_between(float least, float most) && {
-  sizing = {.least = least, .most = most};
-  return std::move(*this);
-}
-
-Node Node::right() && {
-  to_right = true;
-  return std::move(*this);
-}
-
-Node Node::enabled_if(bool can) && {
-  enabled = can;
-  return std::move(*this);
-}
-
-Node Node::revealed_for(std::string what) && {
-  revealed = std::move(what);
-  return std::move(*this);
-}
-
 Node text(std::string words, style::Text style, Ink ink, Fit fit) {
   return {Text{std::move(words), style, ink, fit}};
 }

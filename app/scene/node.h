@@ -14,7 +14,6 @@
 #include "app/scene/cells.h"
 #include "app/scene/plot.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/filter_box.h"
 #include "app/widgets/heat_map.h"
 
 /// A view as a value: what is shown, by name, without places. lay_out() decides where it lies and what is
@@ -382,20 +381,29 @@ struct Node {
   bool tips_above = false;    // of it and what is in it, where there is room: below is what they change
   std::string revealed = {};  // where it is another than the last of its window, it is scrolled into sight
 
-  Node named(std::string_view piece) &&;
-  Node told(std::string words) &&;
-  Node on(std::function<void()> click) &&;
-  Node when_pointed(std::function<void()> happens) &&;
-  Node fixed(float design_pixels) &&;
-  Node filling(float share = 1) &&;
-  Node shrinking(float share = 1) &&;
+  Node named(std::string_view piece) && { return with(name, piece); }
+  Node told(std::string words) && { return with(tip, std::move(words)); }
+  Node on(std::function<void()> click) && { return with(act, std::move(click)); }
+  Node when_pointed(std::function<void()> happens) && { return with(pointed, std::move(happens)); }
+  Node fixed(float design_pixels) && { return with(sizing, Sizing{.fixed = design_pixels}); }
+  Node filling(float share = 1) && { return with(sizing, Sizing{.share = share}); }
+  Node shrinking(float share = 1) && { return with(sizing, Sizing{.share = share, .shrinks = true}); }
   /// A share of the rest, of at least and at most so many design pixels; 0: any number.
-  Node filling_between(float least, float most) &&;
+  Node filling_between(float least, float most) && {
+    return with(sizing, Sizing{.share = 1, .least = least, .most = most});
+  }
   /// What can be cut takes no more and is left no less of a row.
-  Node cut_between(float least, float most) &&;
-  Node right() &&;
-  Node enabled_if(bool can) &&;
-  Node revealed_for(std::string what) &&;
+  Node cut_between(float least, float most) && { return with(sizing, Sizing{.least = least, .most = most}); }
+  Node right() && { return with(to_right, true); }
+  Node enabled_if(bool can) && { return with(enabled, can); }
+  Node revealed_for(std::string what) && { return with(revealed, std::move(what)); }
+
+ private:
+  template <class Member, class Value>
+  Node with(Member& member, Value&& value) {
+    member = std::forward<Value>(value);
+    return std::move(*this);
+  }
 };
 
 /// A node of a list in braces, or one kind of content for it.

@@ -27,11 +27,6 @@ bool is_below(std::string_view path, std::string_view above) {
 
 }  // namespace
 
-bool Part::is_whole() const {
-  return where.minimum.x >= seen.minimum.x && where.minimum.y >= seen.minimum.y &&
-         where.maximum.x <= seen.maximum.x && where.maximum.y <= seen.maximum.y;
-}
-
 const Part* Parts::find(std::string_view path) const {
   const auto found = std::ranges::find(all_, path, &Part::path);
   return found == all_.end() ? nullptr : &*found;

@@ -17,7 +17,7 @@ struct Part {
   bool scrolls = false;  // which leads to what is cut
 
   /// Whether all of it can be seen.
-  bool is_whole() const;
+  bool is_whole() const { return seen.holds(where); }
 };
 
 /// What one frame shows, part by part: tests ask it, lessons point at it, one part can be exported, and

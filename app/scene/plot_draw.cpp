@@ -10,7 +10,6 @@
 
 #include "app/gl/context_local.h"
 #include "app/scene/parts.h"
-#include "app/scene/plot_labels.h"
 #include "app/scene/plot_view.h"
 #include "app/widgets/chart.h"
 #include "app/widgets/formula.h"
@@ -60,7 +59,7 @@ std::string fitting_note(const PlotLabel& label, float width, const char* before
   return found == label.notes.end() ? std::string() : before + *found;
 }
 
-Rectangle around(ImVec2 at, float half) { return {{at.x - half, at.y - half}, {at.x + half, at.y + half}}; }
+Rectangle around(ImVec2 at, float half) { return Rectangle{at, at}.grown(half); }
 
 /// Words that can be read on the panel: a thin line's colour may be too faint for letters.
 ImU32 legible(ImU32 colour) {
@@ -71,10 +70,8 @@ ImU32 legible(ImU32 colour) {
 /// The rectangle of what can be seen of points.
 Rectangle bounds_of(const std::vector<ImVec2>& points, const Rectangle& area) {
   Rectangle bounds = {area.maximum, area.minimum};
-  for (const ImVec2& point : points) {
-    bounds.minimum = {std::min(bounds.minimum.x, point.x), std::min(bounds.minimum.y, point.y)};
-    bounds.maximum = {std::max(bounds.maximum.x, point.x), std::max(bounds.maximum.y, point.y)};
-  }
+  for (const ImVec2& point : points)
+    bounds = {lower_of(bounds.minimum, point), upper_of(bounds.maximum, point)};
   return bounds;
 }
 
@@ -89,7 +86,7 @@ std::vector<ImVec2> densely(const std::vector<ImVec2>& points) {
     const int pieces = static_cast<int>(std::clamp((to.x - from.x) / px(8), 1.0F, 400.0F));
     for (int piece = 1; piece < pieces; ++piece) {
       const float part = static_cast<float>(piece) / static_cast<float>(pieces);
-      dense.push_back({from.x + (to.x - from.x) * part, from.y + (to.y - from.y) * part});
+      dense.push_back(from + (to - from) * part);
     }
   }
   return dense;
@@ -102,25 +99,20 @@ class PlotPainter {
   }
 
   PlotDone draw() {
-    if (view_.width() < px(least_area) || view_.height() < px(least_area)) return {};
+    if (view_.area.width() < px(least_area) || view_.area.height() < px(least_area)) return {};
     const ImVec2 cursor = ImGui::GetCursorScreenPos();
     done_.area = view_.area;
     if (!begin()) return done_;
     note_part("area", view_.area);
     if (!plot_.is_area) list_->AddRectFilled(view_.area.minimum, view_.area.maximum, plot_ground(plot_));
-    clipped([&] {
-      for (const PlotMark& mark : plot_.marks) draw_area(mark);
-    });
-    for (const PlotMark& mark : plot_.marks) draw_picture(mark);
-    clipped([&] {
-      for (const PlotMark& mark : plot_.marks)
-        if (mark.kind == PlotMark::Kind::area) outline(mark, area_of(mark));
-    });
+    clipped([&] { each(PlotMark::Kind::area, [&](const PlotMark& mark) { draw_area(mark); }); });
+    each(PlotMark::Kind::picture, [&](const PlotMark& mark) { draw_picture(mark); });
+    clipped([&] { each(PlotMark::Kind::area, [&](const PlotMark& mark) { outline(mark, area_of(mark)); }); });
     draw_plot_frame(plot_, room_, view_);
-    for (const PlotMark& mark : plot_.marks) draw_line(mark);
+    each(PlotMark::Kind::line, [&](const PlotMark& mark) { draw_line(mark); });
     for (std::size_t i = 0; i < plot_.series.size(); ++i) draw_series(i);
-    for (const PlotMark& mark : plot_.marks) draw_point(mark);
-    for (const PlotMark& mark : plot_.marks) draw_flag(mark);
+    each(PlotMark::Kind::point, [&](const PlotMark& mark) { draw_point(mark); });
+    each(PlotMark::Kind::flag, [&](const PlotMark& mark) { draw_flag(mark); });
     for (const PlotMark& mark : plot_.marks) label_mark(mark);
     if (plot_.labels == Plot::Labels::beside)
       draw_ends();
@@ -133,6 +125,11 @@ class PlotPainter {
   }
 
  private:
+  void each(PlotMark::Kind kind, const auto& draw) const {
+    for (const PlotMark& mark : plot_.marks)
+      if (mark.kind == kind) draw(mark);
+  }
+
   struct Told {
     ImVec2 at;
     float reach;
@@ -145,11 +142,9 @@ class PlotPainter {
   bool begin() {
     auto& own = context_local<OwnImPlot>();
     ImPlot::SetCurrentContext(own.context);
-    const ImVec2 mouse = ImGui::GetIO().MousePos;
-    const bool is_inside = mouse.x >= view_.area.minimum.x && mouse.x < view_.area.maximum.x &&
-                           mouse.y >= view_.area.minimum.y && mouse.y < view_.area.maximum.y;
-    done_.hovered = is_inside && ImGui::IsWindowHovered();
+    done_.hovered = view_.area.contains(ImGui::GetIO().MousePos) && ImGui::IsWindowHovered();
     ImGui::SetCursorScreenPos(view_.area.minimum);
+    if (plot_.drags || plot_.presses) ImGui::InvisibleButton(plot_.name.c_str(), view_.area.size());
     if (plot_.drags) answer_drag();
     if (plot_.presses) answer_press();
     const std::array<double, 4> fitted = {view_.left, view_.right, view_.bottom, view_.top};
@@ -160,7 +155,7 @@ class PlotPainter {
     ImGui::SetCursorScreenPos(view_.area.minimum);
     const ImPlotFlags flags = ImPlotFlags_CanvasOnly | ImPlotFlags_NoFrame |
                               (plot_.explores ? ImPlotFlags_None : ImPlotFlags_NoInputs);
-    if (!ImPlot::BeginPlot(("##" + plot_.name).c_str(), {view_.width(), view_.height()}, flags)) return false;
+    if (!ImPlot::BeginPlot(("##" + plot_.name).c_str(), view_.area.size(), flags)) return false;
     const auto set_up = [&](ImAxis axis, PlotAxis::Scale scale, double low, double high) {
       ImPlot::SetupAxis(axis, nullptr, ImPlotAxisFlags_NoDecorations | ImPlotAxisFlags_NoMenus);
       if (scale != PlotAxis::Scale::linear) ImPlot::SetupAxisScale(axis, ImPlotScale_Log10);
@@ -181,7 +176,6 @@ class PlotPainter {
   }
 
   void answer_drag() {
-    ImGui::InvisibleButton(plot_.name.c_str(), {view_.width(), view_.height()});
     done_.active = ImGui::IsItemActive();
     if (ImGui::IsItemHovered() || done_.active) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
     if (done_.active)
@@ -189,21 +183,19 @@ class PlotPainter {
   }
 
   void answer_press() {
-    ImGui::InvisibleButton(plot_.name.c_str(), {view_.width(), view_.height()});
     const ImGuiIO& io = ImGui::GetIO();
     const bool is_hovered = ImGui::IsItemHovered();
     done_.active = ImGui::IsItemActive();
     done_.begins = ImGui::IsItemActivated();
     done_.ends = ImGui::IsItemDeactivated();
     done_.clicked = done_.ends && is_hovered && io.MouseDragMaxDistanceSqr[0] < px(16);
-    const double across = (view_.right - view_.left) / static_cast<double>(view_.width());
-    const double down = (view_.bottom - view_.top) / static_cast<double>(view_.height());
+    const double across = (view_.right - view_.left) / static_cast<double>(view_.area.width());
+    const double down = (view_.bottom - view_.top) / static_cast<double>(view_.area.height());
     const auto place = [&](ImVec2 point) {
       return PlotPlace{static_cast<double>(point.x) * across, static_cast<double>(point.y) * down};
     };
     if (is_hovered || done_.active || done_.ends) {
-      const PlotPlace from_corner =
-          place({io.MousePos.x - view_.area.minimum.x, io.MousePos.y - view_.area.minimum.y});
+      const PlotPlace from_corner = place(io.MousePos - view_.area.minimum);
       done_.at = PlotPlace{view_.left + from_corner.x, view_.top + from_corner.y};
     }
     if (done_.active) done_.moved = place(io.MouseDelta);
@@ -214,9 +206,8 @@ class PlotPainter {
 
   /// Draws what is cut off at the sides, but for half of a line that runs along them.
   void clipped(const auto& draw, float slack = 2) {
-    const ImVec2 more = {px(slack), px(slack)};
-    list_->PushClipRect({view_.area.minimum.x - more.x, view_.area.minimum.y - more.y},
-                        {view_.area.maximum.x + more.x, view_.area.maximum.y + more.y}, true);
+    const Rectangle seen = view_.area.grown(px(slack));
+    list_->PushClipRect(seen.minimum, seen.maximum, true);
     draw();
     list_->PopClipRect();
   }
@@ -224,8 +215,7 @@ class PlotPainter {
   Rectangle area_of(const PlotMark& mark) const {
     const ImVec2 one = view_.inside(mark.x, mark.y);
     const ImVec2 other = view_.inside(mark.to_x, mark.to_y);
-    return {{std::min(one.x, other.x), std::min(one.y, other.y)},
-            {std::max(one.x, other.x), std::max(one.y, other.y)}};
+    return {lower_of(one, other), upper_of(one, other)};
   }
 
   void note_mark(const PlotMark& mark, const Rectangle& where) const {
@@ -233,44 +223,34 @@ class PlotPainter {
   }
 
   void draw_area(const PlotMark& mark) {
-    if (mark.kind != PlotMark::Kind::area) return;
     const Rectangle box = area_of(mark);
     if (box.maximum.x <= box.minimum.x || box.maximum.y <= box.minimum.y) return;
     const ImU32 colour = mark.look.colour;
     if (mark.fill > 0)
       list_->AddRectFilled(box.minimum, box.maximum, style::mix(plot_ground(plot_), colour, mark.fill));
-    if (mark.hatch > 0)
-      hatch(list_, box.minimum, box.maximum, style::mix(plot_ground(plot_), colour, mark.hatch));
+    if (mark.hatch > 0) hatch(list_, box, style::mix(plot_ground(plot_), colour, mark.hatch));
     note_mark(mark, box);
   }
 
   void outline(const PlotMark& mark, const Rectangle& box) const {
     if (mark.outline <= 0) return;
-    const ImVec2 from = {std::round(box.minimum.x) - 1, std::round(box.minimum.y) - 1};
-    list_->AddRect(from, {std::round(box.maximum.x) + 1, std::round(box.maximum.y) + 1}, mark.look.colour, 0,
-                   px(mark.outline));
+    const auto [from, to] = Rectangle{rounded(box.minimum), rounded(box.maximum)}.grown(1);
+    list_->AddRect(from, to, mark.look.colour, 0, px(mark.outline));
   }
 
   /// A part of it may lie beyond the sides.
   void draw_picture(const PlotMark& mark) {
-    if (mark.kind != PlotMark::Kind::picture) return;
-    const Rectangle box = {{std::round(view_.x(mark.x)), std::round(view_.y(mark.y))},
-                           {std::round(view_.x(mark.to_x)), std::round(view_.y(mark.to_y))}};
-    const ImVec2 size = {box.maximum.x - box.minimum.x, box.maximum.y - box.minimum.y};
-    clipped(
-        [&] {
-          heat_map(scope_path() + "/" + mark.name, *mark.numbers, mark.version, box.minimum, size, mark.heat);
-        },
-        0);
+    const Rectangle box = {rounded(view_.at(mark.x, mark.y)), rounded(view_.at(mark.to_x, mark.to_y))};
+    clipped([&] { heat_map(scope_path() + "/" + mark.name, *mark.numbers, mark.version, box, mark.heat); },
+            0);
     outline(mark, box);
     note_mark(mark, box);
     if (!mark.told || !ImGui::IsWindowHovered()) return;
-    const auto cell = pointed_cell(*mark.numbers, mark.heat, box.minimum, size);
+    const auto cell = pointed_cell(*mark.numbers, mark.heat, box);
     if (cell) tell(box, mark.told(mark.heat.transposed ? Cell{cell->column, cell->row} : *cell));
   }
 
   void draw_line(const PlotMark& mark) {
-    if (mark.kind != PlotMark::Kind::line) return;
     const ImVec2 ends[] = {line_end(mark.x, mark.y, true), line_end(mark.to_x, mark.to_y, false)};
     clipped([&] {
       if (mark.look.dash > 0)
@@ -284,13 +264,8 @@ class PlotPainter {
 
   /// An end of a line: at a side where its number is beyond all.
   ImVec2 line_end(double x, double y, bool first) const {
-    const Rectangle& area = view_.area;
-    return {std::isfinite(x) ? view_.x(x)
-            : first          ? area.minimum.x
-                             : area.maximum.x,
-            std::isfinite(y) ? view_.y(y)
-            : first          ? area.minimum.y
-                             : area.maximum.y};
+    const ImVec2 side = first ? view_.area.minimum : view_.area.maximum;
+    return {std::isfinite(x) ? view_.x(x) : side.x, std::isfinite(y) ? view_.y(y) : side.y};
   }
 
   /// Where the points of a series lie; those that are no number end a piece of it.
@@ -356,12 +331,10 @@ class PlotPainter {
   }
 
   ImVec2 place_of(const PlotMark& mark) const {
-    const ImVec2 at = view_.inside(mark.x, mark.y);
-    return {at.x + px(mark.shift.x), at.y + px(mark.shift.y)};
+    return view_.inside(mark.x, mark.y) + ImVec2(px(mark.shift.x), px(mark.shift.y));
   }
 
   void draw_point(const PlotMark& mark) {
-    if (mark.kind != PlotMark::Kind::point) return;
     const ImVec2 at = place_of(mark);
     draw_plot_marker(at, mark.look);
     const float reach = px(mark.look.size + 2);
@@ -372,7 +345,6 @@ class PlotPainter {
 
   /// A flag at its pole, which stands at the side behind which its place is where that is not in view.
   void draw_flag(const PlotMark& mark) {
-    if (mark.kind != PlotMark::Kind::flag) return;
     const style::TextStyle text(style::Text::caption);
     const bool is_before = mark.x < view_.left;
     const bool is_after = mark.x > view_.right;
@@ -397,13 +369,15 @@ class PlotPainter {
     note_part("label/" + mark.name, {low, high}, words);
   }
 
-  // Labels.
+  static style::Text letters_of(const PlotLabel& label) {
+    return label.is_strong ? style::Text::strong : style::Text::caption;
+  }
 
-  ImVec2 extent_of(const PlotLabel& label, const std::string& words) const {
-    ImVec2 extent = extent_in(label.is_strong ? style::Text::strong : style::Text::caption, words);
+  static ImVec2 extent_of(const PlotLabel& label, const std::string& words) {
+    ImVec2 extent = text_extent(letters_of(label), words);
     if (!label.symbol.empty()) extent.x += measure_formula(label.symbol, px(15)).width + px(4);
     if (label.notes.empty()) return extent;
-    const ImVec2 note = extent_in(style::Text::caption, label.notes.front());
+    const ImVec2 note = text_extent(style::Text::caption, label.notes.front());
     return {std::max(extent.x, note.x), extent.y + note.y + px(1)};
   }
 
@@ -412,37 +386,24 @@ class PlotPainter {
                   ImU32 colour) {
     const Rectangle box = box_at(at, extent_of(label, words));
     taken_.boxes.push_back(box);
-    done_.labels_on_curves += static_cast<int>(
-        std::ranges::any_of(taken_.lines, [&](const auto& line) { return crosses(line, box); }));
-    list_->AddRectFilled({box.minimum.x - px(3), box.minimum.y - px(1)},
-                         {box.maximum.x + px(3), box.maximum.y + px(1)},
-                         style::with_alpha(plot_ground(plot_), 0.85F), px(3));
+    done_.labels_on_curves += taken_.cross(box) ? 1 : 0;
+    const Rectangle ground = box.grown({px(3), px(1)});
+    list_->AddRectFilled(ground.minimum, ground.maximum, style::with_alpha(plot_ground(plot_), 0.85F), px(3));
     const ImU32 ink = legible(label.colour ? label.colour : colour);
     float x = at.x;
-    float y = at.y;
-    {
-      const style::TextStyle text(label.is_strong ? style::Text::strong : style::Text::caption);
-      if (!label.symbol.empty())
-        x += draw_formula(list_, {x, y + ImGui::GetFontBaked()->Ascent}, label.symbol, px(15),
-                          style::colours().strength)
-                 .width +
-             px(4);
-      draw_text({x, y}, ink, words);
-      y += text_extent(words).y + px(1);
+    if (!label.symbol.empty()) {
+      const style::TextStyle text(letters_of(label));
+      const ImVec2 baseline = {x, at.y + ImGui::GetFontBaked()->Ascent};
+      x += draw_formula(list_, baseline, label.symbol, px(15), style::colours().strength).width + px(4);
     }
-    if (!label.notes.empty()) {
-      const style::TextStyle text(style::Text::caption);
-      draw_text({at.x, y}, ink, label.notes.front());
-    }
+    const float height = draw_words({x, at.y}, letters_of(label), ink, words).y;
+    if (!label.notes.empty())
+      draw_words({at.x, at.y + (height + px(1))}, style::Text::caption, ink, label.notes.front());
     if (!name.empty())
       note_part("label/" + name, box, label.notes.empty() ? words : words + " " + label.notes.front());
   }
 
-  Rectangle labels_room() const {
-    const float gap = px(4);
-    return {{view_.area.minimum.x + gap, view_.area.minimum.y + gap},
-            {view_.area.maximum.x - gap, view_.area.maximum.y - gap}};
-  }
+  Rectangle labels_room() const { return view_.area.grown(-px(4)); }
 
   /// Where a label of a mark would best be: its upper left corner.
   ImVec2 wish_of(const PlotMark& mark, ImVec2 extent) const {
@@ -454,13 +415,12 @@ class PlotPainter {
     }
     if (mark.kind == PlotMark::Kind::area) {
       const Rectangle box = area_of(mark);
-      const float gap = px(8);
-      return {box.minimum.x + gap + mark.wish.x * (box.maximum.x - box.minimum.x - extent.x - 2 * gap),
-              box.minimum.y + gap + mark.wish.y * (box.maximum.y - box.minimum.y - extent.y - 2 * gap)};
+      const ImVec2 gap = {px(8), px(8)};
+      return box.minimum + gap + mark.wish * (box.size() - extent - gap * 2);
     }
     const ImVec2 from = line_end(mark.x, mark.y, true);
     const ImVec2 to = line_end(mark.to_x, mark.to_y, false);
-    const ImVec2 at = {from.x + mark.wish.x * (to.x - from.x), from.y + mark.wish.y * (to.y - from.y)};
+    const ImVec2 at = from + mark.wish * (to - from);
     const bool is_upright = from.x == to.x;
     const bool is_left = at.x + extent.x + px(8) > room.maximum.x;
     return {is_left ? at.x - extent.x - px(8) : at.x + px(8),
@@ -478,49 +438,43 @@ class PlotPainter {
             {at.x - extent.x / 2, at.y - gap - extent.y}};
   }
 
-  bool is_free(const Rectangle& room, const Rectangle& box) const {
-    return box.minimum.x >= room.minimum.x && box.maximum.x <= room.maximum.x &&
-           box.minimum.y >= room.minimum.y && box.maximum.y <= room.maximum.y &&
-           std::ranges::none_of(taken_.boxes, [&](const Rectangle& other) { return overlap(box, other); }) &&
-           std::ranges::none_of(taken_.lines, [&](const auto& line) { return crosses(line, box); });
-  }
-
   void label_mark(const PlotMark& mark) {
     const PlotLabel& label = mark.label;
     if (label.words.empty() || mark.kind == PlotMark::Kind::flag) return;
+    const ImVec2 extent = extent_of(label, label.words.front());
+    const auto put = [&](const std::string& words, ImVec2 at) {
+      draw_label(label, mark.name, words, at, mark.look.colour);
+    };
     Rectangle room = labels_room();
     if (mark.kind == PlotMark::Kind::area) {
       const Rectangle box = area_of(mark);
-      const ImVec2 extent = extent_of(label, label.words.front());
-      const bool fits = box.maximum.x - box.minimum.x > extent.x + px(16);
+      const bool fits = box.width() > extent.x + px(16);
       if (!fits && !label.is_needed) return;
-      if (fits && box.maximum.y - box.minimum.y > extent.y + px(8)) room = box;
+      if (fits && box.height() > extent.y + px(8)) room = box;
     }
     if (mark.kind == PlotMark::Kind::line && mark.x == mark.to_x) {
-      const ImVec2 extent = extent_of(label, label.words.front());
       const auto at = place_beside_upright(room, taken_, wish_of(mark, extent), view_.x(mark.x), extent);
-      if (at) draw_label(label, mark.name, label.words.front(), *at, mark.look.colour);
+      if (at) put(label.words.front(), *at);
       return;
     }
     if (mark.kind == PlotMark::Kind::point) {
-      const ImVec2 extent = extent_of(label, label.words.front());
       for (const ImVec2 at : places_around(mark, extent)) {
-        if (is_free(room, box_at(at, extent)))
-          return draw_label(label, mark.name, label.words.front(), at, mark.look.colour);
+        const Rectangle box = box_at(at, extent);
+        if (room.holds(box) && !taken_.cover(box) && !taken_.cross(box)) return put(label.words.front(), at);
       }
     }
     std::string words;
     LabelPlace found;
     for (const std::string& choice : label.words) {
-      const ImVec2 extent = extent_of(label, choice);
-      const LabelPlace place = free_place(room, taken_, wish_of(mark, extent), extent);
+      const ImVec2 size = extent_of(label, choice);
+      const LabelPlace place = free_place(room, taken_, wish_of(mark, size), size);
       if (words.empty() || !found.is_free || (place.is_free && place.away < found.away)) {
         words = choice;
         found = place;
       }
       if (found.is_free && found.away <= px(near_label)) break;
     }
-    if (found.is_free || label.is_needed) draw_label(label, mark.name, words, found.at, mark.look.colour);
+    if (found.is_free || label.is_needed) put(words, found.at);
   }
 
   void label_series(std::size_t index) {
@@ -547,8 +501,8 @@ class PlotPainter {
     std::vector<ImVec2> ends;
     for (const PlotSeries* const series : all)
       ends.push_back(view_.inside(series->x.back(), series->y.back()));
-    const float caption = line_height(style::Text::caption);
-    const float body = line_height(style::Text::strong);
+    const float caption = text_extent(style::Text::caption, "x").y;
+    const float body = text_extent(style::Text::strong, "x").y;
     // Two lines each where there is room, else one.
     const auto height_of = [&](const PlotSeries& series, bool split) {
       if (!series.label.is_strong) return caption + px(2);
@@ -559,11 +513,10 @@ class PlotPainter {
         {room_.maximum.x + px(plot_.beside), view_.area.maximum.y + px(4)}};
     float needed = 0;
     for (const PlotSeries* const series : all) needed += height_of(*series, true);
-    const bool split = needed <= room.maximum.y - room.minimum.y;
+    const bool split = needed <= room.height();
     // Over words there may be little room: there lines of them move together.
     const bool is_low = plot_.is_area && !split;
-    const float closer =
-        is_low ? std::clamp((room.maximum.y - room.minimum.y) / needed, least_line, 1.0F) : 1;
+    const float closer = is_low ? std::clamp(room.height() / needed, least_line, 1.0F) : 1;
     std::vector<WantedLabel> wanted;
     for (std::size_t i = 0; i < all.size(); ++i) {
       const float height = closer * height_of(*all[i], split);
@@ -575,9 +528,8 @@ class PlotPainter {
       draw_end(*all[i], ends[i], tops[i], wanted[i].height, split, room);
     if (tops.size() == all.size()) return;
     const style::TextStyle text(style::Text::caption);
-    draw_text(
-        {room.minimum.x, view_.area.maximum.y + px(10)}, style::colours().dim,
-        shortened(fmt::format("and {} more", all.size() - tops.size()), room.maximum.x - room.minimum.x));
+    draw_text({room.minimum.x, view_.area.maximum.y + px(10)}, style::colours().dim,
+              shortened(fmt::format("and {} more", all.size() - tops.size()), room.width()));
   }
 
   void draw_end(const PlotSeries& series, ImVec2 end, float top, float height, bool split,
@@ -585,8 +537,8 @@ class PlotPainter {
     const PlotLabel& label = series.label;
     split = split && label.is_strong && !label.value.empty();
     const ImU32 colour = label.colour ? label.colour : series.look.colour;
-    const float width = room.maximum.x - room.minimum.x;
-    const style::TextStyle text(label.is_strong ? style::Text::strong : style::Text::caption);
+    const float width = room.width();
+    const style::TextStyle text(letters_of(label));
     const float line = text_extent("x").y;
     const float middle = top + (split ? line / 2 : height / 2);
     draw_leader(end, {room.minimum.x - px(5), middle},
@@ -612,12 +564,7 @@ class PlotPainter {
 
   /// "340 ms  plain kernel", below what a series is called.
   static ImVec2 draw_value(const PlotLabel& label, ImVec2 at, float width, ImU32 colour) {
-    ImVec2 extent;
-    {
-      const style::TextStyle digits(style::Text::number_small);
-      draw_text(at, colour, label.value);
-      extent = text_extent(label.value);
-    }
+    const ImVec2 extent = draw_words(at, style::Text::number_small, colour, label.value);
     const style::TextStyle text(style::Text::caption);
     const std::string shown = fitting_note(label, width - extent.x - px(8));
     if (shown.empty()) return extent;
@@ -635,13 +582,11 @@ class PlotPainter {
     list_->AddLine({std::max(side + px(5), end.x + px(5)), end.y}, label, colour, px(1));
   }
 
-  // The pointer.
-
   void tell(const Rectangle& beside, const std::string& words) {
     if (words.empty()) return;
     done_.told = words;
     note_part("told", beside, words);
-    tooltip_beside(beside.minimum, beside.maximum, words);
+    tooltip_beside(beside, words);
   }
 
   /// Says all of what the pointer is nearest to.
@@ -650,9 +595,7 @@ class PlotPainter {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     for (const PlotSpan& span : plot_.strip) {
       const Rectangle box = span_place(span, view_);
-      if (mouse.x >= box.minimum.x && mouse.x < box.maximum.x && mouse.y >= box.minimum.y - px(4) &&
-          mouse.y < box.maximum.y + px(4))
-        return tell(box, span.tip);
+      if (box.grown({0, px(4)}).contains(mouse)) return tell(box, span.tip);
     }
     if (plot_.told && done_.hovered && done_.at) return tell(view_.area, plot_.told(*done_.at));
     const auto distance = [&](const Told& each) {

@@ -59,33 +59,29 @@ class PlotFrame {
     area.minimum.y += plot_.legend.empty() ? 0 : px(legend_height);
     area.minimum.y += plot_.y.title.empty() || !plot_.legend.empty() ? 0 : px(title_line + 4);
     float numbers = 0;
-    for (const PlotTick& each : ticks_y(view_.height()))
-      numbers = std::max(numbers, extent_in(style::Text::number_small, each.words).x);
-    numbers = std::max({numbers, extent_in(style::Text::caption, plot_.strip_name).x,
-                        extent_in(style::Text::caption, plot_.x.row_name).x});
+    for (const PlotTick& each : ticks_y(view_.area.height()))
+      numbers = std::max(numbers, text_extent(style::Text::number_small, each.words).x);
+    numbers = std::max({numbers, text_extent(style::Text::caption, plot_.strip_name).x,
+                        text_extent(style::Text::caption, plot_.x.row_name).x});
     // In steps, so that plots do not move for every other number.
-    if (plot_.y.room > 0)
-      area.minimum.x += px(plot_.y.room);
-    else
-      area.minimum.x += std::ceil(numbers / px(numbers_step)) * px(numbers_step) + px(beside_axis);
+    area.minimum.x += plot_.y.room > 0
+                          ? px(plot_.y.room)
+                          : std::ceil(numbers / px(numbers_step)) * px(numbers_step) + px(beside_axis);
     if (plot_.labels == Plot::Labels::beside) area.maximum.x -= px(to_plot_label) + ends_width();
     const bool has_ticks = plot_.x.has_round || !plot_.x.named.empty();
-    if (plot_.x.room > 0)
-      area.maximum.y -= px(plot_.x.room);
-    else
-      area.maximum.y -= has_ticks ? px(below_axis) + line_height(style::Text::number_small) : 0;
+    area.maximum.y -= plot_.x.room > 0 ? px(plot_.x.room)
+                      : has_ticks      ? px(below_axis) + text_extent(style::Text::number_small, "x").y
+                                       : 0;
     area.maximum.y -= (plot_.strip_name.empty() ? 0 : px(strip_room)) + (has_rows() ? px(second_row) : 0);
     if (!plot_.x.title.empty()) area.maximum.y -= px(title_line * static_cast<float>(titles_x().size()) + 3);
-    area.minimum = {std::round(area.minimum.x), std::round(area.minimum.y)};
-    area.maximum = {std::round(area.maximum.x), std::round(area.maximum.y)};
+    area = {rounded(area.minimum), rounded(area.maximum)};
     return view_;
   }
 
   void draw() const {
     if (plot_.x.rising) {
-      draw_words_x();
-      draw_words_y();
-      return;
+      draw_words_of(plot_.x, true);
+      return draw_words_of(plot_.y, false);
     }
     draw_ticks_x();
     draw_ticks_y();
@@ -108,7 +104,7 @@ class PlotFrame {
     const style::TextStyle text(style::Text::caption);
     std::string all;
     for (const std::string& part : plot_.x.title) all += (all.empty() ? "" : "   ") + part;
-    if (all.empty() || text_extent(all).x <= view_.width()) return {all};
+    if (all.empty() || text_extent(all).x <= view_.area.width()) return {all};
     return plot_.x.title;
   }
 
@@ -117,12 +113,12 @@ class PlotFrame {
     float width = 0;
     for (const PlotSeries& series : plot_.series) {
       if (!series.label.words.empty()) width = std::max(width, text_extent(series.label.words.front()).x);
-      width = std::max(width, extent_in(style::Text::number_small, series.label.value).x + px(8) +
-                                  extent_in(style::Text::caption,
-                                            series.label.notes.empty() ? "" : series.label.notes.front())
+      width = std::max(width, text_extent(style::Text::number_small, series.label.value).x + px(8) +
+                                  text_extent(style::Text::caption,
+                                              series.label.notes.empty() ? "" : series.label.notes.front())
                                       .x);
     }
-    return std::clamp(beside_part * (room_.maximum.x - room_.minimum.x) - px(to_plot_label), 0.0F,
+    return std::clamp(beside_part * room_.width() - px(to_plot_label), 0.0F,
                       std::min(px(most_beside), width));
   }
 
@@ -132,8 +128,9 @@ class PlotFrame {
     const float height = text_extent("0").y;
     const float top = view_.area.maximum.y + px(below_axis) + (plot_.strip_name.empty() ? 0 : px(strip_room));
     const float wide = text_extent("0000").x + px(10);
-    const std::vector<PlotTick> ticks = plot_ticks(plot_.x, view_.left, view_.right, view_.width(), wide);
-    std::vector<Rectangle> taken;
+    const std::vector<PlotTick> ticks =
+        plot_ticks(plot_.x, view_.left, view_.right, view_.area.width(), wide);
+    Taken taken;
     std::string words;
     // From the last on: those with names come first.
     for (auto each = ticks.rbegin(); each != ticks.rend(); ++each) {
@@ -147,8 +144,8 @@ class PlotFrame {
       const ImVec2 extent = each->latex.empty() ? text_extent(each->words) : ImVec2{formula.width, px(14)};
       const float left = std::min(x - extent.x / 2, room_.maximum.x - extent.x);
       const Rectangle box = {{left - px(4), top}, {left + extent.x + px(4), top + height}};
-      if (std::ranges::any_of(taken, [&](const Rectangle& other) { return overlap(box, other); })) continue;
-      taken.push_back(box);
+      if (taken.cover(box)) continue;
+      taken.boxes.push_back(box);
       if (plot_.x.has_grid && each->colour == 0)
         list_->AddLine({x, view_.area.minimum.y}, {x, view_.area.maximum.y}, grid());
       const ImU32 ink = each->colour ? each->colour : c.dim;
@@ -159,60 +156,44 @@ class PlotFrame {
       words = each->words + each->latex + " " + words;
       if (!each->below.empty()) draw_below(*each, x, top + px(second_row));
     }
-    if (!plot_.x.row_name.empty()) {
-      const style::TextStyle caption(style::Text::caption);
-      draw_text(
-          {view_.area.minimum.x - px(beside_axis) - text_extent(plot_.x.row_name).x, top + px(second_row)},
-          c.good, plot_.x.row_name);
-    }
+    draw_words({view_.area.minimum.x - px(beside_axis), top + px(second_row)}, style::Text::caption, c.good,
+               plot_.x.row_name, {1, 0});
     draw_titles_x(top + height, words);
   }
 
-  /// The words of an axis, the last first, each in the first lane in which it touches none. `draw` is told
-  /// where they begin along the axis and how far from it.
-  void each_word(const PlotAxis& axis, const auto& middle_of, const auto& draw) const {
+  /// The words of an axis, the last first, each in the first lane in which it touches none.
+  void draw_words_of(const PlotAxis& axis, bool is_x) const {
     const style::TextStyle text(style::Text::caption);
     const float height = text_extent("x").y;
     const float lane = (px(axis.room) - px(beside_words)) / static_cast<float>(axis.lanes);
     std::vector<std::vector<float>> taken(static_cast<std::size_t>(axis.lanes));
     for (auto each = axis.named.rbegin(); each != axis.named.rend(); ++each) {
-      const float middle = middle_of(each->at);
-      for (std::size_t i = 0; i < taken.size(); ++i) {
-        const auto is_near = [&](float other) { return std::abs(other - middle) < height - 0.5F; };
-        if (std::ranges::any_of(taken[i], is_near)) continue;
-        taken[i].push_back(middle);
-        draw(*each, shortened(each->words, lane - px(4)), middle - height / 2,
-             px(beside_words) + static_cast<float>(i) * lane);
-        break;
-      }
+      const float middle = is_x ? view_.x(each->at) : view_.y(each->at);
+      const auto is_near = [&](float other) { return std::abs(other - middle) < height - 0.5F; };
+      const auto found = std::ranges::find_if(
+          taken, [&](const std::vector<float>& words) { return std::ranges::none_of(words, is_near); });
+      if (found == taken.end()) continue;
+      found->push_back(middle);
+      const std::string shown = shortened(each->words, lane - px(4));
+      const ImVec2 extent = text_extent(shown);
+      const float along = middle - height / 2;
+      const float away = px(beside_words) + static_cast<float>(found - taken.begin()) * lane;
+      const ImVec2 at = is_x ? ImVec2{along, view_.area.maximum.y + away}
+                             : ImVec2{view_.area.minimum.x - away - extent.x, along};
+      if (is_x)
+        draw_rising_text({at.x, at.y + extent.x}, each->colour, shown);
+      else
+        draw_text(at, each->colour, shown);
+      note_part(fmt::format("axis/{}/{}", is_x ? 'x' : 'y', each->at),
+                box_at(at, is_x ? ImVec2{extent.y, extent.x} : extent), shown);
     }
-  }
-
-  void draw_words_x() const {
-    const auto middle = [&](double at) { return view_.x(at); };
-    each_word(plot_.x, middle, [&](const PlotTick& word, const std::string& shown, float x, float away) {
-      const ImVec2 extent = text_extent(shown);
-      const float top = view_.area.maximum.y + away;
-      draw_rising_text({x, top + extent.x}, word.colour, shown);
-      note_part(fmt::format("axis/x/{}", word.at), box_at({x, top}, {extent.y, extent.x}), shown);
-    });
-  }
-
-  void draw_words_y() const {
-    const auto middle = [&](double at) { return view_.y(at); };
-    each_word(plot_.y, middle, [&](const PlotTick& word, const std::string& shown, float y, float away) {
-      const ImVec2 extent = text_extent(shown);
-      const ImVec2 at = {view_.area.minimum.x - away - extent.x, y};
-      draw_text(at, word.colour, shown);
-      note_part(fmt::format("axis/y/{}", word.at), box_at(at, extent), shown);
-    });
   }
 
   /// What stands below a tick.
   void draw_below(const PlotTick& each, float x, float top) const {
-    const style::TextStyle caption(style::Text::caption);
-    const float width = text_extent(each.below).x;
-    draw_text({std::min(x - width / 2, room_.maximum.x - width), top}, style::colours().good, each.below);
+    const float width = text_extent(style::Text::caption, each.below).x;
+    draw_words({std::min(x - width / 2, room_.maximum.x - width), top}, style::Text::caption,
+               style::colours().good, each.below);
   }
 
   void draw_titles_x(float bottom, const std::string& numbers) const {
@@ -220,7 +201,7 @@ class PlotFrame {
     float y = bottom + px(3) + (has_rows() ? px(second_row) : 0);
     std::string all;
     for (const std::string& title : titles_x()) {
-      const std::string words = shortened(title, room_.maximum.x - room_.minimum.x);
+      const std::string words = shortened(title, room_.width());
       const float width = text_extent(words).x;
       const float middle = (view_.area.minimum.x + view_.area.maximum.x - width) / 2;
       draw_text({std::clamp(middle, room_.minimum.x, std::max(room_.maximum.x - width, room_.minimum.x)), y},
@@ -236,9 +217,9 @@ class PlotFrame {
   void draw_ticks_y() const {
     const style::Palette& c = style::colours();
     const Rectangle& area = view_.area;
-    std::vector<Rectangle> taken;
+    Taken taken;
     std::string words;
-    const std::vector<PlotTick> ticks = ticks_y(view_.height());
+    const std::vector<PlotTick> ticks = ticks_y(view_.area.height());
     for (auto each = ticks.rbegin(); each != ticks.rend(); ++each) {
       const bool is_named = each->colour != 0;
       const style::TextStyle text(is_named ? style::Text::caption : style::Text::number_small);
@@ -252,10 +233,10 @@ class PlotFrame {
       const ImVec2 extent = text_extent(each->words);
       const ImVec2 at = {area.minimum.x - px(beside_axis) - extent.x, y - extent.y / 2};
       const Rectangle box = box_at(at, extent);
-      if (std::ranges::any_of(taken, [&](const Rectangle& other) { return overlap(box, other); })) continue;
+      if (taken.cover(box)) continue;
       if (!plot_.strip_name.empty() && box.maximum.y > area.maximum.y)
         continue;  // there the strip has its name
-      taken.push_back(box);
+      taken.boxes.push_back(box);
       draw_text(at, is_named ? each->colour : c.dim, each->words);
       words = each->words + " " + words;
     }
@@ -276,8 +257,7 @@ class PlotFrame {
     const float height = text_extent("x").y;
     const float top =
         plot_.legend.empty() ? view_.area.minimum.y - px(title_line + 4) : legend_middle() - height / 2;
-    draw_text({room_.minimum.x, top}, style::colours().dim,
-              shortened(title, room_.maximum.x - room_.minimum.x));
+    draw_text({room_.minimum.x, top}, style::colours().dim, shortened(title, room_.width()));
   }
 
   float legend_middle() const { return room_.minimum.y + px(legend_height / 2 - 2); }
@@ -285,7 +265,7 @@ class PlotFrame {
   /// Where the legend begins: over the numbers, or after the title.
   float legend_left() const {
     float title = 0;
-    for (const std::string& part : plot_.y.title) title += extent_in(style::Text::caption, part).x + px(18);
+    for (const std::string& part : plot_.y.title) title += text_extent(style::Text::caption, part).x + px(18);
     return std::max(view_.area.minimum.x, room_.minimum.x + title);
   }
 
@@ -329,13 +309,9 @@ class PlotFrame {
     if (plot_.strip_name.empty()) return;
     const style::Palette& c = style::colours();
     const Rectangle all = span_place({.from = view_.left, .to = view_.right}, view_);
-    {
-      const style::TextStyle text(style::Text::caption);
-      const ImVec2 extent = text_extent(plot_.strip_name);
-      draw_text({all.minimum.x - px(beside_axis) - extent.x, (all.minimum.y + all.maximum.y - extent.y) / 2},
-                c.dim, plot_.strip_name);
-    }
-    hatch(list_, all.minimum, all.maximum, c.edge);
+    draw_words({all.minimum.x - px(beside_axis), all.middle().y}, style::Text::caption, c.dim,
+               plot_.strip_name, {1, 0.5F});
+    hatch(list_, all, c.edge);
     for (std::size_t i = 0; i < plot_.strip.size(); ++i) {
       const Rectangle box = span_place(plot_.strip[i], view_);
       list_->AddRectFilled(box.minimum, box.maximum, plot_.strip[i].colour, px(2));
@@ -359,13 +335,10 @@ float PlotView::y(double value) const {
   return pixel(part_of(value, bottom, top, y_scale), area.maximum.y, area.minimum.y);
 }
 
-ImVec2 PlotView::inside(double x_value, double y_value) const {
-  return {std::clamp(x(x_value), area.minimum.x, area.maximum.x),
-          std::clamp(y(y_value), area.minimum.y, area.maximum.y)};
-}
+ImVec2 PlotView::inside(double x_value, double y_value) const { return area.nearest(at(x_value, y_value)); }
 
 double PlotView::value_at_x(float x) const {
-  const auto part = static_cast<double>((x - area.minimum.x) / (area.maximum.x - area.minimum.x));
+  const auto part = static_cast<double>((x - area.minimum.x) / area.width());
   return x_scale == PlotAxis::Scale::linear ? left + (right - left) * part
                                             : left * std::pow(right / left, part);
 }
@@ -392,66 +365,43 @@ Rectangle span_place(const PlotSpan& span, const PlotView& seen) {
           {std::max(seen.inside(span.to, seen.bottom).x - px(1), left + 1), top + px(strip_height)}};
 }
 
-float line_height(style::Text text) {
-  const style::TextStyle used(text);
-  return text_extent("x").y;
-}
-
-ImVec2 extent_in(style::Text text, const std::string& words) {
-  const style::TextStyle used(text);
-  return text_extent(words);
-}
-
 void draw_plot_marker(ImVec2 at, const PlotLook& look) {
   ImDrawList* const list = ImGui::GetWindowDrawList();
   const float size = px(look.size);
   const ImU32 ink = look.colour;
-  const ImVec2 left = {at.x - size, at.y};
-  const ImVec2 right = {at.x + size, at.y};
+  const auto point = [&](float x, float y) { return at + ImVec2(x, y) * size; };
   switch (look.marker) {
     case PlotMarker::none:
-      break;
+      return;
     case PlotMarker::circle:
-      list->AddCircleFilled(at, size, ink);
-      break;
+      return list->AddCircleFilled(at, size, ink);
     case PlotMarker::ring:
       list->AddCircleFilled(at, size, style::colours().panel);
-      list->AddCircle(at, size, ink, 0, px(look.width));
-      break;
+      return list->AddCircle(at, size, ink, 0, px(look.width));
     case PlotMarker::square:
-      list->AddRectFilled({left.x, at.y - size}, {right.x, at.y + size}, ink);
-      break;
+      return list->AddRectFilled(point(-1, -1), point(1, 1), ink);
     case PlotMarker::up:
-      list->AddTriangleFilled({left.x, at.y + size}, {right.x, at.y + size}, {at.x, at.y - size}, ink);
-      break;
+      return list->AddTriangleFilled(point(-1, 1), point(1, 1), point(0, -1), ink);
     case PlotMarker::down:
-      list->AddTriangleFilled({left.x, at.y - size}, {right.x, at.y - size}, {at.x, at.y + size}, ink);
-      break;
+      return list->AddTriangleFilled(point(-1, -1), point(1, -1), point(0, 1), ink);
     case PlotMarker::diamond:
-      list->AddQuadFilled(left, {at.x, at.y - size}, right, {at.x, at.y + size}, ink);
-      break;
+      return list->AddQuadFilled(point(-1, 0), point(0, -1), point(1, 0), point(0, 1), ink);
     case PlotMarker::lozenge:
-      list->AddQuad(left, {at.x, at.y - size}, right, {at.x, at.y + size}, ink, px(1.5F));
-      break;
+      return list->AddQuad(point(-1, 0), point(0, -1), point(1, 0), point(0, 1), ink, px(1.5F));
     case PlotMarker::cross:
-      list->AddLine({left.x, at.y - size}, {right.x, at.y + size}, ink, px(1.5F));
-      list->AddLine({left.x, at.y + size}, {right.x, at.y - size}, ink, px(1.5F));
-      break;
+      list->AddLine(point(-1, -1), point(1, 1), ink, px(1.5F));
+      return list->AddLine(point(-1, 1), point(1, -1), ink, px(1.5F));
     case PlotMarker::dash:
-      list->AddLine(left, right, ink, px(style::line));
-      break;
+      return list->AddLine(point(-1, 0), point(1, 0), ink, px(style::line));
     case PlotMarker::handle:
-      list->AddRectFilled({at.x - 2 * size, at.y - size}, {at.x + 2 * size, at.y + size},
-                          style::colours().panel, size);
-      list->AddRect({at.x - 2 * size, at.y - size}, {at.x + 2 * size, at.y + size}, ink, size,
-                    px(style::lit_line));
+      list->AddRectFilled(point(-2, -1), point(2, 1), style::colours().panel, size);
+      list->AddRect(point(-2, -1), point(2, 1), ink, size, px(style::lit_line));
       list->AddCircleFilled(at, size / 2, ink);
       for (const float side : {-1.0F, 1.0F}) {
-        const float tip = at.x + side * 1.4F * size;
-        const float base = tip - side * size / 2;
-        list->AddTriangleFilled({tip, at.y}, {base, at.y - size / 2}, {base, at.y + size / 2}, ink);
+        const ImVec2 tip = point(side * 1.4F, 0);
+        const float base = tip.x - side * size / 2;
+        list->AddTriangleFilled(tip, {base, at.y - size / 2}, {base, at.y + size / 2}, ink);
       }
-      break;
   }
 }
 

@@ -1,4 +1,4 @@
-#include "app/scene/plot_labels.h"
+#include "app/scene/plot_view.h"
 
 #include <algorithm>
 #include <cmath>
@@ -76,7 +76,21 @@ Heights heights_between(const std::vector<ImVec2>& points, float from, float to)
   return heights;
 }
 
+bool is_upright(const std::vector<ImVec2>& line) {
+  return line.size() == 2 && line.front().x == line.back().x;
+}
+
 }  // namespace
+
+bool Taken::cover(const Rectangle& place) const {
+  return std::ranges::any_of(boxes, [&](const Rectangle& box) { return overlap(place, box); });
+}
+
+bool Taken::cross(const Rectangle& place, bool uprights_too) const {
+  return std::ranges::any_of(lines, [&](const std::vector<ImVec2>& line) {
+    return (uprights_too || !is_upright(line)) && crosses(line, place);
+  });
+}
 
 bool crosses(const std::vector<ImVec2>& line, const Rectangle& box) {
   for (std::size_t i = 0; i + 1 < line.size(); ++i) {
@@ -86,21 +100,16 @@ bool crosses(const std::vector<ImVec2>& line, const Rectangle& box) {
 }
 
 LabelPlace free_place(const Rectangle& room, const Taken& taken, ImVec2 wish, ImVec2 extent) {
-  const ImVec2 end = {std::max(room.maximum.x - extent.x, room.minimum.x),
-                      std::max(room.maximum.y - extent.y, room.minimum.y)};
-  wish = {std::clamp(wish.x, room.minimum.x, end.x), std::clamp(wish.y, room.minimum.y, end.y)};
+  const Rectangle corners = {room.minimum, upper_of(room.maximum - extent, room.minimum)};
+  wish = corners.nearest(wish);
   std::optional<ImVec2> over_curves;
   for (const ImVec2 away : steps_away()) {
-    const ImVec2 at = {wish.x + style::px(away.x), wish.y + style::px(away.y)};
-    if (at.x < room.minimum.x || at.x > end.x || at.y < room.minimum.y || at.y > end.y) continue;
-    const float margin = style::px(gap);
-    const Rectangle box = {{at.x - margin, at.y - margin},
-                           {at.x + extent.x + margin, at.y + extent.y + margin}};
-    if (std::ranges::any_of(taken.boxes, [&](const Rectangle& other) { return overlap(box, other); }))
-      continue;
+    const ImVec2 at = wish + ImVec2(style::px(away.x), style::px(away.y));
+    if (!corners.holds({at, at})) continue;
+    const Rectangle box = box_at(at, extent).grown(style::px(gap));
+    if (taken.cover(box)) continue;
     if (!over_curves) over_curves = at;
-    if (std::ranges::none_of(taken.lines, [&](const auto& line) { return crosses(line, box); }))
-      return {at, true, style::px(distance(away))};
+    if (!taken.cross(box)) return {at, true, style::px(distance(away))};
   }
   return {over_curves.value_or(wish)};
 }
@@ -110,7 +119,7 @@ std::optional<ImVec2> place_beside_line(const Rectangle& room, const Taken& take
                                         ImVec2 extent) {
   const std::vector<ImVec2>& own = lines[index];
   if (own.empty()) return std::nullopt;
-  const float step = std::max((room.maximum.x - room.minimum.x) / 24, style::px(24));
+  const float step = std::max(room.width() / 24, style::px(24));
   const auto is_nearest = [&](float from, float to, float y) {
     const float away = heights_between(own, from - step, to + step).away(y);
     return std::ranges::none_of(lines, [&](const auto& other) {
@@ -132,8 +141,7 @@ std::optional<ImVec2> place_beside_line(const Rectangle& room, const Taken& take
           const float top = std::clamp(y, room.minimum.y, room.maximum.y - extent.y);
           if (!touches && !is_nearest(right - extent.x, right, top + extent.y / 2)) continue;
           const Rectangle place = {{right - extent.x - margin, top}, {right + margin, top + extent.y}};
-          const auto is_under = [&](const Rectangle& other) { return overlap(place, other); };
-          if (std::ranges::none_of(taken.boxes, is_under)) return ImVec2{right - extent.x, top};
+          if (!taken.cover(place)) return ImVec2{right - extent.x, top};
         }
       }
     }
@@ -146,26 +154,16 @@ std::optional<ImVec2> place_beside_upright(const Rectangle& room, const Taken& t
   const float beside = style::px(8);
   const float margin = style::px(3);
   const float step = style::px(14);
-  const auto is_upright = [](const std::vector<ImVec2>& line) {
-    return line.size() == 2 && line.front().x == line.back().x;
-  };
-  const auto is_free = [&](const Rectangle& box, bool may_cover_uprights) {
-    const auto is_over = [&](const std::vector<ImVec2>& line) {
-      return !(may_cover_uprights && is_upright(line)) && crosses(line, box);
-    };
-    return std::ranges::none_of(taken.boxes, [&](const Rectangle& other) { return overlap(box, other); }) &&
-           std::ranges::none_of(taken.lines, is_over);
-  };
   const float first = std::max(wish.y, room.minimum.y);
-  const int rows = static_cast<int>((room.maximum.y - room.minimum.y - extent.y) / step);
+  const int rows = static_cast<int>((room.height() - extent.y) / step);
   for (const bool may_cover_uprights : {false, true}) {
     for (int row = 0; row <= rows; ++row) {
       float y = first + static_cast<float>(row) * step;
       if (y + extent.y > room.maximum.y) y -= static_cast<float>(rows + 1) * step;  // on from the top
       for (const float left : {x + beside, x - beside - extent.x}) {
         if (left < room.minimum.x || left + extent.x > room.maximum.x || y < room.minimum.y) continue;
-        const Rectangle box = {{left - margin, y}, {left + extent.x + margin, y + extent.y}};
-        if (is_free(box, may_cover_uprights)) return ImVec2{left, y};
+        const Rectangle box = box_at({left, y}, extent).grown({margin, 0});
+        if (!taken.cover(box) && !taken.cross(box, !may_cover_uprights)) return ImVec2{left, y};
       }
     }
   }

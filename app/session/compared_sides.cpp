@@ -11,7 +11,6 @@
 #include "app/session/words.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/variants/rail.h"
 #include "core/variants/variants.h"
 
 namespace palimpsest {
@@ -41,6 +40,99 @@ Settings in_full(const Side& side) try {
   return resolve(find_variant(side.variant), side.settings);
 } catch (const std::exception&) {
   return side.settings;
+}
+
+constexpr double nearly_shown = 0.95;  // of a memory's numbers lie within the scale of all sides
+
+/// The states after so many tokens as the form and the precision of the choice make them: those of a sequence
+/// that ends there; of a batch that has not ended, of what was written before it.
+NamedStates states_after(const Foundation& foundation, Index tokens, const std::stop_token& stop) {
+  const Variant& variant = *foundation.variant;
+  const Choice& choice = foundation.choice;
+  const auto& recurrence =
+      choice.form == Form::recurrent ? foundation.trace(Form::recurrent) : foundation.recurrence;
+  if (!recurrence) throw Unsupported("this rule has no recurrence with these settings");
+  const RecurrentMemory memory(variant, foundation.sequence, *recurrence, stop);
+  if (choice.form == Form::recurrent || tokens == 0) return memory.after(tokens);
+  Sequence first = foundation.sequence;
+  first.tokens = tokens;
+  if (const auto together = written_together(variant, foundation.sequence, tokens - 1);
+      together && tokens - 1 < together->last)
+    first.tokens = together->first;
+  if (first.tokens == 0) return memory.after(0);
+  return foundation.device->run(variant, first, choice.form, choice.precision, choice.chunk_size, stop)
+      .states;
+}
+
+MemoryChange change_of(const Foundation& foundation, Index token, const std::stop_token& stop) {
+  return {states_after(foundation, token, stop), states_after(foundation, token + 1, stop)};
+}
+
+/// The first state: what all rules have that have one.
+const Matrix<double>& first_of(const NamedStates& states) { return states.front().second; }
+
+/// The magnitudes of all numbers, ascending.
+std::vector<double> ascending_sizes(const Matrix<double>& numbers) {
+  std::vector<double> sizes = sizes_of(numbers);
+  std::erase_if(sizes, [](double size) { return std::isnan(size); });
+  std::ranges::sort(sizes);
+  return sizes;
+}
+
+SideMoment::Memory memory_of(const Matrix<double>& S, const Matrix<double>* reference) {
+  SideMoment::Memory memory{
+      .S = S, .sizes = ascending_sizes(S), .length = S.norm(), .version = next_version()};
+  memory.range = quantile(memory.sizes, nearly_shown);
+  if (!reference) return memory;
+  memory.apart = S - *reference;
+  memory.apart_length = memory.apart.norm();
+  memory.apart_sizes = ascending_sizes(memory.apart);
+  memory.apart_range = quantile(memory.apart_sizes, nearly_shown);
+  memory.apart_version = next_version();
+  return memory;
+}
+
+/// "The others stand at 0.74 to 0.87": what the words answer themselves that are written, and that the
+/// sentence tells nothing of.
+std::string others_of(const AnswerTable& table) {
+  constexpr double half_a_digit = 0.005;                                // "-0.00" says less than nothing
+  if (table.after.size() == 0) return {};                               // nothing is asked
+  if (!(table.after.cwiseAbs().maxCoeff() >= half_a_digit)) return {};  // none answers: that is said already
+  double least = 0;
+  double most = 0;
+  int count = 0;
+  for (Index i = 0; i < table.after.rows(); ++i) {
+    const bool is_told = i == table.most_changed && table.change.row(i).cwiseAbs().maxCoeff() >= noticed;
+    if (i == table.present || is_told || !table.words[static_cast<std::size_t>(i)].is_written) continue;
+    const double own = table.after(i, i);
+    least = count == 0 ? own : std::min(least, own);
+    most = count == 0 ? own : std::max(most, own);
+    ++count;
+  }
+  if (count == 0 || !std::isfinite(most) || !std::isfinite(least)) return {};
+  const auto shown = [&](double number) { return std::abs(number) < half_a_digit ? 0.0 : number; };
+  const std::string from = fixed_number(shown(least), 2);
+  const std::string to = fixed_number(shown(most), 2);
+  if (count == 1) return fmt::format("The other stands at {}.", from);
+  if (from == to) return fmt::format("The others all stand at {}.", from);
+  return fmt::format("The others stand at {} to {}.", from, to);
+}
+
+void add_table(SideMoment& moment, const Foundation& foundation, const MemoryChange& change,
+               std::vector<AskedWord> words) try {
+  moment.table = answer_table(*foundation.variant, foundation.sequence, change, std::move(words));
+  moment.sentence = answer_sentence(moment.table);
+  moment.others = others_of(moment.table);
+} catch (const Cancelled&) {
+  throw;
+} catch (const std::exception&) {
+  moment.no_table = problem_in_words();
+}
+
+template <class Thing>
+std::shared_ptr<const Thing> present_of(const Weak<Thing>& of) {
+  if (std::shared_ptr<const Thing> thing = of.lock()) return thing;
+  throw Cancelled();
 }
 
 }  // namespace
@@ -226,103 +318,6 @@ std::string otherwise(const Side& side, const Side& than) {
 
 static auto parts_of(const SideMoment::Memory& memory) { return std::tie(memory.S, memory.apart); }
 static auto parts_of(const SideMoment& moment) { return std::tie(moment.before, moment.after, moment.table); }
-
-namespace {
-
-constexpr double nearly_shown = 0.95;  // of a memory's numbers lie within the scale of all sides
-
-/// The states after so many tokens as the form and the precision of the choice make them: those of a sequence
-/// that ends there; of a batch that has not ended, of what was written before it.
-NamedStates states_after(const Foundation& foundation, Index tokens, const std::stop_token& stop) {
-  const Variant& variant = *foundation.variant;
-  const Choice& choice = foundation.choice;
-  const auto& recurrence =
-      choice.form == Form::recurrent ? foundation.trace(Form::recurrent) : foundation.recurrence;
-  if (!recurrence) throw Unsupported("this rule has no recurrence with these settings");
-  const RecurrentMemory memory(variant, foundation.sequence, *recurrence, stop);
-  if (choice.form == Form::recurrent || tokens == 0) return memory.after(tokens);
-  Sequence first = foundation.sequence;
-  first.tokens = tokens;
-  if (const auto together = written_together(variant, foundation.sequence, tokens - 1);
-      together && tokens - 1 < together->last)
-    first.tokens = together->first;
-  if (first.tokens == 0) return memory.after(0);
-  return foundation.device->run(variant, first, choice.form, choice.precision, choice.chunk_size, stop)
-      .states;
-}
-
-MemoryChange change_of(const Foundation& foundation, Index token, const std::stop_token& stop) {
-  return {states_after(foundation, token, stop), states_after(foundation, token + 1, stop)};
-}
-
-/// The first state: what all rules have that have one.
-const Matrix<double>& first_of(const NamedStates& states) { return states.front().second; }
-
-/// The magnitudes of all numbers, ascending.
-std::vector<double> ascending_sizes(const Matrix<double>& numbers) {
-  std::vector<double> sizes = sizes_of(numbers);
-  std::erase_if(sizes, [](double size) { return std::isnan(size); });
-  std::ranges::sort(sizes);
-  return sizes;
-}
-
-SideMoment::Memory memory_of(const Matrix<double>& S, const Matrix<double>* reference) {
-  SideMoment::Memory memory{
-      .S = S, .sizes = ascending_sizes(S), .length = S.norm(), .version = next_version()};
-  memory.range = quantile(memory.sizes, nearly_shown);
-  if (!reference) return memory;
-  memory.apart = S - *reference;
-  memory.apart_length = memory.apart.norm();
-  memory.apart_sizes = ascending_sizes(memory.apart);
-  memory.apart_range = quantile(memory.apart_sizes, nearly_shown);
-  memory.apart_version = next_version();
-  return memory;
-}
-
-/// "The others stand at 0.74 to 0.87": what the words answer themselves that are written, and that the
-/// sentence tells nothing of.
-std::string others_of(const AnswerTable& table) {
-  constexpr double half_a_digit = 0.005;                                // "-0.00" says less than nothing
-  if (table.after.size() == 0) return {};                               // nothing is asked
-  if (!(table.after.cwiseAbs().maxCoeff() >= half_a_digit)) return {};  // none answers: that is said already
-  double least = 0;
-  double most = 0;
-  int count = 0;
-  for (Index i = 0; i < table.after.rows(); ++i) {
-    const bool is_told = i == table.most_changed && table.change.row(i).cwiseAbs().maxCoeff() >= noticed;
-    if (i == table.present || is_told || !table.words[static_cast<std::size_t>(i)].is_written) continue;
-    const double own = table.after(i, i);
-    least = count == 0 ? own : std::min(least, own);
-    most = count == 0 ? own : std::max(most, own);
-    ++count;
-  }
-  if (count == 0 || !std::isfinite(most) || !std::isfinite(least)) return {};
-  const auto shown = [&](double number) { return std::abs(number) < half_a_digit ? 0.0 : number; };
-  const std::string from = fixed_number(shown(least), 2);
-  const std::string to = fixed_number(shown(most), 2);
-  if (count == 1) return fmt::format("The other stands at {}.", from);
-  if (from == to) return fmt::format("The others all stand at {}.", from);
-  return fmt::format("The others stand at {} to {}.", from, to);
-}
-
-void add_table(SideMoment& moment, const Foundation& foundation, const MemoryChange& change,
-               std::vector<AskedWord> words) try {
-  moment.table = answer_table(*foundation.variant, foundation.sequence, change, std::move(words));
-  moment.sentence = answer_sentence(moment.table);
-  moment.others = others_of(moment.table);
-} catch (const Cancelled&) {
-  throw;
-} catch (const std::exception&) {
-  moment.no_table = problem_in_words();
-}
-
-template <class Thing>
-std::shared_ptr<const Thing> present_of(const Weak<Thing>& of) {
-  if (std::shared_ptr<const Thing> thing = of.lock()) return thing;
-  throw Cancelled();
-}
-
-}  // namespace
 
 std::string ComputedSide::subject() const {
   const auto known = of.lock();

@@ -54,8 +54,8 @@ SessionState with_reference(SessionState state, std::size_t index);
 /// The state with another rule, form, precision or setting in the place of a side.
 SessionState with_side_as(SessionState state, std::size_t index, Side side);
 
-/// `side` with the rule at `place` of the rail (core/variants/rail.h). Of its settings those stay that the
-/// rule has too.
+/// `side` with the rule at `place` of the rail (core/variants/variants.h). Of its settings those stay that
+/// the rule has too.
 Side moved_on_rail(Side side, double place);
 
 /// Where a side stands on the rail; nothing where it does not.

@@ -53,8 +53,7 @@ double strong_state(std::span<const Recall> recalls) {
 /// Judges a form that is computed.
 void judge(const Foundation& foundation, Form which, FormResult& form, const std::stop_token& stop) {
   const Choice& choice = foundation.choice;
-  const Tolerance allowed =
-      tolerance(*foundation.variant, foundation.sequence.settings, which, choice.precision);
+  const Tolerance allowed = tolerance(*foundation.variant, foundation.sequence.settings, choice.precision);
   form.judgement = judged(foundation, which, form.output(), allowed, stop);
   form.amplified = foundation.reference->alone(stop, [&](ReferenceRun& reference) {
     return reference.why_amplified(form.judgement, which, choice.chunk_size, stop);
@@ -472,7 +471,7 @@ Found<TokenRecalls> RecallOfTokens::compute(const Foundation& foundation, const 
 Found<std::optional<Divergence>> RunawayMemory::compute(const Foundation& foundation,
                                                         const Effort& effort) const {
   if (!foundation.variant->memory.none.empty()) return std::nullopt;
-  return divergence(*foundation.variant, foundation.sequence, 10, effort.stop, effort.progress);
+  return divergence(*foundation.variant, foundation.sequence, effort.stop, effort.progress);
 }
 
 namespace {

@@ -15,8 +15,8 @@
 #include "app/session/questions.h"
 #include "app/session/scales.h"
 #include "app/session/state.h"
+#include "core/insight/learning.h"
 #include "core/insight/recall.h"
-#include "core/insight/stability.h"
 #include "core/proof/reference_run.h"
 #include "core/rules/rule.h"
 

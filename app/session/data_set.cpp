@@ -8,7 +8,7 @@
 #include <set>
 
 #include "app/session/words.h"
-#include "core/io/capture.h"
+#include "core/io/array_file.h"
 #include "core/variants/variants.h"
 
 namespace palimpsest {

@@ -12,7 +12,7 @@
 #include "app/session/words.h"
 #include "core/base/error.h"
 #include "core/base/parallel_for.h"
-#include "core/race/report.h"
+#include "core/race/race.h"
 #include "kernels/cuda_backend.h"
 #include "kernels/device.h"
 

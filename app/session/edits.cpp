@@ -210,6 +210,29 @@ double neutral(std::string_view kind) {
   throw Error(fmt::format("there is no slider \"{}\" among the edits", kind));
 }
 
+constexpr double beyond_stable = 1.25;  // of the largest rate that is stable for the longest key
+
+bool is_gate(const Input& input) {
+  const bool is_bounded = input.range == Range::unit || input.range == Range::positive_unit ||
+                          input.range == Range::up_to_two || input.range == Range::non_negative ||
+                          input.range == Range::decay;
+  return is_bounded && is_along_text(input) && input.name != "alpha" && input.name != "beta";
+}
+
+double longest_square(const Sequence& sequence) {
+  double longest = 0;
+  for (Index t = 0; t < sequence.tokens && sequence.has("k"); ++t)
+    longest = std::max(longest, sequence.at("k").rows<double>(t, 1).squaredNorm());
+  return longest;
+}
+
+/// The end of a slider.
+double largest_of(Range range, const Sequence& sequence) {
+  if (range == Range::up_to_two) return 2;
+  if (range != Range::non_negative) return 1;
+  return beyond_stable * 2 / std::max(longest_square(sequence), 1e-12);
+}
+
 }  // namespace
 
 std::span<const EditKind> edit_kinds() {
@@ -267,7 +290,7 @@ std::span<const EditKind> edit_kinds() {
   return table;
 }
 
-void apply(const Edits& edits, EditedHead& head, std::span<const EditKind> table) {
+void apply(const Edits& edits, EditedHead& head) {
   if (edits.size() > most_edits)
     throw InputError(fmt::format("there are {} edits; expected at most {}", edits.size(), most_edits));
   std::set<std::string_view> sliders;
@@ -275,13 +298,13 @@ void apply(const Edits& edits, EditedHead& head, std::span<const EditKind> table
     const Edit& edit = edits[i];
     try {
       const EditKind& kind =
-          find_row(table, edit.kind, &EditKind::id, "there is no such edit; expected one of");
+          find_row(edit_kinds(), edit.kind, &EditKind::id, "there is no such edit; expected one of");
       require_numbers(edit, kind);
       if (kind.neutral && !sliders.insert(kind.id).second)
         throw InputError("there is one before it; expected one of this kind");
       if (kind.apply) kind.apply(head, edit);
     } catch (const InputError& error) {
-      const EditKind* kind = row_called(table, edit.kind, &EditKind::id);
+      const EditKind* kind = row_called(edit_kinds(), edit.kind, &EditKind::id);
       throw InputError(kind && kind->neutral
                            ? fmt::format("{}: {}", kind->words, error.what())
                            : fmt::format("edit {} ({}): {}", i + 1, shown(edit.kind), error.what()));
@@ -333,33 +356,6 @@ void set_slider(Edits& edits, std::string_view kind, double value) {
     edits.push_back({.kind = std::string(kind), .numbers = {value}});
   }
 }
-
-namespace {
-
-constexpr double beyond_stable = 1.25;  // of the largest rate that is stable for the longest key
-
-bool is_gate(const Input& input) {
-  const bool is_bounded = input.range == Range::unit || input.range == Range::positive_unit ||
-                          input.range == Range::up_to_two || input.range == Range::non_negative ||
-                          input.range == Range::decay;
-  return is_bounded && is_along_text(input) && input.name != "alpha" && input.name != "beta";
-}
-
-double longest_square(const Sequence& sequence) {
-  double longest = 0;
-  for (Index t = 0; t < sequence.tokens && sequence.has("k"); ++t)
-    longest = std::max(longest, sequence.at("k").rows<double>(t, 1).squaredNorm());
-  return longest;
-}
-
-/// The end of a slider.
-double largest_of(Range range, const Sequence& sequence) {
-  if (range == Range::up_to_two) return 2;
-  if (range != Range::non_negative) return 1;
-  return beyond_stable * 2 / std::max(longest_square(sequence), 1e-12);
-}
-
-}  // namespace
 
 std::vector<PlainGate> plain_gates(const Foundation& foundation) {
   std::vector<PlainGate> gates;

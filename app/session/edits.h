@@ -59,7 +59,7 @@ std::span<const EditKind> edit_kinds();
 inline constexpr std::size_t most_edits = 1000;  // each entry of the history holds them all
 
 /// Makes the edits, in order. Throws InputError naming the edit, its field and what was expected.
-void apply(const Edits& edits, EditedHead& head, std::span<const EditKind> table = edit_kinds());
+void apply(const Edits& edits, EditedHead& head);
 
 /// The number of the one edit of a slider's kind, or what leaves the data as they are.
 double slider_value(const Edits& edits, std::string_view kind);

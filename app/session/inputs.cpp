@@ -8,9 +8,7 @@
 #include "app/session/presets.h"
 #include "app/session/words.h"
 #include "core/base/array.h"
-#include "core/base/error.h"
 #include "core/base/random_numbers.h"
-#include "core/base/stop.h"
 #include "core/insight/learning.h"
 #include "core/proof/reference_run.h"
 #include "core/rules/inner_problem.h"
@@ -114,12 +112,12 @@ struct Fitting {
   }
 
   /// The edits of the data as they are, before they are fitted. An edit may ask for what the data lack.
-  void make_edits(const DataSet& data, std::span<const EditKind> table) {
+  void make_edits(const DataSet& data) {
     EditedHead head{.data = data,
                     .inputs = inputs_of(variant, resolve(variant, result.settings)),
                     .arrays = arrays,
                     .make_up = [this](const std::string& name) { make_up(name); }};
-    apply(edits, head, table);
+    apply(edits, head);
   }
 
   void make_up(const std::string& name) {
@@ -252,30 +250,6 @@ struct Fitting {
   }
 };
 
-}  // namespace
-
-Inputs make_inputs(const DataSet& data, Index head, const Variant& variant, const Settings& settings,
-                   const Edits& edits, std::span<const EditKind> table) {
-  Fitting fitting{variant, edits, head_arrays(data, head, variant), data.rule == variant.id};
-  fitting.result.settings = settings;
-  fitting.follow(data.advice);
-  fitting.make_edits(data, table);
-  fitting.fit_decay();
-  fitting.fit_gamma();
-  fitting.fit_beta();
-  fitting.fit_parameters();
-  fitting.fit_others();
-  fitting.fit_steps();
-  fitting.note_lacking();
-  fitting.result.arrays = std::make_shared<Arrays>(std::move(fitting.arrays));
-  return std::move(fitting.result);
-}
-
-static auto parts_of(const HeadPreview& head) { return std::tie(head.similarity, head.strength, head.kept); }
-static auto parts_of(const PreviewedData& preview) { return std::tie(preview.heads); }
-
-namespace {
-
 Matrix<double> first_rows(const Arrays& arrays, const char* name, Index rows) {
   const Array& array = arrays.find(name)->second;
   const Index columns = array.size() / array.shape.front();
@@ -320,6 +294,26 @@ HeadPreview preview_of(const DataSet& data, Index head, const Variant& variant, 
 }
 
 }  // namespace
+
+Inputs make_inputs(const DataSet& data, Index head, const Variant& variant, const Settings& settings,
+                   const Edits& edits) {
+  Fitting fitting{variant, edits, head_arrays(data, head, variant), data.rule == variant.id};
+  fitting.result.settings = settings;
+  fitting.follow(data.advice);
+  fitting.make_edits(data);
+  fitting.fit_decay();
+  fitting.fit_gamma();
+  fitting.fit_beta();
+  fitting.fit_parameters();
+  fitting.fit_others();
+  fitting.fit_steps();
+  fitting.note_lacking();
+  fitting.result.arrays = std::make_shared<Arrays>(std::move(fitting.arrays));
+  return std::move(fitting.result);
+}
+
+static auto parts_of(const HeadPreview& head) { return std::tie(head.similarity, head.strength, head.kept); }
+static auto parts_of(const PreviewedData& preview) { return std::tie(preview.heads); }
 
 const Variant& variant_of(const DataSet& data) {
   for (const std::string& id : {data.rule, data.fits}) {

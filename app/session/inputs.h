@@ -9,7 +9,7 @@
 #include "app/session/data_set.h"
 #include "app/session/edits.h"
 #include "app/session/questions.h"
-#include "core/proof/verify_plan.h"
+#include "core/proof/verify.h"
 
 namespace palimpsest {
 
@@ -27,7 +27,7 @@ struct Inputs {
 /// Fits one head's arrays to `variant`: edits made, decays turned from one per head to one per channel or
 /// back, what is missing made up (and said). Throws InputError naming the array, or the edit, that is wrong.
 Inputs make_inputs(const DataSet& data, Index head, const Variant& variant, const Settings& settings,
-                   const Edits& edits = {}, std::span<const EditKind> table = edit_kinds());
+                   const Edits& edits = {});
 
 /// The first tokens of one head, for small pictures.
 struct HeadPreview {

@@ -27,6 +27,29 @@ std::filesystem::path name_aside(const std::filesystem::path& file) {
   return aside;
 }
 
+constexpr std::uintmax_t most_preferences_bytes = std::uintmax_t{1} << 20;
+/// Refuses a theme that there is not; of the lists the oldest are forgotten.
+struct CheckedPreferences {
+  void operator()(Preferences& read) const {
+    if (read.theme != "dark" && read.theme != "light")
+      throw InputError(fmt::format("\"theme\" is \"{}\"; expected dark or light", shown(read.theme)));
+    if (read.recent_files.size() > most_recent_files) read.recent_files.resize(most_recent_files);
+    if (read.closed_stories.size() > most_closed_stories) read.closed_stories.resize(most_closed_stories);
+  }
+};
+
+constexpr Index places_version = 1;
+constexpr const char* places_field = "palimpsest_places";
+
+PinnedPlace read_place(const Fields& fields) {
+  fields.require_known(field_names<PinnedPlace>());
+  PinnedPlace place;
+  read_fields(fields, place, [](const PinnedPlace&) {});
+  if (!fields.has("state")) throw InputError("\"state\" is missing; expected a copied place (one string)");
+  parse_state_string(place.state);
+  return place;
+}
+
 }  // namespace
 
 std::filesystem::path own_file(const char* name) {
@@ -79,21 +102,6 @@ void KeptFile::write(bool at_once, std::function<std::string()> text) {
   }
 }
 
-namespace {
-
-constexpr std::uintmax_t most_preferences_bytes = std::uintmax_t{1} << 20;
-/// Refuses a theme that there is not; of the lists the oldest are forgotten.
-struct CheckedPreferences {
-  void operator()(Preferences& read) const {
-    if (read.theme != "dark" && read.theme != "light")
-      throw InputError(fmt::format("\"theme\" is \"{}\"; expected dark or light", shown(read.theme)));
-    if (read.recent_files.size() > most_recent_files) read.recent_files.resize(most_recent_files);
-    if (read.closed_stories.size() > most_closed_stories) read.closed_stories.resize(most_closed_stories);
-  }
-};
-
-}  // namespace
-
 std::string write_preferences(const Preferences& preferences) { return dumped(preferences, 2) + '\n'; }
 
 Preferences parse_preferences(const std::string& text) {
@@ -142,22 +150,6 @@ std::string KeptPreferences::joined() {
   in_file_ = kept_;
   return write_preferences(kept_);
 }
-
-namespace {
-
-constexpr Index places_version = 1;
-constexpr const char* places_field = "palimpsest_places";
-
-PinnedPlace read_place(const Fields& fields) {
-  fields.require_known(field_names<PinnedPlace>());
-  PinnedPlace place;
-  read_fields(fields, place, [](const PinnedPlace&) {});
-  if (!fields.has("state")) throw InputError("\"state\" is missing; expected a copied place (one string)");
-  parse_state_string(place.state);
-  return place;
-}
-
-}  // namespace
 
 void PinnedPlaces::add(PinnedPlace place) {
   if (all_.size() >= most_pinned_places)

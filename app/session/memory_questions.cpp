@@ -6,7 +6,6 @@
 #include "app/session/session.h"
 #include "app/session/words.h"
 #include "core/base/error.h"
-#include "core/base/stop.h"
 #include "core/rules/stored_pairs.h"
 #include "core/variants/variants.h"
 
@@ -228,7 +227,7 @@ Found<TokenCourses> CoursesOfTokens::compute(const Foundation& foundation, const
   } catch (const Unsupported& reason) {
     courses.no_strengths = reason.what();
   }
-  courses.keeping = channel < 0 ? keeping(sequence) : keeping_of_channel(sequence, channel);
+  courses.keeping = keeping(sequence, channel < 0 ? std::nullopt : std::optional(channel));
   return courses;
 }
 

@@ -12,7 +12,6 @@
 #include "core/insight/memory_change.h"
 #include "core/insight/recall.h"
 #include "core/insight/spectra.h"
-#include "core/insight/stability.h"
 
 // What is asked of a memory: what it answers, how a token changes it, what is left of what it held.
 

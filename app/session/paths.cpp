@@ -11,17 +11,13 @@
 
 namespace palimpsest {
 
-std::filesystem::path program_folder() {
-  std::error_code failed;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failed);
-  return failed ? std::filesystem::path(".") : program.parent_path();
-}
-
 std::filesystem::path asset(std::string_view relative) {
   std::vector<std::filesystem::path> folders;
   if (const char* chosen = std::getenv("PALIMPSEST_ASSETS"); chosen != nullptr && *chosen != '\0')
     folders.emplace_back(chosen);
-  folders.push_back(program_folder() / "assets");
+  std::error_code failed;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failed);
+  folders.push_back((failed ? std::filesystem::path(".") : program.parent_path()) / "assets");
   const std::filesystem::path source = PALIMPSEST_SOURCE_DIR;
   folders.push_back(source / "assets");
   folders.push_back(source);

@@ -5,9 +5,6 @@
 
 namespace palimpsest {
 
-/// The folder of the running program.
-std::filesystem::path program_folder();
-
 /// The path of a file or folder that the program ships, such as "fonts/Inter-Regular.otf" or
 /// "shaders/heat_map.frag". Searched in this order: the folder in the environment variable
 /// PALIMPSEST_ASSETS, `assets` beside the program, `assets` in the source tree, the source tree itself.

@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <string_view>
 #include <vector>
@@ -12,11 +14,347 @@
 #include "app/session/paths.h"
 #include "app/session/words.h"
 #include "core/base/error.h"
+#include "core/base/random_numbers.h"
 #include "core/base/text.h"
 
 namespace palimpsest {
 
 namespace {
+
+using Directions = std::vector<std::vector<double>>;
+
+/// Plain loops instead of Eigen: its order of summation depends on the processor.
+double dot(const std::vector<double>& x, const std::vector<double>& y) {
+  double sum = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) sum += x[i] * y[i];
+  return sum;
+}
+
+/// Divides by the length.
+void normalise(std::vector<double>& vector) {
+  const double length = std::sqrt(dot(vector, vector));
+  for (double& number : vector) number /= length;
+}
+
+/// Takes out of `vector` what lies along `direction`, a vector of length 1.
+void remove_part(std::vector<double>& vector, const std::vector<double>& direction) {
+  const double part = dot(vector, direction);
+  for (std::size_t i = 0; i < vector.size(); ++i) vector[i] -= part * direction[i];
+}
+
+/// Takes the first of some words.
+std::string next_word(std::string_view& words) {
+  const std::size_t space = std::min(words.find(' '), words.size());
+  const std::string word(words.substr(0, space));
+  words.remove_prefix(std::min(space + 1, words.size()));
+  return word;
+}
+
+constexpr std::size_t longest_text = 1200;
+
+/// "The red box holds a key. …" from words, "red → key, blue → coin, …" from longer labels.
+std::string text_of(const std::vector<std::string>& labels) {
+  std::string text;
+  for (const std::string& label : labels) {
+    if (text.size() > longest_text) return text + " …";
+    const bool is_word = label.find(' ') == std::string::npos;
+    if (!text.empty() && label != "." && label != "?") text += is_word ? " " : ", ";
+    text += label;
+  }
+  return text;
+}
+
+/// A made-up sequence as it is told, token by token. What is said after the last token is not heard.
+class Story {
+ public:
+  // A stream without a name: the numbers of a seed are the same everywhere.
+  explicit Story(const PresetSize& told) : size(told), random_(told.seed, "") {}
+
+  const PresetSize size;
+  double least_kept = 0.98;  // alpha of a token is random between this and 1
+
+  /// Tokens still to be told.
+  Index left() const { return size.tokens - static_cast<Index>(labels_.size()); }
+
+  double uniform(double low, double high) { return low + (high - low) * random_.uniform(); }
+
+  /// 0 .. count - 1.
+  Index below(Index count) { return static_cast<Index>(random_.uniform() * static_cast<double>(count)); }
+
+  /// A direction, of length 1.
+  std::vector<double> key() { return unit(size.dk); }
+  std::vector<double> value() { return unit(size.dv); }
+
+  /// `count` keys at right angles to each other as long as there is room for them, random ones after that.
+  Directions keys_apart(Index count) {
+    Directions keys;
+    for (Index i = 0; i < count; ++i) keys.push_back(i < size.dk ? key_apart(keys) : key());
+    return keys;
+  }
+
+  /// A key at right angles to all of these.
+  std::vector<double> key_apart(const Directions& others) {
+    std::vector<double> own = key();
+    for (int pass = 0; pass < 2; ++pass) {  // the second pass takes out what rounding left
+      for (const std::vector<double>& other : others) remove_part(own, other);
+      normalise(own);
+    }
+    return own;
+  }
+
+  /// Stores `value` under `key` with strength `beta`, and reads it back.
+  void store(std::string label, const std::vector<double>& key, const std::vector<double>& value,
+             double beta = 1) {
+    tell(std::move(label), key, key, value, beta);
+  }
+
+  /// Reads what is stored under `key` and writes nothing.
+  void ask(std::string label, const std::vector<double>& key) {
+    const std::vector<double> nothing(static_cast<std::size_t>(size.dv), 0.0);
+    tell(std::move(label), key, this->key(), nothing, 0);
+  }
+
+  /// A word that does nothing: writes nothing, reads something random.
+  void say(std::string word) { ask(std::move(word), key()); }
+
+  /// Several such words, with spaces in between.
+  void say_words(std::string_view words) {
+    while (!words.empty()) say(next_word(words));
+  }
+
+  /// Hands over the arrays, labels and text.
+  DataSet finish() {
+    DataSet data;
+    const Index T = size.tokens;
+    data.arrays.emplace("q", Array({T, size.dk}, std::move(q_)));
+    data.arrays.emplace("k", Array({T, size.dk}, std::move(k_)));
+    data.arrays.emplace("v", Array({T, size.dv}, std::move(v_)));
+    data.arrays.emplace("alpha", Array({T}, std::move(alpha_)));
+    data.arrays.emplace("beta", Array({T}, std::move(beta_)));
+    data.advice = {{"softmax", "scale", 16,
+                    "keys of length 1 are all alike to softmax unless the scores are spread out."}};
+    data.text = text_of(labels_);
+    data.labels = std::move(labels_);
+    measure(data);
+    return data;
+  }
+
+ private:
+  std::vector<double> unit(Index length) {
+    std::vector<double> vector(static_cast<std::size_t>(length));
+    for (double& number : vector) number = random_.normal();
+    normalise(vector);
+    return vector;
+  }
+
+  void tell(std::string label, const std::vector<double>& q, const std::vector<double>& k,
+            const std::vector<double>& v, double beta) {
+    if (left() == 0) return;
+    q_.insert(q_.end(), q.begin(), q.end());
+    k_.insert(k_.end(), k.begin(), k.end());
+    v_.insert(v_.end(), v.begin(), v.end());
+    alpha_.push_back(uniform(least_kept, 1));
+    beta_.push_back(beta);
+    labels_.push_back(std::move(label));
+  }
+
+  RandomNumbers random_;
+  std::vector<double> q_, k_, v_, alpha_, beta_;
+  std::vector<std::string> labels_;
+};
+
+template <std::size_t count>
+std::string word(const std::array<const char*, count>& words, Index index) {
+  const auto round = index / static_cast<Index>(count);
+  const char* name = words[static_cast<std::size_t>(index) % count];
+  return round == 0 ? name : fmt::format("{} {}", name, round + 1);
+}
+
+/// What keys are called.
+std::string colour(Index index) {
+  static constexpr std::array colours = {"red",    "blue",   "green",  "black", "white",  "pink",
+                                         "brown",  "silver", "golden", "grey",  "purple", "orange",
+                                         "yellow", "violet", "ivory",  "copper"};
+  return word(colours, index);
+}
+
+/// What values are called.
+std::string thing(Index index) {
+  static constexpr std::array things = {"key",    "coin",   "map",     "lamp",    "rope",   "bell",
+                                        "shell",  "pen",    "book",    "drum",    "ring",   "knife",
+                                        "candle", "stone",  "feather", "whistle", "mirror", "apple",
+                                        "ribbon", "button", "spoon",   "clock",   "flute",  "compass"};
+  return word(things, index);
+}
+
+/// Stores a value under every key, with strengths between `least_beta` and 1, then asks for all of them in
+/// turn.
+void store_and_ask(Story& story, const Directions& keys, double least_beta) {
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const auto index = static_cast<Index>(i);
+    story.store(fmt::format("{} → {}", colour(index), thing(index)), keys[i], story.value(),
+                story.uniform(least_beta, 1));
+  }
+  for (std::size_t i = 0; story.left() > 0; i = (i + 1) % keys.size())
+    story.ask(fmt::format("{} ?", colour(static_cast<Index>(i))), keys[i]);
+}
+
+Index half(const Story& story) { return (story.size.tokens + 1) / 2; }
+
+void tell_random(Story& story) {
+  Directions keys;
+  for (Index i = 0; i < half(story); ++i) keys.push_back(story.key());
+  store_and_ask(story, keys, 0.7);
+}
+
+void tell_orthonormal(Story& story) {
+  store_and_ask(story, story.keys_apart(std::min(half(story), story.size.dk)), 1);
+}
+
+/// Any two keys have the chosen cosine: of N directions w_i at right angles, key i is a w_i + b sum_j w_j
+/// with a = sqrt(1 - c) and a + N b = sqrt(1 - c + N c).
+void tell_correlated(Story& story) {
+  const Index count = std::min(half(story), story.size.dk);
+  Directions keys = story.keys_apart(count);
+  std::vector<double> sum(static_cast<std::size_t>(story.size.dk), 0.0);
+  for (const std::vector<double>& direction : keys) {
+    for (std::size_t d = 0; d < sum.size(); ++d) sum[d] += direction[d];
+  }
+  const auto number = static_cast<double>(count);
+  const double own = std::sqrt(1 - story.size.cosine);
+  const double common = (std::sqrt(1 - story.size.cosine + number * story.size.cosine) - own) / number;
+  for (std::vector<double>& key : keys) {
+    for (std::size_t d = 0; d < key.size(); ++d) key[d] = own * key[d] + common * sum[d];
+  }
+  store_and_ask(story, keys, 0.7);
+}
+
+/// Every key gets a value; then, round after round, every other key gets a new one and all are asked for.
+void tell_overwrite(Story& story) {
+  const Index count = std::clamp<Index>(story.size.tokens / 4, 1, std::min<Index>(story.size.dk, 16));
+  const Directions keys = story.keys_apart(count);
+  Index things = 0;
+  const auto store = [&](Index key) {
+    story.store(fmt::format("{} → {}", colour(key), thing(things++)), keys[static_cast<std::size_t>(key)],
+                story.value());
+  };
+  for (Index key = 0; key < count; ++key) store(key);
+  for (Index round = 0; story.left() > 0; ++round) {
+    for (Index key = count > 1 ? round % 2 : 0; key < count; key += 2) store(key);
+    for (Index key = 0; key < count; ++key)
+      story.ask(fmt::format("{} ?", colour(key)), keys[static_cast<std::size_t>(key)]);
+  }
+}
+
+/// One key gets a value and later another one, beside a key that keeps its own; nothing fades.
+void tell_one_fact(Story& story) {
+  const Directions keys = story.keys_apart(2);
+  const bool has_room = story.size.dk > 1;
+  story.least_kept = 1;
+  const auto store = [&](const char* label, std::size_t key) {
+    story.store(label, keys[key], story.value());
+  };
+  if (has_room) store("blue → shell", 1);
+  store("red → key", 0);
+  story.ask("red ?", keys[0]);
+  store("red → drum", 0);
+  for (bool red = true; story.left() > 0; red = !red || !has_room)
+    story.ask(red ? "red ?" : "blue ?", keys[red ? 0 : 1]);
+}
+
+/// "The red box holds a key." several times, then "What does the red box hold?" in another order.
+void tell_recall(Story& story) {
+  constexpr Index words = 7;  // of a sentence of either kind
+  const Index sentences = story.size.tokens / words;
+  const Index questions = std::max<Index>(sentences / 3, 1);
+  const Index facts = std::min(sentences - questions, story.size.dk);
+  const Directions keys = story.keys_apart(facts);
+  for (Index fact = 0; fact < facts; ++fact) {
+    story.say_words(fmt::format("The {} box holds a", colour(fact)));
+    story.store(thing(fact), keys[static_cast<std::size_t>(fact)], story.value());
+    story.say(".");
+  }
+  Index asked = 0;
+  for (Index question = facts; question < sentences; ++question) {
+    asked = story.below(facts);
+    story.say_words(fmt::format("What does the {} box hold", colour(asked)));
+    story.ask("?", keys[static_cast<std::size_t>(asked)]);
+  }
+  story.say_words(
+      fmt::format("The {} box holds a {}", colour(asked), thing(asked)));  // as far as there is room
+}
+
+constexpr std::array filler = {"It was a quiet day .",       "Rain fell on the roof .",
+                               "The train left on time .",   "Two birds crossed the yard .",
+                               "The bread was still warm .", "Somebody closed a window ."};
+
+/// One word to remember, then a long text that has nothing to do with it, then the question.
+void tell_needle(Story& story) {
+  constexpr Index words_of_question = 6;
+  const std::vector<double> key = story.key();
+  story.least_kept = 0.99;
+  story.say_words("The secret word is");
+  story.store("river", key, story.value());
+  story.say(".");
+  std::string_view rest;
+  while (story.left() > words_of_question) {
+    if (rest.empty()) rest = filler[static_cast<std::size_t>(story.below(std::ssize(filler)))];
+    const std::string word = next_word(rest);
+    if (story.size.dk == 1) {  // there is no other direction to write to
+      story.say(word);
+      continue;
+    }
+    const std::vector<double> other = story.key_apart({key});
+    story.store(word, other, story.value(), story.uniform(0.1, 0.5));
+  }
+  story.say_words("What is the secret word");
+  story.ask("?", key);
+}
+
+/// A few keys whose values wander: each is stored anew in turn, and now and then one is asked for.
+void tell_drift(Story& story) {
+  static constexpr std::array places = {"kitchen", "garden", "cellar", "attic"};
+  constexpr double stride = 0.3;
+  const Index count = std::min<Index>(std::ssize(places), story.size.dk);
+  const Directions keys = story.keys_apart(count);
+  Directions values;
+  for (Index i = 0; i < count; ++i) values.push_back(story.value());
+  story.least_kept = 0.9;
+  for (Index round = 0; story.left() > 0; ++round) {
+    for (Index i = 0; i < count; ++i) {
+      const auto place = static_cast<std::size_t>(i);
+      const std::vector<double> step = story.value();
+      for (std::size_t d = 0; d < step.size(); ++d) values[place][d] += stride * step[d];
+      story.store(fmt::format("{} is {}", places[place], round + 1), keys[place], values[place],
+                  story.uniform(0.5, 1));
+    }
+    const auto asked = static_cast<std::size_t>(round % count);
+    story.ask(fmt::format("{} ?", places[asked]), keys[asked]);
+  }
+}
+
+/// Verses: words are stored under their places in a line, then the line is recited; the next line takes the
+/// same places.
+void tell_copy(Story& story) {
+  const Index length =
+      std::clamp<Index>(story.size.tokens / 4, 1, story.size.dk);  // so that there are two lines
+  const Directions places = story.keys_apart(length);
+  Index words = 0;
+  while (story.left() > 0) {
+    const Index first = words;
+    for (const std::vector<double>& place : places) story.store(thing(words++), place, story.value());
+    for (Index i = 0; i < length; ++i)
+      story.ask(fmt::format("{} ?", thing(first + i)), places[static_cast<std::size_t>(i)]);
+  }
+}
+
+/// What one of these functions tells.
+template <void (*tell)(Story&)>
+DataSet told(const PresetSize& size) {
+  Story story(size);
+  tell(story);
+  return story.finish();
+}
 
 constexpr std::string_view preset_prefix = "preset:";
 constexpr std::string_view capture_prefix = "capture:";
@@ -101,7 +439,65 @@ Request parse(std::string_view id) {
   return request;
 }
 
+/// The captures that the program ships, by name.
+std::vector<std::string> capture_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(asset("captures"))) {
+    if (entry.path().extension() == ".npz") names.push_back(entry.path().stem().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
 }  // namespace
+
+std::span<const Preset> presets() {
+  static const Preset all[] = {
+      {"random", "Random unit keys", "Values are stored under random keys, then asked for.",
+       "Watch how the answers blur: random keys overlap a little, so every stored value leaks into the "
+       "others. The more tokens and the fewer key channels, the worse.",
+       told<tell_random>},
+      {"orthonormal", "Orthonormal keys", "Values are stored under keys at right angles, then asked for.",
+       "Keys at right angles never touch each other: every rule without decay answers exactly. There is "
+       "room for as many of them as the keys have channels.",
+       told<tell_orthonormal>},
+      {"correlated", "Correlated keys", "Values are stored under keys that all look alike, then asked for.",
+       "Any two keys have the same cosine. Linear attention answers with a mixture of everything; watch "
+       "how the delta rule subtracts what is there already before it writes.",
+       told<tell_correlated>, 1, true},
+      {"overwrite", "Overwrite", "A key gets a value, and later another one.",
+       "Some colours get a second thing. Where a colour is asked for, the delta rule answers the new "
+       "thing; linear attention answers the sum of the old and the new.",
+       told<tell_overwrite>, 3},
+      {"one_fact",
+       "One fact, overwritten",
+       "A red thing is stored, and later another one, with four numbers each.",
+       "Small enough to check by hand. Where \"red → drum\" is written, the delta rule takes out what the "
+       "memory answers for red, the key, and nothing of what it holds for blue; linear attention answers the "
+       "sum.",
+       told<tell_one_fact>,
+       6,
+       false,
+       {.tokens = 6, .dk = 4, .dv = 4}},
+      {"recall", "Associative recall", "Facts are told in sentences, then asked for.",
+       "A fact is written at the thing in each box and read at the question mark. The other words write "
+       "nothing.",
+       told<tell_recall>, 14},
+      {"needle", "Needle", "One word to remember in a long text about other things.",
+       "The secret is written once, early, and read at the very end. The text in between never touches "
+       "its direction, so only decay can lose it: compare DeltaNet with the rules that forget.",
+       told<tell_needle>, 12},
+      {"drift", "Drift", "A few values change slowly and are measured again and again.",
+       "What was true early is wrong later. A rule that never forgets answers with the sum of everything "
+       "it was ever told; watch what decay and the delta rule do about it.",
+       told<tell_drift>},
+      {"copy", "Copy", "A line of words is read, then recited in the same order.",
+       "Each word is stored under its place in the line. The next line uses the same places: only a rule "
+       "that overwrites recites it without the line before.",
+       told<tell_copy>, 2},
+  };
+  return all;
+}
 
 std::string preset_id(const Preset& preset, const PresetSize& size) {
   return fmt::format("{}{}?T={}&K={}&V={}&seed={}", preset_prefix, preset.id, size.tokens, size.dk, size.dv,
@@ -135,20 +531,6 @@ PresetSize preset_size(const std::string& id) {
     return {};
   }
 }
-
-namespace {
-
-/// The captures that the program ships, by name.
-std::vector<std::string> capture_names() {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(asset("captures"))) {
-    if (entry.path().extension() == ".npz") names.push_back(entry.path().stem().string());
-  }
-  std::ranges::sort(names);
-  return names;
-}
-
-}  // namespace
 
 DataSet open_capture(const std::string& id) {
   const std::string_view name = id.starts_with(capture_prefix)

@@ -26,8 +26,8 @@ struct Preset {
   const char* notes;  // what to look for
   DataSet (*make)(const PresetSize& size);
   Index fewest_tokens = 1;  // that it needs to make sense
-  PresetSize usual = {};    // what it is shown with at first
   bool has_cosine = false;  // whether its cosine can be chosen
+  PresetSize usual = {};    // what it is shown with at first
 };
 
 inline constexpr double largest_cosine = 0.99;
@@ -35,7 +35,7 @@ inline constexpr Index most_preset_tokens = 1'000'000;
 inline constexpr Index most_preset_channels = 512;
 inline constexpr Index most_preset_work = Index{1} << 29;  // T x K x V: what one walk over the state costs
 
-/// The table of presets: to add one, add a row (story.cpp).
+/// The table of presets: to add one, add a row.
 std::span<const Preset> presets();
 
 /// "preset:overwrite?T=32&K=16&V=16&seed=1", with "&cosine=0.75" where it is chosen: how a data set made from

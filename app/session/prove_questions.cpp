@@ -148,6 +148,23 @@ HeldInputs inputs_for(const Foundation& foundation, const Variant& variant) {
   return held_inputs(variant, inputs.arrays, inputs.settings, Precision::f64);
 }
 
+constexpr std::size_t at_once = 2;  // variants that are being verified
+
+/// Of all choices of options the worst; null: nothing has been run.
+const VerifyResult* worst_of(const VerifyReport& report, const GridColumn& column) {
+  const VerifyResult* worst = nullptr;
+  for (const VerifyResult& result : report.results) {
+    if (result.form != column.form || result.precision != column.precision ||
+        result.device != column.backend->name())
+      continue;
+    const auto badness = [](const VerifyResult& each) {
+      return each.passed() ? each.worst.error / each.allowed() : 1e300;
+    };
+    if (!worst || badness(result) > badness(*worst)) worst = &result;
+  }
+  return worst;
+}
+
 }  // namespace
 
 std::string ProofLine::subject() const {
@@ -178,8 +195,7 @@ Found<FaultFigures> FaultHere::compute(const Foundation& foundation, const Effor
   if (!figures.without.empty()) return figures;
   const Fault& wrong = find_fault(fault);
   const std::unique_ptr<Trace> trace = own_trace(foundation, form);
-  const Tolerance allowed =
-      tolerance(*foundation.variant, foundation.sequence.settings, form, Precision::f64);
+  const Tolerance allowed = tolerance(*foundation.variant, foundation.sequence.settings, Precision::f64);
   const auto judge = [&](const Output& output) {
     return judged(foundation, form, output, allowed, effort.stop);
   };
@@ -280,27 +296,6 @@ std::string size_words(const FaultFigures& figures) {
   if (error >= 1000) return fmt::format("{:.1e}", error);
   return error >= 0.01 ? fmt::format("{:.2f}", error) : fmt::format("{:.1e}", error);
 }
-
-namespace {
-
-constexpr std::size_t at_once = 2;  // variants that are being verified
-
-/// Of all choices of options the worst; null: nothing has been run.
-const VerifyResult* worst_of(const VerifyReport& report, const GridColumn& column) {
-  const VerifyResult* worst = nullptr;
-  for (const VerifyResult& result : report.results) {
-    if (result.form != column.form || result.precision != column.precision ||
-        result.device != column.backend->name())
-      continue;
-    const auto badness = [](const VerifyResult& each) {
-      return each.passed() ? each.worst.error / each.allowed() : 1e300;
-    };
-    if (!worst || badness(result) > badness(*worst)) worst = &result;
-  }
-  return worst;
-}
-
-}  // namespace
 
 const std::vector<GridColumn>& grid_columns() {
   static const std::vector<GridColumn> all = [] {

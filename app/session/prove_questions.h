@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "app/session/memory_questions.h"
-#include "core/proof/departure.h"
-#include "core/proof/fragile_forms.h"
+#include "core/proof/faults.h"
 #include "core/proof/precision_lens.h"
 #include "core/proof/reference_run.h"
 #include "core/proof/verify.h"

@@ -284,13 +284,8 @@ void Questions::work() {
       shrink();
     }
     wished_.notify_one();  // a thread is free: one that may take long may begin
-    ++freeing_;
-    lock.unlock();
-    entry.reset();
-    value = nullptr;
-    lock.lock();
-    --freeing_;
     finished_.notify_all();
+    released_.insert(released_.end(), {std::move(entry), std::move(value)});
   }
 }
 

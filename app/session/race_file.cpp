@@ -7,7 +7,7 @@
 #include "app/session/json_fields.h"
 #include "core/base/error.h"
 #include "core/io/file.h"
-#include "core/race/findings.h"
+#include "core/race/lines.h"
 
 namespace palimpsest {
 

@@ -12,7 +12,6 @@
 #include "app/session/paths.h"
 #include "app/session/words.h"
 #include "core/base/error.h"
-#include "core/base/stop.h"
 #include "core/variants/variants.h"
 
 namespace palimpsest {
@@ -163,39 +162,32 @@ void Races::keep_racing(Session& session) {
 void Races::look(Session& session) {
   seen_.clear();
   reads_ = false;
-  const auto read = [&](const std::string& file) {
+  const auto read = [&](const std::string& id, const std::string& file, SeenReport::From from) {
     // Wanted now: what may take long, a race among it, could keep them waiting on a machine of few threads.
-    Known<RaceReport> known = session.questions().ask(RecordedRace{file});
+    const Known<RaceReport> known = session.questions().ask(RecordedRace{file});
     reads_ = reads_ || known.under_way;
-    return known;
+    if (known.value) seen_.push_back({id, machine_and_date(*known.value), from, known.value});
+    return known.reason;
   };
   if (const auto own = this->own(); own && (!own->points.empty() || runs()))
     seen_.push_back({own_race, "here and now", SeenReport::From::own_race, own});
   const MeasureState measure = session.state().measure;
   std::vector<std::string> unread;
   for (const std::string& file : measure.reports) {
-    const Known<RaceReport> known = read(file);
-    if (!known.reason.empty()) {
-      unread.push_back(file);
-      session.set_message(
-          fmt::format("{}. A report that `palimpsest bench --json` wrote was expected; what was "
-                      "open stays",
-                      known.reason));
-    }
-    if (known.value)
-      seen_.push_back({file, machine_and_date(*known.value), SeenReport::From::file, known.value});
+    const std::string reason = read(file, file, SeenReport::From::file);
+    if (reason.empty()) continue;
+    unread.push_back(file);
+    session.set_message(fmt::format(
+        "{}. A report that `palimpsest bench --json` wrote was expected; what was open stays", reason));
   }
   for (const std::string& name : shipped_) {
     const bool is_away = std::ranges::find(measure.away, name) != measure.away.end() ||
                          std::ranges::find(broken_, name) != broken_.end();
-    if (is_away) continue;
-    const Known<RaceReport> known = read((folder_ / name).string());
-    if (!known.reason.empty()) {
-      broken_.push_back(name);
-      session.set_message(known.reason);
-    }
-    if (known.value)
-      seen_.push_back({name, machine_and_date(*known.value), SeenReport::From::shipped, known.value});
+    const std::string reason =
+        is_away ? "" : read(name, (folder_ / name).string(), SeenReport::From::shipped);
+    if (reason.empty()) continue;
+    broken_.push_back(name);
+    session.set_message(reason);
   }
   if (unread.empty()) return;
   SessionState next = session.state();
@@ -304,18 +296,13 @@ void Races::forget(Session& session) {
 
 Index Races::left(const Session& session) {
   const SessionState& state = session.state();
-  Left now = {.wish = state.measure.wish,
-              .variant = state.sides.front().variant,
-              .devices = usable_devices(session),
-              .own = own()};
-  const bool is_known = left_.count >= 0 && now.wish == left_.wish && now.variant == left_.variant &&
-                        now.devices == left_.devices && now.own == left_.own;
-  if (is_known) return left_.count;
-  const RacePlan plan = wished_plan(state, now.devices);
-  now.count =
-      plan.backends.empty() ? 0 : missing_entries(race_entries(plan), now.own ? *now.own : RaceReport{});
-  left_ = std::move(now);
-  return left_.count;
+  std::tuple now = {state.measure.wish, state.sides.front().variant, usable_devices(session), own()};
+  if (left_ >= 0 && now == asked_) return left_;
+  const auto& [wish, variant, devices, known] = now;
+  const RacePlan plan = wished_plan(state, devices);
+  left_ = plan.backends.empty() ? 0 : missing_entries(race_entries(plan), known ? *known : RaceReport{});
+  asked_ = std::move(now);
+  return left_;
 }
 
 std::vector<std::string> wished_variants(const SessionState& state) {
@@ -423,31 +410,26 @@ RaceWish RacePreset::wish(RaceWish before) const {
 
 std::span<const RacePreset> race_presets() {
   static const RacePreset all[] = {
-      {"forms",
-       "this rule, all forms",
-       "Every form of the rule that is open, with softmax beside them.",
-       {},
-       true,
-       {}},
+      {"forms", "this rule, all forms", "Every form of the rule that is open, with softmax beside them.",
+       true},
       {"softmax",
        "softmax against linear",
        "Chunk by chunk: linear attention, Mamba-2, Gated DeltaNet and KDA against softmax.",
-       {"linear", "scalar_decay", "gated_deltanet", "kda"},
        true,
-       {Form::chunkwise}},
+       {Form::chunkwise},
+       {"linear", "scalar_decay", "gated_deltanet", "kda"}},
       {"devices",
        "CPU against GPU",
        "The recurrence and the chunkwise form of the open rule on every device.",
-       {},
        false,
        {Form::recurrent, Form::chunkwise}},
       {"delta",
        "what the correction costs",
        "The same decay with and without the delta rule, chunk by chunk: linear and DeltaNet, Mamba-2 and "
        "Gated DeltaNet, GLA and KDA.",
-       {"linear", "deltanet", "scalar_decay", "gated_deltanet", "gla", "kda"},
        false,
-       {Form::chunkwise}},
+       {Form::chunkwise},
+       {"linear", "deltanet", "scalar_decay", "gated_deltanet", "gla", "kda"}},
   };
   return all;
 }

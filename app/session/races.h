@@ -6,13 +6,13 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "app/session/questions.h"
 #include "app/session/session.h"
-#include "core/race/figures.h"
+#include "core/race/lines.h"
 #include "core/race/race.h"
-#include "core/race/report.h"
 
 namespace palimpsest {
 
@@ -144,14 +144,9 @@ class Races {
   double progress_ = 0;
   std::vector<SeenReport> seen_;
   bool reads_ = false;
-  struct Left {  // what left() found last, and of what
-    RaceWish wish;
-    std::string variant;
-    std::vector<const Backend*> devices;
-    std::shared_ptr<const RaceReport> own;
-    Index count = -1;
-  };
-  Left left_;
+  // What left() found last, and of what.
+  std::tuple<RaceWish, std::string, std::vector<const Backend*>, std::shared_ptr<const RaceReport>> asked_;
+  Index left_ = -1;
 };
 
 /// The rules that Measure shows, by their ids: those wished for, or the one that is open; softmax last where
@@ -179,11 +174,11 @@ std::string machine_and_date(const RaceReport& report);
 /// Choices of what is raced that are made at once, on all devices.
 struct RacePreset {
   const char* id;
-  const char* words;                  // "this rule, all forms"
-  const char* explained;              // a sentence
-  std::vector<std::string> variants;  // as RaceWish has them
-  bool peer;
-  std::vector<Form> forms;
+  const char* words;             // "this rule, all forms"
+  const char* explained;         // a sentence
+  bool peer;                     // as RaceWish has it, and
+  std::vector<Form> forms = {};  // these too
+  std::vector<std::string> variants = {};
 
   RaceWish wish(RaceWish before) const;
 };

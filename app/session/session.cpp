@@ -1,7 +1,6 @@
 #include "app/session/session.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -91,14 +90,10 @@ void require_place(const Computation& computation, const Place& place) {
 
 }  // namespace
 
-/// What is to be computed.
-struct Session::Opening {
-  std::shared_ptr<const DataSet> data;
-  Choice choice;
+/// What a wish comes to.
+struct Session::Begun {
+  std::shared_ptr<Computation> computation;
   Place place;
-  Devices devices;
-  bool is_saved = false;  // the place must be there
-  Earlier earlier = {};
 };
 
 /// Data and a choice that are to be shown.
@@ -107,13 +102,7 @@ struct Session::Wish {
   std::string saved_in = {};               // the file of a saved place, which every problem names
   std::optional<SessionState> state = {};  // what is gone to, if that is more than data
   bool is_entry = true;                    // of the history, where data are opened
-  std::function<Opening()> make = {};      // runs in another thread
-};
-
-/// What a wish comes to.
-struct Session::Begun {
-  std::shared_ptr<Computation> computation;
-  Place place;
+  std::function<Begun(const std::stop_token&)> begin = {};  // runs in another thread
 };
 
 /// The question that brings it: asked until it is there, then forgotten.
@@ -121,13 +110,7 @@ struct Session::ToShow {
   std::shared_ptr<const Wish> wish;
 
   auto operator<=>(const ToShow&) const = default;
-  Found<Begun> compute(const Effort& effort) const {
-    const Opening opening = wish->make();
-    const Begun begun = {begin(opening.data, opening.choice, effort.stop, opening.earlier, opening.devices),
-                         opening.place};
-    if (opening.is_saved) require_place(*begun.computation, opening.place);
-    return begun;
-  }
+  Found<Begun> compute(const Effort& effort) const { return wish->begin(effort.stop); }
 };
 
 /// Asks every device once whether it can be used: a driver takes up to seconds to start, and then remembers.
@@ -164,15 +147,15 @@ bool Session::open(DataSet new_data, const Place& place) {
     kept_.push_back(data);
     if (kept_.size() > most_kept) kept_.pop_front();
   }
-  return start_opening({.make = [data, place, choice = choice(), devices = devices_] {
-    return Opening{data, first_choice(choice, *data), place, devices};
+  return start_opening({.begin = [data, place, choice = choice(), devices = devices_](const auto& stop) {
+    return Begun{palimpsest::begin(data, first_choice(choice, *data), stop, {}, devices), place};
   }});
 }
 
 bool Session::open_named(const std::string& id) {
-  return start_opening({.make = [id, choice = choice(), devices = devices_] {
+  return start_opening({.begin = [id, choice = choice(), devices = devices_](const auto& stop) {
     const auto data = std::make_shared<const DataSet>(open_data(id));
-    return Opening{data, first_choice(choice, *data), {}, devices};
+    return Begun{palimpsest::begin(data, first_choice(choice, *data), stop, {}, devices), {}};
   }});
 }
 
@@ -210,7 +193,7 @@ bool Session::open_state(Wish wish) {
   const SessionState& state = *wish.state;
   const auto found = std::ranges::find(kept_, state.data, [](const auto& kept) { return kept->id; });
   std::shared_ptr<const DataSet> kept = found == kept_.end() ? nullptr : *found;
-  wish.make = [state, kept, is_saved = !wish.saved_in.empty(), devices = devices_] {
+  wish.begin = [state, kept, is_saved = !wish.saved_in.empty(), devices = devices_](const auto& stop) {
     const auto data = kept ? kept : std::make_shared<const DataSet>(open_data(state.data));
     Choice choice = state.choice();
     choice.chunk_size = std::min(choice.chunk_size, largest_chunk(data->tokens));  // changes no result
@@ -220,7 +203,9 @@ bool Session::open_state(Wish wish) {
       throw InputError(fmt::format("\"{}\" holds {}; expected tokens of these data, 0 to {}", field,
                                    tokens->back(), data->tokens - 1));
     }
-    return Opening{data, choice, state.place, devices, is_saved};
+    const Begun begun = {palimpsest::begin(data, choice, stop, {}, devices), state.place};
+    if (is_saved) require_place(*begun.computation, begun.place);
+    return begun;
   };
   return start_opening(std::move(wish));
 }
@@ -284,9 +269,11 @@ void Session::adopt(SessionState next, bool always_compute) {
   if (!recompute) return;
   message_.clear();
   start({.opens_data = false,
-         .make = [data = computed_->data, choice = choice(), place = state_.place,
-                  earlier = is_faulty ? as_earlier(computed_) : Earlier(),
-                  devices = devices_] { return Opening{data, choice, place, devices, false, earlier}; }});
+         .begin = [data = computed_->data, choice = choice(), place = state_.place,
+                   earlier = is_faulty ? as_earlier(computed_) : Earlier(),
+                   devices = devices_](const auto& stop) {
+           return Begun{palimpsest::begin(data, choice, stop, earlier, devices), place};
+         }});
   fetch();
 }
 

@@ -197,7 +197,6 @@ class Session {
   bool open_saved(const std::filesystem::path& file);
 
  private:
-  struct Opening;
   struct Wish;
   struct Begun;
   struct ToShow;

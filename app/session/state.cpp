@@ -1,7 +1,6 @@
 #include "app/session/state.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -14,7 +13,6 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/proof/faults.h"
-#include "core/proof/fragile_forms.h"
 #include "core/variants/variants.h"
 
 namespace palimpsest {
@@ -76,8 +74,6 @@ SessionState with_changes(SessionState state, const SessionState& from, const Se
   return state;
 }
 
-History::History(SessionState first, std::size_t most) : entries_{std::move(first)}, most_(most) {}
-
 void History::change(SessionState next, std::string_view merge_key) {
   if (same_but_place(next, present())) return;
   erase(at_ + 1, entries_.size());
@@ -99,7 +95,7 @@ void History::change(SessionState next, std::string_view merge_key) {
 void History::forget_oldest() {
   std::size_t held = 0;
   for (const SessionState& entry : entries_) held += entry.edits.size();
-  while (at_ > 0 && (entries_.size() > most_ || held > most_edits_held)) {
+  while (at_ > 0 && (entries_.size() > most_entries || held > most_edits_held)) {
     held -= entries_.front().edits.size();
     entries_.pop_front();
     --at_;
@@ -144,8 +140,9 @@ using nlohmann::json;
 
 namespace {
 
-const EditKind& kind_of_edit(const std::string& id, std::span<const EditKind> table) {
-  return find_row(table, id, &EditKind::id, fmt::format("\"edit\" is \"{}\"; expected one of", shown(id)));
+const EditKind& kind_of_edit(const std::string& id) {
+  return find_row(edit_kinds(), id, &EditKind::id,
+                  fmt::format("\"edit\" is \"{}\"; expected one of", shown(id)));
 }
 
 /// Refuses what the range of a field does not say. Names of variants and devices become those of the tables.
@@ -155,7 +152,7 @@ struct Check {
     side.device = find_backend(side.device).name();
     if (side.chunk_size == 0) throw InputError("\"chunk_size\" is 0; expected a whole number from 1");
     for (const auto& [id, value] : side.sliders) {
-      const EditKind& kind = kind_of_edit(id, edit_kinds());
+      const EditKind& kind = kind_of_edit(id);
       if (!kind.neutral) throw InputError(fmt::format("\"{}\" is no slider", shown(id)));
       const EditField& field = kind.fields.front();
       if (value >= field.minimum && value <= field.maximum) continue;
@@ -191,8 +188,8 @@ struct Check {
   void operator()(const Other&) const {}  // the ranges of its fields say all
 };
 
-Json edit_json(const Edit& edit, std::span<const EditKind> table) {
-  const EditKind& kind = kind_of_edit(edit.kind, table);
+Json edit_json(const Edit& edit) {
+  const EditKind& kind = kind_of_edit(edit.kind);
   Json written = {{"edit", edit.kind}};
   if (kind.has_array) written["array"] = edit.array;
   for (std::size_t i = 0; i < std::min(kind.fields.size(), edit.numbers.size()); ++i) {
@@ -205,10 +202,10 @@ Json edit_json(const Edit& edit, std::span<const EditKind> table) {
   return written;
 }
 
-Edit read_edit(const Fields& fields, std::span<const EditKind> table) {
+Edit read_edit(const Fields& fields) {
   Edit edit;
   fields.read("edit", edit.kind);
-  const EditKind& kind = kind_of_edit(edit.kind, table);
+  const EditKind& kind = kind_of_edit(edit.kind);
   std::vector<std::string_view> known = {"edit"};
   if (kind.has_array) known.emplace_back("array");
   for (const EditField& field : kind.fields) known.emplace_back(field.name);
@@ -298,11 +295,11 @@ void read_data(const Fields& fields, std::string& data, const std::filesystem::p
     data = (folder / data).string();  // an absolute path stays as it is
 }
 
-Json state_json(const SessionState& state, std::span<const EditKind> table) {
+Json state_json(const SessionState& state) {
   const auto leaf = [&]<class Value>(const Value& value) -> Json {
     if constexpr (std::is_same_v<Value, Edits>) {
       Json edits = Json::array();
-      for (const Edit& edit : value) edits.push_back(edit_json(edit, table));
+      for (const Edit& edit : value) edits.push_back(edit_json(edit));
       return edits;
     } else {
       return value;
@@ -366,12 +363,9 @@ std::string decoded(std::string_view text) {
 
 }  // namespace
 
-std::string write_state(const SessionState& state, std::span<const EditKind> table) {
-  return dumped(state_json(state, table), 2);
-}
+std::string write_state(const SessionState& state) { return dumped(state_json(state), 2); }
 
-SessionState parse_state(const std::string& text, const std::filesystem::path& folder,
-                         std::span<const EditKind> table) {
+SessionState parse_state(const std::string& text, const std::filesystem::path& folder) {
   const json parsed = parse_json(text);
   const std::vector<std::string_view> known = known_fields();
   require_session(parsed, known);
@@ -386,8 +380,7 @@ SessionState parse_state(const std::string& text, const std::filesystem::path& f
     auto& value = state.*member;
     using Value = std::remove_reference_t<decltype(value)>;
     if constexpr (std::is_same_v<Value, Edits>) {
-      fields.read_each(field.name, "edit",
-                       [&](const Fields& edit) { value.push_back(read_edit(edit, table)); });
+      fields.read_each(field.name, "edit", [&](const Fields& edit) { value.push_back(read_edit(edit)); });
       if (const auto sliders = fields.at("adjustments")) read_adjustments(*sliders, value);
     } else if constexpr (std::is_same_v<Value, std::vector<Side>>) {
       read_sides(fields, value);
@@ -419,7 +412,7 @@ SavedKind saved_kind(const std::string& text) {
 }
 
 std::string state_string(const SessionState& state) {
-  const Json written = differing(state_json(state, edit_kinds()), state_json({}, edit_kinds()));
+  const Json written = differing(state_json(state), state_json({}));
   return encoded(dumped(written, -1));
 }
 

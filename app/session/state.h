@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <deque>
 #include <filesystem>
 #include <map>
@@ -14,7 +13,7 @@
 #include "app/session/fields.h"
 #include "core/base/matrix.h"
 #include "core/contract/variant.h"
-#include "core/race/figures.h"
+#include "core/race/lines.h"
 
 namespace palimpsest {
 
@@ -247,7 +246,7 @@ constexpr const char* name(ProofLens lens) {
 struct ProveState {
   InjectedFault fault = {};
   ProofLens lens = ProofLens::both;
-  std::string fragile = {};  // the fragile form that is looked at (core/proof/fragile_forms.h); empty: none
+  std::string fragile = {};  // the fragile form that is looked at (core/proof/faults.h); empty: none
   bool breaks = true;        // on data on which it breaks; else on some on which it need not
   bool tries_all = false;    // each fault of a long text, too
 
@@ -379,7 +378,7 @@ class History {
   /// And of entries that hold more edits than this together: each holds all of its own.
   static constexpr std::size_t most_edits_held = 20000;
 
-  explicit History(SessionState first = {}, std::size_t most = most_entries);
+  explicit History(SessionState first = {}) : entries_{std::move(first)} {}
 
   const SessionState& present() const { return entries_[at_]; }
 
@@ -411,20 +410,18 @@ class History {
 
   std::deque<SessionState> entries_;
   std::size_t at_ = 0;
-  std::size_t most_;
   std::string merge_key_;
 };
 
 inline constexpr std::uintmax_t most_session_bytes = std::uintmax_t{1} << 20;
 
 /// A state as the JSON of a session file.
-std::string write_state(const SessionState& state, std::span<const EditKind> table = edit_kinds());
+std::string write_state(const SessionState& state);
 
 /// The state in a JSON text; what it does not say is standard. Takes the files of earlier versions too. A
 /// relative path of data is looked up beside `folder`. Throws InputError naming the field and what was
 /// expected.
-SessionState parse_state(const std::string& text, const std::filesystem::path& folder = {},
-                         std::span<const EditKind> table = edit_kinds());
+SessionState parse_state(const std::string& text, const std::filesystem::path& folder = {});
 
 /// What a text that this program has written holds.
 enum class SavedKind { place, pinned_places, race, other };

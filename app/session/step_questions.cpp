@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/stop.h"
 #include "core/contract/output.h"
 #include "core/proof/faults.h"
 
@@ -55,6 +54,12 @@ void find_eraser(WriterShare& writer, const Foundation& foundation, const Writte
   }
 }
 
+bool is_same_block(const Sight& x, const Sight& y) {
+  return x.trace == y.trace && x.cursor.block == y.cursor.block;
+}
+
+constexpr Index most_tokens_swept = 4096;
+
 }  // namespace
 
 Found<Record> BlockRecord::compute(const Trace& trace, const Effort& effort) const {
@@ -88,14 +93,6 @@ Found<WhoWroteIt> WhoWrote::compute(const Foundation& foundation, const Effort& 
   }
   return made;
 }
-
-namespace {
-
-bool is_same_block(const Sight& x, const Sight& y) {
-  return x.trace == y.trace && x.cursor.block == y.cursor.block;
-}
-
-}  // namespace
 
 bool is_faulty(const Sight& sight) {
   return sight.computation && sight.computation->edited && sight.trace == sight.computation->edited;
@@ -138,12 +135,6 @@ void Lookout::see(const Sight& place, const Known<Record>& known) {
   next_.reset();
   is_stale_ = false;
 }
-
-namespace {
-
-constexpr Index most_tokens_swept = 4096;
-
-}  // namespace
 
 std::vector<Index> swept_chunks(Index tokens) {
   std::vector<Index> sizes;

@@ -8,9 +8,9 @@
 #include "app/session/computation.h"
 #include "app/session/questions.h"
 #include "core/base/record.h"
-#include "core/insight/cost.h"
 #include "core/insight/provenance.h"
 #include "core/insight/spectra.h"
+#include "core/race/race.h"
 #include "core/steps/trace.h"
 
 // What is asked about a step: its record, a picture of it, who made a number.

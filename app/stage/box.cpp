@@ -6,7 +6,7 @@
 #include <cmath>
 #include <set>
 
-#include "core/formula/notation.h"
+#include "core/formula/expression.h"
 
 namespace palimpsest {
 
@@ -94,10 +94,10 @@ class BoxBuilder {
     return expression.kind() == Expression::Kind::sum || expression.kind() == Expression::Kind::difference;
   }
 
-  Box in_brackets(Box inner) {
-    return {.kind = Box::Kind::row,
-            .parts = {
-                {.kind = Box::Kind::bracket}, std::move(inner), {.kind = Box::Kind::bracket, .right = true}}};
+  static Box row(std::vector<Box> parts) { return {.kind = Box::Kind::row, .parts = std::move(parts)}; }
+
+  static Box in_brackets(Box inner) {
+    return row({{.kind = Box::Kind::bracket}, std::move(inner), {.kind = Box::Kind::bracket, .right = true}});
   }
 
   /// How tightly the pictures of an expression hold together, as in its formula.
@@ -182,26 +182,18 @@ class BoxBuilder {
     for (std::size_t i = 0; i < expression.arguments().size(); ++i) names.push_back(placeholder(i));
     std::string rest = plain_brackets(definition.latex(names));
     Box box{.kind = Box::Kind::row};
-    while (!rest.empty()) {
-      std::size_t first = std::string::npos;
-      std::size_t which = 0;
-      for (std::size_t i = 0; i < names.size(); ++i) {
-        const std::size_t at = rest.find(names[i]);
-        if (at < first) {
-          first = at;
-          which = i;
-        }
-      }
+    while (true) {
+      const auto next =
+          std::ranges::min_element(names, {}, [&](const std::string& name) { return rest.find(name); });
+      const std::size_t first = next == names.end() ? std::string::npos : rest.find(*next);
       add_piece(box, rest.substr(0, first));
       if (first == std::string::npos) break;
-      box.parts.push_back(part(expression.arguments()[which], false, definition.arguments_bind));
-      rest = rest.substr(first + names[which].size());
+      box.parts.push_back(part(expression.arguments()[static_cast<std::size_t>(next - names.begin())], false,
+                               definition.arguments_bind));
+      rest = rest.substr(first + next->size());
     }
     if (!transposed) return box;
-    Box whole{.kind = Box::Kind::row};
-    whole.parts.push_back(in_brackets(std::move(box)));
-    whole.parts.push_back(glyph("^{\\top}"));
-    return whole;
+    return row({in_brackets(std::move(box)), glyph("^{\\top}")});
   }
 
   Box build(const Expression& expression, bool transposed) {
@@ -216,26 +208,17 @@ class BoxBuilder {
       case Expression::Kind::sum:
       case Expression::Kind::difference:
         return sum(expression, transposed);
-      case Expression::Kind::hadamard: {
-        Box box{.kind = Box::Kind::row};
-        box.parts.push_back(part(arguments[0], transposed, Precedence::hadamard));
-        box.parts.push_back(glyph("\\odot"));
-        box.parts.push_back(part(arguments[1], transposed, Precedence::hadamard));
-        return box;
-      }
-      case Expression::Kind::diagonal: {
-        Box box{.kind = Box::Kind::row};
-        box.parts.push_back(glyph("\\mathrm{Diag}"));
-        box.parts.push_back(in_brackets(build(arguments[0], false)));
-        return box;
-      }
+      case Expression::Kind::hadamard:
+        return row({part(arguments[0], transposed, Precedence::hadamard), glyph("\\odot"),
+                    part(arguments[1], transposed, Precedence::hadamard)});
+      case Expression::Kind::diagonal:
+        return row({glyph("\\mathrm{Diag}"), in_brackets(build(arguments[0], false))});
       case Expression::Kind::function:
         return function(expression, transposed);
-      case Expression::Kind::named: {
-        Box box{.kind = Box::Kind::group, .tensor = expression.name()};
-        box.parts.push_back(build(arguments[0], transposed));
-        return box;
-      }
+      case Expression::Kind::named:
+        return {.kind = Box::Kind::group,
+                .tensor = expression.name(),
+                .parts = {build(arguments[0], transposed)}};
     }
     return {};
   }
@@ -292,16 +275,13 @@ Box picture_of(const std::string& name, bool transposed, const std::string& key,
 
 Box boxes(const std::string& id, const Equation& equation, const Record& record, const Symbols& symbols) {
   BoxBuilder builder(id, record, symbols);
-  Box box{.kind = Box::Kind::row};
   // Sums of a token's vectors lie flat, one above the other; products keep the order of the formula.
   const bool lies_flat = BoxBuilder::is_sum(equation.expression) && record.at(equation.result).cols() == 1;
-  box.parts.push_back(builder.picture(equation.result, lies_flat));
-  box.parts.push_back(BoxBuilder::glyph("="));
+  Box result = builder.picture(equation.result, lies_flat);
   Box operands = builder.build(equation.expression, lies_flat);
   std::set<std::string> shown;
   if (pictures_in(operands) > most_pictures) write_repeated_as_symbols(operands, shown);
-  box.parts.push_back(std::move(operands));
-  return box;
+  return BoxBuilder::row({std::move(result), BoxBuilder::glyph("="), std::move(operands)});
 }
 
 Index longest_side(const Box& box) {

@@ -61,7 +61,7 @@ void draw_links(const LinkedLayers& layers, const Rectangle& where, const StageS
   const auto strongest = static_cast<float>(std::abs(layers.links.back().amount));
   const auto height_of = [&](const LinkedLayers::Layer& layer, Index unit) {
     const float part = (static_cast<float>(unit) + 0.5F) / static_cast<float>(layer.picture->rows);
-    return (where.minimum.y + where.maximum.y) / 2 + layer.height * (part - 0.5F);
+    return where.middle().y + layer.height * (part - 0.5F);
   };
   const float left = where.minimum.x + px(2);
   const float right = where.maximum.x - px(2);
@@ -74,8 +74,7 @@ void draw_links(const LinkedLayers& layers, const Rectangle& where, const StageS
     const float strength = std::max(std::abs(amount) / strongest, faintest_link);
     const ImVec2 from = {left, height_of(layers.from, link.from)};
     const ImVec2 to = {right, height_of(layers.to, link.to)};
-    list->AddLine(from, {from.x + (to.x - from.x) * grown, from.y + (to.y - from.y) * grown},
-                  style::with_alpha(ink, strength), px(style::line));
+    list->AddLine(from, from + (to - from) * grown, style::with_alpha(ink, strength), px(style::line));
   }
 }
 
@@ -144,8 +143,9 @@ void draw_arrows(const Rectangle& mark, ImU32 colour) {
   const float inset = px(5);
   const float head = px(5);
   const float width = px(1.5F);
-  const ImVec2 top = {mark.maximum.x - inset, mark.minimum.y + inset};
-  const ImVec2 foot = {mark.minimum.x + inset, mark.maximum.y - inset};
+  const auto [from, to] = mark.grown(-inset);
+  const ImVec2 top = {to.x, from.y};
+  const ImVec2 foot = {from.x, to.y};
   list->AddLine(top, foot, colour, width);
   list->AddLine(top, {top.x - head, top.y}, colour, width);
   list->AddLine(top, {top.x, top.y + head}, colour, width);
@@ -156,14 +156,14 @@ void draw_arrows(const Rectangle& mark, ImU32 colour) {
 }  // namespace
 
 void draw_chart(const HeroChart& chart, const Rectangle& where, const StageScene& scene) {
-  if (scene.view.finished_rows(chart.tensor) == 0) return draw_waiting(where.minimum, where.maximum);
+  if (scene.view.finished_rows(chart.tensor) == 0) return draw_waiting(where);
   draw_plot(hero_plot(chart, scene.record.at(chart.tensor)), where);
 }
 
-void draw_waiting(ImVec2 minimum, ImVec2 maximum) {
+void draw_waiting(const Rectangle& where) {
   ImDrawList* list = ImGui::GetWindowDrawList();
-  list->AddRectFilled(minimum, maximum, style::colours().background);
-  hatch(list, minimum, maximum, style::colours().edge);
+  list->AddRectFilled(where.minimum, where.maximum, style::colours().background);
+  hatch(list, where, style::colours().edge);
 }
 
 void draw_picture(const Box& picture, const Rectangle& where, bool is_thumbnail, StageScene& scene) {
@@ -172,21 +172,19 @@ void draw_picture(const Box& picture, const Rectangle& where, bool is_thumbnail,
   ImDrawList* list = ImGui::GetWindowDrawList();
   if (scene.view.finished_rows(picture.tensor) == 0) {
     list->AddRect(from, to, style::colours().edge);
-    return draw_waiting(from, to);
+    return draw_waiting(where);
   }
   ImGui::PushFont(style::font(style::Text::number_large), (to.y - from.y) / style::scale());
   const ImVec2 extent = ImGui::CalcTextSize(picture.digits.c_str());
-  list->AddText({(from.x + to.x - extent.x) / 2, (from.y + to.y - extent.y) / 2},
-                style::colours().role(picture.role), picture.digits.c_str());
+  list->AddText((from + to - extent) / 2, style::colours().role(picture.role), picture.digits.c_str());
   ImGui::PopFont();
   if (!is_thumbnail && is_under_pointer(where)) point_at({picture.tensor, 0, 0}, scene);
 }
 
 bool draw_enlarging_mark(const std::string& tensor, const Rectangle& picture, StageScene& scene) {
-  const auto& [from, to] = picture;
-  if (std::min(to.x - from.x, to.y - from.y) < px(least_picture)) return false;
-  const float right = to.x - px(mark_inset);
-  const float top = from.y + px(mark_inset);
+  if (std::min(picture.width(), picture.height()) < px(least_picture)) return false;
+  const float right = picture.maximum.x - px(mark_inset);
+  const float top = picture.minimum.y + px(mark_inset);
   const Rectangle mark = {{right - px(mark_side), top}, {right, top + px(mark_side)}};
   note_part("mark/" + tensor, mark);
   const bool is_pointed = is_under_pointer(mark);
@@ -196,7 +194,7 @@ bool draw_enlarging_mark(const std::string& tensor, const Rectangle& picture, St
   list->AddRect(mark.minimum, mark.maximum, is_pointed ? c.text : c.edge, px(4), px(style::line));
   draw_arrows(mark, is_pointed ? c.text : c.dim);
   if (!is_pointed) return false;
-  tooltip_beside(mark.minimum, mark.maximum, "Enlarges this picture, or goes back to the step (E)");
+  tooltip_beside(mark, "Enlarges this picture, or goes back to the step (E)");
   ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) scene.enlarge = tensor;
   return true;

@@ -73,6 +73,6 @@ void draw_cells(const Box& picture, const Rectangle& where, bool is_thumbnail, S
 void point_at(const CellFocus& cell, StageScene& scene);
 
 /// What is not there yet: unlike the blank paper of zeros.
-void draw_waiting(ImVec2 minimum, ImVec2 maximum);
+void draw_waiting(const Rectangle& where);
 
 }  // namespace palimpsest

@@ -42,7 +42,7 @@ struct NumberWriting {
 struct NumbersKey {
   std::uint64_t version = 0;
   Index finished = 0;
-  float x = 0, y = 0, width = 0, height = 0;
+  Rectangle where = {};
   float scale = 0;
   float range = 0;
   const style::Palette* colours = nullptr;
@@ -110,12 +110,9 @@ std::string share_words(double value, bool in_thousandths) {
 void write_numbers(CellNumbers& written, const Box& picture, const Symbol& symbol,
                    const Matrix<double>& values, const Matrix<double>* coloured) {
   const NumbersKey& key = written.key;
-  const ImVec2 position = {key.x, key.y};
-  const ImVec2 size = {key.width, key.height};
   written.numbers.clear();
-  const auto writing =
-      writing_for(picture, symbol, values,
-                  {size.x / static_cast<float>(picture.columns), size.y / static_cast<float>(picture.rows)});
+  const ImVec2 cells = {static_cast<float>(picture.columns), static_cast<float>(picture.rows)};
+  const auto writing = writing_for(picture, symbol, values, key.where.size() / cells);
   if (!writing) return;
   written.size = writing->size;
   const bool is_lower = is_strictly_lower(values);
@@ -133,31 +130,25 @@ void write_numbers(CellNumbers& written, const Box& picture, const Symbol& symbo
       std::string words =
           coloured && writing->decimals == 2 ? share_words(value, in_thousandths) : (*writing)(value);
       const ImVec2 extent = ImGui::CalcTextSize(words.c_str());
-      const Rectangle cell = cell_rectangle(position, size, picture.rows, picture.columns, {i, j});
+      const auto [from, to] = cell_rectangle(key.where, picture.rows, picture.columns, {i, j});
       const ImU32 ink = style::legible_on(colour(style::colours().map, static_cast<float>(shown), key.range));
-      written.numbers.push_back({{std::floor((cell.minimum.x + cell.maximum.x - extent.x) / 2),
-                                  std::floor((cell.minimum.y + cell.maximum.y - extent.y) / 2)},
-                                 ink,
-                                 std::move(words)});
+      const ImVec2 at = (from + to - extent) / 2;
+      written.numbers.push_back({{std::floor(at.x), std::floor(at.y)}, ink, std::move(words)});
     }
   }
   ImGui::PopFont();
 }
 
 /// The numbers in the cells, where they have room. `finished`: as StageView::finished_rows().
-void draw_cell_numbers(const Box& picture, ImVec2 position, ImVec2 size, Index finished,
-                       const StageScene& scene) {
-  if (size.x < px(least_number_cell) * static_cast<float>(picture.columns)) return;
+void draw_cell_numbers(const Box& picture, const Rectangle& where, Index finished, const StageScene& scene) {
+  if (where.width() < px(least_number_cell) * static_cast<float>(picture.columns)) return;
   const Matrix<double>& values = scene.record.at(picture.tensor);
   const Matrix<double>* fading =
       fading_cells(picture.key, scene.view.recorded(picture.tensor), values, scene.version);
   const double range = fading ? 1 : scene.ranges.of(picture.tensor).largest;
   const NumbersKey key = {.version = scene.version,
                           .finished = finished,
-                          .x = position.x,
-                          .y = position.y,
-                          .width = size.x,
-                          .height = size.y,
+                          .where = where,
                           .scale = style::scale(),
                           .range = static_cast<float>(range),
                           .colours = &style::colours()};
@@ -177,18 +168,14 @@ void draw_cell_numbers(const Box& picture, ImVec2 position, ImVec2 size, Index f
 class CellsPainter {
  public:
   CellsPainter(const Box& picture, const Rectangle& where, StageScene& scene)
-      : picture_(picture),
-        position_(where.minimum),
-        size_(where.maximum.x - where.minimum.x, where.maximum.y - where.minimum.y),
-        scene_(scene) {}
+      : picture_(picture), where_(where), scene_(scene) {}
 
   void draw(bool is_thumbnail) {
     const Matrix<double>& values = scene_.record.at(picture_.tensor);
-    const ImVec2 end = {position_.x + size_.x, position_.y + size_.y};
     const Index finished = scene_.view.finished_rows(recorded());
-    list_->AddRect({position_.x - 1, position_.y - 1}, {end.x + 1, end.y + 1}, style::colours().edge);
+    outline(where_.grown(1), style::colours().edge, 0, 1);
     if (finished == 0) {
-      draw_waiting(position_, end);
+      draw_waiting(where_);
       if (!is_thumbnail) draw_focus();
       return;
     }
@@ -206,24 +193,21 @@ class CellsPainter {
     if (before && !fading) {
       const auto part = static_cast<std::uint64_t>(scene_.fade * 1000);
       heat_map(picture_.key, between(*before, values, scene_.fade), scene_.version + ((part + 1) << 40),
-               position_, size_, look);
+               where_, look);
     } else {
-      heat_map(picture_.key, fading ? *fading : values, scene_.version, position_, size_, look);
+      heat_map(picture_.key, fading ? *fading : values, scene_.version, where_, look);
     }
     if (finished > 0 && finished < values.rows()) {
       const Cell next = picture_.transposed ? Cell{0, finished} : Cell{finished, 0};
-      draw_waiting(cell_rectangle(position_, size_, picture_.rows, picture_.columns, next).minimum, end);
+      draw_waiting({place_of(next).minimum, where_.maximum});
     }
     if (scene_.pointed && first_symbol(symbol.latex) == *scene_.pointed) {
-      const float beside = style::px(2);
-      ImGui::GetWindowDrawList()->AddRect({position_.x - beside, position_.y - beside},
-                                          {end.x + beside, end.y + beside}, style::colours().accent,
-                                          style::px(2), style::px(style::lit_line));
-      note_part("pointed", {position_, end});
+      outline(where_.grown(px(2)), style::colours().accent, px(2), px(style::lit_line));
+      note_part("pointed", where_);
     }
     if (is_thumbnail) return;
     frame_token();
-    if (scene_.numbers && !grows) draw_cell_numbers(picture_, position_, size_, finished, scene_);
+    if (scene_.numbers && !grows) draw_cell_numbers(picture_, where_, finished, scene_);
     hover(finished);
     draw_focus();
   }
@@ -245,8 +229,8 @@ class CellsPainter {
 
   void hover(Index finished) {
     if (!ImGui::IsWindowHovered()) return;
-    const auto cell = hovered_cell(position_, size_, picture_.rows, picture_.columns, ImGui::GetMousePos());
-    if (!cell || draw_enlarging_mark(picture_.tensor, box_at(position_, size_), scene_)) return;
+    const auto cell = hovered_cell(where_, picture_.rows, picture_.columns, ImGui::GetMousePos());
+    if (!cell || draw_enlarging_mark(picture_.tensor, where_, scene_)) return;
     const Index row = picture_.transposed ? cell->column : cell->row;
     const Index column = picture_.transposed ? cell->row : cell->column;
     if (finished > 0 && row >= finished) return;
@@ -276,10 +260,16 @@ class CellsPainter {
   }
 
   void frame_drawn(const Cell& from, const Cell& to, ImU32 colour) const {
-    const Rectangle first = cell_rectangle(position_, size_, picture_.rows, picture_.columns, from);
-    const Rectangle last = cell_rectangle(position_, size_, picture_.rows, picture_.columns, to);
-    list_->AddRect({first.minimum.x - 1, first.minimum.y - 1}, {last.maximum.x + 1, last.maximum.y + 1},
-                   colour, 0, px(1.5F));
+    const Rectangle cells = {place_of(from).minimum, place_of(to).maximum};
+    outline(cells.grown(1), colour, 0, px(1.5F));
+  }
+
+  static void outline(const Rectangle& box, ImU32 colour, float rounding, float width) {
+    ImGui::GetWindowDrawList()->AddRect(box.minimum, box.maximum, colour, rounding, width);
+  }
+
+  Rectangle place_of(const Cell& cell) const {
+    return cell_rectangle(where_, picture_.rows, picture_.columns, cell);
   }
 
   void draw_focus() const {
@@ -292,10 +282,8 @@ class CellsPainter {
   }
 
   const Box& picture_;
-  ImVec2 position_;
-  ImVec2 size_;
+  const Rectangle where_;
   StageScene& scene_;
-  ImDrawList* list_ = ImGui::GetWindowDrawList();
 };
 
 }  // namespace

@@ -9,16 +9,9 @@ namespace palimpsest {
 
 namespace {
 
-constexpr float least_gap = 8;      // between captions and around frames, however little room there is
-constexpr float term_distance = 8;  // between the rows of a stack
-constexpr float caption_distance = 8;
 constexpr float bracket_width = 7;
 constexpr float lowest_bracket = 28;
-constexpr float beside_bracket = 0.6F;  // of the gap between parts
-constexpr float glyph_size = 22;
-constexpr float number_growth = 1.7F;  // of the letters of a number with the pictures around it
-constexpr float smallest_number = 18;
-constexpr float smallest_label = 12;       // of the symbol under a picture
+constexpr float beside_bracket = 0.6F;     // of the gap between parts
 constexpr float legible_squeeze = 0.6F;    // with more, glyphs and numbers cannot be read
 constexpr float smallest_squeeze = 0.25F;  // only where the window itself is too small
 
@@ -50,14 +43,6 @@ const FormulaSize& letters(const Box& box, BoxExtent& extent, float size, float 
     extent.letters_squeeze = squeeze;
   }
   return extent.letters;
-}
-
-const ImVec2& digits(const Box& box, BoxExtent& extent, float size, const Ruler& ruler) {
-  if (extent.digits_size != size) {
-    extent.digits = ruler.number(box.digits, size);
-    extent.digits_size = size;
-  }
-  return extent.digits;
 }
 
 /// What the words beside the rows of a picture take.
@@ -135,7 +120,7 @@ void measure_box(const Box& box, BoxExtent& extent, const PictureSizes& sizes, c
       measure_operand(box, extent, sizes, ruler);
       break;
     case Box::Kind::number: {
-      const ImVec2 size = digits(box, extent, sizes.number(), ruler);
+      const ImVec2 size = ruler.number(box.digits, sizes.number());
       extent.side = size.x;
       extent.height = size.y;
       measure_operand(box, extent, sizes, ruler);
@@ -223,18 +208,6 @@ float row_words_width(const Box& picture, bool all, const Ruler& ruler) {
   for (std::size_t i = 0; all && i < picture.row_words.size(); ++i)
     width = std::max(width, width_of(picture.row_words[i]));
   return std::min(width, ruler.px(widest_row_word));
-}
-
-float PictureSizes::gap() const { return std::max(px(look.gap), fixed(least_gap)); }
-float PictureSizes::row_gap() const { return fixed(term_distance); }
-float PictureSizes::glyph() const { return px(glyph_size); }
-float PictureSizes::label() const { return std::max(px(style::formula_label), fixed(smallest_label)); }
-float PictureSizes::caption_gap() const { return fixed(caption_distance); }
-float PictureSizes::caption() const {
-  return caption_gap() + label() * caption_height / style::formula_label;
-}
-float PictureSizes::number() const {
-  return std::clamp(number_growth * unit / scale, smallest_number, largest_number) * squeeze;
 }
 
 EquationLayout::EquationLayout(const Box& box, const Ruler& ruler, const SideLook& look)

@@ -2,6 +2,8 @@
 
 #include <imgui.h>
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <vector>
@@ -48,13 +50,17 @@ struct PictureSizes {
   float fixed(float design_pixels) const { return std::round(design_pixels * scale); }
   float px(float design_pixels) const { return fixed(design_pixels * squeeze); }
 
-  float gap() const;          // between the parts of a row
-  float row_gap() const;      // between the rows of a stack
-  float glyph() const;        // the size of the letters of signs,
-  float label() const;        // of the symbol under a picture,
-  float number() const;       // and of a number, in design pixels
-  float caption_gap() const;  // between a picture and its symbol
-  float caption() const;      // the height of both
+  /// Between the parts of a row, the rows of a stack, and a picture and its symbol.
+  float gap() const { return std::max(px(look.gap), fixed(8)); }
+  float row_gap() const { return fixed(8); }
+  float caption_gap() const { return fixed(8); }
+  /// The size of the letters of signs, of the symbol under a picture, and of a number in design pixels: that
+  /// grows with the pictures around it.
+  float glyph() const { return px(22); }
+  float label() const { return std::max(px(style::formula_label), fixed(12)); }
+  float number() const { return std::clamp(1.7F * unit / scale, 18.0F, largest_number) * squeeze; }
+  /// The height of a symbol with the gap above it.
+  float caption() const { return caption_gap() + label() * caption_height / style::formula_label; }
 };
 
 /// The place that a box takes. Boxes of a row are centred on one axis; captions hang below the pictures.
@@ -68,9 +74,7 @@ struct BoxExtent {
 
   // What was measured of the letters, and for which sizes.
   float letters_squeeze = -1;
-  FormulaSize letters = {};  // a glyph, a symbol
-  float digits_size = -1;
-  ImVec2 digits = {};
+  FormulaSize letters = {};    // a glyph, a symbol
   float widest_word = -1;      // beside the rows of a picture
   float present_word = -1;     // of them, that of the word at the cursor
   float words = 0;             // picture: what they take; 0 where there are none

@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "app/stage/cell_words.h"
 #include "app/stage/equation_layout.h"
 #include "core/base/text.h"
-#include "core/formula/notation.h"
+#include "core/formula/expression.h"
 #include "core/insight/memory_change.h"
 #include "core/numbers/between.h"
 #include "core/numbers/matrix_functions.h"
@@ -61,14 +62,13 @@ struct SignedTerm {
   Expression expression;
 };
 
-void collect_terms(const Expression& expression, bool minus, std::vector<SignedTerm>& terms) {
+std::vector<SignedTerm> terms_of(const Expression& expression, bool minus = false) {
   const Expression& inner = unwrapped(expression);
-  if (inner.kind() != Kind::sum && inner.kind() != Kind::difference) {
-    terms.push_back({minus, inner});
-    return;
-  }
-  collect_terms(inner.arguments()[0], minus, terms);
-  collect_terms(inner.arguments()[1], minus != (inner.kind() == Kind::difference), terms);
+  if (inner.kind() != Kind::sum && inner.kind() != Kind::difference) return {SignedTerm{minus, inner}};
+  std::vector<SignedTerm> terms = terms_of(inner.arguments()[0], minus);
+  std::ranges::move(terms_of(inner.arguments()[1], minus != (inner.kind() == Kind::difference)),
+                    std::back_inserter(terms));
+  return terms;
 }
 
 /// The factors of a product, numbers apart from the rest.
@@ -128,21 +128,16 @@ class HeroBuilder {
 
   const Symbol& symbol_of(const std::string& tensor) const { return symbol_in(symbols_, tensor); }
 
-  std::string latex_of(const Expression& expression) const { return latex(expression, symbols_, style_); }
-  std::string latex_of(const Equation& equation) const { return latex(equation, symbols_, style_); }
+  std::string latex_of(const auto& formula) const { return latex(formula, symbols_, style_); }
 
-  Factors factors_of(const Expression& product) const {
-    Factors factors;
-    collect_factors(product, factors);
-    return factors;
-  }
-  void collect_factors(const Expression& expression, Factors& factors) const {
-    const Expression& inner = unwrapped(expression);
+  Factors factors_of(const Expression& product, Factors factors = {}) const {
+    const Expression& inner = unwrapped(product);
     if (inner.kind() == Kind::product) {
-      for (const Expression& factor : inner.arguments()) collect_factors(factor, factors);
+      for (const Expression& factor : inner.arguments()) factors = factors_of(factor, std::move(factors));
     } else {
       (is_number(inner) ? factors.numbers : factors.others).push_back(inner);
     }
+    return factors;
   }
 
   const Matrix<double>& values(const std::string& tensor) const {
@@ -178,13 +173,22 @@ class HeroBuilder {
     return "length " + plain_number(values(tensor).norm(), 2);
   }
 
-  Plate plate_of(const Expression& expression, std::string sign) {
-    Plate plate{.picture = picture(expression), .sign = std::move(sign)};
-    const std::string& tensor = plate.picture.tensor;
-    plate.name = symbol_of(tensor).words;
-    plate.latex = latex_of(unwrapped(expression));
-    if (plate.picture.kind == Box::Kind::picture) plate.number = length_words(tensor);
+  /// A picture of an expression with its words, its formula and its length.
+  Plate told(Box picture, const Expression& expression, std::string sign) const {
+    Plate plate{
+        .picture = std::move(picture), .sign = std::move(sign), .latex = latex_of(unwrapped(expression))};
+    plate.name = symbol_of(plate.picture.tensor).words;
+    if (plate.picture.kind == Box::Kind::picture) plate.number = length_words(plate.picture.tensor);
     return plate;
+  }
+
+  Plate plate_of(const Expression& expression, std::string sign) {
+    return told(picture(expression), expression, std::move(sign));
+  }
+
+  /// What is made for the eye: whose cells it shows, and in whose colours.
+  void stand_for(const std::string& made, const std::string& tensor) {
+    hero_.stands_for[made] = hero_.scale_of[made] = tensor;
   }
 
   Plate result_plate(const Operation& operation) {
@@ -231,7 +235,7 @@ class HeroBuilder {
     if (!overwrite || !is_matrix(overwrite->update)) return false;
     const auto add = [&](const Expression& part, const std::string& sign, const std::string& name, Role role,
                          const std::string& latex) {
-      Plate plate = plate_of(part, sign);
+      Plate& plate = hero_.plates.emplace_back(plate_of(part, sign));
       plate.name = name;
       plate.role = role;
       if (!latex.empty()) plate.latex = latex;
@@ -240,7 +244,6 @@ class HeroBuilder {
       hero_.one_scale.push_back(plate.picture.tensor);
       if (hero_.made.contains(plate.picture.tensor))
         hero_.stands_for[plate.picture.tensor] = operation.equation.result;
-      hero_.plates.push_back(std::move(plate));
     };
     hero_.kind = Hero::Kind::plates;
     add(overwrite->erased, "", "erased", Role::error, "");
@@ -261,10 +264,10 @@ class HeroBuilder {
   bool added(const Operation& operation) {
     const Expression result = tensor(operation.equation.result);
     if (!is_matrix(result) || is_empty(result)) return false;
-    std::vector<SignedTerm> terms;
     const Factors factors = factors_of(operation.equation.expression);
     const bool is_scaled_sum = !factors.numbers.empty() && factors.others.size() == 1;
-    collect_terms(is_scaled_sum ? factors.others[0] : operation.equation.expression, false, terms);
+    std::vector<SignedTerm> terms =
+        terms_of(is_scaled_sum ? factors.others[0] : operation.equation.expression);
     if (terms.size() > 4) return false;
     if (is_scaled_sum && terms.size() > 1) {
       for (SignedTerm& term : terms) term.expression = factors.scaled(term.expression);
@@ -274,14 +277,13 @@ class HeroBuilder {
       return false;
     hero_.kind = Hero::Kind::plates;
     for (const SignedTerm& term : terms) {
-      Plate plate = plate_of(term.expression, hero_.plates.empty() ? "" : term.minus ? "-" : "+");
+      const std::string sign = hero_.plates.empty() ? "" : term.minus ? "-" : "+";
+      Plate& plate = hero_.plates.emplace_back(plate_of(term.expression, sign));
       put_margins(plate, term.expression);
       if (plate.picture.tensor != operation.equation.result)
         hero_.scale_of[plate.picture.tensor] = operation.equation.result;
-      if (hero_.made.contains(plate.picture.tensor)) {
+      if (hero_.made.contains(plate.picture.tensor))
         hero_.stands_for[plate.picture.tensor] = operation.equation.result;
-      }
-      hero_.plates.push_back(std::move(plate));
     }
     const Expression& first = unwrapped(terms[0].expression);
     if (first.kind() == Kind::tensor && !terms[0].minus) hero_.grows_from = first.name();
@@ -308,11 +310,10 @@ class HeroBuilder {
     std::vector<Expression> matrices;
     std::vector<std::pair<Expression, bool>> vectors;  // flat ones scale columns
     for (const Expression& factor : factors.others) {
-      if (factor.kind() == Kind::diagonal) {
+      if (factor.kind() == Kind::diagonal)
         vectors.emplace_back(factor.arguments()[0], !matrices.empty());
-      } else {
+      else
         matrices.push_back(factor);
-      }
     }
     if (matrices.size() != 1 || factors.numbers.size() + vectors.size() == 0) return false;
     const Expression& matrix = unwrapped(matrices[0]);
@@ -323,12 +324,11 @@ class HeroBuilder {
     hero_.plates.push_back(plate_of(matrix, ""));
     if (matrix.kind() == Kind::tensor) hero_.grows_from = matrix.name();
     for (const Expression& number : factors.numbers) {
-      Plate plate{.picture = picture(number), .sign = "\\times"};
+      Plate& plate = hero_.plates.emplace_back(Plate{.picture = picture(number), .sign = "\\times"});
       plate.picture.latex = latex_of(number);
       const Symbol& symbol = symbol_of(plate.picture.tensor);
-      plate.words = symbol.words;
-      if (symbol.role == Role::gate) plate.words = half_life_words(values(plate.picture.tensor)(0, 0));
-      hero_.plates.push_back(std::move(plate));
+      plate.words =
+          symbol.role == Role::gate ? half_life_words(values(plate.picture.tensor)(0, 0)) : symbol.words;
     }
     for (const auto& [vector, flat] : vectors) hero_.plates.push_back(factors_plate(vector, flat));
     hero_.plates.push_back(result_plate(operation));
@@ -363,15 +363,15 @@ class HeroBuilder {
 
   /// The picture of such factors: where all is kept stands blank paper.
   Plate factors_plate(Box picture, const Expression& factors, std::string sign) {
-    Plate plate{.picture = std::move(picture), .sign = std::move(sign)};
-    plate.latex = latex_of(unwrapped(factors));
-    const std::string tensor = plate.picture.tensor;
-    plate.words = symbol_of(tensor).words;
+    const std::string tensor = picture.tensor;
+    Plate plate{.picture = std::move(picture),
+                .sign = std::move(sign),
+                .latex = latex_of(unwrapped(factors)),
+                .words = symbol_of(tensor).words};
     if (symbol_of(tensor).role != Role::gate) return plate;
     const std::string name = "made for the picture: lost by " + tensor;
     if (!hero_.made.contains(name)) hero_.made.set(name, forgotten_parts(values(tensor)));
-    hero_.stands_for[name] = tensor;
-    hero_.scale_of[name] = tensor;
+    stand_for(name, tensor);
     plate.words = "what is lost, by powers of ten";
     plate.picture.tensor = name;
     plate.picture.key = key(name);
@@ -386,8 +386,7 @@ class HeroBuilder {
   };
 
   std::optional<Contraction> layer_of(const Operation& operation) const {
-    std::vector<SignedTerm> terms;
-    collect_terms(operation.equation.expression, false, terms);
+    const std::vector<SignedTerm> terms = terms_of(operation.equation.expression);
     return terms.size() > 2 ? std::nullopt : contraction_of(terms[0].expression);
   }
 
@@ -421,20 +420,17 @@ class HeroBuilder {
       return false;
     hero_.kind = Hero::Kind::network;
     const auto add = [&](const Expression& units) {
-      Plate plate{.picture = along(units, false)};
-      plate.name = symbol_of(plate.picture.tensor).words;
-      plate.latex = latex_of(units);
+      Plate& plate = hero_.plates.emplace_back(told(along(units, false), units, ""));
       const Operation* maker = maker_of(phase_, plate.picture.tensor);
-      const bool is_to_come = maker && maker > &operation;
-      if (!is_to_come) plate.number = length_words(plate.picture.tensor);
-      hero_.plates.push_back(std::move(plate));
+      if (maker && maker > &operation) plate.number.clear();  // it is to come
     };
     add(first.numbers);
     add(tensor(layers->hidden->equation.result));
     add(tensor(layers->answer->equation.result));
     const auto link = [&](std::size_t from, const std::string& weights) {
       const Matrix<double>& units = values(hero_.plates[from].picture.tensor);
-      hero_.links.push_back({from, strong_links(record_.at(weights), units.reshaped(), most_links)});
+      hero_.links.push_back(
+          {from, strong_links(units.reshaped().asDiagonal() * record_.at(weights), most_links)});
     };
     link(0, first.matrix);
     link(1, second.matrix);
@@ -468,13 +464,12 @@ class HeroBuilder {
     const auto sides = asked->over_rows ? std::pair(Margin::Side::left, Margin::Side::below)
                                         : std::pair(Margin::Side::top, Margin::Side::right);
     hero_.kind = Hero::Kind::plates;
-    Plate matrix = plate_of(tensor(asked->matrix), "");
-    matrix.margins = {{sides.first, along(asked->numbers, !asked->over_rows)}};
-    hero_.plates.push_back(std::move(matrix));
-
+    hero_.plates.push_back(plate_of(tensor(asked->matrix), ""));
+    hero_.plates.back().margins = {{sides.first, along(asked->numbers, !asked->over_rows)}};
     const Expression numbers =
         asked->numbers_lie_flat == asked->over_rows ? transpose(asked->numbers) : asked->numbers;
-    Plate products = plate_of(hadamard(numbers, tensor(asked->matrix)), "\\rightarrow");
+    Plate& products =
+        hero_.plates.emplace_back(plate_of(hadamard(numbers, tensor(asked->matrix)), "\\rightarrow"));
     const std::string& made = products.picture.tensor;
     hero_.one_scale = {made};
     hero_.stands_for[made] = asked->matrix;
@@ -484,7 +479,6 @@ class HeroBuilder {
     products.number = length_words(answer);
     products.latex = latex_of(operation.equation);
     products.margins = {{sides.second, along(result, asked->over_rows)}};
-    hero_.plates.push_back(std::move(products));
     return true;
   }
 
@@ -501,8 +495,7 @@ class HeroBuilder {
     const Expression result = tensor(operation.equation.result);
     if (is_empty(result) || !(is_vector(result) || is_number_of_vector(operation))) return false;
     std::vector<std::pair<std::string, Expression>> strips;
-    std::vector<SignedTerm> terms;
-    collect_terms(operation.equation.expression, false, terms);
+    const std::vector<SignedTerm> terms = terms_of(operation.equation.expression);
     const Expression& only = terms[0].expression;
     if (terms.size() > 1) {
       for (const SignedTerm& term : terms)
@@ -524,15 +517,9 @@ class HeroBuilder {
     if (strips.empty() || !all_vectors || strips.size() > most_strips) return false;
     hero_.kind = Hero::Kind::strips;
     const auto add = [&](const Expression& vector, std::string sign) {
-      Plate plate{.picture = along(vector, true), .sign = std::move(sign)};
-      plate.name = symbol_of(plate.picture.tensor).words;
-      plate.latex = latex_of(unwrapped(vector));
-      if (plate.picture.kind == Box::Kind::picture) plate.number = length_words(plate.picture.tensor);
-      if (hero_.made.contains(plate.picture.tensor) && !is_number(vector)) {
-        hero_.scale_of[plate.picture.tensor] = operation.equation.result;
-        hero_.stands_for[plate.picture.tensor] = operation.equation.result;
-      }
-      hero_.plates.push_back(std::move(plate));
+      const Plate& plate = hero_.plates.emplace_back(told(along(vector, true), vector, std::move(sign)));
+      if (hero_.made.contains(plate.picture.tensor) && !is_number(vector))
+        stand_for(plate.picture.tensor, operation.equation.result);
     };
     for (const auto& [sign, vector] : strips) add(vector, sign);
     add(result, terms.size() == 1 && only.kind() == Kind::function ? "\\rightarrow" : "=");
@@ -593,7 +580,7 @@ class HeroBuilder {
     if (solve.kind() != Kind::function || solve.name() != "solve_symmetric") return false;
     const Expression& matrix = solve.arguments()[0];
     if (!is_matrix(matrix)) return false;
-    Plate plate = plate_of(matrix, "");
+    Plate& plate = hero_.plates.emplace_back(plate_of(matrix, ""));
     plate.name = "which keys there were";
     plate.words = "times the column above it is the one on the right";
     plate.margins = {{Margin::Side::top, along(tensor(operation.equation.result), true)},
@@ -607,7 +594,6 @@ class HeroBuilder {
                             .title = "the solve converges",
                             .words = "what is left after each step of conjugate gradients"});
     hero_.kind = Hero::Kind::plates;
-    hero_.plates.push_back(std::move(plate));
     return true;
   }
 
@@ -624,13 +610,12 @@ class HeroBuilder {
 Hero enlarged(const std::string& name, const Record& record, const Symbols& symbols, const LatexStyle& style,
               const MatrixFigures* figures) {
   const Matrix<double>& values = record.at(name);
-  Plate plate{.picture = picture_of(name, false, "enlarged/" + name, record, symbols)};
-  plate.name = symbol_in(symbols, name).words;
-  plate.latex = symbols.contains(name) ? latex(tensor(name), symbols, style) : "";
-  plate.words = fmt::format("{} × {}", values.rows(), values.cols());
-  plate.number = "length " + plain_number(values.norm(), 3);
   Hero hero{.kind = Hero::Kind::plates, .is_enlarged = true};
-  hero.plates.push_back(std::move(plate));
+  hero.plates.push_back({.picture = picture_of(name, false, "enlarged/" + name, record, symbols),
+                         .name = symbol_in(symbols, name).words,
+                         .latex = symbols.contains(name) ? latex(tensor(name), symbols, style) : "",
+                         .words = fmt::format("{} × {}", values.rows(), values.cols()),
+                         .number = "length " + plain_number(values.norm(), 3)});
   if (!figures) return hero;
   const std::string counts = "made for the picture: counts";
   hero.made.set(counts, figures->counts.transpose());

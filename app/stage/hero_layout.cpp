@@ -58,11 +58,6 @@ constexpr float sign_column = 30;
 constexpr float highest_strip = 52;
 constexpr float lowest_strip = 12;
 
-constexpr ImVec2 upper_middle = {0.5F, 0};
-constexpr ImVec2 in_the_middle = {0.5F, 0.5F};
-constexpr ImVec2 from_the_left = {0, 0.5F};
-constexpr ImVec2 to_the_right = {1, 0.5F};
-
 class HeroLayout {
  public:
   HeroLayout(Placing& placing, const Hero& hero) : placing_(placing), ruler_(placing.ruler()), hero_(hero) {}
@@ -89,8 +84,6 @@ class HeroLayout {
     placing_.equation(equation.chosen(),
                       {origin.x + (room.x - size.x) / 2, origin.y + std::max((room.y - size.y) / 2, 0.0F)});
   }
-
-  // Plates.
 
   void place_plates_and_charts(ImVec2 origin, ImVec2 room) {
     const float share = hero_.is_enlarged         ? share_of_enlarged
@@ -138,10 +131,9 @@ class HeroLayout {
       if (box.kind == Box::Kind::glyph)
         return placing_.formula(box.latex, {x + extent.width / 2, axis},
                                 {.size = sign_size, .own = in_the_middle});
-      const ImVec2 picture = {std::round(x + extent.words + box.around.left),
-                              std::round(axis - extent.height / 2)};
+      const ImVec2 picture = rounded({x + extent.words + box.around.left, axis - extent.height / 2});
       const float above = extent.height == highest ? picture.y - corner.y : box.around.top;
-      place_plate(hero_.plates[next++], {std::round(extent.side), std::round(extent.height)}, picture, above);
+      place_plate(hero_.plates[next++], rounded({extent.side, extent.height}), picture, above);
     });
   }
 
@@ -197,7 +189,7 @@ class HeroLayout {
 
   void place_margins(const Plate& plate, ImVec2 size, ImVec2 corner) {
     const float gap = px(margin_gap);
-    const ImVec2 end = {corner.x + size.x, corner.y + size.y};
+    const ImVec2 end = corner + size;
     for (const auto& [side, vector] : plate.margins) {
       const float thick = thickness(plate, side);
       const bool is_before = side == Margin::Side::left || side == Margin::Side::top;
@@ -265,8 +257,6 @@ class HeroLayout {
                     .own = from_the_left,
                     .enlarges = plate.picture.tensor});
   }
-
-  // Strips.
 
   /// A word that rises to a strip, cut at a length.
   std::string column_word(const Box& picture, Index column) const {
@@ -359,8 +349,6 @@ class HeroLayout {
     }
   }
 
-  // Networks.
-
   /// Layers as columns, in equal distances; what stands above and below them is centred on them.
   void place_network(ImVec2 origin, ImVec2 room) {
     const float side = px(layer_width);
@@ -387,8 +375,7 @@ class HeroLayout {
       placing_.words(plate.name, {middle, top + px(title_height)}, {.own = upper_middle, .room = words_room});
       placing_.words(plate.number, {middle, top + above + most + px(3)},
                      {.text = style::Text::number_small, .own = upper_middle, .room = words_room});
-      placing_.picture(plate.picture,
-                       {std::round(middle - side / 2), std::round(top + above + (most - height) / 2)},
+      placing_.picture(plate.picture, rounded({middle - side / 2, top + above + (most - height) / 2}),
                        {side, height});
       const auto links = std::ranges::find(hero_.links, i, &HeroLinks::from);
       if (links != hero_.links.end())

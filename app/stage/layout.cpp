@@ -83,14 +83,14 @@ scene::Node Placing::named(scene::Node node, const std::string& enlarges) const 
   });
 }
 
-void Placing::words(const std::string& words, ImVec2 at, const WordsLook& look) {
+void Placing::words(const std::string& words, ImVec2 at, const PieceLook& look) {
   if (words.empty() || look.room < px(least_words)) return;
   scene::Text text{.words = words, .style = look.text, .ink = look.ink, .fit = scene::Fit::shorten};
   if (look.is_row) text.height = row_of_words;
   put(named({std::move(text)}, look.enlarges), at, look.own, {look.room, unbounded});
 }
 
-void Placing::formula(const std::string& latex, ImVec2 at, const FormulaLook& look) {
+void Placing::formula(const std::string& latex, ImVec2 at, const PieceLook& look) {
   if (latex.empty()) return;
   put(named(scene::formula(latex, look.size, look.ink), look.enlarges), at, look.own, {look.room, unbounded});
 }
@@ -117,7 +117,7 @@ void Placing::row_words(const Box& picture, ImVec2 right, float height, float ro
                                     right.y + height - line / 2);
     words(word, {right.x, middle},
           {.ink = i == picture.present_row ? 0 : scene::dim_ink,
-           .own = {1, 0.5F},
+           .own = to_the_right,
            .room = room,
            .is_row = true});
   };
@@ -143,7 +143,7 @@ void Placing::equation(const EquationLayout& equation, ImVec2 corner) {
       case Box::Kind::number:
         return operand(box, extent, {x, axis - extent.height / 2}, sizes);
       case Box::Kind::glyph:
-        return formula(box.latex, {x, axis}, {.size = sizes.glyph() / sizes.scale, .own = {0, 0.5F}});
+        return formula(box.latex, {x, axis}, {.size = sizes.glyph() / sizes.scale, .own = from_the_left});
       case Box::Kind::bracket:
         return put(drawn({extent.width, extent.side},
                          [&box](const Rectangle& where, StageScene&) {

@@ -25,22 +25,20 @@ struct StageFrame {
 
 /// How words and formulas are put at a point, and which of their own points lies there: 0, 0 is their upper
 /// left corner, 1, 1 the lower right one.
-struct WordsLook {
-  style::Text text = style::Text::caption;
+struct PieceLook {
+  style::Text text = style::Text::caption;  // of words
+  float size = 15;                          // of the letters of a formula, in design pixels
   scene::Ink ink = scene::dim_ink;
   ImVec2 own = {0, 0};
-  float room = unbounded;     // in which they are cut; none stand where there is hardly any
+  float room = unbounded;     // where words are cut (none stand where there is hardly any), letters smaller
   bool is_row = false;        // beside a row, which may be no higher than row_of_words
   std::string enlarges = {};  // the tensor whose picture they name; empty: none
 };
 
-struct FormulaLook {
-  float size = 15;  // of the letters, in design pixels
-  scene::Ink ink = scene::dim_ink;
-  ImVec2 own = {0, 0};
-  float room = unbounded;  // smaller letters where it is wider
-  std::string enlarges = {};
-};
+inline constexpr ImVec2 upper_middle = {0.5F, 0};
+inline constexpr ImVec2 in_the_middle = {0.5F, 0.5F};
+inline constexpr ImVec2 from_the_left = {0, 0.5F};
+inline constexpr ImVec2 to_the_right = {1, 0.5F};
 
 /// Puts nodes at places of the Stage, in screen pixels from its upper left corner.
 class Placing {
@@ -61,8 +59,8 @@ class Placing {
   }
 
   void put(scene::Node node, ImVec2 at, ImVec2 own = {0, 0}, ImVec2 room = {unbounded, unbounded});
-  void words(const std::string& words, ImVec2 at, const WordsLook& look = {});
-  void formula(const std::string& latex, ImVec2 at, const FormulaLook& look = {});
+  void words(const std::string& words, ImVec2 at, const PieceLook& look = {});
+  void formula(const std::string& latex, ImVec2 at, const PieceLook& look = {});
 
   /// A picture, or a number. One that is but to be recognised has no numbers, and the pointer does not read
   /// its cells.

@@ -73,7 +73,7 @@ class SubstitutionLayout {
                  {wide, height});
     place_titled(view_.missing, "what is missing", {r, origin.y}, wide, {wide, height});
     placing_.formula("=", {u + wide + px(equals_room) / 2, y + height / 2},
-                     {.size = sign_letters, .own = {0.5F, 0.5F}});
+                     {.size = sign_letters, .own = in_the_middle});
     if (row >= px(row_of_words)) {
       for (std::size_t i = 0; i < view_.words.size(); ++i)
         place_beside_row(view_.words[i], i, {n - gap, y}, row, {.room = px(words_room)});
@@ -95,7 +95,7 @@ class SubstitutionLayout {
 
   /// Around the row that is being solved.
   void place_frame(ImVec2 from, ImVec2 to) {
-    placing_.put(placing_.drawn({to.x - from.x, to.y - from.y},
+    placing_.put(placing_.drawn(to - from,
                                 [](const Rectangle& where, StageScene&) {
                                   ImGui::GetWindowDrawList()->AddRect(where.minimum, where.maximum,
                                                                       style::colours().text, style::px(3),
@@ -120,13 +120,13 @@ class SubstitutionLayout {
   }
 
   /// Words that end at a point, level with it.
-  void ended(const std::string& said, ImVec2 at, WordsLook look) {
-    look.own = {1, 0.5F};
+  void ended(const std::string& said, ImVec2 at, PieceLook look) {
+    look.own = to_the_right;
     placing_.words(said, at, look);
   }
 
   /// `corner`: of all rows, from the first one's upper edge down. The row that is being solved is bright.
-  void place_beside_row(const std::string& said, std::size_t i, ImVec2 corner, float row, WordsLook look) {
+  void place_beside_row(const std::string& said, std::size_t i, ImVec2 corner, float row, PieceLook look) {
     look.ink = static_cast<Index>(i) == view_.row ? 0 : scene::dim_ink;
     look.is_row = true;
     ended(said, {corner.x, corner.y + row * (static_cast<float>(i) + 0.5F)}, look);
@@ -136,12 +136,11 @@ class SubstitutionLayout {
                     const std::string& before = {}) {
     const std::string latex = before + picture.latex;
     const float middle = corner.y + px(matrix_title) / 2 - px(2);
-    placing_.formula(latex, {corner.x, middle}, {.size = symbol_letters, .ink = 0, .own = {0, 0.5F}});
+    placing_.formula(latex, {corner.x, middle}, {.size = symbol_letters, .ink = 0, .own = from_the_left});
     const float taken = placing_.formula_width(latex, symbol_letters) + px(8);
     if (placing_.extent(said).x <= width - taken)
-      placing_.words(said, {corner.x + taken, middle}, {.own = {0, 0.5F}});
-    placing_.picture(picture, {std::round(corner.x), std::round(corner.y + px(matrix_title))},
-                     {std::round(size.x), std::round(size.y)});
+      placing_.words(said, {corner.x + taken, middle}, {.own = from_the_left});
+    placing_.picture(picture, rounded(corner + ImVec2(0, px(matrix_title))), rounded(size));
   }
 
   /// The ones of I, which no tensor holds.
@@ -186,7 +185,7 @@ class SubstitutionLayout {
       ended(strip.factor,
             {formula_end - placing_.formula_width(strip.latex, symbol_letters) - px(factor_gap), middle},
             {.text = factor_text, .ink = 0});
-      placing_.picture(strip.picture, {std::round(left), std::round(y)},
+      placing_.picture(strip.picture, rounded({left, y}),
                        {std::round(right - left - number), px(strip_height)});
       place_number(strip.number, {right, middle});
       y += px(strip_distance);
@@ -194,7 +193,7 @@ class SubstitutionLayout {
   }
 
   void place_term(const std::string& latex, ImVec2 at) {
-    placing_.formula(latex, at, {.size = symbol_letters, .ink = 0, .own = {1, 0.5F}});
+    placing_.formula(latex, at, {.size = symbol_letters, .ink = 0, .own = to_the_right});
   }
 
   void place_number(const std::string& digits, ImVec2 at) {
@@ -211,7 +210,7 @@ class SubstitutionLayout {
     place_term("\\cdots", {formula_end, middle});
     placing_.words(
         strips.size() == 1 ? "a smaller term, of this length" : "smaller terms, together of this length",
-        {left, middle}, {.own = {0, 0.5F}, .room = right - px(number_of_strip) - left});
+        {left, middle}, {.own = from_the_left, .room = right - px(number_of_strip) - left});
     place_number(fixed_number(sum.norm(), 2), {right, middle});
   }
 

@@ -162,9 +162,7 @@ class TilesLayout {
       return std::max(std::round(side * static_cast<float>(count) / longest), px(thin_thumbnail));
     };
     const ImVec2 size = {length(picture.columns), length(picture.rows)};
-    placing_.picture(picture,
-                     {std::round(corner.x + (side - size.x) / 2), std::round(corner.y + (side - size.y) / 2)},
-                     size, true);
+    placing_.picture(picture, rounded(corner + (ImVec2(side, side) - size) / 2), size, true);
   }
 
   /// The equation where it fits, else the symbol alone.
@@ -172,7 +170,7 @@ class TilesLayout {
     const bool has_all =
         arrangement_ == Arrangement::wide && placing_.formula_width(tile.latex, equation_size) <= room;
     placing_.formula(has_all ? tile.latex : tile.symbol, at,
-                     {.size = equation_size, .own = {0, 0.5F}, .room = room});
+                     {.size = equation_size, .own = from_the_left, .room = room});
   }
 
   Placing& placing_;

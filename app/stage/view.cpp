@@ -47,13 +47,7 @@ Operations operations_of(const Phase& phase, const Line& line) {
   return found;
 }
 
-/// Whether `result` is made inside `expression`.
-bool contains(const Expression& expression, const std::string& result) {
-  if (expression.kind() == Expression::Kind::named && expression.name() == result) return true;
-  return std::ranges::any_of(expression.arguments(),
-                             [&](const Expression& part) { return contains(part, result); });
-}
-
+/// How often `result` is made inside `expression`.
 int count_of(const Expression& expression, const std::string& result) {
   int count = expression.kind() == Expression::Kind::named && expression.name() == result ? 1 : 0;
   for (const Expression& part : expression.arguments()) count += count_of(part, result);
@@ -79,7 +73,7 @@ std::vector<StageFormula> rule_of(const Phase& phase, const Operation& present) 
     for (const Operation* operation : operations_of(phase, line)) {
       const std::string& result = operation->equation.result;
       const bool is_present = operation == &present;
-      if (result == line.equation.result || contains(whole.equation.expression, result)) {
+      if (result == line.equation.result || count_of(whole.equation.expression, result) > 0) {
         if (!is_present) continue;
         whole.is_lit = true;
         whole.part = result == line.equation.result ? "" : result;

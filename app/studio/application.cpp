@@ -1,7 +1,6 @@
 #include "app/studio/application.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <imgui.h>
 
 #include <algorithm>
@@ -17,7 +16,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/io/file.h"
-#include "core/steps/turned.h"
+#include "core/steps/recognised.h"
 #include "core/variants/variants.h"
 
 namespace palimpsest {
@@ -40,6 +39,13 @@ ToSave place_of(const Session& session) {
           .is_in = "This place is saved in",
           .text = [&session] { return session.to_json() + '\n'; },
           .is_place = true};
+}
+
+/// Whether any of these stands for all: .npy files of one folder.
+bool are_one_sequence(const std::vector<std::filesystem::path>& paths) {
+  return !paths.empty() && std::ranges::all_of(paths, [&](const std::filesystem::path& path) {
+    return path.extension() == ".npy" && path.parent_path() == paths.front().parent_path();
+  });
 }
 
 }  // namespace
@@ -66,15 +72,9 @@ const Workspace& Application::workspace() const {
 }
 
 void Application::enter(std::string_view id) {
-  if (std::ranges::find(workspaces_, id, &Workspace::id) == workspaces_.end()) {
-    std::vector<std::string_view> known;
-    for (const Workspace& one : workspaces_) known.emplace_back(one.id);
-    throw InputError(
-        fmt::format("there is no workspace \"{}\"; expected one of: {}", shown(id), fmt::join(known, ", ")));
-  }
-  SessionState next = session.state();
-  next.workspace = id;
-  session.change(std::move(next));
+  find_row(workspaces_, id, &Workspace::id,
+           fmt::format("there is no workspace \"{}\"; expected one of", shown(id)));
+  session.change(&SessionState::workspace, std::string(id));
 }
 
 void Application::require_workspace() {
@@ -87,9 +87,7 @@ void Application::require_workspace() {
 
 void Application::open_first_capture() {
   try {
-    Place place;
-    place.token = first_word;
-    session.open(open_capture(first_capture), place);
+    session.open(open_capture(first_capture), {.token = first_word});
   } catch (const Error& error) {
     session.set_message(error.what());
   }
@@ -132,17 +130,6 @@ bool Application::open_places(const std::filesystem::path& path, const std::stri
   show_open = false;
   return true;
 }
-
-namespace {
-
-/// Whether any of these stands for all: .npy files of one folder.
-bool are_one_sequence(const std::vector<std::filesystem::path>& paths) {
-  return !paths.empty() && std::ranges::all_of(paths, [&](const std::filesystem::path& path) {
-    return path.extension() == ".npy" && path.parent_path() == paths.front().parent_path();
-  });
-}
-
-}  // namespace
 
 void Application::drop(const std::vector<std::filesystem::path>& paths) try {
   const bool are_json = std::ranges::all_of(
@@ -431,7 +418,6 @@ void Application::draw(float usual_scale) {
   });
   if (!problem.empty()) session.set_message(problem);
   undrawn_.clear();
-  parts().clear();
   if (session.sight() != seen_) {
     seen_ = session.sight();
     last_step_ = ImGui::GetTime();

@@ -16,7 +16,7 @@
 #include "app/studio/command.h"
 #include "app/widgets/text.h"
 #include "core/base/error.h"
-#include "core/io/capture.h"
+#include "core/io/array_file.h"
 #include "core/variants/variants.h"
 
 namespace palimpsest {
@@ -212,17 +212,8 @@ void go_to_mark(Application& application, int direction) {
 }
 
 void change_grain(Application& application) {
-  switch (application.grain) {
-    case Grain::operation:
-      application.grain = Grain::token;
-      break;
-    case Grain::token:
-      application.grain = Grain::chunk;
-      break;
-    default:
-      application.grain = Grain::operation;
-      break;
-  }
+  constexpr Grain next[] = {Grain::token, Grain::chunk, Grain::operation, Grain::operation};
+  application.grain = next[static_cast<std::size_t>(application.grain)];
 }
 
 void change_variant(Choice& choice, int direction) {

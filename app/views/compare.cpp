@@ -5,7 +5,6 @@
 #include "app/views/floor.h"
 #include "app/views/line_looks.h"
 #include "app/views/underlined_words.h"
-#include "core/variants/rail.h"
 
 namespace palimpsest {
 

@@ -6,7 +6,6 @@
 #include "app/views/compare.h"
 #include "app/views/line_looks.h"
 #include "app/views/view.h"
-#include "core/variants/rail.h"
 
 // What one can do with the sides of Compare: the rail, rules in a row and between them what leads from one to
 // the next, and the menu of a side.

@@ -13,7 +13,7 @@
 #include "app/views/view.h"
 #include "app/views/what_to_look_at.h"
 #include "core/base/error.h"
-#include "core/io/capture.h"
+#include "core/io/array_file.h"
 
 namespace palimpsest {
 

@@ -2,7 +2,7 @@
 
 #include "app/session/computation.h"
 #include "app/views/view.h"
-#include "core/insight/cost.h"
+#include "core/race/race.h"
 
 namespace palimpsest {
 

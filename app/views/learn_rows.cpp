@@ -3,7 +3,7 @@
 #include "app/views/answers.h"
 #include "app/views/floor.h"
 #include "app/views/token_words.h"
-#include "core/formula/notation.h"
+#include "core/formula/expression.h"
 #include "core/insight/memory_change.h"
 
 namespace palimpsest {

@@ -6,7 +6,7 @@
 #include "app/views/view.h"
 #include "core/base/matrix.h"
 #include "core/numbers/arithmetic.h"
-#include "core/race/report.h"
+#include "core/race/race.h"
 
 // How lines look, by what they are of: the same thing the same in every plot.
 

@@ -236,8 +236,7 @@ std::vector<LostNumber::As> lost_kinds(const ProofLines& all) {
 Plot difference_plot(Application& application, const ProofLines& all, const WordPlaces& places, float below) {
   const style::Palette& c = style::colours();
   const Computation& computed = *application.session.computed();
-  const double allowed =
-      tolerance(*computed.variant, computed.sequence.settings, proof_form(application), Precision::f64).error;
+  const double allowed = tolerance(*computed.variant, computed.sequence.settings, Precision::f64).error;
   const double largest = std::pow(10.0, reach_of(all.lines));
   Plot plot{.name = "difference",
             .x = {.high = places.width, .has_round = false},

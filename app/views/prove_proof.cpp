@@ -30,8 +30,7 @@ std::vector<TableRow> rows_of(Application& application) {
   for (const Form form : forms_of(computed)) {
     key.form = form;
     key.arithmetic = Arithmetic::f64;
-    const double allowed =
-        tolerance(*computed.variant, computed.sequence.settings, form, Precision::f64).error;
+    const double allowed = tolerance(*computed.variant, computed.sequence.settings, Precision::f64).error;
     rows.push_back({fmt::format("{}, f64{}", form_label(form), on_device(computed.choice)),
                     application.session.questions().ask(key, Urgency::later), allowed});
   }

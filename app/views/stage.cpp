@@ -12,7 +12,6 @@
 #include "app/views/form_words.h"
 #include "app/views/symbol_tip.h"
 #include "core/steps/recognised.h"
-#include "core/steps/turned.h"
 
 namespace palimpsest {
 

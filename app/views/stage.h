@@ -11,7 +11,7 @@ struct Shown {
 };
 
 /// The block of Session::sight(), which must have a record, with states as the view wants them: key x value,
-/// as they are recorded, or turned (core/steps/turned.h). Valid until the next frame.
+/// as they are recorded, or turned (core/steps/recognised.h). Valid until the next frame.
 Shown shown(const Application& application);
 
 /// How often the Stage had to think about what it shows, and where.

@@ -3,7 +3,7 @@
 #include "app/views/form_words.h"
 #include "app/views/token_words.h"
 #include "app/views/view.h"
-#include "core/formula/notation.h"
+#include "core/formula/expression.h"
 
 namespace palimpsest {
 

@@ -8,7 +8,7 @@
 #include "app/views/view.h"
 #include "app/views/why_words.h"
 #include "core/base/error.h"
-#include "core/steps/turned.h"
+#include "core/steps/recognised.h"
 
 namespace palimpsest {
 

@@ -5,7 +5,6 @@
 #include "app/stage/box.h"
 #include "app/views/floor.h"
 #include "core/formula/expression.h"
-#include "core/formula/notation.h"
 #include "core/insight/learning.h"
 #include "core/insight/provenance.h"
 

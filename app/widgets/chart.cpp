@@ -85,7 +85,8 @@ std::string axis_number(double value, double distance) {
   return fmt::format("{:.{}f}", value, digits);
 }
 
-void hatch(ImDrawList* list, ImVec2 from, ImVec2 to, ImU32 colour) {
+void hatch(ImDrawList* list, const Rectangle& where, ImU32 colour) {
+  const auto& [from, to] = where;
   if (!(to.x > from.x) || !(to.y > from.y)) return;
   list->PushClipRect(from, to, true);
   const float height = to.y - from.y;
@@ -104,7 +105,7 @@ void dashed_curve(ImDrawList* list, std::span<const ImVec2> points, ImU32 colour
     const SeenPart seen = seen_part(list, from, to, width);
     const auto point = [&](float at) {
       const float part = std::clamp(at - before, 0.0F, length) / length;
-      return ImVec2{from.x + (to.x - from.x) * part, from.y + (to.y - from.y) * part};
+      return from + (to - from) * part;
     };
     // Of a piece that leads far away only the dashes that are seen.
     for (float at = std::floor((before + seen.first * length) / (2 * dash)) * 2 * dash;

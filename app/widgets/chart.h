@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "app/widgets/heat_map.h"
+
 namespace palimpsest {
 
 /// Whether the numbers between two differ by rounding only, so that a scale would show nothing else; so too
@@ -22,7 +24,7 @@ double round_above(double range);
 std::string axis_number(double value, double distance);
 
 /// Lines that rise to the right, over what is not there.
-void hatch(ImDrawList* list, ImVec2 from, ImVec2 to, ImU32 colour);
+void hatch(ImDrawList* list, const Rectangle& where, ImU32 colour);
 
 /// A line through points in dashes of a length (pixels) along it, made only where they are seen.
 void dashed_curve(ImDrawList* list, std::span<const ImVec2> points, ImU32 colour, float width, float dash);

@@ -1,11 +1,14 @@
 #include "app/widgets/controls.h"
 
 #include <imgui_internal.h>  // to build buttons of our own
+#include <imgui_stdlib.h>
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "app/widgets/text.h"
+#include "core/base/text.h"
 
 namespace palimpsest::style {
 
@@ -25,7 +28,7 @@ struct Press {
 Press press(const char* label, ImVec2 size, float rounding, ImRect& box) {
   ImGuiWindow* window = ImGui::GetCurrentWindow();
   const ImGuiID id = window->GetID(label);
-  box = ImRect(window->DC.CursorPos, {window->DC.CursorPos.x + size.x, window->DC.CursorPos.y + size.y});
+  box = ImRect(window->DC.CursorPos, window->DC.CursorPos + size);
   ImGui::ItemSize(box);
   if (!ImGui::ItemAdd(box, id)) return {};
   ImGuiContext& g = *ImGui::GetCurrentContext();  // the name that the macro wants
@@ -164,7 +167,7 @@ void key_hint(const char* key) {
   ImVec2 from = ImGui::GetCursorScreenPos();
   ImGui::Dummy({size.x, line_height});
   from.y += std::floor((line_height - size.y) / 2);
-  ImGui::GetWindowDrawList()->AddRect(from, {from.x + size.x, from.y + size.y}, c.edge, px(4), px(line));
+  ImGui::GetWindowDrawList()->AddRect(from, from + size, c.edge, px(4), px(line));
   draw_text({from.x + px(6), from.y + (size.y - extent.y) / 2}, c.dim, key);
 }
 
@@ -265,6 +268,48 @@ bool icon_button(const char* label, Icon icon, float design_size) {
       hovered ? c.text : style::mix(c.dim, c.text, 0.6F)}
       .draw(icon);
   return pressed;
+}
+
+void FilterBox::take_early_words() {
+  const ImGuiIO& io = ImGui::GetIO();
+  if (io.KeyCtrl && !io.KeyAlt) return;  // a command, no words
+  constexpr ImWchar first_letter = 32;
+  constexpr ImWchar erasing = 127;
+  for (const ImWchar letter : io.InputQueueCharacters) {
+    if (letter < first_letter || letter == erasing) continue;
+    append_utf8(typed, static_cast<char32_t>(letter));
+    took_words_ = true;
+  }
+}
+
+bool FilterBox::draw(const char* hint, float width, bool takes_keyboard) {
+  const auto follow = [](ImGuiInputTextCallbackData* data) {
+    auto& box = *static_cast<FilterBox*>(data->UserData);
+    if (data->EventFlag == ImGuiInputTextFlags_CallbackHistory)
+      box.moved += data->EventKey == ImGuiKey_DownArrow ? 1 : -1;
+    else if (std::exchange(box.took_words_, false))
+      data->CursorPos = data->SelectionStart = data->SelectionEnd = data->BufTextLen;  // it goes on there
+    return 0;
+  };
+  moved = 0;
+  const bool appears = ImGui::IsWindowAppearing();
+  const bool waits = !appears && !is_active_ && !ImGui::IsAnyItemActive();
+  const std::size_t before = typed.size();
+  // The letter of the key that opened the window comes in the frame in which that appears.
+  if (waits) take_early_words();
+  const bool took_words = typed.size() != before;
+  ImGui::SetNextItemWidth(width);
+  if (appears || std::exchange(was_entered, false) || (takes_keyboard && waits))
+    ImGui::SetKeyboardFocusHere();
+  const bool entered =
+      ImGui::InputTextWithHint("##filter", hint, &typed,
+                               ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackHistory |
+                                   ImGuiInputTextFlags_CallbackAlways,
+                               follow, this);
+  is_active_ = ImGui::IsItemActive();
+  changed = ImGui::IsItemEdited() || took_words;
+  was_entered = entered;  // Enter takes the keyboard away
+  return entered;
 }
 
 }  // namespace palimpsest

@@ -15,7 +15,7 @@
 #include <tuple>
 
 #include "app/gl/context_local.h"
-#include "app/gl/texture.h"
+#include "app/gl/heat_map_renderer.h"
 #include "app/widgets/formula_painter.h"
 #include "app/widgets/style.h"
 #include "core/base/error.h"

@@ -24,11 +24,9 @@ struct Stretch {
 
 Stretch stretch(Index first, Index count, Index finished, Index available) {
   const auto clipped = [](Index wanted, Index limit) { return wanted < 0 ? limit : std::min(wanted, limit); };
-  Stretch result;
-  result.first = std::clamp<Index>(first, 0, available);
-  result.count = clipped(count, available - result.first);
-  result.finished = clipped(finished, result.count);
-  return result;
+  const Index begin = std::clamp<Index>(first, 0, available);
+  const Index taken = clipped(count, available - begin);
+  return {begin, taken, clipped(finished, taken)};
 }
 
 // Those that pixel `pixel` of `pixels` shows: at least one, overlapping where they do not divide evenly.
@@ -125,8 +123,8 @@ PixelRectangle pixel_rectangle(ImVec2 minimum, ImVec2 maximum, ImVec2 scale) {
   return {.x = x, .y = y, .width = pixel(maximum.x, scale.x) - x, .height = pixel(maximum.y, scale.y) - y};
 }
 
-PixelRectangle rectangle_at(ImVec2 position, ImVec2 size) {
-  return pixel_rectangle(position, {position.x + size.x, position.y + size.y}, screen_density());
+PixelRectangle pixels_of(const Rectangle& where) {
+  return pixel_rectangle(where.minimum, where.maximum, screen_density());
 }
 
 void upload(Entry& entry, const Matrix<double>& values, const HeatMapLook& look, const Content& content) {
@@ -181,11 +179,11 @@ int edge(Index cell, Index cells, int pixels) {
 
 }  // namespace
 
-void heat_map(std::string_view key, const Matrix<double>& values, std::uint64_t version, ImVec2 position,
-              ImVec2 size, const HeatMapLook& look) {
-  const PixelRectangle rectangle = rectangle_at(position, size);
+void heat_map(std::string_view key, const Matrix<double>& values, std::uint64_t version,
+              const Rectangle& where, const HeatMapLook& look) {
+  const PixelRectangle rectangle = pixels_of(where);
   if (values.size() == 0 || rectangle.width <= 0 || rectangle.height <= 0) return;
-  if (!ImGui::IsRectVisible(position, {position.x + size.x, position.y + size.y})) return;
+  if (!ImGui::IsRectVisible(where.minimum, where.maximum)) return;
   auto& maps = context_local<HeatMaps>();
   Entry& entry = maps.entries[key];
   const Content content = {.version = version,
@@ -200,21 +198,21 @@ void heat_map(std::string_view key, const Matrix<double>& values, std::uint64_t 
   if (entry.numbers.name() == 0 || entry.content != content) upload(entry, values, look, content);
   if (entry.rows == 0 || entry.columns == 0) return;
   maps.renderer.set_colours(style::colours().map);
-  Call call;
-  call.renderer = &maps.renderer;
-  call.pass.numbers = entry.numbers.name();
-  call.pass.rectangle = rectangle;
-  call.pass.range = look.range;
-  call.pass.line = look.grid ? line_width(entry, rectangle) : 0;
-  call.pass.dim = look.dim;
-  if (look.masked) call.pass.hatch = hatch_of_style();
+  Call call = {&maps.renderer,
+               {.numbers = entry.numbers.name(),
+                .rectangle = rectangle,
+                .clip = {},
+                .range = look.range,
+                .line = look.grid ? line_width(entry, rectangle) : 0,
+                .dim = look.dim,
+                .hatch = look.masked ? hatch_of_style() : Hatch()}};
   ImGui::GetWindowDrawList()->AddCallback(draw, &call, sizeof(call));
   ImGui::GetWindowDrawList()->AddCallback(ImGui::GetPlatformIO().DrawCallback_ResetRenderState);
 }
 
-std::optional<Cell> hovered_cell(ImVec2 position, ImVec2 size, Index rows, Index columns, ImVec2 mouse) {
+std::optional<Cell> hovered_cell(const Rectangle& where, Index rows, Index columns, ImVec2 mouse) {
   if (!ImGui::IsMousePosValid(&mouse)) return std::nullopt;  // there is no pointer: infinitely far away
-  const PixelRectangle rectangle = rectangle_at(position, size);
+  const PixelRectangle rectangle = pixels_of(where);
   const Index x = static_cast<Index>(std::floor(mouse.x * screen_density().x)) - rectangle.x;
   const Index y = static_cast<Index>(std::floor(mouse.y * screen_density().y)) - rectangle.y;
   if (x < 0 || y < 0 || x >= rectangle.width || y >= rectangle.height) return std::nullopt;
@@ -223,12 +221,12 @@ std::optional<Cell> hovered_cell(ImVec2 position, ImVec2 size, Index rows, Index
               .column = (2 * x + 1) * columns / (2 * rectangle.width)};
 }
 
-std::optional<Cell> pointed_cell(const Matrix<double>& values, const HeatMapLook& look, ImVec2 position,
-                                 ImVec2 size) {
+std::optional<Cell> pointed_cell(const Matrix<double>& values, const HeatMapLook& look,
+                                 const Rectangle& where) {
   Index rows = stretch(look.block.first_row, look.block.rows, -1, values.rows()).count;
   Index columns = stretch(look.block.first_column, look.block.columns, -1, values.cols()).count;
   if (look.transposed) std::swap(rows, columns);
-  return hovered_cell(position, size, rows, columns, ImGui::GetMousePos());
+  return hovered_cell(where, rows, columns, ImGui::GetMousePos());
 }
 
 bool overlap(const Rectangle& a, const Rectangle& b, float slack) {
@@ -236,8 +234,8 @@ bool overlap(const Rectangle& a, const Rectangle& b, float slack) {
          a.minimum.y + slack < b.maximum.y && b.minimum.y + slack < a.maximum.y;
 }
 
-Rectangle cell_rectangle(ImVec2 position, ImVec2 size, Index rows, Index columns, Cell cell) {
-  const PixelRectangle rectangle = rectangle_at(position, size);
+Rectangle cell_rectangle(const Rectangle& where, Index rows, Index columns, Cell cell) {
+  const PixelRectangle rectangle = pixels_of(where);
   const auto corner = [&](Index row, Index column) {
     return ImVec2(
         static_cast<float>(rectangle.x + edge(column, columns, rectangle.width)) / screen_density().x,

@@ -2,6 +2,8 @@
 
 #include <imgui.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -32,13 +34,46 @@ struct HeatMapLook {
   bool grid = true;             // a thin line between cells that are at least 6 design pixels large
 };
 
-/// Draws `values` into the rectangle at `position` with `size` (screen pixels, rounded to whole ones; cells
-/// are stretched to fill it) in the current window. `key` names the place on the screen that keeps the
-/// numbers on the graphics card; they are sent again only when `version`, block or size change. Where several
-/// cells share a pixel it shows the one of largest magnitude, and NaN before all, so that thin structures do
-/// not vanish.
-void heat_map(std::string_view key, const Matrix<double>& values, std::uint64_t version, ImVec2 position,
-              ImVec2 size, const HeatMapLook& look);
+/// A place on the screen.
+struct Rectangle {
+  ImVec2 minimum;
+  ImVec2 maximum;
+
+  bool operator==(const Rectangle&) const = default;
+  float width() const { return maximum.x - minimum.x; }
+  float height() const { return maximum.y - minimum.y; }
+  ImVec2 size() const { return maximum - minimum; }
+  ImVec2 middle() const { return (minimum + maximum) / 2; }
+  bool contains(ImVec2 at) const {
+    return at.x >= minimum.x && at.x < maximum.x && at.y >= minimum.y && at.y < maximum.y;
+  }
+  /// Whether all of another lies in it.
+  bool holds(const Rectangle& other) const {
+    return other.minimum.x >= minimum.x && other.minimum.y >= minimum.y && other.maximum.x <= maximum.x &&
+           other.maximum.y <= maximum.y;
+  }
+  /// The point in it that is nearest to another.
+  ImVec2 nearest(ImVec2 at) const {
+    return {std::clamp(at.x, minimum.x, maximum.x), std::clamp(at.y, minimum.y, maximum.y)};
+  }
+  Rectangle grown(ImVec2 by) const { return {minimum - by, maximum + by}; }
+  Rectangle grown(float by) const { return grown(ImVec2(by, by)); }
+};
+
+/// Both ways the smaller and the larger of two, and whole pixels.
+inline ImVec2 lower_of(ImVec2 a, ImVec2 b) { return {std::min(a.x, b.x), std::min(a.y, b.y)}; }
+inline ImVec2 upper_of(ImVec2 a, ImVec2 b) { return {std::max(a.x, b.x), std::max(a.y, b.y)}; }
+inline ImVec2 rounded(ImVec2 at) { return {std::round(at.x), std::round(at.y)}; }
+
+/// That of this extent at a place.
+inline Rectangle box_at(ImVec2 at, ImVec2 extent) { return {at, at + extent}; }
+
+/// Draws `values` into a rectangle (screen pixels, rounded to whole ones; cells are stretched to fill it) in
+/// the current window. `key` names the place on the screen that keeps the numbers on the graphics card; they
+/// are sent again only when `version`, block or size change. Where several cells share a pixel it shows the
+/// one of largest magnitude, and NaN before all, so that thin structures do not vanish.
+void heat_map(std::string_view key, const Matrix<double>& values, std::uint64_t version,
+              const Rectangle& where, const HeatMapLook& look);
 
 /// The cells that a heat map shows, as drawn: the block of `values`, transposed if asked, zero where it is
 /// not finished. Where there are more rows than `height` or columns than `width` pixels, each pixel shows its
@@ -55,25 +90,16 @@ struct Cell {
 
 /// The drawn cell under the pointer, of `rows` by `columns` drawn ones. Where several share a pixel, the one
 /// in its middle.
-std::optional<Cell> hovered_cell(ImVec2 position, ImVec2 size, Index rows, Index columns, ImVec2 mouse);
+std::optional<Cell> hovered_cell(const Rectangle& where, Index rows, Index columns, ImVec2 mouse);
 
 /// The cell of a heat map under the pointer, as drawn.
-std::optional<Cell> pointed_cell(const Matrix<double>& values, const HeatMapLook& look, ImVec2 position,
-                                 ImVec2 size);
-
-/// A place on the screen.
-struct Rectangle {
-  ImVec2 minimum;
-  ImVec2 maximum;
-};
-
-/// That of this extent at a place.
-inline Rectangle box_at(ImVec2 at, ImVec2 extent) { return {at, {at.x + extent.x, at.y + extent.y}}; }
+std::optional<Cell> pointed_cell(const Matrix<double>& values, const HeatMapLook& look,
+                                 const Rectangle& where);
 
 /// Whether two rectangles share more than `slack` pixels both ways.
 bool overlap(const Rectangle& a, const Rectangle& b, float slack = 0);
 
 /// The rectangle of a drawn cell on the screen (for frames), in whole pixels.
-Rectangle cell_rectangle(ImVec2 position, ImVec2 size, Index rows, Index columns, Cell cell);
+Rectangle cell_rectangle(const Rectangle& where, Index rows, Index columns, Cell cell);
 
 }  // namespace palimpsest

@@ -22,41 +22,28 @@ constexpr float selection_strength = 0.35F;  // of the accent behind letters tha
 
 constexpr ImU32 rgb(std::uint32_t hex) { return IM_COL32(hex >> 16 & 255, hex >> 8 & 255, hex & 255, 255); }
 
+// The colours of both themes.
+struct Tone {
+  ImU32 Palette::*colour;
+  std::uint32_t dark;
+  std::uint32_t light;
+};
+
+constexpr Tone tones[] = {
+    {&Palette::background, 0x16181d, 0xf3efe7}, {&Palette::panel, 0x1d2027, 0xfbf9f4},
+    {&Palette::edge, 0x2b2f39, 0xddd6c8},       {&Palette::text, 0xe8e6e1, 0x23211d},
+    {&Palette::dim, 0xa6a8af, 0x625d54},        {&Palette::faint, 0x8d9099, 0x6e685c},
+    {&Palette::accent, 0x6fb1ff, 0x1f64b8},     {&Palette::good, 0x4fc3a1, 0x00795a},
+    {&Palette::alarm, 0xff6b5e, 0xc0301c},      {&Palette::query, 0xc792ea, 0x7a3fb0},
+    {&Palette::key, 0xe9b44c, 0x8f6200},        {&Palette::value, 0x4fc3a1, 0x00795a},
+    {&Palette::gate, 0x6fb1ff, 0x1f64b8},       {&Palette::strength, 0xff8fb2, 0xc2306a},
+    {&Palette::error, 0xff6b5e, 0xc0301c}};
+
 Palette palette(Theme theme) {
-  if (theme == Theme::dark) {
-    return {.background = rgb(0x16181d),
-            .panel = rgb(0x1d2027),
-            .edge = rgb(0x2b2f39),
-            .text = rgb(0xe8e6e1),
-            .dim = rgb(0xa6a8af),
-            .faint = rgb(0x8d9099),
-            .accent = rgb(0x6fb1ff),
-            .good = rgb(0x4fc3a1),
-            .alarm = rgb(0xff6b5e),
-            .query = rgb(0xc792ea),
-            .key = rgb(0xe9b44c),
-            .value = rgb(0x4fc3a1),
-            .gate = rgb(0x6fb1ff),
-            .strength = rgb(0xff8fb2),
-            .error = rgb(0xff6b5e),
-            .map = dark_colour_map};
-  }
-  return {.background = rgb(0xf3efe7),
-          .panel = rgb(0xfbf9f4),
-          .edge = rgb(0xddd6c8),
-          .text = rgb(0x23211d),
-          .dim = rgb(0x625d54),
-          .faint = rgb(0x6e685c),
-          .accent = rgb(0x1f64b8),
-          .good = rgb(0x00795a),
-          .alarm = rgb(0xc0301c),
-          .query = rgb(0x7a3fb0),
-          .key = rgb(0x8f6200),
-          .value = rgb(0x00795a),
-          .gate = rgb(0x1f64b8),
-          .strength = rgb(0xc2306a),
-          .error = rgb(0xc0301c),
-          .map = light_colour_map};
+  Palette palette = {};
+  palette.map = theme == Theme::dark ? dark_colour_map : light_colour_map;
+  for (const auto& [colour, dark, light] : tones) palette.*colour = rgb(theme == Theme::dark ? dark : light);
+  return palette;
 }
 
 // The relative luminance of WCAG 2.
@@ -231,36 +218,20 @@ void set_sizes(ImGuiStyle& style, float scale) {
   style.FontScaleDpi = scale;
 }
 
-const Face& face(Text text) {
-  const State& fonts = state();
-  switch (text) {
-    case Text::strong:
-    case Text::headline:
-      return fonts.strong;
-    case Text::number:
-    case Text::number_small:
-    case Text::number_large:
-      return fonts.number;
-    default:
-      return fonts.body;
-  }
+// What a text is written in, in the order of Text, and how large its em is.
+struct Writing {
+  Face State::*face;
+  float em;
+};
+
+const Writing& writing(Text text) {
+  static constexpr Writing all[] = {{&State::body, 14},   {&State::strong, 14}, {&State::body, 12},
+                                    {&State::body, 16},   {&State::strong, 19}, {&State::number, 14},
+                                    {&State::number, 12}, {&State::number, 28}};
+  return all[static_cast<std::size_t>(text)];
 }
 
-float em(Text text) {
-  switch (text) {
-    case Text::caption:
-    case Text::number_small:
-      return 12;
-    case Text::title:
-      return 16;
-    case Text::headline:
-      return 19;
-    case Text::number_large:
-      return 28;
-    default:
-      return 14;
-  }
-}
+const Face& face(Text text) { return state().*writing(text).face; }
 
 }  // namespace
 
@@ -284,25 +255,8 @@ float scale() { return state().scale; }
 float px(float design_pixels) { return std::round(design_pixels * scale()); }
 
 ImU32 Palette::role(Role role) const {
-  switch (role) {
-    case Role::query:
-    case Role::output:
-      return query;
-    case Role::key:
-      return key;
-    case Role::value:
-      return value;
-    case Role::gate:
-      return gate;
-    case Role::strength:
-      return strength;
-    case Role::error:
-      return error;
-    case Role::plain:
-    case Role::state:
-      return text;
-  }
-  return text;
+  const ImU32 inks[] = {text, query, key, value, gate, strength, error, text, query};  // in the order of Role
+  return inks[static_cast<std::size_t>(role)];
 }
 
 ImU32 Palette::role_dim(Role which) const { return mix(faint, role(which), 0.3F); }
@@ -390,7 +344,7 @@ Rgb8 bytes(ImU32 colour) {
 
 ImFont* font(Text text) { return face(text).font; }
 
-float font_size(Text text) { return em(text) * face(text).height; }
+float font_size(Text text) { return writing(text).em * face(text).height; }
 
 TextStyle::TextStyle(Text text) { ImGui::PushFont(font(text), font_size(text)); }
 

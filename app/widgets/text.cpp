@@ -26,21 +26,8 @@ constexpr float key_width = 72;    // of a key beside the words, at most
 
 const char* end_of(std::string_view text) { return text.data() + text.size(); }
 
-/// "␣" for a space and so on; empty for what is visible by itself.
-std::string_view stand_in(char character) {
-  switch (character) {
-    case ' ':
-      return "␣";
-    case '\n':
-      return "⏎";
-    case '\t':
-      return "⇥";
-    case '\r':
-      return "␍";
-    default:
-      return {};
-  }
-}
+/// What stands in for a character that is not visible by itself.
+constexpr std::pair<char, std::string_view> stand_ins[] = {{' ', "␣"}, {'\n', "⏎"}, {'\t', "⇥"}, {'\r', "␍"}};
 
 /// Whether a key was pressed after the pointer had moved last.
 struct KeysInUse {
@@ -83,13 +70,14 @@ ImVec2 wrapped_extent(std::string_view text) {
 }
 
 /// Where something of `size` lies beside a rectangle without covering it: below, above, right or left.
-ImVec2 beside(ImVec2 minimum, ImVec2 maximum, ImVec2 size, bool above) {
+ImVec2 beside(const Rectangle& item, ImVec2 size, bool above) {
+  const auto& [minimum, maximum] = item;
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   const ImVec2 least = viewport->WorkPos;
-  const ImVec2 most = {least.x + viewport->WorkSize.x, least.y + viewport->WorkSize.y};
+  const ImVec2 most = least + viewport->WorkSize;
   const float gap = style::px(tooltip_gap);
   const float pointer = ImGui::GetMousePos().x;
-  const float left = maximum.x - minimum.x > size.x ? pointer - style::px(12) : minimum.x;
+  const float left = item.width() > size.x ? pointer - style::px(12) : minimum.x;
   const float x = std::clamp(left, least.x, std::max(most.x - size.x, least.x));
   const bool fits_below = maximum.y + gap + size.y <= most.y;
   const bool fits_above = minimum.y - gap - size.y >= least.y;
@@ -101,12 +89,10 @@ ImVec2 beside(ImVec2 minimum, ImVec2 maximum, ImVec2 size, bool above) {
 }
 
 /// Starts a tip of this extent, without its padding.
-bool begin_tip(ImVec2 extent, ImVec2 minimum, ImVec2 maximum, bool above = false) {
+bool begin_tip(ImVec2 extent, const Rectangle& item, bool above = false) {
   const ImVec2 padding = {style::px(12), style::px(8)};
-  if (maximum.y - minimum.y <= style::px(high_item)) {
-    const ImVec2 size = {extent.x + 2 * padding.x, extent.y + 2 * padding.y};
-    ImGui::SetNextWindowPos(beside(minimum, maximum, size, above));
-  }
+  if (item.height() <= style::px(high_item))
+    ImGui::SetNextWindowPos(beside(item, extent + padding * 2, above));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, padding);
   const bool begun = ImGui::BeginTooltip();
   ImGui::PopStyleVar();
@@ -132,8 +118,7 @@ constexpr std::size_t most_kept = 4096;  // cut words; beyond, those are forgott
 constexpr float still = 0.15F;           // seconds for which the pointer has stood still
 
 struct PointedWords {
-  ImVec2 minimum;
-  ImVec2 maximum;
+  Rectangle where;
   std::string whole;
 };
 
@@ -159,14 +144,14 @@ void remember_cut(std::string_view shown, std::string_view whole) {
 
 /// Says that `shown` was drawn in a rectangle of the current window. If it is cut and the pointer is there,
 /// the whole is told at the end of the frame.
-void offer_whole(ImVec2 minimum, ImVec2 maximum, std::string_view shown) {
+void offer_whole(const Rectangle& where, std::string_view shown) {
   if (!shown.ends_with("…")) return;
   const auto found = cut_words().whole.find(shown);
   if (found == cut_words().whole.end()) return;
   cut_words().drawn.push_back({found->second, ImGui::GetCurrentWindow()->Name});
-  if (ImGui::IsMouseHoveringRect(minimum, maximum) &&
+  if (ImGui::IsMouseHoveringRect(where.minimum, where.maximum) &&
       ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem))
-    cut_words().pointed = PointedWords{minimum, maximum, found->second};
+    cut_words().pointed = PointedWords{where, found->second};
 }
 
 }  // namespace
@@ -180,6 +165,12 @@ std::string shortened(std::string_view text, float width) {
   std::string shown = std::string(text.data(), cut) + "…";
   remember_cut(shown, text);
   return shown;
+}
+
+std::string first_fitting(const std::vector<std::string>& words, float width) {
+  const auto found =
+      std::ranges::find_if(words, [&](const std::string& each) { return text_extent(each).x <= width; });
+  return shortened(found == words.end() ? words.back() : *found, width);
 }
 
 std::vector<std::string_view> wrapped_lines(std::string_view text, float width) {
@@ -212,21 +203,31 @@ std::string visible_label(std::string_view label) {
   if (first != std::string_view::npos) label.remove_prefix(first);
   std::string visible;
   for (const char character : label) {
-    const bool replaced = character != ' ' || first == std::string_view::npos;
-    const std::string_view shown = replaced ? stand_in(character) : std::string_view();
-    visible += shown.empty() ? std::string(1, character) : std::string(shown);
+    const auto shown = std::ranges::find(stand_ins, character, &std::pair<char, std::string_view>::first);
+    const bool stays = shown == std::end(stand_ins) || (character == ' ' && first != std::string_view::npos);
+    visible += stays ? std::string_view(&character, 1) : shown->second;
   }
   return visible;
 }
 
 ImVec2 text_extent(std::string_view text) { return ImGui::CalcTextSize(text.data(), end_of(text)); }
 
+ImVec2 text_extent(style::Text text, std::string_view words) {
+  const style::TextStyle used(text);
+  return text_extent(words);
+}
+
+ImVec2 draw_words(ImVec2 at, style::Text text, ImU32 colour, std::string_view words, ImVec2 own) {
+  const style::TextStyle used(text);
+  const ImVec2 extent = text_extent(words);
+  draw_text(at - own * extent, colour, words);
+  return extent;
+}
+
 void draw_text(ImVec2 position, ImU32 colour, std::string_view text) {
   const ImVec2 corner = {std::floor(position.x), std::floor(position.y)};
   ImGui::GetWindowDrawList()->AddText(corner, colour, text.data(), end_of(text));
-  if (!text.ends_with("…")) return;
-  const ImVec2 extent = text_extent(text);
-  offer_whole(corner, {corner.x + extent.x, corner.y + extent.y}, text);
+  if (text.ends_with("…")) offer_whole(box_at(corner, text_extent(text)), text);
 }
 
 void draw_rising_text(ImVec2 position, ImU32 colour, std::string_view text) {
@@ -243,7 +244,7 @@ void draw_rising_text(ImVec2 position, ImU32 colour, std::string_view text) {
   }
   if (!text.ends_with("…")) return;
   const ImVec2 extent = text_extent(text);
-  offer_whole({to.x, to.y - extent.x}, {to.x + extent.y, to.y}, text);
+  offer_whole({{to.x, to.y - extent.x}, {to.x + extent.y, to.y}}, text);
 }
 
 void draw_centred(ImVec2 position, float width, ImU32 colour, std::string_view text) {
@@ -255,7 +256,7 @@ void tooltip(std::string_view text, std::string_view key, bool above) {
   if (!wants_tooltip()) return;
   ImVec2 extent = wrapped_extent(text);
   if (!key.empty()) extent.x += style::px(key_width);
-  if (!begin_tip(extent, ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), above)) return;
+  if (!begin_tip(extent, {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()}, above)) return;
   wrapped(text);
   if (!key.empty()) {
     ImGui::SameLine();
@@ -264,8 +265,8 @@ void tooltip(std::string_view text, std::string_view key, bool above) {
   ImGui::EndTooltip();
 }
 
-void tooltip_beside(ImVec2 minimum, ImVec2 maximum, std::string_view text) {
-  if (!begin_tip(wrapped_extent(text), minimum, maximum)) return;
+void tooltip_beside(const Rectangle& item, std::string_view text) {
+  if (!begin_tip(wrapped_extent(text), item)) return;
   wrapped(text);
   ImGui::EndTooltip();
 }
@@ -276,7 +277,7 @@ void tell_cut_words() {
   const ImGuiWindow* tip = ImGui::FindWindowByName("##Tooltip_00");
   const bool is_told = tip && tip->LastFrameActive == ImGui::GetFrameCount();
   if (pointed && !is_told && context.MouseStationaryTimer >= still)
-    tooltip_beside(pointed->minimum, pointed->maximum, pointed->whole);
+    tooltip_beside(pointed->where, pointed->whole);
   pointed.reset();
   cut_words().before = std::exchange(cut_words().drawn, {});
 }

@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
-#include <span>
 
 #include "app/commands/command_line.h"
 #include "app/commands/options.h"
@@ -93,14 +92,12 @@ std::string text_of(const Circumstances& here) {
 std::string text_of(const UiBench& bench, const UiTimes& times) {
   std::string text = paragraph(fmt::format(
       "Milliseconds a frame of the workspace {} at T = {}, d = {}. \"cpu\" is the time of the window's "
-      "thread up to the finished "
-      "lists of "
-      "what is to be drawn, what panels send to the graphics card included; \"clock\" is the same by the "
-      "clock, with "
-      "waiting and what else runs on the machine; \"OpenGL\" is what the driver then takes; \"complete\" "
-      "says whether all that is looked at was computed when the frames began, for which at most {:g} s are "
-      "waited: what takes longer comes while they are drawn, or after them. Aim: a cpu median of at most "
-      "{:g}, all but one in a hundred at most {:g}; while a sequence opens, no frame above {:g}.{}",
+      "thread up to the finished lists of what is to be drawn, what panels send to the graphics card "
+      "included; \"clock\" is the same by the clock, with waiting and what else runs on the machine; "
+      "\"OpenGL\" is what the driver then takes; \"complete\" says whether all that is looked at was "
+      "computed when the frames began, for which at most {:g} s are waited: what takes longer comes while "
+      "they are drawn, or after them. Aim: a cpu median of at most {:g}, all but one in a hundred at most "
+      "{:g}; while a sequence opens, no frame above {:g}.{}",
       bench.workspace, bench.tokens, bench.channels, bench.patience, aim_median, aim_high, aim_opening,
       bench.workspace == "measure" ? " The report that ships is open, and one of a slower machine over it."
                                    : ""));
@@ -112,17 +109,15 @@ std::string text_of(const UiBench& bench, const UiTimes& times) {
   text += '\n' + columns(table, 0) + '\n';
   text += paragraph(fmt::format(
       "From a change of a slider to the picture of its result at T = {}, d = {}, by the clock on a screen of "
-      "60 "
-      "frames a second, OpenGL left out, {} changes: median {} ms, 99 % {} ms, worst {} ms; cpu time of all "
-      "threads meanwhile: median {} ms. Aim: at most {:g} ms by the clock: {}.",
+      "60 frames a second, OpenGL left out, {} changes: median {} ms, 99 % {} ms, worst {} ms; cpu time of "
+      "all threads meanwhile: median {} ms. Aim: at most {:g} ms by the clock: {}.",
       bench.dragged_tokens, bench.dragged_channels, times.changes, milliseconds(times.slider.median),
       milliseconds(times.slider.high), milliseconds(times.slider.worst),
       milliseconds(times.slider_processor.median), aim_slider, met(times.slider.high <= aim_slider)));
   if (times.weights) {
     text += paragraph(fmt::format(
         "From entering Attend to a coarse picture of all {0} x {0} weights of both rules: {1} ms, to every "
-        "row "
-        "of them: {2} ms, by the clock, OpenGL left out. Aim for the coarse one: at most {3:g} ms: {4}.",
+        "row of them: {2} ms, by the clock, OpenGL left out. Aim for the coarse one: at most {3:g} ms: {4}.",
         bench.tokens, milliseconds(times.weights->coarse), milliseconds(times.weights->fine), aim_weights,
         met(times.weights->coarse <= aim_weights)));
   }
@@ -177,16 +172,6 @@ Json json_of(const UiBench& bench, const Circumstances& here, const Json& worksp
           {"workspaces", workspaces}};
 }
 
-struct Options {
-  std::string size = "1920x1080";
-  std::string tokens = "4096";
-  std::string channels = "128";
-  std::string frames = "240";
-  double patience = UiBench().patience;
-  std::optional<std::string> workspace;
-  std::optional<std::string> json;
-};
-
 /// The ids of all workspaces, or of the one that is asked for.
 std::vector<const char*> workspaces_asked(const std::optional<std::string>& asked) {
   std::vector<const char*> all;
@@ -199,17 +184,18 @@ std::vector<const char*> workspaces_asked(const std::optional<std::string>& aske
       fmt::format("--workspace is \"{}\"; expected one of: {}", shown(*asked), fmt::join(all, ", ")));
 }
 
-int measure(const Options& options, const Console& console) {
+int measure(const CommandOptions& options, const Console& console) {
   UiBench bench;
-  std::tie(bench.width, bench.height) = parse_size(options.size);
-  bench.tokens = parse_count(options.tokens, "--tokens", 3, most_preset_tokens);
-  bench.channels = parse_count(options.channels, "--channels", 1, most_preset_channels);
-  bench.frames = static_cast<int>(parse_count(options.frames, "--frames", 1, 100'000));
-  bench.patience = options.patience;
-  const std::vector<const char*> measured = workspaces_asked(options.workspace);
+  std::tie(bench.width, bench.height) = parse_size(options["--size"]);
+  bench.tokens = parse_count(options["--tokens"], "--tokens", 3, most_preset_tokens);
+  bench.channels = parse_count(options["--channels"], "--channels", 1, most_preset_channels);
+  bench.frames = static_cast<int>(parse_count(options["--frames"], "--frames", 1, 100'000));
+  bench.patience = options.as_number("--patience");
+  const std::vector<const char*> measured = workspaces_asked(options.if_given("--workspace"));
   bench.dragged_tokens = std::min(bench.dragged_tokens, bench.tokens);
   bench.dragged_channels = std::min(bench.dragged_channels, bench.channels);
-  if (options.json) writable_target(*options.json);  // before the work is done
+  const std::optional<std::string> json = options.if_given("--json");
+  if (json) writable_target(*json);  // before the work is done
   Circumstances here{.processor = processor_name(), .date = present_date()};
   console.out << fmt::format("{}; Gated DeltaNet, {} x {} pixels, fonts at scale 1\n", text_of(here),
                              bench.width, bench.height);
@@ -220,36 +206,30 @@ int measure(const Options& options, const Console& console) {
     console.out << '\n' << text_of(bench, times) << std::flush;
     found.push_back(json_of(bench, times));
   }
-  if (options.json) {
-    const std::string text = json_of(bench, here, found).dump(2) + '\n';
-    replace_file(*options.json, std::as_bytes(std::span(text)));
-  }
+  if (json) write_text(*json, json_of(bench, here, found).dump(2) + '\n');
   return exit_done;
 }
 
 }  // namespace
 
-CliCommand bench_command(std::function<StartTimes()> start) {
-  return [start](CommandOptions command, Console console) -> Task {
-    const auto options = std::make_shared<Options>();
-    const CommandOptions first =
-        command.subcommand("start", "How long a window takes to its first frame; opens one");
-    CommandOptions ui = command.subcommand("ui", "What a frame of the window takes, drawn without a display");
-    ui.option("--size", options->size, "pixels, WIDTHxHEIGHT");
-    ui.option("--tokens", options->tokens, "of the long sequence, 3 to 1000000");
-    ui.option("--channels", options->channels, "of its keys and values, 1 to 512");
-    ui.option("--frames", options->frames, "that are measured of each thing a person does");
-    ui.option("--patience", options->patience, 0, 3600,
-              "seconds for which what is looked at is waited for before its frames are measured");
-    ui.option("--workspace", options->workspace, "step, learn, … alone");
-    ui.option("--json", options->json, "write the figures into this file, too");
-    return [options, first, start, console] {
-      if (!first.was_given()) return measure(*options, console);
-      const StartTimes times = start();
-      console.out << text_of(Circumstances{.processor = processor_name(), .date = present_date()}) << "\n\n"
-                  << text_of(times);
-      return static_cast<int>(exit_done);
-    };
+Task add_window_bench(CommandOptions command, Console console) {
+  const CommandOptions start =
+      command.subcommand("start", "How long a window takes to its first frame; opens one");
+  CommandOptions ui = command.subcommand("ui", "What a frame of the window takes, drawn without a display");
+  ui.option("--size", "pixels, WIDTHxHEIGHT", "1920x1080");
+  ui.option("--tokens", "of the long sequence, 3 to 1000000", "4096");
+  ui.option("--channels", "of its keys and values, 1 to 512", "128");
+  ui.option("--frames", "that are measured of each thing a person does", "240");
+  ui.number("--patience", "seconds for which what is looked at is waited for before its frames are measured",
+            UiBench().patience, 0, 3600);
+  ui.option("--workspace", "step, learn, … alone");
+  ui.option("--json", "write the figures into this file, too");
+  return [ui, start, console] {
+    if (!start.was_given()) return measure(ui, console);
+    const StartTimes times = time_start();
+    console.out << text_of(Circumstances{.processor = processor_name(), .date = present_date()}) << "\n\n"
+                << text_of(times);
+    return static_cast<int>(exit_done);
   };
 }
 

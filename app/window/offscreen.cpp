@@ -11,7 +11,6 @@
 #include <array>
 #include <vector>
 
-#include "app/gl/canvas.h"
 #include "core/base/error.h"
 
 namespace palimpsest {

@@ -3,7 +3,7 @@
 #include <functional>
 #include <memory>
 
-#include "app/gl/image.h"
+#include "app/gl/canvas.h"
 
 namespace palimpsest {
 

@@ -1,6 +1,5 @@
 #include "app/window/ui_bench.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 #include <algorithm>
 #include <cfloat>
@@ -14,6 +13,7 @@
 
 #include "app/scene/parts.h"
 #include "app/session/presets.h"
+#include "app/session/scales.h"
 #include "app/studio/application.h"
 #include "app/views/attend.h"
 #include "app/window/offscreen.h"
@@ -35,15 +35,6 @@ double process_began() {
   fields >> ticks;
   return 1e3 * ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
-
-}  // namespace
-
-StartMoment start_moment() {
-  static const double began = process_began();
-  return {clock_milliseconds(CLOCK_BOOTTIME) - began, clock_milliseconds(CLOCK_THREAD_CPUTIME_ID)};
-}
-
-namespace {
 
 using Clock = std::chrono::steady_clock;
 
@@ -114,7 +105,7 @@ FramesOf frames_of(const std::string& form, const std::string& what, const std::
   const auto spread_of = [&](double FrameTime::*part) {
     std::vector<double> durations;
     for (const FrameTime& time : times) durations.push_back(time.*part);
-    return spread(std::move(durations));
+    return spread(durations);
   };
   return {form,
           what,
@@ -300,8 +291,8 @@ void drag_to_picture(Person& person, int changes, UiTimes& times) {
     person.await();
   }
   times.changes = durations.size();
-  times.slider = spread(std::move(durations));
-  times.slider_processor = spread(std::move(processor));
+  times.slider = spread(durations);
+  times.slider_processor = spread(processor);
 }
 
 /// From entering Attend, with the sequence open, to its pictures; nothing where there is no room for them.
@@ -334,14 +325,14 @@ std::optional<PictureTimes> weights_to_picture(Person& person, const UiBench& be
 
 }  // namespace
 
-Spread spread(std::vector<double> durations) {
-  if (durations.empty()) return {};
-  std::ranges::sort(durations);
-  const auto at = [&](double share) {
-    const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(durations.size())));
-    return durations[std::max<std::size_t>(rank, 1) - 1];
-  };
-  return {.median = at(0.5), .high = at(0.99), .worst = durations.back()};
+StartMoment start_moment() {
+  static const double began = process_began();
+  return {clock_milliseconds(CLOCK_BOOTTIME) - began, clock_milliseconds(CLOCK_THREAD_CPUTIME_ID)};
+}
+
+Spread spread(const std::vector<double>& durations) {
+  return {
+      .median = quantile(durations, 0.5), .high = quantile(durations, 0.99), .worst = quantile(durations, 1)};
 }
 
 UiTimes measure_ui(const UiBench& bench) {

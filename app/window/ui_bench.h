@@ -75,7 +75,7 @@ struct UiTimes {
 };
 
 /// The spread of `durations`; zeros of none.
-Spread spread(std::vector<double> durations);
+Spread spread(const std::vector<double>& durations);
 
 /// Draws the program off screen, as a window would, and measures its frames. Throws an Error when EGL offers
 /// no OpenGL, InputError when there is no such sequence.

@@ -14,8 +14,10 @@
 #include <exception>
 #include <limits>
 
-#include "app/gl/canvas.h"
-#include "app/window/pace.h"
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include "core/base/error.h"
 
 namespace palimpsest {
@@ -23,6 +25,18 @@ namespace {
 
 // How long a quiet window sleeps at most; a blinking text cursor sets the pace.
 constexpr double longest_sleep_seconds = 0.25;
+
+// Dear ImGui needs a few frames until a change has settled: sizes measured in one are used in the next.
+constexpr int frames_after_a_change = 3;
+
+/// Whether something under the pointer has words that come only once the pointer has rested.
+bool awaits_tooltip() {
+  const ImGuiContext& context = *ImGui::GetCurrentContext();
+  const ImGuiStyle& style = context.Style;
+  if (context.HoverItemDelayId == 0) return false;
+  return context.HoverItemDelayTimer < style.HoverDelayShort ||
+         context.MouseStationaryTimer < style.HoverStationaryDelay;
+}
 
 std::string last_glfw_error() {
   const char* description = nullptr;
@@ -62,7 +76,6 @@ GLFWwindow* create_window(const WindowOptions& options) {
   glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
   glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
   glfwWindowHint(GLFW_SAMPLES, 0);
-  glfwWindowHint(GLFW_VISIBLE, options.visible ? GLFW_TRUE : GLFW_FALSE);
   const auto [room_x, room_y] = room_on_monitor();
   const bool fills = options.width >= room_x || options.height >= room_y;
   glfwWindowHint(GLFW_MAXIMIZED, fills ? GLFW_TRUE : GLFW_FALSE);
@@ -75,6 +88,28 @@ GLFWwindow* create_window(const WindowOptions& options) {
 }
 
 }  // namespace
+
+void Pace::change() { frames_ = frames_after_a_change; }
+
+void Pace::drawn() {
+  if (frames_ > 0) --frames_;
+  if (awaits_tooltip()) change();
+}
+
+void keep_little_free_memory() {
+#ifdef __GLIBC__
+  // Larger blocks are the system's; a matrix of a short text is not.
+  constexpr int most = 4 << 20;
+  mallopt(M_TRIM_THRESHOLD, most);
+  mallopt(M_MMAP_THRESHOLD, most);
+#endif
+}
+
+void give_back_free_memory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
 
 struct Window::State {
   explicit State(const WindowOptions& options) : window(create_window(options), glfwDestroyWindow) {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/gl/image.h"
+#include "app/gl/canvas.h"
 
 namespace palimpsest {
 
@@ -17,7 +17,6 @@ struct WindowOptions {
   int width = 1600;   // in screen coordinates; less where the monitor has less room
   int height = 1000;  // in screen coordinates; less where the monitor has less room
   float scale = 0;    // size of the user interface; 0 takes the monitor's own scale
-  bool visible = true;
   bool vsync = true;  // off for tests, which want every frame at once
 };
 
@@ -71,5 +70,34 @@ class Window {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// When a window that nobody touches draws and when it sleeps: a few frames after everything that happened,
+/// and as long as Dear ImGui waits for something that only frames bring about.
+class Pace {
+ public:
+  /// Something happened.
+  void change();
+
+  /// A frame is to be drawn now.
+  bool wants_frame() const { return frames_ > 0; }
+
+  /// A frame was drawn in the current Dear ImGui context.
+  void drawn();
+
+  /// One more frame, for what changes by itself.
+  void once() { frames_ = frames_ > 0 ? frames_ : 1; }
+
+ private:
+  int frames_ = 0;
+};
+
+/// Lets the allocator keep no more than 4 MB free at the end of each thread's heap, from now on. By itself
+/// glibc keeps twice the largest block that was freed by then, up to 64 MB a thread, where
+/// give_back_free_memory() cannot reach it. Does nothing where the C library has no way to.
+void keep_little_free_memory();
+
+/// Gives the system back what the allocator keeps for later: tens of MB after a minute of dragging. Takes
+/// about a millisecond; does nothing where the C library has no way to.
+void give_back_free_memory();
 
 }  // namespace palimpsest

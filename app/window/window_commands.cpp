@@ -17,6 +17,7 @@
 #include "app/session/presets.h"
 #include "app/session/prove_questions.h"
 #include "app/session/races.h"
+#include "app/session/words.h"
 #include "app/studio/application.h"
 #include "app/studio/workspaces.h"
 #include "app/window/offscreen.h"
@@ -47,17 +48,14 @@ constexpr std::pair<const char*, const char*> look_options[] = {
     {"--fault", "put this mistake into the form (see verify --faults)"},
 };
 
-using Given = std::optional<std::string>;
-
 /// What was said there.
 struct Look {
-  std::map<std::string, Given, std::less<>> given = {};
+  std::map<std::string, std::string, std::less<>> given = {};
   std::vector<std::string> races = {};  // reports of bench
 
-  const Given& operator[](std::string_view name) const {
-    static const Given nothing;
-    const auto found = given.find(name);
-    return found == given.end() ? nothing : found->second;
+  std::optional<std::string> operator[](std::string_view name) const {
+    const std::string* const value = value_at(given, name);
+    return value ? std::optional(*value) : std::nullopt;
   }
 };
 
@@ -67,11 +65,18 @@ std::string known_values(std::string_view option) {
   return fmt::format("{}", fmt::join(workspaces() | std::views::transform(&Workspace::id), ", "));
 }
 
-void add_look(CommandOptions command, Look& look) {
-  for (const auto& [name, words] : look_options)
-    command.option(name, look.given[name], words ? words : known_values(name));
-  command.option("--race", look.races, "a report of bench, to be seen in Measure; may be given again",
-                 {.repeated = true, .one_at_a_time = true});
+void add_look(CommandOptions& command) {
+  for (const auto& [name, words] : look_options) command.option(name, words ? words : known_values(name));
+  command.list("--race", "a report of bench, to be seen in Measure; may be given again",
+               {.repeated = true, .one_at_a_time = true});
+}
+
+Look look_of(const CommandOptions& command) {
+  Look look{.races = command.all("--race")};
+  for (const auto& [name, words] : look_options) {
+    if (command.gave(name)) look.given[name] = command[name];
+  }
+  return look;
 }
 
 /// The scale that was asked for, or `standard`.
@@ -124,9 +129,7 @@ void dress(Application& application, const Look& look) {
 /// Whether nothing was asked for that says what is to be seen.
 bool asks_for_nothing(const Look& look) {
   return look.races.empty() && std::ranges::all_of(look.given, [](const auto& each) {
-           const bool is_how =
-               each.first == "--scale" || each.first == "--theme" || each.first == "--workspace";
-           return is_how || !each.second;
+           return each.first == "--scale" || each.first == "--theme" || each.first == "--workspace";
          });
 }
 
@@ -232,15 +235,8 @@ void open_page(Application& application, const std::string& page) {
                             {"commands", &Application::show_palette},  {"open", &Application::show_open},
                             {"places", &Application::show_places},     {"save", &Application::show_save},
                             {"presentation", &Application::presenting}};
-  std::string known;
-  for (const Page& one : pages) {
-    if (page == one.name) {
-      application.*one.shown = true;
-      return;
-    }
-    known += (known.empty() ? "" : ", ") + std::string(one.name);
-  }
-  throw InputError(fmt::format("--page is \"{}\"; expected one of: {}", page, known));
+  application.*
+      find_row(pages, page, &Page::name, fmt::format("--page is \"{}\"; expected one of", page)).shown = true;
 }
 
 struct TourStop {
@@ -309,60 +305,50 @@ void hold_cell(Application& application, const std::string& words) {
   application.pinned = CellFocus{made, row, column};
 }
 
-CliCommand render_command() {
-  return [](CommandOptions command, Console console) -> Task {
-    struct Options {
-      Look look;
-      std::optional<std::string> why;
-      std::string size = "1920x1080";
-      std::string output;
-      std::string tour;
-      std::string page;
-      std::string part;
-      bool text = false;
-    };
-    const auto options = std::make_shared<Options>();
-    add_look(command, options->look);
-    command.option("--why", options->why, "ROW,COLUMN: explain this cell of what the step makes");
-    command.option("--size", options->size, "pixels, WIDTHxHEIGHT");
-    command.option("--output", options->output, "the PNG to write");
-    command.option("--page", options->page,
-                   "what lies over it: data, keys, commands, open, save, places, presentation");
-    command.option("--part", options->part, "draw only this part, such as measure/side; --text names them");
-    command.flag("--text", options->text, "write what is shown as text, part by part");
-    command.option("--tour", options->tour, "write a tour of pictures into this folder");
-    return [options, console] {
-      if (!options->tour.empty()) {
-        render_tour(options->tour, console);
-        return static_cast<int>(exit_done);
-      }
-      if (options->output.empty() && !options->text)
-        throw InputError("render needs --output FILE.png, --text or --tour FOLDER");
-      const auto [width, height] = parse_size(options->size);
-      const float scale = scale_of(options->look, 1);
-      require_other_file(options->output, options->look["FILE"]);
-      require_other_file(options->output, options->look["--session"]);
-      require_other_file(options->output, options->look["--capture"]);
-      if (!options->output.empty()) writable_target(options->output);  // before the work is done
-      for (const std::string& race : options->look.races) require_other_file(options->output, race);
-      Application application;
-      prepare(application, options->look);
-      application.session.wait();
-      require(application.session.message().empty(), application.session);
-      if (const std::string& reason = application.session.left_device(); !reason.empty()) {
-        if (options->look["--device"]) throw Unsupported(reason);
-        tell(console, reason);
-      }
-      require_other_file(options->output, application.session.data().id);
-      require_form(application, options->look);
-      application.show_welcome = !options->look["--at"];
-      if (options->why) hold_cell(application, *options->why);
-      if (!options->page.empty()) open_page(application, options->page);
-      render_to(application, width, height, scale,
-                {options->output, options->part, options->text ? &console.out : nullptr});
-      return static_cast<int>(exit_done);
-    };
-  };
+int render(const CommandOptions& options, const Console& console) {
+  if (!options["--tour"].empty()) {
+    render_tour(options["--tour"], console);
+    return exit_done;
+  }
+  const std::string& output = options["--output"];
+  const bool in_words = options.is_set("--text");
+  if (output.empty() && !in_words)
+    throw InputError("render needs --output FILE.png, --text or --tour FOLDER");
+  const auto [width, height] = parse_size(options["--size"]);
+  const Look look = look_of(options);
+  const float scale = scale_of(look, 1);
+  for (const char* const source : {"FILE", "--session", "--capture"})
+    require_other_file(output, look[source]);
+  if (!output.empty()) writable_target(output);  // before the work is done
+  for (const std::string& race : look.races) require_other_file(output, race);
+  Application application;
+  prepare(application, look);
+  application.session.wait();
+  require(application.session.message().empty(), application.session);
+  if (const std::string& reason = application.session.left_device(); !reason.empty()) {
+    if (look["--device"]) throw Unsupported(reason);
+    tell(console, reason);
+  }
+  require_other_file(output, application.session.data().id);
+  require_form(application, look);
+  application.show_welcome = !look["--at"];
+  if (options.gave("--why")) hold_cell(application, options["--why"]);
+  if (!options["--page"].empty()) open_page(application, options["--page"]);
+  render_to(application, width, height, scale,
+            {output, options["--part"], in_words ? &console.out : nullptr});
+  return exit_done;
+}
+
+Task add_render(CommandOptions command, Console console) {
+  add_look(command);
+  command.option("--why", "ROW,COLUMN: explain this cell of what the step makes");
+  command.option("--size", "pixels, WIDTHxHEIGHT", "1920x1080");
+  command.option("--output", "the PNG to write");
+  command.option("--page", "what lies over it: data, keys, commands, open, save, places, presentation");
+  command.option("--part", "draw only this part, such as measure/side; --text names them");
+  command.flag("--text", "write what is shown as text, part by part");
+  command.option("--tour", "write a tour of pictures into this folder");
+  return [command, console] { return render(command, console); };
 }
 
 /// What is to be kept of a window. The layout is asked for when Dear ImGui says that it may have changed;
@@ -458,14 +444,11 @@ void show_window(const Look& look, StartTimes* times = nullptr) {
   last.keep(application.session, true);
 }
 
-CliCommand window_command() {
-  return [](CommandOptions command, Console) -> Task {
-    const auto look = std::make_shared<Look>();
-    add_look(command, *look);
-    return [look] {
-      show_window(*look);
-      return static_cast<int>(exit_done);
-    };
+Task add_window(CommandOptions command, Console) {
+  add_look(command);
+  return [command] {
+    show_window(look_of(command));
+    return static_cast<int>(exit_done);
   };
 }
 
@@ -480,20 +463,17 @@ void draw_race(const RaceReport& report, const std::string& file) {
   render_to(application, 1920, 1080, 1, {.output = file});
 }
 
-/// Opens a window as a start without anything else does.
+}  // namespace
+
 StartTimes time_start() {
   StartTimes times;
   show_window({}, &times);
   return times;
 }
 
-}  // namespace
-
 WindowCommands window_commands() {
-  return {.window = window_command(),
-          .render = render_command(),
-          .bench = bench_command(time_start),
-          .picture_of_race = draw_race};
+  return {
+      .window = add_window, .render = add_render, .bench = add_window_bench, .picture_of_race = draw_race};
 }
 
 }  // namespace palimpsest

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <functional>
-
 #include "app/commands/command_line.h"
 #include "app/window/ui_bench.h"
 
@@ -11,7 +9,10 @@ namespace palimpsest {
 /// `bench`, which measures it.
 WindowCommands window_commands();
 
-/// `palimpsest bench ui` and `palimpsest bench start`, which opens a window by `start`.
-CliCommand bench_command(std::function<StartTimes()> start);
+/// `palimpsest bench ui` and `palimpsest bench start`.
+Task add_window_bench(CommandOptions command, Console console);
+
+/// Opens a window as a start without anything else does, and says when what was done.
+StartTimes time_start();
 
 }  // namespace palimpsest

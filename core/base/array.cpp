@@ -39,6 +39,12 @@ double Array::operator[](Index flat) const {
 
 std::string to_string(const std::vector<Index>& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
 
+std::vector<Index> index_of(const std::vector<Index>& shape, Index flat) {
+  std::vector<Index> index(shape.size());
+  for (std::size_t axis = shape.size(); axis-- > 0; flat /= shape[axis]) index[axis] = flat % shape[axis];
+  return index;
+}
+
 MatrixView::MatrixView(const Array& array, Index offset, Index rows, Index columns, Index row_stride)
     : array_(&array), offset_(offset), rows_(rows), columns_(columns), row_stride_(row_stride) {
   assert(rows == 0 || columns == 0 || offset + (rows - 1) * row_stride + columns <= array.size());

@@ -1,10 +1,7 @@
 #pragma once
 
 #include <map>
-#include <string>
-#include <utility>
 #include <variant>
-#include <vector>
 
 #include "core/base/matrix.h"
 
@@ -33,6 +30,9 @@ using Arrays = std::map<std::string, Array, std::less<>>;
 
 /// "[105, 4, 64]": a shape as messages and panels write it.
 std::string to_string(const std::vector<Index>& shape);
+
+/// Where the flat element `flat` of an array of this shape lies.
+std::vector<Index> index_of(const std::vector<Index>& shape, Index flat);
 
 /// A [rows, columns] window into an Array, not copied: one head of one batch.
 /// Column stride is 1; consecutive rows lie row_stride elements apart. The array must outlive the view.

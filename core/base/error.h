@@ -1,6 +1,7 @@
 #pragma once
 
 #include <stdexcept>
+#include <stop_token>
 
 namespace palimpsest {
 
@@ -27,5 +28,10 @@ class Cancelled : public Error {
  public:
   Cancelled() : Error("cancelled") {}
 };
+
+/// Throws Cancelled where somebody has asked to stop.
+inline void stop_if_asked(const std::stop_token& stop) {
+  if (stop.stop_requested()) throw Cancelled();
+}
 
 }  // namespace palimpsest

@@ -2,10 +2,9 @@
 
 #include <functional>
 #include <type_traits>
-#include <vector>
 
+#include "core/base/error.h"
 #include "core/base/matrix.h"
-#include "core/base/stop.h"
 
 namespace palimpsest {
 

@@ -3,9 +3,7 @@
 #include <cctype>
 #include <map>
 #include <memory>
-#include <string>
 #include <string_view>
-#include <utility>
 
 #include "core/base/matrix.h"
 

@@ -2,21 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <limits>
 #include <set>
-#include <type_traits>
-#include <utility>
-#include <variant>
-#include <vector>
 
-#include "core/base/error.h"
 #include "core/base/parallel_for.h"
 #include "core/base/random_numbers.h"
 #include "core/rules/inner_problem.h"
-#include "core/rules/rule.h"
 
 namespace palimpsest {
 

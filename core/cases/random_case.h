@@ -1,10 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <string_view>
 
-#include "core/base/array.h"
 #include "core/contract/output.h"
 #include "core/contract/variant.h"
 

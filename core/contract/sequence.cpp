@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "core/base/error.h"
 
@@ -50,16 +49,6 @@ Matrix<double> square(const MatrixView& given) {
 }
 
 namespace {
-
-/// "[17, 2]": where flat element `flat` of an array of this shape lies.
-std::string index_of(const std::vector<Index>& shape, Index flat) {
-  std::vector<Index> index(shape.size());
-  for (std::size_t axis = shape.size(); axis-- > 0;) {
-    index[axis] = flat % shape[axis];
-    flat /= shape[axis];
-  }
-  return to_string(index);
-}
 
 constexpr double rounding = 1e-6;  // of a matrix stored as f32, relative to its largest element
 
@@ -288,7 +277,7 @@ struct Binder {
     for (Index flat = 0; flat < array.size(); ++flat) {
       if (fits(array[flat])) continue;
       throw InputError(fmt::format("array \"{}\": index {} is {}; expected {}", entry.name,
-                                   index_of(array.shape, flat), array[flat],
+                                   to_string(index_of(array.shape, flat)), array[flat],
                                    is_log ? "log alpha in [-inf, 0]" : describe(entry.input.range)));
     }
   }

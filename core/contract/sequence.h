@@ -1,13 +1,5 @@
 #pragma once
 
-#include <map>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "core/base/array.h"
-#include "core/base/matrix.h"
 #include "core/contract/variant.h"
 
 namespace palimpsest {

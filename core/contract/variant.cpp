@@ -85,15 +85,24 @@ std::vector<std::string> states_of(const Variant& variant, const Settings& setti
 }
 
 std::vector<StateSet> state_sets(const Variant& variant) {
+  const auto set_of = [&](std::string when, const Settings& settings) {
+    StateSet set{std::move(when)};
+    const std::vector<std::string> names = states_of(variant, settings);
+    for (const std::string& name : names) {
+      const std::string initial = initial_name(variant, settings, name);
+      const auto input = std::ranges::find(variant.inputs, initial, &Input::name);
+      set.states.push_back({name, initial, final_name(names.size(), name),
+                            input == variant.inputs.end() ? std::vector<std::string>{} : input->shape});
+    }
+    return set;
+  };
   const auto conditional =
       std::ranges::find_if(variant.states, [](const State& state) { return !state.when.options.empty(); });
-  if (conditional == variant.states.end()) return {{"", states_of(variant, {})}};
+  if (conditional == variant.states.end()) return {set_of("", {})};
   const std::string& name = conditional->when.options.front();
   std::vector<StateSet> sets;
-  for (const std::string& value : std::ranges::find(variant.options, name, &Option::name)->values) {
-    const Settings settings{.options = {{name, value}}};
-    sets.push_back({fmt::format("{}={}", name, value), states_of(variant, settings)});
-  }
+  for (const std::string& value : std::ranges::find(variant.options, name, &Option::name)->values)
+    sets.push_back(set_of(fmt::format("{}={}", name, value), {.options = {{name, value}}}));
   return sets;
 }
 
@@ -187,20 +196,6 @@ std::string initial_name(const Variant& variant, const Settings& settings, std::
   if (std::ranges::find(variant.inputs, state, &Input::name) != variant.inputs.end())
     return std::string(state);
   return states_of(variant, settings).size() == 1 ? "initial_state" : fmt::format("initial_{}", state);
-}
-
-std::vector<StateArray> state_arrays(const Variant& variant, const StateSet& set) {
-  Settings settings;
-  if (const std::size_t equals = set.when.find('='); equals != std::string::npos)
-    settings.options[set.when.substr(0, equals)] = set.when.substr(equals + 1);
-  std::vector<StateArray> arrays;
-  for (const std::string& state : set.names) {
-    const std::string initial = initial_name(variant, settings, state);
-    const auto input = std::ranges::find(variant.inputs, initial, &Input::name);
-    arrays.push_back({state, initial, final_name(set.names.size(), state),
-                      input == variant.inputs.end() ? std::vector<std::string>{} : input->shape});
-  }
-  return arrays;
 }
 
 std::string final_name(std::size_t count, std::string_view state) {

@@ -1,15 +1,6 @@
 #pragma once
 
-#include <functional>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "core/base/array.h"
-#include "core/base/matrix.h"
 #include "core/formula/expression.h"
 
 namespace palimpsest {
@@ -197,15 +188,6 @@ std::vector<std::string> array_names(const Variant& variant);
 /// (see bind()).
 Settings resolve(const Variant& variant, const Settings& given);
 
-/// The states of a variant for one value of the option that decides on them.
-struct StateSet {
-  std::string when;  // "layer_norm=true"; empty if no option decides
-  std::vector<std::string> names;
-};
-
-/// Every set of states that a variant may hand on.
-std::vector<StateSet> state_sets(const Variant& variant);
-
 /// Where files hold a state of a variant.
 struct StateArray {
   std::string state;               // "S"
@@ -214,8 +196,14 @@ struct StateArray {
   std::vector<std::string> shape;  // axes as in Input::shape
 };
 
-/// The arrays of the states in `set`, in their order.
-std::vector<StateArray> state_arrays(const Variant& variant, const StateSet& set);
+/// The states of a variant for one value of the option that decides on them.
+struct StateSet {
+  std::string when;  // "layer_norm=true"; empty if no option decides
+  std::vector<StateArray> states = {};
+};
+
+/// Every set of states that a variant may hand on.
+std::vector<StateSet> state_sets(const Variant& variant);
 
 /// The name of the initial state in a file: initial_state where there is one state with these settings, else
 /// initial_NAME; NAME alone where the rule starts from given weights.

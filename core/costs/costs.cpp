@@ -1,7 +1,5 @@
 #include "core/costs/costs.h"
 
-#include <algorithm>
-
 #include "core/operator/blocks.h"
 
 namespace palimpsest {
@@ -117,18 +115,6 @@ Work recurrent_work(double k, double v) {
   return work;
 }
 
-Work chunk_work(double L, double k, double v, double steps) {
-  const double pairs = L * (L + 1) / 2;
-  // The diagonals that precondition, then every step: all matrices of the chunk times one vector each, and
-  // two inner products and three sums of vectors.
-  Work work = {.products = L * k + L * L * k, .seen = L * k + pairs * k};
-  const double step = 2 * L * k * k + 2 * L * k;
-  work += {.products = steps * (step + 2 * L * L * k),
-           .seen = steps * (step + 2 * pairs * k),
-           .multiplications = 6 * L * k + L + steps * (5 * L * k + L * L)};
-  return work + read_work(L, k, v);
-}
-
 Work parallel_work(double L, double k, double v) {
   Work token = Work::product(k, 1, k) + solve_work(k, 1);
   token += {.multiplications = k + k * k};
@@ -139,7 +125,7 @@ Work parallel_work(double L, double k, double v) {
 
 Work mesanet_work(double L, double k, double v, double steps, Form form) {
   if (form == Form::recurrent) return recurrent_work(k, v);
-  return form == Form::chunkwise ? chunk_work(L, k, v, steps) : parallel_work(L, k, v);
+  return form == Form::chunkwise ? mesanet_chunk_work(L, k, v, steps) : parallel_work(L, k, v);
 }
 
 /// The gains of L keys and P after them: by Sherman and Morrison, or (parallel) one solve for each key with
@@ -238,8 +224,16 @@ Work mamba_cost(const Sequence& sequence, Form form, Index chunk_size) {
   return all_blocks(form, sequence.tokens, chunk_size, exact);
 }
 
-Work mesanet_chunk_work(double tokens, double dk, double dv, double steps) {
-  return chunk_work(tokens, dk, dv, steps);
+Work mesanet_chunk_work(double L, double k, double v, double steps) {
+  const double pairs = L * (L + 1) / 2;
+  // The diagonals that precondition, then every step: all matrices of the chunk times one vector each, and
+  // two inner products and three sums of vectors.
+  Work work = {.products = L * k + L * L * k, .seen = L * k + pairs * k};
+  const double step = 2 * L * k * k + 2 * L * k;
+  work += {.products = steps * (step + 2 * L * L * k),
+           .seen = steps * (step + 2 * pairs * k),
+           .multiplications = 6 * L * k + L + steps * (5 * L * k + L * L)};
+  return work + read_work(L, k, v);
 }
 
 Work mesanet_cost(const Sequence& sequence, Form form, Index chunk_size) {

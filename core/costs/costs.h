@@ -1,8 +1,5 @@
 #pragma once
 
-#include <vector>
-
-#include "core/contract/sequence.h"
 #include "core/engines/inner_network.h"
 #include "core/operator/program.h"
 #include "core/operator/work.h"
@@ -45,8 +42,8 @@ Work mamba_cost(const Sequence& sequence, Form form, Index chunk_size);
 /// numbers; counted with J = d_k, after which they are exact but for rounding.
 Work mesanet_cost(const Sequence& sequence, Form form, Index chunk_size);
 
-/// The work of mesanet's chunk of these many tokens with so many steps.
-Work mesanet_chunk_work(double tokens, double dk, double dv, double steps);
+/// The work of mesanet's chunk of L tokens with so many steps.
+Work mesanet_chunk_work(double L, double k, double v, double steps);
 
 /// core/variants/rls: a gain per key, then the row program that writes along them.
 Work least_squares_cost(const Sequence& sequence, Form form, Index chunk_size);

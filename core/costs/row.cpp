@@ -1,7 +1,5 @@
 #include "core/costs/costs.h"
 
-#include <algorithm>
-
 #include "core/engines/chunk_decays.h"
 
 namespace palimpsest {

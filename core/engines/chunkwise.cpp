@@ -1,13 +1,343 @@
 #include "core/engines/row_engines.h"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
 #include "core/engines/chunk_decays.h"
+#include "core/numbers/exponential.h"
 
 namespace palimpsest {
 
 namespace {
+
+/// Multiplies row i by factor_i: [L, 1] one number a row, [L, K] one a channel.
+template <class Scalar>
+Matrix<Scalar> scale_rows(const Matrix<Scalar>& X, const Matrix<Scalar>& factor) {
+  if (factor.cols() == 1 && X.cols() != 1) return (X.array().colwise() * factor.col(0).array()).matrix();
+  return X.cwiseProduct(factor);
+}
+
+template <class Scalar>
+Matrix<Scalar> as_row(const std::vector<double>& sight) {
+  Matrix<Scalar> row(1, static_cast<Index>(sight.size()));
+  for (std::size_t i = 0; i < sight.size(); ++i)
+    row(0, static_cast<Index>(i)) = static_cast<Scalar>(sight[i]);
+  return row;
+}
+
+/// The decays inside one chunk of L rows, spec 2.1: only running products (or, with log gates, running sums),
+/// so exact zeros are legal and nothing overflows. A reader sees the state after so many decays and writes.
+template <class Scalar>
+class ChunkDecay {
+ public:
+  ChunkDecay(const Structure& structure, const Matrix<Scalar>& gate) : structure_(structure), gate_(gate) {
+    if (structure.decay == Decay::none) return;
+    const Index L = gate.rows();
+    const bool logs = structure.gates_are_logs;
+
+    cumulative_ = gate;
+    remaining_ = Matrix<Scalar>::Constant(L, gate.cols(), logs ? Scalar(0) : Scalar(1));
+    for (Index i = 1; i < L; ++i) {
+      const Index j = L - 1 - i;
+      if (logs) {
+        cumulative_.row(i) += cumulative_.row(i - 1);
+        remaining_.row(j) = remaining_.row(j + 1) + gate.row(j + 1);
+      } else {
+        cumulative_.row(i) = cumulative_.row(i).cwiseProduct(cumulative_.row(i - 1));
+        remaining_.row(j) = remaining_.row(j + 1).cwiseProduct(gate.row(j + 1));
+      }
+    }
+    if (logs) {
+      cumulative_ = exponential(cumulative_.array()).matrix();
+      remaining_ = exponential(remaining_.array()).matrix();
+    }
+
+    if (structure.decay == Decay::scalar) {
+      mask_ = Matrix<Scalar>::Zero(L, L);
+      for (Index i = 0; i < L; ++i) {
+        if (i > 0 && logs) mask_.row(i).head(i) = mask_.row(i - 1).head(i).array() + gate(i, 0);
+        if (i > 0 && !logs) mask_.row(i).head(i) = mask_.row(i - 1).head(i) * gate(i, 0);
+        mask_(i, i) = logs ? Scalar(0) : Scalar(1);
+      }
+      if (logs) {
+        for (Index i = 0; i < L; ++i)
+          mask_.row(i).head(i + 1) = exponential(mask_.row(i).head(i + 1).array());
+      }
+    }
+  }
+
+  /// [L, L]: alpha_{j+1:i} for j <= i, 0 above: what is left of write j after row i. Scalar decay only.
+  const Matrix<Scalar>& mask() const { return mask_; }
+
+  /// alpha_{1:i}: [L, 1] or [L, K].
+  const Matrix<Scalar>& cumulative() const { return cumulative_; }
+
+  /// alpha_{j+1:L}: [L, 1] or [L, K].
+  const Matrix<Scalar>& remaining() const { return remaining_; }
+
+  /// Scores Z_sj = sum_d X_sd Y_jd alpha_{j+1:decays(s),d} for the writes j that reader s sees, else 0.
+  /// X: [R, K], Y: [L, K]; [R, L].
+  Matrix<Scalar> scores(const Matrix<Scalar>& X, std::span<const Reader> readers,
+                        const Matrix<Scalar>& Y) const {
+    if (structure_.decay == Decay::key) return key_scores(X, readers, Y);
+    Matrix<Scalar> Z = X * Y.transpose();
+    for (Index s = 0; s < Z.rows(); ++s) {
+      const auto& [decays, writes, sight] = readers[static_cast<std::size_t>(s)];
+      if (structure_.decay == Decay::scalar && decays > 0) Z.row(s).array() *= mask_.row(decays - 1).array();
+      Z.row(s).tail(Z.cols() - writes).setZero();
+    }
+    return Z;
+  }
+
+  /// Row s decayed from the chunk's start to its reader: alpha_{1:decays(s)} o X_s. X: [R, K].
+  Matrix<Scalar> from_start(const Matrix<Scalar>& X, std::span<const Reader> readers) const {
+    if (structure_.decay == Decay::none) return X;
+    Matrix<Scalar> decayed = X;
+    for (Index s = 0; s < X.rows(); ++s) {
+      const Index decays = readers[static_cast<std::size_t>(s)].decays;
+      if (decays == 0) continue;
+      if (structure_.decay == Decay::scalar)
+        decayed.row(s) *= cumulative_(decays - 1, 0);
+      else
+        decayed.row(s).array() *= cumulative_.row(decays - 1).array();
+    }
+    return decayed;
+  }
+
+  /// Row j decayed from its write to the chunk's end: alpha_{j+1:L} o Y_j. Y: [L, K].
+  Matrix<Scalar> to_end(const Matrix<Scalar>& Y) const {
+    return structure_.decay == Decay::none ? Y : scale_rows(Y, remaining_);
+  }
+
+  /// The state decayed over the whole chunk: alpha_{1:L} o S. S: [K, V].
+  Matrix<Scalar> over_chunk(const Matrix<Scalar>& S) const {
+    const Index last = cumulative_.rows() - 1;
+    if (structure_.decay == Decay::none || last < 0) return S;
+    if (structure_.decay == Decay::scalar) return S * cumulative_(last, 0);
+    return (S.array().colwise() * cumulative_.row(last).transpose().array()).matrix();
+  }
+
+ private:
+  /// Spec 2.1: pairs inside a sub-chunk directly, pairs across its start sigma as (prefix from sigma to i)
+  /// times (suffix from j to sigma), a matrix product.
+  Matrix<Scalar> key_scores(const Matrix<Scalar>& X, std::span<const Reader> readers,
+                            const Matrix<Scalar>& Y) const {
+    const Index L = gate_.rows();
+    const Index K = X.cols();
+    const bool logs = structure_.gates_are_logs;
+    using Row = Eigen::Array<Scalar, 1, Eigen::Dynamic>;
+    const Scalar neutral = logs ? Scalar(0) : Scalar(1);
+    const auto combine = [&](auto&& rows, const auto& factor) {  // decay some rows by one more factor
+      if (logs)
+        rows.rowwise() += factor;
+      else
+        rows.rowwise() *= factor;
+    };
+    const auto decayed = [&](const auto& values, const auto& weights) -> Matrix<Scalar> {
+      if (logs) return (values.array() * exponential(weights)).matrix();
+      return (values.array() * weights).matrix();
+    };
+    std::vector<std::vector<Index>> readers_after(static_cast<std::size_t>(L) + 1);  // so many decays
+    for (std::size_t s = 0; s < readers.size(); ++s)
+      readers_after[static_cast<std::size_t>(readers[s].decays)].push_back(static_cast<Index>(s));
+
+    Matrix<Scalar> Z = Matrix<Scalar>::Zero(X.rows(), L);
+    // weight row j: the decay from write j to the start of the present sub-chunk
+    Eigen::Array<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> weight(L, K);
+    for (Index start = 0; start < L; start += sub_chunk_size) {
+      const Index end = std::min(start + sub_chunk_size, L);
+      Row prefix = Row::Constant(K, neutral);
+      std::vector<Index> inside;  // the readers of this sub-chunk
+      std::vector<Row> prefixed;  // their vectors, decayed from its start
+      for (Index i = start; i < end; ++i) {
+        const Row factor = gate_.row(i).array();
+        if (logs)
+          prefix += factor;
+        else
+          prefix *= factor;
+        if (i > start) combine(weight.middleRows(start, i - start), factor);
+        weight.row(i) = neutral;
+        const Index writes = i - start + 1;
+        for (const Index s : readers_after[static_cast<std::size_t>(i) + 1]) {
+          inside.push_back(s);
+          prefixed.push_back(decayed(X.row(s), prefix).array());
+          Z.row(s).segment(start, writes).noalias() =
+              X.row(s) * decayed(Y.middleRows(start, writes), weight.middleRows(start, writes)).transpose();
+        }
+      }
+      if (start > 0) {
+        Matrix<Scalar> X_prefixed(static_cast<Index>(inside.size()), K);
+        for (std::size_t i = 0; i < inside.size(); ++i)
+          X_prefixed.row(static_cast<Index>(i)) = prefixed[i].matrix();
+        const Matrix<Scalar> across =
+            X_prefixed * decayed(Y.topRows(start), weight.topRows(start)).transpose();
+        for (std::size_t i = 0; i < inside.size(); ++i)
+          Z.row(inside[i]).head(start) = across.row(static_cast<Index>(i));
+        combine(weight.topRows(start), prefix);
+      }
+    }
+    for (Index s = 0; s < Z.rows(); ++s)
+      Z.row(s).tail(L - readers[static_cast<std::size_t>(s)].writes).setZero();
+    return Z;
+  }
+
+  Structure structure_;
+  Matrix<Scalar> gate_;
+  Matrix<Scalar> mask_;
+  Matrix<Scalar> cumulative_;
+  Matrix<Scalar> remaining_;
+};
+
+/// What ChunkDecay is for one state, for a state in parts (spec 1.1 eq. U', 3.9): how a write of one chunk of
+/// L rows reaches a later reader through the transitions between them. Running products of [p, p] matrices
+/// only.
+template <class Scalar>
+class ChunkParts {
+ public:
+  explicit ChunkParts(const Program<Scalar>& program) {
+    const Index L = program.rows();
+    const Index p = program.structure.part_count();
+    since_write_.push_back(Matrix<Scalar>::Zero(L, p));
+    from_start_.push_back(Matrix<Scalar>::Identity(p, p));
+    for (Index i = 0; i < L; ++i) {
+      const Matrix<Scalar> T = program.transition_of(i);
+      Matrix<Scalar> since_write = since_write_.back() * T.transpose();
+      since_write.row(i) = program.inject.row(i);
+      since_write_.push_back(std::move(since_write));
+      from_start_.push_back(T * from_start_.back());
+    }
+    to_end_ = since_write_.back();
+  }
+
+  /// [R, L]: h_s^T T_{decays(s)} .. T_{j+2} c_j, the weight of write j for reader s; 0 where it is not seen.
+  Matrix<Scalar> mask(std::span<const Reader> readers) const {
+    const Index L = to_end_.rows();
+    Matrix<Scalar> G = Matrix<Scalar>::Zero(static_cast<Index>(readers.size()), L);
+    for (std::size_t s = 0; s < readers.size(); ++s) {
+      const auto& [decays, writes, sight] = readers[s];
+      const auto since_write = since_write_[static_cast<std::size_t>(decays)].topRows(writes);
+      G.row(static_cast<Index>(s)).head(writes) = as_row<Scalar>(sight) * since_write.transpose();
+    }
+    return G;
+  }
+
+  /// [R, p]: h_s^T T_{decays(s)} .. T_1, the weight of every part carried in.
+  Matrix<Scalar> weights_from_start(std::span<const Reader> readers) const {
+    Matrix<Scalar> weights(static_cast<Index>(readers.size()), to_end_.cols());
+    for (std::size_t s = 0; s < readers.size(); ++s) {
+      weights.row(static_cast<Index>(s)) =
+          as_row<Scalar>(readers[s].sight) * from_start_[static_cast<std::size_t>(readers[s].decays)];
+    }
+    return weights;
+  }
+
+  /// [L, p]: T_L .. T_{j+2} c_j, where write j ends up.
+  const Matrix<Scalar>& weights_to_end() const { return to_end_; }
+
+  /// [p, p]: T_L .. T_1.
+  const Matrix<Scalar>& total() const { return from_start_.back(); }
+
+  /// As ChunkDecay's. Vectors are spread over the parts: [R, p K], so that they meet the whole state.
+  Matrix<Scalar> scores(const Matrix<Scalar>& X, std::span<const Reader> readers,
+                        const Matrix<Scalar>& Y) const {
+    return (X * Y.transpose()).cwiseProduct(mask(readers));
+  }
+  Matrix<Scalar> from_start(const Matrix<Scalar>& X, std::span<const Reader> readers) const {
+    return spread(weights_from_start(readers), X);
+  }
+  Matrix<Scalar> to_end(const Matrix<Scalar>& Y) const { return spread(to_end_, Y); }
+  Matrix<Scalar> over_chunk(const Matrix<Scalar>& S) const { return mixed(total(), S); }
+
+ private:
+  std::vector<Matrix<Scalar>> since_write_;  // [L + 1] of [L, p]: T_i .. T_{j+2} c_j after i rows
+  std::vector<Matrix<Scalar>> from_start_;   // [L + 1] of [p, p]: T_i .. T_1
+  Matrix<Scalar> to_end_;
+};
+
+/// Decays of the value channels inside one chunk of L rows, spec 2.5: every channel has its own mask, so what
+/// was written is faded row after row by running products; nothing is divided. Without value decay every
+/// function gives back what it gets.
+template <class Scalar>
+class ChunkValueDecay {
+ public:
+  ChunkValueDecay(const Structure& structure, const Matrix<Scalar>& mu)
+      : exists_(structure.value_decay), mu_(mu) {
+    if (!exists_) return;
+    const Index L = mu.rows();
+    cumulative_ = mu;
+    remaining_ = Matrix<Scalar>::Ones(L, mu.cols());
+    for (Index i = 1; i < L; ++i) {
+      const Index j = L - 1 - i;
+      cumulative_.row(i) = cumulative_.row(i).cwiseProduct(cumulative_.row(i - 1));
+      remaining_.row(j) = remaining_.row(j + 1).cwiseProduct(mu.row(j + 1));
+    }
+  }
+
+  /// mu_{1:i} o X_s for the reads X [R, V] of the carried state; read s comes after i = after[s] rows.
+  Matrix<Scalar> from_start(const Matrix<Scalar>& X, std::span<const Index> after) const {
+    if (!exists_) return X;
+    Matrix<Scalar> faded = X;
+    for (Index s = 0; s < X.rows(); ++s) {
+      const Index rows = after[static_cast<std::size_t>(s)];
+      if (rows > 0) faded.row(s) = faded.row(s).cwiseProduct(cumulative_.row(rows - 1));
+    }
+    return faded;
+  }
+
+  /// Row j faded from its write to the chunk's end: mu_{j+1:L} o U_j. U: [L, V].
+  Matrix<Scalar> to_end(const Matrix<Scalar>& U) const {
+    return exists_ ? Matrix<Scalar>(U.cwiseProduct(remaining_)) : U;
+  }
+
+  /// The state faded over the whole chunk: S Diag(mu_{1:L}). S: [K, V].
+  Matrix<Scalar> over_chunk(const Matrix<Scalar>& S) const {
+    if (!exists_ || cumulative_.rows() == 0) return S;
+    return (S.array().rowwise() * cumulative_.row(cumulative_.rows() - 1).array()).matrix();
+  }
+
+  /// U_i = R_i - sum_{j<i} N_ij (mu_{j+1:i} o U_j). N: [L, L], R: [L, V].
+  Matrix<Scalar> solve(const Matrix<Scalar>& N, const Matrix<Scalar>& R) const {
+    Matrix<Scalar> U = R;
+    Matrix<Scalar> faded(R.rows(), R.cols());  // row j: U_j as it stands at the present row
+    for (Index i = 0; i < R.rows(); ++i) {
+      faded.topRows(i).array().rowwise() *= mu_.row(i).array();
+      U.row(i).noalias() -= N.row(i).head(i) * faded.topRows(i);
+      faded.row(i) = U.row(i);
+    }
+    return U;
+  }
+
+  /// O_s = sum_{j<=i} P_sj (mu_{j+1:i} o U_j), i = after[s]. P: [R, L], U: [L, V].
+  Matrix<Scalar> read(const Matrix<Scalar>& P, const Matrix<Scalar>& U, std::span<const Index> after) const {
+    std::vector<std::vector<Index>> reads_after(static_cast<std::size_t>(U.rows()) + 1);
+    for (std::size_t s = 0; s < after.size(); ++s)
+      reads_after[static_cast<std::size_t>(after[s])].push_back(static_cast<Index>(s));
+    Matrix<Scalar> O = Matrix<Scalar>::Zero(P.rows(), U.cols());
+    Matrix<Scalar> faded(U.rows(), U.cols());
+    for (Index i = 0; i < U.rows(); ++i) {
+      faded.topRows(i).array().rowwise() *= mu_.row(i).array();
+      faded.row(i) = U.row(i);
+      for (const Index s : reads_after[static_cast<std::size_t>(i) + 1])
+        O.row(s).noalias() = P.row(s).head(i + 1) * faded.topRows(i + 1);
+    }
+    return O;
+  }
+
+  /// Hands mu_{1:i}, mu_{j+1:L} and mu_{1:L} to a trace; mu_{1:i-1} too where outputs read before their row.
+  void record(bool reads_before, Recorder& record) const {
+    record("m_in", cumulative_);
+    if (reads_before) record("m_before", one_row_earlier<Scalar>(cumulative_, 1));
+    record("m_out", remaining_);
+    record("m_total", cumulative_.bottomRows(1).transpose());
+  }
+
+ private:
+  bool exists_;
+  Matrix<Scalar> mu_;
+  Matrix<Scalar> cumulative_;
+  Matrix<Scalar> remaining_;
+};
 
 /// (I + N) U = R row by row: U_i = R_i - sum_{j<i} N_ij U_j.
 template <class Scalar>

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "core/base/stop.h"
+#include "core/base/error.h"
 #include "core/engines/engines.h"
 #include "core/engines/row_engines.h"
 

@@ -1,6 +1,6 @@
 #include "core/engines/lact.h"
 
-#include "core/base/stop.h"
+#include "core/base/error.h"
 
 namespace palimpsest {
 

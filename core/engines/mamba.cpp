@@ -1,6 +1,6 @@
 #include "core/engines/mamba.h"
 
-#include "core/base/stop.h"
+#include "core/base/error.h"
 #include "core/numbers/exponential.h"
 
 namespace palimpsest {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/base/stop.h"
+#include "core/base/error.h"
 
 namespace palimpsest {
 

@@ -1,6 +1,6 @@
 #include "core/engines/row_engines.h"
 
-#include "core/base/stop.h"
+#include "core/base/error.h"
 #include "core/engines/chunk_decays.h"
 #include "core/numbers/exponential.h"
 

@@ -1,12 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "core/base/error.h"
-#include "core/formula/expression.h"
-#include "core/formula/notation.h"
-#include "core/formula/term.h"
+#include "core/formula/functions.h"
 
 namespace palimpsest {
 

@@ -1,15 +1,9 @@
 #pragma once
 
 #include <functional>
-#include <map>
-#include <memory>
 #include <optional>
 #include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "core/base/matrix.h"
 #include "core/base/record.h"
 
 namespace palimpsest {
@@ -22,7 +16,8 @@ struct Symbol {
   std::string latex;  // "\\bar S_t"
   Role role = Role::plain;
   std::string words;  // "what is there now"
-  bool turns = true;  // of a state: it stands key x value and may be shown value x key (core/steps/turned.h)
+  bool turns =
+      true;  // of a state: it stands key x value and may be shown value x key (core/steps/recognised.h)
 };
 
 using Symbols = std::map<std::string, Symbol, std::less<>>;
@@ -120,6 +115,8 @@ Matrix<double> evaluate(const Expression& expression, const Record& record);
 struct Shape {
   Index rows = 0;
   Index columns = 0;
+
+  bool operator==(const Shape&) const = default;
 };
 Shape shape(const Expression& expression, const Record& record);
 
@@ -206,7 +203,7 @@ struct Function {
   std::function<Shape(std::span<const Shape> arguments)> shape;
   /// The value; the arguments have shapes that fit.
   std::function<Matrix<double>(std::span<const Matrix<double>> arguments)> evaluate;
-  /// The arithmetic of one cell (core/formula/term.h).
+  /// The arithmetic of one cell (core/formula/functions.h).
   std::function<Term(CallCell& cell)> explain;
 };
 
@@ -215,5 +212,15 @@ std::span<const Function> functions();
 
 /// The function called `name`; throws Error listing the known ones.
 const Function& find_function(std::string_view name);
+
+/// Plain Unicode for the LaTeX that symbols and functions use: "\\bar S_{t-1}" is "S̄ₜ₋₁". The subscript t
+/// alone means "of this token" and is dropped.
+std::string unicode(std::string_view latex);
+
+/// A number for a person: 4 significant digits, a real minus sign, powers of ten: "−1.235·10⁻⁵".
+std::string number_text(double value);
+
+/// The same for LaTeX, with 3 significant digits: "-1.23\\cdot 10^{-5}".
+std::string number_latex(double value);
 
 }  // namespace palimpsest

@@ -1,13 +1,9 @@
-#include "core/formula/notation.h"
+#include "core/formula/expression.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
-#include <vector>
-
-#include "core/formula/expression.h"
 
 namespace palimpsest {
 
@@ -341,19 +337,12 @@ class Writer {
 
 std::string unicode(std::string_view latex) { return NotationReader(latex).text(); }
 
-std::string superscript(std::string_view text) {
-  const std::string small = replace_all(text, superscripts);
-  return small.empty() ? std::string(text) : small;
-}
-
 std::string number_text(double value) {
   if (std::isnan(value)) return "NaN";
   const std::string sign = std::signbit(value) && value != 0 ? "−" : "";
   if (std::isinf(value)) return sign + "∞";
   const auto [digits, exponent] = significant(std::abs(value), 4);
-  if (exponent == 0) return sign + digits;
-  return fmt::format("{}{}·10{}", sign, digits,
-                     superscript((exponent < 0 ? "−" : "") + std::to_string(std::abs(exponent))));
+  return sign + (exponent == 0 ? digits : unicode(fmt::format("{}·10^{{{}}}", digits, exponent)));
 }
 
 std::string number_latex(double value) {

@@ -1,4 +1,4 @@
-#include "core/formula/term.h"
+#include "core/formula/functions.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,6 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-
-#include "core/formula/notation.h"
 
 namespace palimpsest {
 

@@ -3,14 +3,8 @@
 #include <fmt/format.h>
 #include <Eigen/Eigenvalues>
 
-#include <algorithm>
-#include <cmath>
-#include <map>
-
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/contract/sequence.h"
-#include "core/operator/program.h"
 #include "core/rules/stored_pairs.h"
 
 namespace palimpsest {
@@ -115,6 +109,13 @@ Matrix<double> inverse_of_gram(const Matrix<double>& gram) {
   const Vector<double> inverses =
       eigenvalues.unaryExpr([&](double value) { return value > 0 && value >= least ? 1 / value : 0.0; });
   return solver.eigenvectors() * inverses.asDiagonal() * solver.eigenvectors().transpose();
+}
+
+/// V^+ of V [n, V], singular values below 5 % of the largest cut off.
+Matrix<double> pseudo_inverse(const Matrix<double>& V) {
+  if (V.size() == 0) return Matrix<double>::Zero(V.cols(), V.rows());
+  if (V.rows() <= V.cols()) return V.transpose() * inverse_of_gram(V * V.transpose());
+  return inverse_of_gram(V.transpose() * V) * V.transpose();
 }
 
 /// The values of words, and how answers are made of them.
@@ -313,12 +314,6 @@ std::string queried_row(const AnswerTable& table) {
 }
 
 }  // namespace
-
-Matrix<double> pseudo_inverse(const Matrix<double>& V) {
-  if (V.size() == 0) return Matrix<double>::Zero(V.cols(), V.rows());
-  if (V.rows() <= V.cols()) return V.transpose() * inverse_of_gram(V * V.transpose());
-  return inverse_of_gram(V.transpose() * V) * V.transpose();
-}
 
 StoredPairs last_pairs(const Variant& variant, const Sequence& sequence, std::span<const Index> tokens) {
   StoredPairs pairs;

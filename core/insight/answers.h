@@ -1,13 +1,7 @@
 #pragma once
 
 #include <compare>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "core/contract/variant.h"
 #include "core/insight/memory_change.h"
 
 namespace palimpsest {
@@ -37,9 +31,6 @@ struct WordChoice {
 /// What each of `tokens` stores, a row each; of several steps the last, as recall() has it. Throws InputError
 /// for a token that there is not.
 StoredPairs last_pairs(const Variant& variant, const Sequence& sequence, std::span<const Index> tokens);
-
-/// V^+ of V [n, V], singular values below 5 % of the largest cut off.
-Matrix<double> pseudo_inverse(const Matrix<double>& V);
 
 /// The label without spaces around it: what makes two tokens the same word.
 std::string_view word_text(std::string_view label);

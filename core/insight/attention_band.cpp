@@ -2,14 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <memory>
-
-#include "core/base/array.h"
 #include "core/base/error.h"
-#include "core/contract/sequence.h"
-#include "core/operator/channel.h"
 #include "core/rules/effective_attention.h"
 #include "core/variants/variants.h"
 

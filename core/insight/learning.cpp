@@ -2,16 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <utility>
-
-#include "core/base/error.h"
-#include "core/base/stop.h"
-#include "core/contract/sequence.h"
-#include "core/engines/inner_network.h"
-#include "core/insight/stability.h"
 #include "core/rules/network_rule.h"
 #include "core/rules/stored_pairs.h"
 
@@ -200,6 +190,12 @@ std::optional<LearningMoment::Strength> strength_of(const Variant& variant, cons
   return strength;
 }
 
+/// The strongest paths through both layers, [K, H] and [H, V].
+NetworkPaths strongest_paths(const Matrix<double>& in, const Matrix<double>& out) {
+  constexpr std::size_t count = 96;
+  return {strong_links(in, count), strong_links(out, count)};
+}
+
 constexpr double same_up_to = 1e-9;  // of the norms: rounding
 
 }  // namespace
@@ -333,16 +329,8 @@ std::vector<StrongLink> strong_links(const Matrix<double>& amounts, std::size_t 
   return links;
 }
 
-std::vector<StrongLink> strong_links(const Matrix<double>& W, const Vector<double>& x, std::size_t count) {
-  return strong_links(x.asDiagonal() * W, count);
-}
-
-NetworkPaths strongest_paths(const Matrix<double>& in, const Matrix<double>& out, std::size_t count) {
-  return {strong_links(in, count), strong_links(out, count)};
-}
-
 NetworkPass network_pass(const Variant& variant, const Sequence& sequence, Index token,
-                         const Weights<double>& W, std::size_t count) {
+                         const Weights<double>& W) {
   if (W.size() != 4) throw InputError("a network of one hidden layer has the weights W1, b1, W2, b2");
   const StoredPairs pair = stored_pairs(variant, sequence, token, 1);
   const std::optional<LayerNorm<double>> norm = network_norm(sequence);
@@ -359,12 +347,12 @@ NetworkPass network_pass(const Variant& variant, const Sequence& sequence, Index
   pass.answer = norm ? Vector<double>(pass.value + pass.error) : pass.output;
   for (const char* name : {"sum_W1_after", "sum_b1_after", "sum_W2_after", "sum_b2_after"})
     pass.weight_gradients.push_back(record.at(name));
-  pass.sent = strongest_paths(pass.key.asDiagonal() * W[0], pass.hidden.asDiagonal() * W[2], count);
-  pass.taught = strongest_paths(pass.weight_gradients[0], pass.weight_gradients[2], count);
+  pass.sent = strongest_paths(pass.key.asDiagonal() * W[0], pass.hidden.asDiagonal() * W[2]);
+  pass.taught = strongest_paths(pass.weight_gradients[0], pass.weight_gradients[2]);
   return pass;
 }
 
-GradientCheck check_gradient(const LearningStep& step, Index places, std::stop_token stop) {
+GradientCheck check_gradient(const LearningStep& step, std::stop_token stop) {
   const Weights<double>& G = step.gradient;
   Index total = 0;
   double largest = 0;
@@ -375,7 +363,7 @@ GradientCheck check_gradient(const LearningStep& step, Index places, std::stop_t
     largest = std::max(largest, G[i].cwiseAbs().maxCoeff());
     size = std::max(size, step.problem.at[i].cwiseAbs().maxCoeff());
   }
-  GradientCheck check{.places = std::min(places, total)};
+  GradientCheck check{.places = std::min<Index>(200, total)};
   // The cube root of the rounding: where what is cut off and what is rounded off are alike.
   const double h = std::cbrt(std::numeric_limits<double>::epsilon()) * size;
   Weights<double> W = step.problem.at;
@@ -440,7 +428,7 @@ std::optional<LearningMoment> learning_moment(const Variant& variant, const Sequ
   for (Index i = 0; i < count; ++i)
     moment.rates.push_back(last * static_cast<double>(i) / static_cast<double>(count - 1));
   moment.losses = losses_along(step, moment.rates);
-  moment.check = check_gradient(step, 200, stop);
+  moment.check = check_gradient(step, stop);
   moment.outer = outer_gradient(variant, sequence, token, step);
   moment.written = written_weights(step);
   if (step.problem.at.size() == 4) {

@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/base/stop.h"
-#include "core/contract/sequence.h"
-#include "core/operator/program.h"
 #include "core/rules/inner_problem.h"
 #include "core/rules/stored_pairs.h"
 
@@ -98,15 +95,6 @@ std::optional<Gate> gate_of(const Sequence& sequence) {
   if (const auto slope = parameters.find("slope"); slope != parameters.end())
     return Gate{.logs = Matrix<double>::Constant(sequence.tokens, 1, -slope->second)};
   return std::nullopt;
-}
-
-Keeping keeping_of(const Gate& gate, Index channels) {
-  return {.array = gate.array,
-          .forgets = gate.forgets,
-          .channels = channels,
-          .mean = gate.logs.rowwise().mean().array().exp(),
-          .least = gate.logs.rowwise().minCoeff().array().exp(),
-          .most = gate.logs.rowwise().maxCoeff().array().exp()};
 }
 
 }  // namespace
@@ -227,21 +215,21 @@ ReadMoments read_moments(const Variant& variant, const Sequence& sequence, Index
   return {.token = token, .before = read(first), .after = read(last + 1)};
 }
 
-std::optional<Keeping> keeping(const Sequence& sequence) {
-  const std::optional<Gate> gate = gate_of(sequence);
-  if (!gate) return std::nullopt;
-  return keeping_of(*gate, gate->logs.cols());
-}
-
-std::optional<Keeping> keeping_of_channel(const Sequence& sequence, Index channel) {
+std::optional<Keeping> keeping(const Sequence& sequence, std::optional<Index> channel) {
   std::optional<Gate> gate = gate_of(sequence);
   if (!gate) return std::nullopt;
   const Index channels = gate->logs.cols();
-  if (gate->array.empty()) return keeping_of(*gate, channels);  // a parameter, the same everywhere
-  if (channel < 0 || channel >= channels)
-    throw InputError(fmt::format("channel {} of {}; expected one of {}", channel, gate->array, channels));
-  gate->logs = gate->logs.col(channel).eval();
-  return keeping_of(*gate, channels);
+  if (channel && !gate->array.empty()) {  // not a parameter, the same everywhere
+    if (*channel < 0 || *channel >= channels)
+      throw InputError(fmt::format("channel {} of {}; expected one of {}", *channel, gate->array, channels));
+    gate->logs = gate->logs.col(*channel).eval();
+  }
+  return Keeping{.array = gate->array,
+                 .forgets = gate->forgets,
+                 .channels = channels,
+                 .mean = gate->logs.rowwise().mean().array().exp(),
+                 .least = gate->logs.rowwise().minCoeff().array().exp(),
+                 .most = gate->logs.rowwise().maxCoeff().array().exp()};
 }
 
 std::optional<KeptBetween> kept_between(const Sequence& sequence, Index first, Index last) {

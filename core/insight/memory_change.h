@@ -1,16 +1,8 @@
 #pragma once
 
-#include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <utility>
 
-#include "core/contract/variant.h"
 #include "core/rules/rule.h"
 
 namespace palimpsest {
@@ -129,11 +121,9 @@ struct Keeping {
   Vector<double> most = {};   // [T]: of the one that stays longest
 };
 
-/// Nothing where no gate makes the rule forget.
-std::optional<Keeping> keeping(const Sequence& sequence);
-
-/// The same of one channel alone. Throws InputError for one that there is not.
-std::optional<Keeping> keeping_of_channel(const Sequence& sequence, Index channel);
+/// Over all channels, or of one alone. Nothing where no gate makes the rule forget. Throws InputError for a
+/// channel that there is not.
+std::optional<Keeping> keeping(const Sequence& sequence, std::optional<Index> channel = {});
 
 /// What is left of a write, as far as the gates go, after some later tokens.
 struct KeptBetween {

@@ -2,10 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "core/base/error.h"
-#include "core/base/stop.h"
 #include "core/operator/channel.h"
 #include "core/rules/row_map.h"
 

@@ -1,9 +1,5 @@
 #pragma once
 
-#include <stop_token>
-#include <vector>
-
-#include "core/base/matrix.h"
 #include "core/rules/rule.h"
 
 namespace palimpsest {

@@ -4,16 +4,11 @@
 #include <Eigen/QR>
 #include <Eigen/SVD>
 
-#include "core/base/array.h"
-#include "core/base/error.h"
 #include "core/base/random_numbers.h"
-#include "core/contract/sequence.h"
 #include "core/engines/row_engines.h"
 #include "core/insight/answers.h"
 #include "core/insight/learning.h"
-#include "core/insight/memory_change.h"
 #include "core/rules/row_map.h"
-#include "core/rules/row_rule.h"
 
 namespace palimpsest {
 
@@ -75,11 +70,6 @@ std::vector<Recall> recall_of_walk(const Variant& variant, const Sequence& seque
   return recalls;
 }
 
-/// The first `count` pairs.
-StoredPairs head(const StoredPairs& pairs, Index count) {
-  return {pairs.keys.topRows(count), pairs.values.topRows(count)};
-}
-
 /// What the weights of a problem answer: they are the memory, or, of MesaNet, what the memory is solved for.
 Matrix<double> answers(const Variant& variant, const Sequence& sequence, const InnerProblem& problem,
                        const Weights<double>& weights, const Matrix<double>& key) {
@@ -138,8 +128,7 @@ std::vector<Index> shape_of(const Input& input, const CapacityPlan& plan, const 
 }
 
 /// A number for every element of the array.
-double number_for(const Input& input, const CapacityPlan& plan) {
-  if (const auto wanted = plan.values.find(input.name); wanted != plan.values.end()) return wanted->second;
+double number_for(const Input& input) {
   return input.range == Range::decay || input.name == "beta" ? 1 : input.stand_in.value;
 }
 
@@ -148,8 +137,7 @@ Arrays arrays_of(const Variant& variant, const CapacityPlan& plan, const Setting
   Arrays arrays;
   for (const Input& input : inputs_of(variant, settings)) {
     const std::vector<Index> shape = shape_of(input, plan, settings, tokens);
-    const bool wanted = plan.values.contains(input.name);
-    if (input.absent && !wanted) continue;
+    if (input.absent) continue;
     RandomNumbers numbers(seed, input.name);
     if (input.name == "k") {
       arrays["k"] = array_of(capacity_keys(plan, tokens, seed), shape);
@@ -159,9 +147,9 @@ Arrays arrays_of(const Variant& variant, const CapacityPlan& plan, const Setting
     } else {
       Array array;
       array.shape = shape;
-      std::vector<double> values(static_cast<std::size_t>(array.size()), number_for(input, plan));
+      std::vector<double> values(static_cast<std::size_t>(array.size()), number_for(input));
       for (double& value : values) {
-        if (input.stand_in.random && !wanted) value *= numbers.normal();
+        if (input.stand_in.random) value *= numbers.normal();
       }
       if (input.range == Range::positive_definite && shape.size() == 2) {
         for (Index i = 0; i < array.size(); ++i)
@@ -173,7 +161,7 @@ Arrays arrays_of(const Variant& variant, const CapacityPlan& plan, const Setting
   }
   for (const Input& input : inputs_of(variant, settings)) {
     const auto like = arrays.find(input.stand_in.like);
-    if (like == arrays.end() || plan.values.contains(input.name)) continue;
+    if (like == arrays.end()) continue;
     Array multiple = like->second;
     for (double& value : std::get<0>(multiple.values)) value *= input.stand_in.value;
     arrays[input.name] = std::move(multiple);
@@ -200,12 +188,6 @@ void require_sensible(const Variant& variant, const CapacityPlan& plan) {
     throw InputError(fmt::format("{} orthonormal keys of {} channels; there are at most {}",
                                  plan.counts.back(), plan.dk, plan.dk));
   }
-  if (plan.keys == Keys::correlated && !(plan.correlation >= 0 && plan.correlation < 1))
-    throw InputError(fmt::format("the correlation is {}; expected [0, 1)", plan.correlation));
-  for (const auto& [name, value] : plan.values) {
-    if (std::ranges::find(variant.inputs, name, &Input::name) == variant.inputs.end())
-      throw InputError(fmt::format("{} takes no array \"{}\"", variant.id, name));
-  }
 }
 
 }  // namespace
@@ -220,36 +202,27 @@ std::optional<std::vector<Recall>> recall(const Variant& variant, const Sequence
   return recall_of_walk(variant, sequence, std::move(stop), done);
 }
 
-WriteEffect write_effect(const Variant& variant, const Sequence& sequence, Index token,
-                         std::stop_token stop) {
+std::optional<HarmedPair> most_harmed(const Variant& variant, const Sequence& sequence, Index token,
+                                      std::stop_token stop) {
   require_memory_to_ask(variant);
   const auto [first, last] =
       written_together(variant, sequence, token).value_or(WrittenTogether{token, token});
-  const StoredPairs pairs = stored_pairs(variant, sequence, 0, last + 1);
-  WriteEffect effect{.first_token = first, .pairs_per_token = pairs.keys.rows() / (last + 1)};
-  const Index earlier = first * effect.pairs_per_token;
-  const auto visit = [&](Index tokens, const NamedStates& states) {
-    if (tokens == first && earlier > 0)
-      effect.before = recall_errors(variant, sequence, states, head(pairs, earlier));
-    if (tokens <= last) return true;
-    const Vector<double> errors = recall_errors(variant, sequence, states, pairs);
-    effect.after = errors.head(earlier);
-    effect.own = errors.tail(errors.size() - earlier);
-    return false;
+  const StoredPairs all = stored_pairs(variant, sequence, 0, last + 1);
+  const Index steps = all.keys.rows() / (last + 1);
+  const StoredPairs earlier = {all.keys.topRows(first * steps), all.values.topRows(first * steps)};
+  Vector<double> errors_before;
+  Vector<double> errors_after;
+  const auto visit = [&, begin = first, end = last + 1](Index tokens, const NamedStates& states) {
+    if (tokens == begin && begin > 0) errors_before = recall_errors(variant, sequence, states, earlier);
+    if (tokens == end && begin > 0) errors_after = recall_errors(variant, sequence, states, earlier);
+    return tokens < end;
   };
   variant.rule->walk_states(sequence, visit, std::move(stop));
-  return effect;
-}
-
-std::optional<HarmedPair> most_harmed(const Variant& variant, const Sequence& sequence, Index token,
-                                      std::stop_token stop) {
-  const WriteEffect effect = write_effect(variant, sequence, token, std::move(stop));
-  const Index steps = effect.pairs_per_token;
   std::optional<HarmedPair> worst;
   double most = 0;
-  for (Index pair = 0; pair < effect.before.size(); ++pair) {
-    const double before = 0.5 * effect.before(pair) * effect.before(pair);
-    const double after = 0.5 * effect.after(pair) * effect.after(pair);
+  for (Index pair = 0; pair < errors_before.size(); ++pair) {
+    const double before = 0.5 * errors_before(pair) * errors_before(pair);
+    const double after = 0.5 * errors_after(pair) * errors_after(pair);
     if (!(after - before > most)) continue;
     most = after - before;
     worst = {.token = pair / steps, .step = pair % steps, .before = before, .after = after};
@@ -345,8 +318,8 @@ Matrix<double> capacity_keys(const CapacityPlan& plan, Index count, std::uint64_
   if (plan.keys == Keys::random) return unit_rows(numbers.normal(count, plan.dk));
   const Matrix<double> common = unit_rows(numbers.normal(1, plan.dk));
   const Matrix<double> own = unit_rows(numbers.normal(count, plan.dk));
-  return unit_rows(std::sqrt(plan.correlation) * common.replicate(count, 1) +
-                   std::sqrt(1 - plan.correlation) * own);
+  constexpr double correlation = 0.5;
+  return unit_rows(std::sqrt(correlation) * common.replicate(count, 1) + std::sqrt(1 - correlation) * own);
 }
 
 std::vector<CapacityPoint> capacity(const Variant& variant, const CapacityPlan& plan, std::stop_token stop,

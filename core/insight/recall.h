@@ -1,17 +1,7 @@
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <functional>
-#include <map>
-#include <optional>
-#include <span>
-#include <stop_token>
-#include <string>
-#include <vector>
 
-#include "core/contract/variant.h"
 #include "core/rules/stored_pairs.h"
 
 namespace palimpsest {
@@ -36,23 +26,6 @@ std::optional<std::vector<Recall>> recall(const Variant& variant, const Sequence
                                           std::stop_token stop = {},
                                           const std::function<void(double)>& progress = {});
 
-/// What the write of one token, or of all that are written together with it, did to the pairs stored before.
-struct WriteEffect {
-  Index first_token = 0;  // of those written together
-  Index pairs_per_token = 1;
-  Vector<double> before = {};  // [pairs of tokens before first_token]: |answer - v| just before the write
-  Vector<double> after = {};   // and after it
-  Vector<double> own = {};     // the same of the written pairs, after it
-
-  /// after - before: above 0 damaged, below 0 repaired.
-  Vector<double> damage() const { return after - before; }
-};
-
-/// The effect of `token` on every pair before it, fading included. Throws InputError, Unsupported where there
-/// is no memory to ask, Cancelled.
-WriteEffect write_effect(const Variant& variant, const Sequence& sequence, Index token,
-                         std::stop_token stop = {});
-
 /// What a share of a stored value is worth: 1 is right, and what is beyond it is as wrong as what is missing.
 struct RecalledPart {
   double right = 0;   // 1 - |1 - share|, at least 0
@@ -74,7 +47,8 @@ struct HarmedPair {
   double after = 0;
 };
 
-/// The earlier pair whose loss `token` raises most; nothing if it raises none. Throws as write_effect() does.
+/// The earlier pair whose loss `token`, or all that are written together with it, raises most; nothing if it
+/// raises none. Throws InputError, Unsupported where there is no memory to ask, Cancelled.
 std::optional<HarmedPair> most_harmed(const Variant& variant, const Sequence& sequence, Index token,
                                       std::stop_token stop = {});
 
@@ -110,22 +84,19 @@ Remembered remembered(const Variant& variant, const Sequence& sequence, std::spa
 enum class Keys {
   random,       // independent directions, length 1
   orthonormal,  // at right angles; there are at most dk of them
-  correlated,   // length 1, every two at the cosine `correlation` on average
+  correlated,   // length 1, every two at the cosine 0.5 on average
 };
 
-/// Which pairs are stored in which memory.
+/// Which pairs are stored in which memory. It keeps everything and learns with a full step: decays 1, beta 1,
+/// else Input::stand_in.
 struct CapacityPlan {
   std::vector<Index> counts = {1, 2, 4, 8, 16, 32, 64};  // pairs stored, ascending
   Index dk = 16;
   Index dv = 16;
   Keys keys = Keys::random;
-  double correlation = 0.5;  // of correlated keys, in [0, 1)
-  int draws = 1;             // seeds seed, seed + 1, ...
+  int draws = 1;  // seeds seed, seed + 1, ...
   std::uint64_t seed = 1;
   Settings settings = {};
-  /// A number for every element of an array: {"alpha", 0.9}. Else a memory keeps everything and learns with a
-  /// full step: decays 1, beta 1, else Input::stand_in.
-  std::map<std::string, double, std::less<>> values = {};
 };
 
 /// |answer - v| / |v| over all stored pairs and draws.

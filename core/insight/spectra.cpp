@@ -3,11 +3,7 @@
 #include <fmt/format.h>
 #include <Eigen/Eigenvalues>
 
-#include <algorithm>
-#include <cmath>
-
 #include "core/base/error.h"
-#include "core/base/stop.h"
 #include "core/insight/memory_change.h"
 #include "core/numbers/matrix_functions.h"
 #include "core/rules/stored_pairs.h"

@@ -1,10 +1,7 @@
 #pragma once
 
 #include <stop_token>
-#include <string>
-#include <vector>
 
-#include "core/base/matrix.h"
 #include "core/contract/variant.h"
 
 namespace palimpsest {

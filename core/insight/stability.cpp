@@ -1,20 +1,11 @@
-#include "core/insight/stability.h"
+#include "core/insight/learning.h"
 
 #include <fmt/format.h>
 #include <Eigen/Eigenvalues>
 
-#include <algorithm>
-#include <limits>
-#include <utility>
-
-#include "core/base/error.h"
-#include "core/base/stop.h"
-#include "core/contract/sequence.h"
 #include "core/engines/row_engines.h"
-#include "core/insight/learning.h"
 #include "core/insight/memory_change.h"
 #include "core/rules/row_map.h"
-#include "core/rules/row_rule.h"
 #include "core/rules/stored_pairs.h"
 
 namespace palimpsest {
@@ -176,7 +167,6 @@ void find_cause(const Variant& variant, const Sequence& sequence, Index last, Di
           found.cause_token = token;
           found.eigenvalue = step->eigenvalue;
           const bool overshoots = step->eigenvalue < -1;
-          found.cause = overshoots ? Cause::overshoots : Cause::grows;
           if (!overshoots && step->eigenvalue <= 1) found.eigenvalue = step->growth;
           found.words =
               overshoots ? fmt::format(
@@ -193,15 +183,12 @@ void find_cause(const Variant& variant, const Sequence& sequence, Index last, Di
   if (blamed) return;
   found.cause_token = found.token;
   found.eigenvalue = 1;
-  found.cause = std::isfinite(found.norm) ? Cause::together : Cause::overflow;
-  found.words = found.cause == Cause::overflow
-                    ? fmt::format("the numbers of token {} leave the range of doubles", found.token)
-                    : "no step by itself leaves its stable band: they grow one after the other";
+  found.words = std::isfinite(found.norm)
+                    ? "no step by itself leaves its stable band: they grow one after the other"
+                    : fmt::format("the numbers of token {} leave the range of doubles", found.token);
 }
 
-bool ran_away(double length, double reachable, double factor) {
-  return !std::isfinite(length) || length > factor * reachable;
-}
+bool ran_away(double length, double reachable) { return !std::isfinite(length) || length > 10 * reachable; }
 
 /// The norm of what a row would write into an empty memory.
 double written(const Program<double>& row) {
@@ -212,7 +199,7 @@ double written(const Program<double>& row) {
 }
 
 /// Where a row program with one state runs away, without its cause: many times quicker than by its problems.
-std::optional<Divergence> runaway_of_rows(const RowRule& rule, const Sequence& sequence, double factor,
+std::optional<Divergence> runaway_of_rows(const RowRule& rule, const Sequence& sequence,
                                           const std::stop_token& stop, const TokensDone& done) {
   std::optional<Divergence> found;
   double reachable = norm({rule.initial_state<double>(sequence)});
@@ -222,7 +209,7 @@ std::optional<Divergence> runaway_of_rows(const RowRule& rule, const Sequence& s
     if (!is_last) return true;
     done.tell(token + 1);
     const double now = norm({S});
-    if (ran_away(now, reachable, factor)) found = {.token = token, .norm = now, .reachable = reachable};
+    if (ran_away(now, reachable)) found = {.token = token, .norm = now, .reachable = reachable};
     return !found;
   };
   walk_rows(rule, sequence, visit, stop);
@@ -230,7 +217,7 @@ std::optional<Divergence> runaway_of_rows(const RowRule& rule, const Sequence& s
 }
 
 /// The same of any other rule with weights.
-std::optional<Divergence> runaway(const Variant& variant, const Sequence& sequence, double factor,
+std::optional<Divergence> runaway(const Variant& variant, const Sequence& sequence,
                                   const std::stop_token& stop, const TokensDone& done) {
   std::optional<Divergence> found;
   Reachable reachable;
@@ -254,7 +241,7 @@ std::optional<Divergence> runaway(const Variant& variant, const Sequence& sequen
           if (std::isfinite(now)) now = norm(problems.back().after().weights);
         }
         const double limit = *start + reachable.total();
-        if (ran_away(now, limit, factor)) found = {.token = token, .norm = now, .reachable = limit};
+        if (ran_away(now, limit)) found = {.token = token, .norm = now, .reachable = limit};
         return !found;
       },
       stop);
@@ -391,14 +378,13 @@ StepReach step_reach(const Variant& variant, const Sequence& sequence, std::stop
   return strengths;
 }
 
-std::optional<Divergence> divergence(const Variant& variant, const Sequence& sequence, double factor,
-                                     std::stop_token stop, const std::function<void(double)>& progress) {
-  if (!(factor >= 1)) throw InputError(fmt::format("the factor is {}; expected at least 1", factor));
+std::optional<Divergence> divergence(const Variant& variant, const Sequence& sequence, std::stop_token stop,
+                                     const std::function<void(double)>& progress) {
   const RowRule* const rows = variant.rule->row_program();
   const bool has_one_state = rows && rows->structure(sequence).parts.empty();
   const TokensDone done(sequence.tokens, progress);
-  std::optional<Divergence> found = has_one_state ? runaway_of_rows(*rows, sequence, factor, stop, done)
-                                                  : runaway(variant, sequence, factor, stop, done);
+  std::optional<Divergence> found =
+      has_one_state ? runaway_of_rows(*rows, sequence, stop, done) : runaway(variant, sequence, stop, done);
   if (found) find_cause(variant, sequence, found->token, *found, stop);
   return found;
 }

@@ -11,7 +11,6 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/io/file.h"
-#include "core/io/npy.h"
 
 namespace palimpsest {
 
@@ -22,6 +21,13 @@ namespace {
 std::string small_letters(std::string text) {
   for (char& letter : text) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
   return text;
+}
+
+/// Whether arrays of this name are texts where they hold text.
+bool may_be_text(std::string_view name) { return name == "tokens" || name == "meta"; }
+
+bool is_read(const Wanted& wanted, std::string_view name) {
+  return !wanted || wanted(name) || may_be_text(name);
 }
 
 void take_npy(Npz& npz, const std::vector<std::byte>& bytes, const std::string& name, std::string_view what,
@@ -46,14 +52,11 @@ std::string name_of(const fs::path& file) { return valid_utf8(file.stem().string
 
 /// The .npy files of a folder, which `path` is or any of them.
 Npz read_npy_files(const fs::path& path, const NpzLimits& limits, const Wanted& wanted) {
-  const auto is_wanted = [&](const std::string& name) {
-    return !wanted || wanted(name) || may_be_text(name);
-  };
   std::error_code unknown;
   const bool is_folder = fs::is_directory(path, unknown);
   if (!is_folder) {
     require_readable_file(path);
-    if (!is_wanted(name_of(path))) {
+    if (!is_read(wanted, name_of(path))) {
       refuse_file(path,
                   fmt::format("is a single array (.npy), and no array is called \"{}\"; call such files "
                               "q.npy, k.npy, v.npy, …, put them into one folder and open any of them",
@@ -69,12 +72,7 @@ Npz read_npy_files(const fs::path& path, const NpzLimits& limits, const Wanted& 
   Npz npz;
   Budget budget(limits);
   for (const fs::path& file : files) {
-    const std::string name = name_of(file);
-    if (!is_wanted(name)) {
-      npz.unread.push_back(name);
-      continue;
-    }
-    add_array(npz, file, name, budget, [&](std::string_view what) {
+    add_array(npz, file, name_of(file), wanted, budget, [&](std::string_view what) {
       require_readable_file(file);
       const std::uintmax_t bytes = fs::file_size(file);
       Budget(budget).take(bytes, what);
@@ -158,14 +156,13 @@ void Budget::take(std::uint64_t bytes, std::string_view what) {
   left_ -= bytes;
 }
 
-bool may_be_text(std::string_view name) { return name == "tokens" || name == "meta"; }
-
 std::string array_words(const fs::path& path, std::string_view name) {
   return fmt::format("{}: array \"{}\"", path.string(), shown(name));
 }
 
-void add_array(Npz& npz, const fs::path& path, const std::string& name, Budget& budget,
+void add_array(Npz& npz, const fs::path& path, const std::string& name, const Wanted& wanted, Budget& budget,
                const std::function<std::vector<std::byte>(std::string_view what)>& read) {
+  if (!is_read(wanted, name)) return npz.unread.push_back(name);
   const std::string what = array_words(path, name);
   try {
     take_npy(npz, read(what), name, what, budget);

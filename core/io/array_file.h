@@ -4,11 +4,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <optional>
-#include <string>
+#include <span>
 #include <string_view>
-#include <vector>
 
 #include "core/base/array.h"
 
@@ -94,15 +92,90 @@ class Budget {
   std::uint64_t left_;
 };
 
-/// Whether arrays of this name are texts where they hold text: `tokens` and `meta`.
-bool may_be_text(std::string_view name);
-
 /// `x.npz: array "q"`, as messages name it.
 std::string array_words(const std::filesystem::path& path, std::string_view name);
 
-/// Adds the array or text `name` of a file to its contents. `read` gives it as the bytes of an .npy; what it
-/// throws, and all else that is wrong with this array alone, goes into Npz::unreadable.
-void add_array(Npz& npz, const std::filesystem::path& path, const std::string& name, Budget& budget,
-               const std::function<std::vector<std::byte>(std::string_view what)>& read);
+/// Adds the array or text `name` of a file to its contents, or, unless it is wanted or may be a text, to
+/// Npz::unread. `read` gives it as the bytes of an .npy; what it throws, and all else that is wrong with this
+/// array alone, goes into Npz::unreadable.
+void add_array(Npz& npz, const std::filesystem::path& path, const std::string& name, const Wanted& wanted,
+               Budget& budget, const std::function<std::vector<std::byte>(std::string_view what)>& read);
+
+/// The most axes that an array may have: numpy's own limit.
+inline constexpr std::size_t most_axes = 64;
+
+/// The number in these bytes, the lowest first.
+std::uint64_t little_endian(std::span<const std::byte> bytes);
+
+/// What the header of an .npy says about the data that follow it.
+struct NpyHeader {
+  std::string dtype;  // as written: "<f4", "|u1", or a list for a structured array
+  char kind = '?';    // numpy's letter: f, i, u, b, S, U, ...; '?' for a dtype that is not understood
+  std::size_t item_bytes = 0;
+  bool big_endian = false;
+  bool fortran_order = false;
+  std::vector<Index> shape;
+  Index size = 0;               // number of elements
+  std::size_t data_offset = 0;  // where the data start
+};
+
+/// Reads the header of an .npy of version 1.0, 2.0 or 3.0 and checks it against the bytes that exist. `what`
+/// names the array in messages. Throws InputError.
+NpyHeader parse_npy_header(std::span<const std::byte> bytes, std::string_view what);
+
+/// The array in an .npy, row-major whatever its order in the file. float16 and float32 are kept as float;
+/// float64, integers and bool as double. Throws InputError for any other dtype, for a 64-bit integer that a
+/// double cannot hold, and for broken bytes.
+Array parse_npy(std::span<const std::byte> bytes, std::string_view what);
+
+/// The text in an .npy: a list of bytes (uint8, rank 1) or one string (S or U), as valid UTF-8 without
+/// trailing zeros. Nothing if it holds anything else. Throws InputError for broken bytes.
+std::optional<std::string> parse_npy_text(std::span<const std::byte> bytes, std::string_view what);
+
+/// An array as an .npy of version 1.0: float32 or float64, row-major, in this machine's byte order.
+std::vector<std::byte> format_npy(const Array& array);
+
+/// An .npy of version 1.0 around data that are already as `dtype` ("<f4") says, row-major.
+std::vector<std::byte> format_npy_bytes(std::string_view dtype, const std::vector<Index>& shape,
+                                        std::span<const std::byte> data);
+
+/// A text as an .npy of its UTF-8 bytes: uint8, rank 1.
+std::vector<std::byte> format_npy_text(std::string_view text);
+
+/// One line of a picker: what a capture says of itself, as far as its meta does.
+struct CaptureSummary {
+  std::filesystem::path file;
+  std::string name;
+  std::string rule;  // the id of the variant that the layer is
+  std::string model;
+  std::string text;
+  std::optional<int> layer;
+  // The largest difference between o and the rule computed in float64, as a share of max|o|.
+  std::optional<double> reproduction_error;
+  std::string error;  // why the file cannot be read; empty if all is well as far as was looked
+};
+
+/// What flowed through one layer of a model. Only `file` and `arrays` are always there: any file of arrays
+/// will do, and what its `meta` does not say is empty.
+struct Capture : CaptureSummary {
+  Arrays arrays;
+  Unreadable unreadable;            // arrays that are there and broken
+  std::vector<std::string> unread;  // arrays that were not wanted
+  std::vector<std::string> tokens;  // none, or one for each of the T positions; valid UTF-8
+  std::string source;
+  std::string licence;
+  std::string notes;
+  std::optional<double> scale;
+  std::vector<int> heads;  // which heads of the layer these are
+};
+
+/// Reads a file of arrays (see read_array_file) with its tokens and meta. Without a name in meta it is called
+/// as array_file_title() says. With `wanted`, other arrays are left out. Throws InputError, also where tokens
+/// or meta are not the JSON they should be or there is not one token for each position.
+Capture read_capture(const std::filesystem::path& path, const Wanted& wanted = {});
+
+/// The .npz files of a folder by name, from their meta alone. Throws InputError if the folder cannot be read;
+/// a broken file is listed with its error.
+std::vector<CaptureSummary> list_captures(const std::filesystem::path& folder);
 
 }  // namespace palimpsest

@@ -1,4 +1,4 @@
-#include "core/io/capture.h"
+#include "core/io/array_file.h"
 
 #include <fmt/format.h>
 

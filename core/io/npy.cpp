@@ -1,4 +1,4 @@
-#include "core/io/npy.h"
+#include "core/io/array_file.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -236,13 +236,6 @@ Array decode_all(const NpyHeader& header, const std::byte* data, Decode decode) 
   return Array(header.shape, std::move(values));
 }
 
-/// "[2, 0, 5]": the index of a row-major element.
-std::string index_text(const std::vector<Index>& shape, Index flat) {
-  std::vector<Index> index(shape.size());
-  for (std::size_t axis = shape.size(); axis-- > 0; flat /= shape[axis]) index[axis] = flat % shape[axis];
-  return to_string(index);
-}
-
 template <std::unsigned_integral Bits>
 Array decode_integers(const NpyHeader& header, const std::byte* data, std::string_view what) {
   const auto exact = [&](auto value, Index row_major) {
@@ -251,7 +244,7 @@ Array decode_integers(const NpyHeader& header, const std::byte* data, std::strin
       const Bits magnitude = value < 0 ? Bits{0} - static_cast<Bits>(value) : static_cast<Bits>(value);
       if (magnitude != 0 && magnitude >> std::countr_zero(magnitude) >> 53 != 0) {
         throw InputError(fmt::format("{}: the integer {} at {} is too large to be held exactly as float64",
-                                     what, value, index_text(header.shape, row_major)));
+                                     what, value, to_string(index_of(header.shape, row_major))));
       }
     }
     return static_cast<double>(value);

@@ -5,13 +5,11 @@
 #include <array>
 #include <fstream>
 #include <memory>
-#include <vector>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/io/array_file.h"
 #include "core/io/file.h"
-#include "core/io/npy.h"
 
 namespace palimpsest {
 
@@ -143,11 +141,7 @@ Npz read_npz(const fs::path& path, const NpzLimits& limits, const Wanted& wanted
   for (zip_uint64_t index = 0; index < member_count(archive.get()); ++index) {
     const auto name = array_name(archive.get(), index);
     if (!name) continue;
-    if (wanted && !wanted(*name) && !may_be_text(*name)) {
-      npz.unread.push_back(*name);
-      continue;
-    }
-    add_array(npz, path, *name, budget,
+    add_array(npz, path, *name, wanted, budget,
               [&](std::string_view what) { return inflate(archive.get(), index, budget, what); });
   }
   return npz;

@@ -2,19 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/io/array_file.h"
 #include "core/io/file.h"
-#include "core/io/npy.h"
 
 namespace palimpsest {
 
@@ -184,11 +179,7 @@ Npz read_safetensors(const fs::path& path, const NpzLimits& limits, const Wanted
   Budget budget(limits);
   for (const auto& [name, tensor] : header.items()) {
     if (name == "__metadata__") continue;
-    if (wanted && !wanted(name) && !may_be_text(name)) {
-      npz.unread.push_back(name);
-      continue;
-    }
-    add_array(npz, path, name, budget, [&](std::string_view what) {
+    add_array(npz, path, name, wanted, budget, [&](std::string_view what) {
       return read_tensor(path, tensor, data_begin, size - data_begin, budget, what);
     });
   }

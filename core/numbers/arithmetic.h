@@ -1,7 +1,6 @@
 #pragma once
 
 #include "core/base/array.h"
-#include "core/base/matrix.h"
 
 namespace palimpsest {
 

@@ -1,9 +1,7 @@
 #pragma once
 
 #include <array>
-#include <string_view>
 
-#include "core/base/matrix.h"
 #include "core/base/record.h"
 
 namespace palimpsest {

@@ -3,10 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
-#include "core/base/error.h"
-
 namespace palimpsest {
 
 namespace {

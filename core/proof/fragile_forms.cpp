@@ -1,18 +1,9 @@
-#include "core/proof/fragile_forms.h"
+#include "core/proof/faults.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <cmath>
-#include <functional>
 #include <limits>
-
-#include "core/base/array.h"
-#include "core/base/error.h"
-#include "core/proof/reference_run.h"
-#include "core/rules/rule.h"
-#include "core/steps/interpreted.h"
 
 namespace palimpsest {
 

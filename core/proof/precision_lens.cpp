@@ -2,17 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
-#include <map>
 #include <ranges>
 #include <set>
-#include <span>
 
-#include "core/base/error.h"
-#include "core/contract/sequence.h"
 #include "core/proof/reference_run.h"
-#include "core/rules/rule.h"
 #include "core/steps/interpreted.h"
 
 namespace palimpsest {

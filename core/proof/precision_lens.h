@@ -1,9 +1,6 @@
 #pragma once
 
-#include <memory>
 #include <stop_token>
-#include <string>
-#include <vector>
 
 #include "core/contract/output.h"
 #include "core/contract/variant.h"

@@ -2,17 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <random>
 #include <set>
 
-#include "core/base/array.h"
 #include "core/base/error.h"
 #include "core/numbers/arithmetic.h"
 #include "core/rules/backend.h"
-#include "core/steps/trace.h"
 
 namespace palimpsest {
 
@@ -21,14 +18,17 @@ namespace {
 /// By precision. Of bf16 five roundings, each half a unit in 8 bits: 2^-8; of tf32 ten of a factor: 2^-11.
 constexpr double usual_tolerances[] = {1e-10, 2e-5, 5e-3, 2e-2};
 
-bool applies(const ToleranceException& exception, const Variant& variant, const Settings& settings, Form form,
-             Precision precision) {
-  const auto is_chosen = [&](const auto& option) {
-    const auto chosen = settings.options.find(option.first);
-    return chosen != settings.options.end() && chosen->second == option.second;
-  };
-  return exception.variant == variant.id && exception.precision == precision &&
-         (!exception.form || *exception.form == form) && std::ranges::all_of(exception.options, is_chosen);
+/// Options of a variant that need more room than usual in f32.
+struct ToleranceException {
+  std::string_view variant;
+  std::map<std::string, std::string, std::less<>> options;  // all of these
+  Tolerance tolerance;
+};
+
+bool applies(const ToleranceException& exception, const Variant& variant, const Settings& settings) {
+  return exception.variant == variant.id && std::ranges::all_of(exception.options, [&](const auto& option) {
+           return settings.option(option.first) == option.second;
+         });
 }
 
 /// Rounds numbers once more, each towards zero by a random part of a unit of itself: no range excludes that.
@@ -101,7 +101,7 @@ std::string by_how_much(double factor) {
 
 }  // namespace
 
-std::span<const ToleranceException> usual_exceptions() {
+Tolerance tolerance(const Variant& variant, const Settings& settings, Precision precision) {
   // Five steps of Newton and Schulz multiply what is weak, rounding included, by up to 3.4445^5 = 485.
   static const std::vector<ToleranceException> exceptions = {
       {.variant = "lact",
@@ -112,14 +112,9 @@ std::span<const ToleranceException> usual_exceptions() {
        .tolerance = {1e-2,
                      "Muon takes a full step however little is left to learn, which in f32 may be rounding "
                      "alone; the worst seen was 5.1e-3"}}};
-  return exceptions;
-}
-
-Tolerance tolerance(const Variant& variant, const Settings& settings, Form form, Precision precision,
-                    std::span<const ToleranceException> exceptions) {
   Tolerance allowed{usual_tolerances[static_cast<std::size_t>(precision)]};
   for (const ToleranceException& exception : exceptions) {
-    if (applies(exception, variant, settings, form, precision)) allowed = exception.tolerance;
+    if (precision == Precision::f32 && applies(exception, variant, settings)) allowed = exception.tolerance;
   }
   return allowed;
 }

@@ -1,19 +1,6 @@
 #pragma once
 
-#include <map>
-#include <memory>
-#include <optional>
-#include <span>
-#include <stop_token>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "core/contract/output.h"
-#include "core/contract/sequence.h"
-#include "core/contract/variant.h"
 #include "core/rules/amplification.h"
-#include "core/rules/rule.h"
 
 namespace palimpsest {
 
@@ -26,22 +13,10 @@ struct Tolerance {
   bool operator==(const Tolerance&) const = default;
 };
 
-/// A variant, options, form and precision that need more room than usual.
-struct ToleranceException {
-  std::string variant;
-  std::map<std::string, std::string, std::less<>> options = {};  // all of these; none: any
-  std::optional<Form> form = {};                                 // none: any
-  Precision precision = Precision::f32;
-  Tolerance tolerance;
-};
-
-/// What ordinary numbers need: docs/accuracy.md says what others do.
-std::span<const ToleranceException> usual_exceptions();
-
-/// The tolerance of `variant` with resolved `settings` in this form and precision: 1e-10 in f64, 2e-5 in f32,
-/// 5e-3 in tf32, 2e-2 in bf16, or that of the last exception that applies. The only place that says it.
-Tolerance tolerance(const Variant& variant, const Settings& settings, Form form, Precision precision,
-                    std::span<const ToleranceException> exceptions = usual_exceptions());
+/// The tolerance of every form of `variant` with resolved `settings` in this precision: 1e-10 in f64, 2e-5 in
+/// f32, 5e-3 in tf32, 2e-2 in bf16, and more in f32 where Muon multiplies rounding. What ordinary numbers
+/// need: docs/accuracy.md says what others do. The only place that says it.
+Tolerance tolerance(const Variant& variant, const Settings& settings, Precision precision);
 
 /// How far two runs of the same equations may be apart at any step, as a fraction of a tensor's largest
 /// element: rounding in f64, amplified at most 485 times by Newton and Schulz.

@@ -4,17 +4,9 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
-#include <map>
-#include <mutex>
-#include <optional>
-#include <set>
 
-#include "core/base/error.h"
 #include "core/base/parallel_for.h"
-#include "core/base/stop.h"
 
 namespace palimpsest {
 
@@ -113,7 +105,7 @@ class Verification {
             continue;
           }
           rows_of_[{variant.id, options}].push_back(rows_.size());
-          Tolerance allowed = tolerance(variant, settings, form, precision, plan_.exceptions);
+          Tolerance allowed = tolerance(variant, settings, precision);
           rows_.push_back({backend,
                            {.variant = variant.id,
                             .options = options,

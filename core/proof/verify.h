@@ -1,21 +1,123 @@
 #pragma once
 
 #include <array>
-#include <functional>
 #include <iterator>
-#include <memory>
-#include <span>
-#include <stop_token>
-#include <string>
-#include <vector>
 
-#include "core/contract/output.h"
-#include "core/contract/variant.h"
-#include "core/proof/verify_plan.h"
+#include "core/cases/random_case.h"
+#include "core/proof/faults.h"
 #include "core/rules/backend.h"
 #include "core/variants/variants.h"
 
 namespace palimpsest {
+
+/// A variant with one choice of its options.
+struct OptionChoice {
+  const Variant* variant = nullptr;
+  Settings given = {};
+};
+
+/// Whether `variant` takes decays, as alpha or as their logarithm g.
+bool has_gates(const Variant& variant);
+
+/// Every choice of options that `variant` takes. An option that follows another one does so, or is set on its
+/// own, where the rule takes the two together.
+std::vector<Settings> option_choices(const Variant& variant);
+
+/// "causal=false": all options of resolved settings; empty where there are none.
+std::string describe_options(const Settings& settings);
+
+/// One case that verify() runs in every form, device and precision.
+struct VerifyCase {
+  const Variant* variant = nullptr;
+  Settings given = {};  // resolved
+  RandomCase random = {};
+  std::vector<Index> chunk_sizes = {64};                       // of the chunkwise form
+  std::string data = {};                                       // the name of other data; empty: `random`
+  std::function<std::shared_ptr<const Arrays>()> arrays = {};  // theirs, made when they are needed
+};
+
+/// What --case calls the numbers of a case.
+std::string data_of(const VerifyCase& verified);
+
+/// Case `index` of the random cases that `seed` stands for, the same on every machine: one of `choices`, T up
+/// to 300 (mostly lengths beside a multiple of a chunk) and now and then up to 4096, K and V up to 24, the
+/// chunk size, with or without states, alpha or g, parameters within their ranges.
+VerifyCase random_verify_case(const std::vector<OptionChoice>& choices, std::uint64_t seed, Index index);
+
+/// The inputs of one case in one precision, and what the f64 recurrence makes of them. Throws what the case
+/// throws before any form runs.
+ReferenceRun reference_run(const VerifyCase& verified, Precision precision, std::stop_token stop = {});
+
+/// The command line that makes one comparison again: "palimpsest verify --variant gla --case random:T=17,...
+/// --form chunkwise ...".
+std::string reproduction(const VerifyCase& verified, const std::string& device, Form form,
+                         Precision precision, Index chunk_size);
+
+/// Which cases are run, and how: every combination of lengths, sizes and chunks; or so many random cases
+/// instead; or just these. With the first of the sizes also texts that forget nothing, and long ones; beyond
+/// longest_with_all tokens every choice of options once, with its largest inner batch. Where a device is not
+/// the processor also its longest combined texts with channels that do not fit into one tile of a kernel.
+struct VerifyPlan {
+  struct Size {
+    Index dk;
+    Index dv;
+  };
+  static constexpr Index whole_sequence = 0;       // as a chunk size: T
+  static constexpr Index longest_combined = 300;   // tokens; above, a length is a long one
+  static constexpr Index longest_with_all = 4096;  // tokens
+
+  std::vector<std::string> variants = {};  // ids; none: the whole table
+  std::vector<const Backend*> backends = {&cpu_backend()};
+  std::vector<Form> forms = {std::begin(all_forms), std::end(all_forms)};
+  std::vector<Precision> precisions = {};  // none: all that the device has
+  std::vector<Index> lengths = {0, 1, 2, 15, 16, 17, 63, 64, 65, 257};
+  std::vector<Index> chunk_sizes = {1, 7, 16, 64, whole_sequence};
+  std::vector<Size> sizes = {{12, 7}, {5, 20}};
+  std::vector<Size> wide_sizes = {{70, 100}, {20, 130}};  // of a device that is not the processor
+  std::vector<bool> initial_states = {false, true};
+  std::vector<bool> log_gates = {false, true};  // decays as alpha, and as g
+  bool keeps = true;                            // texts that forget nothing too
+  std::vector<Index> long_lengths = {};         // in chunks of 64
+  std::vector<Index> batch_sizes = {1, 6, 16};  // of the rules that have inner batches; none: drawn
+  std::uint64_t seed = 1;
+  int draws = 1;                       // random instances of every case
+  Index random_cases = 0;              // this many, in the place of every combination
+  std::vector<VerifyCase> more = {};   // these, besides every combination
+  std::vector<VerifyCase> cases = {};  // these alone
+  unsigned jobs = 1;                   // threads; changes no result
+};
+
+/// What `palimpsest verify` runs: every combination, and texts of 1000 and 4096 tokens.
+VerifyPlan thorough_plan();
+
+/// What `palimpsest verify --tokens` runs: every combination with these lengths, the long ones in chunks of
+/// 64. No other length is run.
+VerifyPlan plan_of_lengths(const std::vector<Index>& lengths);
+
+/// The cases of a plan, made when they are asked for.
+class PlannedCases {
+ public:
+  /// Throws InputError for an unknown variant.
+  PlannedCases(const VerifyPlan& plan, std::span<const Variant> table);
+
+  /// The variants and options that there are cases of, or may be: those of the given cases, or all.
+  const std::vector<OptionChoice>& choices() const { return choices_; }
+
+  Index size() const { return size_; }
+
+  /// Whether they are drawn, so that lengths and sizes are whatever came.
+  bool are_random() const { return are_random_; }
+
+  /// Case `index`, the same every time.
+  VerifyCase at(Index index) const;
+
+ private:
+  std::vector<OptionChoice> choices_;
+  std::vector<VerifyCase> cases_;
+  std::uint64_t seed_;
+  bool are_random_;
+  Index size_;
+};
 
 /// The runs whose numbers amplify rounding, so that they are allowed more than the tolerance.
 struct AmplifiedRuns {
@@ -111,5 +213,78 @@ std::string to_table(const VerifyReport& report);
 /// The report as JSON: {"passed": ..., "complete": ..., "cases": ..., "results": [...],
 /// "missing": [...], "lengths": [...]}.
 std::string to_json(const VerifyReport& report);
+
+/// Cases that show what can be shown: an initial state, a scale other than 1, several chunks and a short one,
+/// keys as wide as values. In f64 on the processor.
+VerifyPlan revealing_plan();
+
+/// Which forms are made faulty, and how. Every form is carried out by its own equations with the fault in
+/// them.
+struct FaultPlan {
+  std::vector<std::string> faults = {};  // ids (core/proof/faults.h); none: all
+  VerifyPlan cases = revealing_plan();
+};
+
+/// One form with one fault in it, in the first case in which verification fails; where it fails in none, in
+/// the one where the form is furthest off.
+struct FaultyResult {
+  std::string fault;
+  std::string variant;
+  std::string options = {};  // "causal=false"; empty: the variant has none
+  Form form = Form::recurrent;
+  std::string data = {};  // the random case, as --input takes it
+  Index chunk_size = 1;
+  Judgement judgement = {};                 // of the outputs and states, as verify() judges them
+  std::optional<Departure> departure = {};  // the first step that is off
+  std::string message = {};                 // why an equation could not even be carried out; mostly empty
+  std::string reproduction = {};            // the command line that makes the case again
+
+  /// Whether verification fails, as it should.
+  bool noticed() const;
+};
+
+/// A form that cannot have the fault, or does not exist.
+struct FaultlessForm {
+  std::string fault;
+  std::string variant;
+  std::string options;
+  Form form = Form::recurrent;
+  std::string reason;
+};
+
+struct FaultReport {
+  std::vector<FaultyResult> results;
+  std::vector<FaultlessForm> without;
+  Index cases = 0;    // finished
+  Index planned = 0;  // more than finished if it was asked to stop
+
+  bool complete() const { return cases == planned; }
+
+  /// How many of the faulty forms fail verification.
+  Index noticed() const;
+};
+
+/// Where verify_faults() is: `done` of `total` cases are finished.
+struct FaultProgress {
+  std::string variant = {};  // of the case that was finished last
+  Index done = 0;
+  Index total = 0;
+  Index noticed = 0;  // faulty forms so far
+};
+
+/// Makes every form faulty in every way that applies, in the cases of the plan until one shows it, in f64 on
+/// the processor: a plan that asks for anything else throws Unsupported. The report does not depend on
+/// VerifyPlan::jobs. `progress` may be empty and is never called twice at once. Asked to stop, it reports
+/// what is finished. Throws InputError for an unknown fault or variant.
+FaultReport verify_faults(const FaultPlan& plan,
+                          const std::function<void(const FaultProgress&)>& progress = {},
+                          std::stop_token stop = {});
+
+/// The report as a table for a terminal: every faulty form with the first step that is off, and why others
+/// have no such fault.
+std::string to_table(const FaultReport& report);
+
+/// The same as JSON: {"complete": ..., "cases": ..., "noticed": ..., "faulty": [...], "without": [...]}.
+std::string to_json(const FaultReport& report);
 
 }  // namespace palimpsest

@@ -1,19 +1,9 @@
-#include "core/proof/verify_faults.h"
+#include "core/proof/verify.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <mutex>
-#include <set>
-
-#include "core/base/error.h"
 #include "core/base/parallel_for.h"
-#include "core/base/stop.h"
-#include "core/contract/sequence.h"
-#include "core/proof/faults.h"
 
 namespace palimpsest {
 
@@ -29,8 +19,8 @@ struct Attempt {
 /// Gathers what the cases show, in whatever order they are finished.
 class FaultVerification {
  public:
-  FaultVerification(const FaultPlan& plan, std::span<const Variant> table, std::stop_token stop)
-      : plan_(plan.cases), cases_(plan.cases, table), stop_(std::move(stop)) {
+  FaultVerification(const FaultPlan& plan, std::stop_token stop)
+      : plan_(plan.cases), cases_(plan.cases, variants()), stop_(std::move(stop)) {
     require_f64_on_processor();
     for (const std::string& id : plan.faults) faults_.push_back(&find_fault(id));
     if (plan.faults.empty()) {
@@ -172,8 +162,7 @@ class FaultVerification {
                      bool is_first_size, Attempt& attempt) {
     const Fault& fault = *row_faults_[attempt.row];
     const auto judge = [&](const Output& output) {
-      const Tolerance allowed =
-          tolerance(*verified.variant, reference.sequence().settings, trace.form, Precision::f64);
+      const Tolerance allowed = tolerance(*verified.variant, reference.sequence().settings, Precision::f64);
       return reference.judge(output, trace.form, chunk_size, allowed, stop_);
     };
     std::optional<FaultRun> run = run_with(fault, trace, judge, stop_);
@@ -330,9 +319,9 @@ bool FaultyResult::noticed() const { return !message.empty() || !judgement.passe
 
 Index FaultReport::noticed() const { return std::ranges::count_if(results, &FaultyResult::noticed); }
 
-FaultReport verify_faults(const FaultPlan& plan, std::span<const Variant> table,
-                          const std::function<void(const FaultProgress&)>& progress, std::stop_token stop) {
-  return FaultVerification(plan, table, std::move(stop)).run(progress);
+FaultReport verify_faults(const FaultPlan& plan, const std::function<void(const FaultProgress&)>& progress,
+                          std::stop_token stop) {
+  return FaultVerification(plan, std::move(stop)).run(progress);
 }
 
 std::string to_table(const FaultReport& report) {

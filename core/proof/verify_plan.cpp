@@ -1,17 +1,9 @@
-#include "core/proof/verify_plan.h"
+#include "core/proof/verify.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <array>
-#include <cctype>
-#include <cmath>
 #include <random>
-#include <set>
-
-#include "core/base/error.h"
-#include "core/variants/variants.h"
 
 namespace palimpsest {
 
@@ -210,10 +202,6 @@ bool has_gates(const Variant& variant) {
   return std::ranges::any_of(variant.inputs, [](const Input& input) { return input.range == Range::decay; });
 }
 
-bool is_possible(const Variant& variant, const Settings& given) {
-  return !variant.go_together || variant.go_together(resolve(variant, given));
-}
-
 std::vector<Settings> option_choices(const Variant& variant) {
   const auto with_each_value = [](const std::vector<Settings>& choices, const Option& option) {
     std::vector<Settings> longer;
@@ -233,9 +221,10 @@ std::vector<Settings> option_choices(const Variant& variant) {
   for (const Option& option : variant.options) {
     if (option.follows.empty()) continue;
     for (Settings& choice : with_each_value(plain, option)) {
-      const bool is_new =
-          choice.options.at(option.name) != resolve(variant, choice).options.at(option.follows);
-      if (is_new && is_possible(variant, choice)) choices.push_back(std::move(choice));
+      const Settings settings = resolve(variant, choice);
+      const bool is_new = choice.options.at(option.name) != settings.options.at(option.follows);
+      const bool is_possible = !variant.go_together || variant.go_together(settings);
+      if (is_new && is_possible) choices.push_back(std::move(choice));
     }
   }
   return choices;

@@ -1,8 +1,7 @@
-#include "core/race/findings.h"
+#include "core/race/lines.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -61,8 +60,8 @@ std::string where(const RaceEntry& one, RaceQuestion question) {
 }
 
 /// How a side of a comparison is called in a sentence.
-std::string called(const RaceEntry& entry, RaceQuestion question, std::span<const Variant> table) {
-  const std::string rule = race_label(entry.variant, table);
+std::string called(const RaceEntry& entry, RaceQuestion question) {
+  const std::string rule = race_label(entry.variant);
   switch (question) {
     case RaceQuestion::softmax:
       return entry.variant == race_peer ? rule : fmt::format("{} ({})", rule, in_form(entry));
@@ -84,7 +83,7 @@ std::vector<TimedLength> times_of(const RaceLine& line, bool whole) {
 
 /// Adds the crossings of two curves, each with its sentence.
 void add_crossings(const RaceLine& one, const RaceLine& other, RaceQuestion question,
-                   std::span<const Variant> table, std::vector<RaceCrossover>& found) {
+                   std::vector<RaceCrossover>& found) {
   const bool whole = question == RaceQuestion::whole_devices;
   const std::vector<Crossing> all = crossings(times_of(one, whole), times_of(other, whole));
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -97,9 +96,9 @@ void add_crossings(const RaceLine& one, const RaceLine& other, RaceQuestion ques
     found.push_back({.question = question,
                      .tokens = all[i].tokens,
                      .seconds = all[i].seconds,
-                     .sentence = fmt::format("{}, {} is faster than {}{}{}.", span,
-                                             called(faster, question, table), called(slower, question, table),
-                                             i > 0 ? " again" : "", whole ? ", transfers counted" : ""),
+                     .sentence = fmt::format("{}, {} is faster than {}{}{}.", span, called(faster, question),
+                                             called(slower, question), i > 0 ? " again" : "",
+                                             whole ? ", transfers counted" : ""),
                      .where = where(one.of, question)});
   }
 }
@@ -246,7 +245,7 @@ std::string about(double tokens) {
   return in_groups(fmt::format("{:.0f}", std::round(tokens / digit) * digit));
 }
 
-std::vector<RaceCrossover> race_crossovers(const RaceReport& report, std::span<const Variant> table) {
+std::vector<RaceCrossover> race_crossovers(const RaceReport& report) {
   std::vector<RaceCrossover> found;
   const auto compare = [&](RaceQuestion question, bool (*is_first)(const RaceEntry&)) {
     const bool is_with_peer = question == RaceQuestion::softmax;
@@ -256,7 +255,7 @@ std::vector<RaceCrossover> race_crossovers(const RaceReport& report, std::span<c
       if (!is_first(one.of)) continue;
       for (const RaceLine& other : lines) {
         if (shape_of(one.of) != shape_of(other.of) || question_of(one, other, whole) != question) continue;
-        add_crossings(is_with_peer ? other : one, is_with_peer ? one : other, question, table, found);
+        add_crossings(is_with_peer ? other : one, is_with_peer ? one : other, question, found);
       }
     }
   };

@@ -2,16 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <fmt/ranges.h>
 #include <cmath>
 #include <iterator>
-#include <memory>
 #include <set>
-#include <string_view>
 
-#include "core/base/error.h"
 #include "core/cases/random_case.h"
-#include "core/engines/device_engines.h"
 #include "core/rules/row_rule.h"
 
 namespace palimpsest {
@@ -73,11 +69,6 @@ struct ProgramSize {
   Index K = 0;  // with the columns that the rule adds
 };
 
-const Variant* variant_of(const RaceEntry& entry, std::span<const Variant> table) {
-  const auto found = std::ranges::find(table, entry.variant, &Variant::id);
-  return found == table.end() ? nullptr : &*found;
-}
-
 /// What the programs are that an entry runs; nothing where its rule has none, or not at this size.
 std::optional<ProgramSize> programs_of(const Variant& variant, const RaceEntry& entry) try {
   const RowRule* const rows = variant.rule->row_program();
@@ -99,9 +90,9 @@ bool hands_on(const Variant& variant, std::string_view state) {
 
 }  // namespace
 
-bool has_tensor_cores(const RaceEntry& entry, std::span<const Variant> table) {
-  const Variant* const variant = variant_of(entry, table);
-  if (!variant || entry.form != Form::chunkwise) return false;
+bool has_tensor_cores(const RaceEntry& entry) {
+  const auto variant = std::ranges::find(variants(), entry.variant, &Variant::id);
+  if (variant == variants().end() || entry.form != Form::chunkwise) return false;
   if (hands_on(*variant, "k_cache"))  // softmax, whose keys fade where their gates are handed on
     return fits_tensor_cores(entry.dk, entry.dv, hands_on(*variant, "g_cache"));
   const std::optional<ProgramSize> programs = programs_of(*variant, entry);
@@ -183,12 +174,12 @@ std::optional<Quartiles> seconds_at(const RaceLine& line, double tokens, bool wh
   return Quartiles{between(&Quartiles::low), between(&Quartiles::median), between(&Quartiles::high)};
 }
 
-std::string name_of(const RaceLine& line, std::span<const RaceLine> among, std::span<const Variant> table) {
+std::string name_of(const RaceLine& line, std::span<const RaceLine> among) {
   std::string words;
   if (line.any_form) {
     words = line.of.variant;
   } else {
-    words = has_other_rules(line, among) ? race_label(line.of.variant, table) + " " : std::string();
+    words = has_other_rules(line, among) ? race_label(line.of.variant) + " " : std::string();
     words += name(line.of.form);
     if (line.of.chunk_size > 0) words += fmt::format(", C = {}", line.of.chunk_size);
   }
@@ -197,12 +188,12 @@ std::string name_of(const RaceLine& line, std::span<const RaceLine> among, std::
   return words;
 }
 
-std::string called(const RaceLine& line, std::span<const RaceLine> among, std::span<const Variant> table) {
+std::string called(const RaceLine& line, std::span<const RaceLine> among) {
   std::string words;
   if (line.any_form)
     words = line.of.variant;
   else if (has_other_rules(line, among))
-    words = fmt::format("{} ({})", race_label(line.of.variant, table), name(line.of.form));
+    words = fmt::format("{} ({})", race_label(line.of.variant), name(line.of.form));
   else
     words = fmt::format("the {} form", name(line.of.form));
   if (!line.any_form && has_other_chunks(line, among))
@@ -210,6 +201,268 @@ std::string called(const RaceLine& line, std::span<const RaceLine> among, std::s
   if (differs(line, among, &RaceEntry::device)) words += " on " + line.of.device;
   if (differs(line, among, &RaceEntry::precision)) words += fmt::format(" in {}", name(line.of.precision));
   return words;
+}
+
+namespace {
+
+/// What the sentences are about.
+struct Told {
+  const std::vector<RaceLine>& lines;
+  const Lead& lead;
+  bool whole;
+};
+
+std::string called(const Told& told, std::size_t which) { return called(told.lines[which], told.lines); }
+
+/// The same without "the … form".
+std::string briefly(const Told& told, std::size_t which) {
+  std::string words = called(told, which);
+  if (!words.starts_with("the ")) return words;
+  words.erase(0, std::string_view("the ").size());
+  return words.erase(words.find(" form"), std::string_view(" form").size());
+}
+
+std::string capitalised(std::string words) {
+  if (words.starts_with("the ")) words.front() = 'T';
+  if (words.starts_with("softmax")) words.front() = 'S';
+  return words;
+}
+
+const RacePoint* point_at(const RaceLine& line, Index tokens) {
+  const auto found =
+      std::ranges::find_if(line.points, [&](const RacePoint& point) { return point.entry.tokens == tokens; });
+  return found == line.points.end() ? nullptr : &*found;
+}
+
+std::string less_than_spread(const LineCrossing& crossing) {
+  return crossing.parts ? "" : ", by less than the runs spread";
+}
+
+/// What both of two curves are, in words.
+std::string shared_words(const RaceEntry& one, const RaceEntry& other) {
+  std::vector<std::string> words;
+  if (one.device == other.device) words.push_back(one.device);
+  if (one.precision == other.precision) words.emplace_back(name(one.precision));
+  words.push_back(in_words(shape_of(one)));
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::vector<NamedCrossing> named_crossings(const Told& told) {
+  std::vector<NamedCrossing> all;
+  for (const LineCrossing& each : told.lead.crossings) {
+    const auto is_later = [&](const LineCrossing& other) {
+      return other.tokens > each.tokens && other.faster == each.slower && other.slower == each.faster;
+    };
+    const auto next = std::ranges::find_if(told.lead.crossings, is_later);
+    const std::string from =
+        next == told.lead.crossings.end()
+            ? fmt::format("From n ≈ {} tokens on", about(each.tokens))
+            : fmt::format("From n ≈ {} to {} tokens", about(each.tokens), about(next->tokens));
+    all.push_back({.crossing = each,
+                   .words = fmt::format("{} overtakes {}{}", briefly(told, each.faster),
+                                        briefly(told, each.slower), each.parts ? "" : ", within the spread"),
+                   .sentence = fmt::format("{}, {} is faster than {}{}.", from, called(told, each.faster),
+                                           called(told, each.slower), less_than_spread(each)),
+                   .where = shared_words(told.lines[each.faster].of, told.lines[each.slower].of)});
+  }
+  return all;
+}
+
+/// Whether a crossing holds up to the longest length that both have: then something can be said from it on.
+bool holds(const Told& told, const LineCrossing& crossing) {
+  const RaceLine& faster = told.lines[crossing.faster];
+  const RaceLine& slower = told.lines[crossing.slower];
+  const auto end =
+      static_cast<double>(std::min(faster.points.back().entry.tokens, slower.points.back().entry.tokens));
+  return seconds_at(faster, end, told.whole)->median < seconds_at(slower, end, told.whole)->median;
+}
+
+/// "From n ≈ 820 tokens on, the chunkwise form is faster than softmax; from n ≈ 3,200 tokens on, the
+/// recurrent form too." Marks the crossings that it tells, so many at most; nothing where none answers a
+/// question for good.
+std::string crossing_sentence(const Told& told, std::vector<NamedCrossing>& crossings,
+                              std::size_t most_told) {
+  for (NamedCrossing& named : crossings) named.is_told = false;
+  std::vector<const LineCrossing*> said;
+  std::string sentence;
+  for (NamedCrossing& named : crossings) {
+    const LineCrossing& each = named.crossing;
+    if (!each.is_clear || !each.question || told.lines[each.faster].any_form || said.size() == most_told)
+      continue;
+    const auto turns_back = [&](const NamedCrossing& other) {
+      return other.crossing.tokens > each.tokens && other.crossing.faster == each.slower &&
+             other.crossing.slower == each.faster;
+    };
+    if (!holds(told, each) || std::ranges::any_of(crossings, turns_back)) continue;
+    if (!said.empty() && (each.slower != said[0]->slower || each.question != said[0]->question)) continue;
+    if (std::ranges::find(said, each.faster, &LineCrossing::faster) != said.end()) continue;
+    sentence += said.empty() ? fmt::format("From n ≈ {} tokens on, {} is faster than {}", about(each.tokens),
+                                           called(told, each.faster), called(told, each.slower))
+                             : fmt::format("; from n ≈ {} tokens on, {} too", about(each.tokens),
+                                           called(told, each.faster));
+    said.push_back(&each);
+    named.is_told = true;
+  }
+  return sentence.empty() ? sentence : sentence + '.';
+}
+
+/// The crossing at which the last curve of the bar took the lead; null where another curve ended there.
+NamedCrossing* last_change(const Told& told, std::vector<NamedCrossing>& crossings) {
+  const auto last =
+      std::ranges::find_if(crossings.rbegin(), crossings.rend(), [&](const NamedCrossing& each) {
+        return each.crossing.leads && each.crossing.faster == told.lead.spans.back().line;
+      });
+  constexpr double rounding = 1e-9;
+  const bool begins_it = last != crossings.rend() &&
+                         std::abs(last->crossing.tokens / told.lead.spans.back().from - 1) < rounding;
+  return begins_it ? &*last : nullptr;
+}
+
+/// Who is fastest at the end, and from where on.
+std::string fastest_sentence(const Told& told, std::vector<NamedCrossing>& crossings) {
+  const std::vector<FastestSpan>& spans = told.lead.spans;
+  if (spans.empty() || told.lines.size() == 1) return {};
+  const std::string winner = called(told, spans.back().line);
+  if (spans.size() == 1) return capitalised(winner) + " is fastest at every length measured.";
+  NamedCrossing* const change = last_change(told, crossings);
+  if (!change) {
+    const auto begin = static_cast<Index>(std::lround(spans.back().from));
+    return fmt::format("Beyond n = {} tokens {} is fastest of what was measured there.", in_digits(begin),
+                       winner);
+  }
+  change->is_told = true;
+  return fmt::format("From n ≈ {} tokens on, {} is fastest{}.", about(change->crossing.tokens), winner,
+                     less_than_spread(change->crossing));
+}
+
+/// The answer in a sentence, as the bar has it: where what crosses is not the lead, the lead is told first,
+/// and one crossing after it.
+std::string headline(const Told& told, std::vector<NamedCrossing>& crossings) {
+  constexpr std::size_t most_told = 3;
+  std::string sentence = crossing_sentence(told, crossings, most_told);
+  const auto first = std::ranges::find_if(crossings, &NamedCrossing::is_told);
+  if (first == crossings.end()) return fastest_sentence(told, crossings);
+  const bool is_lead = first->crossing.leads && first->crossing.faster == told.lead.spans.back().line;
+  if (is_lead) return sentence;
+  sentence = crossing_sentence(told, crossings, 1);
+  sentence.front() = 'f';
+  std::string fastest = fastest_sentence(told, crossings);
+  fastest.back() = ';';
+  return fastest + ' ' + sentence;
+}
+
+/// The curves of plain kernels that others can be had for in two bytes, "chunkwise and softmax": they say
+/// nothing of the form itself. Empty where there is none, or the fastest is one.
+std::string held_back(const Told& told) {
+  if (told.lead.spans.empty()) return {};
+  const auto is_held_back = [&](std::size_t which) {
+    const RaceLine& line = told.lines[which];
+    return line.kernel == KernelKind::plain && !line.points.empty() &&
+           has_tensor_cores(line.points.back().entry);
+  };
+  if (is_held_back(told.lead.spans.back().line)) return {};
+  std::vector<std::string> names;
+  for (std::size_t which = 0; which < told.lines.size(); ++which) {
+    if (is_held_back(which)) names.push_back(briefly(told, which));
+  }
+  constexpr std::size_t most_named = 2;
+  if (names.size() > most_named) return "chunkwise forms";
+  return fmt::format("{}", fmt::join(names, " and "));
+}
+
+constexpr double as_long = 1.05;  // one time by another: nobody would call it longer
+
+/// "8.5", "14": how many times.
+std::string times_words(double ratio) {
+  return ratio < 9.95 ? fmt::format("{:.1f}", ratio) : fmt::format("{:.0f}", ratio);
+}
+
+/// "At n = 8,192 tokens: chunkwise 0.52 s, softmax 4.42 s, 8.5 times as long."
+std::string end_sentence(const Told& told, Index tokens, std::size_t fastest, std::size_t other) {
+  const double one = seconds_of(*point_at(told.lines[fastest], tokens), told.whole).median;
+  const double two = seconds_of(*point_at(told.lines[other], tokens), told.whole).median;
+  return fmt::format("At n = {} tokens: {} {}, {} {}, {}.", in_digits(tokens), briefly(told, fastest),
+                     duration(one), briefly(told, other), duration(two),
+                     two / one < as_long ? "about as long" : times_words(two / one) + " times as long");
+}
+
+/// Whether a curve that takes part in the lead has a point there.
+bool has_point(const Told& told, std::size_t which, Index tokens) {
+  return told.lines[which].points.size() > 1 && point_at(told.lines[which], tokens);
+}
+
+/// The fastest curve at a length but `line`; nothing where there is none.
+std::optional<std::size_t> second_at(const Told& told, Index tokens, std::size_t line) {
+  std::optional<std::size_t> best;
+  double least = 0;
+  for (std::size_t i = 0; i < told.lines.size(); ++i) {
+    if (i == line || !has_point(told, i, tokens)) continue;
+    const double seconds = seconds_of(*point_at(told.lines[i], tokens), told.whole).median;
+    if (best && seconds >= least) continue;
+    best = i;
+    least = seconds;
+  }
+  return best;
+}
+
+/// How far the fastest is ahead at both ends of the bar: of what the headline compares it with, or else of
+/// the next one.
+std::string detail(const Told& told, const std::vector<NamedCrossing>& crossings) {
+  const std::vector<FastestSpan>& spans = told.lead.spans;
+  const std::size_t last = spans.back().line;
+  const Index longest = told.lines[last].points.back().entry.tokens;
+  std::optional<std::size_t> other = second_at(told, longest, last);
+  for (const NamedCrossing& each : crossings) {
+    if (!each.is_told || each.crossing.faster != last || !has_point(told, each.crossing.slower, longest))
+      continue;
+    other = each.crossing.slower;
+    break;
+  }
+  std::string words = other ? end_sentence(told, longest, last, *other) : std::string();
+  const std::size_t first = spans.front().line;
+  const Index shortest = told.lines[first].points.front().entry.tokens;
+  if (shortest == longest) return words;
+  other = first != last && has_point(told, last, shortest) ? last : second_at(told, shortest, first);
+  if (other) words += (words.empty() ? "" : " ") + end_sentence(told, shortest, first, *other);
+  return words;
+}
+
+}  // namespace
+
+RaceFigures race_figures(std::span<const RaceReport* const> reports, std::size_t leading,
+                         const RaceSelection& selection, bool whole) {
+  RaceFigures figures;
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    figures.lines.push_back(race_lines(selected(*reports[i], selection), whole));
+    std::vector<RaceLine>& lines = figures.lines.back();
+    for (RaceLine& line : lines) {
+      line.name = name_of(line, lines);
+      if (!line.points.empty()) line.kernel = line.points.back().kernel;
+    }
+    if (i != leading) continue;
+    const Lead ahead = lead(lines, whole);
+    const Told told = {lines, ahead, whole};
+    figures.fastest = ahead.spans;
+    figures.crossings = named_crossings(told);
+    figures.headline = headline(told, figures.crossings);
+    if (figures.headline.empty()) continue;
+    figures.detail = detail(told, figures.crossings);
+    const std::string plain = held_back(told);
+    if (plain.empty()) continue;
+    figures.headline.back() = ';';
+    figures.headline += fmt::format(" {} by plain kernels.", plain);
+    figures.detail += " Plain kernels: in bf16 and tf32 there are others, on tensor cores.";
+  }
+  return figures;
+}
+
+std::string in_digits(Index tokens) { return in_groups(std::to_string(tokens)); }
+
+std::string duration(double seconds) {
+  if (seconds < 999.5e-6) return fmt::format("{:.3g} µs", 1e6 * seconds);
+  if (seconds < 0.9995) return fmt::format("{:.3g} ms", 1e3 * seconds);
+  if (seconds < 999.5) return fmt::format("{:.3g} s", seconds);
+  return in_groups(fmt::format("{:.0f}", seconds)) + " s";
 }
 
 }  // namespace palimpsest

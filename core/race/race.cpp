@@ -1,17 +1,11 @@
 #include "core/race/race.h"
 
 #include <fmt/format.h>
-
-#include <algorithm>
-#include <memory>
-#include <optional>
-#include <utility>
+#include <cmath>
 
 #include "core/base/error.h"
-#include "core/base/stop.h"
+#include "core/base/text.h"
 #include "core/cases/random_case.h"
-#include "core/insight/cost.h"
-#include "core/rules/rule.h"
 
 namespace palimpsest {
 
@@ -295,6 +289,116 @@ RaceReport race(const RacePlan& plan, RaceReport begun,
   } catch (const Cancelled&) {
   }
   return std::move(report);
+}
+
+namespace {
+
+/// How many blocks of `tokens` wait for the one before: every token; every chunk; two-pass, every chunk's
+/// state and then all outputs at once; one in the parallel form.
+Index steps_in_a_row(Form form, Index tokens, Index chunk_size) {
+  const Index chunks = (tokens + chunk_size - 1) / chunk_size;
+  if (form == Form::recurrent) return tokens;
+  if (form == Form::chunkwise) return chunks;
+  if (form == Form::two_pass) return chunks + 1;
+  return tokens > 0 ? 1 : 0;
+}
+
+CostRow row(const Variant& variant, const Sequence& sequence, Form form, Index chunk_size) {
+  constexpr double bytes_per_number = 4;
+  CostRow row = {.form = form};
+  if (const auto reason = variant.rule->missing(form, sequence.settings)) {
+    row.missing = *reason;
+    return row;
+  }
+  const std::optional<Work> work = variant.rule->cost(sequence, form, chunk_size);
+  if (!work) {
+    row.missing = "this rule does not say what it takes";
+    return row;
+  }
+  const auto tokens = static_cast<double>(std::max<Index>(sequence.tokens, 1));
+  row.flops = work->flops() / tokens;
+  row.exponentials = work->exponentials / tokens;
+  row.steps = steps_in_a_row(form, sequence.tokens, chunk_size);
+  row.bytes =
+      (given_bytes(sequence, bytes_per_number, bytes_per_number) + bytes_per_number * work->moved) / tokens;
+  return row;
+}
+
+}  // namespace
+
+Quartiles quartiles(std::vector<double> values) {
+  if (values.empty()) return {};
+  std::ranges::sort(values);
+  const auto at = [&](double part) {
+    const double place = part * static_cast<double>(values.size() - 1);
+    const auto below = static_cast<std::size_t>(place);
+    const std::size_t above = std::min(below + 1, values.size() - 1);
+    return std::lerp(values[below], values[above], place - std::floor(place));
+  };
+  return {at(0.25), at(0.5), at(0.75)};
+}
+
+const RacePoint* RaceReport::find(const RaceEntry& entry) const {
+  const auto found = std::ranges::find(points, entry, &RacePoint::entry);
+  return found == points.end() ? nullptr : &*found;
+}
+
+const Roof* RaceReport::roof_of(const RaceEntry& entry) const {
+  const auto found = std::ranges::find_if(roofs, [&](const RaceRoof& each) {
+    return each.device == entry.device && each.precision == entry.precision;
+  });
+  return found == roofs.end() ? nullptr : &found->roof;
+}
+
+double roof_fraction(const RacePoint& point, const RaceReport& report) {
+  const Roof* const roof = report.roof_of(point.entry);
+  if (!roof || point.compute.median <= 0) return 0;
+  const double for_bytes = roof->bytes_per_second > 0 ? point.work.bytes / roof->bytes_per_second : 0;
+  const double for_flops = roof->flops_per_second > 0 ? point.work.needed_flops / roof->flops_per_second : 0;
+  return std::max(for_bytes, for_flops) / point.compute.median;
+}
+
+void require_same_machine(const RaceMachine& machine, const RaceMachine& here) {
+  const auto require = [](const char* what, const std::string& theirs, const std::string& ours) {
+    if (theirs == ours) return;
+    const auto named = [](const std::string& text) {
+      return text.empty() ? std::string("none") : fmt::format("\"{}\"", shown(text));
+    };
+    throw InputError(
+        fmt::format("the report comes from another {}: {}, here {}. Times of two machines or programs do not "
+                    "go into one report; start a new one",
+                    what, named(theirs), named(ours)));
+  };
+  require("processor", machine.processor, here.processor);
+  require("number of threads", std::to_string(machine.threads), std::to_string(here.threads));
+  require("GPU", machine.gpu, here.gpu);
+  require("driver", machine.driver, here.driver);
+  require("program", machine.program, here.program);
+}
+
+std::string race_label(const std::string& id) {
+  const auto found = std::ranges::find(variants(), id, &Variant::id);
+  return found == variants().end() ? id : found->label;
+}
+
+std::string in_groups(std::string digits) {
+  for (std::size_t place = digits.size(); place > 3;) digits.insert(place -= 3, ",");
+  return digits;
+}
+
+double given_bytes(const Sequence& sequence, double of_rows, double of_others) {
+  double of_a_token = of_rows * static_cast<double>(sequence.dv);
+  for (const std::string& name : sequence.names_with_tokens()) {
+    const bool is_row = name == "q" || name == "k" || name == "v";
+    of_a_token += (is_row ? of_rows : of_others) * static_cast<double>(sequence.at(name).columns());
+  }
+  return of_a_token * static_cast<double>(sequence.tokens);
+}
+
+std::vector<CostRow> costs(const Variant& variant, const Sequence& sequence, Index chunk_size) {
+  std::vector<CostRow> rows;
+  for (const Form form : all_forms) rows.push_back(row(variant, sequence, form, chunk_size));
+  return rows;
 }
 
 }  // namespace palimpsest

@@ -5,7 +5,7 @@
 #include <random>
 #include <utility>
 
-#include "core/base/stop.h"
+#include "core/base/error.h"
 #include "core/contract/output.h"
 #include "core/engines/row_engines.h"
 #include "core/rules/row_map.h"

@@ -6,7 +6,6 @@
 #include <map>
 
 #include "core/base/error.h"
-#include "core/base/stop.h"
 #include "core/rules/row_map.h"
 
 namespace palimpsest {

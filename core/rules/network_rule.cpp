@@ -3,7 +3,7 @@
 #include "core/costs/costs.h"
 #include "core/engines/engines.h"
 #include "core/operator/blocks.h"
-#include "core/steps/network_steps.h"
+#include "core/steps/phase.h"
 
 namespace palimpsest {
 

@@ -27,24 +27,15 @@ RowMap::RowMap(const Program<double>& channel) : parts_(channel.structure.part_c
   }
 }
 
-RowVector<double> RowMap::faded(Index r, const RowVector<double>& x) const {
+RowVector<double> RowMap::moved(Index r, const RowVector<double>& x, bool back) const {
   if (parts_ == 1) return x.cwiseProduct(fade_.row(r));
   const Index K = x.size() / parts_;
   RowVector<double> moved = RowVector<double>::Zero(x.size());
   for (Index to = 0; to < parts_; ++to) {
-    for (Index from = 0; from < parts_; ++from)
-      moved.segment(to * K, K) += transition_(r, to * parts_ + from) * x.segment(from * K, K);
-  }
-  return moved;
-}
-
-RowVector<double> RowMap::faded_back(Index r, const RowVector<double>& f) const {
-  if (parts_ == 1) return f.cwiseProduct(fade_.row(r));
-  const Index K = f.size() / parts_;
-  RowVector<double> moved = RowVector<double>::Zero(f.size());
-  for (Index to = 0; to < parts_; ++to) {
-    for (Index from = 0; from < parts_; ++from)
-      moved.segment(from * K, K) += transition_(r, to * parts_ + from) * f.segment(to * K, K);
+    for (Index from = 0; from < parts_; ++from) {
+      const double weight = transition_(r, back ? from * parts_ + to : to * parts_ + from);
+      moved.segment(to * K, K) += weight * x.segment(from * K, K);
+    }
   }
   return moved;
 }

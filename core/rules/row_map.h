@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stop_token>
 
-#include "core/base/stop.h"
+#include "core/base/error.h"
 #include "core/operator/program.h"
 #include "core/rules/row_rule.h"
 
@@ -29,10 +29,10 @@ class RowMap {
   Row plain(Index r) const { return plain_.row(r); }  // k+_r: [1, K], if it writes plainly
 
   /// D_r x: [1, p K].
-  RowVector<double> faded(Index r, const RowVector<double>& x) const;
+  RowVector<double> faded(Index r, const RowVector<double>& x) const { return moved(r, x, false); }
 
   /// D_r^T f: [1, p K].
-  RowVector<double> faded_back(Index r, const RowVector<double>& f) const;
+  RowVector<double> faded_back(Index r, const RowVector<double>& f) const { return moved(r, f, true); }
 
   /// Takes every state column x of X [n, p K] from before row r to after it, but for what the row writes.
   void push_forward(Index r, Eigen::Ref<Matrix<double>> X) const;
@@ -42,6 +42,8 @@ class RowMap {
   void pull_back(Index r, const Vector<double>& hits, Eigen::Ref<Matrix<double>> F) const;
 
  private:
+  RowVector<double> moved(Index r, const RowVector<double>& x, bool back) const;
+
   Matrix<double> write_;       // [N, p K]
   Matrix<double> erase_;       // [N, p K]
   Matrix<double> plain_;       // [N, K]

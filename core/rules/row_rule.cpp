@@ -9,7 +9,6 @@
 
 #include "core/base/error.h"
 #include "core/base/parallel_for.h"
-#include "core/base/stop.h"
 #include "core/costs/costs.h"
 #include "core/engines/chunk_decays.h"
 #include "core/engines/engines.h"

@@ -4,7 +4,7 @@
 
 #include "core/operator/program.h"
 #include "core/rules/rule.h"
-#include "core/steps/row_steps.h"
+#include "core/steps/phase.h"
 #include "core/steps/trace.h"
 
 namespace palimpsest {

@@ -11,8 +11,8 @@
 #include "core/base/error.h"
 #include "core/engines/engines.h"
 #include "core/engines/walk.h"
-#include "core/steps/computed_trace.h"
-#include "core/steps/row_steps.h"
+#include "core/steps/phase.h"
+#include "core/steps/trace.h"
 
 namespace palimpsest {
 

@@ -4,14 +4,13 @@
 
 #include "core/base/error.h"
 #include "core/base/parallel_for.h"
-#include "core/base/stop.h"
 #include "core/costs/costs.h"
 #include "core/engines/engines.h"
 #include "core/engines/softmax.h"
 #include "core/engines/walk.h"
 #include "core/operator/channel.h"
 #include "core/rules/effective_attention.h"
-#include "core/steps/computed_trace.h"
+#include "core/steps/trace.h"
 
 namespace palimpsest {
 

@@ -2,11 +2,10 @@
 
 #include "core/base/error.h"
 #include "core/base/parallel_for.h"
-#include "core/base/stop.h"
 #include "core/operator/blocks.h"
 #include "core/operator/channel.h"
 #include "core/rules/amplification.h"
-#include "core/steps/computed_trace.h"
+#include "core/steps/trace.h"
 
 namespace palimpsest {
 
@@ -44,122 +43,147 @@ Output run_walk(const Walk<Scalar>& walk, const std::stop_token& stop) {
   return {o.template cast<double>(), walk.states(carried)};
 }
 
+/// A rule that walks.
+class WalkRule : public Rule {
+ public:
+  WalkRule(WalkOf<double> walk_f64, WalkOf<float> walk_f32, WalkDeclaration declaration)
+      : walk_f64_(std::move(walk_f64)),
+        walk_f32_(std::move(walk_f32)),
+        declaration_(std::move(declaration)) {}
+
+ private:
+  /// What `use` makes of the walk in this precision. Throws Unsupported where the form is missing.
+  template <class Use>
+  auto with_walk(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
+                 const DeviceEngines& engines, Use use) const {
+    require_form(form, sequence.settings, chunk_size);
+    return precision == Precision::f64 ? use(walk_f64_(sequence, form, chunk_size, engines.f64))
+                                       : use(walk_f32_(sequence, form, chunk_size, engines.f32));
+  }
+
+  /// The rule whose form is taken in the place of a walk; null: none.
+  const Rule* other(Form form, const Settings& settings) const {
+    const auto& parallel = declaration_.parallel;
+    return form == Form::parallel && parallel && parallel->applies(settings) ? parallel->rule.get() : nullptr;
+  }
+
+ public:
+  std::optional<std::string> missing(Form form, const Settings& settings) const override {
+    if (const Rule* rule = other(form, settings)) return rule->missing(form, settings);
+    const auto& reason_of = declaration_.missing;
+    if (std::optional<std::string> reason = reason_of ? reason_of(form, settings) : std::nullopt)
+      return reason;
+    return Rule::missing(form, settings);
+  }
+
+  Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size, std::stop_token stop,
+             const DeviceEngines& engines) const override {
+    if (const Rule* rule = other(form, sequence.settings))
+      return rule->run(sequence, form, precision, chunk_size, std::move(stop), engines);
+    return with_walk(sequence, form, precision, chunk_size, engines, [&](const auto& walk) {
+      require_footprint(run_footprint(*walk), sequence, form, chunk_size);
+      return run_walk(*walk, stop);
+    });
+  }
+
+  std::vector<Output> run_heads(std::span<const Sequence> heads, Form form, Precision precision,
+                                Index chunk_size, std::stop_token stop,
+                                const DeviceEngines& engines) const override {
+    if (heads.empty()) return {};
+    if (const Rule* rule = other(form, heads.front().settings))
+      return rule->run_heads(heads, form, precision, chunk_size, std::move(stop), engines);
+    const auto run_at_once = [&]<class Scalar>(const WalkOf<Scalar>& walk_of) -> std::vector<Output> {
+      const auto walks = made_in_parallel(heads.size(), stop, [&](std::size_t h) {
+        return walk_of(heads[h], form, chunk_size, engines.in<Scalar>());
+      });
+      require_footprint(run_footprint(*walks.front()), heads.front(), form, chunk_size);
+      const auto walked = walks.front()->walk_together(walks, chunk_size, stop);
+      if (!walked) return {};
+      return made_in_parallel(walks.size(), stop, [&](std::size_t h) -> Output {
+        const auto& [o, carried] = (*walked)[h];
+        return {o.template cast<double>(), walks[h]->states(carried)};
+      });
+    };
+    require_form(form, heads.front().settings, chunk_size);
+    std::vector<Output> outputs =
+        precision == Precision::f64 ? run_at_once(walk_f64_) : run_at_once(walk_f32_);
+    stop_if_asked(stop);
+    if (!outputs.empty()) return outputs;
+    return Rule::run_heads(heads, form, precision, chunk_size, std::move(stop), engines);
+  }
+
+  KernelKind kernel(const Sequence& sequence, Form form, Precision precision,
+                    const DeviceEngines& engines) const override {
+    const Rule* rule = other(form, sequence.settings);
+    return rule ? rule->kernel(sequence, form, precision, engines) : KernelKind::plain;
+  }
+
+  Footprint footprint(const Sequence& sequence, Form form, Precision precision,
+                      Index chunk_size) const override {
+    if (const Rule* rule = other(form, sequence.settings))
+      return rule->footprint(sequence, form, precision, chunk_size);
+    return with_walk(sequence, form, precision, chunk_size, cpu_engines(),
+                     [](const auto& walk) { return run_footprint(*walk); });
+  }
+
+  std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
+                               std::size_t budget, const DeviceEngines& engines) const override {
+    if (const Rule* rule = other(form, sequence.settings))
+      return rule->trace(sequence, form, precision, chunk_size, budget, engines);
+    return with_walk(sequence, form, precision, chunk_size, engines, [&](auto walk) {
+      require_record_footprint(record_footprint(*walk), sequence, form, chunk_size);
+      return make_walk_trace(std::move(walk), declaration_.steps(sequence, form, chunk_size),
+                             groups_of(form, sequence.tokens, chunk_size, inner_batch(sequence.settings)),
+                             budget);
+    });
+  }
+
+  void walk_states(const Sequence& sequence, const VisitStates& visit, std::stop_token stop) const override {
+    const std::unique_ptr<const Walk<double>> walk =
+        walk_f64_(sequence, Form::recurrent, 1, cpu_engines().f64);
+    Carried<double> carried = walk->initial();
+    if (!visit(0, walk->states(carried))) return;
+    for (Index index = 0; index < walk->block_count(); ++index) {
+      stop_if_asked(stop);
+      walk->advance(index, carried, nullptr, stop);
+      const Block block = walk->block(index);
+      const Index tokens = block.first_token + block.count;
+      if (block.phase == 0 && !visit(tokens, walk->states_after(tokens, carried))) return;
+    }
+  }
+
+  std::optional<Work> cost(const Sequence& sequence, Form form, Index chunk_size) const override {
+    if (const Rule* rule = other(form, sequence.settings)) return rule->cost(sequence, form, chunk_size);
+    return with_walk(sequence, form, Precision::f64, chunk_size, cpu_engines(),
+                     [&](const auto& walk) { return walk->cost(chunk_size); });
+  }
+
+  Amplification amplification(const Sequence& sequence, Form form, Index chunk_size,
+                              std::stop_token stop) const override {
+    const Rule* rule = other(form, sequence.settings);
+    return rule ? rule->amplification(sequence, form, chunk_size, std::move(stop)) : Amplification();
+  }
+
+  Channel channel(const Sequence& sequence, Index column) const override {
+    const auto& parallel = declaration_.parallel;
+    if (parallel && parallel->is_linear(sequence.settings)) return parallel->rule->channel(sequence, column);
+    if (declaration_.nonlinear) throw Unsupported(declaration_.nonlinear(sequence.settings));
+    std::optional<Channel> channel =
+        walk_f64_(sequence, Form::recurrent, 1, cpu_engines().f64)->channel(column);
+    return channel ? *std::move(channel) : Rule::channel(sequence, column);
+  }
+
+ private:
+  WalkOf<double> walk_f64_;
+  WalkOf<float> walk_f32_;
+  WalkDeclaration declaration_;
+};
+
 }  // namespace
 
-template <class Use>
-auto WalkRule::with_walk(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
-                         const DeviceEngines& engines, Use use) const {
-  require_form(form, sequence.settings, chunk_size);
-  return precision == Precision::f64 ? use(walk_f64_(sequence, form, chunk_size, engines.f64))
-                                     : use(walk_f32_(sequence, form, chunk_size, engines.f32));
-}
-
-const Rule* WalkRule::other(Form form, const Settings& settings) const {
-  const auto& parallel = declaration_.parallel;
-  return form == Form::parallel && parallel && parallel->applies(settings) ? parallel->rule.get() : nullptr;
-}
-
-std::optional<std::string> WalkRule::missing(Form form, const Settings& settings) const {
-  if (const Rule* rule = other(form, settings)) return rule->missing(form, settings);
-  const auto& reason_of = declaration_.missing;
-  if (std::optional<std::string> reason = reason_of ? reason_of(form, settings) : std::nullopt) return reason;
-  return Rule::missing(form, settings);
-}
-
-Output WalkRule::run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
-                     std::stop_token stop, const DeviceEngines& engines) const {
-  if (const Rule* rule = other(form, sequence.settings))
-    return rule->run(sequence, form, precision, chunk_size, std::move(stop), engines);
-  return with_walk(sequence, form, precision, chunk_size, engines, [&](const auto& walk) {
-    require_footprint(run_footprint(*walk), sequence, form, chunk_size);
-    return run_walk(*walk, stop);
-  });
-}
-
-std::vector<Output> WalkRule::run_heads(std::span<const Sequence> heads, Form form, Precision precision,
-                                        Index chunk_size, std::stop_token stop,
-                                        const DeviceEngines& engines) const {
-  if (heads.empty()) return {};
-  if (const Rule* rule = other(form, heads.front().settings))
-    return rule->run_heads(heads, form, precision, chunk_size, std::move(stop), engines);
-  const auto run_at_once = [&]<class Scalar>(const WalkOf<Scalar>& walk_of) -> std::vector<Output> {
-    const auto walks = made_in_parallel(heads.size(), stop, [&](std::size_t h) {
-      return walk_of(heads[h], form, chunk_size, engines.in<Scalar>());
-    });
-    require_footprint(run_footprint(*walks.front()), heads.front(), form, chunk_size);
-    const auto walked = walks.front()->walk_together(walks, chunk_size, stop);
-    if (!walked) return {};
-    return made_in_parallel(walks.size(), stop, [&](std::size_t h) -> Output {
-      const auto& [o, carried] = (*walked)[h];
-      return {o.template cast<double>(), walks[h]->states(carried)};
-    });
-  };
-  require_form(form, heads.front().settings, chunk_size);
-  std::vector<Output> outputs = precision == Precision::f64 ? run_at_once(walk_f64_) : run_at_once(walk_f32_);
-  stop_if_asked(stop);
-  if (!outputs.empty()) return outputs;
-  return Rule::run_heads(heads, form, precision, chunk_size, std::move(stop), engines);
-}
-
-KernelKind WalkRule::kernel(const Sequence& sequence, Form form, Precision precision,
-                            const DeviceEngines& engines) const {
-  const Rule* rule = other(form, sequence.settings);
-  return rule ? rule->kernel(sequence, form, precision, engines) : KernelKind::plain;
-}
-
-Footprint WalkRule::footprint(const Sequence& sequence, Form form, Precision precision,
-                              Index chunk_size) const {
-  if (const Rule* rule = other(form, sequence.settings))
-    return rule->footprint(sequence, form, precision, chunk_size);
-  return with_walk(sequence, form, precision, chunk_size, cpu_engines(),
-                   [](const auto& walk) { return run_footprint(*walk); });
-}
-
-std::unique_ptr<Trace> WalkRule::trace(const Sequence& sequence, Form form, Precision precision,
-                                       Index chunk_size, std::size_t budget,
-                                       const DeviceEngines& engines) const {
-  if (const Rule* rule = other(form, sequence.settings))
-    return rule->trace(sequence, form, precision, chunk_size, budget, engines);
-  return with_walk(sequence, form, precision, chunk_size, engines, [&](auto walk) {
-    require_record_footprint(record_footprint(*walk), sequence, form, chunk_size);
-    return make_walk_trace(std::move(walk), declaration_.steps(sequence, form, chunk_size),
-                           groups_of(form, sequence.tokens, chunk_size, inner_batch(sequence.settings)),
-                           budget);
-  });
-}
-
-void WalkRule::walk_states(const Sequence& sequence, const VisitStates& visit, std::stop_token stop) const {
-  const std::unique_ptr<const Walk<double>> walk = walk_f64_(sequence, Form::recurrent, 1, cpu_engines().f64);
-  Carried<double> carried = walk->initial();
-  if (!visit(0, walk->states(carried))) return;
-  for (Index index = 0; index < walk->block_count(); ++index) {
-    stop_if_asked(stop);
-    walk->advance(index, carried, nullptr, stop);
-    const Block block = walk->block(index);
-    const Index tokens = block.first_token + block.count;
-    if (block.phase == 0 && !visit(tokens, walk->states_after(tokens, carried))) return;
-  }
-}
-
-std::optional<Work> WalkRule::cost(const Sequence& sequence, Form form, Index chunk_size) const {
-  if (const Rule* rule = other(form, sequence.settings)) return rule->cost(sequence, form, chunk_size);
-  return with_walk(sequence, form, Precision::f64, chunk_size, cpu_engines(),
-                   [&](const auto& walk) { return walk->cost(chunk_size); });
-}
-
-Amplification WalkRule::amplification(const Sequence& sequence, Form form, Index chunk_size,
-                                      std::stop_token stop) const {
-  const Rule* rule = other(form, sequence.settings);
-  return rule ? rule->amplification(sequence, form, chunk_size, std::move(stop)) : Amplification();
-}
-
-Channel WalkRule::channel(const Sequence& sequence, Index column) const {
-  const auto& parallel = declaration_.parallel;
-  if (parallel && parallel->is_linear(sequence.settings)) return parallel->rule->channel(sequence, column);
-  if (declaration_.nonlinear) throw Unsupported(declaration_.nonlinear(sequence.settings));
-  std::optional<Channel> channel =
-      walk_f64_(sequence, Form::recurrent, 1, cpu_engines().f64)->channel(column);
-  return channel ? *std::move(channel) : Rule::channel(sequence, column);
+std::shared_ptr<const Rule> walk_rule(WalkOf<double> walk_f64, WalkOf<float> walk_f32,
+                                      WalkDeclaration declaration) {
+  return std::make_shared<WalkRule>(std::move(walk_f64), std::move(walk_f32), std::move(declaration));
 }
 
 }  // namespace palimpsest

@@ -29,63 +29,29 @@ struct WalkDeclaration {
   std::optional<ParallelRule> parallel = {};
 };
 
+/// How a sequence walks through a form.
+template <class Scalar>
+using WalkOf = std::function<std::unique_ptr<const Walk<Scalar>>(const Sequence&, Form, Index chunk_size,
+                                                                 const Engines<Scalar>&)>;
+
 /// A rule that is no row program but carries something from block to block: how a sequence walks through a
 /// form, in both precisions, and what is shown of it.
-class WalkRule : public Rule {
- public:
-  template <class Scalar>
-  using WalkOf = std::function<std::unique_ptr<const Walk<Scalar>>(const Sequence&, Form, Index chunk_size,
-                                                                   const Engines<Scalar>&)>;
-
-  WalkRule(WalkOf<double> walk_f64, WalkOf<float> walk_f32, WalkDeclaration declaration)
-      : walk_f64_(std::move(walk_f64)),
-        walk_f32_(std::move(walk_f32)),
-        declaration_(std::move(declaration)) {}
-
-  std::optional<std::string> missing(Form form, const Settings& settings) const override;
-  Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size, std::stop_token stop,
-             const DeviceEngines& engines) const override;
-  std::vector<Output> run_heads(std::span<const Sequence> heads, Form form, Precision precision,
-                                Index chunk_size, std::stop_token stop,
-                                const DeviceEngines& engines) const override;
-  KernelKind kernel(const Sequence& sequence, Form form, Precision precision,
-                    const DeviceEngines& engines) const override;
-  Footprint footprint(const Sequence& sequence, Form form, Precision precision,
-                      Index chunk_size) const override;
-  std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
-                               std::size_t budget, const DeviceEngines& engines) const override;
-  void walk_states(const Sequence& sequence, const VisitStates& visit, std::stop_token stop) const override;
-  std::optional<Work> cost(const Sequence& sequence, Form form, Index chunk_size) const override;
-  Amplification amplification(const Sequence& sequence, Form form, Index chunk_size,
-                              std::stop_token stop) const override;
-  Channel channel(const Sequence& sequence, Index column) const override;
-
- private:
-  /// The rule whose form is taken in the place of a walk; null: none.
-  const Rule* other(Form form, const Settings& settings) const;
-
-  /// What `use` makes of the walk in this precision. Throws Unsupported where the form is missing.
-  template <class Use>
-  auto with_walk(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
-                 const DeviceEngines& engines, Use use) const;
-
-  WalkOf<double> walk_f64_;
-  WalkOf<float> walk_f32_;
-  WalkDeclaration declaration_;
-};
+std::shared_ptr<const Rule> walk_rule(WalkOf<double> walk_f64, WalkOf<float> walk_f32,
+                                      WalkDeclaration declaration);
 
 /// A rule from one generic function `std::unique_ptr<const Walk<Scalar>> walk<Scalar>(const Sequence&, Form,
 /// Index chunk_size, const Engines<Scalar>&)`.
 template <class Function>
 std::shared_ptr<const Rule> walk_rule(Function walk, WalkDeclaration declaration) {
-  return std::make_shared<WalkRule>(
-      [walk](const Sequence& sequence, Form form, Index chunk_size, const Engines<double>& engines) {
-        return walk.template operator()<double>(sequence, form, chunk_size, engines);
-      },
-      [walk](const Sequence& sequence, Form form, Index chunk_size, const Engines<float>& engines) {
-        return walk.template operator()<float>(sequence, form, chunk_size, engines);
-      },
-      std::move(declaration));
+  return walk_rule(WalkOf<double>([walk](const Sequence& sequence, Form form, Index chunk_size,
+                                         const Engines<double>& engines) {
+                     return walk.template operator()<double>(sequence, form, chunk_size, engines);
+                   }),
+                   WalkOf<float>([walk](const Sequence& sequence, Form form, Index chunk_size,
+                                        const Engines<float>& engines) {
+                     return walk.template operator()<float>(sequence, form, chunk_size, engines);
+                   }),
+                   std::move(declaration));
 }
 
 /// The same from a class of walks that is made of just these.

@@ -4,8 +4,6 @@
 
 #include <set>
 
-#include "core/base/stop.h"
-
 namespace palimpsest {
 
 namespace {

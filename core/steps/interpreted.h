@@ -1,15 +1,6 @@
 #pragma once
 
-#include <functional>
-#include <map>
-#include <memory>
-#include <span>
-#include <stop_token>
-#include <string>
-#include <utility>
-
 #include "core/base/error.h"
-#include "core/contract/output.h"
 #include "core/steps/trace.h"
 
 namespace palimpsest {

@@ -1,4 +1,4 @@
-#include "core/steps/lact_steps.h"
+#include "core/steps/phase.h"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,6 @@
-#include "core/steps/network_steps.h"
+#include "core/steps/phase.h"
 
 #include <fmt/format.h>
-
-#include <cctype>
-
-#include "core/base/record.h"
 
 namespace palimpsest {
 

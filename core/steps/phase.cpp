@@ -2,11 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <utility>
-
-#include "core/base/error.h"
-
 namespace palimpsest {
 
 Symbols usual_symbols(Form form, const char* scale) {

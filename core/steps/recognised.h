@@ -1,9 +1,6 @@
 #pragma once
 
-#include <optional>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "core/steps/trace.h"
 
@@ -20,7 +17,7 @@ struct Overwrite {
 
 /// That of the update that `operation` makes or is part of, by the steps of `phase` alone: a product with the
 /// difference of what should be there and what is there now, or an erase and a write that are added up. None
-/// where the rule does not erase. The phase may be turned (core/steps/turned.h).
+/// where the rule does not erase. The phase may be turned.
 std::optional<Overwrite> overwrite_of(const Phase& phase, const Operation& operation);
 
 /// One row of (I + N) U = R as the sum that it is: u_i = r_i - sum over j < i of N_ij u_j.
@@ -61,5 +58,21 @@ const Line* rewriting_line(const Trace& trace);
 /// kind (alpha, Diag(alpha)). Each once, in order of appearance.
 std::vector<std::string> lacking(const Line& line, const Symbols& symbols, const Line& other,
                                  const Symbols& other_symbols);
+
+/// The other way to write a memory: states that stand value x key. What holds of S then holds of its
+/// transpose, and a product turns its factors round, (X Y)^T = Y^T X^T: S_t = S_{t-1} + k v^T becomes
+/// S_t = S_{t-1} + v k^T, and o = S^T q becomes o = S q.
+
+/// Whether `name` is a state that turns: a matrix of keys x values. A vector has nothing to turn.
+bool turns(std::string_view name, const Symbols& symbols, const Record& record);
+
+/// `record` with every state that turns transposed.
+Record turned(const Record& record, const Symbols& symbols);
+
+/// `equation` between the tensors of the turned record. `record` is the one that the engine recorded.
+Equation turned(const Equation& equation, const Symbols& symbols, const Record& record);
+
+/// A phase with the equations of all its operations and lines turned.
+Phase turned(Phase phase, const Symbols& symbols, const Record& record);
 
 }  // namespace palimpsest

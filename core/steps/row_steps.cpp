@@ -1,5 +1,3 @@
-#include "core/steps/row_steps.h"
-
 #include "core/steps/phase.h"
 
 namespace palimpsest {
@@ -434,51 +432,46 @@ Symbols row_symbols(const Structure& structure, const Notation& notation, Form f
                   {"S_final", {"S_n", Role::state, "memory after the last token"}}});
   const bool has_decay = structure.decay != Decay::none;
   if (token) {
-    symbols.insert({
-
-        {"plain_update", {"\\Delta^{+}_t", Role::state, "what is added"}},
-        {"S_before", {"S_{t-1}", Role::state, "memory before"}},
-        {"S_decayed", {"\\bar S_t", Role::state, "what is kept"}},
-        {"old", {"\\hat v_t", Role::error, "what is there now"}},
-        {"error", {"e_t", Role::error, "what is missing"}},
-        {"update", {"\\Delta_t", Role::state, "update"}},
-        {"S_after", {"S_t", Role::state, "memory after"}}});
+    symbols.insert({{"plain_update", {"\\Delta^{+}_t", Role::state, "what is added"}},
+                    {"S_before", {"S_{t-1}", Role::state, "memory before"}},
+                    {"S_decayed", {"\\bar S_t", Role::state, "what is kept"}},
+                    {"old", {"\\hat v_t", Role::error, "what is there now"}},
+                    {"error", {"e_t", Role::error, "what is missing"}},
+                    {"update", {"\\Delta_t", Role::state, "update"}},
+                    {"S_after", {"S_t", Role::state, "memory after"}}});
   } else {
     const std::string start = form == Form::parallel ? "S_0" : "S";
-    symbols.insert({
-
-        {"G", {"G", Role::gate, "kept since"}},
-        {"g_in", {"g", Role::gate, "kept from the start"}},
-        {"g_out", {"\\tilde g", Role::gate, "kept to the end"}},
-        {"g_total", {form == Form::parallel ? "g_n" : "g_L", Role::gate, "kept over all"}},
-
-        {"m_in", {"m", Role::gate, "values kept from the start"}},
-        {"m_out", {"\\tilde m", Role::gate, "values kept to the end"}},
-        {"m_total", {form == Form::parallel ? "m_n" : "m_L", Role::gate, "values kept over all"}},
-        {"transition", {"T", Role::gate, "how the parts mix"}},
-        {"inject", {"c", Role::gate, "which parts are written"}},
-        {"read_sight", {"h", Role::gate, "which parts are read"}},
-        {"erase_sight", {"h^{e}", Role::gate, "which parts are corrected"}},
-        {"read_times", {"\\rho", Role::plain, "when each query reads"}},
-        {"erase_times", {"\\tau", Role::plain, "when each error reads"}},
-        {"G_erase", {"G^{e}", Role::gate, "left for the error"}},
-        {"g_erase", {"g^{e}", Role::gate, "left from the start for the error"}},
-        {"G_before", {"G^{-}", Role::gate, "kept until just before"}},
-        {"g_before", {"g^{-}", Role::gate, "kept from the start until just before"}},
-        {"m_before", {"m^{-}", Role::gate, "values kept from the start until just before"}},
-        {"last_steps", {"E", Role::plain, "picks the last step of each token"}},
-        {"first_steps", {"E^{1}", Role::plain, "picks the first step of each token"}},
-        {"P_plain", {"P^{+}", Role::plain, "who reads what was added"}},
-        {"N_plain", {"N^{+}", Role::plain, "what was added overlaps"}},
-        {"P", {"P", Role::plain, "who reads whom"}},
-        {"N", {"N", Role::plain, "which keys overlap"}},
-        {"R", {"R", Role::error, "what memory cannot say"}},
-        {"U", {"U", Role::error, "what will be written"}},
-        {"O_inter", {"O_{\\mathrm{before}}", Role::output, "from before"}},
-        {"O_intra", {"O_{\\mathrm{inside}}", Role::output, "from inside"}},
-        {"S_in", {start, Role::state, has_decay ? "memory carried in" : "memory so far"}},
-        {"S_written", {"W", Role::state, "all writes, faded"}},
-        {"S_out", {form == Form::parallel ? "S_n" : "S'", Role::state, "memory carried on"}}});
+    symbols.insert({{"G", {"G", Role::gate, "kept since"}},
+                    {"g_in", {"g", Role::gate, "kept from the start"}},
+                    {"g_out", {"\\tilde g", Role::gate, "kept to the end"}},
+                    {"g_total", {form == Form::parallel ? "g_n" : "g_L", Role::gate, "kept over all"}},
+                    {"m_in", {"m", Role::gate, "values kept from the start"}},
+                    {"m_out", {"\\tilde m", Role::gate, "values kept to the end"}},
+                    {"m_total", {form == Form::parallel ? "m_n" : "m_L", Role::gate, "values kept over all"}},
+                    {"transition", {"T", Role::gate, "how the parts mix"}},
+                    {"inject", {"c", Role::gate, "which parts are written"}},
+                    {"read_sight", {"h", Role::gate, "which parts are read"}},
+                    {"erase_sight", {"h^{e}", Role::gate, "which parts are corrected"}},
+                    {"read_times", {"\\rho", Role::plain, "when each query reads"}},
+                    {"erase_times", {"\\tau", Role::plain, "when each error reads"}},
+                    {"G_erase", {"G^{e}", Role::gate, "left for the error"}},
+                    {"g_erase", {"g^{e}", Role::gate, "left from the start for the error"}},
+                    {"G_before", {"G^{-}", Role::gate, "kept until just before"}},
+                    {"g_before", {"g^{-}", Role::gate, "kept from the start until just before"}},
+                    {"m_before", {"m^{-}", Role::gate, "values kept from the start until just before"}},
+                    {"last_steps", {"E", Role::plain, "picks the last step of each token"}},
+                    {"first_steps", {"E^{1}", Role::plain, "picks the first step of each token"}},
+                    {"P_plain", {"P^{+}", Role::plain, "who reads what was added"}},
+                    {"N_plain", {"N^{+}", Role::plain, "what was added overlaps"}},
+                    {"P", {"P", Role::plain, "who reads whom"}},
+                    {"N", {"N", Role::plain, "which keys overlap"}},
+                    {"R", {"R", Role::error, "what memory cannot say"}},
+                    {"U", {"U", Role::error, "what will be written"}},
+                    {"O_inter", {"O_{\\mathrm{before}}", Role::output, "from before"}},
+                    {"O_intra", {"O_{\\mathrm{inside}}", Role::output, "from inside"}},
+                    {"S_in", {start, Role::state, has_decay ? "memory carried in" : "memory so far"}},
+                    {"S_written", {"W", Role::state, "all writes, faded"}},
+                    {"S_out", {form == Form::parallel ? "S_n" : "S'", Role::state, "memory carried on"}}});
   }
   for (const auto& [name, symbol] : notation.symbols) {
     Symbol& written = symbols.insert_or_assign(name, symbol).first->second;

@@ -1,6 +1,5 @@
 #include <limits>
 
-#include "core/numbers/exponential.h"
 #include "core/rules/inner_problem.h"
 #include "core/rules/row_rule.h"
 #include "core/variants/variants.h"

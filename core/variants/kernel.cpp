@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include "core/base/error.h"
-#include "core/contract/sequence.h"
 #include "core/numbers/features.h"
 #include "core/rules/inner_problem.h"
 #include "core/rules/row_rule.h"

@@ -1,13 +1,9 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "core/costs/costs.h"
-#include "core/engines/engines.h"
 #include "core/rules/inner_problem.h"
 #include "core/rules/row_rule.h"
 #include "core/rules/walk_rule.h"
-#include "core/steps/lact_steps.h"
 #include "core/variants/variants.h"
 
 namespace palimpsest {

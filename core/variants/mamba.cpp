@@ -1,8 +1,6 @@
 #include "core/costs/costs.h"
-#include "core/engines/engines.h"
 #include "core/rules/inner_problem.h"
 #include "core/rules/walk_rule.h"
-#include "core/steps/phase.h"
 #include "core/variants/variants.h"
 
 namespace palimpsest {
@@ -159,32 +157,27 @@ Steps mamba_steps(const Sequence& sequence, Form form, Index) {
   symbols.insert({{"A", {"A", Role::gate, "rate of each cell"}},
                   {"D", {"D", Role::plain, "what passes by the memory"}}});
   if (form == Form::recurrent) {
-    symbols.insert({
-
-        {"delta", {"\\Delta_t", Role::strength, "time step of each channel"}},
-        {"E", {"E_t", Role::gate, "how much is kept"}},
-        {"S_before", {"S_{t-1}", Role::state, "memory before"}},
-        {"S_decayed", {"\\bar S_t", Role::state, "what is kept"}},
-        {"u", {"u_t", Role::value, "value times step"}},
-        {"update", {"B_t", Role::state, "update"}},
-        {"S_after", {"S_t", Role::state, "memory after"}},
-        {"read", {"y_t", Role::output, "what the memory says"}}});
+    symbols.insert({{"delta", {"\\Delta_t", Role::strength, "time step of each channel"}},
+                    {"E", {"E_t", Role::gate, "how much is kept"}},
+                    {"S_before", {"S_{t-1}", Role::state, "memory before"}},
+                    {"S_decayed", {"\\bar S_t", Role::state, "what is kept"}},
+                    {"u", {"u_t", Role::value, "value times step"}},
+                    {"update", {"B_t", Role::state, "update"}},
+                    {"S_after", {"S_t", Role::state, "memory after"}},
+                    {"read", {"y_t", Role::output, "what the memory says"}}});
     return {{mamba_token_phase(scaled, has_skip)}, symbols};
   }
   const bool whole = form == Form::parallel;
-  symbols.insert({
-
-      {"Delta", {"\\Delta", Role::strength, "time steps"}},
-      {"E", {"E", Role::gate, "how much each token keeps"}},
-      {"U", {"U", Role::value, "values times steps"}},
-      {"B", {"B", Role::state, "what each token writes", false}},
-      {"E_bar", {"\\bar E", Role::gate, "kept from the start"}},
-      {"B_bar", {"\\bar B", Role::state, "written since the start", false}},
-      {"S_in", {whole ? "S_0" : "S", Role::state, "memory carried in"}},
-      {"S_all", {"S_{1:L}", Role::state, "memory of every token", false}},
-      {"read", {"Y", Role::output, "what the memory says"}},
-
-      {"S_out", {whole ? "S_n" : "S'", Role::state, "memory carried on"}}});
+  symbols.insert({{"Delta", {"\\Delta", Role::strength, "time steps"}},
+                  {"E", {"E", Role::gate, "how much each token keeps"}},
+                  {"U", {"U", Role::value, "values times steps"}},
+                  {"B", {"B", Role::state, "what each token writes", false}},
+                  {"E_bar", {"\\bar E", Role::gate, "kept from the start"}},
+                  {"B_bar", {"\\bar B", Role::state, "written since the start", false}},
+                  {"S_in", {whole ? "S_0" : "S", Role::state, "memory carried in"}},
+                  {"S_all", {"S_{1:L}", Role::state, "memory of every token", false}},
+                  {"read", {"Y", Role::output, "what the memory says"}},
+                  {"S_out", {whole ? "S_n" : "S'", Role::state, "memory carried on"}}});
   return {{mamba_scan_phase(scaled, has_skip, whole)}, symbols};
 }
 

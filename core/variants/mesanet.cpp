@@ -1,10 +1,8 @@
 #include <Eigen/Cholesky>
 
 #include "core/costs/costs.h"
-#include "core/engines/engines.h"
 #include "core/rules/inner_problem.h"
 #include "core/rules/walk_rule.h"
-#include "core/steps/phase.h"
 #include "core/variants/variants.h"
 
 namespace palimpsest {
@@ -196,36 +194,32 @@ Steps mesanet_steps(const Sequence& sequence, Form form, Index) {
                   {"beta", {"\\beta" + t, Role::strength, "weight of the token"}},
                   {"ridge", {"\\Lambda", Role::plain, "ridge"}}});
   if (by_token) {
-    symbols.insert({
-
-        {"Hkk_before", {"H^{kk}_{t-1}", Role::state, "which keys there were before", false}},
-        {"Hkk_decayed", {"\\bar H^{kk}_t", Role::state, "which keys are kept", false}},
-        {"Hkk_after", {"H^{kk}_t", Role::state, "which keys there were", false}},
-        {"Hkv_before", {"H^{kv}_{t-1}", Role::state, "what they stood for before"}},
-        {"Hkv_decayed", {"\\bar H^{kv}_t", Role::state, "what is kept"}},
-        {"Hkv_after", {"H^{kv}_t", Role::state, "what they stood for"}},
-        {"x", {"x_t", Role::query, "what the query asks for"}}});
+    symbols.insert({{"Hkk_before", {"H^{kk}_{t-1}", Role::state, "which keys there were before", false}},
+                    {"Hkk_decayed", {"\\bar H^{kk}_t", Role::state, "which keys are kept", false}},
+                    {"Hkk_after", {"H^{kk}_t", Role::state, "which keys there were", false}},
+                    {"Hkv_before", {"H^{kv}_{t-1}", Role::state, "what they stood for before"}},
+                    {"Hkv_decayed", {"\\bar H^{kv}_t", Role::state, "what is kept"}},
+                    {"Hkv_after", {"H^{kv}_t", Role::state, "what they stood for"}},
+                    {"x", {"x_t", Role::query, "what the query asks for"}}});
     return {{mesanet_token_phase(scaled)}, symbols};
   }
   const bool whole = form == Form::parallel;
   const std::string in = whole ? "_0" : "";
-  symbols.insert({
-
-      {"G", {"G", Role::gate, "kept since"}},
-      {"W", {"W", Role::gate, "what counts how much"}},
-      {"g_in", {"g", Role::gate, "kept from the start"}},
-      {"g_out", {"\\tilde g", Role::gate, "kept to the end"}},
-      {"g_total", {whole ? "g_n" : "g_L", Role::gate, "kept over all"}},
-      {"Hkk_in", {"H^{kk}" + in, Role::state, "which keys there were before", false}},
-      {"Hkv_in", {"H^{kv}" + in, Role::state, "what they stood for before"}},
-      {"X", {"X", Role::query, "what the queries ask for"}},
-      {"Q_back", {"\\hat Q", Role::query, "the queries again"}},
-      {"A", {"A", Role::plain, "who reads whom"}},
-      {"O_inter", {"O_{\\mathrm{before}}", Role::output, "from before"}},
-      {"O_intra", {"O_{\\mathrm{inside}}", Role::output, "from inside"}},
-
-      {"Hkk_out", {whole ? "H^{kk}_n" : "H^{kk\\prime}", Role::state, "which keys there were", false}},
-      {"Hkv_out", {whole ? "H^{kv}_n" : "H^{kv\\prime}", Role::state, "what they stood for"}}});
+  symbols.insert(
+      {{"G", {"G", Role::gate, "kept since"}},
+       {"W", {"W", Role::gate, "what counts how much"}},
+       {"g_in", {"g", Role::gate, "kept from the start"}},
+       {"g_out", {"\\tilde g", Role::gate, "kept to the end"}},
+       {"g_total", {whole ? "g_n" : "g_L", Role::gate, "kept over all"}},
+       {"Hkk_in", {"H^{kk}" + in, Role::state, "which keys there were before", false}},
+       {"Hkv_in", {"H^{kv}" + in, Role::state, "what they stood for before"}},
+       {"X", {"X", Role::query, "what the queries ask for"}},
+       {"Q_back", {"\\hat Q", Role::query, "the queries again"}},
+       {"A", {"A", Role::plain, "who reads whom"}},
+       {"O_inter", {"O_{\\mathrm{before}}", Role::output, "from before"}},
+       {"O_intra", {"O_{\\mathrm{inside}}", Role::output, "from inside"}},
+       {"Hkk_out", {whole ? "H^{kk}_n" : "H^{kk\\prime}", Role::state, "which keys there were", false}},
+       {"Hkv_out", {whole ? "H^{kv}_n" : "H^{kv\\prime}", Role::state, "what they stood for"}}});
   return {{mesanet_rows_phase(scaled, whole)}, symbols};
 }
 

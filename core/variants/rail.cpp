@@ -1,13 +1,6 @@
-#include "core/variants/rail.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-#include <vector>
-
-#include "core/base/error.h"
 #include "core/rules/row_rule.h"
 #include "core/variants/variants.h"
 

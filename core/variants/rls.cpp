@@ -1,10 +1,8 @@
 #include "core/base/parallel_for.h"
 #include "core/costs/costs.h"
-#include "core/engines/engines.h"
 #include "core/rules/inner_problem.h"
 #include "core/rules/row_rule.h"
 #include "core/rules/walk_rule.h"
-#include "core/steps/row_steps.h"
 #include "core/variants/variants.h"
 
 namespace palimpsest {

@@ -3,12 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
-#include "core/base/error.h"
 #include "core/formula/functions.h"
 #include "core/rules/row_rule.h"
-#include "core/variants/rail.h"
 
 namespace palimpsest {
 

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <span>
-#include <string_view>
-
 #include "core/contract/variant.h"
 
 // clang-format off
@@ -65,5 +62,37 @@ RowDeclaration in_either_order(RowDeclaration rule);
 
 /// Why tokens of `variant` read at one time only, with these settings; empty where the option has an effect.
 std::string no_read_order(const Variant& variant, const Settings& settings);
+
+/// A rule on the rail, where one symbol after the other is added to linear attention.
+struct RailStop {
+  const char* variant;
+  const char* name;
+  const char* words;  // what it does, in about four words
+};
+
+/// The stops, the plainest rule first.
+std::span<const RailStop> rail();
+
+/// The parameter of a rule between two stops: 0 at the lower one, 1 at the upper one. At its ends it is their
+/// program, so that all numbers are theirs, bit for bit.
+inline constexpr const char* rail_parameter = "position";
+
+/// Where on the rail a rule stands: a whole number at a stop, else between two; nothing for other rules.
+std::optional<double> rail_place(const std::string& variant, const Settings& settings);
+
+/// The rule at `place`, from 0 to the last stop: that of a stop, or one between two with its position. Where
+/// nothing joins two stops it is the nearer one. Throws InputError outside.
+struct RailRule {
+  std::string variant;
+  std::optional<double> position = {};
+};
+RailRule rule_at(double place);
+
+/// Which symbol moves at `place` and where it stands, or why the rail jumps there, in a sentence; at a stop
+/// what the rule does. Throws InputError outside.
+std::string rail_sentence(double place);
+
+/// The rules between two stops: find_variant() knows them as it knows the family, but no list shows them.
+std::span<const Variant> joints();
 
 }  // namespace palimpsest

@@ -34,9 +34,7 @@ template <class Scalar>
 struct Chunk {
   const RowPrograms<Scalar>& rows;
   const Chunks<Scalar>& chunks;
-  std::int64_t index;       // of the chunk among these
-  std::int64_t batch_head;  // b H + h
-  std::int64_t batch;
+  std::int64_t index;  // of the chunk among these
   std::int64_t head;
   std::int64_t first;  // its first row among all
   std::int64_t L;      // rows that it has
@@ -44,10 +42,8 @@ struct Chunk {
   std::int64_t reads;
 
   __device__ Chunk(const RowPrograms<Scalar>& rows_, const Chunks<Scalar>& chunks_, std::int64_t index_,
-                   std::int64_t batch_head_)
-      : rows(rows_), chunks(chunks_), index(index_), batch_head(batch_head_) {
-    batch = batch_head / rows.heads;
-    head = batch_head % rows.heads;
+                   std::int64_t head_)
+      : rows(rows_), chunks(chunks_), index(index_), head(head_) {
     first = chunks.first_row + index * chunks.L;
     L = min(chunks.L, rows.T - first);
     first_read = first / rows.rows_per_read;
@@ -56,18 +52,18 @@ struct Chunk {
 
   /// Row r of the chunk in an array of rows.
   __device__ const Scalar* row(const DeviceRows<const Scalar>& array, std::int64_t r) const {
-    return array.at(batch, head) + (first + r) * array.token_stride;
+    return array.row(head, first + r);
   }
 
   /// Read s of the chunk in an array of reads.
   template <class Element>
   __device__ Element* read(const DeviceRows<Element>& array, std::int64_t s) const {
-    return array.at(batch, head) + (first_read + s) * array.token_stride;
+    return array.row(head, first_read + s);
   }
 
   /// The chunk's part of a table with `size` numbers for every chunk.
   __device__ Scalar* table(Scalar* tables, std::int64_t size) const {
-    return tables + (batch_head * chunks.count + index) * size;
+    return tables + (head * chunks.count + index) * size;
   }
 
   /// After how many decays and writes of this chunk a reader reads.
@@ -691,7 +687,7 @@ __global__ void __launch_bounds__(ChainTile<Scalar>::threads)
   __syncthreads();
   const std::int64_t first_column = std::int64_t{blockIdx.x} * Tile::columns;
   const std::int64_t state = rows.parts * rows.K * rows.V;
-  Scalar* const S = rows.final_state + blockIdx.y * state;
+  Scalar* const S = rows.state + blockIdx.y * state;
   for (std::int64_t index = 0; index < chunks.count; ++index) {
     const Chunk<Scalar> chunk{rows, chunks, index, blockIdx.y};
     const Columns<Scalar, Tile> columns{chunk, room, times, N_of_tile, &one, first_column};
@@ -729,7 +725,7 @@ __global__ void __launch_bounds__(ReadTile<Scalar>::threads)
 
 template <class Scalar>
 unsigned heads_of(const RowPrograms<Scalar>& rows) {
-  return blocks_for(rows.batches * rows.heads);
+  return blocks_for(rows.heads);
 }
 
 template <class Scalar>

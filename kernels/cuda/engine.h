@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/stop.h"
+#include "core/base/error.h"
 #include "core/engines/engine.h"
 #include "kernels/cuda/engines.h"
 #include "kernels/cuda/matrices.h"

@@ -22,6 +22,11 @@ inline std::int64_t most_shared_bytes() {
   return most;
 }
 
+/// So many bytes as `wanted`, where a block may have them; else 0.
+inline std::size_t shared_bytes_or_none(std::int64_t wanted) {
+  return wanted <= most_shared_bytes() ? static_cast<std::size_t>(wanted) : 0;
+}
+
 inline int multiprocessors() {
   int count = 0;
   CHECK_CUDA(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0));

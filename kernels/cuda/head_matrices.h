@@ -5,12 +5,11 @@
 
 namespace palimpsest {
 
-/// One array of all heads in device memory: [batch, token, head, column]. Columns lie side by side, the other
+/// One array of all heads in device memory: [token, head, column]. Columns lie side by side, the other
 /// strides are in elements.
 template <class Scalar>
 struct DeviceRows {
   Scalar* data = nullptr;
-  std::int64_t batch_stride = 0;
   std::int64_t token_stride = 0;
   std::int64_t head_stride = 0;
 
@@ -22,9 +21,10 @@ struct DeviceRows {
   }
 
 #ifdef __CUDACC__
-  /// Token 0 of one head.
-  __device__ Scalar* at(std::int64_t batch, std::int64_t head) const {
-    return data + batch * batch_stride + head * head_stride;
+  /// Token 0 of one head, and any token.
+  __device__ Scalar* at(std::int64_t head) const { return data + head * head_stride; }
+  __device__ Scalar* row(std::int64_t head, std::int64_t token) const {
+    return at(head) + token * token_stride;
   }
 #endif
 };

@@ -6,16 +6,28 @@
 // place, one column after the other, and solves. Products of two numbers of a vector are made before anything
 // else meets them: then (i, j) and (j, i) get the same bits, and P stays exactly symmetric.
 
+#include "kernels/cuda/engine.h"
 #include "kernels/cuda/grid.cuh"
-#include "kernels/cuda/least_squares.h"
 
-namespace palimpsest {
+namespace palimpsest::cuda {
 
 namespace {
 
 constexpr int side = 16;  // threads of a block share a matrix in a square
-constexpr int threads = side * side;
+constexpr int threads_of_matrix = side * side;
 constexpr int threads_of_walk = 512;
+
+/// Some tokens of all heads.
+template <class Scalar>
+struct LeastSquaresTokens {
+  std::int64_t heads = 1;
+  std::int64_t T = 0;
+  std::int64_t K = 0;
+  DeviceRows<const Scalar> k = {};      // [T, H, K]
+  DeviceRows<const Scalar> gamma = {};  // [T, H, 1]
+  DeviceRows<const Scalar> beta = {};   // [T, H, 1]
+  DeviceRows<Scalar> gains = {};        // [T, H, K]
+};
 
 /// p = P k, s = beta / (gamma + beta k^T p), b = s p, P_ij <- (P_ij - s p_i p_j) / gamma
 template <class Scalar>
@@ -39,16 +51,16 @@ __global__ void __launch_bounds__(threads_of_walk)
   };
   __syncthreads();
   for (std::int64_t t = 0; t < tokens.T; ++t) {
-    const Scalar* const k = tokens.k.at(0, head) + t * tokens.k.token_stride;
-    const Scalar gamma = *(tokens.gamma.at(0, head) + t * tokens.gamma.token_stride);
-    const Scalar beta = *(tokens.beta.at(0, head) + t * tokens.beta.token_stride);
+    const Scalar* const k = tokens.k.row(head, t);
+    const Scalar gamma = *tokens.gamma.row(head, t);
+    const Scalar beta = *tokens.beta.row(head, t);
     for (std::int64_t i = warp; i < K; i += warps) {
       const Scalar p = dot(P + i * K, k);
       if (lane == 0) along[i] = p;
     }
     __syncthreads();
     const Scalar share = beta / (gamma + beta * dot(k, along));
-    Scalar* const b = tokens.gains.at(0, head) + t * tokens.gains.token_stride;
+    Scalar* const b = tokens.gains.row(head, t);
     for (std::int64_t i = threadIdx.x; i < K; i += threads_of_walk) b[i] = share * along[i];
     for (std::int64_t i = warp; i < K; i += warps) {
       for (std::int64_t j = lane; j < K; j += warp_size) {
@@ -73,9 +85,9 @@ __global__ void collect_keys(const LeastSquaresTokens<Scalar> tokens, Scalar* R,
   const std::int64_t ij = index % (K * K);
   Scalar own = R[index];
   for (std::int64_t t = 0; t < tokens.T; ++t) {
-    const Scalar* const k = tokens.k.at(0, head) + t * tokens.k.token_stride;
-    const Scalar gamma = *(tokens.gamma.at(0, head) + t * tokens.gamma.token_stride);
-    const Scalar beta = *(tokens.beta.at(0, head) + t * tokens.beta.token_stride);
+    const Scalar* const k = tokens.k.row(head, t);
+    const Scalar gamma = *tokens.gamma.row(head, t);
+    const Scalar beta = *tokens.beta.row(head, t);
     const Scalar product = k[ij / K] * k[ij % K];
     own = gamma * own + beta * product;
     all_R[(head * tokens.T + t) * K * K + ij] = own;
@@ -105,24 +117,25 @@ __global__ void solve_gains(const LeastSquaresTokens<Scalar> tokens, Scalar* all
   const std::int64_t t = blockIdx.x % tokens.T;
   const std::int64_t K = tokens.K;
   Scalar* const R = all_R + std::int64_t{blockIdx.x} * K * K;
-  const Scalar* const k = tokens.k.at(0, head) + t * tokens.k.token_stride;
-  Scalar* const x = tokens.gains.at(0, head) + t * tokens.gains.token_stride;
+  const Scalar* const k = tokens.k.row(head, t);
+  Scalar* const x = tokens.gains.row(head, t);
   factor(R, K);
-  for (std::int64_t i = threadIdx.x; i < K; i += threads) x[i] = k[i];
+  for (std::int64_t i = threadIdx.x; i < K; i += threads_of_matrix) x[i] = k[i];
   for (std::int64_t j = 0; j < K; ++j) {
     __syncthreads();
     const Scalar w = x[j] / R[j * K + j];
-    for (std::int64_t i = j + 1 + threadIdx.x; i < K; i += threads) x[i] -= R[i * K + j] * w;
+    for (std::int64_t i = j + 1 + threadIdx.x; i < K; i += threads_of_matrix) x[i] -= R[i * K + j] * w;
   }
   __syncthreads();
-  for (std::int64_t i = threadIdx.x; i < K; i += threads) x[i] /= R[i * K + i];
+  for (std::int64_t i = threadIdx.x; i < K; i += threads_of_matrix) x[i] /= R[i * K + i];
   for (std::int64_t j = K - 1; j >= 0; --j) {
     __syncthreads();
-    for (std::int64_t m = threadIdx.x; m < j; m += threads) x[m] -= R[j * K + m] / R[m * K + m] * x[j];
+    for (std::int64_t m = threadIdx.x; m < j; m += threads_of_matrix)
+      x[m] -= R[j * K + m] / R[m * K + m] * x[j];
   }
   __syncthreads();
-  const Scalar beta = *(tokens.beta.at(0, head) + t * tokens.beta.token_stride);
-  for (std::int64_t i = threadIdx.x; i < K; i += threads) x[i] *= beta;
+  const Scalar beta = *tokens.beta.row(head, t);
+  for (std::int64_t i = threadIdx.x; i < K; i += threads_of_matrix) x[i] *= beta;
 }
 
 /// X = R^{-1}: a thread solves for one column of it.
@@ -130,7 +143,7 @@ template <class Scalar>
 __global__ void invert_each(std::int64_t K, Scalar* all_R, Scalar* all_X) {
   Scalar* const R = all_R + std::int64_t{blockIdx.x} * K * K;
   factor(R, K);
-  for (std::int64_t c = threadIdx.x; c < K; c += threads) {
+  for (std::int64_t c = threadIdx.x; c < K; c += threads_of_matrix) {
     Scalar* const X = all_X + std::int64_t{blockIdx.x} * K * K + c;
     for (std::int64_t i = 0; i < K; ++i) {
       Scalar z = i == c ? Scalar(1) : Scalar(0);
@@ -160,33 +173,89 @@ __global__ void symmetrise(std::int64_t count, std::int64_t K, const Scalar* X, 
 }  // namespace
 
 template <class Scalar>
-void LeastSquaresTokens<Scalar>::walk(Scalar* P, Scalar* along) const {
-  if (T * K == 0) return;
-  const auto bytes = static_cast<std::int64_t>(sizeof(Scalar)) * K * (K + 1);
-  const bool is_shared = bytes <= most_shared_bytes();
-  launch(walk_keys<Scalar>,
-         {blocks_for(heads), threads_of_walk, is_shared ? static_cast<std::size_t>(bytes) : 0}, *this,
-         is_shared, P, along);
-}
+class FamilyRun<LeastSquaresKeys, Scalar> : public AnyFamily {
+ public:
+  using Keys = LeastSquaresKeys<Scalar>;
+  using Tokens = LeastSquaresTokens<Scalar>;
 
-template <class Scalar>
-void LeastSquaresTokens<Scalar>::collect(Scalar* R, Scalar* all_R) const {
-  if (T > 0) launch(collect_keys<Scalar>, {blocks_for(heads * K * K, threads), threads}, *this, R, all_R);
-}
+  explicit FamilyRun(HeadsOnDevice<LeastSquaresKeys, Scalar>& device) : device_(device) {}
 
-template <class Scalar>
-void LeastSquaresTokens<Scalar>::solve(Scalar* all_R) const {
-  if (K > 0) launch(solve_gains<Scalar>, {blocks_for(heads * T), threads}, *this, all_R);
-}
+  std::vector<Matrix<Scalar>> run() {
+    DeviceMatrices<Scalar>& k = device_.rows(&Keys::k);
+    DeviceMatrices<Scalar>& gains = device_.make("", k.rows(), k.columns());
+    Scalar* const P = device_.state(0).data();
+    all_ = Tokens{.heads = k.heads(),
+                  .T = k.rows(),
+                  .K = k.columns(),
+                  .k = k,
+                  .gamma = device_.upload(&Keys::gamma),
+                  .beta = device_.upload(&Keys::beta),
+                  .gains = gains};
+    if (device_.request.form == Form::parallel)
+      solve(P);
+    else
+      walk(P);
+    device_.download_states();
+    return gains.download();
+  }
 
-template <class Scalar>
-void LeastSquaresTokens<Scalar>::invert(Scalar* R, Scalar* room, Scalar* P) const {
-  if (K == 0) return;
-  launch(invert_each<Scalar>, {blocks_for(heads), threads}, K, R, room);
-  launch(symmetrise<Scalar>, {blocks_for(heads * K * K, threads), threads}, heads, K, room, P);
-}
+ private:
+  /// Key by key. Advances P [H, K, K]; a tap receives P k of the last key before it.
+  void walk(Scalar* P) {
+    constexpr Index at_once = 1024;
+    Scalar* const along = device_.make("along", all_.K, 1).data();
+    const std::size_t shared = shared_bytes_or_none(Index{sizeof(Scalar)} * all_.K * (all_.K + 1));
+    device_.compute([&] {
+      device_.in_parts(all_.T, at_once, [&](Index first, Index count) {
+        launch(walk_keys<Scalar>, {blocks_for(all_.heads), threads_of_walk, shared},
+               some_tokens(first, count), shared > 0, P, along);
+      });
+    });
+    if (all_.T > 0) device_.record_all();
+  }
 
-template struct LeastSquaresTokens<double>;
-template struct LeastSquaresTokens<float>;
+  /// Some tokens of all heads at a time: as many as there is room for their matrices, R_t = gamma_t R_{t-1} +
+  /// beta_t k_t k_t^T, each then solved with.
+  void solve(Scalar* P) {
+    const Index K = all_.K;
+    const Index at_once = fitting(sizeof(Scalar) * static_cast<double>(all_.heads * K * K), all_.T);
+    Scalar* const R = device_.make("", K, K).data();
+    Scalar* const room = device_.make("", K, K).data();
+    Scalar* const all_R = device_.make("", all_.heads * at_once, K, K).data();
+    device_.compute([&] {
+      invert(P, room, R);
+      device_.in_parts(all_.T, at_once, [&](Index first, Index count) {
+        const Tokens some = some_tokens(first, count);
+        launch(collect_keys<Scalar>, {blocks_for(all_.heads * K * K, threads_of_matrix), threads_of_matrix},
+               some, R, all_R);
+        launch(solve_gains<Scalar>, {blocks_for(all_.heads * count), threads_of_matrix}, some, all_R);
+      });
+      invert(R, room, P);
+    });
+  }
 
-}  // namespace palimpsest
+  /// The inverses of symmetric positive definite matrices R [H, K, K], exactly symmetric: P [H, K, K]. R is
+  /// used up; `room` is as large.
+  void invert(Scalar* R, Scalar* room, Scalar* P) const {
+    launch(invert_each<Scalar>, {blocks_for(all_.heads), threads_of_matrix}, all_.K, R, room);
+    launch(symmetrise<Scalar>,
+           {blocks_for(all_.heads * all_.K * all_.K, threads_of_matrix), threads_of_matrix}, all_.heads,
+           all_.K, room, P);
+  }
+
+  /// `count` tokens from `first` on.
+  Tokens some_tokens(Index first, Index count) const {
+    Tokens some = all_;
+    some.T = count;
+    for (auto* const rows : {&some.k, &some.gamma, &some.beta}) *rows = rows->from(0, first);
+    some.gains = some.gains.from(0, first);
+    return some;
+  }
+
+  HeadsOnDevice<LeastSquaresKeys, Scalar>& device_;
+  Tokens all_;
+};
+
+PALIMPSEST_CUDA_ENGINES(, LeastSquaresKeys);
+
+}  // namespace palimpsest::cuda

@@ -110,9 +110,9 @@ class DeviceMatrices {
   Scalar* data() { return numbers_.data(); }
   const Scalar* data() const { return numbers_.data(); }
 
-  /// As kernels take rows: [1, rows, H, columns].
-  operator DeviceRows<Scalar>() { return {data(), 0, columns_, rows_ * columns_}; }
-  operator DeviceRows<const Scalar>() const { return {data(), 0, columns_, rows_ * columns_}; }
+  /// As kernels take rows: [rows, H, columns].
+  operator DeviceRows<Scalar>() { return {data(), columns_, rows_ * columns_}; }
+  operator DeviceRows<const Scalar>() const { return {data(), columns_, rows_ * columns_}; }
 
   /// As kernels take matrices.
   HeadMatrices<Scalar> all() { return {data(), rows_, columns_, columns_, 1, rows_ * columns_}; }

@@ -7,10 +7,12 @@
 // directly by the whole block. The other forms form every M_i and solve it directly, a block each; the
 // recurrent one token by token, a block for each head. Such a system lies in shared memory, where it fits.
 
-#include "kernels/cuda/block.cuh"
-#include "kernels/cuda/mesa.h"
+#include <algorithm>
 
-namespace palimpsest {
+#include "kernels/cuda/block.cuh"
+#include "kernels/cuda/engine.h"
+
+namespace palimpsest::cuda {
 
 namespace {
 
@@ -18,7 +20,51 @@ constexpr int threads_of_block = 256;
 constexpr int threads_of_walk = 512;
 constexpr int queries_of_block = 16;
 
-enum State { done, running, stuck };
+enum SolveState { done, running, stuck };
+
+/// Room for solves of as many blocks.
+template <class Scalar>
+struct SolveRooms {
+  std::int64_t blocks = 0;
+  Scalar* M = nullptr;            // [blocks, K, K]
+  std::int64_t* order = nullptr;  // [blocks, K]
+};
+
+/// Chunks of all heads, and what each makes: a head has C chunks of L tokens. Tokens that neither fade nor
+/// write nor ask may fill the last one. N = H C chunks.
+template <class Scalar>
+struct MesaChunks {
+  std::int64_t heads = 0;   // H
+  std::int64_t chunks = 0;  // C
+  std::int64_t L = 0;
+  std::int64_t K = 0;
+  std::int64_t V = 0;
+  const Scalar* q = nullptr;      // [N, L, K]
+  const Scalar* k = nullptr;      // [N, L, K]
+  const Scalar* v = nullptr;      // [N, L, V]
+  const Scalar* beta = nullptr;   // [N, L]
+  const Scalar* gamma = nullptr;  // [N, L]
+  const Scalar* ridge = nullptr;  // [H, K, K]
+  Scalar* state = nullptr;        // [H, C + 1, K, K + V]: before every chunk, and after the last
+  Scalar* W = nullptr;            // [N, L, L]
+  Scalar* g_in = nullptr;         // [N, L]
+  Scalar* g_out = nullptr;        // [N, L]
+  Scalar* X = nullptr;            // [N, L, K]
+  Scalar* A = nullptr;            // [N, L, L]
+  Scalar* O = nullptr;            // [N, L, V]
+
+  // Of conjugate gradients.
+  Scalar* R = nullptr;               // [N, L, K], what is left
+  Scalar* P = nullptr;               // [N, L, K], the directions
+  Scalar* MP = nullptr;              // [N, L, K]
+  Scalar* preconditioner = nullptr;  // [N, L, K]
+
+  // What a trace asks besides; null: nobody asks.
+  Scalar* G = nullptr;       // [N, L, L]
+  Scalar* Q_back = nullptr;  // [N, L, K]
+  Scalar* inter = nullptr;   // [N, L, V]
+  Scalar* intra = nullptr;   // [N, L, V]
+};
 
 /// One chunk of one head.
 template <class Scalar>
@@ -170,9 +216,7 @@ __device__ SolveRoom<Scalar> shared_room(std::int64_t K) {
 /// Bytes of it; 0: no block has so many.
 template <class Scalar>
 std::size_t bytes_of_shared_room(std::int64_t K) {
-  const auto bytes = static_cast<std::int64_t>(sizeof(std::int64_t)) * K +
-                     static_cast<std::int64_t>(sizeof(Scalar)) * K * shared_stride(K);
-  return bytes <= most_shared_bytes() ? static_cast<std::size_t>(bytes) : 0;
+  return shared_bytes_or_none(Index{sizeof(std::int64_t)} * K + Index{sizeof(Scalar)} * K * shared_stride(K));
 }
 
 /// Conjugate gradients on some queries of one chunk at once. Queries have size 1 on the way, so that no
@@ -413,43 +457,214 @@ __global__ void __launch_bounds__(threads_of_block)
 
 }  // namespace
 
+/// Whole heads in chunks, or all tokens of a block as one.
 template <class Scalar>
-void MesaChunks<Scalar>::make_states() const {
-  if (L == 0) return;
-  launch(fill_columns<Scalar>, grid_of_each(heads * chunks, L), *this);
-  launch(chain_elements<Scalar>, grid_of_each(heads, K * (K + V)), *this);
-}
+class FamilyRun<MesaRows, Scalar> : public AnyFamily {
+ public:
+  using Rows = MesaRows<Scalar>;
 
-template <class Scalar>
-void MesaChunks<Scalar>::solve(const SolveRooms<Scalar>& rooms) const {
-  launch(solve_queries<Scalar>, {blocks_for(rooms.blocks), threads_of_block}, *this, rooms);
-}
+  explicit FamilyRun(HeadsOnDevice<MesaRows, Scalar>& device)
+      : device_(device), request_(device.request), T_(device.first().q.rows()) {}
 
-template <class Scalar>
-void MesaChunks<Scalar>::read() const {
-  launch(fill_scores<Scalar>, grid_of_each(heads * chunks, L * L), *this);
-  launch(read_elements<Scalar>, grid_of_each(heads * chunks, L * V), *this);
-  if (Q_back) launch(multiply_solutions<Scalar>, grid_of_each(heads * chunks, L * K), *this);
-}
+  static double bytes(const EngineRequest& request, const Rows& head, const Carried<Scalar>&) {
+    const Index rows = std::max<Index>(head.q.rows(), 1);
+    const auto T = static_cast<double>(head.q.rows());
+    const auto n = static_cast<double>(rows_of_chunk(request, rows));
+    const auto K = static_cast<double>(head.k.cols());
+    const auto V = static_cast<double>(head.v.cols());
+    const double tables = request.form == Form::recurrent ? 0 : 2 * n;
+    return sizeof(Scalar) * ((T + n) * (tables + 7 * K + 2 * V + 4) + (T / n + 2) * K * (K + V));
+  }
 
-template <class Scalar>
-void MesaChunks<Scalar>::walk(const SolveRooms<Scalar>& rooms, std::int64_t first, std::int64_t end,
-                              Scalar* decayed) const {
-  const std::size_t shared = bytes_of_shared_room<Scalar>(K);
-  launch(walk_tokens<Scalar>, {blocks_for(heads), threads_of_walk, shared}, *this, rooms, shared > 0, first,
-         end, decayed);
-}
+  std::vector<Matrix<Scalar>> run() {
+    if (T_ == 0)
+      return std::vector<Matrix<Scalar>>(device_.states().size(),
+                                         Matrix<Scalar>(0, device_.first().v.cols()));
+    upload(rows_of_chunk(request_, T_));
+    if (request_.form == Form::recurrent)
+      walk();
+    else if (request_.form == Form::chunkwise)
+      solve_chunks();
+    else
+      solve_tokens();
+    if (request_.tap) record();
+    return finish();
+  }
 
-template <class Scalar>
-void MesaChunks<Scalar>::solve_tokens(const SolveRooms<Scalar>& rooms, std::int64_t first, std::int64_t end,
-                                      Scalar* Hkk) const {
-  launch(form_systems<Scalar>, grid_of_each(heads, K * K), *this, rooms, first, end, Hkk);
-  const std::size_t shared = bytes_of_shared_room<Scalar>(K);
-  launch(solve_systems<Scalar>, {blocks_for(heads * (end - first)), threads_of_block, shared}, *this, rooms,
-         shared > 0, first, end);
-}
+ private:
+  static Index rows_of_chunk(const EngineRequest& request, Index T) {
+    return request.form == Form::chunkwise && !request.phase ? std::min(request.chunk_size, T) : T;
+  }
 
-template struct MesaChunks<double>;
-template struct MesaChunks<float>;
+  /// In chunks of L tokens, with room for what they make.
+  void upload(Index L) {
+    const Index H = device_.count();
+    const Index C = (T_ + L - 1) / L;
+    const Index K = device_.first().k.cols();
+    const Index V = device_.first().v.cols();
+    // Those that fill the last chunk hold `filler`.
+    const auto filled = [&](Matrix<Scalar> Rows::*rows, Scalar filler) {
+      return [=](const Rows& head) {
+        const Matrix<Scalar>& given = head.*rows;
+        Matrix<Scalar> all = Matrix<Scalar>::Constant(C * L, given.cols(), filler);
+        all.topRows(given.rows()) = given;
+        return all;
+      };
+    };
+    const auto make = [&](const char* name, Index columns) {
+      return device_.make(name, H * C, L, columns).data();
+    };
+    chunks_ = MesaChunks<Scalar>{.heads = H,
+                                 .chunks = C,
+                                 .L = L,
+                                 .K = K,
+                                 .V = V,
+                                 .q = device_.rows(filled(&Rows::q, 0)).data(),
+                                 .k = device_.rows(filled(&Rows::k, 0)).data(),
+                                 .v = device_.rows(filled(&Rows::v, 0)).data(),
+                                 .beta = device_.upload(filled(&Rows::beta, 0)).data(),
+                                 .gamma = device_.upload(filled(&Rows::gamma, 1)).data(),
+                                 .ridge = device_.upload(&Rows::ridge).data()};
+    states_ = &device_.changed([&](const Carried<Scalar>& state) {
+      Matrix<Scalar> all = Matrix<Scalar>::Zero((C + 1) * K, K + V);
+      all.topRows(K) = state.front();
+      return all;
+    });
+    chunks_.state = states_->data();
+    chunks_.X = make("X", K);
+    chunks_.O = device_.outputs(C * L, V).data();
+    if (request_.form == Form::recurrent) return;
+    chunks_.W = make("W", L);
+    chunks_.A = make("A", L);
+    chunks_.g_in = make("g_in", 1);
+    chunks_.g_out = make("g_out", 1);
+    chunks_.G = device_.tapped("G", L, L);
+    chunks_.Q_back = device_.tapped("Q_back", L, K);
+    chunks_.inter = device_.tapped("O_inter", L, V);
+    chunks_.intra = device_.tapped("O_intra", L, V);
+    if (request_.form == Form::parallel) return;
+    for (Scalar** const room : {&chunks_.R, &chunks_.P, &chunks_.MP, &chunks_.preconditioner})
+      *room = make("", K);
+  }
 
-}  // namespace palimpsest
+  /// Room for solves of as many blocks.
+  SolveRooms<Scalar> make_rooms(Index blocks) {
+    const Index K = chunks_.K;
+    return {blocks, device_.make("", blocks, K, K).data(), device_.make_indices(blocks * K)};
+  }
+
+  /// W, g_in and g_out, and from the state before the first chunk those after it.
+  void make_states() const {
+    launch(fill_columns<Scalar>, of_each_chunk(chunks_.L), chunks_);
+    launch(chain_elements<Scalar>, grid_of_each(chunks_.heads, chunks_.K * (chunks_.K + chunks_.V)), chunks_);
+  }
+
+  /// A and O, from X.
+  void read() const {
+    launch(fill_scores<Scalar>, of_each_chunk(chunks_.L * chunks_.L), chunks_);
+    launch(read_elements<Scalar>, of_each_chunk(chunks_.L * chunks_.V), chunks_);
+    if (chunks_.Q_back) launch(multiply_solutions<Scalar>, of_each_chunk(chunks_.L * chunks_.K), chunks_);
+  }
+
+  Grid of_each_chunk(Index count) const { return grid_of_each(chunks_.heads * chunks_.chunks, count); }
+
+  /// Recurrent; a tap receives what the last token makes.
+  void walk() {
+    constexpr Index at_once = 64;
+    const std::size_t shared = bytes_of_shared_room<Scalar>(chunks_.K);
+    Scalar* const decayed = device_.tapped("decayed", chunks_.K, chunks_.K + chunks_.V);
+    const SolveRooms<Scalar> rooms = make_rooms(chunks_.heads);
+    device_.compute([&] {
+      device_.in_parts(T_, at_once, [&](Index first, Index count) {
+        launch(walk_tokens<Scalar>, {blocks_for(chunks_.heads), threads_of_walk, shared}, chunks_, rooms,
+               shared > 0, first, first + count, decayed);
+        await_device();
+      });
+    });
+  }
+
+  /// Chunkwise: all chunks at once, and what they answer.
+  void solve_chunks() {
+    constexpr Index most_blocks = 1024;  // more than a device holds at the same time
+    const Index wanted = chunks_.heads * chunks_.chunks * blocks_for(chunks_.L, queries_of_block);
+    const SolveRooms<Scalar> rooms = make_rooms(std::clamp<Index>(wanted, 1, most_blocks));
+    device_.compute([&] {
+      make_states();
+      stop_if_asked(request_.stop);
+      launch(solve_queries<Scalar>, {blocks_for(rooms.blocks), threads_of_block}, chunks_, rooms);
+      await_device();
+      stop_if_asked(request_.stop);
+      read();
+    });
+  }
+
+  /// Parallel: some tokens of all heads at once, and what they answer.
+  void solve_tokens() {
+    const Index K = chunks_.K;
+    const Index at_once = fitting(sizeof(Scalar) * static_cast<double>(chunks_.heads * K * K), chunks_.L);
+    Scalar* const Hkk =
+        device_
+            .changed([&](const Carried<Scalar>& state) { return Matrix<Scalar>(state.front().leftCols(K)); })
+            .data();
+    const SolveRooms<Scalar> rooms = make_rooms(chunks_.heads * at_once);
+    const std::size_t shared = bytes_of_shared_room<Scalar>(K);
+    device_.compute([&] {
+      make_states();
+      device_.in_parts(chunks_.L, at_once, [&](Index first, Index count) {
+        launch(form_systems<Scalar>, grid_of_each(chunks_.heads, K * K), chunks_, rooms, first, first + count,
+               Hkk);
+        launch(solve_systems<Scalar>, {blocks_for(chunks_.heads * count), threads_of_block, shared}, chunks_,
+               rooms, shared > 0, first, first + count);
+        await_device();
+      });
+      read();
+    });
+  }
+
+  /// What a block has been given and has made, for a tap; of tokens one after the other the last.
+  void record() const {
+    const Rows& rows = device_.first();
+    device_.record("ridge", rows.ridge);
+    if (request_.form == Form::recurrent) {
+      device_.record("gamma", rows.gamma.bottomRows(1));
+      device_.record("beta", rows.beta.bottomRows(1));
+      record_state("_decayed", device_["decayed"]);
+      device_.record("x", device_["X"].transpose());
+    } else {
+      device_.record("gamma", rows.gamma);
+      device_.record("beta", rows.beta);
+      device_.record_all();
+      device_.record("g_total", device_["g_in"].bottomRows(1));
+    }
+  }
+
+  /// Both halves of a state for the tap.
+  void record_state(const std::string& when, const MesaState<Scalar>& H) const {
+    device_.record("Hkk" + when, H.leftCols(H.rows()));
+    device_.record("Hkv" + when, H.rightCols(H.cols() - H.rows()));
+  }
+
+  /// Downloads the states, and returns what the tokens of every head answer.
+  std::vector<Matrix<Scalar>> finish() {
+    const auto states = device_.states();
+    record_state(device_.before(), states.front().front());
+    const Index last = request_.form == Form::recurrent ? 0 : chunks_.chunks;
+    const std::vector<MesaState<Scalar>> all = states_->download();
+    for (std::size_t head = 0; head < all.size(); ++head)
+      states[head].front() = all[head].middleRows(last * chunks_.K, chunks_.K);
+    record_state(device_.after(), states.front().front());
+    std::vector<Matrix<Scalar>> answers = device_.finish();
+    for (Matrix<Scalar>& o : answers) o.conservativeResize(T_, Eigen::NoChange);
+    return answers;
+  }
+
+  HeadsOnDevice<MesaRows, Scalar>& device_;
+  const EngineRequest& request_;
+  Index T_;
+  MesaChunks<Scalar> chunks_;
+  DeviceMatrices<Scalar>* states_ = nullptr;
+};
+
+PALIMPSEST_CUDA_ENGINES(, MesaRows);
+
+}  // namespace palimpsest::cuda

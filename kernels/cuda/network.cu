@@ -4,15 +4,69 @@
 // last. Its threads share every matrix of a piece, an element each, and wait for each other after it. The
 // matrices lie in device memory, where a trace finds them after a piece.
 
+#include <algorithm>
+#include <string>
+
+#include "core/base/error.h"
 #include "core/numbers/gelu_constants.h"
 #include "kernels/cuda/block.cuh"
-#include "kernels/cuda/network.h"
+#include "kernels/cuda/engine.h"
 
-namespace palimpsest {
+namespace palimpsest::cuda {
 
 namespace {
 
 constexpr int threads = 512;
+
+/// More layers than any inner network has.
+constexpr int largest_layer_count = 2;
+
+/// One layer of the inner networks of all heads: its parameters, carried, and what it makes
+/// of the tokens of a piece. L: tokens of the largest piece.
+template <class Scalar>
+struct NetworkLayer {
+  std::int64_t inputs = 0;        // D
+  std::int64_t outputs = 0;       // E
+  Scalar* weights = nullptr;      // [H, D, E]
+  Scalar* bias = nullptr;         // [H, E]; null: the layers have none
+  Scalar* weights_sum = nullptr;  // [H, D, E], of the gradients of the batch so far
+  Scalar* bias_sum = nullptr;     // [H, E]
+  Scalar* own_weights = nullptr;  // [H, D, E], of the last token
+  Scalar* own_bias = nullptr;     // [H, E]
+  Scalar* Z = nullptr;            // [H, L, E], its answers to the keys
+  Scalar* G = nullptr;            // [H, L, E], the gradient there
+  Scalar* step = nullptr;         // [H, L, E], eta G
+  Scalar* P = nullptr;            // [H, L, L], who reads whom; null: primal
+  Scalar* Z_q = nullptr;          // [H, L, E], its answers to the queries
+  Scalar* hidden = nullptr;       // [H, L, E], gelu(Z), of every layer but the last
+  Scalar* X = nullptr;            // [H, L, E], gelu(Z_q), likewise
+};
+
+/// The inner networks of all heads, their tokens and what a piece of them makes.
+template <class Scalar>
+struct Networks {
+  std::int64_t heads = 0;  // H
+  std::int64_t T = 0;      // tokens
+  std::int64_t K = 0;
+  std::int64_t V = 0;
+  std::int64_t L = 0;              // tokens of the largest piece
+  const Scalar* Q = nullptr;       // [H, T, K]
+  const Scalar* keys = nullptr;    // [H, T, K]
+  const Scalar* values = nullptr;  // [H, T, V]
+  const Scalar* eta = nullptr;     // [H, T]
+  const Scalar* sigma = nullptr;   // [H, T]
+  Scalar* O = nullptr;             // [H, T, V]
+  int layers = 0;
+  NetworkLayer<Scalar> layer[largest_layer_count] = {};
+
+  const Scalar* gain = nullptr;       // [H, V] of the layer norm; null: none
+  const Scalar* norm_bias = nullptr;  // [H, V]
+  const Scalar* eps = nullptr;        // [H]
+  Scalar* standardised = nullptr;     // [H, L, V]
+  Scalar* deviation = nullptr;        // [H, L]
+  Scalar* error = nullptr;            // [H, L, V]
+  Scalar* delta = nullptr;            // [H, L, V]
+};
 
 template <class Scalar>
 __device__ Scalar gelu_tanh(Scalar x) {
@@ -38,7 +92,7 @@ __device__ Scalar gelu_derivative(Scalar x) {
 
 /// A piece of one head: its rows, and where its matrices lie.
 template <class Scalar>
-struct Piece {
+struct NetworkPiece {
   const Networks<Scalar>& networks;
   std::int64_t head;
   std::int64_t first;
@@ -103,35 +157,32 @@ struct Piece {
     }
   }
 
-  /// W - s A, for weights and biases.
-  __device__ void make_own_weights(Scalar s) const {
+  /// Calls visit(W, A, own) for every number of all weights and biases, of the sums of their gradients and of
+  /// the last token's own.
+  template <class Visit>
+  __device__ void each_parameter(Visit visit) const {
     for (int l = 0; l < networks.layers; ++l) {
       const NetworkLayer<Scalar>& layer = networks.layer[l];
-      const Scalar* const W = matrix(l, layer.weights);
-      const Scalar* const A = matrix(l, layer.weights_sum);
-      Scalar* const own = matrix(l, layer.own_weights);
-      each(layer.inputs * layer.outputs, [&](std::int64_t i) { own[i] = W[i] - s * A[i]; });
-      const Scalar* const b = row(l, layer.bias);
-      const Scalar* const a = row(l, layer.bias_sum);
-      Scalar* const own_bias = row(l, layer.own_bias);
-      each(b ? layer.outputs : 0, [&](std::int64_t e) { own_bias[e] = b[e] - s * a[e]; });
+      const auto of = [&](Scalar* W, Scalar* A, Scalar* own, std::int64_t size) {
+        each(W ? size : 0, [&](std::int64_t i) { visit(W[i], A[i], own[i]); });
+      };
+      of(matrix(l, layer.weights), matrix(l, layer.weights_sum), matrix(l, layer.own_weights),
+         layer.inputs * layer.outputs);
+      of(row(l, layer.bias), row(l, layer.bias_sum), row(l, layer.own_bias), layer.outputs);
     }
+  }
+
+  /// W - s A.
+  __device__ void make_own_weights(Scalar s) const {
+    each_parameter([s](Scalar& W, Scalar& A, Scalar& own) { own = W - s * A; });
   }
 
   /// The next batch: W <- W_own, A <- 0.
   __device__ void begin_next_batch() const {
-    for (int l = 0; l < networks.layers; ++l) {
-      const NetworkLayer<Scalar>& layer = networks.layer[l];
-      const auto begin = [&](Scalar* W, Scalar* A, const Scalar* own, std::int64_t size) {
-        each(W ? size : 0, [&](std::int64_t i) {
-          W[i] = own[i];
-          A[i] = 0;
-        });
-      };
-      begin(matrix(l, layer.weights), matrix(l, layer.weights_sum), matrix(l, layer.own_weights),
-            layer.inputs * layer.outputs);
-      begin(row(l, layer.bias), row(l, layer.bias_sum), row(l, layer.own_bias), layer.outputs);
-    }
+    each_parameter([](Scalar& W, Scalar& A, Scalar& own) {
+      W = own;
+      A = 0;
+    });
   }
 
   /// What the network with the token's own weights answers.
@@ -288,7 +339,7 @@ __device__ std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ?
 
 /// Reads and learns; leaves the sums of the batch, and in the primal form the weights of the last token.
 template <class Scalar>
-__device__ void walk(const Piece<Scalar>& piece, bool dual) {
+__device__ void walk(const NetworkPiece<Scalar>& piece, bool dual) {
   piece.take_gradients();
   if (dual) {
     piece.answer_by_similarity();
@@ -300,6 +351,9 @@ __device__ void walk(const Piece<Scalar>& piece, bool dual) {
   }
 }
 
+/// Takes tokens `first` to `end` - 1 of all heads in pieces of at most L that never cross the end of an inner
+/// batch of `batch` tokens; where one ends, also with the last token, the next one's weights are made.
+/// `dual`: no token gets weights of its own; else a piece is one token.
 template <class Scalar>
 __global__ void __launch_bounds__(threads)
     walk_pieces(const Networks<Scalar> networks, bool dual, std::int64_t batch, std::int64_t first,
@@ -307,7 +361,7 @@ __global__ void __launch_bounds__(threads)
   while (first < end) {
     const std::int64_t batch_end = first - first % batch + batch;
     const std::int64_t next = smaller(smaller(first + networks.L, batch_end), end);
-    const Piece<Scalar> piece{networks, blockIdx.x, first, next - first};
+    const NetworkPiece<Scalar> piece{networks, blockIdx.x, first, next - first};
     walk(piece, dual);
     if (next == batch_end || next == networks.T) {
       if (dual) piece.make_own_weights(piece.last_sigma());
@@ -317,37 +371,212 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
+/// Takes all tokens of all heads as one piece, whose batch goes on.
 template <class Scalar>
 __global__ void __launch_bounds__(threads) walk_one(const Networks<Scalar> networks, bool dual) {
-  walk(Piece<Scalar>{networks, blockIdx.x, 0, networks.T}, dual);
+  walk(NetworkPiece<Scalar>{networks, blockIdx.x, 0, networks.T}, dual);
 }
 
+/// The weights of token `token`, W - sigma A, as the batch has been summed up; with `begins_batch` they
+/// become the weights of the next batch, whose sums are 0.
 template <class Scalar>
 __global__ void __launch_bounds__(threads)
     make_own(const Networks<Scalar> networks, std::int64_t token, bool begins_batch) {
-  const Piece<Scalar> piece{networks, blockIdx.x, token, 1};
+  const NetworkPiece<Scalar> piece{networks, blockIdx.x, token, 1};
   piece.make_own_weights(piece.last_sigma());
   if (begins_batch) piece.begin_next_batch();
 }
 
 }  // namespace
 
+/// Networks of all heads and their tokens, with room for what a piece makes. What a tap receives of that
+/// stands under its names; a piece of the primal form is one token, and its rows are columns there.
 template <class Scalar>
-void Networks<Scalar>::walk(bool dual, std::int64_t batch, std::int64_t first, std::int64_t end) const {
-  if (first < end) launch(walk_pieces<Scalar>, {blocks_for(heads), threads}, *this, dual, batch, first, end);
-}
+class FamilyRun<NetworkRows, Scalar> : public AnyFamily {
+ public:
+  using Rows = NetworkRows<Scalar>;
 
-template <class Scalar>
-void Networks<Scalar>::walk_piece(bool dual) const {
-  if (T > 0) launch(walk_one<Scalar>, {blocks_for(heads), threads}, *this, dual);
-}
+  explicit FamilyRun(HeadsOnDevice<NetworkRows, Scalar>& device)
+      : device_(device),
+        plan_(device.first().network->plan()),
+        dual_(device.request.form != Form::recurrent),
+        L_(largest_piece(device.request, device.first())) {
+    if (plan_.layers() > largest_layer_count)
+      throw Error("a network of " + std::to_string(plan_.layers()) +
+                  " layers; the CUDA kernels hold at most " + std::to_string(largest_layer_count));
+  }
 
-template <class Scalar>
-void Networks<Scalar>::make_own_weights(std::int64_t token, bool begins_batch) const {
-  launch(make_own<Scalar>, {blocks_for(heads), threads}, *this, token, begins_batch);
-}
+  static double bytes(const EngineRequest& request, const Rows& head, const Carried<Scalar>& carried) {
+    const bool dual = request.form != Form::recurrent;
+    const auto n = static_cast<double>(pieces_of(request, head).largest_piece());
+    double of_parameters = 0;
+    double widths = 4 * static_cast<double>(head.V.cols());
+    for (const Matrix<Scalar>& parameter : carried) {
+      of_parameters += 2 * static_cast<double>(parameter.size());
+      widths += 3 * static_cast<double>(parameter.cols());
+    }
+    const auto of_a_token = static_cast<double>(2 * (head.K.cols() + head.V.cols() + 1));
+    return sizeof(Scalar) * (of_parameters + n * widths + (dual ? largest_layer_count * n * n : 0) +
+                             static_cast<double>(head.K.rows()) * of_a_token + 1);
+  }
 
-template struct Networks<double>;
-template struct Networks<float>;
+  std::vector<Matrix<Scalar>> run() {
+    upload();
+    if (device_.request.phase)
+      take_piece();
+    else
+      take_pieces();
+    return device_.finish();
+  }
 
-}  // namespace palimpsest
+ private:
+  static InnerBatches pieces_of(const EngineRequest& request, const Rows& head) {
+    const Index tokens = head.K.rows();
+    return {tokens, std::min(head.batch, std::max<Index>(tokens, 1)),
+            request.form == Form::recurrent ? 1 : request.chunk_size};
+  }
+
+  /// Tokens of a block, or of the largest piece of whole heads.
+  static Index largest_piece(const EngineRequest& request, const Rows& head) {
+    return request.phase ? head.K.rows() : std::max<Index>(pieces_of(request, head).largest_piece(), 1);
+  }
+
+  void upload() {
+    DeviceMatrices<Scalar>& keys = device_.rows(&Rows::K);
+    DeviceMatrices<Scalar>& values = device_.rows(&Rows::V);
+    for (std::size_t p = 0; p < device_.states().front().size(); ++p) carried_.push_back(&device_.state(p));
+    networks_ = Networks<Scalar>{.heads = device_.count(),
+                                 .T = keys.rows(),
+                                 .K = keys.columns(),
+                                 .V = values.columns(),
+                                 .L = L_,
+                                 .Q = device_.rows(&Rows::Q).data(),
+                                 .keys = keys.data(),
+                                 .values = values.data(),
+                                 .eta = device_.upload(&Rows::eta).data(),
+                                 .sigma = device_.upload(&Rows::sigma).data(),
+                                 .O = device_.outputs(values.rows(), values.columns()).data(),
+                                 .layers = static_cast<int>(plan_.layers())};
+    const bool has_norm = device_.first().network->norm().has_value();
+    for (std::size_t l = 0; l < plan_.layers(); ++l) networks_.layer[l] = make_layer(l, has_norm);
+    if (has_norm) upload_norms();
+  }
+
+  Scalar* make(std::string_view name, Index rows, Index columns) {
+    return device_.make(name, rows, columns).data();
+  }
+
+  /// Rows of a piece.
+  Scalar* make_rows(const std::string& name, Index columns) {
+    return dual_ ? make(capitalised(name), L_, columns) : make(name, columns, L_);
+  }
+
+  NetworkLayer<Scalar> make_layer(std::size_t l, bool has_norm) {
+    const bool biases = plan_.has_biases();
+    const std::size_t weights = biases ? 2 * l : l;
+    const std::size_t sums = carried_.size() / 2;
+    const Index D = carried_[weights]->rows();
+    const Index E = carried_[weights]->columns();
+    const bool is_last = l + 1 == plan_.layers();
+    NetworkLayer<Scalar> layer = {.inputs = D,
+                                  .outputs = E,
+                                  .weights = carried_[weights]->data(),
+                                  .weights_sum = carried_[sums + weights]->data(),
+                                  .own_weights = make("", D, E),
+                                  .Z = make_rows(is_last ? "y" : "z", E),
+                                  .G = make_rows("g" + plan_.suffix(l), E),
+                                  .step = make("", L_, E),
+                                  .P = dual_ ? make("P" + plan_.suffix(l), L_, L_) : nullptr};
+    if (biases) {
+      layer.bias = carried_[weights + 1]->data();
+      layer.bias_sum = carried_[sums + weights + 1]->data();
+      layer.own_bias = make("", 1, E);
+    }
+    layer.Z_q = is_last && !has_norm ? make("", L_, E) : make_rows(is_last ? "y_q" : "z_q", E);
+    if (is_last) return layer;
+    layer.hidden = make_rows("h", E);
+    layer.X = make_rows("x", E);
+    return layer;
+  }
+
+  void upload_norms() {
+    const auto upload = [&](auto of) {
+      return device_
+          .upload([&](const Rows& each) -> Matrix<Scalar> { return std::invoke(of, *each.network->norm()); })
+          .data();
+    };
+    networks_.gain = upload(&LayerNorm<Scalar>::gain);
+    networks_.norm_bias = upload(&LayerNorm<Scalar>::bias);
+    networks_.eps = upload([](const LayerNorm<Scalar>& norm) -> Matrix<Scalar> {
+      return Matrix<Scalar>::Constant(1, 1, norm.eps);
+    });
+    networks_.standardised = make_rows("y_hat", networks_.V);
+    networks_.deviation = make_rows("deviation", 1);
+    networks_.error = make_rows("e", networks_.V);
+    networks_.delta = make_rows("delta", networks_.V);
+  }
+
+  /// One piece of one head.
+  void take_piece() {
+    if (networks_.T > 0) launch(walk_one<Scalar>, one_each(), networks_, dual_);
+    const auto make_last_weights = [&](bool begins_batch) {
+      launch(make_own<Scalar>, one_each(), networks_, L_ - 1, begins_batch);
+    };
+    if (device_.request.tap) {
+      make_last_weights(false);  // both ways leave the sums; with them these are the same
+      record();
+    }
+    if (device_.first().ends_batch) make_last_weights(true);
+  }
+
+  /// Some pieces at a time, so that a run can be stopped.
+  void take_pieces() {
+    constexpr Index tokens_between_stops = 1024;
+    const InnerBatches pieces = pieces_of(device_.request, device_.first());
+    const Index all = pieces.piece_count();
+    const Index batch = all > 0 ? pieces.batch_size(0) : 1;
+    const Index at_once = std::max<Index>(tokens_between_stops / L_, 1);
+    device_.compute([&] {
+      device_.in_parts(all, at_once, [&](Index first, Index count) {
+        const Index next = first + count;
+        launch(walk_pieces<Scalar>, one_each(), networks_, dual_, batch, pieces.piece(first).first,
+               next < all ? pieces.piece(next).first : Index{networks_.T});
+        await_device();
+      });
+    });
+  }
+
+  /// A block for each head.
+  Grid one_each() const { return {blocks_for(networks_.heads), threads}; }
+
+  /// Parameters, the sums of their gradients and the last token's own parameters, for the tap.
+  void record() const {
+    const std::vector<std::string> names = plan_.parameters();
+    const Carried<Scalar>& carried = device_.states().front();
+    for (std::size_t p = 0; p < names.size(); ++p) {
+      const bool is_bias = plan_.has_biases() && p % 2 == 1;
+      const NetworkLayer<Scalar>& layer = networks_.layer[plan_.has_biases() ? p / 2 : p];
+      const auto record = [&](const std::string& name, const Matrix<Scalar>& value) {
+        device_.record(name, is_bias ? Matrix<Scalar>(value.transpose()) : value);
+      };
+      record(names[p] + "_start", carried[p]);
+      record("sum_" + names[p] + device_.before(), carried[names.size() + p]);
+      record("sum_" + names[p] + device_.after(), carried_[names.size() + p]->matrix());
+      record(names[p] + device_.after(), is_bias
+                                             ? downloaded(layer.own_bias, 1, layer.outputs)
+                                             : downloaded(layer.own_weights, layer.inputs, layer.outputs));
+    }
+    device_.record_all();
+  }
+
+  HeadsOnDevice<NetworkRows, Scalar>& device_;
+  NetworkPlan plan_;
+  bool dual_;
+  Index L_;
+  std::vector<DeviceMatrices<Scalar>*> carried_;
+  Networks<Scalar> networks_;
+};
+
+PALIMPSEST_CUDA_ENGINES(, NetworkRows);
+
+}  // namespace palimpsest::cuda

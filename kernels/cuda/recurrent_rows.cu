@@ -45,14 +45,13 @@ __global__ void __launch_bounds__(most_columns* warp_size, 2)
   const std::int64_t first_column = std::int64_t{blockIdx.x} * room.columns;
   const std::int64_t c = first_column + warp;
   const bool has_column = c < rows.V;
-  const std::int64_t batch = blockIdx.y / rows.heads;
-  const std::int64_t head = blockIdx.y % rows.heads;
+  const std::int64_t head = blockIdx.y;
   const int K = static_cast<int>(rows.K);
   const int p = static_cast<int>(rows.parts);
   const std::int64_t V = rows.V;
 
   // S_kc of part i is S[(i K + k) step]. A lane reads and writes the same k from first to last.
-  Scalar* const in_memory = rows.final_state + std::int64_t{blockIdx.y} * p * K * V + c;
+  Scalar* const in_memory = rows.state + head * p * K * V + c;
   Scalar* const in_room = reinterpret_cast<Scalar*>(shared);
   Scalar* const S = is_shared ? in_room + warp * p * K : in_memory;
   const std::conditional_t<is_shared, int, std::int64_t> step = is_shared ? 1 : V;
@@ -68,13 +67,9 @@ __global__ void __launch_bounds__(most_columns* warp_size, 2)
         lane, K, warp_size, [&](int k) { return next(k, column[k * step]); },
         [&](int k, Scalar S_k) { column[k * step] = S_k; });
   };
-  if (has_column) {
-    const Scalar* const S_0 =
-        rows.initial_state ? rows.initial_state + std::int64_t{blockIdx.y} * p * K * V + c : nullptr;
-    each_number([&](int k) { S[k * step] = S_0 ? S_0[k * V] : Scalar(0); });
-  }
+  if (has_column && is_shared) each_number([&](int k) { S[k] = in_memory[k * V]; });
 
-  Scalar* const o = rows.R > 0 ? rows.o.at(batch, head) + c : nullptr;
+  Scalar* const o = rows.R > 0 ? rows.o.at(head) + c : nullptr;
   const std::int64_t rows_at_once = is_shared ? room.rows : rows.T;
   for (std::int64_t first = 0; first < rows.T; first += rows_at_once) {
     const std::int64_t count = min(rows_at_once, rows.T - first);
@@ -89,7 +84,7 @@ __global__ void __launch_bounds__(most_columns* warp_size, 2)
     const auto bring = [&](const DeviceRows<const Scalar>& array, std::int64_t from, std::int64_t height,
                            std::int64_t column, int width) -> Input {
       if (!array.data) return {};
-      const Scalar* const there = array.at(batch, head) + from * array.token_stride + column;
+      const Scalar* const there = array.row(head, from) + column;
       if constexpr (!is_shared) return {there, array.token_stride};
       Scalar* const here = next;
       next += room.rows * width;
@@ -254,7 +249,7 @@ void recurrent_rows(const RowPrograms<Scalar>& rows, const RecurrentTap<Scalar>&
   const Room room = room_for(rows);
   const auto kernel = room.rows > 0 ? walk_columns<Scalar, true> : walk_columns<Scalar, false>;
   launch(kernel,
-         {{blocks_for(rows.V, room.columns), blocks_for(rows.batches * rows.heads)},
+         {{blocks_for(rows.V, room.columns), blocks_for(rows.heads)},
           static_cast<unsigned>(room.columns * warp_size),
           sizeof(Scalar) * room.numbers},
          rows, room, tap);

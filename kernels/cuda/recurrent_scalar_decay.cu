@@ -100,16 +100,13 @@ __device__ void start_copy(Scalar* to, const Scalar* from) {
 
 /// The head and the columns of S that a block works on.
 struct Place {
-  std::int64_t batch;
   std::int64_t head;
   std::int64_t first_column;
 
   template <class Scalar>
   __device__ Place(const RowPrograms<Scalar>& programs, int columns) {
     const std::int64_t blocks_per_head = (programs.V + columns - 1) / columns;
-    const std::int64_t index = blockIdx.x / blocks_per_head;
-    batch = index / programs.heads;
-    head = index % programs.heads;
+    head = blockIdx.x / blocks_per_head;
     first_column = blockIdx.x % blocks_per_head * columns;
   }
 };
@@ -125,16 +122,12 @@ class Carrier {
       : programs_(programs),
         lane_(lane),
         columns_(programs.V - place.first_column),
-        q_(programs.q.at(place.batch, place.head)),
-        k_(programs.k.at(place.batch, place.head)),
-        v_(programs.v.at(place.batch, place.head) + place.first_column),
-        alpha_(programs.alpha.data ? programs.alpha.at(place.batch, place.head) : nullptr),
-        beta_(programs.beta.data ? programs.beta.at(place.batch, place.head) : nullptr) {
-    const auto whole = [&](const Scalar* rows, std::int64_t stride) {
-      return reinterpret_cast<std::uintptr_t>(rows) % sizeof(Pack) == 0 && stride % Pack::size == 0;
-    };
-    in_packs_ = whole(q_, programs.q.token_stride) && whole(k_, programs.k.token_stride) &&
-                programs.K % Pack::size == 0;
+        q_(programs.q.at(place.head)),
+        k_(programs.k.at(place.head)),
+        v_(programs.v.at(place.head) + place.first_column),
+        alpha_(programs.alpha.data ? programs.alpha.at(place.head) : nullptr),
+        beta_(programs.beta.data ? programs.beta.at(place.head) : nullptr) {
+    in_packs_ = programs.K % Pack::size == 0;
   }
 
   /// Starts the copy of the tokens from `first` on; there may be none.
@@ -205,7 +198,7 @@ class Carrier {
   const Scalar* v_;
   const Scalar* alpha_;
   const Scalar* beta_;
-  bool in_packs_;  // rows of q and k can be copied 16 bytes at a time
+  bool in_packs_;  // rows of q and k, which lie side by side, can be copied 16 bytes at a time
 };
 
 /// The part of one column of S that one lane holds.
@@ -218,7 +211,7 @@ class Column {
   /// `own` counts among the columns of the block.
   __device__ Column(const RowPrograms<Scalar>& programs, const Place& place, int own)
       : own_(own), part_(threadIdx.x % Shape::lanes), column_(place.first_column + own), V_(programs.V) {
-    state_offset_ = (place.batch * programs.heads + place.head) * programs.K * V_ + column_;
+    state_offset_ = place.head * programs.K * V_ + column_;
   }
 
   /// Whether this lane writes the outputs of a column that exists.
@@ -227,7 +220,7 @@ class Column {
 
   __device__ void load(const Scalar* state, std::int64_t K) {
     for_each_element([&](Scalar& element, int row) {
-      element = state && row < K && column_ < V_ ? state[state_offset_ + row * V_] : Scalar(0);
+      element = row < K && column_ < V_ ? state[state_offset_ + row * V_] : Scalar(0);
     });
   }
 
@@ -309,11 +302,11 @@ __global__ void __launch_bounds__(threads, 1) read_and_write_tokens(const RowPro
     carrier.fetch(stages[1], Stage::size);
     carrier.complete(stages[0]);
   } else {
-    column.load(programs.initial_state, programs.K);
+    column.load(programs.state, programs.K);
   }
   __syncthreads();
 
-  Scalar* o = programs.o.at(place.batch, place.head) + column.column();
+  Scalar* o = programs.o.at(place.head) + column.column();
   int now = 0;
   for (std::int64_t first = 0; first < programs.T; first += Stage::size) {
     const int next = (now + 1) % stage_count;
@@ -332,7 +325,7 @@ __global__ void __launch_bounds__(threads, 1) read_and_write_tokens(const RowPro
     now = next;
     __syncthreads();
   }
-  if (!is_carrier) column.store(programs.final_state, programs.K);
+  if (!is_carrier) column.store(programs.state, programs.K);
 }
 
 template <class Scalar, class Shape>
@@ -340,7 +333,7 @@ void take_columns(const RowPrograms<Scalar>& programs) {
   const unsigned blocks_per_head = blocks_for(programs.V, Shape::columns);
   launch(programs.erase ? read_and_write_tokens<Scalar, Shape, true>
                         : read_and_write_tokens<Scalar, Shape, false>,
-         {blocks_for(programs.batches * programs.heads * blocks_per_head), threads}, programs);
+         {blocks_for(programs.heads * blocks_per_head), threads}, programs);
 }
 
 }  // namespace

@@ -118,7 +118,7 @@ class FamilyRun<Program, Scalar> : public AnyFamily {
                  .reads = upload(program_.output_readers())};
     if (!structure_.erase_key) programs_.a = programs_.k;
     programs_.o = device_.outputs(programs_.R, programs_.V);
-    programs_.initial_state = programs_.final_state = device_.state(0).data();
+    programs_.state = device_.state(0).data();
   }
 
   /// Times of readers.
@@ -239,7 +239,7 @@ class FamilyRun<Program, Scalar> : public AnyFamily {
                                   device_.tapped("S_written", programs_.parts * programs_.K, programs_.V)};
     if (is_second_pass) {
       chunks.U = device_.keep("", DeviceMatrices<Scalar>(program_.v)).data();
-      chunks.S_in = programs_.final_state;  // nobody changes it
+      chunks.S_in = programs_.state;  // nobody changes it
       chunks.read(programs_, tap);
     } else {
       chunks.chain(programs_, !writes_alone, tap);

@@ -14,23 +14,21 @@ struct ReaderTimes {
 };
 
 /// The row programs of all heads in device memory, as kernels take them: the arrays of core/operator/
-/// program.h. One without data is absent: no decay, strength 1, state 0.
+/// program.h. One without data is absent: no decay, strength 1.
 template <class Scalar>
 struct RowPrograms {
-  std::int64_t batches = 1;  // B
-  std::int64_t heads = 1;    // H
-  std::int64_t T = 0;        // rows of the state; N of a program
+  std::int64_t heads = 1;  // H
+  std::int64_t T = 0;      // rows of the state; N of a program
   std::int64_t K = 0;
   std::int64_t V = 0;
-  bool erase = false;                     // u = v - S~^T a instead of v
-  DeviceRows<const Scalar> q = {};        // [B, R, H, K]
-  DeviceRows<const Scalar> k = {};        // [B, T, H, K]
-  DeviceRows<const Scalar> v = {};        // [B, T, H, V]
-  DeviceRows<const Scalar> alpha = {};    // [B, T, H, 1 or K]; or its logarithm g
-  DeviceRows<const Scalar> beta = {};     // [B, T, H, 1]
-  const Scalar* initial_state = nullptr;  // [B, H, p K, V]
-  DeviceRows<Scalar> o = {};              // [B, R, H, V]
-  Scalar* final_state = nullptr;          // [B, H, p K, V]; may be initial_state
+  bool erase = false;                   // u = v - S~^T a instead of v
+  DeviceRows<const Scalar> q = {};      // [R, H, K]
+  DeviceRows<const Scalar> k = {};      // [T, H, K]
+  DeviceRows<const Scalar> v = {};      // [T, H, V]
+  DeviceRows<const Scalar> alpha = {};  // [T, H, 1 or K]; or its logarithm g
+  DeviceRows<const Scalar> beta = {};   // [T, H, 1]
+  DeviceRows<Scalar> o = {};            // [R, H, V]
+  Scalar* state = nullptr;              // [H, p K, V], the initial one and then the final one
 
   // What the plain kernels know (recurrent_rows.cu, chunk_rows.cu); of it those on tensor cores (hopper/,
   // tensor_float/) read reads_first, decays_by_channel and gates_are_logs too.
@@ -39,18 +37,18 @@ struct RowPrograms {
   bool reads_first = false;                   // o_t = S_{t-1}^T q_t, before the first row of its token
   std::int64_t parts = 1;                     // p
   bool has_parts = false;                     // the state is several side by side (momentum), even if one
-  bool decays_by_channel = false;             // alpha is [B, T, H, K]
+  bool decays_by_channel = false;             // alpha is [T, H, K]
   bool gates_are_logs = false;                // alpha holds g = log alpha
   bool erases_undecayed = false;              // u = v - S_{r-1}^T a
   bool writes_value = true;                   // false: u = -S~^T a
-  DeviceRows<const Scalar> a = {};            // [B, T, H, K]; k where the erase has no key of its own
-  DeviceRows<const Scalar> mu = {};           // [B, T, H, V]
-  DeviceRows<const Scalar> k_plain = {};      // [B, T, H, K]
-  DeviceRows<const Scalar> v_plain = {};      // [B, T, H, V]
-  DeviceRows<const Scalar> transition = {};   // [B, T, H, p p]
-  DeviceRows<const Scalar> inject = {};       // [B, T, H, p]
-  DeviceRows<const Scalar> erase_sight = {};  // [B, T, H, p]
-  DeviceRows<const Scalar> read_sight = {};   // [B, R, H, p]
+  DeviceRows<const Scalar> a = {};            // [T, H, K]; k where the erase has no key of its own
+  DeviceRows<const Scalar> mu = {};           // [T, H, V]
+  DeviceRows<const Scalar> k_plain = {};      // [T, H, K]
+  DeviceRows<const Scalar> v_plain = {};      // [T, H, V]
+  DeviceRows<const Scalar> transition = {};   // [T, H, p p]
+  DeviceRows<const Scalar> inject = {};       // [T, H, p]
+  DeviceRows<const Scalar> erase_sight = {};  // [T, H, p]
+  DeviceRows<const Scalar> read_sight = {};   // [R, H, p]
   ReaderTimes erases = {};                    // [T]
   ReaderTimes reads = {};                     // [R]
 };
@@ -66,8 +64,7 @@ struct RecurrentTap {
   Scalar* plain_update = nullptr;  // [K, V]
 };
 
-/// Starts the plain kernel of the recurrent form: any structure, any size. The final state must have its own
-/// memory or be the initial one. Throws Error with CUDA's words.
+/// Starts the plain kernel of the recurrent form: any structure, any size. Throws Error with CUDA's words.
 template <class Scalar>
 void recurrent_rows(const RowPrograms<Scalar>& programs, const RecurrentTap<Scalar>& tap = {});
 
@@ -89,7 +86,7 @@ struct ChunkTap {
 };
 
 /// Some chunks of row programs that follow each other, from row `first_row` on, and what their rows see of
-/// each other, for all heads: tables [B H, chunks, ..] in device memory, as core/engines/chunkwise.cpp names
+/// each other, for all heads: tables [H, chunks, ..] in device memory, as core/engines/chunkwise.cpp names
 /// them. Of the last chunk only the rows that there are.
 template <class Scalar>
 struct Chunks {
@@ -125,8 +122,8 @@ struct Chunks {
   void make_weights(const RowPrograms<Scalar>& programs, const ReaderTimes& readers,
                     const DeviceRows<const Scalar>& sight, bool are_reads, Scalar* weights) const;
 
-  /// The chunkwise form: chunk after chunk U, the outputs and the state, from final_state on, where the
-  /// initial one must stand already. `outputs`: false leaves them to read() and keeps S_in.
+  /// The chunkwise form: chunk after chunk U, the outputs and the state. `outputs`: false leaves them to
+  /// read() and keeps S_in.
   void chain(const RowPrograms<Scalar>& programs, bool outputs, const ChunkTap<Scalar>& tap = {}) const;
 
   /// The second of two passes, and how the parallel form reads: all outputs at once, from S_in and U.

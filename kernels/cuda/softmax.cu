@@ -9,20 +9,47 @@
 // gate of 0 (-inf) is right: both forms go from the last key to the first, and what has been added up waits
 // in `decays` for the next tile.
 
-#include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/softmax.h"
 
-namespace palimpsest {
+#include <algorithm>
+#include <string>
+
+#include "kernels/cuda/engine.h"
+#include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/tensor_rows.h"
+#include "kernels/cuda/tile_product.cuh"
+
+namespace palimpsest::cuda {
 
 namespace {
 
 constexpr int threads = 128;
 constexpr int columns_per_lane = 4;  // of the values, in a warp's registers
 constexpr int columns_per_warp = warp_size * columns_per_lane;
-// Products: a block of side x side threads makes a tile, each of its threads every 16th row and column of it.
-constexpr int side = 16;
-constexpr int strips = 4;
-constexpr int tile = strips * side;
+
+template <class Scalar>
+using ScoreTile = Tile<Scalar, 4>;
+
+/// Partial softmax of the queries, each head's `stride` rows after that of the one before.
+template <class Scalar>
+struct PartialSoftmax {
+  std::int64_t stride = 0;
+  Scalar* m = nullptr;       // [H, stride] largest score so far
+  Scalar* l = nullptr;       // [H, stride] denominator
+  Scalar* Y = nullptr;       // [H, stride, V] numerator
+  Scalar* fade = nullptr;    // [H, stride] exp(m_old - m): room
+  Scalar* decays = nullptr;  // [H, stride] gates met so far, added up; with log_gates
+};
+
+/// What a trace of one query asks for besides; null: nobody asks.
+template <class Scalar>
+struct StreamTap {
+  Scalar* x = nullptr;  // [M]
+  Scalar* w = nullptr;  // [M]
+  Scalar* m = nullptr;  // [1]
+  Scalar* l = nullptr;  // [1]
+  Scalar* y = nullptr;  // [V]
+};
 
 template <class Scalar>
 __device__ Scalar minus_infinity() {
@@ -57,7 +84,7 @@ __global__ void stream_keys(const Attention<Scalar> attention, const DeviceRows<
   const std::int64_t K = attention.K;
   const std::int64_t first_column = slice * columns_per_warp;
   const std::int64_t number = attention.first_query + i;
-  const Scalar* const q = attention.q.at(0, head) + i * attention.q.token_stride;
+  const Scalar* const q = attention.q.row(head, i);
   const Scalar* const bias = attention.bias ? attention.bias + i * attention.keys : nullptr;
   const bool is_tapped = tap.x && slice == 0;
 
@@ -68,11 +95,10 @@ __global__ void stream_keys(const Attention<Scalar> attention, const DeviceRows<
   for (std::int64_t j = keys_seen(attention, i) - 1; j >= 0; --j) {
     // d_j = d_{j+1} + log f_{j+1}; what has been forgotten altogether hides all before it
     const std::int64_t key = attention.first_key + j;
-    if (attention.log_gates.data && key < number)
-      decay += attention.log_gates.at(0, head)[(key + 1) * attention.log_gates.token_stride];
+    if (attention.log_gates.data && key < number) decay += *attention.log_gates.row(head, key + 1);
     if (decay == minus_infinity<Scalar>()) break;
 
-    const Scalar* const k = attention.k.at(0, head) + j * attention.k.token_stride;
+    const Scalar* const k = attention.k.row(head, j);
     Scalar part = 0;
     for (std::int64_t d = lane; d < K; d += warp_size) part += q[d] * k[d];
     const Scalar x = sum_of_lanes(part) + (bias ? bias[j] : decay);
@@ -82,7 +108,7 @@ __global__ void stream_keys(const Attention<Scalar> attention, const DeviceRows<
     const Scalar m_new = max(m, x);
     const Scalar fade = weight(m, m_new);
     const Scalar w = weight(x, m_new);
-    const Scalar* const v = attention.v.at(0, head) + j * attention.v.token_stride;
+    const Scalar* const v = attention.v.row(head, j);
     l = l * fade + w;
     for (int n = 0; n < columns_per_lane; ++n) {
       const std::int64_t c = first_column + n * warp_size + lane;
@@ -94,7 +120,7 @@ __global__ void stream_keys(const Attention<Scalar> attention, const DeviceRows<
   for (int n = 0; n < columns_per_lane; ++n) {
     const std::int64_t c = first_column + n * warp_size + lane;
     if (c >= attention.V) continue;
-    (o.at(0, head) + i * o.token_stride)[c] = y[n] / l;
+    o.row(head, i)[c] = y[n] / l;
     if (tap.y) tap.y[c] = y[n];
   }
   if (!is_tapped) return;
@@ -120,69 +146,25 @@ __global__ void start_rows(const Attention<Scalar> attention, const PartialSoftm
   state.decays[own] = 0;
 }
 
-/// A thread's elements of a tile of a product: every side-th row and column from its own place on.
+/// X_ij = sum_d Q_id K_jd + bias_ij, or -inf: a tile a block.
 template <class Scalar>
-struct TileSums {
-  Scalar sum[strips][strips] = {};
-
-  /// sum_rc += sum_n left(r, n) right(n, c), over `side` terms.
-  template <class Left, class Right>
-  __device__ void add(Left left, Right right) {
-    const int x = static_cast<int>(threadIdx.x);
-    const int y = static_cast<int>(threadIdx.y);
-    for (int n = 0; n < side; ++n) {
-      unrolled<strips, strips>([&](int down, int along) {
-        sum[down][along] += left(down * side + y, n) * right(n, along * side + x);
-      });
-    }
-  }
-
-  /// Calls take(i, j, sum_ij) for each, in a tile that begins at (first_i, first_j).
-  template <class Take>
-  __device__ void each(std::int64_t first_i, std::int64_t first_j, Take take) const {
-    const int x = static_cast<int>(threadIdx.x);
-    const int y = static_cast<int>(threadIdx.y);
-    unrolled<strips, strips>([&](int down, int along) {
-      take(first_i + down * side + y, first_j + along * side + x, sum[down][along]);
-    });
-  }
-};
-
-/// X_ij = sum_d Q_id K_jd + bias_ij, or -inf
-template <class Scalar>
-__global__ void score(const Attention<Scalar> attention, Scalar* X) {
-  __shared__ Scalar queries[tile][side + 1];
-  __shared__ Scalar keys[tile][side + 1];
-  const int x = static_cast<int>(threadIdx.x);
-  const int y = static_cast<int>(threadIdx.y);
+__global__ void __launch_bounds__(ScoreTile<Scalar>::threads)
+    score(const Attention<Scalar> attention, Scalar* X) {
+  using Tile = ScoreTile<Scalar>;
+  __shared__ typename Tile::Room room;
   const std::int64_t head = blockIdx.y;
-  const std::int64_t tiles = (attention.keys + tile - 1) / tile;
-  const std::int64_t first_i = blockIdx.x / tiles * tile;
-  const std::int64_t first_j = blockIdx.x % tiles * tile;
-  const Scalar* const Q = attention.q.at(0, head);
-  const Scalar* const all_keys = attention.k.at(0, head);
-
-  TileSums<Scalar> sums;
+  const std::int64_t tiles = Tile::tiles_along(attention.keys);
+  const std::int64_t first_i = blockIdx.x / tiles * Tile::height;
+  const std::int64_t first_j = blockIdx.x % tiles * Tile::columns;
+  Tile products(room, attention.queries - first_i, attention.keys - first_j);
   // A tile that no query of this block sees has no products; all threads of the block agree.
-  const bool is_seen = first_j < keys_seen(attention, first_i + tile - 1);
-  for (std::int64_t first = 0; is_seen && first < attention.K; first += side) {
-    const std::int64_t d = first + x;
-    unrolled<strips>([&](int strip) {
-      const int row = strip * side + y;
-      const std::int64_t i = first_i + row;
-      const std::int64_t j = first_j + row;
-      const bool is_channel = d < attention.K;
-      queries[row][x] = is_channel && i < attention.queries ? Q[i * attention.q.token_stride + d] : Scalar(0);
-      keys[row][x] =
-          is_channel && j < attention.keys ? all_keys[j * attention.k.token_stride + d] : Scalar(0);
-    });
-    __syncthreads();
-    sums.add([&](int row, int n) { return queries[row][n]; },
-             [&](int n, int column) { return keys[column][n]; });
-    __syncthreads();
-  }
-  sums.each(first_i, first_j, [&](std::int64_t i, std::int64_t j, Scalar sum) {
-    if (i >= attention.queries || j >= attention.keys) return;
+  const bool is_seen = first_j < keys_seen(attention, first_i + Tile::height - 1);
+  products.template add<Neighbours::along_the_sum, Neighbours::along_the_sum>(
+      is_seen ? attention.K : 0, [&](int i, std::int64_t d) { return attention.q.row(head, first_i + i)[d]; },
+      [&](std::int64_t d, int j) { return attention.k.row(head, first_j + j)[d]; });
+  products.each([&](int own_i, int own_j, Scalar sum) {
+    const std::int64_t i = first_i + own_i;
+    const std::int64_t j = first_j + own_j;
     const Scalar bias = attention.bias ? attention.bias[i * attention.keys + j] : Scalar(0);
     X[(head * attention.queries + i) * attention.keys + j] =
         j < keys_seen(attention, i) ? sum + bias : minus_infinity<Scalar>();
@@ -196,12 +178,11 @@ __global__ void add_decays(const Attention<Scalar> attention, const PartialSoftm
   if (row >= attention.heads * attention.queries) return;
   const std::int64_t head = row / attention.queries;
   const std::int64_t i = row % attention.queries;
-  const Scalar* const log_f = attention.log_gates.at(0, head);
   Scalar* const carried = state.decays ? state.decays + head * state.stride + i : nullptr;
   Scalar decay = carried ? *carried : Scalar(0);
   for (std::int64_t j = keys_seen(attention, i) - 1; j >= 0; --j) {
     const std::int64_t key = attention.first_key + j;
-    if (key < attention.first_query + i) decay += log_f[(key + 1) * attention.log_gates.token_stride];
+    if (key < attention.first_query + i) decay += *attention.log_gates.row(head, key + 1);
     X[row * attention.keys + j] += decay;
   }
   if (carried) *carried = decay;
@@ -260,40 +241,24 @@ __global__ void normalise(const Attention<Scalar> attention, const Scalar* X, Sc
 
 /// Y_ic <- Y_ic fade_i + sum_j W_ij V_jc; without `fade` the sum alone
 template <class Scalar>
-__global__ void weigh_values(const Attention<Scalar> attention, const Scalar* W, const Scalar* fade,
-                             std::int64_t fade_stride, const DeviceRows<Scalar> Y) {
-  __shared__ Scalar weights[tile][side + 1];
-  __shared__ Scalar values[side][tile + 1];
-  const int x = static_cast<int>(threadIdx.x);
-  const int y = static_cast<int>(threadIdx.y);
+__global__ void __launch_bounds__(ScoreTile<Scalar>::threads)
+    weigh_values(const Attention<Scalar> attention, const Scalar* W, const Scalar* fade,
+                 std::int64_t fade_stride, const DeviceRows<Scalar> Y) {
+  using Tile = ScoreTile<Scalar>;
+  __shared__ typename Tile::Room room;
   const std::int64_t head = blockIdx.y;
-  const std::int64_t tiles = (attention.V + tile - 1) / tile;
-  const std::int64_t first_i = blockIdx.x / tiles * tile;
-  const std::int64_t first_c = blockIdx.x % tiles * tile;
-  const std::int64_t seen = keys_seen(attention, first_i + tile - 1);  // by any query of this block
-  const Scalar* const rows = W + head * attention.queries * attention.keys;
-  const Scalar* const V = attention.v.at(0, head);
-
-  TileSums<Scalar> sums;
-  for (std::int64_t first = 0; first < seen; first += side) {
-    unrolled<strips>([&](int strip) {
-      const int other = strip * side;
-      const std::int64_t i = first_i + other + y;
-      const std::int64_t c = first_c + other + x;
-      weights[other + y][x] =
-          i < attention.queries && first + x < seen ? rows[i * attention.keys + first + x] : Scalar(0);
-      values[y][other + x] =
-          first + y < seen && c < attention.V ? V[(first + y) * attention.v.token_stride + c] : Scalar(0);
-    });
-    __syncthreads();
-    sums.add([&](int row, int n) { return weights[row][n]; },
-             [&](int n, int column) { return values[n][column]; });
-    __syncthreads();
-  }
-  sums.each(first_i, first_c, [&](std::int64_t i, std::int64_t c, Scalar sum) {
-    if (i >= attention.queries || c >= attention.V) return;
-    Scalar* const own = Y.at(0, head) + i * Y.token_stride + c;
-    const Scalar before = fade ? *own * fade[head * fade_stride + i] : Scalar(0);
+  const std::int64_t tiles = Tile::tiles_along(attention.V);
+  const std::int64_t first_i = blockIdx.x / tiles * Tile::height;
+  const std::int64_t first_c = blockIdx.x % tiles * Tile::columns;
+  const Scalar* const rows = W + (head * attention.queries + first_i) * attention.keys;
+  Tile products(room, attention.queries - first_i, attention.V - first_c);
+  products.template add<Neighbours::along_the_sum, Neighbours::across_the_sum>(
+      keys_seen(attention, first_i + Tile::height - 1),  // by any query of this block
+      [&](int i, std::int64_t j) { return rows[i * attention.keys + j]; },
+      [&](std::int64_t j, int c) { return attention.v.row(head, j)[first_c + c]; });
+  products.each([&](int i, int c, Scalar sum) {
+    Scalar* const own = Y.row(head, first_i + i) + first_c + c;
+    const Scalar before = fade ? *own * fade[head * fade_stride + first_i + i] : Scalar(0);
     *own = before + sum;
   });
 }
@@ -308,58 +273,274 @@ __global__ void divide_rows(const Attention<Scalar> attention, const PartialSoft
   const std::int64_t i = index / attention.V % attention.queries;
   const std::int64_t head = index / attention.V / attention.queries;
   const std::int64_t own = head * state.stride + i;
-  o.at(0, head)[i * o.token_stride + c] = state.Y[own * attention.V + c] / state.l[own];
+  o.row(head, i)[c] = state.Y[own * attention.V + c] / state.l[own];
 }
 
 /// Blocks of one tile each, of a table of this size for every head.
+template <class Scalar>
 Grid tiles_of(std::int64_t rows, std::int64_t columns, std::int64_t heads) {
-  return {{blocks_for(rows, tile) * blocks_for(columns, tile), blocks_for(heads)}, {side, side}};
+  using Tile = ScoreTile<Scalar>;
+  return {{blocks_for(Tile::tiles(rows, columns)), blocks_for(heads)}, Tile::threads};
 }
 
-/// Blocks in which each of so many rows has a warp.
+/// Blocks in which each of so many rows has a warp, or each of so many numbers a thread.
 Grid warps_of(std::int64_t rows) { return {blocks_for(rows * warp_size, threads), threads}; }
+Grid threads_of(std::int64_t numbers) { return {blocks_for(numbers, threads), threads}; }
 
 }  // namespace
 
 template <class Scalar>
-void Attention<Scalar>::stream(const DeviceRows<Scalar>& o, const StreamTap<Scalar>& tap) const {
-  const std::int64_t slices = blocks_for(V, columns_per_warp);
-  launch(stream_keys<Scalar>, warps_of(heads * queries * slices), *this, o, tap);
-}
+class FamilyRun<CachedQueries, Scalar> : public AnyFamily {
+ public:
+  using Rows = CachedQueries<Scalar>;
+  using Outputs = std::vector<Matrix<Scalar>>;
 
-template <class Scalar>
-void Attention<Scalar>::start(const PartialSoftmax<Scalar>& state) const {
-  launch(start_rows<Scalar>, {blocks_for(heads * queries * V, threads), threads}, *this, state);
-}
+  explicit FamilyRun(HeadsOnDevice<CachedQueries, Scalar>& device)
+      : device_(device), request_(device.request) {}
 
-template <class Scalar>
-void Attention<Scalar>::make_scores(const PartialSoftmax<Scalar>& state, Scalar* X) const {
-  if (keys == 0) return;
-  launch(score<Scalar>, tiles_of(queries, keys, heads), *this, X);
-  if (log_gates.data)
-    launch(add_decays<Scalar>, {blocks_for(heads * queries, threads), threads}, *this, state, X);
-}
+  static KernelKind kernel(const EngineRequest& request, const Rows& given, Rounding rounding) {
+    const bool fits = std::is_same_v<Scalar, float> && !request.phase && request.form == Form::chunkwise &&
+                      fits_tensor_cores(given.K.cols(), given.V.cols(), given.fades);
+    return fits && has_tensor_cores(rounding) ? KernelKind::tensor_cores : KernelKind::plain;
+  }
 
-template <class Scalar>
-void Attention<Scalar>::merge(const Scalar* X, Scalar* E, const PartialSoftmax<Scalar>& state) const {
-  launch(merge_rows<Scalar>, warps_of(heads * queries), *this, X, E, state);
-  launch(weigh_values<Scalar>, tiles_of(queries, V, heads), *this, E, state.fade, state.stride,
-         {.data = state.Y, .token_stride = V, .head_stride = state.stride * V});
-}
+  static std::optional<std::string> missing(const EngineRequest& request, const Rows& given,
+                                            Rounding rounding) {
+    if (rounding != Rounding::tf32 || request.phase || given.Q.rows() == 0 ||
+        kernel(request, given, rounding) == KernelKind::tensor_cores)
+      return std::nullopt;
+    return "tf32: the kernel for tensor cores holds up to " + std::to_string(most_tensor_core_channels) +
+           " channels; these keys have " + std::to_string(given.K.cols()) + ", these values " +
+           std::to_string(given.V.cols());
+  }
 
-template <class Scalar>
-void Attention<Scalar>::divide(const PartialSoftmax<Scalar>& state, const DeviceRows<Scalar>& o) const {
-  launch(divide_rows<Scalar>, {blocks_for(heads * queries * V, threads), threads}, *this, state, o);
-}
+  Outputs run() {
+    upload();
+    if (all_.queries == 0) return device_.finish();
+    if (request_.form == Form::parallel)
+      weigh_all();
+    else if (request_.form == Form::recurrent)
+      stream();
+    else if (request_.phase)
+      merge_tiles_of_chunk();
+    else
+      run_chunks();
+    device_.record_all();
+    Outputs answers = device_.finish();
+    if (request_.tap && request_.form == Form::recurrent) device_.record("o", answers.front().transpose());
+    if (request_.form == Form::parallel) device_.record("O", answers.front());
+    return answers;
+  }
 
-template <class Scalar>
-void Attention<Scalar>::weigh(const Scalar* X, Scalar* m, Scalar* E, Scalar* l, Scalar* A,
-                              const DeviceRows<Scalar>& o) const {
-  launch(normalise<Scalar>, warps_of(heads * queries), *this, X, m, E, l, A);
-  launch(weigh_values<Scalar>, tiles_of(queries, V, heads), *this, A, nullptr, 0, o);
-}
+ private:
+  /// Queries, keys and values of all heads. Gates of whole heads are taken as they are, those of a block as a
+  /// bias.
+  void upload() {
+    DeviceMatrices<Scalar>& q = device_.rows(&Rows::Q);
+    DeviceMatrices<Scalar>& k = device_.rows(&Rows::K);
+    DeviceMatrices<Scalar>& v = device_.rows(&Rows::V);
+    all_ = Attention<Scalar>{.heads = q.heads(),
+                             .queries = q.rows(),
+                             .keys = k.rows(),
+                             .K = k.columns(),
+                             .V = v.columns(),
+                             .first_query = k.rows() - q.rows(),
+                             .q = q,
+                             .k = k,
+                             .v = v};
+    o_ = device_.outputs(all_.queries, all_.V);
+    if (!request_.phase) {
+      all_.log_gates = device_.upload(&Rows::log_gates);
+      return;
+    }
+    bias_ = device_.first().bias(0, all_.queries);
+    if (request_.form != Form::recurrent) all_.first_query = device_.first().first_query;
+    if (request_.form != Form::chunkwise && bias_.size() > 0) all_.bias = keep(bias_);
+  }
 
-template struct Attention<double>;
-template struct Attention<float>;
+  Scalar* keep(const Matrix<Scalar>& matrix) {
+    return device_.keep("", DeviceMatrices<Scalar>(matrix)).data();
+  }
 
-}  // namespace palimpsest
+  /// Every query over all keys that it sees; a tap receives what the only one of a block makes.
+  void stream() {
+    constexpr Index at_once = 1024;
+    const Index slices = blocks_for(all_.V, columns_per_warp);
+    const StreamTap<Scalar> tap = {.x = device_.tapped("x", 1, all_.keys),
+                                   .w = device_.tapped("w", 1, all_.keys),
+                                   .m = device_.tapped("m", 1),
+                                   .l = device_.tapped("l", 1),
+                                   .y = device_.tapped("y", all_.V)};
+    device_.compute([&] {
+      device_.in_parts(all_.queries, at_once, [&](Index first, Index count) {
+        Attention<Scalar> some = later_queries(all_, first);
+        some.queries = count;
+        launch(stream_keys<Scalar>, warps_of(some.heads * count * slices), some, o_.from(0, first), tap);
+      });
+    });
+  }
+
+  /// All weights at once.
+  void weigh_all() {
+    const Index H = heads_at_once(all_.keys);
+    const auto make = [&](const char* name, Index columns) {
+      return device_.make(name, H, all_.queries, columns).data();
+    };
+    Scalar* const A = make("A", all_.keys);
+    Scalar* const X = request_.tap ? make("X", all_.keys) : A;
+    Scalar* const E = request_.tap ? make("E", all_.keys) : A;
+    Scalar* const m = make("m", 1);
+    Scalar* const l = make("l", 1);
+    for_some_heads(H, [&](const Attention<Scalar>& heads, const DeviceRows<Scalar>& to) {
+      make_scores(heads, {}, X);
+      launch(normalise<Scalar>, warps_of(heads.heads * heads.queries), heads, X, m, E, l, A);
+      weigh(heads, A, nullptr, 0, to);
+    });
+  }
+
+  void run_chunks() {
+    if constexpr (std::is_same_v<Scalar, float>) {
+      if (kernel(request_, device_.first(), device_.rounding()) == KernelKind::tensor_cores)
+        return run_on_tensor_cores(all_, o_, device_.rounding(),
+                                   [&](const auto& launches) { device_.compute(launches); });
+    }
+    merge_tiles();
+  }
+
+  /// All chunks of queries at once, one tile of keys after the other, the last first: the gates between a key
+  /// and its query add up from the query backwards.
+  void merge_tiles() {
+    const Index size = request_.chunk_size;
+    const Index T = all_.queries;
+    const Index width = std::min<Index>(size, all_.keys);
+    const Index H = heads_at_once(width);
+    const auto make = [&](Index columns) { return device_.make("", H, T, columns).data(); };
+    PartialSoftmax<Scalar> state = {
+        .stride = T, .m = make(1), .l = make(1), .fade = make(1), .decays = make(1)};
+    Scalar* const X = make(width);
+    for_some_heads(H, [&](const Attention<Scalar>& heads, const DeviceRows<Scalar>& to) {
+      state.Y = to.data;  // until it is divided
+      launch(start_rows<Scalar>, threads_of(heads.heads * heads.queries * heads.V), heads, state);
+      for (Index first_key = (all_.keys - 1) / size * size; first_key >= 0; first_key -= size) {
+        stop_if_asked(request_.stop);
+        // The chunks of queries before see none of these keys.
+        const Index first = std::max<Index>(first_key - all_.first_query, 0) / size * size;
+        const Attention<Scalar> tile =
+            some_keys(later_queries(heads, first), first_key, std::min<Index>(size, all_.keys - first_key));
+        const PartialSoftmax<Scalar> later = {.stride = T,
+                                              .m = state.m + first,
+                                              .l = state.l + first,
+                                              .Y = state.Y + first * heads.V,
+                                              .fade = state.fade + first,
+                                              .decays = state.decays + first};
+        make_scores(tile, later, X);
+        merge(tile, X, X, later);
+      }
+      divide(heads, state, to);
+    });
+  }
+
+  /// One chunk of queries, one tile of keys after the other; a tap receives what the last one makes.
+  void merge_tiles_of_chunk() {
+    const Index L = all_.queries;
+    const SoftmaxState<Scalar> start(L, all_.V);
+    const PartialSoftmax<Scalar> state = {.stride = L,
+                                          .m = keep(start.m),
+                                          .l = keep(start.l),
+                                          .Y = keep(start.Y),
+                                          .fade = device_.make("", L, 1).data()};
+    device_.in_parts(all_.keys, request_.chunk_size, [&](Index first, Index count) {
+      Attention<Scalar> tile = some_keys(all_, first, count);
+      if (bias_.size() > 0) tile.bias = keep(bias_.middleCols(first, count));
+      Scalar* const X = device_.make("", L, count).data();
+      Scalar* const E = device_.make("", L, count).data();
+      const auto record = [&](const char* name, const Scalar* data, Index columns) {
+        if (first + count == all_.keys) device_.record(name, data, L, columns);
+      };
+      record("m_in", state.m, 1);
+      record("l_in", state.l, 1);
+      record("Y_in", state.Y, all_.V);
+      make_scores(tile, state, X);
+      merge(tile, X, E, state);
+      record("X", X, count);
+      record("m", state.m, 1);
+      record("E", E, count);
+      record("l", state.l, 1);
+      record("Y", state.Y, all_.V);
+    });
+    divide(all_, state, o_);
+  }
+
+  /// X = q k^T and what is added to it, -inf where a key is not seen: [H, L, M].
+  static void make_scores(const Attention<Scalar>& of, const PartialSoftmax<Scalar>& state, Scalar* X) {
+    if (of.keys == 0) return;
+    launch(score<Scalar>, tiles_of<Scalar>(of.queries, of.keys, of.heads), of, X);
+    if (of.log_gates.data) launch(add_decays<Scalar>, threads_of(of.heads * of.queries), of, state, X);
+  }
+
+  /// Merges a tile of keys with these scores into the state. E [H, L, M] receives the weights under the new
+  /// maximum; it may be X.
+  static void merge(const Attention<Scalar>& tile, const Scalar* X, Scalar* E,
+                    const PartialSoftmax<Scalar>& state) {
+    launch(merge_rows<Scalar>, warps_of(tile.heads * tile.queries), tile, X, E, state);
+    weigh(tile, E, state.fade, state.stride,
+          {.data = state.Y, .token_stride = tile.V, .head_stride = state.stride * tile.V});
+  }
+
+  static void weigh(const Attention<Scalar>& of, const Scalar* W, const Scalar* fade, Index fade_stride,
+                    const DeviceRows<Scalar>& Y) {
+    launch(weigh_values<Scalar>, tiles_of<Scalar>(of.queries, of.V, of.heads), of, W, fade, fade_stride, Y);
+  }
+
+  /// Y / l: o [L, H, V]; it may be Y.
+  static void divide(const Attention<Scalar>& of, const PartialSoftmax<Scalar>& state,
+                     const DeviceRows<Scalar>& o) {
+    launch(divide_rows<Scalar>, threads_of(of.heads * of.queries * of.V), of, state, o);
+  }
+
+  /// Only the queries from row `first` on.
+  static Attention<Scalar> later_queries(Attention<Scalar> all, Index first) {
+    all.q = all.q.from(0, first);
+    all.queries -= first;
+    all.first_query += first;
+    return all;
+  }
+
+  /// Only `count` keys from row `first` on.
+  static Attention<Scalar> some_keys(Attention<Scalar> all, Index first, Index count) {
+    all.k = all.k.from(0, first);
+    all.v = all.v.from(0, first);
+    all.first_key += first;
+    all.keys = count;
+    return all;
+  }
+
+  /// Heads at a time, each with a table of all queries and so many keys.
+  Index heads_at_once(Index keys) const {
+    const double bytes = sizeof(Scalar) * static_cast<double>(all_.queries) * static_cast<double>(keys);
+    return fitting(bytes, std::min<Index>(all_.heads, most_grid_blocks));
+  }
+
+  /// Computes visit(attention, o) for so many heads after the other.
+  template <class Visit>
+  void for_some_heads(Index at_once, Visit visit) const {
+    device_.compute([&] {
+      device_.in_parts(all_.heads, at_once, [&](Index first, Index count) {
+        Attention<Scalar> some = all_;
+        some.heads = count;
+        for (auto* const rows : {&some.q, &some.k, &some.v, &some.log_gates}) *rows = rows->from(first, 0);
+        visit(some, o_.from(first, 0));
+      });
+    });
+  }
+
+  HeadsOnDevice<CachedQueries, Scalar>& device_;
+  const EngineRequest& request_;
+  Attention<Scalar> all_;
+  Matrix<Scalar> bias_;  // of a block
+  DeviceRows<Scalar> o_;
+};
+
+PALIMPSEST_CUDA_ENGINES(, CachedQueries);
+
+}  // namespace palimpsest::cuda

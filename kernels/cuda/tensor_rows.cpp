@@ -43,9 +43,8 @@ decltype(&cuTensorMapEncodeTiled) encoder() {
   return reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(function);
 }
 
-/// How bulk copies of 64 x 64 tiles find their way in an array [B, H, T, columns] of two-byte numbers: along
-/// (column, token, head, batch). Rows begin at multiples of 16 bytes. Throws Error where the driver cannot
-/// say it.
+/// How bulk copies of 64 x 64 tiles find their way in an array [H, T, columns] of two-byte numbers: along
+/// (column, token, head). Rows begin at multiples of 16 bytes. Throws Error where the driver cannot say it.
 CUtensorMap tensor_map(const void* data, const Extent& of) {
   static const auto encode = encoder();
   const auto size = [](std::int64_t count) {
@@ -55,26 +54,25 @@ CUtensorMap tensor_map(const void* data, const Extent& of) {
   const auto bytes = [](std::int64_t count, std::int64_t stride) {
     return static_cast<cuuint64_t>(count > 1 ? 2 * stride : 16);
   };
-  const cuuint64_t sizes[4] = {size(of.columns), size(of.T), size(of.heads), size(of.batches)};
-  const cuuint64_t strides[3] = {bytes(of.T, of.columns), bytes(of.heads, of.T * of.columns),
-                                 bytes(of.batches, of.heads * of.T * of.columns)};
-  const cuuint32_t tile[4] = {64, 64, 1, 1};
-  const cuuint32_t steps[4] = {1, 1, 1, 1};
+  const cuuint64_t sizes[3] = {size(of.columns), size(of.T), size(of.heads)};
+  const cuuint64_t strides[2] = {bytes(of.T, of.columns), bytes(of.heads, of.T * of.columns)};
+  const cuuint32_t tile[3] = {64, 64, 1};
+  const cuuint32_t steps[3] = {1, 1, 1};
   CUtensorMap map = {};
   const CUresult result =
-      encode(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 4, const_cast<void*>(data), sizes, strides, tile, steps,
+      encode(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 3, const_cast<void*>(data), sizes, strides, tile, steps,
              CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
              CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS)
-    throw Error(fmt::format("cuTensorMapEncodeTiled refused [B {}, T {}, H {}, {} channels]: error {}",
-                            of.batches, of.T, of.heads, of.columns, static_cast<int>(result)));
+    throw Error(fmt::format("cuTensorMapEncodeTiled refused [T {}, H {}, {} channels]: error {}", of.T,
+                            of.heads, of.columns, static_cast<int>(result)));
   return map;
 }
 
-/// An array [B, H, T, columns] as kernels take rows.
+/// An array [H, T, columns] as kernels take rows.
 template <class Number>
 DeviceRows<const Number> rows_of(const Number* data, const Extent& of) {
-  return {data, of.heads * of.T * of.columns, of.columns, of.T * of.columns};
+  return {data, of.columns, of.T * of.columns};
 }
 
 /// Rows of all heads in bf16, as bulk copies take tiles of them.
@@ -113,117 +111,83 @@ class ChunksInBf16 {
  public:
   explicit ChunksInBf16(const RowPrograms<float>& programs)
       : programs_(programs),
-        chunks_((programs.T + chunk - 1) / chunk),
+        count_((programs.T + chunk - 1) / chunk),
         q_(programs.q, extent(programs.K)),
         k_(programs.k, extent(programs.K)),
         v_(programs.v, extent(programs.V)),
         o_(extent(programs.V)) {
-    if (programs.erase) factors_ = room_for_chunks();
-    chain_ = {.batches = programs.batches,
-              .heads = programs.heads,
-              .T = programs.T,
-              .K = programs.K,
-              .V = programs.V,
-              .erases = programs.erase,
-              .reads_first = programs.reads_first,
-              .q = q_.map(),
-              .k = k_.map(),
-              .v = v_.map(),
-              .o = o_.map(),
-              .beta = programs.beta,
-              .initial_state = programs.initial_state,
-              .final_state = programs.final_state,
-              .factors = map(factors_)};
+    chunks_ = {.heads = programs.heads,
+               .T = programs.T,
+               .K = programs.K,
+               .V = programs.V,
+               .erases = programs.erase,
+               .reads_first = programs.reads_first,
+               .decays_by_channel = programs.decays_by_channel && programs.alpha.data,
+               .q = q_.map(),
+               .k = k_.map(),
+               .v = v_.map(),
+               .o = o_.map(),
+               .q_rows = q_.rows(),
+               .k_rows = k_.rows(),
+               .beta = programs.beta,
+               .state = programs.state};
+    if (programs.erase) chunks_.factor_tiles = make_room_for_chunks(factors_);
+    chunks_.factors = factors_.data();
     if (programs.alpha.data) give_gates();
-    chunk_factors_ = {.batches = programs.batches,
-                      .heads = programs.heads,
-                      .T = programs.T,
-                      .k = k_.map(),
-                      .g = chain_.g,
-                      .beta = programs.beta,
-                      .factors = factors_.data()};
+    if (chunks_.decays_by_channel) make_room_for_decays();
   }
 
   void compute() const {
-    if (chain_.decays_by_channel)
-      multiply_decays_in(chunk_decays_);
-    else if (chain_.erases)
-      make_chunk_factors(chunk_factors_);
-    chain_on_tensor_cores(chain_);
+    if (chunks_.decays_by_channel)
+      multiply_decays_in(chunks_);
+    else if (chunks_.erases)
+      make_chunk_factors(chunks_);
+    chain_on_tensor_cores(chunks_);
   }
 
   void unpack() const { o_.unpack(programs_.o); }
 
  private:
-  using ChunkMatrices = DeviceArray<__half>;  // [B, H, chunks, 64, 64]
+  using ChunkMatrices = DeviceArray<__half>;  // [H, chunks, 64, 64]
 
-  Extent extent(std::int64_t columns) const {
-    return {programs_.batches, programs_.heads, programs_.T, columns};
-  }
+  Extent extent(std::int64_t columns) const { return {programs_.heads, programs_.T, columns}; }
 
-  /// [B, H, chunks 64, 64].
-  Extent of_chunks() const { return {programs_.batches, programs_.heads, chunks_ * chunk, chunk}; }
-
-  ChunkMatrices room_for_chunks() const { return ChunkMatrices(of_chunks().size()); }
-
-  CUtensorMap map(const ChunkMatrices& matrices) const {
-    return matrices.size() == 0 ? CUtensorMap{} : tensor_map(matrices.data(), of_chunks());
+  CUtensorMap make_room_for_chunks(ChunkMatrices& matrices) const {
+    const Extent all = {programs_.heads, count_ * chunk, chunk};
+    matrices = ChunkMatrices(all.size());
+    return tensor_map(matrices.data(), all);
   }
 
   void give_gates() {
-    const std::int64_t columns = programs_.decays_by_channel ? most_keys : 1;
+    const std::int64_t columns = chunks_.decays_by_channel ? most_keys : 1;
     g_ = DeviceArray<float>(extent(columns).size());
     RunClock::moving(&RunTimes::transfers, [&] {
       pack_gates(programs_.alpha, programs_.gates_are_logs,
-                 extent(programs_.decays_by_channel ? programs_.K : 1), columns, g_.data());
+                 extent(chunks_.decays_by_channel ? programs_.K : 1), columns, g_.data());
     });
-    if (programs_.decays_by_channel)
-      multiply_decays_in_before();
-    else
-      chain_.g = rows_of<float>(g_.data(), extent(1));
+    chunks_.g = rows_of<float>(g_.data(), extent(columns));
   }
 
   /// Where every key channel decays for itself, the chain takes what has its decays in it.
-  void multiply_decays_in_before() {
-    q_read_ = TileRows(extent(most_keys));
-    k_write_ = TileRows(extent(most_keys));
-    if (programs_.erase) k_read_ = TileRows(extent(most_keys));
-    scores_ = room_for_chunks();
-    totals_ = DeviceArray<float>(Extent{programs_.batches, programs_.heads, chunks_, most_keys}.size());
-    chunk_decays_ = {.batches = programs_.batches,
-                     .heads = programs_.heads,
-                     .T = programs_.T,
-                     .K = programs_.K,
-                     .erases = programs_.erase,
-                     .reads_first = programs_.reads_first,
-                     .q = q_.map(),
-                     .k = k_.map(),
-                     .q_rows = q_.rows(),
-                     .k_rows = k_.rows(),
-                     .g = rows_of<float>(g_.data(), extent(most_keys)),
-                     .beta = programs_.beta,
-                     .q_read = q_read_.map(),
-                     .k_read = programs_.erase ? k_read_.map() : CUtensorMap{},
-                     .k_write = k_write_.map(),
-                     .scores = map(scores_),
-                     .factors = factors_.data(),
-                     .totals = totals_.data()};
-    chain_.decays_by_channel = true;
-    chain_.q = chunk_decays_.q_read;
-    chain_.k = chunk_decays_.k_write;
-    chain_.k_read = chunk_decays_.k_read;
-    chain_.scores = chunk_decays_.scores;
-    chain_.totals = totals_.data();
+  void make_room_for_decays() {
+    const auto make_rows = [&](TileRows& rows) {
+      rows = TileRows(extent(most_keys));
+      return rows.map();
+    };
+    chunks_.q_read = make_rows(q_read_);
+    chunks_.k_write = make_rows(k_write_);
+    if (programs_.erase) chunks_.k_read = make_rows(k_read_);
+    chunks_.scores = make_room_for_chunks(scores_);
+    totals_ = DeviceArray<float>(Extent{programs_.heads, count_, most_keys}.size());
+    chunks_.totals = totals_.data();
   }
 
   const RowPrograms<float>& programs_;
-  std::int64_t chunks_;
+  std::int64_t count_;
   TileRows q_, k_, v_, o_, q_read_, k_read_, k_write_;
   DeviceArray<float> g_, totals_;
   ChunkMatrices scores_, factors_;
-  ChunkFactors chunk_factors_;
-  ChunkDecays chunk_decays_;
-  ChunkChain chain_;
+  TokenChunks chunks_;
 };
 
 /// In chunks of 32 tokens, in tf32.
@@ -232,8 +196,7 @@ void run_in_tf32(const RowPrograms<float>& programs, const Computes& compute) {
   const std::int64_t channels = padded(programs.K);
   const std::int64_t chunks = chunks_of(programs.T);
   const auto room_if = [&](bool wanted, std::int64_t of_a_chunk) {
-    return DeviceArray<float>(wanted ? Extent{programs.batches, programs.heads, chunks, of_a_chunk}.size()
-                                     : 0);
+    return DeviceArray<float>(wanted ? Extent{programs.heads, chunks, of_a_chunk}.size() : 0);
   };
   DeviceArray<float> q_read = room_if(true, chunk_tokens * channels);
   DeviceArray<float> k_read = room_if(programs.erase, chunk_tokens * channels);
@@ -273,11 +236,11 @@ void run_on_tensor_cores(const RowPrograms<float>& programs, Rounding rounding, 
 void run_on_tensor_cores(const Attention<float>& attention, const DeviceRows<float>& o, Rounding rounding,
                          const Computes& compute) {
   if (rounding == Rounding::tf32) return compute([&] { tensor_float::softmax(attention, o); });
-  const Extent queries = {1, attention.heads, attention.queries, attention.K};
-  const Extent keys = {1, attention.heads, attention.keys, attention.K};
+  const Extent queries = {attention.heads, attention.queries, attention.K};
+  const Extent keys = {attention.heads, attention.keys, attention.K};
   const TileRows q(attention.q, queries), k(attention.k, keys);
-  const TileRows v(attention.v, {1, attention.heads, attention.keys, attention.V});
-  const TileRows outputs(Extent{1, attention.heads, attention.queries, attention.V});
+  const TileRows v(attention.v, {attention.heads, attention.keys, attention.V});
+  const TileRows outputs(Extent{attention.heads, attention.queries, attention.V});
   const SoftmaxTiles tiles = {.heads = attention.heads,
                               .T = attention.queries,
                               .keys = attention.keys,

@@ -1,9 +1,9 @@
 // The kinds of files that --input and --data take.
 
-#include "core/io/npy.h"
+#include "core/io/array_file.h"
 #include "tests/commands/cli.h"
 #include "tests/commands/raw_npz.h"
-#include "tests/core/io/safetensors_bytes.h"
+#include "tests/core/io/files.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;

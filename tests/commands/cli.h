@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <limits>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -107,7 +106,6 @@ class Run {
 /// max|x - y| / max|y|, and a note for the next check that names the array; equal infinities agree, infinity
 /// where shapes differ or anything else is not finite.
 inline double error_of(const std::string& array, const Array& x, const Array& y) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
   if (x.shape != y.shape) {
     UNSCOPED_INFO("array \"" << array << "\" has shape " << to_string(x.shape) << ", expected "
                              << to_string(y.shape));

@@ -91,45 +91,36 @@ TEST_CASE("a case that is impossible is bad input, and the reason is told", "[pr
   struct Impossible {
     const char* variant;
     const char* words;
-    std::vector<std::string> more;
+    const char* more;
     const char* reason;
   };
-  const std::vector<Impossible> all = {
-      {"kernel", "random:T=5", {"--param", "feature_map=cosine"}, "expected one of: elu1, relu"},
-      {"kernel",
-       "random:T=5",
-       {"--param", "feature_map_q=relu", "--param", "feature_map_k=taylor2"},
-       "feature"},
-      {"kernel",
-       "random:T=5,state",
-       {"--param", "feature_map_q=favor", "--param", "feature_map_k=relu"},
-       "feature"},
-      {"retnet", "random:T=5", {"--param", "gamma=2"}, "parameter gamma of retnet is 2; expected"},
-      {"retnet", "random:T=5", {"--param", "gama=0.5"}, "retnet has no parameter \"gama\""},
-      {"ttt_linear", "random:T=5", {"--param", "batch=0"}, "parameter batch of ttt_linear is 0"},
-      {"ttt_linear", "random:T=5", {"--param", "batch=1.5"}, "expected a whole number"},
-      {"gla", "random:T=5", {"--param", "scale=1e300"}, "also as f32 holds it"},
-      {"gla", "random:T=5", {"--chunk", "0"}, "--chunk is \"0\"; expected a whole number from 1"},
-      {"gla", "random:T=5,K=0", {}, "K is \"0\"; expected a whole number from 1 to 1048576"},
-      {"gla", "random:T=5,V=-1", {}, "V is \"-1\"; expected a whole number from 1 to 1048576"},
-      {"gla", "random:T=1048577", {}, "T is \"1048577\"; expected a whole number from 0 to 1048576"},
-      {"gla", "random:T=1000000,K=512", {}, "an array of 512000000 numbers; expected at most"},
-      {"gla", "random:T=5,seed=-3", {}, "seed is \"-3\"; expected a whole number from 0"},
-      {"linear", "random:T=5,g", {}, "linear takes no decay"},
-      {"ttt_mlp",
-       "random:T=5,K=7,V=8",
-       {"--param", "layer_norm=true"},
+  constexpr Impossible all[] = {
+      {"kernel", "random:T=5", "--param feature_map=cosine", "expected one of: elu1, relu"},
+      {"kernel", "random:T=5", "--param feature_map_q=relu --param feature_map_k=taylor2", "feature"},
+      {"kernel", "random:T=5,state", "--param feature_map_q=favor --param feature_map_k=relu", "feature"},
+      {"retnet", "random:T=5", "--param gamma=2", "parameter gamma of retnet is 2; expected"},
+      {"retnet", "random:T=5", "--param gama=0.5", "retnet has no parameter \"gama\""},
+      {"ttt_linear", "random:T=5", "--param batch=0", "parameter batch of ttt_linear is 0"},
+      {"ttt_linear", "random:T=5", "--param batch=1.5", "expected a whole number"},
+      {"gla", "random:T=5", "--param scale=1e300", "also as f32 holds it"},
+      {"gla", "random:T=5", "--chunk 0", "--chunk is \"0\"; expected a whole number from 1"},
+      {"gla", "random:T=5,K=0", "", "K is \"0\"; expected a whole number from 1 to 1048576"},
+      {"gla", "random:T=5,V=-1", "", "V is \"-1\"; expected a whole number from 1 to 1048576"},
+      {"gla", "random:T=1048577", "", "T is \"1048577\"; expected a whole number from 0 to 1048576"},
+      {"gla", "random:T=1000000,K=512", "", "an array of 512000000 numbers; expected at most"},
+      {"gla", "random:T=5,seed=-3", "", "seed is \"-3\"; expected a whole number from 0"},
+      {"linear", "random:T=5,g", "", "linear takes no decay"},
+      {"ttt_mlp", "random:T=5,K=7,V=8", "--param layer_norm=true",
        "needs as many value channels as key channels, 6 or more"},
   };
   for (const Impossible& each : all) {
     for (const bool with_fault : {false, true}) {
       std::vector<std::string> asked =
-          joined({"verify", "--variant", each.variant, "--case", each.words}, each.more);
+          joined({"verify", "--variant", each.variant, "--case", each.words}, arguments(each.more));
       if (with_fault) asked = joined(asked, {"--fault", "all"});
       if (with_fault && std::string(each.reason) == "also as f32 holds it") continue;  // they run in f64
       const Ran ran = program(asked);
-      INFO(each.variant << " " << each.words << (each.more.empty() ? "" : " " + each.more.back()) << "\n"
-                        << ran.out << ran.error);
+      INFO(each.variant << " " << each.words << " " << each.more << "\n" << ran.out << ran.error);
       check_failure(ran, exit_bad_usage, each.reason);
       CHECK(ran.out.empty());
     }
@@ -216,12 +207,16 @@ TEST_CASE("the program with a window adds its own options and actions", "[comman
   std::string opened;
   double rendered = 0;
   const CliCommand window = [&](CommandOptions command, Console) -> Task {
-    command.option("--capture", opened, "");
-    return [] { return 0; };
+    command.option("--capture", "");
+    return [&opened, command] {
+      opened = command["--capture"];
+      return 0;
+    };
   };
   const CliCommand render = [&](CommandOptions command, Console console) -> Task {
-    command.option("--at", rendered, 0, 9, "");
-    return [console] {
+    command.number("--at", "", 0, 0, 9);
+    return [&rendered, command, console] {
+      rendered = command.as_number("--at");
       console.out << "drawn";
       return 0;
     };

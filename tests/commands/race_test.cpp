@@ -114,8 +114,7 @@ TEST_CASE("an interrupted race ends cleanly with what it has, and is continued",
   // Points of a moment, and one for which nobody waits.
   const std::vector<std::string> race = arguments(
       "bench --variant linear --alone --form recurrent --device cpu --heads 1 --dk 64 --no-roof --repeats "
-      "100000 "
-      "--seconds");
+      "100000 --seconds");
   const testing::Program racing(joined(race, {"100000", "--tokens", "100000", "--json", file}));
   racing.wait_until_it_takes_interrupts();
   racing.wait_until_it_has_worked(std::chrono::milliseconds(300));

@@ -10,7 +10,7 @@
 #include "app/commands/options.h"
 #include "core/cases/random_case.h"
 #include "core/contract/sequence.h"
-#include "core/proof/verify_plan.h"
+#include "core/proof/verify.h"
 #include "core/rules/rule.h"
 #include "core/variants/variants.h"
 #include "tests/commands/cli.h"
@@ -69,6 +69,16 @@ Arrays stacked(const std::string& variant, const std::vector<Arrays>& heads, Ind
   return all;
 }
 
+/// Some rows of an array.
+Array part(const Array& array, Index first, Index count) {
+  const Index columns = array.size() / array.shape[0];
+  std::vector<Index> shape = array.shape;
+  shape[0] = count;
+  std::vector<double> values;
+  for (Index i = first * columns; i < (first + count) * columns; ++i) values.push_back(array[i]);
+  return {shape, std::move(values)};
+}
+
 /// A number for every parameter that the variant cannot do without.
 std::vector<std::string> settings_for(const std::string& variant) {
   const Variant& known = find_variant(variant);
@@ -111,14 +121,6 @@ TEST_CASE("heads and batches come out as they do one by one", "[run]") {
 
 TEST_CASE("a run goes on where another one ended", "[run]") {
   const Run run;
-  const auto part = [](const Array& array, Index first, Index count) {
-    const Index columns = array.size() / array.shape[0];
-    std::vector<Index> shape = array.shape;
-    shape[0] = count;
-    std::vector<double> values;
-    for (Index i = first * columns; i < (first + count) * columns; ++i) values.push_back(array[i]);
-    return Array(shape, std::move(values));
-  };
   for (const Variant& variant : variants()) {
     if (!variant.options.empty() && variant.id == "linear") continue;
     const auto parameters = random_settings(variant, {}, 1).parameters;
@@ -410,29 +412,22 @@ TEST_CASE("LaCT goes on where it ended with what a run has written", "[run]") {
   const std::vector<std::string> batch = {"--param", "batch=4"};
   const Settings settings = random_settings(lact, {.parameters = {{"batch", 4}}}, 1);
   const Arrays whole = random_arrays(lact, settings, random);
-  const auto part = [&](std::size_t first, std::size_t count) {
-    Arrays tokens = whole;
-    for (const char* name : {"q", "k", "v", "eta"}) {
-      Array& array = tokens.at(name);
-      const std::size_t width = static_cast<std::size_t>(array.size()) / 12;
-      auto& values = std::get<0>(array.values);
-      values = std::vector<double>(values.begin() + static_cast<std::ptrdiff_t>(first * width),
-                                   values.begin() + static_cast<std::ptrdiff_t>((first + count) * width));
-      array.shape[0] = static_cast<Index>(count);
-    }
-    return tokens;
+  const auto tokens = [&](Index first, Index count) {
+    Arrays some = whole;
+    for (const char* name : {"q", "k", "v", "eta"}) some[name] = part(whole.at(name), first, count);
+    return some;
   };
   const Array expected = run.results("lact", whole, batch).at("final_S");
-  const Arrays left = run.results("lact", part(0, 8), batch);
-  Arrays rest = part(8, 4);
+  const Arrays left = run.results("lact", tokens(0, 8), batch);
+  Arrays rest = tokens(8, 4);
   rest["initial_S"] = left.at("final_S");
   rest["initial_M"] = left.at("final_M");
   rest["column_norm"] = left.at("column_norm");
   CHECK(error_of("final_S", run.results("lact", rest, batch).at("final_S"), expected) <= 1e-13);
   rest.erase("column_norm");  // the norms of the last weights are not those of the first
   CHECK(error_of("final_S", run.results("lact", rest, batch).at("final_S"), expected) > 1e-9);
-  CHECK_THAT(run("lact", part(0, 6), batch).out, says("no run can go on from its states: they lie within an "
-                                                      "inner batch of 4"));
+  CHECK_THAT(run("lact", tokens(0, 6), batch).out,
+             says("no run can go on from its states: they lie within an inner batch of 4"));
 }
 
 TEST_CASE("an array that the variant does not know is not even read", "[run]") {

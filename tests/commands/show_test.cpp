@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/commands/options.h"
 #include "app/session/memory_questions.h"
 #include "app/session/presets.h"
 #include "app/session/prove_questions.h"
@@ -63,10 +64,8 @@ std::string three_words(const TemporaryFolder& folder, std::string_view name, co
 
 TEST_CASE("show answers writes what the window's answer has, number by number", "[show]") {
   const auto computation = computed();
-  const auto& trace = *computation->trace(Form::recurrent);
-  const auto& operations = trace.phases[0].operations;
-  const auto write = std::ranges::find(operations, Purpose::write, &Operation::purpose) - operations.begin();
-  const MemoryAnswers key{computation, Form::recurrent, {trace.block_of(42, 0), write}};
+  const MemoryAnswers key{computation, Form::recurrent,
+                          cursor_at(42, "write", *computation->trace(Form::recurrent))};
   const auto answers = find_out(key);
 
   const nlohmann::json json = numbers("answers", {"--at", "42"});
@@ -102,15 +101,10 @@ TEST_CASE("show asks for the words, the rule and the head that are named", "[sho
   CHECK(json["words"][0]["token"] == 6);
   CHECK(json["words"][1]["token"] == 42);
   const auto computation = computed("linear", 2);
-  const auto& trace = *computation->trace(Form::recurrent);
-  const Index last = static_cast<Index>(trace.phases[0].operations.size());
-  for (Index operation = 0; operation < last; ++operation) {
-    const std::string& id = trace.phases[0].operations[static_cast<std::size_t>(operation)].id;
-    if (id != json["operation"].get<std::string>()) continue;
-    const auto answers =
-        find_out(MemoryAnswers{computation, Form::recurrent, {50, operation}, {.pinned = {42, 6}}});
-    CHECK(matrix(json["after"]) == answers->table.after);
-  }
+  const Cursor cursor =
+      cursor_at(50, json["operation"].get<std::string>(), *computation->trace(Form::recurrent));
+  const auto answers = find_out(MemoryAnswers{computation, Form::recurrent, cursor, {.pinned = {42, 6}}});
+  CHECK(matrix(json["after"]) == answers->table.after);
   for (const Variant& variant : variants()) {
     INFO(variant.id);
     const Ran ran = show("answers", {"--variant", variant.id, "--at", "3"}, "preset:overwrite");

@@ -1,41 +1,21 @@
 #include <fmt/format.h>
 
-#include <cmath>
-#include <functional>
 #include <iostream>
-#include <map>
 #include <thread>
 
-#include "core/cases/random_case.h"
-#include "core/proof/reference_run.h"
-#include "core/proof/verify.h"
-#include "core/proof/verify_plan.h"
-#include "core/rules/amplification.h"
 #include "core/rules/row_rule.h"
-#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
 
-TEST_CASE("the tolerance is the usual one, or that of the last exception that applies") {
+TEST_CASE("the tolerance is the usual one") {
   const Variant& gla = find_variant("gla");
-  CHECK(tolerance(gla, resolve(gla, {}), Form::parallel, Precision::f64) == Tolerance{1e-10});
-  CHECK(tolerance(gla, resolve(gla, {}), Form::parallel, Precision::f32) == Tolerance{2e-5});
-  CHECK(tolerance(gla, resolve(gla, {}), Form::parallel, Precision::bf16) == Tolerance{2e-2});
-  CHECK(tolerance(gla, resolve(gla, {}), Form::parallel, Precision::tf32) == Tolerance{5e-3});
-
-  const std::vector<ToleranceException> exceptions = {
-      {.variant = "gla", .tolerance = {1e-3, "all of it"}},
-      {.variant = "gla", .form = Form::chunkwise, .tolerance = {1e-2, "in chunks"}}};
-  const auto allowed = [&](const char* variant, Form form, Precision precision) {
-    return tolerance(find_variant(variant), resolve(find_variant(variant), {}), form, precision, exceptions);
-  };
-  CHECK(allowed("gla", Form::recurrent, Precision::f32) == Tolerance{1e-3, "all of it"});
-  CHECK(allowed("gla", Form::chunkwise, Precision::f32) == Tolerance{1e-2, "in chunks"});
-  CHECK(allowed("gla", Form::chunkwise, Precision::f64) == Tolerance{1e-10});
-  CHECK(allowed("kda", Form::chunkwise, Precision::f32) == Tolerance{2e-5});
+  CHECK(tolerance(gla, resolve(gla, {}), Precision::f64) == Tolerance{1e-10});
+  CHECK(tolerance(gla, resolve(gla, {}), Precision::f32) == Tolerance{2e-5});
+  CHECK(tolerance(gla, resolve(gla, {}), Precision::bf16) == Tolerance{2e-2});
+  CHECK(tolerance(gla, resolve(gla, {}), Precision::tf32) == Tolerance{5e-3});
 }
 
 TEST_CASE("Muon alone needs more, with the reason, and most where it takes full steps") {
@@ -48,13 +28,11 @@ TEST_CASE("Muon alone needs more, with the reason, and most where it takes full 
       };
       const bool full_steps = is("optimizer", "muon") && is("loss", "l2") && is("newton_schulz", "muon");
       const double expected = full_steps ? 1e-2 : is("optimizer", "muon") ? 1e-3 : 2e-5;
-      for (const Form form : all_forms) {
-        INFO(variant.id << " " << describe_options(settings) << " " << name(form));
-        const Tolerance f32 = tolerance(variant, settings, form, Precision::f32);
-        CHECK(f32.error == expected);
-        CHECK(f32.reason.empty() == (expected == 2e-5));
-        CHECK(tolerance(variant, settings, form, Precision::f64) == Tolerance{1e-10});
-      }
+      INFO(variant.id << " " << describe_options(settings));
+      const Tolerance f32 = tolerance(variant, settings, Precision::f32);
+      CHECK(f32.error == expected);
+      CHECK(f32.reason.empty() == (expected == 2e-5));
+      CHECK(tolerance(variant, settings, Precision::f64) == Tolerance{1e-10});
     }
   }
 }
@@ -184,7 +162,7 @@ TEST_CASE("in bf16 and tf32 only factors count as coarse: a decay held so is fou
   for (const Precision precision : {Precision::tf32, Precision::bf16}) {
     CAPTURE(name(precision));
     ReferenceRun reference(variant, held_inputs(variant, right.arrays, settings, precision), precision);
-    const Tolerance allowed = tolerance(variant, settings, Form::chunkwise, precision);
+    const Tolerance allowed = tolerance(variant, settings, precision);
     const Judgement judged =
         reference.judge(wrong.run(Form::chunkwise, Precision::f32), Form::chunkwise, 64, allowed);
     CHECK(judged.disagreement.error > 2 * allowed.error);

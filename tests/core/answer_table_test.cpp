@@ -5,12 +5,9 @@
 #include <fmt/format.h>
 
 #include <Eigen/SVD>
-#include <cmath>
 
-#include "core/base/error.h"
-#include "core/insight/stability.h"
-#include "core/io/capture.h"
-#include "core/rules/inner_problem.h"
+#include "core/insight/learning.h"
+#include "core/io/array_file.h"
 #include "core/rules/row_rule.h"
 #include "core/rules/softmax_rule.h"
 #include "core/rules/stored_pairs.h"

@@ -2,16 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <set>
-
-#include "core/base/error.h"
 #include "core/insight/attention_band.h"
-#include "core/rules/effective_attention.h"
 #include "core/rules/row_rule.h"
 #include "tests/catch.h"
 #include "tests/core/golden.h"
-#include "tests/core/linear_cases.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;

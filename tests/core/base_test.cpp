@@ -1,11 +1,7 @@
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
-#include <stdexcept>
-#include <vector>
 
 #include "core/base/colour_map.h"
 #include "core/base/parallel_for.h"

@@ -1,19 +1,9 @@
 #pragma once
 
-#include <algorithm>
 #include <concepts>
-#include <memory>
-#include <stop_token>
-#include <string>
-#include <vector>
 
-#include "core/cases/random_case.h"
-#include "core/contract/output.h"
-#include "core/contract/sequence.h"
-#include "core/operator/blocks.h"
-#include "core/proof/verify_plan.h"
-#include "core/rules/rule.h"
-#include "core/variants/variants.h"
+#include "core/proof/verify.h"
+#include "core/rules/effective_attention.h"
 
 namespace palimpsest::testing {
 
@@ -195,5 +185,59 @@ inline std::vector<Case> all_cases(RandomCase random) {
 /// carried out as it is written; else the definition is written down in oracles.cpp. Shares nothing with the
 /// engines. `settings` are resolved.
 Output direct(const std::string& id, const Arrays& arrays, const Settings& settings);
+
+/// The numbers of a value channel that the rows write, w and v+, one below the other: [T h, 1] each.
+struct Written {
+  Matrix<double> w;
+  Matrix<double> v_plain;  // empty without plain writes
+};
+
+/// What a case's rows write in one value channel. Softmax has no memory with channels: its values themselves.
+inline Written written(const Case& each, Index channel) {
+  try {
+    const Program<double> rows =
+        each.variant->rule->channel(each.sequence, channel).rows(0, each.sequence.tokens);
+    return {rows.v, rows.v_plain};
+  } catch (const Unsupported&) {
+    return {each.sequence.at("v").all<double>().col(channel), {}};
+  }
+}
+
+/// Why outputs are no weighted sums of values; empty where they are.
+inline std::string refusal(const Case& each) {
+  try {
+    each.variant->rule->effective_attention(each.sequence, {});
+    return {};
+  } catch (const Unsupported& reason) {
+    return reason.what();
+  }
+}
+
+/// The same case with one number of an array changed.
+inline Case with_changed(const Case& each, const std::string& array, Index at, double by) {
+  return changed(each, array, [&](double value, std::size_t i) {
+    return static_cast<Index>(i) == at ? value + by : value;
+  });
+}
+
+/// Rules whose memory can grow without bound, of every structure that adds up a chunk in its own way.
+inline constexpr const char* growing_rules[] = {"deltanet", "gated_deltanet", "kda",
+                                                "titans",   "rwkv7",          "value_decay_delta"};
+
+/// One of them whose numbers do, with what makes them grow.
+inline Case growing(const char* id, double factor) {
+  Case each = random_case(find_variant(id), {}, {.tokens = 200, .dk = 8, .dv = 8, .seed = 5});
+  for (const char* name : {"k", "beta", "theta", "a", "b"})
+    if (each.arrays->contains(name)) each = scaled(each, name, factor);
+  return each;
+}
+
+/// The first token whose output is not finite; T if there is none.
+inline Index first_bad(const Matrix<double>& o) {
+  for (Index t = 0; t < o.rows(); ++t) {
+    if (!o.row(t).allFinite()) return t;
+  }
+  return o.rows();
+}
 
 }  // namespace palimpsest::testing

@@ -1,13 +1,6 @@
 #include <fmt/format.h>
 
-#include <cmath>
-#include <functional>
-
-#include "core/base/array.h"
-#include "core/base/error.h"
-#include "core/cases/random_case.h"
 #include "core/rules/row_rule.h"
-#include "tests/catch.h"
 #include "tests/core/cases.h"
 #include "tests/core/io/files.h"
 

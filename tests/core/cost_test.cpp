@@ -1,15 +1,11 @@
-#include "core/insight/cost.h"
+#include "core/race/race.h"
 
-#include <cmath>
-
-#include "core/base/error.h"
 #include "core/costs/costs.h"
 #include "core/engines/lact.h"
 #include "core/engines/mamba.h"
 #include "core/engines/mesanet.h"
 #include "core/engines/row_engines.h"
 #include "core/engines/softmax.h"
-#include "core/operator/blocks.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 #include "tests/counted/counted.h"

@@ -1,9 +1,7 @@
 #include <cmath>
-#include <limits>
 
 #include "core/base/error.h"
-#include "core/formula/notation.h"
-#include "core/formula/term.h"
+#include "core/formula/functions.h"
 #include "tests/catch.h"
 #include "tests/core/random_expression.h"
 
@@ -128,7 +126,7 @@ class Calculator {
   }
 
   bool is_power(const std::string& exponent) {
-    const std::string raised = superscript(exponent);
+    const std::string raised = unicode("^{" + exponent + "}");
     return rest_.starts_with(raised) && !rest_.substr(raised.size()).starts_with("⁰") && took(raised);
   }
 

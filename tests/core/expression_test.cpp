@@ -1,12 +1,5 @@
 #include <fmt/format.h>
 
-#include <limits>
-#include <set>
-
-#include "core/base/error.h"
-#include "core/contract/output.h"
-#include "core/formula/expression.h"
-#include "core/steps/interpreted.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 #include "tests/core/random_expression.h"

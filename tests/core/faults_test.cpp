@@ -4,14 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
-#include <set>
-
-#include "core/base/error.h"
-#include "core/contract/output.h"
-#include "core/proof/departure.h"
-#include "core/proof/verify_faults.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 
@@ -360,7 +352,7 @@ TEST_CASE("the report names the first token and the first step") {
                                    says("6 of 6 faulty forms fail."));
   CHECK_THAT(to_json(report), says("\"operation\": \"solve\""));
   CHECK_THROWS_AS(verify_faults({.faults = {"none"}}), InputError);
-  CHECK_FALSE(verify_faults({}, variants(), {}, stopped()).complete());
+  CHECK_FALSE(verify_faults({}, {}, stopped()).complete());
 }
 
 TEST_CASE("a fault report that was stopped says so and tells what is done") {
@@ -370,8 +362,7 @@ TEST_CASE("a fault report that was stopped says so and tells what is done") {
     seen.push_back(now);
     if (now.done == 16) stop.request_stop();  // all cases of the first variant
   };
-  const FaultReport report =
-      verify_faults(solve_sign({"deltanet", "kda"}), variants(), progress, stop.get_token());
+  const FaultReport report = verify_faults(solve_sign({"deltanet", "kda"}), progress, stop.get_token());
   CHECK_FALSE(report.complete());
   CHECK(report.cases == 16);
   CHECK(report.planned == 32);

@@ -1,11 +1,8 @@
 #include <cmath>
-#include <limits>
-#include <random>
 #include <set>
 
-#include "core/formula/expression.h"
 #include "tests/catch.h"
-#include "tests/core/function_values.h"
+#include "tests/core/random_expression.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;

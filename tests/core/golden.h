@@ -2,12 +2,10 @@
 
 // Cases of an independent implementation: tests/data/golden.
 
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "core/io/array_file.h"
-#include "core/variants/variants.h"
 #include "tests/core/cases.h"
 #include "tests/folders.h"
 

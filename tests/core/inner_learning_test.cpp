@@ -1,16 +1,11 @@
 // The rules that learn by inner gradient steps, beyond what holds for every rule.
 
 #include <fmt/format.h>
+#include <Eigen/Cholesky>
+#include <Eigen/LU>
 
-#include <cmath>
-#include <limits>
-
-#include "core/base/error.h"
 #include "core/insight/learning.h"
-#include "core/operator/blocks.h"
-#include "core/rules/inner_problem.h"
 #include "core/rules/stored_pairs.h"
-#include "core/steps/trace.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 
@@ -237,4 +232,202 @@ TEST_CASE("a query of zeros is solved before it begins, and other rules solve no
   CHECK(solve->exact.isZero(0));
   CHECK_FALSE(converging_solve(find_variant("deltanet"), silent.sequence, 0, 2));
   CHECK_THROWS_AS(converging_solve(*silent.variant, silent.sequence, 3, 2), InputError);
+}
+
+// The rules that are no row programs but carry something from block to block: what all of them do, and Mamba,
+// MesaNet and recursive least squares in particular.
+
+namespace {
+
+Case mesanet(Index tokens, double gamma, std::vector<double> ridge) {
+  const auto K = static_cast<Index>(ridge.size());
+  const Case each = random_case(find_variant("mesanet"), {}, {.tokens = tokens, .dk = K, .dv = 5});
+  return with(each, {{"gamma", filled({tokens}, gamma)}, {"ridge", Array({K}, std::move(ridge))}});
+}
+
+double difference(const Case& each, Form form, const Output& expected) {
+  return compare(each.run(form, Precision::f64, 16), expected).error;
+}
+
+}  // namespace
+
+TEST_CASE("what would not fit into memory is refused with the reason") {
+  const Case wide = random_case(find_variant("mamba"), {}, {.tokens = 400, .dk = 1000, .dv = 1000});
+  CHECK_THROWS_AS(wide.run(Form::parallel), Unsupported);
+  CHECK_THROWS_WITH(
+      wide.run(Form::parallel),
+      "the parallel form of 400 tokens needs 6.5 GB at its peak for its n x dk x dv decays and "
+      "states, above the limit of 6 GB. The chunkwise form gives the same result in small chunks");
+  CHECK_THROWS_WITH(
+      wide.trace(Form::chunkwise, 1 << 30),
+      "to show the chunkwise form in chunks of 400 tokens needs 22.5 GB at its peak for its n x "
+      "dk x dv decays and states, above the limit of 1 GB. Smaller chunks give the same result");
+  CHECK_NOTHROW(wide.trace(Form::chunkwise, 8));
+  const Case longer = random_case(find_variant("mesanet"), {}, {.tokens = 16000, .dk = 1, .dv = 1});
+  CHECK_THROWS_WITH(longer.run(Form::parallel), says("6.1 GB at its peak for its n x n matrices"));
+  CHECK_THROWS_AS(longer.trace(Form::parallel, 1), Unsupported);
+
+  const RandomCase many{.tokens = 4000, .dk = 400, .dv = 400};
+  const Settings scan = {{{"optimizer", "muon"}, {"loss", "dot"}, {"weight_norm", "false"}}, {{"batch", 1}}};
+  const Case weights = random_case(find_variant("lact"), scan, many);
+  CHECK_THROWS_WITH(weights.run(Form::parallel), says("for the weights of all its batches"));
+  CHECK_NOTHROW(weights.trace(Form::chunkwise, 8));
+  const Settings normalised = {{{"layer_norm", "true"}}, {{"batch", 1e6}}};
+  const Case learner =
+      random_case(find_variant("ttt_linear"), normalised, {.tokens = 20000, .dk = 2, .dv = 2});
+  CHECK_THROWS_WITH(learner.run(Form::chunkwise, Precision::f64, 20000),
+                    says("for its weights and n x n matrices"));
+  CHECK_NOTHROW(learner.trace(Form::chunkwise, 8));
+}
+
+TEST_CASE("a state that nobody gave and that is too large is refused before it is made") {
+  const Settings normalised = {{{"layer_norm", "true"}}, {{"batch", 1}}};
+  const Case each =
+      random_case(find_variant("ttt_linear"), normalised, {.tokens = 1, .dk = 12000, .dv = 12000});
+  CHECK_THROWS_WITH(each.run(Form::recurrent),
+                    says("12000 rows and 12000 columns, 1.2 GB; the limit is 1 GB"));
+  CHECK_THROWS_AS(each.trace(Form::recurrent, 1), InputError);
+}
+
+TEST_CASE("every rule says how much a head keeps: what it hands on, or little more") {
+  for (const Index tokens : {0, 1, 17}) {
+    for (const Case& each : all_cases({.tokens = tokens})) {
+      for (const Form form : each.forms()) {
+        INFO(each.words << " " << name(form));
+        const Output output = each.run(form, Precision::f32, 4);
+        auto numbers = static_cast<double>(output.o.size());
+        for (const auto& [state, value] : output.states) numbers += static_cast<double>(value.size());
+        const Footprint footprint = each.variant->rule->footprint(each.sequence, form, Precision::f32, 4);
+        CHECK(footprint.kept >= 8 * numbers);
+        CHECK(footprint.kept <= 3 * 8 * numbers);  // rules with inner batches also carry a gradient
+      }
+    }
+  }
+}
+
+TEST_CASE("every rule says that more tokens at once, and wider numbers, take more memory") {
+  for (const Variant& variant : variants()) {
+    for (const Settings& choice : option_choices(variant)) {
+      Settings given = choice;
+      for (const Parameter& parameter : variant.parameters) {
+        if (parameter.name == "batch") given.parameters["batch"] = 1000;
+      }
+      const Case each = random_case(variant, given, {.tokens = 64});
+      for (const Form form : each.forms()) {
+        INFO(each.words << " " << name(form));
+        const auto work = [&](Precision precision, Index chunk_size) {
+          return variant.rule->footprint(each.sequence, form, precision, chunk_size).work;
+        };
+        CHECK(work(Precision::f64, 16) > work(Precision::f32, 16));
+        if (has_chunks(form)) CHECK(work(Precision::f64, 64) > work(Precision::f64, 16));
+        if (!has_chunks(form)) CHECK(work(Precision::f64, 64) == work(Precision::f64, 16));
+      }
+    }
+  }
+}
+
+TEST_CASE("a run can be stopped and wants a chunk of at least one token") {
+  for (const Case& each : all_cases({.tokens = 9})) {
+    for (const Form form : each.forms()) {
+      INFO(each.words << " " << name(form));
+      CHECK_THROWS_AS(each.run(form, Precision::f64, 0), InputError);
+      CHECK_THROWS_AS(each.trace(form, 0), InputError);
+      CHECK_THROWS_AS(each.variant->rule->run(each.sequence, form, Precision::f64, 4, stopped()), Cancelled);
+      const auto trace = each.trace(form, 4);
+      trace->prepare(stopped());
+      CHECK(trace->output() == nullptr);
+      const Record after_stop = trace->record(0);
+      const auto fresh = each.trace(form, 4);
+      CHECK(std::ranges::equal(after_stop.tensors(), fresh->record(0).tensors()));
+    }
+  }
+}
+
+TEST_CASE("Mamba's longest steps forget exactly and its shortest keep everything") {
+  const Case each = random_case(find_variant("mamba"), {}, {.tokens = 33, .dk = 4, .dv = 3});
+  for (const double step : {0.0, 1e-300, 1e-9, 1e9, 1e300}) {
+    const Case changed = with(scaled(each, "v", 1e-3), {{"delta", filled({33, 3}, step)}});
+    const Output expected = direct("mamba", *changed.arrays, changed.settings);
+    for (const Form form : changed.forms()) {
+      INFO(step << " " << name(form));
+      CHECK(difference(changed, form, expected) <= 1e-12);
+    }
+  }
+}
+
+TEST_CASE("a ridge given as its diagonal is that matrix") {
+  const std::vector<double> diagonal = {0.5, 1, 2, 4};
+  const Case vector = mesanet(20, 0.9, diagonal);
+  Array whole = filled({4, 4}, 0);
+  for (std::size_t i = 0; i < 4; ++i) std::get<0>(whole.values)[5 * i] = diagonal[i];
+  const Case matrix = with(vector, {{"ridge", whole}});
+  for (const Form form : vector.forms()) CHECK(compare(vector.run(form), matrix.run(form)).error == 0);
+}
+
+TEST_CASE("MesaNet's solves are as good as their systems, however unequal the ridge") {
+  const auto check = [](const Case& each, double tolerance) {
+    const Output expected = direct("mesanet", *each.arrays, each.settings);
+    for (const Form form : each.forms()) {
+      INFO(name(form));
+      CHECK(difference(each, form, expected) <= tolerance);
+    }
+  };
+  for (const double gamma : {0.0, 0.5, 1.0}) {
+    INFO("gamma " << gamma);
+    check(mesanet(100, gamma, std::vector<double>(8, 1)), 1e-13);
+    check(mesanet(100, gamma, std::vector<double>(8, 1e-3)), 1e-11);
+    check(mesanet(100, gamma, std::vector<double>(8, 1e-6)), 1e-8);
+    check(mesanet(100, gamma, {1e-4, 1e-3, 1e-2, 0.1, 1, 10, 1e3, 1e6}), 1e-9);
+  }
+}
+
+TEST_CASE("MesaNet gives no NaN, even where f32 can no longer solve its systems") {
+  for (const double ridge : {1e-30, 1e-12, 1e-6, 1e30}) {
+    for (const double query : {0.0, 1e-30, 1.0}) {
+      const Case each = scaled(mesanet(100, 1, std::vector<double>(8, ridge)), "q", query);
+      for (const Form form : each.forms()) {
+        for (const Precision precision : scalar_precisions) {
+          INFO(ridge << " " << query << " " << name(form) << " " << name(precision));
+          const Output got = each.run(form, precision, 16);
+          CHECK_FALSE(got.o.hasNaN());
+          if (query == 0) CHECK(got.o.cwiseAbs().maxCoeff() == 0);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("queries of any size are solved alike") {
+  const Case each = mesanet(50, 0.9, std::vector<double>(6, 0.1));
+  const Output usual = each.run(Form::recurrent);
+  for (const double size : {0x1p-600, 0x1p600}) {
+    Output expected = usual;
+    expected.o *= size;
+    for (const Form form : each.forms()) {
+      INFO(size << " " << name(form));
+      CHECK(difference(scaled(each, "q", size), form, expected) <= 1e-13);
+    }
+  }
+}
+
+TEST_CASE("recursive least squares lands on the optimum of a ridge around its first weights") {
+  const RandomCase random{.tokens = 30, .dk = 5, .dv = 3, .initial_state = true};
+  const Case each = random_case(find_variant("rls"), {}, random);
+  const Case plain = with(each, {{"gamma", filled({30}, 1)}, {"beta", filled({30}, 0)}});
+  for (const Form form : each.forms()) {
+    INFO(name(form));
+    // Tokens without weight leave everything as it is.
+    const Output kept = plain.run(form, Precision::f64, 7);
+    CHECK((kept.states[0].second - each.sequence.at("initial_S").all<double>()).cwiseAbs().maxCoeff() == 0);
+    // Without decay and with weight 1: (K^T K + P_0^{-1})^{-1} (K^T V + P_0^{-1} S_0).
+    const Output got = with(plain, {{"beta", filled({30}, 1)}}).run(form, Precision::f64, 7);
+    const Matrix<double> K = each.sequence.at("k").all<double>();
+    const Matrix<double> V = each.sequence.at("v").all<double>();
+    const Matrix<double> ridge = each.sequence.at("initial_P").all<double>().inverse();
+    const Matrix<double> seen = K.transpose() * K + ridge;
+    const Matrix<double> sums = K.transpose() * V + ridge * each.sequence.at("initial_S").all<double>();
+    const Matrix<double> best = seen.ldlt().solve(sums);
+    CHECK((got.states[0].second - best).cwiseAbs().maxCoeff() <= 1e-13);
+    CHECK((got.states[1].second * seen - Matrix<double>::Identity(5, 5)).cwiseAbs().maxCoeff() <= 1e-13);
+  }
 }

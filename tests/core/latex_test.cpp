@@ -1,9 +1,5 @@
 #include <algorithm>
-#include <cctype>
-#include <limits>
 
-#include "core/formula/expression.h"
-#include "core/formula/notation.h"
 #include "tests/catch.h"
 #include "tests/core/random_expression.h"
 

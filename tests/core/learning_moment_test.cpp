@@ -3,18 +3,12 @@
 #include "core/insight/learning.h"
 
 #include <Eigen/QR>
-#include <cmath>
-#include <initializer_list>
-#include <string_view>
 #include <tuple>
 
-#include "core/base/error.h"
 #include "core/insight/memory_change.h"
 #include "core/insight/recall.h"
 #include "core/insight/spectra.h"
-#include "core/insight/stability.h"
 #include "core/rules/network_rule.h"
-#include "core/rules/stored_pairs.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 
@@ -300,9 +294,9 @@ TEST_CASE("half of what is kept so is left after its half-life", "[keeping]") {
   for (Index t = 0; t < 6; ++t) {
     CHECK(std::abs(all->mean[t] - std::cbrt(alpha.row(t).prod())) < exact_loss);
     CHECK(std::abs(all->least[t] - alpha.row(t).minCoeff()) < exact_loss);
-    CHECK(std::abs(keeping_of_channel(each.sequence, 1)->mean[t] - alpha(t, 1)) < exact_loss);
+    CHECK(std::abs(keeping(each.sequence, 1)->mean[t] - alpha(t, 1)) < exact_loss);
   }
-  CHECK_THROWS_AS(keeping_of_channel(each.sequence, 3), InputError);
+  CHECK_THROWS_AS(keeping(each.sequence, 3), InputError);
   const auto left = kept_between(each.sequence, 1, 4);
   REQUIRE(left);
   const Vector<double> product =

@@ -4,13 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <set>
-
-#include "core/base/error.h"
-#include "core/insight/stability.h"
-#include "core/numbers/matrix_functions.h"
 #include "core/rules/row_rule.h"
 #include "core/rules/stored_pairs.h"
 #include "tests/catch.h"
@@ -348,19 +341,18 @@ TEST_CASE("A state that runs away is found at its token, with its cause") {
                             [](double v, std::size_t i) { return i % 2 == 0 ? -v : v; });
   const auto found = of(each);
   REQUIRE(found);
-  CHECK(found->cause == Cause::overshoots);
   CHECK(found->cause_token == 50);
   CHECK(found->eigenvalue == Approx(-1.5).epsilon(1e-12));
   CHECK(found->token > 55);
   CHECK(found->token < 75);
   CHECK(found->norm > 10 * found->reachable);
-  CHECK_THAT(found->words, says("2.5 at token 50"));
+  CHECK_THAT(found->words, says("2.5 at token 50") && says("lands beyond its target"));
   // The state before it has not run away, as the engine has it.
   CHECK(states_at(*each.variant, each.sequence, found->token)[0].second.norm() < found->norm);
 
   const Case grows = one_key("deltanet", 200, {{"beta", filled({200}, -0.3)}});
   REQUIRE(of(grows));
-  CHECK(of(grows)->cause == Cause::grows);
+  CHECK_THAT(of(grows)->words, says("multiplies a direction"));
   CHECK(of(grows)->eigenvalue == Approx(1.3).epsilon(1e-12));
   CHECK(of(grows)->cause_token == 0);
 
@@ -369,9 +361,8 @@ TEST_CASE("A state that runs away is found at its token, with its cause") {
     numbers(arrays, "v")[3] = 1e200;
   });
   REQUIRE(of(overflow));
-  CHECK(of(overflow)->cause == Cause::overflow);
+  CHECK_THAT(of(overflow)->words, says("leave the range of doubles"));
   CHECK(of(overflow)->token == 1);
-  CHECK_THROWS_AS(divergence(*each.variant, each.sequence, 0.5), InputError);
 }
 
 TEST_CASE("A reach of 1 writes exactly, above 1 a write overshoots, above 2 by more than was wrong") {
@@ -441,7 +432,7 @@ TEST_CASE("A row program runs away where its own steps, one by one, say so") {
     INFO(each.words);
     const auto found = divergence(*each.variant, each.sequence);
     REQUIRE(found);
-    CHECK(found->cause == Cause::overshoots);
+    CHECK_THAT(found->words, says("lands beyond its target"));
     CHECK(found->cause_token <= found->token);
 
     // The norm at the start and of every step from an empty memory.

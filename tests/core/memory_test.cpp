@@ -2,14 +2,13 @@
 
 #include <cmath>
 
-#include "core/base/error.h"
 #include "core/insight/learning.h"
+#include "core/insight/memory_change.h"
 #include "core/insight/recall.h"
 #include "core/insight/spectra.h"
-#include "core/io/capture.h"
-#include "core/rules/inner_problem.h"
+#include "core/io/array_file.h"
+#include "core/numbers/between.h"
 #include "core/rules/row_rule.h"
-#include "core/rules/stored_pairs.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 #include "tests/folders.h"
@@ -99,13 +98,12 @@ TEST_CASE("Two pairs by hand") {
 
   // The delta rule corrects k_2 exactly: it adds k_2 (v_2 - 0.6 v_1)^T, of which k_1 sees 0.6.
   const Case delta = two_pairs("deltanet", {{"beta", Array({2}, std::vector<double>{1, 1})}});
-  const WriteEffect effect = write_effect(*delta.variant, delta.sequence, 1);
-  REQUIRE(effect.before.size() == 1);
-  CHECK(effect.before(0) == Approx(0).margin(1e-15));
-  CHECK(effect.after(0) == Approx(0.6 * std::sqrt(1.36)).epsilon(1e-15));
-  CHECK(effect.own(0) == Approx(0).margin(1e-15));
-  CHECK(effect.damage()(0) == effect.after(0) - effect.before(0));
-  CHECK(write_effect(*delta.variant, delta.sequence, 0).before.size() == 0);
+  const auto harmed = most_harmed(*delta.variant, delta.sequence, 1);
+  REQUIRE(harmed);
+  CHECK(harmed->token == 0);
+  CHECK(harmed->before == Approx(0).margin(1e-15));
+  CHECK(harmed->after == Approx(0.5 * 0.36 * 1.36).epsilon(1e-15));
+  CHECK_FALSE(most_harmed(*delta.variant, delta.sequence, 0));
   // Written again, the first pair is repaired.
   Arrays again = *delta.arrays;
   for (const char* name : {"q", "k", "v"}) {
@@ -115,7 +113,7 @@ TEST_CASE("Two pairs by hand") {
   }
   again["beta"] = Array({3}, std::vector<double>{1, 1, 1});
   const Case repaired = bound(*delta.variant, delta.settings, again);
-  CHECK(write_effect(*repaired.variant, repaired.sequence, 2).damage()(0) < -0.6);
+  CHECK(most_harmed(*repaired.variant, repaired.sequence, 2)->token == 1);
 
   const StoredPairs pairs = stored_pairs(*linear.variant, linear.sequence, 0, 2);
   CHECK(interference(pairs, pairs, false)(0, 1) == Approx(0.6).epsilon(1e-15));
@@ -164,18 +162,12 @@ TEST_CASE("Orthonormal keys are recalled exactly as long as there are channels")
     INFO(id);
     for (const CapacityPoint& point : capacity(find_variant(id), plan)) CHECK(point.worst < 1e-13);
   }
-  // A memory that fades forgets the first of them: alpha^(n-1) of it is left.
-  plan.values = {{"alpha", 0.5}};
-  CHECK(capacity(find_variant("kda"), plan)[2].worst == Approx(1 - std::pow(0.5, 8)).epsilon(1e-12));
   plan.counts = {10};
   CHECK_THROWS_WITH(capacity(find_variant("kda"), plan), says("there are at most 9"));
-  plan.counts = {9};
-  CHECK_THROWS_WITH(capacity(find_variant("linear"), plan), says("takes no array \"alpha\""));
 }
 
 TEST_CASE("The delta rule with beta 1 recalls the last pair exactly, linear attention does not") {
-  const CapacityPlan plan{
-      .counts = {1, 2, 17, 40}, .dk = 8, .dv = 6, .keys = Keys::correlated, .correlation = 0.7, .draws = 2};
+  const CapacityPlan plan{.counts = {1, 2, 17, 40}, .dk = 8, .dv = 6, .keys = Keys::correlated, .draws = 2};
   const auto delta = capacity(find_variant("deltanet"), plan);
   const auto linear = capacity(find_variant("linear"), plan);
   for (const CapacityPoint& point : delta) CHECK(point.last < 1e-13);
@@ -191,7 +183,7 @@ TEST_CASE("The delta rule with beta 1 recalls the last pair exactly, linear atte
 }
 
 TEST_CASE("Keys of a capacity sweep lie as asked") {
-  CapacityPlan plan{.dk = 300, .keys = Keys::correlated, .correlation = 0.5};
+  CapacityPlan plan{.dk = 300, .keys = Keys::correlated};
   const Matrix<double> K = capacity_keys(plan, 40, 3);
   const Matrix<double> cosines = K * K.transpose();
   CHECK((cosines.diagonal().array() - 1).abs().maxCoeff() < 1e-14);
@@ -222,9 +214,9 @@ TEST_CASE("Every memory has a capacity, or says why not") {
     }
   }
   const Case softmax = random_case(find_variant("softmax"), {}, {.tokens = 2});
-  CHECK_THROWS_WITH(write_effect(*softmax.variant, softmax.sequence, 1), says("keeps every key"));
+  CHECK_THROWS_WITH(most_harmed(*softmax.variant, softmax.sequence, 1), says("keeps every key"));
   const Case kda = random_case(find_variant("kda"), {}, {.tokens = 2});
-  CHECK_THROWS_AS(write_effect(*kda.variant, kda.sequence, 2), InputError);
+  CHECK_THROWS_AS(most_harmed(*kda.variant, kda.sequence, 2), InputError);
   CHECK_THROWS_AS(capacity(find_variant("linear"), plan, stopped()), Cancelled);
   plan.counts = {2, 1};
   CHECK_THROWS_AS(capacity(find_variant("linear"), plan), InputError);
@@ -379,4 +371,63 @@ TEST_CASE("A plain step ends where the memory is after it, also for other pairs 
   CHECK_THROWS_WITH(
       losses_along(*mesa.variant, mesa.sequence, step, {.token = 2, .step = 1}, std::vector<double>{0}),
       says("step 1 of token 2; it takes 1"));
+}
+
+// Numbers that are made for pictures.
+
+TEST_CASE("between two matrices lie both of them, exactly", "[pictures]") {
+  Matrix<double> from(2, 3);
+  from << 0.1, 1e17, -3, 0.7, 2, 5;
+  Matrix<double> to(2, 3);
+  to << 0.3, -1, 1e-9, 0.1, 4, 5;
+  CHECK(between(from, to, 0) == from);
+  CHECK(between(from, to, 1) == to);
+  CHECK(between(from, to, 0.5)(1, 1) == 3);
+}
+
+TEST_CASE("what is lost is told by powers of ten", "[pictures]") {
+  Matrix<double> kept(1, 6);
+  kept << 1, 0.99999, 0.9999, 0.99, 0.9, 0;
+  const Matrix<double> lost = forgotten_parts(kept);
+  CHECK(lost(0, 0) == 0);
+  CHECK(lost(0, 1) == 0);
+  CHECK(lost(0, 2) == Approx(0).margin(1e-12));
+  CHECK(lost(0, 3) == Approx(0.5).epsilon(1e-12));
+  CHECK(lost(0, 4) == Approx(0.75).epsilon(1e-12));
+  CHECK(lost(0, 5) == 1);
+}
+
+TEST_CASE("the figures of a matrix are those of its entries", "[pictures]") {
+  Matrix<double> X = Matrix<double>::Zero(3, 2);
+  X(0, 0) = -4;
+  X(2, 1) = 3;
+  const MatrixFigures figures = matrix_figures(X, 4);
+  CHECK(figures.least == -4);
+  CHECK(figures.largest == 3);
+  CHECK(figures.range == 4);
+  CHECK(figures.root_mean_square == Approx(5 / std::sqrt(6.0)).epsilon(1e-15));
+  CHECK(figures.counts == (Vector<double>(4) << 1, 0, 4, 1).finished());
+  REQUIRE(figures.singular_values.size() == 2);
+  CHECK(figures.singular_values(0) == Approx(4).epsilon(1e-14));
+  CHECK(figures.singular_values(1) == Approx(3).epsilon(1e-14));
+  CHECK(figures.effective_rank > 1.9);
+  X(1, 1) = std::numeric_limits<double>::quiet_NaN();
+  const MatrixFigures broken = matrix_figures(X, 4);
+  CHECK(broken.not_finite == 1);
+  CHECK(broken.counts.sum() == 5);
+  CHECK(broken.singular_values.size() == 0);
+}
+
+TEST_CASE("the strongest links are the largest products, the weakest of them first", "[pictures]") {
+  Matrix<double> W(2, 3);
+  W << 1, -5, 0, 2, 1, 4;
+  const Vector<double> x = (Vector<double>(2) << 2, -1).finished();
+  const auto links = strong_links(x.asDiagonal() * W, 3);  // 2 -10 0 / -2 -1 -4
+  REQUIRE(links.size() == 3);
+  CHECK(links[2].from == 0);
+  CHECK(links[2].to == 1);
+  CHECK(links[2].amount == -10);
+  CHECK(links[1].amount == -4);
+  CHECK(std::abs(links[0].amount) == 2);
+  CHECK(strong_links(x.asDiagonal() * W, 99).size() == 5);
 }

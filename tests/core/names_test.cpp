@@ -2,9 +2,7 @@
 
 #include <set>
 
-#include "core/base/error.h"
-#include "core/base/record.h"
-#include "core/insight/stability.h"
+#include "core/insight/learning.h"
 #include "core/rules/row_rule.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"

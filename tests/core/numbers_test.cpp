@@ -1,13 +1,8 @@
 #include <cmath>
-#include <cstdint>
 #include <cstring>
-#include <filesystem>
-#include <limits>
-#include <random>
 #include <tuple>
 
 #include "core/base/error.h"
-#include "core/formula/expression.h"
 #include "core/io/array_file.h"
 #include "core/numbers/arithmetic.h"
 #include "core/numbers/features.h"
@@ -15,7 +10,7 @@
 #include "core/numbers/layer_norm.h"
 #include "core/numbers/matrix_functions.h"
 #include "tests/catch.h"
-#include "tests/core/function_values.h"
+#include "tests/core/random_expression.h"
 #include "tests/folders.h"
 
 using namespace palimpsest;

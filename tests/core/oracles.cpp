@@ -1,12 +1,6 @@
 #include "tests/core/cases.h"
 
 #include <Eigen/Dense>
-#include <cctype>
-#include <cmath>
-#include <map>
-#include <stdexcept>
-
-#include "core/variants/variants.h"
 
 namespace palimpsest::testing {
 
@@ -53,16 +47,18 @@ struct Head {
     return row("g", t).array().unaryExpr([](double g) { return std::exp(g); });
   }
 
-  Dense initial_state() const {
-    return has("initial_state") ? matrix("initial_state") : Dense::Zero(dk(), dv());
+  /// 0 where it is not given.
+  Dense state(const char* name) const { return has(name) ? matrix(name) : Dense::Zero(dk(), dv()); }
+  bool is(const char* option, const char* value) const {
+    const auto chosen = settings.options.find(option);
+    return chosen != settings.options.end() && chosen->second == value;
   }
-};
 
-/// Whether o_t = S_{t-1}^T q_t.
-bool is_read_before(const Head& head) {
-  const auto order = head.settings.options.find("order");
-  return order != head.settings.options.end() && order->second == "apply_first";
-}
+  /// Whether o_t = S_{t-1}^T q_t.
+  bool reads_before() const { return is("order", "apply_first"); }
+  /// S^T q_t.
+  Eigen::RowVectorXd asked(const Dense& S, Index t) const { return (S.transpose() * q(t)).transpose(); }
+};
 
 /// Carries out Variant::recurrence for token `t` as it stands.
 class Recurrence {
@@ -194,26 +190,22 @@ class Recurrence {
 
 /// S_t as the recurrence says; o_t = S_t^T q_t, S_{t-1}^T q_t, or S_n^T q_t where the rule is not causal.
 Output recurrence(const std::string& text, const Head& head) {
-  const auto causal = head.settings.options.find("causal");
-  const bool at_end = causal != head.settings.options.end() && causal->second == "false";
-  Dense S = head.initial_state();
+  Dense S = head.state("initial_state");
   Matrix<double> o(head.tokens(), head.dv());
-  const auto read = [&](const Dense& memory, Index t) {
-    o.row(t) = (memory.transpose() * head.q(t)).transpose();
-  };
   for (Index t = 0; t < head.tokens(); ++t) {
     const Dense before = S;
     S = Recurrence(text, head, before, t).after();
-    read(is_read_before(head) ? before : S, t);
+    o.row(t) = head.asked(head.reads_before() ? before : S, t);
   }
-  for (Index t = 0; t < head.tokens() && at_end; ++t) read(S, t);
+  for (Index t = 0; t < head.tokens() && head.is("causal", "false"); ++t) o.row(t) = head.asked(S, t);
   return {o, {{"S", S}}};
 }
 
 Dense written(const Head& head, Index t) { return head.k(t) * head.v(t).transpose(); }
 
-/// Spec 3.1: the explicit matrix, the mask added before the exponential.
-Output softmax(const Head& head) {
+/// Spec 3.1: the explicit matrix, the mask added before the exponential. `log_gates` are those of all keys,
+/// and those between a key and a query are added too; none: nothing fades.
+Output attention(const Head& head, const Column& log_gates) {
   const Index p = head.has("initial_k_cache") ? head.rows("initial_k_cache") : 0;
   const Index n = head.tokens();
   Dense K(p + n, head.dk());
@@ -225,38 +217,27 @@ Output softmax(const Head& head) {
   Matrix<double> o(n, head.dv());
   for (Index i = 0; i < n; ++i) {
     const Index seen = p + i + 1;
-    const Column x = K.topRows(seen) * head.q(i);
-    Column w(seen);
-    for (Index j = 0; j < seen; ++j) w(j) = std::exp(x(j) - x.maxCoeff());
+    Column x = K.topRows(seen) * head.q(i);
+    for (Index j = 0; j < seen && log_gates.size() > 0; ++j)
+      x(j) += log_gates.head(seen).tail(seen - j - 1).sum();
+    const Column w = (x.array() - x.maxCoeff()).exp();
     o.row(i) = w.transpose() / w.sum() * V.topRows(seen);
   }
   return {o, {{"k_cache", K}, {"v_cache", V}}};
 }
 
-/// The explicit matrix of the Forgetting Transformer: softmax, times the gates between key and query.
+Output softmax(const Head& head) { return attention(head, {}); }
+
 Output fox(const Head& head) {
-  Output output = softmax(head);
-  const Dense& K = output.states[0].second;
-  const Dense& V = output.states[1].second;
-  const Index n = head.tokens();
-  const Index p = K.rows() - n;
-  Column g(p + n);
-  for (Index j = 0; j < p + n; ++j) {
+  const Index p = head.has("initial_g_cache") ? head.rows("initial_g_cache") : 0;
+  Column g(p + head.tokens());
+  for (Index j = 0; j < g.size(); ++j) {
     if (j < p)
       g(j) = head.row("initial_g_cache", j)(0);
     else
       g(j) = head.has("g") ? head.row("g", j - p)(0) : std::log(head.alpha(j - p)(0));
   }
-  for (Index i = 0; i < n; ++i) {
-    const Index seen = p + i + 1;
-    Column x = K.topRows(seen) * head.q(i);
-    for (Index j = 0; j < seen; ++j) {
-      for (Index l = j + 1; l < seen; ++l) x(j) += g(l);
-    }
-    Column w(seen);
-    for (Index j = 0; j < seen; ++j) w(j) = std::exp(x(j) - x.maxCoeff());
-    output.o.row(i) = w.transpose() / w.sum() * V.topRows(seen);
-  }
+  Output output = attention(head, g);
   output.states.emplace_back("g_cache", g);
   return output;
 }
@@ -314,20 +295,25 @@ Output kernel(const Head& head) {
   return {o, {{"S", S}, {"z", z}}};
 }
 
+/// Whole, or from its diagonal.
+Dense ridge_of(const Head& head) {
+  const Dense given = head.matrix("ridge");
+  return given.cols() == 1 && head.dk() > 1 ? Dense(given.col(0).asDiagonal()) : given;
+}
+
 /// Spec 3.13: two decayed sums, and the optimum for every token by a solve of its own.
 Output mesanet(const Head& head) {
   const Index K = head.dk();
   Dense keys = head.has("initial_Hkk") ? head.matrix("initial_Hkk") : Dense::Zero(K, K);
-  Dense values = head.has("initial_Hkv") ? head.matrix("initial_Hkv") : Dense::Zero(K, head.dv());
-  const Dense given = head.matrix("ridge");
-  const Dense ridge = given.cols() == 1 && K > 1 ? Dense(given.col(0).asDiagonal()) : given;
+  Dense values = head.state("initial_Hkv");
+  const Dense ridge = ridge_of(head);
   Matrix<double> o(head.tokens(), head.dv());
   for (Index t = 0; t < head.tokens(); ++t) {
     const double gamma = head.row("gamma", t)(0);
     keys = gamma * keys + head.beta(t) * head.k(t) * head.k(t).transpose();
     values = gamma * values + head.beta(t) * written(head, t);
     const Dense S = (keys + ridge).partialPivLu().solve(values);
-    o.row(t) = (S.transpose() * head.q(t)).transpose();
+    o.row(t) = head.asked(S, t);
   }
   return {o, {{"Hkk", keys}, {"Hkv", values}}};
 }
@@ -335,10 +321,8 @@ Output mesanet(const Head& head) {
 /// Spec 3.13: the minimum of the ridge problem around S_0 whose ridge fades together with the data, solved
 /// anew for every token.
 Output rls(const Head& head) {
-  const Dense given = head.matrix("ridge");
-  Dense R = given.cols() == 1 && head.dk() > 1 ? Dense(given.col(0).asDiagonal()) : given;
-  if (head.has("initial_P")) R = head.matrix("initial_P").inverse();
-  Dense S = head.has("initial_S") ? head.matrix("initial_S") : Dense::Zero(head.dk(), head.dv());
+  Dense R = head.has("initial_P") ? Dense(head.matrix("initial_P").inverse()) : ridge_of(head);
+  Dense S = head.state("initial_S");
   Dense H = R * S;
   Matrix<double> o(head.tokens(), head.dv());
   for (Index t = 0; t < head.tokens(); ++t) {
@@ -346,7 +330,7 @@ Output rls(const Head& head) {
     R = gamma * R + head.beta(t) * head.k(t) * head.k(t).transpose();
     H = gamma * H + head.beta(t) * written(head, t);
     S = R.partialPivLu().solve(H);
-    o.row(t) = (S.transpose() * head.q(t)).transpose();
+    o.row(t) = head.asked(S, t);
   }
   return {o, {{"S", S}, {"P", R.inverse()}}};
 }
@@ -354,7 +338,7 @@ Output rls(const Head& head) {
 /// Spec 3.14, cell by cell.
 Output mamba(const Head& head) {
   const Dense A = head.matrix("A");
-  Dense S = head.initial_state();
+  Dense S = head.state("initial_state");
   Matrix<double> o(head.tokens(), head.dv());
   for (Index t = 0; t < head.tokens(); ++t) {
     const Column delta = head.row("delta", t);
@@ -380,7 +364,7 @@ Output deltaproduct(const Head& head) {
   };
   const bool decays = head.has("alpha") || head.has("g");
   const Index dv = head.arrays.at("v").shape[2];
-  Dense S = head.has("initial_state") ? head.initial_state() : Dense::Zero(head.dk(), dv);
+  Dense S = head.has("initial_state") ? head.matrix("initial_state") : Dense::Zero(head.dk(), dv);
   Matrix<double> o(head.tokens(), dv);
   for (Index t = 0; t < head.tokens(); ++t) {
     const Dense before = S;
@@ -391,7 +375,7 @@ Output deltaproduct(const Head& head) {
       const double beta = head.arrays.at("beta")[t * h + j];
       S += beta * k * (v.transpose() - k.transpose() * S).eval();
     }
-    o.row(t) = ((is_read_before(head) ? before : S).transpose() * head.q(t)).transpose();
+    o.row(t) = head.asked(head.reads_before() ? before : S, t);
   }
   return {o, {{"S", S}}};
 }
@@ -399,8 +383,8 @@ Output deltaproduct(const Head& head) {
 /// Spec 3.9, the gradient taken at the memory with which the batch began.
 Output titans(const Head& head) {
   const auto batch = static_cast<Index>(head.parameter("batch"));
-  Dense S = head.has("initial_S") ? head.matrix("initial_S") : Dense::Zero(head.dk(), head.dv());
-  Dense M = head.has("initial_M") ? head.matrix("initial_M") : Dense::Zero(head.dk(), head.dv());
+  Dense S = head.state("initial_S");
+  Dense M = head.state("initial_M");
   Dense at = S;
   Matrix<double> o(head.tokens(), head.dv());
   for (Index t = 0; t < head.tokens(); ++t) {
@@ -409,7 +393,7 @@ Output titans(const Head& head) {
     const Dense gradient = head.k(t) * (at.transpose() * head.k(t) - head.v(t)).transpose();
     M = head.row("eta", t)(0) * M - head.row("theta", t)(0) * gradient;
     S = (1 - head.row("forget", t)(0)) * S + M;
-    o.row(t) = ((is_read_before(head) ? before : S).transpose() * head.q(t)).transpose();
+    o.row(t) = head.asked(head.reads_before() ? before : S, t);
   }
   return {o, {{"S", S}, {"M", M}}};
 }
@@ -444,7 +428,7 @@ double gelu_slope(double x) {
 /// weights [D, E] and a bias [E]; with_bias = false keeps the biases at 0.
 Output inner_learner(const Head& head, std::vector<Dense> W, std::vector<Column> b, bool with_bias,
                      const std::vector<std::string>& names) {
-  const bool normalised = head.settings.options.find("layer_norm")->second == "true";
+  const bool normalised = head.is("layer_norm", "true");
   const auto batch = static_cast<Index>(head.parameter("batch"));
   const std::size_t layers = W.size();
   std::vector<Dense> sum_W(layers);
@@ -499,8 +483,8 @@ Output inner_learner(const Head& head, std::vector<Dense> W, std::vector<Column>
 }
 
 Output ttt_linear(const Head& head) {
-  if (head.settings.options.find("layer_norm")->second == "false") {
-    return inner_learner(head, {head.initial_state()}, {Column::Zero(head.dv())}, false, {"S", ""});
+  if (head.is("layer_norm", "false")) {
+    return inner_learner(head, {head.state("initial_state")}, {Column::Zero(head.dv())}, false, {"S", ""});
   }
   const Index d = head.dv();
   const Dense S = head.has("initial_S") ? head.matrix("initial_S") : Dense::Zero(d, d);
@@ -533,19 +517,17 @@ Dense newton_schulz(const Dense& M, bool tuned) {
 
 /// Spec 3.11, batch after batch.
 Output lact(const Head& head) {
-  const auto is = [&](const char* option, const char* value) {
-    return head.settings.options.find(option)->second == value;
-  };
+  const auto is = [&](const char* option, const char* value) { return head.is(option, value); };
   const auto batch = static_cast<Index>(head.parameter("batch"));
   Dense S = head.matrix("initial_S");
-  Dense M = head.has("initial_M") ? head.matrix("initial_M") : Dense::Zero(head.dk(), head.dv());
+  Dense M = head.state("initial_M");
   Column lengths = S.colwise().norm().transpose();
   if (head.has("column_norm")) lengths = head.matrix("column_norm");
   Matrix<double> o(head.tokens(), head.dv());
   for (Index first = 0; first < head.tokens(); first += batch) {
     const Index end = std::min(first + batch, head.tokens());
     const auto read = [&] {
-      for (Index t = first; t < end; ++t) o.row(t) = (S.transpose() * head.q(t)).transpose();
+      for (Index t = first; t < end; ++t) o.row(t) = head.asked(S, t);
     };
     if (is("order", "apply_first")) read();
     M = head.has("momentum") ? Dense(head.row("momentum", first / batch)(0) * M)
@@ -565,7 +547,7 @@ Output lact(const Head& head) {
 
 /// Spec 3.3: sum_d softmax(q)_d (sum_j exp(k_jd) v_j) / (sum_j exp(k_jd)) over the prefix or over everything.
 Output double_softmax(const Head& head) {
-  const bool causal = head.settings.options.find("causal")->second == "true";
+  const bool causal = head.is("causal", "true");
   const Index n = head.tokens();
   Dense sums = Dense::Zero(head.dk(), head.dv());
   Column weights = Column::Zero(head.dk());
@@ -583,11 +565,11 @@ Output double_softmax(const Head& head) {
       o.row(t) = q.cwiseQuotient(weights).transpose() * sums;
   };
   for (Index t = 0; t < n; ++t) {
-    if (causal && is_read_before(head)) read(t);
+    if (causal && head.reads_before()) read(t);
     const Column weight = head.k(t).array().exp();
     weights += weight;
     sums += weight * head.v(t).transpose();
-    if (causal && !is_read_before(head)) read(t);
+    if (causal && !head.reads_before()) read(t);
   }
   for (Index t = 0; t < n && !causal; ++t) read(t);
   const Column log_z = weights.array().log();

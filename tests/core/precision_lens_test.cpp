@@ -1,9 +1,5 @@
 #include "core/proof/precision_lens.h"
 
-#include <algorithm>
-#include <cmath>
-
-#include "core/base/error.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 

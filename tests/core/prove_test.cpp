@@ -3,14 +3,6 @@
 
 #include <cmath>
 
-#include "core/base/error.h"
-#include "core/contract/output.h"
-#include "core/formula/expression.h"
-#include "core/proof/departure.h"
-#include "core/proof/faults.h"
-#include "core/proof/fragile_forms.h"
-#include "core/proof/reference_run.h"
-#include "core/steps/interpreted.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 

@@ -2,21 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <set>
-#include <string_view>
-
-#include "core/base/error.h"
 #include "core/engines/row_engines.h"
-#include "core/formula/expression.h"
+#include "core/insight/learning.h"
 #include "core/insight/memory_change.h"
 #include "core/insight/provenance.h"
-#include "core/insight/stability.h"
 #include "core/rules/stored_pairs.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
-#include "tests/core/linear_cases.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;

@@ -1,6 +1,6 @@
 // What a chart of a race shows: curves, who is fastest where, the answer in a sentence.
 
-#include "core/race/figures.h"
+#include "core/race/lines.h"
 
 #include <fmt/format.h>
 

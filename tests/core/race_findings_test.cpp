@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "core/race/findings.h"
+#include "core/race/lines.h"
 #include "tests/catch.h"
 
 using namespace palimpsest;

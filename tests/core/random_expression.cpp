@@ -1,6 +1,5 @@
 #include "tests/core/random_expression.h"
 
-#include <cctype>
 #include <regex>
 
 namespace palimpsest::testing {

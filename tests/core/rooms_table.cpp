@@ -48,7 +48,7 @@ const std::vector<Room>& rooms() {
        {"core/base", "core/contract", "core/rules"}},
       {"core/insight",
        "What one wants to know of a memory: losses and gradients, stability, recall, capacity, spectra, who "
-       "wrote what, what it costs.",
+       "wrote what.",
        {"core/base", "core/numbers", "core/contract", "core/operator", "core/engines", "core/steps",
         "core/rules", "core/variants", "core/cases"}},
       {"core/proof",
@@ -56,10 +56,10 @@ const std::vector<Room>& rooms() {
        {"core/base", "core/numbers", "core/formula", "core/contract", "core/steps", "core/rules",
         "core/variants", "core/cases"}},
       {"core/race",
-       "How fast forms are: a plan of points, what each took, how near it is to what the machine can do, and "
-       "where curves cross.",
+       "How fast forms are and what they cost: a plan of points, what each took, how near it is to what the "
+       "machine can do, and where curves cross.",
        {"core/base", "core/contract", "core/operator", "core/engines", "core/rules", "core/variants",
-        "core/cases", "core/insight"}},
+        "core/cases"}},
       {"kernels",
        "Engines for speed: CUDA, and the backends by which everybody asks for an engine.",
        {"core/base", "core/numbers", "core/contract", "core/operator", "core/engines", "core/rules"}},

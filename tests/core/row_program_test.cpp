@@ -3,14 +3,10 @@
 
 #include <fmt/format.h>
 #include <random>
-#include "core/base/error.h"
 #include "core/engines/chunk_decays.h"
 #include "core/engines/row_engines.h"
 #include "core/io/array_file.h"
-#include "core/rules/effective_attention.h"
 #include "core/rules/row_map.h"
-#include "core/rules/row_rule.h"
-#include "core/variants/rail.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 #include "tests/folders.h"

@@ -3,14 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
-#include <map>
-#include <set>
-
-#include "core/contract/output.h"
-#include "core/steps/phase.h"
 #include "core/steps/recognised.h"
-#include "core/steps/turned.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 

@@ -6,7 +6,6 @@
 #include <random>
 #include <tuple>
 
-#include "core/operator/blocks.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 

@@ -1,5 +1,4 @@
 #include "core/base/error.h"
-#include "tests/catch.h"
 #include "tests/core/cases.h"
 #include "tests/core/io/files.h"
 

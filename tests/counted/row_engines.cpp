@@ -2,7 +2,6 @@
 
 #include "tests/counted/counted.h"
 
-#include "core/engines/chunk_decays.cpp"
 #include "core/engines/chunkwise.cpp"
 #include "core/engines/parallel.cpp"
 #include "core/engines/recurrent.cpp"
@@ -11,9 +10,6 @@ namespace palimpsest {
 
 using testing::Counted;
 
-template class ChunkDecay<Counted>;
-template class ChunkParts<Counted>;
-template class ChunkValueDecay<Counted>;
 template Matrix<Counted> recurrent(const Program<Counted>&, Matrix<Counted>&, Recorder*);
 template Matrix<Counted> chunk(const Program<Counted>&, Matrix<Counted>&, Recorder*);
 template Matrix<Counted> chunk_state(const Program<Counted>&, Matrix<Counted>&, Recorder*);

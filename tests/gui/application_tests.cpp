@@ -1,14 +1,8 @@
-#include <fmt/format.h>
-
-#include <filesystem>
-#include <fstream>
-#include <memory>
-
 #include "app/session/paths.h"
 #include "app/session/presets.h"
 #include "app/widgets/style.h"
 #include "app/window/window.h"
-#include "core/io/npy.h"
+#include "core/io/array_file.h"
 #include "tests/folders.h"
 #include "tests/gui/tests.h"
 
@@ -18,55 +12,22 @@ namespace palimpsest {
 
 namespace {
 
-std::unique_ptr<Application> application;
-
-void draw_application(ImGuiTestContext*) {
-  if (application) application->draw(1);
-}
-
-/// Starts the program as a newcomer finds it.
-Session& start_afresh(ImGuiTestContext* context, Devices devices = backends()) {
-  application.reset();
-  context->Yield(2);
-  // The test engine puts back the style that it found before the first test, which knows nothing of ours.
-  style::apply(Theme::light, 1);
-  style::apply(Theme::dark, 1);
-  auto fresh = std::make_unique<Application>(workspaces(), commands(), devices);
-  fresh->open_first_capture();
-  fresh->session.wait();
-  application = std::move(fresh);
-  context->Yield(4);
-  return application->session;
-}
-
-/// The same, at the first token.
-Session& start(ImGuiTestContext* context, Devices devices = backends()) {
-  Session& session = start_afresh(context, devices);
-  session.set_cursor({});
-  return session;
-}
-
-ImGuiTest* add(ImGuiTestEngine* engine, const char* name, ImGuiTestTestFunc* test) {
-  ImGuiTest* made = IM_REGISTER_TEST(engine, "application", name);
-  made->GuiFunc = draw_application;
-  made->TestFunc = test;
-  return made;
-}
-
-void starts(ImGuiTestContext* context) {
+PROGRAM_TEST("starts with a capture, paused at the first word that matters") {
   Session& session = start_afresh(context);
   IM_CHECK_EQ(session.data().id, std::string("capture:gated_deltanet_overwrite_l1"));
   IM_CHECK_EQ(session.choice().variant, std::string("gated_deltanet"));
   IM_CHECK_EQ(session.data().labels[static_cast<std::size_t>(session.token())], std::string(" key"));
   IM_CHECK_EQ(session.cursor().operation, 0);
-  IM_CHECK(application->show_welcome);
-  IM_CHECK(!application->playing);
+  IM_CHECK(program().show_welcome);
+  IM_CHECK(!program().playing);
   IM_CHECK(session.message().empty());
   IM_CHECK(session.computed()->agree);
   IM_CHECK_LT(session.computed()->worst, 1e-10);
   IM_CHECK(session.computed()->capture_error.has_value());
   IM_CHECK_LE(*session.computed()->capture_error, 2 * *session.data().stated_error);
   const Image image = take_picture(context);  // not an empty window: many colours
+  IM_CHECK_EQ(image.width, 1920);
+  IM_CHECK_EQ(image.height, 1080);
   std::vector<bool> seen(1 << 12);
   for (std::size_t i = 0; i + 2 < image.rgb.size(); i += 3) {
     seen[(image.rgb[i] >> 4) << 8 | (image.rgb[i + 1] >> 4) << 4 | image.rgb[i + 2] >> 4] = true;
@@ -74,12 +35,12 @@ void starts(ImGuiTestContext* context) {
   IM_CHECK_GT(std::count(seen.begin(), seen.end(), true), 40);
 }
 
-void steps(ImGuiTestContext* context) {
-  Session& session = start(context);
+PROGRAM_TEST("steps both ways") {
+  Session& session = start_program(context);
   const Trace& trace = *session.trace();
   context->KeyPress(ImGuiKey_RightArrow);
   IM_CHECK(session.cursor() == (Cursor{0, 1, 0}));
-  IM_CHECK(!application->show_welcome);
+  IM_CHECK(!program().show_welcome);
   context->KeyPress(ImGuiKey_LeftArrow);
   IM_CHECK(session.cursor() == Cursor{});
   context->KeyPress(ImGuiKey_LeftArrow);  // nothing before the start
@@ -98,28 +59,28 @@ void steps(ImGuiTestContext* context) {
   IM_CHECK(session.cursor() == Cursor{});
 }
 
-void plays(ImGuiTestContext* context) {
-  Session& session = start(context);
-  application->steps_per_second = 60;
+PROGRAM_TEST("plays and stops") {
+  Session& session = start_program(context);
+  program().steps_per_second = 60;
   context->KeyPress(ImGuiKey_Space);
-  IM_CHECK(application->playing);
+  IM_CHECK(program().playing);
   for (int frame = 0; frame < 600 && session.token() < 2; ++frame) context->Yield();
   IM_CHECK_GE(session.token(), 2);
   context->KeyPress(ImGuiKey_Space);
-  IM_CHECK(!application->playing);
+  IM_CHECK(!program().playing);
   const Cursor stopped = session.cursor();
   context->Yield(30);
   IM_CHECK(session.cursor() == stopped);
   context->KeyPress(ImGuiKey_End);
   context->KeyPress(ImGuiKey_Space);
-  for (int frame = 0; frame < 120 && application->playing; ++frame) context->Yield();
-  IM_CHECK(!application->playing);  // stops by itself where nothing follows
+  for (int frame = 0; frame < 120 && program().playing; ++frame) context->Yield();
+  IM_CHECK(!program().playing);  // stops by itself where nothing follows
 }
 
-void repeats_a_range(ImGuiTestContext* context) {
-  Session& session = start(context);
-  application->steps_per_second = 60;
-  application->grain = Session::Grain::token;
+PROGRAM_TEST("repeats a range of words until that is taken back") {
+  Session& session = start_program(context);
+  program().steps_per_second = 60;
+  program().grain = Session::Grain::token;
   session.go_to_token(5);
   context->KeyPress(ImGuiMod_Shift | ImGuiKey_Space);
   IM_CHECK(session.state().repeated == std::vector<Index>({5}));
@@ -142,11 +103,11 @@ void repeats_a_range(ImGuiTestContext* context) {
   for (int frame = 0; frame < 600 && session.token() < 7; ++frame) context->Yield();
   IM_CHECK_GE(session.token(), 7);  // on to the end
   context->KeyPress(ImGuiKey_Space);
-  application->grain = Session::Grain::operation;
+  program().grain = Session::Grain::operation;
 }
 
-void drags_the_timeline(ImGuiTestContext* context) {
-  Session& session = start(context);
+PROGRAM_TEST("drags the timeline") {
+  Session& session = start_program(context);
   const ImGuiTestItemInfo timeline = context->ItemInfo("//Timeline/**/timeline");
   IM_CHECK_NE(timeline.ID, 0u);
   const ImRect area = timeline.RectFull;
@@ -176,8 +137,8 @@ void drags_the_timeline(ImGuiTestContext* context) {
   }
 }
 
-void changes_the_variant(ImGuiTestContext* context) {
-  Session& session = start(context);
+PROGRAM_TEST("changes the variant") {
+  Session& session = start_program(context);
   session.go_to_token(19);
   context->ItemClick("//Top bar/###variant");
   context->KeyChars("retain");  // no rule has that
@@ -201,8 +162,8 @@ void changes_the_variant(ImGuiTestContext* context) {
   IM_CHECK_EQ(session.choice().variant, std::string("retnet"));
 }
 
-void changes_form_and_chunk_size(ImGuiTestContext* context) {
-  Session& session = start(context);
+PROGRAM_TEST("changes form and chunk size") {
+  Session& session = start_program(context);
   session.go_to_token(19);
   context->ItemClick("//Stage/**/Chunkwise");
   IM_CHECK(session.choice().form == Form::chunkwise);
@@ -226,14 +187,13 @@ void changes_form_and_chunk_size(ImGuiTestContext* context) {
   IM_CHECK_EQ(session.trace()->block_count(), 1);
 }
 
-void walks_every_operation(ImGuiTestContext* context) {
-  Session& session = start(context);
+PROGRAM_TEST("walks through every operation") {
+  Session& session = start_program(context);
   for (const Form form : all_forms) {
-    Choice choice = session.choice();
-    choice.form = form;
-    choice.chunk_size = 40;  // the last chunk is shorter
-    session.choose(std::move(choice));
-    settle(context);
+    choose(context, [&](Choice& choice) {
+      choice.form = form;
+      choice.chunk_size = 40;  // the last chunk is shorter
+    });
     // Every operation of the last two blocks is drawn once; back and forth leads to the same place.
     session.step(Session::Grain::end, 1);
     int taken = 0;
@@ -258,104 +218,96 @@ void open_by_keyboard(ImGuiTestContext* context, const std::string& path) {
   settle(context);
 }
 
-void opens_files(ImGuiTestContext* context) {
-  Session& session = start(context);
+PROGRAM_TEST("opens bad and good files") {
+  Session& session = start_program(context);
   session.go_to_token(7);
   const std::string before = session.to_json();
-  const std::string folder = testing::test_data_folder();
-  open_by_keyboard(context, folder + "/gui/not_an_archive.npz");
-  IM_CHECK(session.message().find("not_an_archive.npz") != std::string::npos);
-  IM_CHECK_EQ(session.to_json(), before);  // nothing that was open is lost
-  IM_CHECK(session.computed()->agree);
-  press(context, ImGuiKey_Escape);
-  open_by_keyboard(context, folder + "/gui/does_not_exist.npz");
-  IM_CHECK(session.message().find("does_not_exist.npz") != std::string::npos);
-  IM_CHECK_EQ(session.to_json(), before);
-  press(context, ImGuiKey_Escape);
+  const std::string folder = test_data_folder();
+  for (const std::string name : {"not_an_archive.npz", "does_not_exist.npz"}) {
+    open_by_keyboard(context, folder + "/gui/" + name);
+    IM_CHECK(session.message().find(name) != std::string::npos);
+    IM_CHECK_EQ(session.to_json(), before);  // nothing that was open is lost
+    IM_CHECK(session.computed()->agree);
+    press(context, ImGuiKey_Escape);
+  }
 
-  application->drop({folder + "/gui/not_an_archive.npz", folder});
+  program().drop({folder + "/gui/not_an_archive.npz", folder});
   IM_CHECK(session.message().find("2 files") != std::string::npos);
-  application->drop({folder + "/gui/not_an_archive.npz"});
+  program().drop({folder + "/gui/not_an_archive.npz"});
   settle(context);
   IM_CHECK(session.message().find("not_an_archive.npz") != std::string::npos);
   IM_CHECK_EQ(session.to_json(), before);
 
-  application->drop({asset("captures/gla_recall_l1.npz")});
+  program().drop({asset("captures/gla_recall_l1.npz")});
   settle(context);
   IM_CHECK_EQ(session.choice().variant, std::string("gla"));
 
   const std::string good = asset("captures/deltanet_overwrite_l2.npz").string();
   open_by_keyboard(context, good);
-  settle(context);
   IM_CHECK(session.message().empty());
-  IM_CHECK(!application->show_open);
+  IM_CHECK(!program().show_open);
   IM_CHECK_EQ(session.choice().variant, std::string("deltanet"));
   IM_CHECK_EQ(session.token(), 0);
   IM_CHECK(session.computed()->agree);
 }
 
-void write_text(const std::filesystem::path& path, const std::string& text) { std::ofstream(path) << text; }
-
-/// A folder with a table, a bad one, and q, k and v as .npy files.
-std::filesystem::path folder_of_own_data() {
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "palimpsest own data";
-  std::filesystem::remove_all(folder);
+/// A table, a bad one, and q, k and v as .npy files.
+void write_own_data(const OwnFolder& folder) {
+  folder.file("table.csv", "label,q0,q1,k0,k1,v0,beta\nthe,1,0,1,0,2,1\njar,0,1,0,1,3,1\n");
+  folder.file("bad.csv", "q0,k0,v0\n1,1,nan\n");
   std::filesystem::create_directories(folder / "layer 3");
-  write_text(folder / "table.csv", "label,q0,q1,k0,k1,v0,beta\nthe,1,0,1,0,2,1\njar,0,1,0,1,3,1\n");
-  write_text(folder / "bad.csv", "q0,k0,v0\n1,1,nan\n");
   for (const char* name : {"q", "k", "v"}) {
     const std::vector<std::byte> bytes = format_npy(Array({3, 2}, std::vector<double>{1, 0, 0, 1, 1, 1}));
-    write_text(folder / "layer 3" / (std::string(name) + ".npy"),
-               {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    folder.file(fmt::format("layer 3/{}.npy", name).c_str(),
+                {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   }
-  return folder;
 }
 
-void opens_other_kinds_of_files(ImGuiTestContext* context) {
-  Session& session = start(context);
-  const std::filesystem::path folder = folder_of_own_data();
-  application->drop({folder / "table.csv"});
+PROGRAM_TEST("opens other kinds of files") {
+  Session& session = start_program(context);
+  const OwnFolder folder;
+  write_own_data(folder);
+  program().drop({folder / "table.csv"});
   settle(context);
   IM_CHECK(session.message().empty());
   IM_CHECK_EQ(session.data().title, std::string("table"));
   IM_CHECK_EQ(session.data().labels.back(), std::string("jar"));
   IM_CHECK_EQ(session.choice().variant, std::string("deltanet"));
   const std::string before = session.to_json();
-  application->drop({folder / "bad.csv"});
+  program().drop({folder / "bad.csv"});
   settle(context);
   IM_CHECK(session.message().find("bad.csv: line 2, column \"v0\"") != std::string::npos);
   IM_CHECK_EQ(session.to_json(), before);
 
   const std::filesystem::path layer = folder / "layer 3";
-  application->drop({layer / "q.npy", layer / "k.npy", layer / "v.npy"});  // all that a person marked
+  program().drop({layer / "q.npy", layer / "k.npy", layer / "v.npy"});  // all that a person marked
   settle(context);
   IM_CHECK(session.message().empty());
   IM_CHECK_EQ(session.data().title, std::string("layer 3"));
   IM_CHECK_EQ(session.data().tokens, 3);
-  application->drop({layer / "q.npy", folder / "table.csv"});
+  program().drop({layer / "q.npy", folder / "table.csv"});
   IM_CHECK(session.message().find("2 files") != std::string::npos);
-  application->drop({folder / "table.csv"});
+  program().drop({folder / "table.csv"});
   settle(context);
-  application->drop({layer});
+  program().drop({layer});
   settle(context);
   IM_CHECK_EQ(session.data().title, std::string("layer 3"));
 
-  open_by_keyboard(context, (folder / "table.csv").string());
-  IM_CHECK(!application->show_open);
+  open_by_keyboard(context, folder / "table.csv");
+  IM_CHECK(!program().show_open);
   IM_CHECK_EQ(session.data().title, std::string("table"));
   open_by_keyboard(context, layer.string());
-  IM_CHECK(!application->show_open);
+  IM_CHECK(!program().show_open);
   IM_CHECK_EQ(session.data().title, std::string("layer 3"));
-  std::filesystem::remove_all(folder);
 }
 
-void goes_from_event_to_event(ImGuiTestContext* context) {
-  Session& session = start(context);
+PROGRAM_TEST("goes from event to event") {
+  Session& session = start_program(context);
   session.go_to_token(0);
   press(context, ImGuiKey_J);
   const Index first = session.token();
   IM_CHECK_GT(first, 0);
-  IM_CHECK(application->notice.starts_with(fmt::format("Word {} “", first)));
+  IM_CHECK(program().notice.starts_with(fmt::format("Word {} “", first)));
   click(context, "//Timeline/**/to the next event");
   IM_CHECK_GT(session.token(), first);
   press(context, ImGuiMod_Shift | ImGuiKey_J);
@@ -363,42 +315,39 @@ void goes_from_event_to_event(ImGuiTestContext* context) {
   session.go_to_token(session.data().tokens - 1);
   press(context, ImGuiKey_J);
   IM_CHECK_EQ(session.token(), session.data().tokens - 1);
-  IM_CHECK(application->refusal.starts_with("No event after word"));
+  IM_CHECK(program().refusal.starts_with("No event after word"));
 }
 
-void saves_a_place(ImGuiTestContext* context) {
-  Session& session = start(context);
+PROGRAM_TEST("saves a place and comes back to it") {
+  Session& session = start_program(context);
   context->KeyPress(ImGuiKey_2);
   press(context, ImGuiKey_P);
   session.go_to_token(19);
   const std::string place = session.to_json();
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "palimpsest gui";
-  std::filesystem::create_directories(folder);
-  const std::string file = (folder / "a place.json").string();
+  const OwnFolder folder;
+  const std::string file = folder / "a place.json";
   press(context, ImGuiMod_Ctrl | ImGuiKey_S);
-  context->KeyCharsReplaceEnter((folder / "nowhere" / "a place").string().c_str());  // no such folder
+  context->KeyCharsReplaceEnter((folder / "nowhere/a place").c_str());  // no such folder
   context->Yield(2);
-  IM_CHECK(application->show_save);
-  context->KeyCharsReplaceEnter((folder / "a place.txt").string().c_str());  // could not be opened again
+  IM_CHECK(program().show_save);
+  context->KeyCharsReplaceEnter((folder / "a place.txt").c_str());  // could not be opened again
   context->Yield(2);
-  IM_CHECK(application->show_save);
-  IM_CHECK(application->notice.empty());
-  IM_CHECK(std::filesystem::is_empty(folder));
-  context->KeyCharsReplaceEnter((folder / "a place").string().c_str());
+  IM_CHECK(program().show_save);
+  IM_CHECK(program().notice.empty());
+  IM_CHECK(std::filesystem::is_empty(folder / ""));
+  context->KeyCharsReplaceEnter((folder / "a place").c_str());
   context->Yield(3);
-  IM_CHECK(!application->show_save);
-  IM_CHECK_EQ(application->notice, "This place is saved in " + file);
+  IM_CHECK(!program().show_save);
+  IM_CHECK_EQ(program().notice, "This place is saved in " + file);
   context->KeyPress(ImGuiKey_V);
   press(context, ImGuiKey_Home);
   IM_CHECK_NE(session.to_json(), place);
   open_by_keyboard(context, file);
-  settle(context);
   IM_CHECK_EQ(session.to_json(), place);
-  std::filesystem::remove_all(folder);
 }
 
-void takes_changes_back(ImGuiTestContext* context) {
-  Session& session = start(context);
+PROGRAM_TEST("takes changes back and makes them again") {
+  Session& session = start_program(context);
   const SessionState first = session.state();
   press(context, ImGuiKey_V);
   const std::string next = session.choice().variant;
@@ -426,15 +375,15 @@ void takes_changes_back(ImGuiTestContext* context) {
   press(context, ImGuiMod_Ctrl | ImGuiKey_2);  // where and how one looks is nothing to take back
   press(context, ImGuiMod_Ctrl | ImGuiKey_Z);
   IM_CHECK(same_but_place(session.state(), first));
-  IM_CHECK(application->view.theme == Theme::light);
+  IM_CHECK(program().view.theme == Theme::light);
   IM_CHECK_EQ(session.state().workspace, std::string("learn"));
   context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Y);
   press(context, ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Z);
   IM_CHECK(same_but_place(session.state(), last));
 }
 
-void copies_a_place(ImGuiTestContext* context) {
-  Session& session = start(context);
+PROGRAM_TEST("copies a place and goes to it") {
+  Session& session = start_program(context);
   context->KeyPress(ImGuiKey_2);
   session.go_to_token(19);
   const std::string place = session.to_json();
@@ -450,15 +399,15 @@ void copies_a_place(ImGuiTestContext* context) {
   IM_CHECK_EQ(session.to_json(), place);
 }
 
-void picks_data_and_heads(ImGuiTestContext* context) {
-  Session& session = start(context);
+PROGRAM_TEST("picks data and heads") {
+  Session& session = start_program(context);
   press(context, ImGuiKey_H);
   IM_CHECK_EQ(session.choice().head, 1);
   context->ItemClick("//Top bar/###data");
   context->Yield(3);
   // Rows out of sight are no items: the list is scrolled until this one is seen.
   const char* const row = "all data/entries/capture:kda_overwrite_l1";
-  context->MouseMoveToPos(testing::middle_of(testing::place_of("all data/entries")));
+  context->MouseMoveToPos(middle_of(place_of("all data/entries")));
   for (int i = 0; i < 200 && !parts().find(row)->is_whole(); ++i) {
     const Part& part = *parts().find(row);
     context->MouseWheelY(part.where.minimum.y < part.seen.minimum.y ? 1.0F : -1.0F);
@@ -477,18 +426,15 @@ void picks_data_and_heads(ImGuiTestContext* context) {
   IM_CHECK(session.computed()->agree);
 }
 
-void shows_and_hides_help(ImGuiTestContext* context) {
-  start(context);
+PROGRAM_TEST("shows and hides the keys, and keeps them for the list that is open") {
+  Session& session = start_program(context);
   press(context, ImGuiMod_Shift | ImGuiKey_Slash);
-  IM_CHECK(application->show_keys);
+  IM_CHECK(program().show_keys);
   press(context, ImGuiKey_Escape);
-  IM_CHECK(!application->show_keys);
+  IM_CHECK(!program().show_keys);
   press(context, ImGuiKey_L);
-  IM_CHECK(application->view.theme == style::Theme::light);
-}
+  IM_CHECK(program().view.theme == Theme::light);
 
-void keeps_keys_for_the_list(ImGuiTestContext* context) {
-  Session& session = start(context);
   const auto is_open = [] { return ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup); };
   const auto opened_and_closed = [&] {
     context->Yield(3);
@@ -506,35 +452,9 @@ void keeps_keys_for_the_list(ImGuiTestContext* context) {
   IM_CHECK(!(session.cursor() == Cursor{}));
 }
 
-void points_at_a_cell(ImGuiTestContext* context) {
-  Session& session = start(context);
-  session.go_to_token(19);
-  settle(context);
-  const ImGuiTestItemInfo stage = context->WindowInfo("//Stage");
-  const ImRect area = stage.RectFull;
-  bool found = false;  // somewhere in the upper half lies a picture
-  for (float y = 0.3F; y < 0.6F && !found; y += 0.06F) {
-    for (float x = 0.1F; x < 0.9F && !found; x += 0.06F) {
-      context->MouseMoveToPos({area.Min.x + area.GetWidth() * x, area.Min.y + area.GetHeight() * y});
-      context->Yield(2);
-      found = application->focus() && !application->focus_is_usual();
-    }
-  }
-  IM_CHECK(found);
-  const CellFocus focus = *application->focus();
-  const Matrix<double>& values = session.sight().record->at(focus.tensor);
-  IM_CHECK_LT(focus.row, values.rows());
-  IM_CHECK_LT(focus.column, values.cols());
-  context->MouseClick();
-  context->Yield(2);
-  IM_CHECK(application->pinned == focus);
-  context->KeyPress(ImGuiKey_Escape);
-  IM_CHECK(!application->pinned.has_value());
-}
-
 /// A click on a step's tile goes there.
-void goes_to_a_step_by_its_tile(ImGuiTestContext* context) {
-  Session& session = start(context);
+PROGRAM_TEST("goes to a step by its tile") {
+  Session& session = start_program(context);
   session.go_to_token(19);
   settle(context);
   context->ItemClick("//Stage/**/tile\\/2");
@@ -546,13 +466,12 @@ void goes_to_a_step_by_its_tile(ImGuiTestContext* context) {
 }
 
 /// TTT-MLP has more lines than fit: a click on how many are below goes on to the next of them.
-void goes_to_lines_out_of_sight(ImGuiTestContext* context) {
-  Session& session = start(context);
-  session.choose([](Choice& choice) {
+PROGRAM_TEST("goes to lines that are out of sight") {
+  Session& session = start_program(context);
+  choose(context, [](Choice& choice) {
     choice.variant = "ttt_mlp";
     choice.form = Form::chunkwise;
   });
-  settle(context);
   context->ItemClick("//Stage/**/more\\/below");
   const Cursor below = session.cursor();
   IM_CHECK_EQ(below.block, 0);
@@ -562,81 +481,6 @@ void goes_to_lines_out_of_sight(ImGuiTestContext* context) {
   IM_CHECK_LT(session.cursor().operation, below.operation);
 }
 
-/// The smallest sequences and every other capture: drawn in every form without trouble.
-void draws_anything(ImGuiTestContext* context) {
-  Session& session = start(context);
-  for (const char* id : {"preset:random?T=1&K=1&V=1&seed=1", "preset:random?T=2&K=3&V=5&seed=1"}) {
-    IM_CHECK(session.open(make_preset(id)));
-    session.wait();
-    for (const Variant& variant : variants()) {
-      for (const Form form : all_forms) {
-        Choice choice = session.choice();
-        choice.variant = variant.id;
-        choice.form = form;
-        session.choose(std::move(choice));
-        session.wait();
-        IM_CHECK_SILENT(session.message().empty());
-        session.step(Session::Grain::end, 1);
-        context->Yield();
-      }
-    }
-  }
-}
-
 }  // namespace
-
-ImGuiTest* add_program_test(ImGuiTestEngine* engine, const char* name, void (*test)(ImGuiTestContext*)) {
-  return add(engine, name, test);
-}
-
-Session& start_program(ImGuiTestContext* context, Devices devices) { return start(context, devices); }
-
-Application& program() { return *application; }
-
-void settle(ImGuiTestContext* context) {
-  context->Yield(2);
-  application->session.wait();
-  context->Yield(2);
-}
-
-void settle_questions(ImGuiTestContext* context) {
-  settle(context);
-  application->session.questions().wait();
-  settle(context);
-}
-
-void press(ImGuiTestContext* context, int key) {
-  context->KeyPress(key);
-  settle(context);
-}
-
-void click(ImGuiTestContext* context, const char* item) {
-  context->ItemClick(item);
-  settle(context);
-}
-
-void register_application_tests(ImGuiTestEngine* engine) {
-  add(engine, "starts with a capture, paused at the first word that matters", starts);
-  add(engine, "steps both ways", steps);
-  add(engine, "plays and stops", plays);
-  add(engine, "repeats a range of words until that is taken back", repeats_a_range);
-  add(engine, "drags the timeline", drags_the_timeline);
-  add(engine, "changes the variant", changes_the_variant);
-  add(engine, "changes form and chunk size", changes_form_and_chunk_size);
-  add(engine, "walks through every operation", walks_every_operation);
-  add(engine, "opens bad and good files", opens_files);
-  add(engine, "opens other kinds of files", opens_other_kinds_of_files);
-  add(engine, "goes from event to event", goes_from_event_to_event);
-  add(engine, "saves a place and comes back to it", saves_a_place);
-  add(engine, "takes changes back and makes them again", takes_changes_back);
-  add(engine, "copies a place and goes to it", copies_a_place);
-  add(engine, "picks data and heads", picks_data_and_heads);
-  add(engine, "shows and hides the keys", shows_and_hides_help);
-  add(engine, "keeps the keys for the list that is open", keeps_keys_for_the_list);
-  add(engine, "explains the cell under the pointer", points_at_a_cell);
-  add(engine, "goes to lines that are out of sight", goes_to_lines_out_of_sight);
-  add(engine, "goes to a step by its tile", goes_to_a_step_by_its_tile);
-  add(engine, "draws the smallest sequences", draws_anything);
-}
 
 }  // namespace palimpsest

@@ -10,21 +10,14 @@ namespace palimpsest {
 
 namespace {
 
-Session& enter_attend(ImGuiTestContext* context) {
-  Session& session = start_program(context);
-  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_3);
-  context->Yield(2);
-  session.go_to_token(63);
-  settle_questions(context);
-  return session;
-}
+Session& enter_attend(ImGuiTestContext* context) { return start_in(context, ImGuiKey_3, 63); }
 
 std::vector<std::string> words_of(const std::string& text) {
   std::istringstream stream(text);
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-void reads_a_row(ImGuiTestContext* context) {
+PROGRAM_TEST("a click in Attend looks at a row") {
   Session& session = enter_attend(context);
   IM_CHECK_STR_EQ(program().workspace().id, "attend");
   IM_CHECK(parts().find("attend/softmax/area") != nullptr);
@@ -34,7 +27,7 @@ void reads_a_row(ImGuiTestContext* context) {
     return word.find_first_not_of("-0123456789") == std::string::npos;
   });
   IM_CHECK_EQ(numbers, 9 * 9);  // every cell has its number
-  const Rectangle square = testing::place_of("attend/rule/area");
+  const Rectangle square = place_of("attend/rule/area");
   const float unit = (square.maximum.x - square.minimum.x) / static_cast<float>(session.data().tokens);
   context->MouseMoveToPos({square.minimum.x + 6.5F * unit, square.minimum.y + 80.5F * unit});
   context->MouseClick(0);
@@ -42,14 +35,13 @@ void reads_a_row(ImGuiTestContext* context) {
   IM_CHECK_EQ(session.token(), 80);
 }
 
-void zooms_into_the_weights(ImGuiTestContext* context) {
+PROGRAM_TEST("Attend zooms to single cells and back") {
   Session& session = enter_attend(context);
   const Index tokens = session.data().tokens;
-  const Rectangle square = testing::place_of("attend/rule/area");
+  const Rectangle square = place_of("attend/rule/area");
   const auto block = [&] { return attended_block(session); };
   IM_CHECK_EQ(block().count, tokens);
-  context->MouseMoveToPos(
-      {(square.minimum.x + square.maximum.x) / 2, (square.minimum.y + square.maximum.y) / 2});
+  context->MouseMoveToPos(middle_of(square));
   context->MouseWheelY(1);
   context->Yield(3);
   IM_CHECK_EQ(block().count, (tokens + 1) / 2);
@@ -63,7 +55,7 @@ void zooms_into_the_weights(ImGuiTestContext* context) {
   IM_CHECK_EQ(block().first_row, 0);
 }
 
-void switches_what_is_shown(ImGuiTestContext* context) {
+PROGRAM_TEST("Attend switches what is shown") {
   Session& session = enter_attend(context);
   context->ItemClick("//Who is read?/**/weights");
   context->Yield(2);
@@ -80,22 +72,6 @@ void switches_what_is_shown(ImGuiTestContext* context) {
   IM_CHECK(program().undrawn().empty());
 }
 
-void says_why_there_are_no_weights(ImGuiTestContext* context) {
-  Session& session = enter_attend(context);
-  session.choose([](Choice& choice) { choice.variant = "ttt_mlp"; });
-  settle_questions(context);
-  IM_CHECK(parts().find("attend/no rule/reason") != nullptr);
-  IM_CHECK(parts().find("attend/rule/area") == nullptr);
-  IM_CHECK(parts().find("attend/softmax/area") != nullptr);
-}
-
 }  // namespace
-
-void register_attend_tests(ImGuiTestEngine* engine) {
-  add_program_test(engine, "a click in Attend looks at a row", reads_a_row);
-  add_program_test(engine, "Attend zooms to single cells and back", zooms_into_the_weights);
-  add_program_test(engine, "Attend switches what is shown", switches_what_is_shown);
-  add_program_test(engine, "Attend says why a rule has no weights", says_why_there_are_no_weights);
-}
 
 }  // namespace palimpsest

@@ -1,7 +1,3 @@
-#include <fmt/format.h>
-
-#include <imgui_internal.h>  // the popup that is open
-
 #include "app/session/compared_sides.h"
 #include "app/views/compare.h"
 #include "tests/gui/tests.h"
@@ -19,30 +15,20 @@ std::size_t columns() {
   return count;
 }
 
-Session& enter_compare(ImGuiTestContext* context) {
-  Session& session = start_program(context);
-  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_4);
-  context->Yield(2);
-  session.go_to_token(42);
-  settle_questions(context);
-  return session;
-}
+Session& enter_compare(ImGuiTestContext* context) { return start_in(context, ImGuiKey_4, 42); }
 
-void opens_with_four_sides(ImGuiTestContext* context) {
+PROGRAM_TEST("Compare opens with four sides, and the rail's handle is dragged and moved by keys") {
   Session& session = enter_compare(context);
   IM_CHECK_STR_EQ(program().workspace().id, "compare");
   IM_CHECK_EQ(columns(), std::size_t{4});
   for (const ComparedSide& side : compared(program()).sides) IM_CHECK(side.moment != nullptr);
   IM_CHECK_EQ(session.state().sides.size(), std::size_t{1});  // looking changes nothing
   IM_CHECK(!session.can_undo());
-}
 
-void drags_the_handle(ImGuiTestContext* context) {
-  Session& session = enter_compare(context);
-  const ImVec2 handle = testing::middle_of(testing::place_of("compare/rail/track/mark/handle"));
+  const ImVec2 handle = middle_of(place_of("compare/rail/track/mark/handle"));
   std::vector<ImVec2> stops;
   for (int i = 0; i < 9; ++i)
-    stops.push_back(testing::middle_of(testing::place_of(fmt::format("compare/rail/track/mark/stop {}", i))));
+    stops.push_back(middle_of(place_of(fmt::format("compare/rail/track/mark/stop {}", i))));
   const float half = (stops[3].x + stops[4].x) / 2;
   context->MouseMoveToPos(handle);
   context->MouseDown(0);
@@ -65,7 +51,7 @@ void drags_the_handle(ImGuiTestContext* context) {
   IM_CHECK_STR_EQ(session.computed()->variant->id.c_str(), "gated_deltanet");
 }
 
-void changes_the_sides(ImGuiTestContext* context) {
+PROGRAM_TEST("sides are added, taken out and made the reference") {
   Session& session = enter_compare(context);
   context->KeyPress(ImGuiKey_A);  // four are shown: there is no room for another
   context->Yield(2);
@@ -100,7 +86,7 @@ void choose_in_menu(ImGuiTestContext* context, const char* line) {
   context->Yield(2);
 }
 
-void chooses_another_way_to_compute_a_side(ImGuiTestContext* context) {
+PROGRAM_TEST("a side is computed in another form and precision") {
   Session& session = enter_compare(context);
   choose_in_menu(context, "**/f32");
   IM_CHECK(session.state().sides[1].precision == Precision::f32);
@@ -114,13 +100,5 @@ void chooses_another_way_to_compute_a_side(ImGuiTestContext* context) {
 }
 
 }  // namespace
-
-void register_compare_tests(ImGuiTestEngine* engine) {
-  add_program_test(engine, "Compare opens with four sides", opens_with_four_sides);
-  add_program_test(engine, "the rail's handle is dragged and moved by keys", drags_the_handle);
-  add_program_test(engine, "a side is computed in another form and precision",
-                   chooses_another_way_to_compute_a_side);
-  add_program_test(engine, "sides are added, taken out and made the reference", changes_the_sides);
-}
 
 }  // namespace palimpsest

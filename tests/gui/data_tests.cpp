@@ -1,6 +1,3 @@
-#include "app/session/paths.h"
-#include "app/session/presets.h"
-#include "app/studio/command.h"
 #include "tests/gui/tests.h"
 
 // The page of all data: found by words, looked at, opened, its numbers typed over.
@@ -17,7 +14,7 @@ void open_page(ImGuiTestContext* context) {
   settle(context);
 }
 
-void finds_data_by_words(ImGuiTestContext* context) {
+PROGRAM_TEST("finds data by their words") {
   Session& session = start_program(context);
   open_page(context);
   IM_CHECK(program().show_data);
@@ -40,19 +37,19 @@ void finds_data_by_words(ImGuiTestContext* context) {
   IM_CHECK_EQ(session.data().id, std::string("capture:kda_prose_l1"));
 }
 
-void opens_at_the_present_entry(ImGuiTestContext* context) {
+PROGRAM_TEST("opens the list at the present entry") {
   Session& session = start_program(context);
   session.open_named("capture:kda_recall_l1");  // the last of a long list
   settle(context);
   open_page(context);
   const ImGuiTestItemInfo row = context->ItemInfo("//All data/**/capture:kda_recall_l1");
   IM_CHECK_NE(row.ID, 0u);
-  const Rectangle list = testing::place_of("all data/entries");
+  const Rectangle list = place_of("all data/entries");
   IM_CHECK(ImRect(list.minimum, list.maximum).Contains(row.RectFull.GetCenter()));
   context->KeyPress(ImGuiKey_Escape);
 }
 
-void follows_a_link_and_opens_a_head(ImGuiTestContext* context) {
+PROGRAM_TEST("follows a link and opens a head") {
   Session& session = start_program(context);
   open_page(context);
   click(context, "//All data/**/retnet_overwrite_l2");                                 // in what to look at
@@ -68,19 +65,15 @@ void follows_a_link_and_opens_a_head(ImGuiTestContext* context) {
   IM_CHECK(session.message().empty());
 }
 
-void makes_a_preset_of_ones_own(ImGuiTestContext* context) {
+PROGRAM_TEST("makes a preset of one's own sizes") {
   Session& session = start_program(context);
   open_page(context);
   context->KeyChars("preset correlated");
   settle(context);
   click(context, "//All data/**/another seed");
-  const ImGuiTestItemInfo slider = context->ItemInfo("//All data/**/cosine between any two keys");
-  const ImRect area = slider.RectFull;
-  context->MouseMoveToPos({area.Min.x + area.GetWidth() * 0.75F, area.Max.y - 8});
-  context->MouseDown();
-  context->MouseMoveToPos({area.Min.x + area.GetWidth() * 0.31F, area.Max.y - 8});
-  context->MouseUp();
-  settle(context);
+  const ImRect area = context->ItemInfo("//All data/**/cosine between any two keys").RectFull;
+  drag(context, {area.Min.x + area.GetWidth() * 0.75F, area.Max.y - 8},
+       {area.Min.x + area.GetWidth() * 0.31F, area.Max.y - 8});
   click(context, open_button);
   IM_CHECK(session.data().id.starts_with("preset:correlated?"));
   const PresetSize size = preset_size(session.data().id);
@@ -96,7 +89,7 @@ void type_cell(ImGuiTestContext* context, const char* cell, const char* number) 
   settle(context);
 }
 
-void types_numbers(ImGuiTestContext* context) {
+PROGRAM_TEST("takes typed numbers") {
   Session& session = start_program(context);
   session.open_named("preset:one_fact");
   settle(context);
@@ -127,7 +120,7 @@ void types_numbers(ImGuiTestContext* context) {
   IM_CHECK_EQ(session.state().edits.size(), 1u);
 }
 
-void remembers_own_files(ImGuiTestContext* context) {
+PROGRAM_TEST("remembers own files") {
   Session& session = start_program(context);
   const std::string file = asset("captures/gla_recall_l1.npz").string();
   program().drop({file});
@@ -152,14 +145,5 @@ void remembers_own_files(ImGuiTestContext* context) {
 }
 
 }  // namespace
-
-void register_data_tests(ImGuiTestEngine* engine) {
-  add_program_test(engine, "finds data by their words", finds_data_by_words);
-  add_program_test(engine, "opens the list at the present entry", opens_at_the_present_entry);
-  add_program_test(engine, "follows a link and opens a head", follows_a_link_and_opens_a_head);
-  add_program_test(engine, "makes a preset of one's own sizes", makes_a_preset_of_ones_own);
-  add_program_test(engine, "takes typed numbers", types_numbers);
-  add_program_test(engine, "remembers own files", remembers_own_files);
-}
 
 }  // namespace palimpsest

@@ -10,18 +10,18 @@ namespace palimpsest {
 namespace {
 
 /// The program on a machine that has another device: one that outlives every program.
-testing::OtherDevice& other_device() {
-  static testing::OtherDevice device;
+OtherDevice& other_device() {
+  static OtherDevice device;
   return device;
 }
 
 Session& start_with_device(ImGuiTestContext* context) {
-  testing::DeviceTrouble& trouble = other_device().trouble;
+  DeviceTrouble& trouble = other_device().trouble;
   trouble.is_absent = trouble.is_lost = trouble.lacks_parallel = trouble.is_wrong = false;
   return start_program(context, other_device().beside_cpu());
 }
 
-void computes_on_the_device(ImGuiTestContext* context) {
+PROGRAM_TEST("a device is chosen beside the precision, stepped through and taken back") {
   Session& session = start_with_device(context);
   click(context, "//Forms/**/cuda");
   IM_CHECK_STR_EQ(session.choice().device.c_str(), "cuda");
@@ -33,22 +33,12 @@ void computes_on_the_device(ImGuiTestContext* context) {
   IM_CHECK(session.sight().trace == session.computed()->trace(Form::recurrent));
   press(context, ImGuiMod_Ctrl | ImGuiKey_Z);
   IM_CHECK_STR_EQ(session.choice().device.c_str(), "cpu");
-}
-
-void cannot_choose_what_is_not_there(ImGuiTestContext* context) {
-  Session& session = start_with_device(context);
-  other_device().trouble.is_absent = true;
+  other_device().trouble.is_absent = true;  // then it cannot be chosen
   context->Yield(2);
-  const ImGuiTestItemInfo info = context->ItemInfo("//Forms/**/cuda");
-  IM_CHECK((info.ItemFlags & ImGuiItemFlags_Disabled) != 0);
-  perform(find_command(program(), "device.cuda"), program());
-  settle(context);
-  IM_CHECK_STR_EQ(session.choice().device.c_str(), "cpu");
-  IM_CHECK(program().refusal.find("there is no driver") != std::string::npos);
-  IM_CHECK(!session.can_undo());
+  IM_CHECK((context->ItemInfo("//Forms/**/cuda").ItemFlags & ImGuiItemFlags_Disabled) != 0);
 }
 
-void goes_on_where_the_device_is_lost(ImGuiTestContext* context) {
+PROGRAM_TEST("a device that is lost leaves the CPU at the same place") {
   Session& session = start_with_device(context);
   click(context, "//Forms/**/cuda");
   session.go_to_token(9);
@@ -63,7 +53,7 @@ void goes_on_where_the_device_is_lost(ImGuiTestContext* context) {
   IM_CHECK(session.left_device().empty());
 }
 
-void sees_where_a_wrong_kernel_departs(ImGuiTestContext* context) {
+PROGRAM_TEST("a wrong kernel of a device is seen where it departs") {
   Session& session = start_with_device(context);
   press(context, ImGuiKey_2);
   other_device().trouble.is_wrong = true;
@@ -72,25 +62,13 @@ void sees_where_a_wrong_kernel_departs(ImGuiTestContext* context) {
   IM_CHECK(!session.computed()->agree);
   press(context, ImGuiMod_Ctrl | ImGuiKey_5);
   settle_questions(context);
-  IM_CHECK_EQ(testing::flagged_token(), testing::wrong_row);
-  IM_CHECK_EQ(testing::wrong_pictures("solve").size(), std::size_t{3});
-  IM_CHECK(testing::words_at("prove/where/headline").starts_with("on cuda: chunkwise, chunk 0"));
+  IM_CHECK(words_at("prove/where/headline").starts_with("on cuda: chunkwise, chunk 0"));
   click(context, "//Where do they part?/**/to the Stage  →");
   IM_CHECK_STR_EQ(program().workspace().id, "step");
-  IM_CHECK_EQ(session.token(), testing::wrong_row);
+  IM_CHECK_EQ(session.token(), wrong_row);
   IM_CHECK_STR_EQ(session.trace()->operation(session.cursor()).id.c_str(), "solve");
 }
 
 }  // namespace
-
-void register_device_tests(ImGuiTestEngine* engine) {
-  add_program_test(engine, "a device is chosen beside the precision, stepped through and taken back",
-                   computes_on_the_device);
-  add_program_test(engine, "a device that is not there cannot be chosen", cannot_choose_what_is_not_there);
-  add_program_test(engine, "a device that is lost leaves the CPU at the same place",
-                   goes_on_where_the_device_is_lost);
-  add_program_test(engine, "a wrong kernel of a device is seen where it departs",
-                   sees_where_a_wrong_kernel_departs);
-}
 
 }  // namespace palimpsest

@@ -1,12 +1,3 @@
-#define GLFW_INCLUDE_NONE
-#include <GLFW/glfw3.h>
-#include <imgui_internal.h>
-
-#include <functional>
-#include <optional>
-#include <utility>
-
-#include "app/studio/command.h"
 #include "tests/gui/tests.h"
 
 // Where the panels lie: as designed at every size, until somebody moves one.
@@ -14,23 +5,6 @@
 namespace palimpsest {
 
 namespace {
-
-std::optional<std::pair<int, int>> wanted_size;  // of the window; GLFW belongs to the main thread
-
-std::function<void(ImGuiTestContext*)> draw_program;
-
-void draw_resized(ImGuiTestContext* context) {
-  if (const auto size = std::exchange(wanted_size, std::nullopt))
-    glfwSetWindowSize(glfwGetCurrentContext(), size->first, size->second);
-  draw_program(context);
-}
-
-void resize(ImGuiTestContext* context, int width, int height) {
-  wanted_size = {width, height};
-  for (int frame = 0; frame < 300 && static_cast<int>(ImGui::GetIO().DisplaySize.x) != width; ++frame)
-    context->Yield();
-  context->Yield(4);
-}
 
 ImRect place(const char* title) {
   const ImGuiWindow* window = ImGui::FindWindowByName(title);
@@ -43,7 +17,7 @@ bool are_equal(const ImRect& a, const ImRect& b) {
 
 bool is_own() { return program().panel_layout().is_own(program().workspace()); }
 
-void lays_out_as_designed(ImGuiTestContext* context) {
+PROGRAM_TEST("lays the panels out as designed at every size") {
   start_program(context);
   const ImRect data = place("Data");
   const ImRect stage = place("Stage");
@@ -61,7 +35,7 @@ void lays_out_as_designed(ImGuiTestContext* context) {
   IM_CHECK(are_equal(place("Stage"), stage));
 }
 
-void keeps_what_was_docked(ImGuiTestContext* context) {
+PROGRAM_TEST("keeps a panel where it was docked") {
   start_program(context);
   const ImRect data = place("Data");
   const ImRect equation = place("Equation");
@@ -93,14 +67,10 @@ void keeps_what_was_docked(ImGuiTestContext* context) {
   IM_CHECK_NE(program().refusal, std::string());
 }
 
-void keeps_a_separator(ImGuiTestContext* context) {
+PROGRAM_TEST("keeps a separator where it was dragged") {
   start_program(context);
   const ImRect equation = place("Equation");
-  context->MouseMoveToPos({equation.Max.x + 1, equation.GetCenter().y});
-  context->MouseDown();
-  context->MouseMoveToPos({equation.Max.x + 101, equation.GetCenter().y});
-  context->MouseUp();
-  context->Yield(2);
+  drag(context, {equation.Max.x + 1, equation.GetCenter().y}, {equation.Max.x + 101, equation.GetCenter().y});
   IM_CHECK(is_own());
   const float width = place("Equation").GetWidth();
   IM_CHECK_GT(width, equation.GetWidth() + 50);
@@ -114,16 +84,5 @@ void keeps_a_separator(ImGuiTestContext* context) {
 }
 
 }  // namespace
-
-void register_layout_tests(ImGuiTestEngine* engine) {
-  const auto add = [&](const char* name, void (*test)(ImGuiTestContext*)) {
-    ImGuiTest* made = add_program_test(engine, name, test);
-    draw_program = made->GuiFunc;
-    made->GuiFunc = draw_resized;
-  };
-  add("lays the panels out as designed at every size", lays_out_as_designed);
-  add("keeps a panel where it was docked", keeps_what_was_docked);
-  add("keeps a separator where it was dragged", keeps_a_separator);
-}
 
 }  // namespace palimpsest

@@ -1,8 +1,3 @@
-#include <imgui_internal.h>  // to see tooltips
-#include <filesystem>
-#include <fstream>
-
-#include "app/studio/command.h"
 #include "tests/gui/tests.h"
 
 // What a lecturer needs: presenting, pinned places, files that are completed.
@@ -10,25 +5,6 @@
 namespace palimpsest {
 
 namespace {
-
-namespace fs = std::filesystem;
-
-/// A folder that is gone at the end.
-class Folder {
- public:
-  Folder() : path_(fs::temp_directory_path() / "palimpsest lecture") {
-    fs::remove_all(path_);
-    fs::create_directories(path_);
-  }
-  ~Folder() { fs::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  std::string operator/(const char* name) const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
-};
 
 int key(const char* command) { return find_command(program(), command).key; }
 
@@ -54,7 +30,7 @@ ImRect settled_place(ImGuiTestContext* context, const char* window) {
   return place;
 }
 
-void presents(ImGuiTestContext* context) {
+PROGRAM_TEST("presents and comes back") {
   Session& session = start_program(context);
   const float letters = ImGui::GetFontSize();
   const ImRect before = settled_place(context, "//Stage");
@@ -87,7 +63,7 @@ void presents(ImGuiTestContext* context) {
   IM_CHECK_EQ(program().refusal, "");  // there is nothing to let go of, and nothing to say
 }
 
-void walks_through_places(ImGuiTestContext* context) {
+PROGRAM_TEST("walks through pinned places") {
   Session& session = start_program(context);
   context->KeyPress(key("places.next"));
   IM_CHECK_EQ(program().refusal, "next pinned place: no place is pinned yet");
@@ -110,8 +86,8 @@ void walks_through_places(ImGuiTestContext* context) {
   IM_CHECK(session.choice().form == Form::chunkwise);
 }
 
-void keeps_places_in_a_file(ImGuiTestContext* context) {
-  const Folder folder;
+PROGRAM_TEST("keeps pinned places in a file") {
+  const OwnFolder folder;
   Session& session = start_program(context);
   for (const Index token : {6, 42, 60}) {
     session.go_to_token(token);
@@ -135,14 +111,13 @@ void keeps_places_in_a_file(ImGuiTestContext* context) {
   IM_CHECK(program().places.all() == pinned);
   IM_CHECK_EQ(session.token(), 6);
 
-  std::ofstream(folder / "broken.json") << R"({"palimpsest_places": 1, "places": [{"name": "x"}]})";
-  program().open(folder / "broken.json");
+  program().open(folder.file("broken.json", R"({"palimpsest_places": 1, "places": [{"name": "x"}]})"));
   IM_CHECK(session.message().find("broken.json: place 1: \"state\" is missing") != std::string::npos);
   IM_CHECK(program().places.all() == pinned);
   session.clear_message();
 }
 
-void changes_the_size(ImGuiTestContext* context) {
+PROGRAM_TEST("changes the size of everything") {
   start_program(context);
   context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Equal);
   context->KeyPress(ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Equal);
@@ -153,34 +128,6 @@ void changes_the_size(ImGuiTestContext* context) {
   IM_CHECK_EQ(program().zoom, 1.0);
 }
 
-/// Whether something is said beside the pointer.
-bool says_something() {
-  const ImGuiContext& g = *ImGui::GetCurrentContext();
-  return std::ranges::any_of(g.Windows, [](const ImGuiWindow* window) {
-    return (window->Flags & ImGuiWindowFlags_Tooltip) != 0 && window->Active && !window->Hidden;
-  });
-}
-
-void tells_symbols(ImGuiTestContext* context) {
-  start_program(context);
-  const ImRect slider = context->ItemInfo("//Data/**/###scale_keys").RectFull;
-  context->MouseMoveToPos({slider.Min.x + 10, slider.Min.y + 12});  // k; the slider itself says nothing
-  context->SleepNoSkip(0.6F, 0.1F);
-  context->Yield(2);
-  IM_CHECK(says_something());
-  context->MouseMoveToPos(context->WindowInfo("//Timeline").RectFull.Min);
-  context->Yield(3);
-  IM_CHECK(!says_something());
-}
-
 }  // namespace
-
-void register_lecture_tests(ImGuiTestEngine* engine) {
-  add_program_test(engine, "presents and comes back", presents);
-  add_program_test(engine, "walks through pinned places", walks_through_places);
-  add_program_test(engine, "keeps pinned places in a file", keeps_places_in_a_file);
-  add_program_test(engine, "says what a symbol is", tells_symbols);
-  add_program_test(engine, "changes the size of everything", changes_the_size);
-}
 
 }  // namespace palimpsest

@@ -3,15 +3,16 @@
 // the same pictures come out where there is no display; `--soak MINUTES [SEED [stall]]` plays for so long and
 // fails when the memory of the process grows or a frame takes more than a second, as one does with `stall`.
 
-#include <fmt/format.h>
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
 #include <imgui_te_internal.h>
 
 #include <cstdio>
 #include <exception>
 #include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
+#include <utility>
 
 #include "app/window/offscreen.h"
 #include "app/window/window.h"
@@ -24,6 +25,19 @@ std::unique_ptr<Window> window;
 bool picture_wanted = false;
 bool is_seen = false;  // the present frame, with its pixels
 std::optional<Image> picture;
+std::unique_ptr<Application> application;
+std::optional<std::pair<int, int>> wanted_size;  // of the window; GLFW belongs to the main thread
+
+std::vector<ProgramTest>& program_tests() {
+  static std::vector<ProgramTest> all;
+  return all;
+}
+
+void draw_application(ImGuiTestContext*) {
+  if (const auto size = std::exchange(wanted_size, std::nullopt))
+    glfwSetWindowSize(glfwGetCurrentContext(), size->first, size->second);
+  if (application) application->draw(1);
+}
 
 void after_frame(ImGuiTestEngine* engine) {
   if (picture_wanted && is_seen) {
@@ -62,7 +76,11 @@ bool run(const char* filter) {
   io.ConfigFixedDeltaTime = 1.0F / 60;
   io.ConfigLogToTTY = true;
   io.ConfigVerboseLevel = ImGuiTestVerboseLevel_Warning;
-  for (const auto register_tests : gui_tests) register_tests(engine);
+  for (const ProgramTest& each : program_tests()) {
+    ImGuiTest* test = IM_REGISTER_TEST(engine, "application", each.name);
+    test->GuiFunc = draw_application;
+    test->TestFunc = each.perform;
+  }
   ImGuiTestEngine_Start(engine, ImGui::GetCurrentContext());
   window->set_after_frame([engine] { after_frame(engine); });
 
@@ -94,12 +112,85 @@ bool check_offscreen() {
 
 }  // namespace
 
-Window& test_window() { return *window; }
+ProgramTest::ProgramTest(const char* called, void (*test)(ImGuiTestContext*)) : name(called), perform(test) {
+  program_tests().push_back(*this);
+}
 
 Image take_picture(ImGuiTestContext* context) {
   picture_wanted = true;
   while (picture_wanted) context->Yield();
   return *picture;
+}
+
+Session& start_afresh(ImGuiTestContext* context, Devices devices) {
+  application.reset();
+  context->Yield(2);
+  // The test engine puts back the style that it found before the first test, which knows nothing of ours.
+  style::apply(Theme::light, 1);
+  style::apply(Theme::dark, 1);
+  auto fresh = std::make_unique<Application>(workspaces(), commands(), devices);
+  fresh->open_first_capture();
+  fresh->session.wait();
+  application = std::move(fresh);
+  context->Yield(4);
+  return application->session;
+}
+
+Session& start_program(ImGuiTestContext* context, Devices devices) {
+  Session& session = start_afresh(context, devices);
+  session.set_cursor({});
+  context->MouseTeleportToPos({1, 1});  // where the last test left it something might answer
+  return session;
+}
+
+Session& start_in(ImGuiTestContext* context, ImGuiKey workspace, Index token, Devices devices) {
+  Session& session = start_program(context, devices);
+  context->KeyPress(ImGuiMod_Ctrl | workspace);
+  context->Yield(2);
+  session.go_to_token(token);
+  settle_questions(context);
+  return session;
+}
+
+Application& program() { return *application; }
+
+void resize(ImGuiTestContext* context, int width, int height) {
+  wanted_size = {width, height};
+  for (int frame = 0; frame < 300 && static_cast<int>(ImGui::GetIO().DisplaySize.x) != width; ++frame)
+    context->Yield();
+  context->Yield(4);
+}
+
+void settle(ImGuiTestContext* context) {
+  context->Yield(2);
+  application->session.wait();
+  context->Yield(2);
+}
+
+void settle_questions(ImGuiTestContext* context) {
+  settle(context);
+  application->session.questions().wait();
+  settle(context);
+}
+
+void press(ImGuiTestContext* context, int key) {
+  context->KeyPress(key);
+  settle(context);
+}
+
+void click(ImGuiTestContext* context, const char* item) {
+  context->ItemClick(item);
+  settle(context);
+}
+
+void drag(ImGuiTestContext* context, ImVec2 from, ImVec2 to) {
+  context->MouseMoveToPos(from);
+  context->MouseDown(0);
+  context->Yield(2);
+  context->MouseMoveToPos(to);
+  context->Yield(2);
+  context->MouseUp(0);
+  settle(context);
 }
 
 }  // namespace palimpsest

@@ -1,6 +1,3 @@
-#include <filesystem>
-#include <fstream>
-
 #include "app/session/races.h"
 #include "app/views/measure.h"
 #include "tests/gui/tests.h"
@@ -17,19 +14,11 @@ constexpr std::string_view unmeasured = "measure/times/mark/not measured yet";
 constexpr std::string_view rings = "measure/times/mark/ring";
 
 /// What the pointer is told about the chart.
-std::string told() {
-  const Part* part = parts().find("measure/times/told");
-  return part ? part->words : std::string();
-}
+std::string told() { return words_at("measure/times/told"); }
 
 Session& enter_measure(ImGuiTestContext* context) {
-  Session& session = start_program(context, testing::paced_device().beside_cpu());
-  context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_6);
-  for (int i = 0; i < 4; ++i) {
-    settle(context);
-    session.questions().wait();
-  }
-  settle(context);
+  Session& session = start_in(context, ImGuiKey_6, 0, paced_device().beside_cpu());
+  for (int i = 0; i < 3; ++i) settle_questions(context);
   return session;
 }
 
@@ -38,29 +27,16 @@ std::vector<std::string> reports() { return parts().words("measure/side", "name"
 
 /// What is raced in a moment, but for the last length, which takes long.
 void wish_for_little(Session& session, Index last) {
-  SessionState next = session.state();
-  next.measure.wish.variants = {"linear"};
-  next.measure.wish.peer = false;
-  next.measure.wish.forms = {Form::recurrent, Form::chunkwise};
-  next.measure.wish.devices = {"cuda"};
-  next.measure.wish.lengths = {8, 16, last};
-  next.measure.wish.shape = {1, 8, 32, 32};
-  session.change(next);
+  session.change([&](SessionState& state) {
+    RaceWish& wish = state.measure.wish;
+    wish.variants = {"linear"};
+    wish.peer = false;
+    wish.forms = {Form::recurrent, Form::chunkwise};
+    wish.devices = {"cuda"};
+    wish.lengths = {8, 16, last};
+    wish.shape = {1, 8, 32, 32};
+  });
 }
-
-/// A report in a file of its own, which is removed at the end.
-class ReportFile {
- public:
-  ReportFile(const char* name, const std::string& text)
-      : path_(std::filesystem::temp_directory_path() / name) {
-    std::ofstream(path_) << text;
-  }
-  ~ReportFile() { std::filesystem::remove(path_); }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 RaceReport elsewhere() {
   RaceReport report;
@@ -77,24 +53,24 @@ RaceReport elsewhere() {
   return report;
 }
 
-void shows_what_ships(ImGuiTestContext* context) {
+PROGRAM_TEST("Measure shows the report that ships and the figures of a point") {
   Session& session = enter_measure(context);
   IM_CHECK_STR_EQ(program().workspace().id, "measure");
   IM_CHECK_GE(reports().size(), std::size_t{1});
-  IM_CHECK_GE(testing::places_below(leading_points).size(), std::size_t{6});
-  IM_CHECK(!testing::words_at("measure/headline").empty());
+  IM_CHECK_GE(places_below(leading_points).size(), std::size_t{6});
+  IM_CHECK(!words_at("measure/headline").empty());
   IM_CHECK(!parts().below("measure/times/strip").empty());
   IM_CHECK(parts().find(unmeasured) == nullptr);  // a report lacks nothing
   IM_CHECK_STR_EQ(parts().find("measure/controls/race")->words.c_str(),
                   "measure here");  // and is not gone on with
-  IM_CHECK(!testing::words_at("measure/question").ends_with("here?"));
+  IM_CHECK(!words_at("measure/question").ends_with("here?"));
   // A point under the pointer says its figures.
-  context->MouseMoveToPos(testing::middle_of(testing::places_below(leading_points)[2]));
+  context->MouseMoveToPos(middle_of(places_below(leading_points)[2]));
   context->Yield(3);
   IM_CHECK(told().find("middle half") != std::string::npos);
   // So does a ring, of two curves that are not the same.
   IM_CHECK(!parts().below(rings).empty());
-  context->MouseMoveToPos(testing::middle_of(testing::places_below(rings).back()));
+  context->MouseMoveToPos(middle_of(places_below(rings).back()));
   context->Yield(3);
   const std::vector<NamedCrossing>& crossings = measured(program()).figures->crossings;
   IM_CHECK(told().starts_with(crossings.back().sentence));
@@ -104,7 +80,7 @@ void shows_what_ships(ImGuiTestContext* context) {
   IM_CHECK(!session.can_undo());  // how one looks is no change
 }
 
-void races_until_it_is_cancelled(ImGuiTestContext* context) {
+PROGRAM_TEST("Measure races until it is cancelled, goes on and saves") {
   Session& session = enter_measure(context);
   wish_for_little(session, 1000);
   context->Yield(4);
@@ -125,7 +101,7 @@ void races_until_it_is_cancelled(ImGuiTestContext* context) {
   session.questions().wait();
   settle(context);
   IM_CHECK_EQ(points(), std::size_t{4});
-  IM_CHECK_EQ(testing::places_below(leading_points).size(), std::size_t{4});
+  IM_CHECK_EQ(places_below(leading_points).size(), std::size_t{4});
   IM_CHECK(parts().find(unmeasured) != nullptr);  // the rest is not measured yet
   IM_CHECK_EQ(races.left(session), 2);
   IM_CHECK_STR_EQ(parts().find("measure/controls/race")->words.c_str(), "go on");
@@ -145,13 +121,13 @@ void races_until_it_is_cancelled(ImGuiTestContext* context) {
   press(context, ImGuiKey_Escape);
 }
 
-void overlays_reports_and_refuses_broken_ones(ImGuiTestContext* context) {
+PROGRAM_TEST("Measure overlays reports and refuses broken ones") {
   Session& session = enter_measure(context);
   const std::size_t shipped = reports().size();
   wish_for_little(session, 24);
-  const ReportFile good("palimpsest-race-elsewhere.json", race_json(elsewhere()));
-  const ReportFile foreign("palimpsest-race-foreign.json", "{\"benchmarks\": []}");
-  program().drop({good.path()});
+  const OwnFolder folder;
+  const std::string foreign = folder.file("palimpsest-race-foreign.json", "{\"benchmarks\": []}");
+  program().drop({folder.file("palimpsest-race-elsewhere.json", race_json(elsewhere()))});
   const auto come = [&] {
     for (int i = 0; i < 3; ++i) {
       context->Yield(2);
@@ -162,8 +138,8 @@ void overlays_reports_and_refuses_broken_ones(ImGuiTestContext* context) {
   come();
   IM_CHECK_EQ(reports().size(), shipped + 1);
   IM_CHECK(reports().front().starts_with("Another One, 3 threads"));
-  IM_CHECK_EQ(testing::places_below(leading_points).size(), std::size_t{2});
-  program().drop({foreign.path()});
+  IM_CHECK_EQ(places_below(leading_points).size(), std::size_t{2});
+  program().drop({foreign});
   come();
   IM_CHECK(session.message().find("palimpsest-race-foreign.json") != std::string::npos);
   IM_CHECK(session.message().find("expected") != std::string::npos);
@@ -171,11 +147,11 @@ void overlays_reports_and_refuses_broken_ones(ImGuiTestContext* context) {
   // What is measured here leads; the other report is beside it, thin.
   session.clear_message();
   context->ItemClick("//Which is faster here?/**/###race");
-  program().drop({foreign.path()});  // a broken one beside what is measured: nothing is lost
+  program().drop({foreign});  // a broken one beside what is measured: nothing is lost
   for (int i = 0; i < 2000 && program().races.runs(); ++i) context->SleepNoSkip(0.02F, 0.02F);
   come();
   IM_CHECK(session.message().find("palimpsest-race-foreign.json") != std::string::npos);
-  IM_CHECK_EQ(testing::places_below(leading_points).size(), std::size_t{6});
+  IM_CHECK_EQ(places_below(leading_points).size(), std::size_t{6});
   IM_CHECK_EQ(std::ssize(parts().below("measure/times/point/others")), 2);
   session.clear_message();
   const SeenReport seen = program().races.seen()[1];
@@ -190,14 +166,5 @@ void overlays_reports_and_refuses_broken_ones(ImGuiTestContext* context) {
 }
 
 }  // namespace
-
-void register_measure_tests(ImGuiTestEngine* engine) {
-  add_program_test(engine, "Measure shows the report that ships and the figures of a point",
-                   shows_what_ships);
-  add_program_test(engine, "Measure races until it is cancelled, goes on and saves",
-                   races_until_it_is_cancelled);
-  add_program_test(engine, "Measure overlays reports and refuses broken ones",
-                   overlays_reports_and_refuses_broken_ones);
-}
 
 }  // namespace palimpsest

@@ -1,4 +1,3 @@
-#include "app/studio/command.h"
 #include "tests/gui/tests.h"
 
 // Commands by their keys and by their words, in the real window.
@@ -14,7 +13,7 @@ void open_palette(ImGuiTestContext* context, const char* typed) {
   context->Yield(2);
 }
 
-void finds_commands(ImGuiTestContext* context) {
+PROGRAM_TEST("finds commands by their words") {
   Session& session = start_program(context);
   open_palette(context, "retn");
   IM_CHECK(program().show_palette);
@@ -33,7 +32,7 @@ void finds_commands(ImGuiTestContext* context) {
   context->KeyPress(ImGuiKey_UpArrow);
   press(context, ImGuiKey_Enter);
   IM_CHECK_EQ(program().recent_commands.front(), std::string("variant.retnet"));
-  IM_CHECK(program().view.theme == style::Theme::light);
+  IM_CHECK(program().view.theme == Theme::light);
 
   // A click does the same, and a preset opens.
   open_palette(context, "overwri pres");
@@ -42,7 +41,7 @@ void finds_commands(ImGuiTestContext* context) {
   IM_CHECK(!program().show_palette);
 }
 
-void refuses_with_a_reason(ImGuiTestContext* context) {
+PROGRAM_TEST("refuses what cannot be done, with the reason") {
   Session& session = start_program(context);
   open_palette(context, "rwkv");
   press(context, ImGuiKey_Escape);
@@ -73,7 +72,7 @@ void refuses_with_a_reason(ImGuiTestContext* context) {
 }
 
 /// A command that leads to a card or a list leaves the keyboard there.
-void opens_other_cards(ImGuiTestContext* context) {
+PROGRAM_TEST("leads from the palette to other cards") {
   start_program(context);
   open_palette(context, "these keys");
   press(context, ImGuiKey_Enter);
@@ -94,11 +93,5 @@ void opens_other_cards(ImGuiTestContext* context) {
 }
 
 }  // namespace
-
-void register_palette_tests(ImGuiTestEngine* engine) {
-  add_program_test(engine, "finds commands by their words", finds_commands);
-  add_program_test(engine, "refuses what cannot be done, with the reason", refuses_with_a_reason);
-  add_program_test(engine, "leads from the palette to other cards", opens_other_cards);
-}
 
 }  // namespace palimpsest

@@ -9,8 +9,7 @@ namespace palimpsest {
 namespace {
 
 Session& enter_prove(ImGuiTestContext* context) {
-  Session& session = start_program(context);
-  press(context, ImGuiMod_Ctrl | ImGuiKey_5);
+  Session& session = start_in(context, ImGuiKey_5, 0);
   choose_proof_form(program(), Form::chunkwise);
   settle_questions(context);
   return session;
@@ -22,14 +21,14 @@ void see_the_end_of_the_list(ImGuiTestContext* context) {
   context->Yield(2);
 }
 
-void makes_it_wrong_and_right_again(ImGuiTestContext* context) {
+PROGRAM_TEST("Prove makes a form wrong, leads to the step and takes the fault out") {
   Session& session = enter_prove(context);
   IM_CHECK_STR_EQ(program().workspace().id, "prove");
-  IM_CHECK_EQ(testing::flagged_token(), -1);
+  IM_CHECK_EQ(flagged_token(), -1);
   click(context, "//Make it wrong/**/Wrong sign in the solve");
   settle_questions(context);
   IM_CHECK_STR_EQ(session.state().prove.fault.id.c_str(), "solve-sign");
-  IM_CHECK_EQ(testing::flagged_token(), 1);
+  IM_CHECK_EQ(flagged_token(), 1);
   IM_CHECK(parts().find("prove/where/wrong/solve") != nullptr);
   IM_CHECK(!session.computed()->agree);
   click(context, "//Where do they part?/**/to the Stage  →");
@@ -43,28 +42,23 @@ void makes_it_wrong_and_right_again(ImGuiTestContext* context) {
   IM_CHECK(session.can_undo());
 }
 
-void refuses_what_a_form_cannot_have(ImGuiTestContext* context) {
-  Session& session = enter_prove(context);
-  see_the_end_of_the_list(context);
-  click(context, "//Make it wrong/**/Momentum dropped");
-  IM_CHECK(!program().refusal.empty());
-  IM_CHECK(session.state().prove.fault.id.empty());
-  IM_CHECK(session.computed()->agree);
-}
-
-void looks_through_other_lenses(ImGuiTestContext* context) {
+PROGRAM_TEST("Prove looks through lenses and at fragile forms") {
   Session& session = enter_prove(context);
   click(context, "//How far from the recurrence/**/forms");
   IM_CHECK(session.state().prove.lens == ProofLens::forms);
   IM_CHECK_EQ(parts().below("prove/floor/difference/series").size(), std::size_t{4});
   IM_CHECK(!session.can_undo() || session.state().prove.fault.id.empty());
   see_the_end_of_the_list(context);
+  click(context, "//Make it wrong/**/Momentum dropped");  // which a form cannot have is refused
+  IM_CHECK(!program().refusal.empty());
+  IM_CHECK(session.state().prove.fault.id.empty());
+  IM_CHECK(session.computed()->agree);
   click(context, "//Make it wrong/**/Keys divided by their decay");
   settle_questions(context);
-  IM_CHECK_GE(testing::flagged_token(), 0);
+  IM_CHECK_GE(flagged_token(), 0);
   click(context, "//Where do they part?/**/data that do not");
   settle_questions(context);
-  IM_CHECK_EQ(testing::flagged_token(), -1);
+  IM_CHECK_EQ(flagged_token(), -1);
   see_the_end_of_the_list(context);
   click(context, "//Make it wrong/**/Keys divided by their decay");
   IM_CHECK(session.state().prove.fragile.empty());
@@ -81,7 +75,7 @@ int cells(std::string_view like) {
   return count;
 }
 
-void checks_everything_until_it_is_cancelled(ImGuiTestContext* context) {
+PROGRAM_TEST("Prove checks everything until it is cancelled") {
   enter_prove(context);
   IM_CHECK_EQ(cells("agrees"), 0);
   context->ItemClick("//Everything that can be checked/**/###check");
@@ -96,10 +90,10 @@ void checks_everything_until_it_is_cancelled(ImGuiTestContext* context) {
   IM_CHECK_GT(found.done(), rules);
   press(context, ImGuiMod_Ctrl | ImGuiKey_5);
   IM_CHECK_GT(cells("agrees"), before);
-  const Rectangle cancel = testing::place_of("prove/grid/cancel");
+  const Rectangle cancel = place_of("prove/grid/cancel");
   context->ItemClick("//Everything that can be checked/**/cancel");
   // A second click at the same place does nothing: what was found stays.
-  context->MouseMoveToPos(testing::middle_of(cancel));
+  context->MouseMoveToPos(middle_of(cancel));
   context->MouseClick(0);
   context->Yield(3);
   const int known = cells("agrees");
@@ -114,14 +108,5 @@ void checks_everything_until_it_is_cancelled(ImGuiTestContext* context) {
 }
 
 }  // namespace
-
-void register_prove_tests(ImGuiTestEngine* engine) {
-  add_program_test(engine, "Prove makes a form wrong, leads to the step and takes the fault out",
-                   makes_it_wrong_and_right_again);
-  add_program_test(engine, "Prove refuses a fault that a form cannot have", refuses_what_a_form_cannot_have);
-  add_program_test(engine, "Prove looks through lenses and at fragile forms", looks_through_other_lenses);
-  add_program_test(engine, "Prove checks everything until it is cancelled",
-                   checks_everything_until_it_is_cancelled);
-}
 
 }  // namespace palimpsest

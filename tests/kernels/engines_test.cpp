@@ -14,7 +14,7 @@
 #include "core/rules/row_rule.h"
 #include "core/steps/interpreted.h"
 #include "kernels/cuda_backend.h"
-#include "tests/core/overflow.h"
+#include "tests/core/cases.h"
 #include "tests/kernels/gpu.h"
 
 using namespace palimpsest;

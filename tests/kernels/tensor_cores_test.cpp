@@ -242,44 +242,36 @@ TEST_CASE("softmax on tensor cores gives what it gives in f64") {
   });
 }
 
-namespace {
-
-template <class Scalar>
-KernelKind kernel_of_rows(Form form, const Structure& structure, Index K, Rounding rounding) {
-  return cuda::make_engine<Program, Scalar>(rounding)->kernel(
-      {.form = form}, {.structure = structure, .k = Matrix<Scalar>(0, K)});
-}
-
-KernelKind kernel_of_softmax(Form form, Index K, Index V, bool fades) {
-  return cuda::make_engine<CachedQueries, float>(Rounding::bf16)
-      ->kernel({.form = form}, {.K = Matrix<float>(0, K), .V = Matrix<float>(0, V), .fades = fades});
-}
-
-}  // namespace
-
 TEST_CASE("a run that goes to a fused kernel says so, and no other") {
   if (!has_gpu()) return;
-  const auto& rows = kernel_of_rows<float>;
-  const auto& softmax = kernel_of_softmax;
-  const Structure gated = {.decay = Decay::scalar, .erase = Erase::decayed, .beta = true};
-  const Structure by_channel = {.decay = Decay::key, .erase = Erase::decayed, .beta = true};
+  const auto rows =
+      []<class Scalar = float>(Form form, Decay decay, Index K, Rounding rounding, Scalar = {}) {
+    const Structure structure = {.decay = decay, .erase = Erase::decayed, .beta = true};
+    return cuda::make_engine<Program, Scalar>(rounding)->kernel(
+        {.form = form}, {.structure = structure, .k = Matrix<Scalar>(0, K)});
+  };
+  const auto softmax = [](Form form, Index V, bool fades) {
+    return cuda::make_engine<CachedQueries, float>(Rounding::bf16)
+        ->kernel({.form = form}, {.K = Matrix<float>(0, 128), .V = Matrix<float>(0, V), .fades = fades});
+  };
+  using enum KernelKind;
   for (const Rounding rounding : {Rounding::none, Rounding::bf16}) {
-    CHECK(rows(Form::recurrent, gated, 128, rounding) == KernelKind::registers);
-    CHECK(rows(Form::recurrent, gated, 897, rounding) == KernelKind::plain);
-    CHECK(rows(Form::recurrent, by_channel, 128, rounding) == KernelKind::plain);
-    CHECK(rows(Form::two_pass, gated, 128, rounding) == KernelKind::plain);
-    CHECK(rows(Form::parallel, gated, 128, rounding) == KernelKind::plain);
+    CHECK(rows(Form::recurrent, Decay::scalar, 128, rounding) == registers);
+    CHECK(rows(Form::recurrent, Decay::scalar, 897, rounding) == plain);
+    CHECK(rows(Form::recurrent, Decay::key, 128, rounding) == plain);
+    CHECK(rows(Form::two_pass, Decay::scalar, 128, rounding) == plain);
+    CHECK(rows(Form::parallel, Decay::scalar, 128, rounding) == plain);
   }
-  CHECK(rows(Form::chunkwise, gated, 128, Rounding::none) == KernelKind::plain);
-  CHECK(rows(Form::chunkwise, gated, 129, Rounding::bf16) == KernelKind::plain);
-  CHECK(kernel_of_rows<double>(Form::chunkwise, gated, 128, Rounding::bf16) == KernelKind::plain);
-  CHECK(softmax(Form::recurrent, 128, 128, false) == KernelKind::plain);
-  CHECK(softmax(Form::chunkwise, 128, 129, false) == KernelKind::plain);
-  CHECK(softmax(Form::chunkwise, 128, 128, true) == KernelKind::plain);
-  const KernelKind expected = cuda::has_hopper() ? KernelKind::tensor_cores : KernelKind::plain;
-  CHECK(rows(Form::chunkwise, gated, 128, Rounding::bf16) == expected);
-  CHECK(rows(Form::chunkwise, by_channel, 128, Rounding::bf16) == expected);
-  CHECK(softmax(Form::chunkwise, 128, 128, false) == expected);
+  CHECK(rows(Form::chunkwise, Decay::scalar, 128, Rounding::none) == plain);
+  CHECK(rows(Form::chunkwise, Decay::scalar, 129, Rounding::bf16) == plain);
+  CHECK(rows(Form::chunkwise, Decay::scalar, 128, Rounding::bf16, double{}) == plain);
+  CHECK(softmax(Form::recurrent, 128, false) == plain);
+  CHECK(softmax(Form::chunkwise, 129, false) == plain);
+  CHECK(softmax(Form::chunkwise, 128, true) == plain);
+  const KernelKind expected = cuda::has_hopper() ? tensor_cores : plain;
+  CHECK(rows(Form::chunkwise, Decay::scalar, 128, Rounding::bf16) == expected);
+  CHECK(rows(Form::chunkwise, Decay::key, 128, Rounding::bf16) == expected);
+  CHECK(softmax(Form::chunkwise, 128, false) == expected);
 }
 
 TEST_CASE("a run says what computed it, and a step is computed by plain kernels") {

@@ -1,50 +1,22 @@
-// The panel "What the memory answers".
+// The panel "What the memory answers", and the row of small tables in which a head is chosen.
 
 #include "app/views/answers.h"
-
-#include <imgui_internal.h>  // to find windows
-
-#include <algorithm>
-#include <iterator>
-
-#include "app/studio/application.h"
+#include "app/session/memory_questions.h"
+#include "app/views/head_tables.h"
 #include "app/views/underlined_words.h"
-#include "app/window/offscreen.h"
 #include "core/insight/answers.h"
-#include "core/variants/variants.h"
-#include "tests/catch.h"
-#include "tests/offscreen/plots.h"
+#include "tests/offscreen/drawn.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
 
 namespace {
 
-/// A program with the capture that greets a newcomer, at the word that overwrites another.
-struct Asked {
-  explicit Asked(int width = 1920, int height = 1080) : offscreen(width, height) {
-    application.open_first_capture();
-    application.session.wait();
-    application.session.go_to_token(42);
-    application.session.set_cursor({application.session.cursor().block, 3, 0});  // the update
-    application.session.wait();
-    draw();
-  }
-
-  void draw() {
-    for (int turn = 0; turn < 2; ++turn) {  // what a view asks for is there in the frame after
-      offscreen.pass([&] { application.draw(1); });
-      application.session.questions().wait();
-    }
-    offscreen.pass([&] { application.draw(1); });
-  }
-
-  void choose(const char* variant, Form form) {
-    Choice choice = application.session.choice();
-    choice.variant = variant;
-    choice.form = form;
-    application.session.choose(std::move(choice));
-    application.session.wait();
+/// The capture that greets a newcomer, at the update of the word that overwrites another.
+struct Asked : ShownProgram {
+  explicit Asked(const Size& size = usual_sizes[1]) : ShownProgram("step", {}, size) {
+    session.go_to_token(42);
+    session.set_cursor({session.cursor().block, 3, 0});
     draw();
   }
 
@@ -56,16 +28,13 @@ struct Asked {
     REQUIRE(parts().find("step/answers/after"));
     return known.value;
   }
-
-  Application application;
-  Offscreen offscreen;
 };
 
 /// How large a cell is on the screen.
 ImVec2 cell_size(const AnswerTable& table) {
   const Rectangle cells = place_of("step/answers/after");
   const auto count = static_cast<float>(table.words.size());
-  return {(cells.maximum.x - cells.minimum.x) / count, (cells.maximum.y - cells.minimum.y) / count};
+  return {width_of(cells) / count, height_of(cells) / count};
 }
 
 }  // namespace
@@ -80,47 +49,37 @@ TEST_CASE("the memory is asked under the stage, and the floor underlines the wor
   std::vector<Index> tokens;
   for (const AskedWord& word : table.words) tokens.push_back(word.token);
   std::ranges::sort(tokens);
-  CHECK(underlined_words(asked.application.session) == tokens);
+  CHECK(underlined_words(asked.session) == tokens);
 
   // Cells have room for their numbers at both sizes of the design.
   CHECK(cell_size(table).x >= 36);
-  asked.application.session.go_to_token(6);
-  asked.draw();
+  asked.draw_at(6);
   CHECK(asked.answers()->token == 6);
 
-  const Asked small(1280, 800);
+  const Asked small(usual_sizes[0]);
   CHECK(cell_size(table).x >= 30);
   CHECK(cell_size(table).y >= 18);
 }
 
 TEST_CASE("a person chooses the words that the memory is asked about", "[answers]") {
   Asked asked;
-  Session& session = asked.application.session;
+  Session& session = asked.session;
   const std::vector<Index> usual = underlined_words(session);
-  SessionState state = session.state();
-  state.words = {6, 20};
-  session.change(state);
+  session.change([](SessionState& state) { state.words = {6, 20}; });
   asked.draw();
   CHECK(asked.answers()->table.words.size() == 2);
   CHECK(underlined_words(session) == std::vector<Index>{6, 20});
-  asked.application.session.undo();
+  asked.session.undo();
   asked.draw();
   CHECK(underlined_words(session) == usual);
 
   // Ctrl+click on a word adds it to those that are asked, or takes it out.
   const ImGuiWindow* floor = ImGui::FindWindowByName("Timeline");
   REQUIRE(floor);
-  ImGuiIO& io = ImGui::GetIO();
-  const auto frame = [&] { asked.offscreen.pass([&] { asked.application.draw(1); }); };
-  io.AddMousePosEvent(floor->Pos.x + floor->Size.x / 2, floor->Pos.y + 40);
-  frame();
-  io.AddKeyEvent(ImGuiMod_Ctrl, true);
-  io.AddMouseButtonEvent(ImGuiMouseButton_Left, true);
-  frame();
-  io.AddMouseButtonEvent(ImGuiMouseButton_Left, false);
-  frame();
-  io.AddKeyEvent(ImGuiMod_Ctrl, false);
-  frame();
+  ImGui::GetIO().AddKeyEvent(ImGuiMod_Ctrl, true);
+  asked.click(ImVec2(floor->Pos.x + floor->Size.x / 2, floor->Pos.y + 40));
+  ImGui::GetIO().AddKeyEvent(ImGuiMod_Ctrl, false);
+  asked.pass();
   std::vector<Index> toggled;
   std::ranges::set_symmetric_difference(usual, session.state().words, std::back_inserter(toggled));
   CHECK(toggled.size() == 1);
@@ -128,31 +87,30 @@ TEST_CASE("a person chooses the words that the memory is asked about", "[answers
   perform(find_command(asked.application, "words.strongest"), asked.application);
   CHECK(session.state().words.empty());
 
-  session.open_named("preset:copy?T=12&K=3&V=2&seed=1");
-  session.wait();
+  asked.open("preset:copy?T=12&K=3&V=2&seed=1");
   CHECK(session.state().words.empty());  // they were of other data
 }
 
 TEST_CASE("where nobody can ask a memory, the stage has its room", "[answers]") {
   Asked asked;
   asked.choose("gated_deltanet", Form::chunkwise);
+  asked.draw();
   CHECK_FALSE(has_answers(asked.application));
-  asked.choose("gated_deltanet", Form::recurrent);
-  CHECK(has_answers(asked.application));
   for (const Variant& variant : variants()) {
     INFO(variant.id);
-    asked.choose(variant.id.c_str(), Form::recurrent);
-    if (!asked.application.session.message().empty()) continue;  // it cannot take these data
+    asked.choose(variant.id, Form::recurrent);
+    asked.draw();
+    if (!asked.session.message().empty()) continue;  // it cannot take these data
     CHECK(has_answers(asked.application) == (variant.memory.none.empty() || variant.memory.answers));
-    CHECK(asked.application.undrawn() == "");
     if (has_answers(asked.application)) CHECK(ask_answers(asked.application).value);
   }
 }
 
 TEST_CASE("numbers beyond 1 have colours of their own, and say so", "[answers]") {
-  Asked asked(1280, 800);
+  Asked asked(usual_sizes[0]);
   CHECK(answer_scale(asked.answers()->table) == 1);
   asked.choose("hgrn2", Form::recurrent);
+  asked.draw();
   const auto shown = asked.answers();
   const AnswerTable& table = shown->table;
   const double scale = answer_scale(table);
@@ -168,4 +126,31 @@ TEST_CASE("numbers beyond 1 have colours of their own, and say so", "[answers]")
   CHECK(answer_number(-99.96) == "-100");
   CHECK(answer_number(20000) == "2e+04");
   CHECK(answer_number(1.0 / 0.0) == "none");
+}
+
+TEST_CASE("heads are pictures where they are few, and their tables are those of the answer", "[heads]") {
+  ShownProgram shown("step", "capture:gated_deltanet_overwrite_l1");
+  Session& session = shown.session;
+  CHECK(has_head_tables(session));
+  const auto tables = [&] {
+    HeadTables key;
+    key.of = session.sight().computation;
+    return session.questions().ask(key).value;
+  };
+  CHECK_FALSE(tables());
+  shown.draw_at(42);
+  REQUIRE(tables());
+  CHECK(tables()->heads.size() == 4);
+
+  // The pointer rests on the second picture.
+  const Rectangle second = place_of("step/heads/1");
+  shown.point(middle_of(second), 60);
+  CHECK(shown.application.undrawn() == "");
+  shown.click(second);
+  CHECK(session.choice().head == 1);
+  CHECK(session.token() == 42);
+
+  // One head needs no choice, and a very long text is not run through for it.
+  shown.open("preset:overwrite?T=24&K=6&V=5");
+  CHECK_FALSE(has_head_tables(session));
 }

@@ -1,5 +1,4 @@
 #include <cstdlib>
-#include <utility>
 
 #include "app/views/data_entries.h"
 #include "tests/core/io/files.h"
@@ -16,7 +15,24 @@ TEST_CASE("every workspace is drawn with nothing open, and with one token", "[wo
     Offscreen offscreen(1280, 800);
     offscreen.pass([&] { application.draw(1); });
     CHECK(application.undrawn() == "");
+    if (workspace.id == std::string("learn")) CHECK_THAT(words_at("learn/reason"), says("press Ctrl+O"));
     ShownProgram(workspace.id, "preset:random?T=1&K=1&V=1&seed=1").draw();
+  }
+}
+
+TEST_CASE("the smallest sequences are drawn in every form of every rule", "[application]") {
+  for (const char* data : {"preset:random?T=1&K=1&V=1&seed=1", "preset:random?T=2&K=3&V=5&seed=1"}) {
+    ShownProgram shown("step", data);
+    for (const Variant& variant : variants()) {
+      for (const Form form : all_forms) {
+        CAPTURE(data, variant.id, name(form));
+        shown.choose(variant.id, form);
+        CHECK(shown.session.message() == "");
+        shown.session.step(Session::Grain::end, 1);
+        shown.pass();
+        CHECK(shown.application.undrawn() == "");
+      }
+    }
   }
 }
 

@@ -11,8 +11,6 @@ constexpr std::pair<WeighedBy, const char*> readers[] = {{WeighedBy::rule, "atte
 
 Rectangle square_of(const char* reader) { return place_of(std::string(reader) + "/area"); }
 
-float side_of(const Rectangle& square) { return square.maximum.x - square.minimum.x; }
-
 /// All parts of both squares are there.
 void check_squares(ShownProgram& shown) {
   for (const auto& [by, path] : readers) {
@@ -32,11 +30,11 @@ TEST_CASE("Attend shows every variant at every size, or says why not", "[attend]
     for (const Variant& variant : variants()) {
       CAPTURE(variant.id, size.width);
       shown.choose(variant.id);
-      shown.session.go_to_token(15);
-      shown.draw();
+      shown.draw_at(15);
       const auto row = ask_row(shown.application).value;
       REQUIRE(row);
       CHECK(attention_facts(shown.application).reason == row->reason);
+      CHECK((parts().find("attend/no rule/reason") == nullptr) == row->reason.empty());
       const bool has_keys = shown.session.computed()->sequence.has("k");
       for (const auto& [by, path] : readers) {
         const Part* square = parts().find(std::string(path) + "/area");
@@ -58,18 +56,19 @@ TEST_CASE("what is read most, its sum and the scale are in sight at every size",
     for (const char* variant : {"gated_deltanet", "kda", "softmax", "value_decay", "mamba"}) {
       CAPTURE(variant, size.width);
       shown.choose(variant);
-      shown.session.go_to_token(63);
-      shown.draw();
+      shown.draw_at(63);
       CHECK(ask_row(shown.application).value->words.size() == 5);
       const Part* const side = parts().find("attend/side");
       REQUIRE(side);
       CHECK(side->is_whole());
+      // In a low window the colours and the sharpness of softmax stand below the squares.
+      CHECK((parts().find("attend/settings") != nullptr) == (size.width == 1280));
       // The row's frame ends where its word stands: behind it nothing is read, and the loupe has its place.
       for (const auto& [by, path] : readers) {
         const Part* const row = parts().find(std::string(path) + "/mark/present");
         if (!row) continue;  // a rule without weights
         const Rectangle square = square_of(path);
-        const float unit = side_of(square) / static_cast<float>(shown.session.computed()->sequence.tokens);
+        const float unit = width_of(square) / static_cast<float>(shown.session.computed()->sequence.tokens);
         CHECK(std::abs(row->where.maximum.x - (square.minimum.x + 64 * unit)) <= 1);
       }
     }
@@ -78,13 +77,12 @@ TEST_CASE("what is read most, its sum and the scale are in sight at every size",
 
 TEST_CASE("Attend leads to what is read most wherever it stands", "[attend]") {
   ShownProgram shown("attend", "preset:random?T=600&K=64&V=4&seed=1");
-  shown.session.go_to_token(460);
-  shown.draw();
+  shown.draw_at(460);
   check_squares(shown);
   const auto loupe_column = [&](const char* reader) {  // in its middle
     const Rectangle square = square_of(reader);
     const float middle = middle_of(place_of(std::string(reader) + "/mark/loupe")).x - square.minimum.x;
-    return static_cast<Index>(middle / side_of(square) * 600);
+    return static_cast<Index>(middle / width_of(square) * 600);
   };
   CHECK(loupe_column("attend/rule") == ask_row(shown.application).value->words.front().token);
   CHECK(loupe_column("attend/softmax") == 160);  // word 460 asks with the key of word 160
@@ -98,22 +96,12 @@ TEST_CASE("Attend leads to what is read most wherever it stands", "[attend]") {
   CHECK_THAT(pointed->words, says("← read most: 160 "));
 }
 
-TEST_CASE("in a low window the colours and the sharpness of softmax stand below the squares", "[attend]") {
-  ShownProgram shown("attend");
-  for (const Size& size : usual_sizes) {
-    shown.resize(size);
-    shown.draw();
-    CHECK((parts().find("attend/settings") != nullptr) == (size.width == 1280));
-  }
-}
-
 TEST_CASE("on the axes of a long text stand the numbers of its tokens and the words that matter",
           "[attend]") {
   ShownProgram shown("attend", "preset:random?T=1500&K=4&V=4&seed=1");
   for (const Size& size : usual_sizes) {
     shown.resize(size);
-    shown.session.go_to_token(777);
-    shown.draw();
+    shown.draw_at(777);
     std::vector<std::string> words = words_below("attend/rule/axis/x");
     std::ranges::copy(words_below("attend/softmax/axis/x"), std::back_inserter(words));
     const auto numbered = std::ranges::count_if(words, [](const std::string& each) {
@@ -128,8 +116,7 @@ TEST_CASE("numbers beside the bars of Attend lie over no bar, no other number an
           "[attend]") {
   ShownProgram shown("attend", "capture:kda_prose_l1", usual_sizes[1]);
   for (const Index token : {30, 100, 155}) {
-    shown.session.go_to_token(token);
-    shown.draw();
+    shown.draw_at(token);
     const Part* cursor = parts().find("attend/floor/cursor");
     REQUIRE(cursor);
     for (const char* reader : {"attend/floor/rule", "attend/floor/softmax"}) {
@@ -153,8 +140,7 @@ TEST_CASE("words below the columns touch no others, and the present one is there
   const auto check_words = [&](Index token) {
     shown.session.go_to_token(token);
     for (const Size& size : usual_sizes) {
-      shown.resize(size);
-      shown.draw();
+      shown.draw(size);
       for (const auto& [by, path] : readers) {
         CAPTURE(token, path);
         CHECK(places_below(std::string(path) + "/axis/x").size() >= 2);
@@ -167,6 +153,9 @@ TEST_CASE("words below the columns touch no others, and the present one is there
   shown.open("preset:random?T=1500&K=4&V=3&seed=2");
   shown.choose("retnet");  // reads what is nearest most
   check_words(1400);
+  // A long text is shown coarsely, then row by row.
+  check_squares(shown);
+  CHECK(seen_weights(shown.application, WeighedBy::rule).wanted == 6);  // of 256 rows
 }
 
 TEST_CASE("both pictures of Attend share one scale, whatever is switched", "[attend]") {
@@ -210,15 +199,6 @@ TEST_CASE("Attend shows the last channel of data that have fewer than was wanted
   CHECK(shown.session.state().attention.channel == 4);  // and comes back with data that have so many
 }
 
-TEST_CASE("Attend shows a long text coarsely, then row by row", "[attend]") {
-  ShownProgram shown("attend", "preset:random?T=1500&K=4&V=3&seed=2");
-  shown.choose("retnet");
-  shown.session.go_to_token(1400);
-  shown.draw();
-  check_squares(shown);
-  CHECK(seen_weights(shown.application, WeighedBy::rule).wanted == 6);  // of 256 rows
-}
-
 TEST_CASE("every pixel of a long text is the strongest of the weights that stand there", "[attend]") {
   ShownProgram shown("attend");
   AttentionView view;
@@ -227,14 +207,14 @@ TEST_CASE("every pixel of a long text is the strongest of the weights that stand
   shown.resize(usual_sizes[1]);
   shown.open("preset:random?T=700&K=4&V=3&seed=2");
   shown.draw();
-  const auto side = static_cast<Index>(std::lround(side_of(square_of("attend/rule"))));
+  const auto side = static_cast<Index>(std::lround(width_of(square_of("attend/rule"))));
   constexpr Index per_pixel = 4;  // down and across: no pixel stands in two parts
   const Index tokens = per_pixel * side;
   shown.open("preset:random?K=4&V=3&seed=2&T=" + std::to_string(tokens));
   shown.choose("linear");
   shown.draw();
   const auto range = static_cast<float>(attended_range(shown.application));
-  const Image image = shown.offscreen().render([&] { shown.application.draw(1); });
+  const Image image = shown.picture(4);
   const auto computed = shown.session.computed();
   REQUIRE(computed->sequence.tokens == tokens);
   const Sequence softmax = softmax_beside(computed->sequence, usual_sharpness(computed->sequence));
@@ -257,8 +237,7 @@ TEST_CASE("every pixel of a long text is the strongest of the weights that stand
         const double high = rows.maxCoeff();
         const Rgb8 expected =
             colour(style::colours().map, static_cast<float>(-low > high ? low : high), range);
-        const std::uint8_t* found = image.pixel(left + x, top + y);
-        wrong += Rgb8{found[0], found[1], found[2]} == expected ? 0 : 1;
+        wrong += pixel(image, left + x, top + y) == expected ? 0 : 1;
         colours += expected == style::colours().map.zero ? 0 : 1;
       }
     }
@@ -272,10 +251,9 @@ TEST_CASE("the weights of a text of any length take the memory of its pixels", "
   shown.choose("linear");
   shown.draw();
   const std::size_t before = shown.session.questions().bytes();
-  shown.application.enter("attend");
-  shown.draw();
+  shown.draw_in("attend");
   check_squares(shown);
-  const double pixels = 2 * std::pow(side_of(square_of("attend/rule")), 2);
+  const double pixels = 2 * std::pow(width_of(square_of("attend/rule")), 2);
   // At most two cells for a pixel both ways, as weights and as shares; once more for the coarse picture, the
   // loupes, and the rows of the present token.
   const double most = 2 * 4 * pixels * 2 * sizeof(double);
@@ -306,8 +284,7 @@ TEST_CASE("every workspace is of the cursor's text while its step is made", "[at
 
 TEST_CASE("Attend draws no row of another text while its own is made", "[attend]") {
   ShownProgram shown("attend", "preset:overwrite?T=400&K=6&V=5");
-  shown.session.go_to_token(399);
-  shown.draw();
+  shown.draw_at(399);
   // What an old answer says of new words is seen in a few frames at most: several tries, none waited for.
   for (const Index tokens : {12, 300, 11, 200, 9, 250, 14, 350}) {
     CAPTURE(tokens);
@@ -319,7 +296,6 @@ TEST_CASE("Attend draws no row of another text while its own is made", "[attend]
       if (row) REQUIRE(row->softmax_weights.size() == present);
       is_there = row && present == tokens;
     }
-    shown.session.go_to_token(tokens - 1);
-    shown.draw();
+    shown.draw_at(tokens - 1);
   }
 }

@@ -1,9 +1,5 @@
 // The table of commands, what stands in the way of each, and how they are found by words.
 
-#include <imgui_internal.h>
-
-#include <string_view>
-
 #include "app/views/palette.h"
 #include "tests/offscreen/drawn.h"
 
@@ -148,25 +144,19 @@ TEST_CASE("a command is one row", "[commands]") {
                    .key = ImGuiKey_F9,
                    .perform = [&](Application&) { ++done; },
                    .why_not = [&](const Application&) { return done < 2 ? "" : "two is the limit"; }});
-  Application application(workspaces(), table);
-  Offscreen offscreen(1280, 800);
-  const auto press = [&](ImGuiKey key) {
-    ImGui::GetIO().AddKeyEvent(key, true);
-    offscreen.pass([&] { application.draw(1); });
-    ImGui::GetIO().AddKeyEvent(key, false);
-    offscreen.pass([&] { application.draw(1); });
-  };
-  offscreen.render([&] { application.draw(1); });
-  press(ImGuiKey_F9);
+  ShownProgram shown(workspaces(), table);
+  Application& application = shown.application;
+  shown.pass(4);
+  shown.press(ImGuiKey_F9);
   CHECK(done == 1);
   application.show_palette = true;
-  offscreen.render([&] { application.draw(1); });
+  shown.pass(4);
   ImGui::GetIO().AddInputCharactersUTF8("more cOUNT");
-  offscreen.render([&] { application.draw(1); });
-  press(ImGuiKey_Enter);
+  shown.pass(4);
+  shown.press(ImGuiKey_Enter);
   CHECK(done == 2);
   CHECK_FALSE(application.show_palette);
-  press(ImGuiKey_F9);
+  shown.press(ImGuiKey_F9);
   CHECK(done == 2);
   CHECK(application.refusal == "count one more: two is the limit");
   CHECK(application.undrawn() == "");
@@ -188,7 +178,7 @@ TEST_CASE("keys that switch act once, however long they are held", "[keys]") {
     ImGui::GetIO().AddKeyEvent(key, false);
     shown.pass();
   };
-  shown.offscreen().render([&] { shown.application.draw(1); });
+  shown.pass(4);
   hold(ImGuiKey_L);
   CHECK(switched == 1);
   hold(ImGuiKey_RightArrow);
@@ -196,13 +186,11 @@ TEST_CASE("keys that switch act once, however long they are held", "[keys]") {
 }
 
 TEST_CASE("all keys and all that the mouse does fit into the smallest window", "[keys]") {
-  Application application;
-  application.show_keys = true;
-  Offscreen offscreen(1280, 800);
-  for (const Workspace& workspace : application.workspaces()) {  // each has keys of its own
+  ShownProgram shown;
+  shown.application.show_keys = true;
+  for (const Workspace& workspace : workspaces()) {  // each has keys of its own
     CAPTURE(workspace.id);
-    application.enter(workspace.id);
-    for (int frame = 0; frame < 6; ++frame) offscreen.pass([&] { application.draw(1); });
+    shown.draw_in(workspace.id);
     int cards = 0;
     for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows) {
       if (!window->WasActive || std::string_view(window->Name).find("Keys") == std::string_view::npos)
@@ -265,9 +253,6 @@ TEST_CASE("what is open is found by its words", "[commands]") {
   CHECK(ImGui::GetIO().WantTextInput);
   ImGui::GetIO().AddInputCharactersUTF8("2");
   shown.pass();
-  for (const bool down : {true, false}) {
-    ImGui::GetIO().AddKeyEvent(ImGuiKey_Enter, down);
-    shown.pass();
-  }
+  shown.press(ImGuiKey_Enter);
   CHECK(slider_value(shown.session.state().edits, "scale_strength") == 2);
 }

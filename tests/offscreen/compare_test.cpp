@@ -1,6 +1,5 @@
 #include "app/views/compare.h"
 #include "app/session/compared_sides.h"
-#include "core/variants/rail.h"
 #include "tests/offscreen/drawn.h"
 
 using namespace palimpsest;
@@ -8,12 +7,14 @@ using namespace palimpsest::testing;
 
 namespace {
 
-void show(ShownProgram& shown, std::vector<Side> sides) {
+/// Shows these sides at a token.
+void show(ShownProgram& shown, std::vector<Side> sides, Index token = 15) {
   shown.session.change([&](SessionState& state) {
     state.sides = std::move(sides);
     state.compare = {};
   });
   shown.session.wait();
+  shown.draw_at(token);
 }
 
 bool contains(const Rectangle& outer, const Rectangle& inner) {
@@ -36,10 +37,7 @@ std::vector<std::size_t> columns_of(Application& application) {
 }
 
 /// What a column says somewhere.
-std::string said(std::size_t index, const char* part) {
-  const Part* const found = parts().find(part_path(index, part));
-  return found ? found->words : std::string();
-}
+std::string said(std::size_t index, const char* part) { return words_at(part_path(index, part)); }
 
 /// Nothing is cut or lies over something else, and what belongs together has one height.
 void check_layout(Application& application, int width, int height, std::size_t columns) {
@@ -84,15 +82,13 @@ TEST_CASE("Compare shows every place of the rail in both themes and sizes, nothi
   for (const Size& size : usual_sizes) {
     shown.resize(size);
     for (const Theme theme : all_themes) {
-      shown.application.change_view([&](ViewOptions& view) { view.theme = theme; });
+      shown.set_theme(theme);
       for (const double place :
            {0.0, 0.4, 1.0, 1.5, 2.0, 2.5, 3.0, 3.2, 3.5, 3.9, 4.0, 4.5, 5.0, 5.5, 6.0, 6.5, 7.0, 8.0}) {
         CAPTURE(place, size.width, name(theme));
         const Side own = moved_on_rail({}, place);
         show(shown,
              {own, moved_on_rail({}, place < 4 ? 5 : 1), {.variant = "deltaproduct"}, {.variant = "gla"}});
-        shown.session.go_to_token(15);
-        shown.draw();
         check_layout(shown.application, size.width, size.height, 4);
         const ComparedSides all = compared(shown.application);
         const auto column = std::ranges::find(all.sides, std::size_t{0}, &ComparedSide::index);
@@ -114,8 +110,6 @@ TEST_CASE("Compare shows every rule beside another, or says why not", "[compare]
   for (const Variant& variant : variants()) {
     CAPTURE(variant.id);
     show(shown, {{.variant = "deltanet"}, {.variant = variant.id}});
-    shown.session.go_to_token(15);
-    shown.draw();
     check_layout(shown.application, 1280, 800, 2);
     for (const ComparedSide& column : compared(shown.application).sides) {
       REQUIRE(column.moment);
@@ -126,8 +120,7 @@ TEST_CASE("Compare shows every rule beside another, or says why not", "[compare]
 
 TEST_CASE("Compare boxes the symbol that the side on the left lacks", "[compare]") {
   ShownProgram shown("compare", "capture:gated_deltanet_overwrite_l1", usual_sizes[1]);
-  shown.session.go_to_token(42);
-  shown.draw();
+  shown.draw_at(42);
   using Symbols = std::vector<std::string>;
   ComparedSides all = compared(shown.application);
   REQUIRE(all.sides.size() == 4);  // linear, RetNet, DeltaNet, Gated DeltaNet
@@ -136,8 +129,7 @@ TEST_CASE("Compare boxes the symbol that the side on the left lacks", "[compare]
   CHECK(boxed_symbols(all, 2) == Symbols{"\\beta_t", "\\hat v_t"});
   CHECK(boxed_symbols(all, 3) == Symbols{"\\alpha_t"});
   const auto boxed_beside = [&](const Side& other) {
-    show(shown, {{.variant = "gated_deltanet"}, other});
-    shown.draw();
+    show(shown, {{.variant = "gated_deltanet"}, other}, 42);
     return boxed_symbols(compared(shown.application), 1);
   };
   CHECK(boxed_beside({.variant = "kda"}) == Symbols{"\\alpha_t"});  // Diag(alpha)
@@ -147,8 +139,6 @@ TEST_CASE("Compare boxes the symbol that the side on the left lacks", "[compare]
 TEST_CASE("Compare says of a side that is the same as another that it is, and boxes nothing", "[compare]") {
   ShownProgram shown("compare", "preset:overwrite?T=24&K=6&V=5");
   show(shown, {{.variant = "retnet"}, {.variant = "linear"}, {.variant = "deltanet"}});
-  shown.session.go_to_token(15);
-  shown.draw();
   const float first = place_of(part_path(0, "")).minimum.x;
   REQUIRE(columns_of(shown.application)[1] == 0);
   for (const double place : {1.4, 4.0, 6.0}) {  // past the side on its right, and onto it
@@ -169,28 +159,23 @@ TEST_CASE("Compare's captions are short enough for its columns, and its axis say
   ShownProgram shown("compare", "capture:gated_deltanet_overwrite_l1");
   for (const Size& size : usual_sizes) {
     shown.resize(size);
-    shown.session.go_to_token(42);
-    shown.draw();
+    shown.draw_at(42);
     for (const std::size_t index : columns_of(shown.application))
       CHECK_THAT(said(index, "memory/picture words"), says("length ") && !says("…"));
-    std::vector<std::string> axis;
-    for (const Part* part : parts().below("compare/floor/errors/name")) axis.push_back(part->words);
-    CHECK(axis == std::vector<std::string>{"error left", "axis to 20.2", "largest 28.6", "0"});
+    CHECK(words_below("compare/floor/errors/name") ==
+          std::vector<std::string>{"error left", "axis to 20.2", "largest 28.6", "0"});
   }
 }
 
 TEST_CASE("what the data lack is told in one sentence", "[compare]") {
   ShownProgram shown("compare", "capture:gated_deltanet_overwrite_l1");
-  show(shown, {{.variant = "gated_deltanet"}, {.variant = "titans"}});
-  shown.draw();
+  show(shown, {{.variant = "gated_deltanet"}, {.variant = "titans"}}, 42);
   CHECK_THAT(said(1, "sentence"), says("These data lack forget (0.02), eta (0.5) and theta (0.5)."));
 }
 
 TEST_CASE("a table of answers in Compare has the scale that it has in Step", "[compare]") {
   ShownProgram shown("compare", "capture:gated_deltanet_overwrite_l1");
-  show(shown, {{.variant = "gated_deltanet"}, {.variant = "hgrn2"}});
-  shown.session.go_to_token(42);
-  shown.draw();
+  show(shown, {{.variant = "gated_deltanet"}, {.variant = "hgrn2"}}, 42);
   for (const std::size_t index : {std::size_t{0}, std::size_t{1}})
     CHECK((said(index, "answers/head").find("What the memory answers, to ±") == 0) == (index == 1));
 }
@@ -198,8 +183,7 @@ TEST_CASE("a table of answers in Compare has the scale that it has in Step", "[c
 TEST_CASE("a memory in Compare that the common scale would not show takes its own and says so", "[compare]") {
   // What fades has faded here, what only adds has not.
   ShownProgram shown("compare", "preset:random?T=300&K=8&V=8&seed=1", usual_sizes[1]);
-  shown.session.go_to_token(299);
-  shown.draw();
+  shown.draw_at(299);
   const ComparedSides all = compared(shown.application);
   int own = 0;
   for (const ComparedSide& column : all.sides) {
@@ -220,8 +204,6 @@ TEST_CASE("a memory in Compare that the common scale would not show takes its ow
 TEST_CASE("Compare keeps what it shows until a moved side is there", "[compare]") {
   ShownProgram shown("compare", "preset:overwrite?T=24&K=6&V=5");
   show(shown, {{.variant = "gated_deltanet"}, {.variant = "linear"}});
-  shown.session.go_to_token(15);
-  shown.draw();
   const auto before = compared(shown.application).sides[0].moment;
   REQUIRE(before);
   const SessionState state = shown.session.state();
@@ -239,6 +221,5 @@ TEST_CASE("Compare with one token, and with too little room", "[compare]") {
   ShownProgram shown("compare", "preset:random?T=1&K=1&V=1&seed=1");
   shown.draw();
   check_layout(shown.application, 1280, 800, 4);
-  shown.resize({420, 300});
-  shown.draw();
+  shown.draw({420, 300});
 }

@@ -32,15 +32,14 @@ TEST_CASE("every workspace is drawn on another device, right and wrong, at every
     OtherDevice device;
     OnTwoDevices shown(device, size);
     for (const Theme theme : all_themes) {
-      shown.application.change_view([&](ViewOptions& view) { view.theme = theme; });
+      shown.set_theme(theme);
       for (const bool is_wrong : {false, true}) {
         shown.compute_on("cpu", Form::chunkwise);
         device.trouble.is_wrong = is_wrong;
         shown.compute_on("cuda", Form::chunkwise);
         for (const Workspace& workspace : shown.application.workspaces()) {
           CAPTURE(size.width, is_wrong, workspace.id);
-          shown.application.enter(workspace.id);
-          shown.draw();
+          shown.draw_in(workspace.id);
           const bool has_flag =
               is_wrong && std::string_view(workspace.id) == "prove";  // over labels, by design
           if (has_flag) continue;
@@ -51,8 +50,7 @@ TEST_CASE("every workspace is drawn on another device, right and wrong, at every
         CHECK_THAT(agreement_words(computed),
                    says(is_wrong ? "forms differ from token 3 on cuda" : "4 forms agree on cuda"));
         CHECK_THAT(form_title(Form::chunkwise, computed.choice), says("Chunkwise, C = 8, cuda"));
-        shown.application.enter("prove");
-        shown.draw();
+        shown.draw_in("prove");
         CHECK(flagged_token() == (is_wrong ? wrong_row : -1));
         CHECK(wrong_pictures("solve").empty() == !is_wrong);
         if (!is_wrong) continue;
@@ -76,6 +74,7 @@ TEST_CASE("a device that is not there is grey with its reason, and one that fail
   perform(command, shown.application);
   CHECK(shown.session.choice().device == "cpu");
   CHECK_THAT(shown.application.refusal, says("there is no driver"));
+  CHECK_FALSE(shown.session.can_undo());
   device.trouble.is_absent = false;
   perform(command, shown.application);
   shown.session.wait();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <imgui.h>
+#include <imgui_internal.h>  // to find windows
 
 #include <algorithm>
 #include <cmath>
@@ -33,6 +34,11 @@ struct Size {
 
 inline constexpr Size usual_sizes[] = {{1280, 800}, {1920, 1080}};
 
+/// A small picture in the dark theme.
+struct DarkOffscreen : Offscreen {
+  DarkOffscreen(int width, int height) : Offscreen(width, height) { style::apply(style::Theme::dark, 1); }
+};
+
 /// The program as somebody sees it, drawn without a window.
 class ShownProgram {
  public:
@@ -50,6 +56,14 @@ class ShownProgram {
     session.wait();
     application.enter(workspace);
     resize(size);
+  }
+
+  /// With workspaces and commands of a test's own, and the first capture.
+  explicit ShownProgram(std::span<const Workspace> own, std::span<const Command> known = commands())
+      : application(own, known) {
+    application.open_first_capture();
+    session.wait();
+    resize(usual_sizes[0]);
   }
 
   /// In a window of another size.
@@ -93,15 +107,24 @@ class ShownProgram {
     return offscreen_->render([&] { application.draw(offscreen_->scale()); }, frames);
   }
 
-  /// As a person clicks there.
-  void click(const Rectangle& place) {
-    ImGuiIO& io = ImGui::GetIO();
-    io.AddMousePosEvent((place.minimum.x + place.maximum.x) / 2, (place.minimum.y + place.maximum.y) / 2);
-    pass(2);
+  /// As a person lets the pointer rest there, clicks there, presses a key.
+  void point(ImVec2 at, int frames = 2) {
+    ImGui::GetIO().AddMousePosEvent(at.x, at.y);
+    pass(frames);
+  }
+  void click(ImVec2 at) {
+    point(at);
     for (const bool down : {true, false}) {
-      io.AddMouseButtonEvent(ImGuiMouseButton_Left, down);
+      ImGui::GetIO().AddMouseButtonEvent(ImGuiMouseButton_Left, down);
       pass();
     }
+  }
+  void click(const Rectangle& place) { click(middle_of(place)); }
+  void press(ImGuiKey key, int frames = 1) {
+    ImGui::GetIO().AddKeyEvent(key, true);
+    pass(frames);
+    ImGui::GetIO().AddKeyEvent(key, false);
+    pass();
   }
 
   /// Draws until everything that is asked for is there.
@@ -115,9 +138,46 @@ class ShownProgram {
     REQUIRE(application.undrawn() == "");
   }
 
+  /// Draws it so at a token, in a window of another size, in a workspace.
+  void draw_at(Index token) {
+    session.go_to_token(token);
+    draw();
+  }
+  void draw(const Size& size) {
+    resize(size);
+    draw();
+  }
+  void draw_in(std::string_view workspace) {
+    application.enter(workspace);
+    draw();
+  }
+
+  void set_theme(Theme theme) {
+    application.change_view([&](ViewOptions& view) { view.theme = theme; });
+  }
+
  private:
   std::unique_ptr<Offscreen> offscreen_;
 };
+
+/// Draws in a window of this size without a frame of its own.
+void in_window(ImVec2 size, const auto& draw, ImVec2 at = {}) {
+  ImGui::SetNextWindowPos(at);
+  ImGui::SetNextWindowSize(size);
+  ImGui::Begin("window", nullptr, ImGuiWindowFlags_NoDecoration);
+  draw();
+  ImGui::End();
+}
+
+inline Rgb8 pixel(const Image& image, int x, int y) {
+  const std::uint8_t* bytes = image.pixel(x, y);
+  return {bytes[0], bytes[1], bytes[2]};
+}
+
+inline bool is_tip_shown() {
+  const ImGuiWindow* tip = ImGui::FindWindowByName("##Tooltip_00");
+  return tip && tip->Active;
+}
 
 /// None of them lies over another.
 inline void check_apart(const std::vector<Rectangle>& places, float slack = 0.5F) {

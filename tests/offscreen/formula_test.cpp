@@ -1,7 +1,5 @@
 // Formulas: what is drawn, in which colours and how sharp, and what is too wide for its panel.
 
-#include <imgui_internal.h>
-
 #include <fstream>
 
 #include "app/session/paths.h"
@@ -18,10 +16,6 @@ namespace {
 
 constexpr int width = 400;
 constexpr int height = 120;
-
-struct DarkCanvas : Offscreen {
-  DarkCanvas() : Offscreen(width, height) { style::apply(style::Theme::dark, 1); }
-};
 
 Image draw(Offscreen& offscreen, const std::string& latex, float size, ImU32 colour) {
   return offscreen.render(
@@ -66,7 +60,7 @@ InkedRows inked(const Image& image) {
 }  // namespace
 
 TEST_CASE("formula: it is drawn in its colours, standing on its baseline") {
-  DarkCanvas offscreen;
+  DarkOffscreen offscreen(width, height);
   const Image white = draw(offscreen, "H", 40, IM_COL32_WHITE);
   CHECK(count(white, 255, 255, 255) > 100);
   const InkedRows rows = inked(white);
@@ -81,7 +75,7 @@ TEST_CASE("formula: it is drawn in its colours, standing on its baseline") {
 }
 
 TEST_CASE("formula: its measure does not depend on colours") {
-  DarkCanvas offscreen;
+  DarkOffscreen offscreen(width, height);
   const FormulaSize plain = measure_formula(R"(S_t = \alpha_t S_{t-1} + k_t v_t^\top)", 26);
   const FormulaSize coloured =
       measure_formula(R"(\fgcolor{#123456}{S_t} = \alpha_t S_{t-1} + k_t \fgcolor{#abcdef}{v_t^\top})", 26);
@@ -95,7 +89,7 @@ TEST_CASE("formula: its measure does not depend on colours") {
 }
 
 TEST_CASE("formula: everything that our formulas use can be read") {
-  DarkCanvas offscreen;
+  DarkOffscreen offscreen(width, height);
   for (const char* latex :
        {R"(\left( \alpha_t S_{t-1} \right)^\top)", R"(\underline{(\alpha_t S_{t-1})^\top k_t})",
         R"(\mathrm{Diag}(\gamma) \odot G)", R"(\bar S \tilde{k} \hat q \widetilde G)", R"(\boldsymbol{1})",
@@ -114,7 +108,7 @@ TEST_CASE("formula: everything that our formulas use can be read") {
 }
 
 TEST_CASE("formula: what MicroTeX does differently is mended") {
-  DarkCanvas offscreen;
+  DarkOffscreen offscreen(width, height);
   const auto width_of = [](const char* latex) { return measure_formula(latex, 40).width; };
   CHECK(width_of(R"(\|k\|)") == width_of(R"(\lVert k \rVert)"));
   // V needs room before the sign, A does not.
@@ -138,7 +132,7 @@ TEST_CASE("formula: what stands in brackets stands on the baseline") {
 }
 
 TEST_CASE("formula: upright bars are whole pixels") {
-  DarkCanvas offscreen;
+  DarkOffscreen offscreen(width, height);
   for (const float size : {12.0F, 13.5F, 15.0F, 26.0F}) {
     const Image bars = draw(offscreen, R"(\lVert\,\,\lVert)", size, IM_COL32_WHITE);
     const InkedRows rows = inked(bars);
@@ -155,7 +149,7 @@ TEST_CASE("formula: upright bars are whole pixels") {
 }
 
 TEST_CASE("formula: bad LaTeX is shown as it was written") {
-  DarkCanvas offscreen;
+  DarkOffscreen offscreen(width, height);
   for (const char* latex :
        {R"(\frac{)", R"(\nosuchmacro{x})", "}", R"(\left( x)", "a^", R"(\begin{matrix} a)", "&",
         R"(\fgcolor{#ff)", "\xff\xfe", R"(\)", R"(\text{词})"}) {
@@ -171,7 +165,7 @@ TEST_CASE("formula: bad LaTeX is shown as it was written") {
 }
 
 TEST_CASE("formula: pictures that nobody asks for are forgotten") {
-  DarkCanvas offscreen;
+  DarkOffscreen offscreen(width, height);
   for (int i = 0; i < 50; ++i) draw(offscreen, fmt::format("x_{{{}}}", i), 20, IM_COL32_WHITE);
   const int many = cached_formulas();
   CHECK(many >= 50);
@@ -184,7 +178,7 @@ TEST_CASE("formula: pictures that nobody asks for are forgotten") {
 }
 
 TEST_CASE("formula: a font file is open once, however many formulas are drawn") {
-  DarkCanvas offscreen;
+  DarkOffscreen offscreen(width, height);
   const auto mappings = [] {
     std::ifstream maps("/proc/self/maps");
     int count = 0;
@@ -217,7 +211,7 @@ TEST_CASE("formula: a font that is none is an error that names it") {
 }
 
 TEST_CASE("formula: where there is no room nothing is drawn") {
-  DarkCanvas offscreen;
+  DarkOffscreen offscreen(width, height);
   for (const float size : {-40.0F, -0.1F, 0.0F, 0.01F}) {
     CHECK(measure_formula("S_t", size).width == 0);
     CHECK(count(draw(offscreen, "S_t", size, IM_COL32_WHITE), 255, 255, 255) == 0);
@@ -253,24 +247,4 @@ TEST_CASE("a wide formula is cut before its signs, between brackets only where n
   for (const std::string& line : two) CHECK(measure_formula(line, 16).width <= width);
   // A sign that follows another one begins no line.
   CHECK(formula_lines("x = -y", 16, 1).size() == 2);
-}
-
-TEST_CASE("no equation beside the Stage has to be scrolled aside", "[formula]") {
-  ShownProgram shown;
-  shown.session.go_to_token(42);
-  int seen = 0;
-  for (const Variant& variant : variants()) {
-    for (const Form form : {Form::recurrent, Form::parallel}) {
-      CAPTURE(variant.id, name(form));
-      shown.choose(variant.id, form);
-      shown.draw();
-      for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows) {
-        if (!window->Active || std::string_view(window->Name).find("equation") == std::string_view::npos)
-          continue;
-        CHECK(window->ScrollMax.x == 0);
-        ++seen;
-      }
-    }
-  }
-  CHECK(seen > 20);
 }

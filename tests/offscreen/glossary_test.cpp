@@ -1,21 +1,8 @@
 // What a symbol in a formula is, told by where it lies in the picture.
 
-#include "app/scene/parts.h"
 #include "app/views/symbol_tip.h"
-
-#include <imgui.h>
-#include <imgui_internal.h>
-
-#include <algorithm>
-#include <set>
-
-#include "app/session/presets.h"
-#include "app/session/session.h"
-#include "app/studio/application.h"
 #include "app/widgets/formula_painter.h"
-#include "app/window/offscreen.h"
-#include "core/variants/variants.h"
-#include "tests/catch.h"
+#include "tests/offscreen/drawn.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -96,13 +83,11 @@ TEST_CASE("the pointer finds the symbol that it is on", "[glossary]") {
   const std::string latex = "S_t = S_{t-1} + k_t";
   std::optional<PointedSymbol> pointed;
   const auto draw = [&] {
-    ImGui::SetNextWindowPos({0, 0});
-    ImGui::SetNextWindowSize({400, 200});
-    ImGui::Begin("formulas", nullptr, ImGuiWindowFlags_NoDecoration);
-    draw_formula(ImGui::GetWindowDrawList(), {40, 100}, latex, 32, IM_COL32_WHITE);
-    const PointedSymbol* found = pointed_symbol();
-    pointed = found ? std::optional(*found) : std::nullopt;
-    ImGui::End();
+    in_window({400, 200}, [&] {
+      draw_formula(ImGui::GetWindowDrawList(), {40, 100}, latex, 32, IM_COL32_WHITE);
+      const PointedSymbol* found = pointed_symbol();
+      pointed = found ? std::optional(*found) : std::nullopt;
+    });
   };
   const FormulaMark k = LaidOutFormula(latex, 32).marks().at(2);
   const float top = 100 - LaidOutFormula(latex, 32).extent().ascent;
@@ -120,30 +105,18 @@ TEST_CASE("the pointer finds the symbol that it is on", "[glossary]") {
 }
 
 TEST_CASE("a symbol on a slider says what it is in the place of the slider's own tip", "[glossary]") {
-  Application application;
-  REQUIRE(application.session.open_named("preset:overwrite?T=24&K=6&V=5"));
-  application.session.wait();
-  application.enter("learn");
-  Offscreen offscreen(1920, 1080);
-  const auto draw = [&] { application.draw(offscreen.scale()); };
-  const auto rest_at = [&](float x, float y, int frames) {
-    ImGui::GetIO().AddMousePosEvent(x, y);
-    for (int frame = 0; frame < frames; ++frame) offscreen.pass(draw);
-  };
-  for (int i = 0; i < 4; ++i) {
-    offscreen.pass(draw);
-    application.session.questions().wait();
-  }
+  ShownProgram shown("learn", "preset:overwrite?T=24&K=6&V=5", usual_sizes[1]);
+  shown.draw();
   // Down the right panel, where sliders begin with their symbols.
   int symbols = 0;
   int in_place_of_another = 0;
   std::string before;
   for (float y = 60; y < 520; y += 4) {
-    rest_at(1586, y, 2);
+    shown.point({1586, y});
     const PointedSymbol* pointed = pointed_symbol();
     if (!pointed || pointed->symbol == before) continue;
     before = pointed->symbol;
-    rest_at(1586, y, 90);
+    shown.point({1586, y}, 90);
     ++symbols;
     int seen = 0;
     for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows) {
@@ -158,28 +131,21 @@ TEST_CASE("a symbol on a slider says what it is in the place of the slider's own
   }
   CHECK(symbols >= 2);
   CHECK(in_place_of_another >= 1);
+  shown.point({1, 1}, 3);
+  CHECK_FALSE(is_tip_shown());
 }
 
 TEST_CASE("a symbol that the pointer is on frames its pictures, wherever it stands", "[glossary]") {
-  Application application;
-  REQUIRE(application.session.open_named("preset:overwrite?T=24&K=6&V=5"));
-  application.session.wait();
-  application.session.go_to_token(5);
-  Offscreen offscreen(1920, 1080);
-  const auto draw = [&] { application.draw(offscreen.scale()); };
-  for (int i = 0; i < 6; ++i) {
-    offscreen.pass(draw);
-    application.session.questions().wait();
-  }
-  const Symbols& symbols = application.session.sight().trace->symbols;
+  ShownProgram shown("step", "preset:overwrite?T=24&K=6&V=5", usual_sizes[1]);
+  shown.draw_at(5);
+  const Symbols& symbols = shown.session.sight().trace->symbols;
   std::set<std::string> framed;
   for (float y = 400; y < 900; y += 6) {  // down the lines of the rule
     for (float x = 30; x < 240; x += 8) {
-      ImGui::GetIO().AddMousePosEvent(x, y);
-      offscreen.pass(draw);
+      shown.point({x, y}, 1);
       if (!pointed_symbol()) continue;
       const PointedSymbol pointed = *pointed_symbol();
-      offscreen.pass(draw);
+      shown.pass();
       if (framed.contains(pointed.symbol) || parts().below("step/stage/pointed").empty()) continue;
       framed.insert(pointed.symbol);
       const auto is_it = [&](const auto& named) { return first_symbol(named.second.latex) == pointed; };
@@ -187,7 +153,6 @@ TEST_CASE("a symbol that the pointer is on frames its pictures, wherever it stan
     }
   }
   CHECK(framed.size() >= 2);
-  ImGui::GetIO().AddMousePosEvent(1, 1);
-  for (int i = 0; i < 2; ++i) offscreen.pass(draw);
+  shown.point({1, 1});
   CHECK(parts().below("step/stage/pointed").empty());
 }

@@ -96,9 +96,7 @@ inline std::vector<std::string> letter_faults() {
     const Glyph& glyph = glyphs[i];
     const Rectangle& place = glyph.place;
     const Rectangle& clip = glyph.clip;
-    const bool is_seen = place.maximum.x > clip.minimum.x && place.minimum.x < clip.maximum.x &&
-                         place.maximum.y > clip.minimum.y && place.minimum.y < clip.maximum.y;
-    if (!is_seen) continue;
+    if (!overlap(place, clip)) continue;
     const bool is_cut_aside =
         place.minimum.x < clip.minimum.x - slack || place.maximum.x > clip.maximum.x + slack;
     const bool is_cut_above =

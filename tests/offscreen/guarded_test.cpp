@@ -1,21 +1,16 @@
 // A problem in drawing is told in its place and leaves nothing behind in Dear ImGui.
 
-#include "app/studio/guarded.h"
-
-#include <imgui.h>
-#include <imgui_internal.h>  // for the sizes of its stacks
-
 #include <cstring>
 #include <new>
 #include <stdexcept>
 
-#include "app/gl/texture.h"
+#include "app/gl/heat_map_renderer.h"
 #include "app/studio/application.h"
+#include "app/studio/guarded.h"
 #include "app/views/panels.h"
 #include "app/widgets/controls.h"
-#include "app/window/offscreen.h"
 #include "core/base/error.h"
-#include "tests/catch.h"
+#include "tests/offscreen/drawn.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -30,7 +25,7 @@ bool are_same(const Image& a, const Image& b) { return a.rgb == b.rgb; }
 
 // What the panel below does.
 enum class Mishap { none, error, memory, mistake, after_a_child, in_a_popup };
-Mishap fault = Mishap::none;
+Mishap mishap = Mishap::none;
 
 // Leaves everything open that can be open.
 [[noreturn]] void fail_deep_inside() {
@@ -49,7 +44,7 @@ Mishap fault = Mishap::none;
 }
 
 void draw_faulty(Application&) {
-  switch (fault) {
+  switch (mishap) {
     case Mishap::none:
       if (style::begin_panel("Faulty")) ImGui::InvisibleButton("here", {20, 20});
       style::end_panel();
@@ -83,8 +78,7 @@ constexpr Workspace faulty_workspaces[] = {{"step", "Step", "", 0, faulty_panels
 }  // namespace
 
 TEST_CASE("what was begun and pushed is ended and popped where drawing fails", "[guarded]") {
-  Offscreen offscreen(400, 300);
-  style::apply(style::Theme::dark, 1);
+  DarkOffscreen offscreen(400, 300);
   offscreen.render([] {
     ImGui::Begin("window");
     ImGuiErrorRecoveryState before;
@@ -113,19 +107,16 @@ TEST_CASE("a panel that cannot be drawn says why; the others go on", "[guarded]"
                         {Mishap::mistake, "Stage: a mistake in this program: seven is not even"},
                         {Mishap::after_a_child, "Stage: too late"},
                         {Mishap::in_a_popup, "Stage: the popup popped"}};
-  Application application(faulty_workspaces);
-  application.open_first_capture();
-  application.session.wait();
-  Offscreen offscreen(1280, 800);
-  const auto draw = [&] { application.draw(1); };
-  fault = Mishap::none;
+  ShownProgram shown(faulty_workspaces);
+  Application& application = shown.application;
+  mishap = Mishap::none;
   application.show_welcome = false;
-  const Image well = offscreen.render(draw, 30);
+  const Image well = shown.picture(30);
   CHECK(application.undrawn() == "");
   for (const Case& c : cases) {
     CAPTURE(c.words);
-    fault = c.fault;
-    const Image image = offscreen.render(draw, 30);
+    mishap = c.fault;
+    const Image image = shown.picture(30);
     CHECK(application.undrawn() == c.words);
     CHECK_FALSE(are_same(image, well));
     // The words lie over what was drawn of the panel, and the timeline below is as it was.
@@ -150,16 +141,14 @@ TEST_CASE("a panel that cannot be drawn says why; the others go on", "[guarded]"
     CHECK(changed == 0);
     if (c.fault != Mishap::in_a_popup) {  // a popup has the keys to itself
       const Cursor cursor = application.session.cursor();
-      ImGui::GetIO().AddKeyEvent(ImGuiKey_RightArrow, true);
-      offscreen.render(draw, 1);
-      ImGui::GetIO().AddKeyEvent(ImGuiKey_RightArrow, false);
-      offscreen.render(draw, 2);
+      shown.press(ImGuiKey_RightArrow);
+      shown.pass();
       CHECK_FALSE(application.session.cursor() == cursor);
       application.session.set_cursor(cursor);
     }
-    fault = Mishap::none;
+    mishap = Mishap::none;
     ImGui::ClosePopupsExceptModals();
-    const Image again = offscreen.render(draw, 30);
+    const Image again = shown.picture(30);
     CHECK(application.undrawn() == "");
     CHECK(are_same(again, well));
   }

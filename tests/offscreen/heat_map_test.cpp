@@ -1,29 +1,16 @@
 // Every pixel of a heat map is compared with the CPU's colour map.
 
-#include "app/widgets/heat_map.h"
-
-#include <imgui.h>
-
-#include <cmath>
-#include <limits>
 #include <random>
-#include <string>
-#include <vector>
 
 #include "app/gl/heat_map_renderer.h"
-#include "app/widgets/style.h"
-#include "app/window/offscreen.h"
-#include "tests/catch.h"
+#include "tests/offscreen/drawn.h"
 
 using namespace palimpsest;
+using namespace palimpsest::testing;
 
 namespace {
 
 constexpr int picture_size = 320;
-
-struct DarkPicture : Offscreen {
-  DarkPicture() : Offscreen(picture_size, picture_size) { style::apply(style::Theme::dark, 1); }
-};
 
 struct Placement {
   int x = 0;
@@ -35,19 +22,9 @@ struct Placement {
 // Ordinary numbers with all the odd ones among them.
 Matrix<double> awkward_matrix(Index rows, Index columns, float range, unsigned seed) {
   const auto r = static_cast<double>(range);
-  const std::vector<double> odd = {std::nan(""),
-                                   std::numeric_limits<double>::infinity(),
-                                   -std::numeric_limits<double>::infinity(),
-                                   0.0,
-                                   -0.0,
-                                   r,
-                                   -r,
-                                   std::nextafter(r, 0),
-                                   1e-40,
-                                   -1e-40,
-                                   1e300,
-                                   r / 1022,
-                                   -r / 1023};
+  const std::vector<double> odd = {
+      quiet_nan, infinity, -infinity, 0.0,      -0.0,     r, -r, std::nextafter(r, 0),
+      1e-40,     -1e-40,   1e300,     r / 1022, -r / 1023};
   std::mt19937 random(seed);
   std::normal_distribution<double> ordinary(0, r / 2);
   Matrix<double> matrix(rows, columns);
@@ -62,19 +39,14 @@ Image draw(Offscreen& offscreen, const std::string& key, const Matrix<double>& v
            const Placement& at, const HeatMapLook& look) {
   return offscreen.render(
       [&] {
-        ImGui::SetNextWindowPos({0, 0});
-        ImGui::SetNextWindowSize({picture_size, picture_size});
-        ImGui::Begin("test", nullptr, ImGuiWindowFlags_NoDecoration);
-        heat_map(key, values, version, {static_cast<float>(at.x), static_cast<float>(at.y)},
-                 {static_cast<float>(at.width), static_cast<float>(at.height)}, look);
-        ImGui::End();
+        in_window({picture_size, picture_size}, [&] {
+          heat_map(key, values, version,
+                   box_at({static_cast<float>(at.x), static_cast<float>(at.y)},
+                          {static_cast<float>(at.width), static_cast<float>(at.height)}),
+                   look);
+        });
       },
       2);
-}
-
-Rgb8 pixel(const Image& image, int x, int y) {
-  const std::uint8_t* bytes = image.pixel(x, y);
-  return {bytes[0], bytes[1], bytes[2]};
 }
 
 // How many pixels of the rectangle differ from cells.size() colours of `map`; `line` is the width of lines
@@ -138,7 +110,6 @@ TEST_CASE("heat map: every pixel is what the colour map says") {
 
 TEST_CASE("heat map: what a mask takes out is hatched, every other number is a number") {
   Offscreen offscreen(picture_size, picture_size);
-  constexpr double infinity = std::numeric_limits<double>::infinity();
   const Placement at{5, 7, 240, 180};
   std::uint64_t version = 100;
   for (const style::Theme theme : {style::Theme::dark, style::Theme::light}) {
@@ -177,21 +148,6 @@ TEST_CASE("heat map: what a mask takes out is hatched, every other number is a n
   }
 }
 
-TEST_CASE("heat map: a wrong colour map is noticed") {
-  DarkPicture offscreen;
-  const Placement at{4, 4, 200, 200};
-  const Matrix<double> values = awkward_matrix(20, 20, 1, 3);
-  const HeatMapLook look{.range = 1, .grid = false};
-  const Image image = draw(offscreen, "a", values, 1, at, look);
-  const Matrix<float> cells = drawn_cells(values, look, at.width, at.height);
-  ColourMap wrong = style::colours().map;
-  REQUIRE(differences(image, cells, at, 1, wrong, 0) == 0);
-  wrong.positive[1].green ^= 2;  // hardly visible
-  CHECK(differences(image, cells, at, 1, wrong, 0) > 1000);
-  CHECK(differences(image, cells, at, 1.01F, style::colours().map, 0) > 1000);
-  CHECK(differences(image, cells.reverse(), at, 1, style::colours().map, 0) > 1000);
-}
-
 TEST_CASE("heat map: lines between cells, dimmed ones, and both scales") {
   for (const float scale : {1.0F, 2.0F}) {
     Offscreen offscreen(picture_size, picture_size, scale);
@@ -208,7 +164,7 @@ TEST_CASE("heat map: lines between cells, dimmed ones, and both scales") {
                       faded(map, HeatMapRenderer::strength_when_dim), line) == 0);
   }
   // No lines between cells that are smaller than 6 design pixels.
-  DarkPicture offscreen;
+  DarkOffscreen offscreen(picture_size, picture_size);
   const Placement at{8, 8, 100, 300};
   const Matrix<double> values = awkward_matrix(20, 20, 1, 6);
   const Image image = draw(offscreen, "a", values, 1, at, {.range = 1});
@@ -216,14 +172,21 @@ TEST_CASE("heat map: lines between cells, dimmed ones, and both scales") {
 }
 
 TEST_CASE("heat map: it is uploaded again when something has changed, and only then") {
-  DarkPicture offscreen;
+  DarkOffscreen offscreen(picture_size, picture_size);
   const ColourMap& dark = style::colours().map;
   const Placement at{0, 0, 90, 60};
   const Matrix<double> first = awkward_matrix(6, 9, 1, 7);
   const Matrix<double> second = awkward_matrix(6, 9, 1, 8);
   const HeatMapLook look{.range = 1, .grid = false};
   const auto cells = [&](const Matrix<double>& values) { return drawn_cells(values, look, 90, 60); };
-  CHECK(differences(draw(offscreen, "a", first, 1, at, look), cells(first), at, 1, dark, 0) == 0);
+  const Image image = draw(offscreen, "a", first, 1, at, look);
+  CHECK(differences(image, cells(first), at, 1, dark, 0) == 0);
+  // A wrong colour, range or order is noticed.
+  ColourMap wrong = dark;
+  wrong.positive[1].green ^= 2;  // hardly visible
+  CHECK(differences(image, cells(first), at, 1, wrong, 0) > 135);
+  CHECK(differences(image, cells(first), at, 1.01F, dark, 0) > 135);
+  CHECK(differences(image, cells(first).reverse(), at, 1, dark, 0) > 135);
   CHECK(differences(draw(offscreen, "a", second, 1, at, look), cells(first), at, 1, dark, 0) == 0);
   CHECK(differences(draw(offscreen, "b", second, 1, at, look), cells(second), at, 1, dark, 0) == 0);
   CHECK(differences(draw(offscreen, "a", second, 2, at, look), cells(second), at, 1, dark, 0) == 0);
@@ -236,16 +199,15 @@ TEST_CASE("heat map: it is uploaded again when something has changed, and only t
 }
 
 TEST_CASE("heat map: the window cuts it off, and what is drawn after it is as ever") {
-  DarkPicture offscreen;
+  DarkOffscreen offscreen(picture_size, picture_size);
   const Matrix<double> ones = Matrix<double>::Ones(4, 4);
   const auto frame = [&](bool with_heat_map) {
     return offscreen.render(
         [&] {
-          ImGui::SetNextWindowPos({20, 20});
-          ImGui::SetNextWindowSize({100, 100});
-          ImGui::Begin("small", nullptr, ImGuiWindowFlags_NoDecoration);
-          if (with_heat_map) heat_map("a", ones, 1, {-10, -10}, {300, 300}, {.range = 1, .grid = false});
-          ImGui::End();
+          const auto draw_map = [&] {
+            if (with_heat_map) heat_map("a", ones, 1, {{-10, -10}, {290, 290}}, {.range = 1, .grid = false});
+          };
+          in_window({100, 100}, draw_map, {20, 20});
           ImGui::SetNextWindowPos({40, 140});
           ImGui::Begin("after", nullptr, ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_AlwaysAutoResize);
           ImGui::TextUnformatted("text");
@@ -315,8 +277,9 @@ TEST_CASE("heat map: the cell under the pointer is the one that is drawn there")
   const ImVec2 position(10, 20);
   for (const Case& c : cases) {
     const ImVec2 size(static_cast<float>(c.at.width), static_cast<float>(c.at.height));
+    const Rectangle where = box_at(position, size);
     const auto at = [&](float x, float y) {
-      return hovered_cell(position, size, c.rows, c.columns, {position.x + x, position.y + y});
+      return hovered_cell(where, c.rows, c.columns, {position.x + x, position.y + y});
     };
     CHECK(!at(-0.5F, 1));
     CHECK(!at(size.x, 1));
@@ -326,13 +289,13 @@ TEST_CASE("heat map: the cell under the pointer is the one that is drawn there")
     CHECK((at(size.x - 0.5F, size.y - 0.5F) == Cell{c.rows - 1, c.columns - 1}));
     for (Index row = 0; row < c.rows; row += 3) {
       for (Index column = 0; column < c.columns; column += 3) {
-        const Rectangle cell = cell_rectangle(position, size, c.rows, c.columns, {row, column});
+        const Rectangle cell = cell_rectangle(where, c.rows, c.columns, {row, column});
         REQUIRE(cell.maximum.x > cell.minimum.x);
-        CHECK(hovered_cell(position, size, c.rows, c.columns, cell.minimum) == Cell{row, column});
-        CHECK(hovered_cell(position, size, c.rows, c.columns, {cell.maximum.x - 1, cell.maximum.y - 1}) ==
+        CHECK(hovered_cell(where, c.rows, c.columns, cell.minimum) == Cell{row, column});
+        CHECK(hovered_cell(where, c.rows, c.columns, {cell.maximum.x - 1, cell.maximum.y - 1}) ==
               Cell{row, column});
       }
     }
   }
-  CHECK(!hovered_cell(position, {50, 50}, 0, 3, {20, 30}));
+  CHECK(!hovered_cell(box_at(position, {50, 50}), 0, 3, {20, 30}));
 }

@@ -1,18 +1,10 @@
 // Workspaces and where their panels lie; what is kept of it between starts.
 
-#include "app/studio/layout.h"
-
-#include <imgui.h>
-#include <imgui_internal.h>
-
-#include <algorithm>
 #include <random>
 
-#include "app/studio/application.h"
 #include "app/views/panels.h"
-#include "app/window/offscreen.h"
 #include "core/base/error.h"
-#include "tests/catch.h"
+#include "tests/offscreen/drawn.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -33,22 +25,9 @@ constexpr Panel tide_panels[] = {{"Tides", PanelPlace::center, draw_tides, ""},
 const Workspace two_workspaces[] = {{"step", "Step", "", 0, workspaces().front().panels},
                                     {"tides", "Tides", "When the water is high", ImGuiKey_F8, tide_panels}};
 
-struct Started {
-  Application application;
-  Offscreen offscreen;
-
-  explicit Started(const OwnLayout& kept = {}) : application(two_workspaces), offscreen(1280, 800) {
+struct Started : ShownProgram {
+  explicit Started(const OwnLayout& kept = {}) : ShownProgram(two_workspaces) {
     application.panel_layout().restore(kept);
-    application.open_first_capture();
-    application.session.wait();
-  }
-  void draw(int frames = 4) {
-    for (int i = 0; i < frames; ++i) offscreen.pass([&] { application.draw(1); });
-  }
-  void press(ImGuiKey key) {
-    ImGui::GetIO().AddKeyEvent(key, true);
-    draw(1);
-    ImGui::GetIO().AddKeyEvent(key, false);
     draw();
   }
   OwnLayout own() { return application.panel_layout().own(application.workspaces()); }
@@ -80,11 +59,10 @@ void dock(const char* title, const char* beside) {
 TEST_CASE("a workspace is one row: it has a key, a tab, a command and its panels", "[layout]") {
   Started started;
   Application& application = started.application;
-  started.draw();
   CHECK(std::string(application.workspace().id) == "step");
   CHECK(is_shown("Stage"));
   CHECK_FALSE(is_shown("Tides"));
-  started.press(ImGuiKey_F8);
+  started.press(ImGuiKey_F8, 4);
   CHECK(std::string(application.workspace().id) == "tides");
   CHECK(is_shown("Tides"));
   CHECK(is_shown("Timeline##tides"));
@@ -108,10 +86,10 @@ TEST_CASE("a panel with nothing to show leaves its room to the one above it", "[
       {"Lower", PanelPlace::center_bottom, draw_tides, "", [](const Application&) { return has_something; }},
       {"Floor", PanelPlace::bottom, draw_tides, ""}};
   static const Workspace only[] = {{"halves", "Halves", "", 0, list}};
-  Application application(only);
-  Offscreen offscreen(1280, 800);
+  ShownProgram shown(only);
+  const Application& application = shown.application;
   const auto heights = [&] {
-    for (int i = 0; i < 4; ++i) offscreen.pass([&] { application.draw(1); });
+    shown.pass(4);
     return std::pair(window("Upper").Size.y, window("Lower").Size.y);
   };
   const auto [upper, lower] = heights();
@@ -138,17 +116,14 @@ TEST_CASE("docking is kept for each workspace, also between starts", "[layout]")
   ImVec2 position;
   {
     Started started;
-    started.draw();
     CHECK(started.own() == OwnLayout{});
     dock("Data", "Timeline");
     started.draw();
     position = window("Data").Pos;
     CHECK(position.y == window("Timeline").Pos.y);
-    started.application.enter("tides");
-    started.draw();
+    started.draw_in("tides");
     CHECK_FALSE(started.application.panel_layout().is_own(started.application.workspace()));
-    started.application.enter("step");
-    started.draw();
+    started.draw_in("step");
     CHECK(window("Data").Pos.x == position.x);
     CHECK(window("Data").Pos.y == position.y);
     kept = started.own();
@@ -156,13 +131,11 @@ TEST_CASE("docking is kept for each workspace, also between starts", "[layout]")
   }
   {
     Started started(kept);
-    started.draw();
     CHECK(window("Data").Pos.x == position.x);
     CHECK(window("Data").Pos.y == position.y);
     CHECK(window("Data").DockNode != nullptr);
     CHECK(started.own().workspaces == kept.workspaces);
-    started.application.enter("tides");
-    started.draw();
+    started.draw_in("tides");
     CHECK(window("Tides").DockNode != nullptr);
     started.application.enter("step");
     perform(find_command(started.application, "view.reset_layout"), started.application);
@@ -175,13 +148,12 @@ TEST_CASE("docking is kept for each workspace, also between starts", "[layout]")
 TEST_CASE("another size, tabs and time make a layout nobody's own", "[layout]") {
   Started started;
   Application& application = started.application;
-  started.draw();
   const ImVec2 position = window("Stage").Pos;
   const ImVec2 size = window("Stage").Size;
   for (const char* id : {"view.larger", "view.smaller"}) {
     while (why_not(find_command(application, id), application).empty()) {
       perform(find_command(application, id), application);
-      started.draw(2);
+      started.pass(2);
       CHECK(started.own() == OwnLayout{});
     }
   }
@@ -202,23 +174,20 @@ TEST_CASE("another size, tabs and time make a layout nobody's own", "[layout]") 
 TEST_CASE("a panel that a kept layout does not know lies in the middle", "[layout]") {
   OwnLayout kept;
   {
-    Application application;
-    Offscreen offscreen(1280, 800);
-    const auto draw = [&] { application.draw(1); };
-    offscreen.render(draw);
+    ShownProgram shown;
+    shown.draw();
     dock("Data", "Timeline");
-    offscreen.render(draw);
-    kept = application.panel_layout().own(application.workspaces());
+    shown.draw();
+    kept = shown.application.panel_layout().own(workspaces());
     REQUIRE(kept.workspaces.size() == 1);
   }
   const std::span<const Panel> known = workspaces().front().panels;
   std::vector<Panel> more(known.begin(), known.end());
   more.push_back({"Tides", PanelPlace::left_top, draw_tides, ""});
   const Workspace grown[] = {{"step", "Step", "", 0, more}};
-  Application application(grown);
-  Offscreen offscreen(1280, 800);
-  application.panel_layout().restore(kept);
-  offscreen.render([&] { application.draw(1); });
+  ShownProgram shown(grown);
+  shown.application.panel_layout().restore(kept);
+  shown.draw();
   CHECK(window("Tides").DockId == window("Stage").DockId);
   CHECK(window("Data").DockId != window("Stage").DockId);
 }
@@ -228,7 +197,6 @@ TEST_CASE("a kept layout with mistakes in it is refused or harmless", "[layout]"
   OwnLayout kept;
   {
     Started started;
-    started.draw();
     dock("Data", "Timeline");
     started.draw();
     kept = started.own();

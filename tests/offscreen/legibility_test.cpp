@@ -12,10 +12,7 @@ using namespace palimpsest::testing;
 
 namespace {
 
-ImU32 colour_at(const Image& image, int x, int y) {
-  const std::uint8_t* const seen = image.pixel(x, y);
-  return IM_COL32(seen[0], seen[1], seen[2], 255);
-}
+ImU32 colour_at(const Image& image, int x, int y) { return style::colour(pixel(image, x, y)); }
 
 /// The colour of the pixels around `place`; 0 where no colour is that of most: on hatches, across an edge.
 ImU32 ground_of(const Image& image, const Rectangle& place) {
@@ -74,14 +71,11 @@ struct SeenLetters {
 
 void look_at(ShownProgram& shown, SeenLetters& seen) {
   for (int i = 0; i < 5; ++i) shown.draw();
-  const Image image = shown.offscreen().render([&] { shown.application.draw(1); }, 1);
+  const Image image = shown.picture(1);
   const Rectangle screen = {{0, 0}, {static_cast<float>(image.width), static_cast<float>(image.height)}};
   for (const Glyph& glyph : drawn_glyphs()) {
-    const auto inside = [&](const Rectangle& room) {
-      return glyph.place.minimum.x >= room.minimum.x && glyph.place.maximum.x <= room.maximum.x &&
-             glyph.place.minimum.y >= room.minimum.y && glyph.place.maximum.y <= room.maximum.y;
-    };
-    if (!inside(glyph.clip) || !inside(screen) || is_below_page(glyph)) continue;
+    if (!is_inside(glyph.place, glyph.clip) || !is_inside(glyph.place, screen) || is_below_page(glyph))
+      continue;
     const ImU32 ground = ground_of(image, glyph.place);
     if (ground == 0) continue;
     const ImU32 ink = over(glyph.colour, ground);
@@ -100,7 +94,7 @@ TEST_CASE("every letter has a contrast of 4.5 to what is around it", "[legibilit
   for (const Theme theme : {Theme::dark, Theme::light}) {
     CAPTURE(static_cast<int>(theme));
     ShownProgram shown;
-    shown.application.change_view([&](ViewOptions& view) { view.theme = theme; });
+    shown.set_theme(theme);
     shown.resize(usual_sizes[1]);
     SeenLetters seen;
     for (const Workspace& workspace : shown.application.workspaces()) {

@@ -117,12 +117,7 @@ void check_places(int width) {
   check_apart(places_below(strip));
   for (const Rectangle& span : places_below(strip)) CHECK(span.minimum.y >= plot.maximum.y);
   check_apart(places_below("measure/roof/label"));
-  for (const ImVec2 point : points_below(leading)) {
-    CHECK(point.x >= plot.minimum.x - 1);
-    CHECK(point.x <= plot.maximum.x + 1);
-    CHECK(point.y >= plot.minimum.y);
-    CHECK(point.y <= plot.maximum.y);
-  }
+  for (const ImVec2 point : points_below(leading)) CHECK(is_inside({point, point}, plot, 1));
   for (const std::string& fault : letter_faults()) FAIL_CHECK(fault);
 }
 
@@ -135,49 +130,46 @@ TEST_CASE("Measure shows nothing, one report, several and many curves at both si
   InMeasure shown;
   for (const Size& size : usual_sizes) {
     shown.resize(size);
-    for (const Theme theme : all_themes) {
-      if ((theme == Theme::light) != (size.width == 1920)) continue;
-      CAPTURE(size.width);
-      shown.application.change_view([&](ViewOptions& view) { view.theme = theme; });
-      shown.application.races.forget(shown.session);
-      shown.session.change([](SessionState& state) { state.measure = {}; });
-      shown.draw();
-      CHECK(places_below(leading).empty());
-      CHECK_THAT(words_at("measure/headline"), says("Nothing is measured yet"));
-      check_places(size.width);
+    CAPTURE(size.width);
+    shown.set_theme(size.width == 1920 ? Theme::light : Theme::dark);
+    shown.application.races.forget(shown.session);
+    shown.session.change([](SessionState& state) { state.measure = {}; });
+    shown.draw();
+    CHECK(places_below(leading).empty());
+    CHECK_THAT(words_at("measure/headline"), says("Nothing is measured yet"));
+    check_places(size.width);
 
-      shown.draw_own(made_report("Xeon", {"gated_deltanet", "softmax"}, 1e-6));
-      CHECK(ends().size() == 5);  // four forms, and softmax once
-      CHECK(places_below(leading).size() == 3 * 7 + 5 + 7);
-      CHECK(places_below(rings).size() == measured(shown.application).figures->crossings.size());
-      CHECK_FALSE(places_below("measure/times/label/crossing").empty());
-      CHECK(places_below(strip).size() == measured(shown.application).figures->fastest.size());
-      CHECK(places_below(others).empty());
-      check_places(size.width);
+    shown.draw_own(made_report("Xeon", {"gated_deltanet", "softmax"}, 1e-6));
+    CHECK(ends().size() == 5);  // four forms, and softmax once
+    CHECK(places_below(leading).size() == 3 * 7 + 5 + 7);
+    CHECK(places_below(rings).size() == measured(shown.application).figures->crossings.size());
+    CHECK_FALSE(places_below("measure/times/label/crossing").empty());
+    CHECK(places_below(strip).size() == measured(shown.application).figures->fastest.size());
+    CHECK(places_below(others).empty());
+    check_places(size.width);
 
-      shown.application.races.open(shown.session, folder / "gpu.json");
-      shown.draw();
-      CHECK(places_below(others).size() == 3 * 8 + 5 + 8);
-      CHECK(ends().size() == 10);
-      for (const Part* end : ends()) CHECK_THAT(end->words, !says("…"));
-      for (const std::string& name : parts().words("measure/side", "name")) CHECK_THAT(name, !says("…"));
-      check_places(size.width);
+    shown.application.races.open(shown.session, folder / "gpu.json");
+    shown.draw();
+    CHECK(places_below(others).size() == 3 * 8 + 5 + 8);
+    CHECK(ends().size() == 10);
+    for (const Part* end : ends()) CHECK_THAT(end->words, !says("…"));
+    for (const std::string& name : parts().words("measure/side", "name")) CHECK_THAT(name, !says("…"));
+    check_places(size.width);
 
-      shown.draw_own(made_report(
-          "Xeon",
-          {"linear", "retnet", "gla", "deltanet", "gated_deltanet", "kda", "ttt_linear", "lact", "softmax"},
-          1e-6));
-      CHECK(ends().size() > 20);
-      check_places(size.width);
-      // A headline that is too long ends with a clause; the others stand below it.
-      const std::string& headline = measured(shown.application).figures->headline;
-      const std::string said = words_at("measure/headline");
-      CHECK((said != headline) == (size.width == 1280));
-      if (said != headline) {
-        REQUIRE(said.ends_with("."));
-        CHECK(headline.starts_with(said.substr(0, said.size() - 1) + ";"));
-        CHECK_THAT(words_at("measure/detail"), says(headline.substr(headline.rfind(' ') + 1)));
-      }
+    shown.draw_own(made_report(
+        "Xeon",
+        {"linear", "retnet", "gla", "deltanet", "gated_deltanet", "kda", "ttt_linear", "lact", "softmax"},
+        1e-6));
+    CHECK(ends().size() > 20);
+    check_places(size.width);
+    // A headline that is too long ends with a clause; the others stand below it.
+    const std::string& headline = measured(shown.application).figures->headline;
+    const std::string said = words_at("measure/headline");
+    CHECK((said != headline) == (size.width == 1280));
+    if (said != headline) {
+      REQUIRE(said.ends_with("."));
+      CHECK(headline.starts_with(said.substr(0, said.size() - 1) + ";"));
+      CHECK_THAT(words_at("measure/detail"), says(headline.substr(headline.rfind(' ') + 1)));
     }
   }
 }
@@ -220,13 +212,16 @@ TEST_CASE("the roofline leaves out what no machine can do", "[measure]") {
   }
 }
 
-TEST_CASE("rates of the roofline are in one unit, that of the highest", "[measure]") {
+TEST_CASE("rates of the roofline are in one unit, that of the highest, and lengths are those of the chart",
+          "[measure]") {
   InMeasure shown;
+  REQUIRE(shown.session.state().measure.wish.lengths.back() == 2048);
   shown.resize(usual_sizes[1]);
   for (const double flops : {1e11, 6e13}) {
-    RaceReport report = made_report("Xeon", {"linear"}, 1e-6);
+    RaceReport report = made_report("Xeon", {"linear"}, 1e-6, "cpu", 8192);
     report.roofs[0].roof.flops_per_second = flops;
     shown.draw_own(report);
+    CHECK(words_at("measure/controls/lengths") == "n 64 – 8,192");
     const bool is_fast = flops > 1e12;
     CHECK(parts().find("measure/roof/axis/y")->words.starts_with(is_fast ? "TFLOP/s" : "GFLOP/s"));
     const std::string roof = is_fast ? "60 TFLOP/s" : "100 GFLOP/s";
@@ -238,18 +233,11 @@ TEST_CASE("rates of the roofline are in one unit, that of the highest", "[measur
   }
 }
 
-TEST_CASE("the lengths that are named are those of the chart", "[measure]") {
-  InMeasure shown;
-  REQUIRE(shown.session.state().measure.wish.lengths.back() == 2048);
-  shown.draw_own(made_report("Xeon", {"linear"}, 1e-6, "cpu", 8192));
-  CHECK(parts().find("measure/controls/lengths")->words == "n 64 – 8,192");
-}
-
 TEST_CASE("where a curve that begins takes the lead, or ends, is said and not ringed", "[measure]") {
   InMeasure shown;
-  SessionState state = shown.session.state();
-  state.measure.wish.precisions = {Precision::f32, Precision::bf16};
-  shown.session.change(state);
+  shown.session.change([](SessionState& state) {
+    state.measure.wish.precisions = {Precision::f32, Precision::bf16};
+  });
   RaceReport report = made_report("Xeon", {"gated_deltanet"}, 1e-6, "cuda");
   const std::vector<RacePoint> points = report.points;
   for (RacePoint point : points) {
@@ -294,9 +282,7 @@ TEST_CASE("a crossing is ringed where its curves meet", "[measure]") {
   }
   // Per token all keep their lengths and change their heights.
   const std::vector<ImVec2> before = points_below(leading);
-  SessionState next = shown.session.state();
-  next.measure.per_token = true;
-  shown.session.change(next);
+  shown.session.change([](SessionState& state) { state.measure.per_token = true; });
   shown.draw();
   REQUIRE(points_below(leading).size() == before.size());
   CHECK(std::abs(points_below(leading)[3].x - before[3].x) < 0.5F);
@@ -307,21 +293,17 @@ TEST_CASE("a report of another machine is not continued here: nothing of it is h
   write_file(folder / "other.json", race_json(made_report("AMD EPYC", {"gated_deltanet", "softmax"}, 1e-8)));
   InMeasure shown;
   shown.application.races.adopt(shown.session, made_report("Xeon", {"gated_deltanet", "softmax"}, 1e-6));
-  SessionState more = shown.session.state();
-  more.measure.wish.lengths.push_back(8192);
-  shown.session.change(more);
+  shown.session.change([](SessionState& state) { state.measure.wish.lengths.push_back(8192); });
   shown.draw();
   CHECK(words_at("measure/question") == "Which is faster here?");
-  CHECK(parts().find("measure/controls/race")->words == "go on");
+  CHECK(words_at("measure/controls/race") == "go on");
   CHECK(parts().find(unmeasured));
   shown.application.races.open(shown.session, folder / "other.json");
-  SessionState other = shown.session.state();
-  other.measure.leading = (folder / "other.json").string();
-  shown.session.change(other);
+  shown.session.change([&](SessionState& state) { state.measure.leading = folder / "other.json"; });
   shown.draw();
   REQUIRE(measured(shown.application).lead().report->machine.processor == "AMD EPYC");
   CHECK(words_at("measure/question") == "Which is faster on AMD EPYC, 2 threads?");
-  CHECK(parts().find("measure/controls/race")->words == "measure here");
+  CHECK(words_at("measure/controls/race") == "measure here");
   CHECK_FALSE(parts().find(unmeasured));
   CHECK(std::abs(points_below(leading).back().x - place_of("measure/times/area").maximum.x) <
         1);  // no room for more
@@ -331,25 +313,24 @@ TEST_CASE("nothing that was measured elsewhere in the program seems to be missin
   InMeasure shown;
   shown.application.races.adopt(shown.session,
                                 made_report("Xeon", {"gated_deltanet", "softmax"}, 1e-6, "cpu", 1024));
-  SessionState on_cpu = shown.session.state();
-  on_cpu.measure.wish.devices = {"cpu"};  // a GPU of this machine could be raced too
-  shown.session.change(on_cpu);
+  shown.session.change([](SessionState& state) {
+    state.measure.wish.devices = {"cpu"};  // a GPU of this machine could be raced too
+  });
   shown.draw();
   CHECK_FALSE(parts().find(unmeasured));
-  CHECK(parts().find("measure/controls/race")->words == "measure again");
+  CHECK(words_at("measure/controls/race") == "measure again");
 }
 
 TEST_CASE("while reports are being read, Measure says so in every frame", "[measure]") {
   const TemporaryFolder folder;
   write_file(folder / "a.json", race_json(made_report("AMD EPYC", {"gated_deltanet", "softmax"}, 1e-8)));
   InMeasure shown(Races(folder.path()));
-  const auto pass = [&] { shown.pass(); };
-  pass();
+  shown.pass();
   CHECK_THAT(words_at("measure/headline"), says("being read"));
   for (int frames = 0; frames < 20 && places_below(leading).empty(); ++frames) {
     CHECK_THAT(words_at("measure/headline"), !says("Nothing is measured"));
     shown.session.questions().wait();
-    pass();
+    shown.pass();
   }
   CHECK_FALSE(places_below(leading).empty());
   CHECK(parts().words("measure/side", "name").size() == 1);

@@ -1,15 +1,8 @@
-#include "app/window/pace.h"
-
-#include <imgui.h>
-#include <imgui_internal.h>
+#include "app/window/window.h"
 
 #include <thread>
-#include <vector>
 
-#include "app/widgets/style.h"
-#include "app/widgets/text.h"
-#include "app/window/offscreen.h"
-#include "tests/catch.h"
+#include "tests/offscreen/drawn.h"
 #include "tests/soak.h"
 
 using namespace palimpsest;
@@ -21,21 +14,17 @@ constexpr int many = 200;  // frames: more than three seconds
 
 /// A window with one item that has words, and whether they are seen.
 struct Scene {
-  Offscreen offscreen{400, 200};
+  DarkOffscreen offscreen{400, 200};
   ImVec2 item;
-
-  Scene() { style::apply(style::Theme::dark, 1); }
 
   void draw() {
     offscreen.render(
         [&] {
-          ImGui::SetNextWindowPos({0, 0});
-          ImGui::SetNextWindowSize({400, 200});
-          ImGui::Begin("window", nullptr, ImGuiWindowFlags_NoDecoration);
-          ImGui::InvisibleButton("item", {100, 20});
-          item = ImGui::GetItemRectMin();
-          tooltip("what it is");
-          ImGui::End();
+          in_window({400, 200}, [&] {
+            ImGui::InvisibleButton("item", {100, 20});
+            item = ImGui::GetItemRectMin();
+            tooltip("what it is");
+          });
         },
         1);
   }

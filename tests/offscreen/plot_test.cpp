@@ -1,21 +1,11 @@
 // A plot as a value: its ticks, its parts, where its words stand, and what the pointer does in it.
 
-#include <imgui.h>
-
-#include <cmath>
-#include <limits>
 #include <random>
-#include <string>
-#include <vector>
 
-#include "app/scene/parts.h"
 #include "app/scene/plot.h"
-#include "app/scene/plot_labels.h"
+#include "app/scene/plot_view.h"
 #include "app/widgets/chart.h"
-#include "app/widgets/style.h"
-#include "app/window/offscreen.h"
-#include "tests/catch.h"
-#include "tests/offscreen/plots.h"
+#include "tests/offscreen/drawn.h"
 
 using namespace palimpsest::testing;
 using namespace palimpsest;
@@ -49,12 +39,10 @@ PlotDone drawn(Offscreen& offscreen, const Plot& plot) {
   PlotDone done;
   offscreen.pass([&] {
     parts().clear();
-    ImGui::SetNextWindowPos({0, 0});
-    ImGui::SetNextWindowSize({400, 300});
-    ImGui::Begin("test", nullptr, ImGuiWindowFlags_NoDecoration);
-    done = draw_plot(plot, {{20, 20}, {380, 280}});
-    ImGui::Dummy({1, 1});
-    ImGui::End();
+    in_window({400, 300}, [&] {
+      done = draw_plot(plot, {{20, 20}, {380, 280}});
+      ImGui::Dummy({1, 1});
+    });
   });
   return done;
 }
@@ -76,8 +64,7 @@ TEST_CASE("ticks are decades with minor ones, octaves, round numbers, and those 
 }
 
 TEST_CASE("a plot notes its parts, with words that keep apart and off its curves", "[plot]") {
-  Offscreen offscreen(400, 300);
-  style::apply(style::Theme::dark, 1);
+  DarkOffscreen offscreen(400, 300);
   const PlotDone done = drawn(offscreen, lines_plot());
   CHECK(done.area.minimum.x > 20);
   CHECK(done.area.maximum.x <= 380);
@@ -93,8 +80,7 @@ TEST_CASE("a plot notes its parts, with words that keep apart and off its curves
 }
 
 TEST_CASE("the pointer is told the point under it; the wheel zooms and a double click goes back", "[plot]") {
-  Offscreen offscreen(400, 300);
-  style::apply(style::Theme::dark, 1);
+  DarkOffscreen offscreen(400, 300);
   Plot plot = lines_plot();
   plot.explores = true;
   drawn(offscreen, plot);
@@ -102,17 +88,19 @@ TEST_CASE("the pointer is told the point under it; the wheel zooms and a double 
   ImGui::GetIO().AddMousePosEvent(third.x, third.y);
   for (int i = 0; i < 3; ++i) drawn(offscreen, plot);
   CHECK(drawn(offscreen, plot).told == "point 3");
-  const float before = place_of("lines/point/low/4").minimum.x - place_of("lines/point/low/3").minimum.x;
+  const auto apart = [] {
+    return place_of("lines/point/low/4").minimum.x - place_of("lines/point/low/3").minimum.x;
+  };
+  const float before = apart();
   ImGui::GetIO().AddMouseWheelEvent(0, 1);
   for (int i = 0; i < 3; ++i) drawn(offscreen, plot);
-  CHECK(place_of("lines/point/low/4").minimum.x - place_of("lines/point/low/3").minimum.x > 1.05F * before);
+  CHECK(apart() > 1.05F * before);
   for (const bool down : {true, false, true, false}) {
     ImGui::GetIO().AddMouseButtonEvent(ImGuiMouseButton_Left, down);
     drawn(offscreen, plot);
   }
   drawn(offscreen, plot);
-  const float after = place_of("lines/point/low/4").minimum.x - place_of("lines/point/low/3").minimum.x;
-  CHECK(std::abs(after - before) < 0.01F);
+  CHECK(std::abs(apart() - before) < 0.01F);
 }
 
 namespace {
@@ -224,32 +212,27 @@ TEST_CASE("a range that is made of rounding is flat and has no numbers", "[chart
       CAPTURE(from, ulps);
       CHECK(is_flat(from, to));
       CHECK(round_numbers(from, to, 7).empty());
-      to = std::nextafter(to, std::numeric_limits<double>::infinity());
+      to = std::nextafter(to, infinity);
     }
     CHECK_FALSE(is_flat(from, from + std::max(1e-250, 1e-9 * std::abs(from))));
   }
-  const double infinity = std::numeric_limits<double>::infinity();
-  for (const auto& [from, to] :
-       {std::pair(1.0, 0.0), {0.0, infinity}, {-infinity, 0.0}, {std::nan(""), 1.0}}) {
+  for (const auto& [from, to] : {std::pair(1.0, 0.0), {0.0, infinity}, {-infinity, 0.0}, {quiet_nan, 1.0}}) {
     CHECK(is_flat(from, to));
     CHECK(round_numbers(from, to, 7).empty());
   }
 }
 
 TEST_CASE("of a dashed line that leads far away the dashes are made that are seen", "[chart]") {
-  Offscreen offscreen(300, 200);
-  style::apply(style::Theme::dark, 1);
+  DarkOffscreen offscreen(300, 200);
   const auto points_of = [&](ImVec2 from, ImVec2 to) {
     int points = 0;
     offscreen.pass([&] {
-      ImGui::SetNextWindowPos({0, 0});
-      ImGui::SetNextWindowSize({300, 200});
-      ImGui::Begin("test", nullptr, ImGuiWindowFlags_NoDecoration);
-      ImDrawList* list = ImGui::GetWindowDrawList();
-      const int before = list->VtxBuffer.Size;
-      dashed_line(list, from, to, style::colours().text, 1);
-      points = list->VtxBuffer.Size - before;
-      ImGui::End();
+      in_window({300, 200}, [&] {
+        ImDrawList* list = ImGui::GetWindowDrawList();
+        const int before = list->VtxBuffer.Size;
+        dashed_line(list, from, to, style::colours().text, 1);
+        points = list->VtxBuffer.Size - before;
+      });
     });
     return points;
   };

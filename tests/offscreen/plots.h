@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +39,37 @@ inline std::string words_beyond(std::string_view path) {
     if ((is_beside || is_below) && !part->words.empty()) beyond += part->path + ": " + part->words + "\n";
   }
   return beyond;
+}
+
+inline float width_of(const Rectangle& place) { return place.maximum.x - place.minimum.x; }
+inline float height_of(const Rectangle& place) { return place.maximum.y - place.minimum.y; }
+
+/// Whether a place lies in another, but for so many pixels to the sides and above or below.
+inline bool is_inside(const Rectangle& place, const Rectangle& room, float aside = 0, float above = 0) {
+  return place.minimum.x >= room.minimum.x - aside && place.maximum.x <= room.maximum.x + aside &&
+         place.minimum.y >= room.minimum.y - above && place.maximum.y <= room.maximum.y + above;
+}
+
+/// What keeps clear of all else, and how far it may leave its room, to the sides.
+struct ClearSpot {
+  Rectangle where;
+  float reach = 0;
+};
+
+/// What is wrong with such spots in a room, but for so many pixels; empty if nothing is.
+inline std::string fault_of(const std::vector<ClearSpot>& spots, const Rectangle& room, float slack) {
+  const auto words = [](const Rectangle& spot) {
+    return fmt::format("[{:.1f}, {:.1f}] to [{:.1f}, {:.1f}]", spot.minimum.x, spot.minimum.y, spot.maximum.x,
+                       spot.maximum.y);
+  };
+  for (std::size_t i = 0; i < spots.size(); ++i) {
+    const auto& [spot, reach] = spots[i];
+    if (!is_inside(spot, room, slack + reach, slack)) return words(spot) + " leaves " + words(room);
+    for (std::size_t j = 0; j < i; ++j) {
+      if (overlap(spot, spots[j].where, slack)) return words(spots[j].where) + " overlaps " + words(spot);
+    }
+  }
+  return {};
 }
 
 /// Where a part lies; empty: it is not shown.

@@ -11,9 +11,6 @@ namespace {
 constexpr std::string_view line_labels = "prove/floor/difference/label";
 constexpr std::string_view lost_marks = "prove/floor/difference/mark/lost";
 
-/// Why no fault has a number beside it.
-std::string untried() { return words_at("prove/side/faults/untried"); }
-
 /// Nothing of what was drawn is cut or lies over another thing.
 void check_places(int width, int height) {
   const Part* words = parts().find("prove/floor/words");
@@ -51,7 +48,7 @@ TEST_CASE("Prove shows every variant with and without a fault, at every size, in
       for (const Theme theme : all_themes) {
         if (theme == Theme::light && size.width == 1280 && std::string(variant) != "gated_deltanet") continue;
         CAPTURE(variant, size.width);
-        shown.application.change_view([&](ViewOptions& view) { view.theme = theme; });
+        shown.set_theme(theme);
         inject(shown.application, "");
         shown.choose(variant, Form::chunkwise);
         shown.draw();
@@ -78,8 +75,7 @@ TEST_CASE("labels of Prove's lines keep clear of the marks of lost numbers", "[p
     shown.resize({width, height});
     for (const Index token : {0, 10}) {
       CAPTURE(token, width);
-      shown.session.go_to_token(token);
-      shown.draw();
+      shown.draw_at(token);
       CHECK_FALSE(parts().below(lost_marks).empty());
       for (const Part* label : parts().below(line_labels)) {
         INFO(label->words);
@@ -95,20 +91,8 @@ TEST_CASE("labels of Prove's lines keep clear of the marks of lost numbers", "[p
   }
 }
 
-TEST_CASE("the flag of Prove tells the first wrong word from wherever one looks", "[prove]") {
-  ShownProgram shown("prove");
-  shown.choose("gated_deltanet", Form::chunkwise);
-  inject(shown.application, "solve-sign");
-  for (const Index token : {1, 90}) {
-    shown.session.go_to_token(token);
-    shown.draw();
-    CHECK(flagged_token() == 1);
-    CHECK(words_at("prove/floor/difference/label/first wrong word") ==
-          std::string(token == 90 ? "← " : "") + "first wrong word: “The”, token 1");
-  }
-}
-
-TEST_CASE("Prove calls tensors and arrays by words, and cuts no fault's name", "[prove]") {
+TEST_CASE("Prove calls tensors by words, cuts no fault's name, and flags the first wrong word from anywhere",
+          "[prove]") {
   ShownProgram shown("prove");
   shown.choose("gated_deltanet", Form::chunkwise);
   shown.draw();
@@ -119,6 +103,14 @@ TEST_CASE("Prove calls tensors and arrays by words, and cuts no fault's name", "
   }
   CHECK(array_words("final_state") == "the memory");
   CHECK(array_words("final_Hkk") == "the memory's Hkk");
+
+  inject(shown.application, "solve-sign");
+  for (const Index token : {1, 90}) {
+    shown.draw_at(token);
+    CHECK(flagged_token() == 1);
+    CHECK(words_at("prove/floor/difference/label/first wrong word") ==
+          std::string(token == 90 ? "← " : "") + "first wrong word: “The”, token 1");
+  }
 }
 
 TEST_CASE("what should be has its own scale where a fault is so large that it would be blank", "[prove]") {
@@ -151,8 +143,7 @@ TEST_CASE("Prove's axis reaches the largest error; what is beyond all axes says 
     shown.open("preset:random?T=" + std::to_string(tokens) + "&K=4&V=4&seed=1");
     shown.choose("deltanet", Form::recurrent);
     inject(shown.application, "write-sign");
-    shown.resize(usual_sizes[1]);
-    shown.draw();
+    shown.draw(usual_sizes[1]);
     const auto fault = ask_present_fault(shown.application).value;
     REQUIRE(fault);
     const double most = std::ranges::max(fault->errors);
@@ -191,15 +182,6 @@ TEST_CASE("a vector that a fault makes wrong takes the room that a matrix would"
   CHECK(heights[1] > 0.5F * heights[0]);
 }
 
-TEST_CASE("Prove says why no fault of a long text has a number yet", "[prove]") {
-  ShownProgram shown("prove", "preset:random?T=1025&K=2&V=2&seed=1");
-  shown.draw();
-  CHECK_THAT(untried(), says("1025 words"));
-  shown.open("preset:random?T=40&K=2&V=2&seed=1");
-  shown.draw();
-  CHECK(untried().empty());
-}
-
 TEST_CASE("every fault can be drawn in Prove and stepped through in Step, in every form", "[prove]") {
   ShownProgram shown("step", "preset:overwrite?T=11&K=4&V=4");
   int stepped = 0;
@@ -215,8 +197,7 @@ TEST_CASE("every fault can be drawn in Prove and stepped through in Step, in eve
         shown.session.wait();
         if (!shown.session.computed()->no_fault.empty()) continue;
         shown.draw();
-        shown.application.enter("step");
-        shown.draw();
+        shown.draw_in("step");
         const auto figures = ask_present_fault(shown.application);
         REQUIRE(figures.value);
         if (figures.value->noticed() && figures.value->first_wrong >= 0) {
@@ -248,13 +229,17 @@ TEST_CASE("Prove shows every fragile form on data that break it and data that do
   }
 }
 
-TEST_CASE("Prove with one token and with many", "[prove]") {
-  for (const char* data : {"preset:random?T=1&K=1&V=1&seed=1", "preset:random?T=1500&K=4&V=3&seed=1"}) {
-    ShownProgram shown("prove", data);
+TEST_CASE("Prove with one token and with many, of which it says why no fault has a number yet", "[prove]") {
+  for (const int tokens : {1, 40, 1025, 1500}) {
+    ShownProgram shown("prove", fmt::format("preset:random?T={}&K=4&V=3&seed=1", tokens));
     for (const char* fault : {"", "write-sign"}) {
       inject(shown.application, fault);
       shown.draw();
       check_places(1280, 800);
+      if (*fault != '\0') continue;
+      const std::string untried = words_at("prove/side/faults/untried");
+      CHECK(untried.empty() == (tokens <= 1024));
+      if (tokens > 1024) CHECK_THAT(untried, says(fmt::format("{} words", tokens)));
     }
   }
 }
@@ -262,8 +247,7 @@ TEST_CASE("Prove with one token and with many", "[prove]") {
 TEST_CASE("Prove marks the gates that underflow in a precision", "[prove]") {
   ShownProgram shown("prove", "preset:overwrite?T=24&K=6&V=6");
   shown.choose("gated_deltanet", Form::chunkwise);
-  shown.resize(usual_sizes[1]);
-  shown.draw();
+  shown.draw(usual_sizes[1]);
   CHECK(parts().below(lost_marks).empty());
   CHECK(words_at("prove/headline/lost").empty());
   shown.session.choose([](Choice& choice) {
@@ -320,8 +304,7 @@ TEST_CASE("the worst case of a rule with several steps per token opens in every 
   REQUIRE(shown.session.message().empty());
   for (const Workspace& workspace : workspaces()) {
     CAPTURE(workspace.id);
-    shown.application.enter(workspace.id);
-    shown.draw();
+    shown.draw_in(workspace.id);
     CHECK(shown.session.computed()->variant->id == "deltaproduct");
   }
 }

@@ -17,6 +17,18 @@ void check_letters(ShownProgram& shown) {
   for (const std::string& fault : letter_faults()) FAIL_CHECK(fault);
 }
 
+/// How many equations stand beside the Stage; none has to be scrolled aside.
+int check_equations() {
+  int seen = 0;
+  for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows) {
+    if (!window->Active || std::string_view(window->Name).find("equation") == std::string_view::npos)
+      continue;
+    CHECK(window->ScrollMax.x == 0);
+    ++seen;
+  }
+  return seen;
+}
+
 /// The first capture at "drum".
 struct AtDrum : ShownProgram {
   explicit AtDrum(const Size& size) : ShownProgram("step", {}, size) { session.go_to_token(42); }
@@ -26,6 +38,7 @@ struct AtDrum : ShownProgram {
 void walk_at(const Size& size) {
   CAPTURE(size.width);
   AtDrum shown(size);
+  int equations = 0;
   for (const Variant& variant : variants()) {
     for (const Workspace& workspace : shown.application.workspaces()) {
       const bool has_forms = std::string_view(workspace.id) == "step";
@@ -37,6 +50,7 @@ void walk_at(const Size& size) {
         shown.application.enter(workspace.id);
         check_letters(shown);
         if (!has_forms || !shown.session.trace()) continue;
+        equations += check_equations();
         // The last step of the block shows most.
         const Trace& trace = *shown.session.trace();
         const Index block = trace.block_of(42, 0);
@@ -46,6 +60,7 @@ void walk_at(const Size& size) {
       }
     }
   }
+  CHECK(equations > 20);
 }
 
 }  // namespace
@@ -107,15 +122,7 @@ TEST_CASE("a much enlarged window still shows what the memory answers, and names
 TEST_CASE("letters over letters and cut ones are seen", "[readable]") {
   Offscreen offscreen(400, 300);
   const auto faults = [&](const std::function<void()>& draw) {
-    for (int i = 0; i < 3; ++i) {
-      offscreen.pass([&] {
-        ImGui::SetNextWindowPos({20, 20});
-        ImGui::SetNextWindowSize({200, 100});
-        ImGui::Begin("words", nullptr, ImGuiWindowFlags_NoDecoration);
-        draw();
-        ImGui::End();
-      });
-    }
+    for (int i = 0; i < 3; ++i) offscreen.pass([&] { in_window({200, 100}, draw, {20, 20}); });
     return letter_faults();
   };
   const ImU32 ink = IM_COL32_WHITE;

@@ -29,7 +29,7 @@ std::vector<const Placed*> leaves(const Placed& placed) {
   return all;
 }
 
-float width_of(const Placed& placed) { return placed.size().x; }
+float placed_width(const Placed& placed) { return placed.size().x; }
 
 /// A bit of everything, as panels have it.
 Node panel() {
@@ -79,21 +79,21 @@ TEST_CASE("a scene is laid out in no room, and in one pixel", "[scene]") {
     }
   }
   const Node none = scene::row({});
-  CHECK(width_of(placed_in(none, 100, 100)) == 0);
+  CHECK(placed_width(placed_in(none, 100, 100)) == 0);
   const Node no_cells = scene::grid(3, {});
-  CHECK(width_of(placed_in(no_cells, 100, 100)) == 0);
+  CHECK(placed_width(placed_in(no_cells, 100, 100)) == 0);
 }
 
 TEST_CASE("words that are too wide go on below, are cut, or stay whole", "[scene]") {
   const std::string long_word(200, 'x');
   const Node wrapped = scene::paragraph(long_word);
   CHECK(placed_in(wrapped, 100, 100).lines.size() > 10);
-  CHECK(width_of(placed_in(wrapped, 100, 100)) <= 100);
+  CHECK(placed_width(placed_in(wrapped, 100, 100)) <= 100);
   const Node cut = scene::line(long_word);
   CHECK(placed_in(cut, 100, 100).lines.size() == 1);
-  CHECK(width_of(placed_in(cut, 100, 100)) <= 100);
+  CHECK(placed_width(placed_in(cut, 100, 100)) <= 100);
   const Node whole = scene::number(long_word);
-  CHECK(width_of(placed_in(whole, 100, 100)) > 100);
+  CHECK(placed_width(placed_in(whole, 100, 100)) > 100);
 }
 
 TEST_CASE("what shares the rest of a row takes what the others leave", "[scene]") {
@@ -103,7 +103,7 @@ TEST_CASE("what shares the rest of a row takes what the others leave", "[scene]"
   const Placed placed = placed_in(node, 476, 20);
   CHECK(placed.inside[1].where.minimum.x == 10 + 60 + 8);
   CHECK(placed.inside[2].where.maximum.x == 10 + 476);
-  CHECK(width_of(placed) == 476);
+  CHECK(placed_width(placed) == 476);
   // In a column they share the height.
   const Node tall =
       scene::column({scene::caption("above"), scene::rest(), scene::caption("below")}, Gap::none);

@@ -4,12 +4,8 @@
 
 #include <thread>
 
-#include "app/session/presets.h"
-#include "app/window/offscreen.h"
-#include "core/contract/variant.h"
-#include "core/variants/variants.h"
-#include "tests/catch.h"
 #include "tests/frame_watch.h"
+#include "tests/offscreen/drawn.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -43,13 +39,13 @@ class LongWalk {
   void next_form() {
     const auto table = variants();
     const int turn = count_ / steps_in_a_form;
-    Choice choice = application_.session.choice();
-    choice.variant = table[static_cast<std::size_t>(turn / 4) % table.size()].id;
-    choice.form = all_forms[turn % 4];
-    choice.precision = turn % 3 == 0 ? Precision::f32 : Precision::f64;
     application_.change_view(
         [&](ViewOptions& view) { view.theme = turn % 2 == 0 ? Theme::dark : Theme::light; });
-    application_.session.choose(std::move(choice));
+    application_.session.choose([&](Choice& choice) {
+      choice.variant = table[static_cast<std::size_t>(turn / 4) % table.size()].id;
+      choice.form = all_forms[turn % 4];
+      choice.precision = turn % 3 == 0 ? Precision::f32 : Precision::f64;
+    });
     application_.session.wait();
   }
 
@@ -59,16 +55,14 @@ class LongWalk {
     const std::string variant = application_.session.choice().variant;
     application_.session.open_named(
         preset_id(preset, {.tokens = std::max<Index>(12, preset.fewest_tokens), .dk = 4, .dv = 5}));
-    Choice choice = application_.session.choice();
-    choice.variant = variant;
-    application_.session.choose(std::move(choice));
+    application_.session.choose([&](Choice& choice) { choice.variant = variant; });
   }
 
   void drag() {
-    Choice choice = application_.session.choice();
-    set_slider(choice.edits, "scale_decay", 0.01 * static_cast<double>(count_ % 200));
-    set_slider(choice.edits, "scale_keys", 0.5 + 0.005 * static_cast<double>(count_ % 97));
-    application_.session.choose(std::move(choice));
+    application_.session.choose([&](Choice& choice) {
+      set_slider(choice.edits, "scale_decay", 0.01 * static_cast<double>(count_ % 200));
+      set_slider(choice.edits, "scale_keys", 0.5 + 0.005 * static_cast<double>(count_ % 97));
+    });
   }
 
   Application& application_;

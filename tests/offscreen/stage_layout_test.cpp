@@ -1,41 +1,24 @@
 // What the Stage shows and where it lies, without a screen: letters are measured by a ruler of the test.
 
-#include "app/stage/layout.h"
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <functional>
 #include <map>
 
 #include "app/scene/layout.h"
-#include "app/session/computation.h"
-#include "app/session/presets.h"
 #include "app/session/step_questions.h"
-#include "app/widgets/heat_map.h"
+#include "app/stage/layout.h"
 #include "core/base/text.h"
-#include "core/variants/variants.h"
-#include "tests/catch.h"
 #include "tests/computed.h"
+#include "tests/offscreen/drawn.h"
 #include "tests/offscreen/letter_ruler.h"
 
 using namespace palimpsest;
-using testing::compute;
-using testing::ruler_of;
+using namespace palimpsest::testing;
 
 namespace {
 
-const std::vector<std::string> labels(20, " jar");
+const std::vector<std::string> stage_labels(20, " jar");
 
 constexpr float names_reach =
     3.5F;  // design pixels that words below a picture go beyond its sides, rounded up
-
-/// What keeps clear of all else, and how far it may leave the room, to the sides.
-struct ClearSpot {
-  Rectangle where;
-  float reach = 0;
-};
 
 /// What the Stage shows, laid out in a room whose letters are of the test.
 struct LaidOut {
@@ -81,27 +64,9 @@ struct LaidOut {
 
 constexpr float slack = 0.1F;  // of sums of single precision at some thousand pixels
 
-std::string words_of(const Rectangle& piece) {
-  return fmt::format("[{:.1f}, {:.1f}] to [{:.1f}, {:.1f}]", piece.minimum.x, piece.minimum.y,
-                     piece.maximum.x, piece.maximum.y);
-}
-
-/// What is wrong with pieces in a room; empty if nothing is.
-std::string fault_of(const std::vector<ClearSpot>& pieces, const Rectangle& room) {
-  if (pieces.size() < 4) return "hardly anything is placed";
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const auto& [piece, reach] = pieces[i];
-    const float aside = slack + reach;
-    const bool is_inside =
-        piece.minimum.x >= room.minimum.x - aside && piece.maximum.x <= room.maximum.x + aside &&
-        piece.minimum.y >= room.minimum.y - slack && piece.maximum.y <= room.maximum.y + slack;
-    if (!is_inside) return words_of(piece) + " leaves " + words_of(room);
-    for (std::size_t j = 0; j < i; ++j) {
-      const Rectangle& other = pieces[j].where;
-      if (overlap(piece, other, slack)) return words_of(other) + " overlaps " + words_of(piece);
-    }
-  }
-  return {};
+/// What is wrong with what the Stage shows in a room; empty if nothing is.
+std::string fault_in(const Rectangle& room, const std::vector<ClearSpot>& pieces) {
+  return pieces.size() < 4 ? "hardly anything is placed" : fault_of(pieces, room, slack);
 }
 
 /// A step of some form of a variant, and what the Stage shows there.
@@ -110,7 +75,7 @@ struct ShownStep {
   const Phase& phase;
   const Record& record;
   Cursor cursor;
-  StageView view = stage_view(trace, phase, record, cursor, labels);
+  StageView view = stage_view(trace, phase, record, cursor, stage_labels);
   const Operation& operation = phase.operations[static_cast<std::size_t>(cursor.operation)];
 };
 
@@ -155,6 +120,14 @@ TEST_CASE("what the Stage shows are the shapes and numbers of the record, and th
                        step.operation.equation.result != step.phase.lines.front().equation.result;
     REQUIRE(step.view.lines.size() == (step.view.one_token ? 0 : step.phase.lines.size() + (waits ? 1 : 0)));
     REQUIRE(step.view.tiles.size() == (step.view.one_token ? step.phase.operations.size() : 0));
+    if (step.trace.form != Form::recurrent && step.phase.lines.size() == 1) {  // it waits for what it makes
+      CHECK(step.view.lines.size() == (waits ? 2U : 1U));
+      CHECK(step.view.starts.size() == step.view.lines.size());
+      if (waits) {
+        CHECK(step.view.lines.back().title == "2  " + step.phase.lines.front().title);
+        CHECK(step.view.starts.back() == std::ssize(step.phase.operations) - 1);
+      }
+    }
     CHECK(std::ranges::find(step.phase.lines[step.view.present].operations, step.operation.id) !=
           step.phase.lines[step.view.present].operations.end());
     CHECK(std::ranges::count_if(step.view.rule, &StageFormula::is_lit) == 1);
@@ -303,7 +276,7 @@ TEST_CASE("where the Stage puts things nothing overlaps and nothing leaves its r
       const Rectangle room = box_at(place.origin, place.room);
       const LaidOut layout(step.view, room, place.scale);
       const std::vector<ClearSpot> pieces = layout.pieces();
-      CHECK(fault_of(pieces, room) == "");
+      CHECK(fault_in(room, pieces) == "");
       hidden += layout.named("more/").size();
       // What waits, and where the cursor stood before, change nothing.
       const std::vector<ClearSpot> again = LaidOut(step.view, room, place.scale).pieces();
@@ -318,7 +291,7 @@ TEST_CASE("where the Stage puts things nothing overlaps and nothing leaves its r
   CHECK(hidden > 10);  // there are lines that are not in sight
 }
 
-TEST_CASE("brackets around pictures are as high as these, and every one closes", "[stage]") {
+TEST_CASE("every bracket closes, and in a long equation no tensor is drawn twice", "[stage]") {
   const auto open = [](const std::string& latex, char opening, char closing) {
     int depth = 0;
     int count = 0;
@@ -330,10 +303,20 @@ TEST_CASE("brackets around pictures are as high as these, and every one closes",
   };
   int round = 0;
   int square = 0;
+  int symbols = 0;
   for_every_step([&](const ShownStep& step) {
     // The index of each key is no number of the text: a sum only runs over it.
     for (const Plate& plate : step.view.hero.plates) CHECK(plate.picture.tensor != "keys");
     for (const StageLine& line : step.view.lines) {
+      CAPTURE(line.title);
+      std::map<std::string, int> pictures;
+      int all = 0;
+      for_every_box(line.equation.parts.back(), [&](const Box& box) {
+        if (box.kind == Box::Kind::picture) ++pictures[box.tensor];
+        all += box.kind == Box::Kind::picture ? 1 : 0;
+        symbols += box.kind == Box::Kind::glyph && box.latex == "B_1" ? 1 : 0;
+      });
+      if (all > 4) CHECK(std::ranges::all_of(pictures, [](const auto& each) { return each.second == 1; }));
       int opened = 0;
       for_every_box(line.equation, [&](const Box& box) {
         if (box.kind == Box::Kind::bracket) {
@@ -341,7 +324,7 @@ TEST_CASE("brackets around pictures are as high as these, and every one closes",
           ++(box.square ? square : round);
         }
         if (box.kind != Box::Kind::glyph) return;
-        CAPTURE(line.title, box.latex);
+        CAPTURE(box.latex);
         CHECK(open(box.latex, '(', ')') == 0);
         CHECK(open(box.latex, '[', ']') == 0);
       });
@@ -350,26 +333,6 @@ TEST_CASE("brackets around pictures are as high as these, and every one closes",
   });
   CHECK(round > 100);
   CHECK(square > 100);
-}
-
-TEST_CASE("in a long equation no tensor is drawn twice", "[stage]") {
-  int symbols = 0;
-  for_every_step([&](const ShownStep& step) {
-    for (const StageLine& line : step.view.lines) {
-      std::map<std::string, int> pictures;
-      int all = 0;
-      for_every_box(line.equation.parts.back(), [&](const Box& box) {
-        if (box.kind == Box::Kind::picture) ++pictures[box.tensor];
-        all += box.kind == Box::Kind::picture ? 1 : 0;
-        symbols += box.kind == Box::Kind::glyph && box.latex == "B_1" ? 1 : 0;
-      });
-      if (all <= 4) continue;
-      for (const auto& [tensor, count] : pictures) {
-        CAPTURE(line.title, tensor);
-        CHECK(count == 1);
-      }
-    }
-  });
   CHECK(symbols > 0);
 }
 
@@ -412,19 +375,6 @@ TEST_CASE("a larger room never makes the pictures of an equation smaller", "[sta
   });
 }
 
-TEST_CASE("a pass of one line waits for what it is to make", "[stage]") {
-  for_every_step([&](const ShownStep& step) {
-    if (step.trace.form == Form::recurrent || step.phase.lines.size() != 1) return;
-    const std::string& result = step.phase.lines.front().equation.result;
-    const bool makes_it = step.operation.equation.result == result;
-    CHECK(step.view.lines.size() == (makes_it ? 1U : 2U));
-    CHECK(step.view.starts.size() == step.view.lines.size());
-    if (makes_it) return;
-    CHECK(step.view.lines.back().title == "2  " + step.phase.lines.front().title);
-    CHECK(step.view.starts.back() == std::ssize(step.phase.operations) - 1);
-  });
-}
-
 TEST_CASE("lines come into sight around the present one, first those that follow", "[stage]") {
   const std::vector<float> needed = {10, 10, 10, 10, 10};
   const auto window = [&](std::size_t present, float room) {
@@ -439,28 +389,28 @@ TEST_CASE("lines come into sight around the present one, first those that follow
   CHECK(window(0, 1000) == std::pair<std::size_t, std::size_t>(0, 4));
 }
 
-TEST_CASE("the strips of different rows have places of their own on the card", "[stage]") {
+TEST_CASE("the sum of a row of a solve: its strips, its formulas, and the terms that have no room",
+          "[stage]") {
+  const Ruler ruler = ruler_of(1);
   std::map<std::string, Index> rows;
+  std::set<std::string> factors;
+  std::set<std::string> formulas;
+  Index longest = 0;
+  int cut = 0;
   for_every_step([&](const ShownStep& step) {
+    if (!step.view.substitution) return;
+    // The strips of different rows have places of their own on the card.
     for (const Index row : {Index{1}, Index{2}}) {
       const Cursor at{step.cursor.block, step.cursor.operation,
                       std::min(row, step.trace.block(step.cursor.block).count - 1)};
-      const StageView view = stage_view(step.trace, step.phase, step.record, at, labels);
+      const StageView view = stage_view(step.trace, step.phase, step.record, at, stage_labels);
       if (!view.substitution) continue;
       for (const SubstitutionStrip& strip : view.substitution->strips) {
         const auto [known, is_new] = rows.try_emplace(strip.picture.key, view.substitution->row);
         CHECK(known->second == view.substitution->row);
       }
     }
-  });
-  CHECK(rows.size() > 4);
-}
 
-TEST_CASE("a sum says how many of its terms have no room, and how large they are together", "[stage]") {
-  const Ruler ruler = ruler_of(1);
-  int cut = 0;
-  for_every_step([&](const ShownStep& step) {
-    if (!step.view.substitution) return;
     const SubstitutionView& solve = *step.view.substitution;
     StageFrame frame;
     Placing placing(step.view, ruler, frame);
@@ -473,36 +423,28 @@ TEST_CASE("a sum says how many of its terms have no room, and how large they are
     };
     Matrix<double> sum;
     int left_out = 0;
+    longest = std::max(longest, solve.solved.rows);
     for (const SubstitutionStrip& strip : solve.strips) {
+      CAPTURE(strip.latex);
+      // A formula is read, laid out and painted; with a number in it that would be done anew at every step.
+      CHECK(strip.latex.find('.') == std::string::npos);
+      if (!strip.factor.empty()) {
+        factors.insert(strip.factor);
+        formulas.insert(strip.latex);
+      }
       if (says(strip.latex)) continue;
       const Matrix<double>& part = solve.made.at(strip.picture.tensor);
       sum = left_out == 0 ? part : Matrix<double>(sum + part);
       ++left_out;
     }
+    // It is said how many terms have no room, and how large they are together.
     CHECK(says(fmt::format("{} more", left_out)) == (left_out > 0));
     if (left_out == 0) return;
     CHECK(says(fixed_number(sum.norm(), 2)));
     ++cut;
   });
+  CHECK(rows.size() > 4);
   CHECK(cut > 0);
-}
-
-TEST_CASE("the formulas of a sum are the same for other numbers", "[stage]") {
-  // A formula is read, laid out and painted; with a number in it that would be done anew at every step.
-  std::set<std::string> factors;
-  std::set<std::string> formulas;
-  Index longest = 0;
-  for_every_step([&](const ShownStep& step) {
-    if (!step.view.substitution) return;
-    longest = std::max(longest, step.view.substitution->solved.rows);
-    for (const SubstitutionStrip& strip : step.view.substitution->strips) {
-      CAPTURE(strip.latex);
-      CHECK(strip.latex.find('.') == std::string::npos);
-      if (strip.factor.empty()) continue;
-      factors.insert(strip.factor);
-      formulas.insert(strip.latex);
-    }
-  });
   CHECK(factors.size() > formulas.size());
   CHECK(static_cast<Index>(formulas.size()) < 3 * longest);  // one for a row, of each letter
 }
@@ -526,9 +468,9 @@ TEST_CASE("a chunk's output says that before and inside are what the recurrence 
     const Cursor cursor{block, output - phase.operations.begin(), 15 - trace->block(block).first_token};
     const std::string said =
         "State passed in + inside the chunk = what the recurrence gives, token by token.";
-    const StageView alone = stage_view(*trace, phase, *record, cursor, labels);
+    const StageView alone = stage_view(*trace, phase, *record, cursor, stage_labels);
     CHECK(alone.lines[alone.present].sentence == said);
-    StageView view = stage_view(*trace, phase, *record, cursor, labels, {}, recurrence.get());
+    StageView view = stage_view(*trace, phase, *record, cursor, stage_labels, {}, recurrence.get());
     const std::string& sentence = view.lines[view.present].sentence;
     CHECK(sentence.starts_with(said + " For “jar” "));
     for (const float width : {960.0F, 1240.0F}) {
@@ -538,7 +480,7 @@ TEST_CASE("a chunk's output says that before and inside are what the recurrence 
     // Another output than the recurrence's is seen.
     Record other = *recurrence;
     other.set("o", Matrix<double>(recurrence->at("o").array() + 0.5));
-    view = stage_view(*trace, phase, *record, cursor, labels, {}, &other);
+    view = stage_view(*trace, phase, *record, cursor, stage_labels, {}, &other);
     CHECK(view.lines[view.present].sentence.ends_with(" For “jar” to 5e-01."));
   }
 }

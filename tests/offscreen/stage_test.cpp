@@ -14,17 +14,6 @@ namespace {
 
 constexpr float pixel_slack = 1.5F;  // pictures lie on whole pixels
 
-bool is_inside(const Rectangle& piece, const Rectangle& panel) {
-  return piece.minimum.x >= panel.minimum.x - pixel_slack &&
-         piece.maximum.x <= panel.maximum.x + pixel_slack &&
-         piece.minimum.y >= panel.minimum.y - pixel_slack && piece.maximum.y <= panel.maximum.y + pixel_slack;
-}
-
-std::string words(const Rectangle& piece) {
-  return fmt::format("[{:.0f}, {:.0f}] to [{:.0f}, {:.0f}]", piece.minimum.x, piece.minimum.y,
-                     piece.maximum.x, piece.maximum.y);
-}
-
 /// All that keeps clear of all else: pictures, signs, words, those that lead elsewhere too.
 std::vector<Rectangle> pieces() {
   std::vector<Rectangle> all;
@@ -35,7 +24,7 @@ std::vector<Rectangle> pieces() {
 }
 
 /// With the room around what it holds, into which names may reach.
-Rectangle panel() {
+Rectangle stage_panel() {
   Rectangle room = place_of("step/stage");
   const float around = style::px(style::panel_padding);
   room.minimum = {room.minimum.x - around, room.minimum.y - around};
@@ -45,16 +34,9 @@ Rectangle panel() {
 
 /// What is wrong with the picture that was drawn last; empty if nothing is.
 std::string fault() {
-  const std::vector<Rectangle> all = pieces();
-  if (all.size() < 5) return "hardly anything is drawn";
-  const Rectangle room = panel();
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (!is_inside(all[i], room)) return words(all[i]) + " leaves the panel";
-    for (std::size_t j = 0; j < i; ++j) {
-      if (overlap(all[i], all[j], pixel_slack)) return words(all[j]) + " overlaps " + words(all[i]);
-    }
-  }
-  return {};
+  std::vector<ClearSpot> spots;
+  for (const Rectangle& piece : pieces()) spots.push_back({piece});
+  return spots.size() < 5 ? "hardly anything is drawn" : fault_of(spots, stage_panel(), pixel_slack);
 }
 
 /// Looks at every step of the blocks that cover one token; returns how many lines are not in sight.
@@ -104,13 +86,12 @@ std::vector<std::uint8_t> pixels(const Image& image, const Rectangle& piece) {
   return bytes;
 }
 
-float width(const Rectangle& piece) { return piece.maximum.x - piece.minimum.x; }
-float height(const Rectangle& piece) { return piece.maximum.y - piece.minimum.y; }
+float area(const Rectangle& piece) { return width_of(piece) * height_of(piece); }
 
 Rectangle largest_piece() {
   const std::vector<Rectangle> all = pieces();
-  return *std::ranges::max_element(
-      all, {}, [](const Rectangle& piece) { return width(piece) * height(piece) + piece.minimum.x; });
+  return *std::ranges::max_element(all, {},
+                                   [](const Rectangle& piece) { return area(piece) + piece.minimum.x; });
 }
 
 constexpr int faded_in = 30;  // frames
@@ -127,10 +108,10 @@ TEST_CASE("equal matrices in one equation look equal", "[stage]") {
   const Image image = program.picture(faded_in);
   // The largest pictures are those two.
   std::vector<Rectangle> all = pieces();
-  std::ranges::sort(all, std::greater(), [](const Rectangle& piece) { return width(piece) * height(piece); });
+  std::ranges::sort(all, std::greater(), area);
   REQUIRE(all.size() > 2);
-  REQUIRE(width(all[0]) == width(all[1]));
-  REQUIRE(height(all[0]) == height(all[1]));
+  REQUIRE(width_of(all[0]) == width_of(all[1]));
+  REQUIRE(height_of(all[0]) == height_of(all[1]));
   const bool look_equal = pixels(image, all[0]) == pixels(image, all[1]);
   CHECK(look_equal);
 }
@@ -163,12 +144,11 @@ TEST_CASE("the matrices of a step are as large as designed", "[stage]") {
   for (const Window& window :
        {Window{usual_sizes[0], 192}, Window{usual_sizes[1], 320}, Window{{3840, 2160, 2}, 320}}) {
     CAPTURE(window.size.width);
-    program.resize(window.size);
-    program.draw();
+    program.draw(window.size);
     program.pass(faded_in);
     CHECK(fault() == "");
     std::vector<float> sides;
-    for (const Rectangle& piece : pieces()) sides.push_back(std::min(width(piece), height(piece)));
+    for (const Rectangle& piece : pieces()) sides.push_back(std::min(width_of(piece), height_of(piece)));
     std::ranges::sort(sides, std::greater());
     REQUIRE(sides.size() > 3);
     CHECK(sides[2] >= window.side * window.size.scale);
@@ -223,7 +203,7 @@ TEST_CASE("an enlarged picture has the Stage to itself, with its figures", "[sta
     program.draw();
     CHECK(fault() == "");
     const Rectangle piece = largest_piece();
-    return width(piece) * height(piece);
+    return area(piece);
   };
   const float usual = largest();
   const Command& enlarge = find_command(application, "view.enlarge");
@@ -264,13 +244,22 @@ TEST_CASE("a click on the name of a picture, or on the mark in its corner, enlar
   // A click on a cell holds it. The mark comes with the pointer.
   REQUIRE(places_below("step/stage/mark").empty());
   const Rectangle picture = largest_piece();
+  program.point(middle_of(picture));
+  REQUIRE_FALSE(application.focus_is_usual());
+  const CellFocus held = *application.focus();
+  const Matrix<double>& values = program.session.sight().record->at(held.tensor);
+  CHECK(held.row < values.rows());
+  CHECK(held.column < values.cols());
+  click(picture);
+  CHECK(application.pinned == held);
+  program.press(ImGuiKey_Escape);
+  CHECK_FALSE(application.pinned);
   click(picture);
   CHECK_FALSE(application.enlarged);
-  REQUIRE(application.pinned);
-  const CellFocus held = *application.pinned;
+  REQUIRE(application.pinned == held);
   const Part* mark = parts().find("step/stage/mark/" + held.tensor);
   REQUIRE(mark);
-  CHECK(is_inside(mark->where, picture));
+  CHECK(is_inside(mark->where, picture, pixel_slack, pixel_slack));
   click(mark->where);
   CHECK(application.enlarged == held.tensor);
   CHECK(*application.pinned == held);  // no cell below the mark
@@ -331,12 +320,12 @@ TEST_CASE("states are turned together with their equation", "[stage]") {
     program.pass(2);
     CHECK(fault() == "");
     for (const Rectangle& piece : places_below("step/stage/piece")) {
-      if (height(piece) > 60) return piece;
+      if (height_of(piece) > 60) return piece;
     }
     return Rectangle{};
   };
   const Rectangle tall = first_picture();  // S_t, key x value
-  CHECK(height(tall) > width(tall));
+  CHECK(height_of(tall) > width_of(tall));
   const Record& recorded = *program.session.sight().record;
   CHECK(&shown(application).record == &recorded);
 
@@ -344,7 +333,7 @@ TEST_CASE("states are turned together with their equation", "[stage]") {
   const double number = recorded.at("S_after")(7, 2);
   application.turn_states();
   const Rectangle flat = first_picture();
-  CHECK(width(flat) > height(flat));
+  CHECK(width_of(flat) > height_of(flat));
   const auto [phase, record] = shown(application);
   CHECK(record.at("S_after").rows() == 3);
   CHECK(record.at("S_after")(application.pinned->row, application.pinned->column) == number);
@@ -361,8 +350,8 @@ TEST_CASE("the stage says in its middle why a form is missing", "[stage]") {
   program.pass(2);
   REQUIRE(pieces().size() == 1);
   const Rectangle words = pieces().front();
-  CHECK(is_inside(words, panel()));
-  CHECK(std::abs(middle_of(words).x - middle_of(panel()).x) < pixel_slack);
+  CHECK(is_inside(words, stage_panel(), pixel_slack, pixel_slack));
+  CHECK(std::abs(middle_of(words).x - middle_of(stage_panel()).x) < pixel_slack);
 }
 
 TEST_CASE("while other data come, the old step is drawn with its own words", "[stage]") {
@@ -429,7 +418,7 @@ TEST_CASE("a formula that is high has a line of its own above the tiles", "[stag
     program.draw();
     float top = HUGE_VALF;
     for (const Rectangle& piece : pieces()) top = std::min(top, piece.minimum.y);
-    return top - panel().minimum.y;
+    return top - stage_panel().minimum.y;
   };
   CHECK(above("gated_deltanet") < 60);  // beside the forms
   CHECK(above("fox") > 100);            // a sum over tokens with its limits

@@ -1,26 +1,16 @@
 // Words beside the rows of wide equations, however little room there is; and how decay factors are coloured.
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <memory>
-#include <set>
-
 #include "app/scene/layout.h"
-#include "app/session/computation.h"
-#include "app/session/presets.h"
 #include "app/session/step_questions.h"
 #include "app/stage/equation_layout.h"
 #include "app/stage/layout.h"
 #include "app/stage/ranges.h"
-#include "app/window/offscreen.h"
 #include "core/numbers/between.h"
-#include "tests/catch.h"
 #include "tests/computed.h"
+#include "tests/offscreen/drawn.h"
 
 using namespace palimpsest;
+using namespace palimpsest::testing;
 
 namespace {
 

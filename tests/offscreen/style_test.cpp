@@ -1,19 +1,10 @@
-#include "app/widgets/style.h"
-
-#include <imgui.h>
-#include <imgui_internal.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "app/widgets/chart.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/text.h"
-#include "app/window/offscreen.h"
 #include "core/base/text.h"
-#include "tests/catch.h"
+#include "tests/offscreen/drawn.h"
 
 using namespace palimpsest;
+using namespace palimpsest::testing;
 
 namespace {
 
@@ -35,19 +26,56 @@ double contrast(ImU32 a, ImU32 b) {
   return (std::max(x, y) + 0.05) / (std::min(x, y) + 0.05);
 }
 
-/// Draws in a window that fills the picture.
-void in_window(float width, float height, const auto& draw) {
-  ImGui::SetNextWindowPos({0, 0});
-  ImGui::SetNextWindowSize({width, height});
-  ImGui::Begin("window", nullptr, ImGuiWindowFlags_NoDecoration);
-  draw();
-  ImGui::End();
-}
+/// A slider in a window of its own.
+struct ShownSlider {
+  const char* symbol;
+  const char* words;
+  style::SliderLook look;
+  double value;
+  float width = 300;
+  ImVec2 from = {};
+  ImVec2 to = {};
+  Image image = {};  // the last frame
+  DarkOffscreen offscreen{400, 200};
 
-bool is_tip_shown() {
-  const ImGuiWindow* tip = ImGui::FindWindowByName("##Tooltip_00");
-  return tip && tip->Active;
-}
+  void pass(int frames = 1) {
+    const auto draw = [&] {
+      in_window({400, 200}, [&] {
+        ImGui::SetNextItemWidth(width);
+        style::slider(symbol, words, &value, look);
+        from = ImGui::GetItemRectMin();
+        to = ImGui::GetItemRectMax();
+      });
+    };
+    for (int i = 0; i < frames; ++i) image = offscreen.render(draw, 1);
+  }
+  void mouse(bool down) {
+    ImGui::GetIO().AddMouseButtonEvent(ImGuiMouseButton_Left, down);
+    pass();
+  }
+  void move_to(ImVec2 at) {
+    ImGui::GetIO().AddMousePosEvent(at.x, at.y);
+    pass();
+  }
+  void press(ImGuiKey key) {
+    for (const bool down : {true, false}) {
+      ImGui::GetIO().AddKeyEvent(key, down);
+      pass();
+    }
+  }
+  /// With Ctrl, so that a number can be typed.
+  void click_to_type() {
+    ImGui::GetIO().AddKeyEvent(ImGuiMod_Ctrl, true);
+    mouse(true);
+    mouse(false);
+    ImGui::GetIO().AddKeyEvent(ImGuiMod_Ctrl, false);
+    pass(2);
+  }
+  void type(const char* text) {
+    ImGui::GetIO().AddInputCharactersUTF8(text);
+    pass(2);
+  }
+};
 
 }  // namespace
 
@@ -116,8 +144,7 @@ TEST_CASE("style: letters are of the size of the design at every scale") {
 }
 
 TEST_CASE("style: every character that the program writes has a glyph") {
-  Offscreen offscreen(64, 64);
-  style::apply(style::Theme::dark, 1);
+  DarkOffscreen offscreen(64, 64);
   const std::u32string characters =
       U"ABCxyz0189Σᵢⱼₖₜₛₙₘ₀₁₂₃₊₋αβγδεζηθικλμνξπρστφχψωΓΔΘΛΞΠΣΦΨΩ‖²³ᵀ⊙⊤←→↑↓−·“”…×½∇ℒ∂≤≥≈∞√∈′ℓ⋯–—▾●✓✗␣⏎"
       U"\u0304\u0303\u0302\u0307\u030c";
@@ -139,7 +166,7 @@ TEST_CASE("style: the controls draw in every state") {
     double whole = 3;
     double logarithmic = 1e-3;
     const Image image = offscreen.render([&] {
-      in_window(640, 480, [&] {
+      in_window({640, 480}, [&] {
         if (style::begin_panel("A panel", {300, 460})) {
           ImGui::PushItemWidth(-1);
           style::slider(R"(\alpha)", "how much is kept", &real,
@@ -175,150 +202,79 @@ TEST_CASE("style: the controls draw in every state") {
 }
 
 TEST_CASE("style: a slider that is typed into leaves no letter beside its box") {
-  Offscreen offscreen(400, 200);
-  style::apply(style::Theme::dark, 1);
-  double value = 0.5;
-  float right = 0;
-  const auto frame = [&] {
-    return offscreen.render(
-        [&] {
-          in_window(400, 200, [&] {
-            ImGui::SetNextItemWidth(200);
-            style::slider(R"(\alpha)", "how much is kept", &value, {.maximum = 1, .reset = 1});
-            right = ImGui::GetItemRectMax().x;
-          });
-        },
-        1);
-  };
-  ImGuiIO& io = ImGui::GetIO();
-  frame();
-  frame();
-  for (const ImGuiKey key : {ImGuiKey_DownArrow, ImGuiKey_Enter}) {
-    for (const bool down : {true, false}) {
-      io.AddKeyEvent(key, down);
-      frame();
-    }
-  }
-  const Image image = frame();
-  REQUIRE(io.WantTextInput);
+  ShownSlider slider{.symbol = R"(\alpha)",
+                     .words = "how much is kept",
+                     .look = {.maximum = 1, .reset = 1},
+                     .value = 0.5,
+                     .width = 200};
+  slider.pass(2);
+  slider.press(ImGuiKey_DownArrow);
+  slider.press(ImGuiKey_Enter);
+  slider.pass();
+  REQUIRE(ImGui::GetIO().WantTextInput);
   int written = 0;  // beyond the frame of what has the keyboard
-  for (int y = 0; y < image.height; ++y) {
-    for (int x = static_cast<int>(right) + 10; x < image.width - 2; ++x) {
-      const std::uint8_t* const seen = image.pixel(x, y);
-      written += IM_COL32(seen[0], seen[1], seen[2], 255) != style::colours().background ? 1 : 0;
+  for (int y = 0; y < slider.image.height; ++y) {
+    for (int x = static_cast<int>(slider.to.x) + 10; x < slider.image.width - 2; ++x) {
+      written += style::colour(pixel(slider.image, x, y)) != style::colours().background ? 1 : 0;
     }
   }
   CHECK(written == 0);
 }
 
 TEST_CASE("style: a slider is dragged, reset and typed into") {
-  Offscreen offscreen(400, 200);
-  style::apply(style::Theme::dark, 1);
-  double value = 0.5;
-  ImVec2 from;
-  ImVec2 to;
-  const auto frame = [&] {
-    offscreen.pass([&] {
-      in_window(400, 200, [&] {
-        ImGui::SetNextItemWidth(300);
-        style::slider("", "rate", &value,
-                      {.minimum = 1e-4, .maximum = 1, .reset = 0.25, .format = "%.1e", .logarithmic = true});
-        from = ImGui::GetItemRectMin();
-        to = ImGui::GetItemRectMax();
-      });
-    });
-  };
-  ImGuiIO& io = ImGui::GetIO();
-  const auto press = [&](bool down) {
-    io.AddMouseButtonEvent(ImGuiMouseButton_Left, down);
-    frame();
-  };
+  ShownSlider slider{
+      .symbol = "",
+      .words = "rate",
+      .look = {.minimum = 1e-4, .maximum = 1, .reset = 0.25, .format = "%.1e", .logarithmic = true},
+      .value = 0.5};
   const auto move = [&](float part) {
-    io.AddMousePosEvent(from.x + 7 + part * (to.x - from.x - 14), to.y - 7);
-    frame();
+    slider.move_to({slider.from.x + 7 + part * (slider.to.x - slider.from.x - 14), slider.to.y - 7});
   };
-  frame();
-  frame();
+  constexpr int until_no_double_click = 60;
+  slider.pass(2);
   move(0.5F);
-  press(true);
-  press(false);
-  CHECK(value == Approx(1e-2).epsilon(0.1));
-  for (int i = 0; i < 60; ++i) frame();  // so that the next click is not a double one
-  press(true);
+  slider.mouse(true);
+  slider.mouse(false);
+  CHECK(slider.value == Approx(1e-2).epsilon(0.1));
+  slider.pass(until_no_double_click);
+  slider.mouse(true);
   move(2);
-  CHECK(value == 1);
+  CHECK(slider.value == 1);
   move(-2);
-  CHECK(value == 1e-4);
-  press(false);
-  for (int i = 0; i < 60; ++i) frame();
+  CHECK(slider.value == 1e-4);
+  slider.mouse(false);
+  slider.pass(until_no_double_click);
   move(0.75F);
-  for (const bool down : {true, false, true, false}) press(down);
-  CHECK(value == 0.25);
-  for (int i = 0; i < 60; ++i) frame();
-  io.AddKeyEvent(ImGuiMod_Ctrl, true);
-  press(true);
-  press(false);
-  io.AddKeyEvent(ImGuiMod_Ctrl, false);
-  frame();
-  io.AddInputCharactersUTF8("0.125");
-  frame();
-  io.AddKeyEvent(ImGuiKey_Enter, true);
-  frame();
-  io.AddKeyEvent(ImGuiKey_Enter, false);
-  frame();
-  CHECK(value == 0.125);
+  for (const bool down : {true, false, true, false}) slider.mouse(down);
+  CHECK(slider.value == 0.25);
+  slider.pass(until_no_double_click);
+  slider.click_to_type();
+  slider.type("0.125");
+  slider.press(ImGuiKey_Enter);
+  CHECK(slider.value == 0.125);
 }
 
 TEST_CASE("style: a slider says where it ends while a number beyond is typed") {
-  Offscreen offscreen(400, 200);
-  style::apply(style::Theme::dark, 1);
-  double value = 1;
-  ImVec2 from;
-  const auto frame = [&] {
-    offscreen.pass([&] {
-      in_window(400, 200, [&] {
-        ImGui::SetNextItemWidth(300);
-        style::slider("", "factor", &value, {.maximum = 3, .reset = 1});
-        from = ImGui::GetItemRectMin();
-      });
-    });
-  };
-  ImGuiIO& io = ImGui::GetIO();
-  const auto type = [&](const char* text) {
-    io.AddInputCharactersUTF8(text);
-    frame();
-    frame();
-  };
-  frame();
-  io.AddMousePosEvent(from.x + 20, from.y + 30);
-  frame();
-  io.AddKeyEvent(ImGuiMod_Ctrl, true);
-  io.AddMouseButtonEvent(ImGuiMouseButton_Left, true);
-  frame();
-  io.AddMouseButtonEvent(ImGuiMouseButton_Left, false);
-  io.AddKeyEvent(ImGuiMod_Ctrl, false);
-  frame();
-  frame();
-  type("2");
+  ShownSlider slider{.symbol = "", .words = "factor", .look = {.maximum = 3, .reset = 1}, .value = 1};
+  slider.pass();
+  slider.move_to({slider.from.x + 20, slider.from.y + 30});
+  slider.click_to_type();
+  slider.type("2");
   CHECK_FALSE(is_tip_shown());
-  type("00");
+  slider.type("00");
   CHECK(is_tip_shown());
-  io.AddKeyEvent(ImGuiKey_Enter, true);
-  frame();
-  io.AddKeyEvent(ImGuiKey_Enter, false);
-  frame();
-  frame();
-  CHECK(value == 3);
+  slider.press(ImGuiKey_Enter);
+  slider.pass();
+  CHECK(slider.value == 3);
   CHECK_FALSE(is_tip_shown());
 }
 
 TEST_CASE("style: words about what was clicked are gone until the pointer goes on") {
-  Offscreen offscreen(400, 200);
-  style::apply(style::Theme::dark, 1);
+  DarkOffscreen offscreen(400, 200);
   const auto frames = [&](int count) {
     for (int frame = 0; frame < count; ++frame) {
       offscreen.pass([&] {
-        in_window(400, 200, [] {
+        in_window({400, 200}, [] {
           ImGui::SetCursorScreenPos({20, 20});
           ImGui::InvisibleButton("item", {300, 24});
           tooltip("what it is");

@@ -1,16 +1,9 @@
 // Words are wrapped and cut however little room there is; what is cut tells the whole of itself.
 
-#include <imgui.h>
-#include <imgui_internal.h>  // to see tooltips
-
-#include <functional>
-#include <string>
-
-#include "app/widgets/text.h"
-#include "app/window/offscreen.h"
-#include "tests/catch.h"
+#include "tests/offscreen/drawn.h"
 
 using namespace palimpsest;
+using namespace palimpsest::testing;
 
 namespace {
 
@@ -21,16 +14,11 @@ bool is_told(Offscreen& offscreen, ImVec2 pointer, const std::function<void()>& 
   for (int frame = 0; frame < 30; ++frame) {
     offscreen.pass([&] {
       ImGui::GetIO().AddMousePosEvent(pointer.x, pointer.y);
-      ImGui::SetNextWindowPos({0, 0});
-      ImGui::SetNextWindowSize({300, 200});
-      ImGui::Begin("words", nullptr, ImGuiWindowFlags_NoDecoration);
-      draw();
-      ImGui::End();
+      in_window({300, 200}, draw);
       tell_cut_words();
     });
   }
-  const ImGuiWindow* tip = ImGui::FindWindowByName("##Tooltip_00");
-  return tip && tip->Active;
+  return is_tip_shown();
 }
 
 }  // namespace

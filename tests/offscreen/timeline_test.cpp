@@ -1,7 +1,3 @@
-#include <imgui_internal.h>
-
-#include <limits>
-
 #include "app/views/floor.h"
 #include "app/views/underlined_words.h"
 #include "tests/offscreen/drawn.h"
@@ -71,8 +67,7 @@ TEST_CASE("the frame around a word crosses no caption of a chunk, and its name i
     drawn.choose([](Choice& choice) { choice.chunk_size = 8; });
     drawn.session.go_to_token(42);
     drawn.pass(4);
-    REQUIRE(parts().find("step/transport/position"));
-    const std::string position = parts().find("step/transport/position")->words;
+    const std::string position = words_at("step/transport/position");
     CAPTURE(position);
     CHECK(position.starts_with("chunk 5 of 11 · word 42"));
     CHECK_FALSE(position.ends_with("·"));
@@ -148,7 +143,7 @@ TEST_CASE("bars for lengths: 95 % in full, the rest cut", "[timeline]") {
   std::vector<double> lengths;
   for (int i = 1; i <= 19; ++i) lengths.push_back(i);
   lengths.push_back(1e6);
-  lengths.push_back(std::numeric_limits<double>::infinity());
+  lengths.push_back(infinity);
   const LengthScale scale = length_scale(lengths);
   CHECK(scale.full == 19);
   CHECK(scale.largest == 1e6);
@@ -157,8 +152,8 @@ TEST_CASE("bars for lengths: 95 % in full, the rest cut", "[timeline]") {
   CHECK_FALSE(length_bar(19, scale.full).cut);
   CHECK(length_bar(19.001, scale.full).cut);
   CHECK(length_bar(19.001, scale.full).part == 1);
-  CHECK(length_bar(std::numeric_limits<double>::infinity(), scale.full).cut);
-  CHECK(length_bar(std::nan(""), scale.full).cut);
+  CHECK(length_bar(infinity, scale.full).cut);
+  CHECK(length_bar(quiet_nan, scale.full).cut);
   // Nothing but zeros, but for one: that one is the scale.
   std::vector<double> zeros(40, 0.0);
   CHECK(length_scale(zeros).full == 0);
@@ -195,7 +190,7 @@ TEST_CASE("words asked about: those written most strongly, each text once", "[ti
   CHECK(strongest_writes(strengths, labels, 7, 6) == std::vector<Index>{6});
   CHECK(strongest_writes(strengths, labels, 3, 1) == std::vector<Index>{1});
   CHECK(strongest_writes(write_strengths(std::vector<TokenFacts>(7)), labels, 7, 6).empty());
-  facts[6].written = std::numeric_limits<double>::infinity();
+  facts[6].written = infinity;
   CHECK(write_strengths(facts)[6] == 0);
 
   Drawn drawn;
@@ -373,7 +368,6 @@ TEST_CASE("the legend does not say otherwise than a row that names itself", "[ti
   CHECK(parts().find("step/transport/legend/written"));
   drawn.application.enter("learn");
   drawn.pass(12);
-  REQUIRE(parts().find("learn/transport/legend"));
-  CHECK_THAT(parts().find("learn/transport/legend")->words, says("error before"));
+  CHECK_THAT(words_at("learn/transport/legend"), says("error before"));
   CHECK_FALSE(parts().find("learn/transport/legend/written"));
 }

@@ -1,13 +1,12 @@
 // "Why this number?" for the largest cell of every step: what is added up is what is there.
 
-#include <limits>
-
 #include "app/stage/cell_words.h"
 #include "app/views/cell_sum.h"
 #include "app/views/floor.h"
 #include "app/views/why_words.h"
 #include "core/base/error.h"
 #include "tests/offscreen/drawn.h"
+#include "tests/session/opened.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -16,11 +15,11 @@ namespace {
 
 /// Chooses a rule and a form, in chunks of 4, and goes to a word.
 void look_at(Session& session, const std::string& variant, Form form, Index token) {
-  Choice choice = session.choice();
-  choice.variant = variant;
-  choice.form = form;
-  choice.chunk_size = 4;
-  session.choose(std::move(choice));
+  session.choose([&](Choice& choice) {
+    choice.variant = variant;
+    choice.form = form;
+    choice.chunk_size = 4;
+  });
   session.wait();
   session.go_to_token(token);
   session.wait();
@@ -68,8 +67,7 @@ TEST_CASE("parts of the largest cell add up to it, and its writers to what was t
   int written_seen = 0;
   for (const Variant& variant : variants()) {
     Session session;
-    REQUIRE(session.open_named("preset:overwrite?T=12&K=4&V=4&seed=1"));
-    session.wait();
+    open(session, "preset:overwrite?T=12&K=4&V=4&seed=1");
     for (const Form form : all_forms) {
       look_at(session, variant.id, form, 7);
       const Trace* trace = session.trace();
@@ -121,8 +119,7 @@ TEST_CASE("of the parts of a sum as many are named as have room, what is no numb
     for (const CellPart& part : parts.named) all += part.words;
     return all;
   };
-  const double none = std::nan("");
-  const double infinity = std::numeric_limits<double>::infinity();
+  const double none = quiet_nan;
   const NamedParts some = named({1, -4, 2, -8, 0.5}, 3);
   CHECK(words(some) == "123");
   CHECK(some.others == 2);
@@ -161,15 +158,16 @@ TEST_CASE("without a pointer the largest number of the step is explained", "[why
   program.hold({"S_after", 1, 2});
   CHECK_FALSE(application.focus_is_usual());
   CHECK(application.focus() == application.pinned);
-}
-
-TEST_CASE("a number that the words before left says who wrote it, and what became of that", "[why]") {
-  WhyProgram program;
+  // A number that the words before left says who wrote it, and what became of that.
+  application.turn_states();
   for (const char* tensor : {"S_before", "S_decayed", "S_after"}) {
     CAPTURE(tensor);
     program.hold({tensor, 31, 27});
     CHECK_THAT(said("fate"), says(" wrote ") && says("; left "));
   }
+  perform(find_command(application, "view.release"), application);
+  program.draw();
+  CHECK(application.focus_is_usual());
 }
 
 TEST_CASE("what was erased says which way each part went", "[why]") {
@@ -221,6 +219,11 @@ TEST_CASE("why a number is what it is stands in sight whole, in a small window t
       fates += said("fate").empty() ? 0 : 1;
     }
     CHECK(fates >= 2);
+    // An inner product is explained by bars of its products.
+    look_at(program.session, "softmax", Form::recurrent, 42);
+    program.go_to_operation(0);
+    CHECK(parts().below("step/why/parts").size() >= 1 + 3 + 1);  // with the list itself and the sum
+    CHECK(is_in_sight());
   }
 }
 
@@ -232,8 +235,7 @@ TEST_CASE("the terms of a cell that is an inner product or a sum add up to it", 
         std::pair{"fox", Form::recurrent}, std::pair{"gated_deltanet", Form::chunkwise},
         std::pair{"linear", Form::parallel}, std::pair{"kda", Form::two_pass}}) {
     Session session;
-    REQUIRE(session.open_named("preset:overwrite?T=12&K=5&V=3&seed=1"));
-    session.wait();
+    open(session, "preset:overwrite?T=12&K=5&V=3&seed=1");
     look_at(session, variant, form, 7);
     const Sight& sight = session.sight();
     REQUIRE(sight.trace != nullptr);
@@ -262,20 +264,9 @@ TEST_CASE("the terms of a cell that is an inner product or a sum add up to it", 
   }
 }
 
-TEST_CASE("an inner product is explained by bars of its products, in sight whole", "[why]") {
-  for (const Size& size : usual_sizes) {
-    WhyProgram program(size);
-    look_at(program.session, "softmax", Form::recurrent, 42);
-    program.go_to_operation(0);
-    CAPTURE(size.width);
-    CHECK(parts().below("step/why/parts").size() >= 1 + 3 + 1);  // with the list itself and the sum
-    CHECK(is_in_sight());
-  }
-}
-
 TEST_CASE("of decays the one that keeps least is explained, not one that keeps everything", "[why]") {
   Session session;
-  REQUIRE(session.open_named("preset:overwrite?T=12&K=4&V=4&seed=1"));
+  open(session, "preset:overwrite?T=12&K=4&V=4&seed=1");
   look_at(session, "retnet", Form::chunkwise, 6);
   const Sight& sight = session.sight();
   const Block block = sight.trace->block(sight.cursor.block);
@@ -312,21 +303,19 @@ TEST_CASE("a line says the strength that its own formula has, and a single numbe
 }
 
 TEST_CASE("numbers of the correct run are told as such beside a faulty one", "[why]") {
-  Application application;
-  REQUIRE(application.session.open_named("preset:overwrite?T=24&K=6&V=6"));
-  application.session.wait();
+  Session session;
+  open(session, "preset:overwrite?T=24&K=6&V=6");
   for (const char* const fault : {"", "write-sign"}) {
     for (const Form form : {Form::recurrent, Form::chunkwise}) {
-      Choice choice = application.session.choice();
-      choice.variant = "gated_deltanet";
-      choice.form = form;
-      choice.fault = {fault, Form::recurrent};
-      application.session.choose(choice);
-      application.session.wait();
+      choose(session, [&](Choice& choice) {
+        choice.variant = "gated_deltanet";
+        choice.form = form;
+        choice.fault = {fault, Form::recurrent};
+      });
       const bool is_in = *fault != '\0';
       INFO(fault << " " << name(form));
-      CHECK(is_faulty(application.session.sight()) == (is_in && form == Form::recurrent));
-      const std::string words = error_bar_words(*application.session.computed(), 3);
+      CHECK(is_faulty(session.sight()) == (is_in && form == Form::recurrent));
+      const std::string words = error_bar_words(*session.computed(), 3);
       CHECK((words.find("in the correct run") != std::string::npos) == is_in);
     }
   }

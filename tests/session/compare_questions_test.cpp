@@ -6,7 +6,7 @@
 #include "app/session/state.h"
 #include "core/insight/answers.h"
 #include "core/insight/recall.h"
-#include "core/variants/rail.h"
+#include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/session/opened.h"
 #include "tests/session/random_states.h"
@@ -274,8 +274,7 @@ TEST_CASE("a side has sliders of its own, in the place of the data's", "[compare
 }
 
 TEST_CASE("every change of sides is one entry of the history; where one looks is none", "[compare]") {
-  Session session;
-  open(session, narrow_overwrite);
+  Opened session(narrow_overwrite);
   const SessionState first = session.state();
   session.change(with_side(with_reference(first, 0), side_of("kda")));
   CHECK(session.state().sides.size() == most_sides);

@@ -65,8 +65,7 @@ TEST_CASE("the steps are there first, and what takes longer fills in", "[complet
 }
 
 TEST_CASE("what the last choice had stands until the new one's is there", "[completion]") {
-  Session session;
-  open(session, text);
+  Opened session(text);
   const double old_error = session.computed()->recalls->tokens.back().after;
   choose_decay(session, 3);
   next_frame(session);
@@ -88,8 +87,7 @@ TEST_CASE("what the last choice had stands until the new one's is there", "[comp
 }
 
 TEST_CASE("while a slider is dragged, pictures follow", "[completion]") {
-  Session session;
-  open(session, text);
+  Opened session(text);
   choose_decay(session, 2);
   choose_decay(session, 3);  // before 2 is there
   choose_decay(session, 4);
@@ -101,8 +99,7 @@ TEST_CASE("while a slider is dragged, pictures follow", "[completion]") {
 }
 
 TEST_CASE("somebody who does not want to wait stays where he is", "[completion]") {
-  Session session;
-  open(session, text);
+  Opened session(text);
   session.go_to_token(20);
   session.wait();
   const std::string before = session.to_json();
@@ -134,8 +131,7 @@ TEST_CASE("somebody who does not want to wait stays where he is", "[completion]"
 }
 
 TEST_CASE("a choice that was computed but is not wanted any more goes", "[completion]") {
-  Session session;
-  open(session, text);
+  Opened session(text);
   choose_decay(session, 2);
   session.questions().wait();
   open(session, "preset:copy?T=12&K=4&V=4");
@@ -146,8 +142,7 @@ TEST_CASE("a choice that was computed but is not wanted any more goes", "[comple
 }
 
 TEST_CASE("answers about former choices do not pile up", "[completion]") {
-  Session session;
-  open(session, text);
+  Opened session(text);
   const auto bytes_after = [&](int choices) {
     for (int i = 0; i < choices; ++i) {
       choose_decay(session, slider_value(session.choice().edits, "scale_decay") == 1 ? 2 : 1);
@@ -296,8 +291,7 @@ TEST_CASE("records of a trace that is no more are forgotten", "[sight]") {
 }
 
 TEST_CASE("wherever one goes in a session, record and cursor belong together", "[sight]") {
-  Session session;
-  open(session, "capture:gated_deltanet_overwrite_l1");
+  Opened session("capture:gated_deltanet_overwrite_l1");
   for (int round = 0; round < 40; ++round) {
     session.choose([&](Choice& choice) {
       choice.form = all_forms[round % 3];

@@ -4,8 +4,8 @@
 
 #include "app/session/presets.h"
 #include "core/base/error.h"
-#include "core/insight/cost.h"
 #include "core/insight/provenance.h"
+#include "core/race/race.h"
 #include "tests/catch.h"
 #include "tests/session/opened.h"
 

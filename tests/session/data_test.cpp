@@ -9,7 +9,6 @@
 #include "core/base/error.h"
 #include "core/cases/random_case.h"
 #include "core/io/array_file.h"
-#include "core/io/npy.h"
 #include "core/proof/verify.h"
 #include "core/variants/variants.h"
 #include "tests/catch.h"

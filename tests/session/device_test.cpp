@@ -418,8 +418,7 @@ TEST_CASE("a device says which runs take a fused kernel that keeps no tensors, a
   device.trouble.has_fused = true;
   CHECK(words("gated_deltanet", Form::chunkwise, Precision::f32) ==
         "A run of this form on cuda takes fused kernels on tensor cores and keeps no tensors: the steps "
-        "shown are made by "
-        "plain kernels from the same rows, and differ from the run by rounding.");
+        "shown are made by plain kernels from the same rows, and differ from the run by rounding.");
   CHECK(words("gated_deltanet", Form::chunkwise, Precision::bf16).empty());  // which it does not have
   device.trouble.has_bf16 = true;
   CHECK_THAT(words("gated_deltanet", Form::chunkwise, Precision::bf16), says("the same rounded rows"));

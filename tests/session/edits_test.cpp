@@ -7,7 +7,6 @@
 
 #include "app/session/inputs.h"
 #include "app/session/state.h"
-#include "core/base/error.h"
 #include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/session/random_states.h"
@@ -199,11 +198,8 @@ TEST_CASE("what the data lack is made up as the edits say, and can be edited", "
     for (const Input& input : variant.inputs) {
       if (input.absent || input.range == Range::positive_definite) continue;
       CAPTURE(input.name);
-      const Edits edits = {{.kind = "set_cell", .array = input.name, .numbers = {0, 0, 0}}};
-      const Edits others = {{.kind = "set_cell", .array = input.name, .numbers = {0, 0, 0.5}}};
-      const Edits negative = {{.kind = "set_cell", .array = input.name, .numbers = {0, 0, -0.5}}};
       const double value = contains(input.range, 0.0) ? 0.0 : contains(input.range, 0.5) ? 0.5 : -0.5;
-      const Arrays set = edited(data, variant.id.c_str(), value == 0 ? edits : value > 0 ? others : negative);
+      const Arrays set = edited(data, variant.id.c_str(), {{"set_cell", input.name, {0, 0, value}}});
       if (set.contains(input.name)) CHECK(set.at(input.name)[0] == value);
     }
   }
@@ -253,8 +249,7 @@ TEST_CASE("a wrong edit is refused naming its field and what was expected", "[ed
 }
 
 TEST_CASE("an edit that is wrong for the data loses nothing that is open", "[edits]") {
-  Session session;
-  open(session, "preset:overwrite?T=12&K=4&V=4");
+  Opened session("preset:overwrite?T=12&K=4&V=4");
   const SessionState before = session.state();
   const auto set_row = [&](double row) {
     choose(session, [&](Choice& choice) { choice.edits = {{"set_cell", "k", {row, 0, 1}}}; });
@@ -266,32 +261,4 @@ TEST_CASE("an edit that is wrong for the data loses nothing that is open", "[edi
   set_row(11);
   CHECK(session.message().empty());
   CHECK(session.computed()->sequence.at("k")(11, 0) == 1);
-}
-
-TEST_CASE("an edit is one row of a table", "[edits]") {
-  static const EditKind reverse[] = {{.id = "negate_values",
-                                      .words = "every value from a token on with the other sign",
-                                      .fields = {{"from", 0, 100, true}},
-                                      .apply = [](EditedHead& head, const Edit& edit) {
-                                        Array& v = head.arrays.at("v");
-                                        const Index columns = v.shape[1];
-                                        std::vector<double> values;
-                                        for (Index i = 0; i < v.size(); ++i) {
-                                          const bool is_after =
-                                              i >= static_cast<Index>(edit.numbers[0]) * columns;
-                                          values.push_back(is_after ? -v[i] : v[i]);
-                                        }
-                                        v.values = values;
-                                      }}};
-  const DataSet data = with_gates();
-  const Edits edits = {{.kind = "negate_values", .numbers = {4}}};
-  const Inputs inputs = make_inputs(data, 0, find_variant("kda"), {}, edits, reverse);
-  CHECK(inputs.arrays->at("v")[9] == -data.arrays.at("v")[9]);
-  CHECK(inputs.arrays->at("v")[7] == data.arrays.at("v")[7]);
-  SessionState state;
-  state.data = "preset:copy";
-  state.edits = edits;
-  CHECK(parse_state(write_state(state, reverse), {}, reverse) == state);
-  CHECK_THROWS_WITH(parse_state(write_state(state, reverse)),
-                    says("\"edit\" is \"negate_values\"; expected one of"));
 }

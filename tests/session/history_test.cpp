@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/base/error.h"
 #include "core/io/array_file.h"
 #include "tests/catch.h"
 #include "tests/core/io/files.h"
@@ -82,50 +81,33 @@ TEST_CASE("where one looks is no entry, but each entry knows it", "[history]") {
 }
 
 TEST_CASE("of more entries than are kept the oldest are forgotten", "[history]") {
-  History history(numbered(0), 4);
-  for (int i = 1; i <= 10; ++i) history.change(numbered(i));
+  History history(numbered(0));
+  for (int i = 1; i <= 2010; ++i) history.change(numbered(i));
   int undone = 0;
   for (; history.can_undo(); ++undone) history.undo();
-  CHECK(undone == 3);
-  CHECK(at(history) == "7");
+  CHECK(undone == 1999);
+  CHECK(at(history) == "11");
 }
 
 TEST_CASE("an entry that could not be had is forgotten", "[history]") {
-  const auto filled = [] {
+  struct Case {
+    int undone, shown;  // what is done
+    int before;         // the entry before
+  };
+  for (const auto& [undone, shown, before] : {Case{0, 3, 2}, {1, 4, 2}, {0, 1, 0}, {0, 7, 3}, {0, 4, 3}}) {
+    CAPTURE(undone, shown);
     History history(numbered(0));
     for (int i = 1; i <= 4; ++i) history.change(numbered(i));
-    return history;
-  };
-  History at_the_end = filled();
-  at_the_end.fall_back(numbered(3));
-  CHECK(at(at_the_end) == "3");
-  CHECK(!at_the_end.can_redo());
-  CHECK(at_the_end.undo() == numbered(2));
-
-  History going_back = filled();
-  going_back.undo();
-  going_back.fall_back(numbered(4));
-  CHECK(at(going_back) == "4");
-  CHECK(going_back.undo() == numbered(2));
-
-  History further = filled();
-  further.fall_back(numbered(1));
-  CHECK(at(further) == "1");
-  CHECK(!further.can_redo());
-
-  History elsewhere = filled();
-  elsewhere.fall_back(numbered(7));
-  CHECK(at(elsewhere) == "7");
-  CHECK(elsewhere.undo() == numbered(3));
-
-  History nowhere = filled();
-  nowhere.fall_back(numbered(4));
-  CHECK(nowhere.undo() == numbered(3));
+    for (int i = 0; i < undone; ++i) history.undo();
+    history.fall_back(numbered(shown));
+    CHECK(history.present() == numbered(shown));
+    CHECK(!history.can_redo());
+    CHECK(history.undo() == numbered(before));
+  }
 }
 
 TEST_CASE("a session takes changes back, and where one looks stays while the data do", "[history]") {
-  Session session;
-  open(session, "preset:copy?T=12&K=3&V=2");
+  Opened session("preset:copy?T=12&K=3&V=2");
   CHECK(!session.can_undo());  // that nothing is open is nothing to go back to
   CHECK(!session.undo());
   const SessionState first = session.state();
@@ -156,8 +138,7 @@ TEST_CASE("a session takes changes back, and where one looks stays while the dat
 }
 
 TEST_CASE("where and how one looks is no entry, and stays while changes are taken back", "[history]") {
-  Session session;
-  open(session, "preset:copy?T=12&K=3&V=2");
+  Opened session("preset:copy?T=12&K=3&V=2");
   choose(session, [](Choice& choice) { set_slider(choice.edits, "scale_keys", 0.5); });
   SessionState looked = session.state();
   looked.workspace = "learn";
@@ -187,8 +168,7 @@ TEST_CASE("where and how one looks is no entry, and stays while changes are take
 }
 
 TEST_CASE("other data are opened again by undo, at the place where they were left", "[history]") {
-  Session session;
-  open(session, "preset:copy?T=12&K=3&V=2");
+  Opened session("preset:copy?T=12&K=3&V=2");
   session.go_to_token(7);
   session.step(Session::Grain::operation, 1);
   const SessionState left = session.state();
@@ -249,8 +229,7 @@ TEST_CASE("an entry of a file that was written anew with less in it is brought i
 }
 
 TEST_CASE("what is being opened is given up by undo", "[history]") {
-  Session session;
-  open(session, "preset:copy?T=12&K=3&V=2");
+  Opened session("preset:copy?T=12&K=3&V=2");
   session.change_view({.numbers = false});
   const SessionState before = session.state();
   session.open_named("preset:drift?T=3000&K=32&V=32");
@@ -262,8 +241,7 @@ TEST_CASE("what is being opened is given up by undo", "[history]") {
 }
 
 TEST_CASE("what cannot be computed or opened leaves no entry", "[history]") {
-  Session session;
-  open(session, "preset:copy?T=12&K=3&V=2");
+  Opened session("preset:copy?T=12&K=3&V=2");
   choose(session, [](Choice& choice) { choice.variant = "deltanet"; });
   choose(session, [](Choice& choice) { choice.settings.parameters["nonsense"] = 1; });
   CHECK_THAT(session.message(), says("has no parameter \"nonsense\""));

@@ -163,6 +163,16 @@ TEST_CASE("a broken settings file is set aside, with a message", "[preferences]"
   kept.set_aside("the panels lie nowhere");
   CHECK_THAT(kept.problem(), says(file.string() + ": the panels lie nowhere; it is set aside"));
   CHECK(kept.read() == Preferences{});
+  const std::string text = R"({"palimpsest_places": 1, "places": [{"name": "x", "state": "nothing"}]})";
+  write_file(folder / "places.json", text);
+  KeptPlaces places(folder / "places.json");  // pinned places too
+  CHECK(places.read().empty());
+  CHECK_THAT(places.problem(), says("it is set aside as places.json.broken"));
+  CHECK(read_file(folder / "places.json.broken") == text);
+  SessionState state;
+  state.data = "preset:copy?T=32&K=16&V=16&seed=1";
+  places.keep({{"one", state_string(state)}}, true);
+  CHECK(KeptPlaces(folder / "places.json").read().size() == 1);
 }
 
 TEST_CASE("where settings cannot be written the program says so once and goes on", "[preferences]") {
@@ -255,8 +265,7 @@ TEST_CASE("a last place that is broken, or whose data are gone, is said and left
 
   // Where it cannot be written nothing is tried again.
   write_file(folder / "file", "");
-  Session session;
-  open(session, "preset:copy?T=12&K=3&V=2");
+  Opened session("preset:copy?T=12&K=3&V=2");
   LastPlace nowhere(folder / "file/last_place.json");
   nowhere.keep(session, true);
   CHECK_THAT(nowhere.problem(), says("last places are not kept"));
@@ -377,19 +386,4 @@ TEST_CASE("pinned places are there again at the next start", "[places]") {
     kept.keep({}, true);  // all are taken out
   }
   CHECK(KeptPlaces(file).read().empty());
-}
-
-TEST_CASE("a file of pinned places that is broken is set aside, with a message", "[places]") {
-  const TemporaryFolder folder;
-  const auto file = folder / "places.json";
-  const std::string text = R"({"palimpsest_places": 1, "places": [{"name": "x", "state": "nothing"}]})";
-  write_file(file, text);
-  KeptPlaces kept(file);
-  CHECK(kept.read().empty());
-  const std::string problem = kept.problem();
-  CHECK_THAT(problem, says(file.string()));
-  CHECK(problem.ends_with("it is set aside as places.json.broken"));
-  CHECK(read_file(folder / "places.json.broken") == text);
-  kept.keep({place("one")}, true);
-  CHECK(KeptPlaces(file).read().size() == 1);
 }

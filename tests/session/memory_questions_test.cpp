@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "app/commands/options.h"
 #include "app/session/session.h"
 #include "core/base/error.h"
 #include "core/insight/answers.h"
@@ -22,18 +23,6 @@ std::vector<std::string> texts(const std::vector<AskedWord>& words) {
   return texts;
 }
 
-/// The first place of an operation at a token.
-Cursor cursor_at(const Trace& trace, Index token, std::string_view operation) {
-  for (Index phase = 0; phase < static_cast<Index>(trace.phases.size()); ++phase) {
-    const auto& operations = trace.phases[static_cast<std::size_t>(phase)].operations;
-    const auto found = std::ranges::find(operations, operation, &Operation::id);
-    if (found == operations.end()) continue;
-    const Index block = trace.block_of(token, phase);
-    return {block, found - operations.begin(), token - trace.block(block).first_token};
-  }
-  throw std::logic_error("no such operation");
-}
-
 const std::vector<std::string> objects = {"key", "shell", "map", "bell", "book", "drum"};
 
 }  // namespace
@@ -41,8 +30,8 @@ const std::vector<std::string> objects = {"key", "shell", "map", "bell", "book",
 TEST_CASE("in every form the place of a token answers what the recurrence has there", "[answers]") {
   const auto computation = begun("gated_deltanet", overwriting_capture);
   const auto& recurrence = computation->trace(Form::recurrent);
-  const auto table_at = [&](Form form, std::string_view operation, Index token = 42) {
-    const Cursor cursor = cursor_at(*computation->trace(form), token, operation);
+  const auto table_at = [&](Form form, const std::string& operation, Index token = 42) {
+    const Cursor cursor = cursor_at(token, operation, *computation->trace(form));
     return *find_out(MemoryAnswers{computation, form, cursor});
   };
   const AnswersAtPlace written = table_at(Form::recurrent, "write");
@@ -58,8 +47,8 @@ TEST_CASE("in every form the place of a token answers what the recurrence has th
   CHECK(decayed.table.change.cwiseAbs().maxCoeff() < 0.01);
   CHECK(decayed.table.change.cwiseAbs().maxCoeff() > 0);
   // What one token leaves the next one finds, asked with the same words: its own is among those of the other.
-  const auto pinned_at = [&](std::string_view operation, Index token) {
-    const Cursor cursor = cursor_at(*recurrence, token, operation);
+  const auto pinned_at = [&](const std::string& operation, Index token) {
+    const Cursor cursor = cursor_at(token, operation, *recurrence);
     const WordChoice same = {.pinned = {6, 13, 20, 27, 34, 42}};
     return *find_out(MemoryAnswers{computation, Form::recurrent, cursor, same});
   };
@@ -136,9 +125,9 @@ TEST_CASE("the word at the cursor is asked wherever one looks", "[answers]") {
 }
 
 TEST_CASE("what a step changes is called what it is", "[answers]") {
-  const auto said = [](const char* variant, Form form, std::string_view operation) {
+  const auto said = [](const char* variant, Form form, const std::string& operation) {
     const auto computation = begun(variant, overwriting_capture);
-    const Cursor cursor = cursor_at(*computation->trace(form), 42, operation);
+    const Cursor cursor = cursor_at(42, operation, *computation->trace(form));
     return find_out(MemoryAnswers{computation, form, cursor})->change;
   };
   CHECK(said("gated_deltanet", Form::recurrent, "decay") == "what the decay changes");
@@ -169,8 +158,7 @@ TEST_CASE("a capture has its most legible head where its notes see words", "[ans
   CHECK(best(overwriting_capture, "gated_deltanet") == 0);
   CHECK(best("capture:gated_deltanet_recall_l1", "gated_deltanet") == 0);
   CHECK(best("capture:kda_recall_l1", "kda") == 1);
-  Session session;
-  open(session, "capture:kda_recall_l1");
+  Opened session("capture:kda_recall_l1");
   CHECK(session.choice().head == 1);
   CHECK(session.computed()->choice.head == 1);
   // Other data begin with their first head.

@@ -73,6 +73,11 @@ inline void open(Session& session, DataSet data) {
   REQUIRE(session.message().empty());
 }
 
+/// A session in which something is open.
+struct Opened : Session {
+  explicit Opened(const std::string& id) { testing::open(*this, id); }
+};
+
 /// Changes the choice and waits until it is computed.
 inline void choose(Session& session, const auto& change) {
   session.choose(change);

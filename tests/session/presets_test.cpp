@@ -42,6 +42,19 @@ Stored stored_for(const DataSet& data, Index token) {
   return stored;
 }
 
+/// Calls `check(token, what is stored for it)` with every token that asks; at least one does.
+void for_each_asked(const DataSet& data, const auto& check) {
+  Index asked = 0;
+  for (Index t = 0; t < data.tokens; ++t) {
+    if (!asks(data, t)) continue;
+    const Stored stored = stored_for(data, t);
+    REQUIRE(stored.last >= 0);
+    check(t, stored);
+    ++asked;
+  }
+  CHECK(asked > 0);
+}
+
 std::string id_of(const std::string& name, const PresetSize& size) {
   return preset_id(*std::ranges::find(presets(), name, &Preset::id), size);
 }
@@ -138,12 +151,9 @@ TEST_CASE("orthonormal keys are recalled exactly by every rule without decay") {
     const Matrix<double> v = matrix(data, "v");
     for (const char* variant : {"linear", "deltanet"}) {
       const Matrix<double> o = answers(data, variant);
-      for (Index t = 0; t < data.tokens; ++t) {
-        if (!asks(data, t)) continue;
-        const Stored stored = stored_for(data, t);
-        REQUIRE(stored.last >= 0);
+      for_each_asked(data, [&](Index t, const Stored& stored) {
         CHECK((o.row(t) - v.row(stored.last)).cwiseAbs().maxCoeff() < 1e-12);
-      }
+      });
     }
   }
 }
@@ -157,16 +167,10 @@ TEST_CASE(
       const Matrix<double> v = matrix(data, "v");
       const Matrix<double> delta = answers(data, "deltanet");
       const Matrix<double> linear = answers(data, "linear");
-      Index asked = 0;
-      for (Index t = 0; t < data.tokens; ++t) {
-        if (!asks(data, t)) continue;
-        const Stored stored = stored_for(data, t);
-        REQUIRE(stored.last >= 0);
+      for_each_asked(data, [&](Index t, const Stored& stored) {
         CHECK((delta.row(t) - v.row(stored.last)).cwiseAbs().maxCoeff() < 1e-12);
         CHECK((linear.row(t) - stored.sum).cwiseAbs().maxCoeff() < 1e-10);
-        ++asked;
-      }
-      CHECK(asked > 0);
+      });
     }
   }
 }

@@ -9,7 +9,7 @@
 #include "app/session/session.h"
 #include "core/base/error.h"
 #include "core/proof/faults.h"
-#include "core/proof/verify_faults.h"
+#include "core/proof/verify.h"
 #include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/session/opened.h"
@@ -153,8 +153,7 @@ TEST_CASE("fragile forms here: they break on the words that are open, and hold o
 
 TEST_CASE("a fault in the session makes its form wrong and no other; taken out, all is as before",
           "[prove]") {
-  Session session;
-  open(session, overwriting_capture);
+  Opened session(overwriting_capture);
   choose(session, [&](Choice& choice) { choice.form = Form::chunkwise; });
   const auto right = session.computed();
   const Matrix<double> before = right->form(Form::chunkwise).output().o;
@@ -225,8 +224,7 @@ TEST_CASE("a fault is put in beside what was known when it was asked for, whatev
 }
 
 TEST_CASE("how Prove looks is no change; its fault is", "[prove]") {
-  Session session;
-  open(session, square_overwrite);
+  Opened session(square_overwrite);
   session.start_history();
   ProveState prove;
   prove.lens = ProofLens::forms;

@@ -1,6 +1,5 @@
 #include "app/session/questions.h"
 
-#include <future>
 #include <latch>
 #include <new>
 #include <set>
@@ -66,6 +65,17 @@ struct Preview : Tenfold {
 
 std::shared_ptr<Script> script_of(Script::Act act) { return std::make_shared<Script>(std::move(act)); }
 
+/// Holds whoever comes until it is opened, deaf to being stopped.
+struct Gate {
+  std::latch reached{1};
+  std::latch opened{1};
+
+  void pass() {
+    reached.count_down();
+    opened.wait();
+  }
+};
+
 /// Runs until nobody wants it.
 void run_until_stopped(int, const Effort& effort) {
   while (!effort.stop.stop_requested()) std::this_thread::yield();
@@ -105,36 +115,29 @@ TEST_CASE("keys of different types do not know of each other", "[questions]") {
 }
 
 TEST_CASE("the newest wish is granted first, and what may take long comes after the rest", "[questions]") {
-  std::latch free(1);
-  std::latch busy(1);
+  Gate gate;
   const auto script = script_of([&](int number, const Effort&) {
-    if (number != 0) return;
-    busy.count_down();
-    free.wait();
+    if (number == 0) gate.pass();
   });
   Questions questions(1);
   questions.ask(Tenfold{0, script});
-  busy.wait();
+  gate.reached.wait();
   for (const int number : {1, 2}) questions.ask(Tenfold{number, script});
   for (const int number : {8, 9}) questions.ask(Tenfold{number, script}, Urgency::later);
   questions.ask(Tenfold{3, script});
   questions.ask(Tenfold{1, script});  // wished before: asking again makes it no newer
-  free.count_down();
+  gate.opened.count_down();
   questions.wait();
   CHECK(script->begun() == std::vector{0, 3, 2, 1, 9, 8});
 }
 
 TEST_CASE("what may take long leaves a thread to the rest", "[questions]") {
-  std::latch free(1);
-  std::latch busy(1);
-  const auto slow = script_of([&](int, const Effort&) {
-    busy.count_down();
-    free.wait();
-  });
+  Gate gate;
+  const auto slow = script_of([&](int, const Effort&) { gate.pass(); });
   const auto quick = std::make_shared<Script>();
   Questions questions(2);
   questions.ask(Tenfold{1, slow}, Urgency::later);
-  busy.wait();
+  gate.reached.wait();
   questions.ask(Tenfold{2, slow}, Urgency::later);
   for (int number = 11; number < 20; ++number) {
     while (!questions.ask(Tenfold{number, quick}).value) std::this_thread::yield();
@@ -142,7 +145,7 @@ TEST_CASE("what may take long leaves a thread to the rest", "[questions]") {
   CHECK(slow->begun() == std::vector{1});
   CHECK(questions.busy());
   questions.forget(Tenfold{2, slow});
-  free.count_down();
+  gate.opened.count_down();
   questions.wait();
 }
 
@@ -174,21 +177,18 @@ TEST_CASE("what nobody asks for any more is cancelled, and may be asked for agai
 }
 
 TEST_CASE("an answer that came although it was cancelled is not mixed up with the next", "[questions]") {
-  std::latch begun(1);
-  std::latch free(1);
+  Gate gate;
   std::atomic<bool> is_first = true;
   const auto script = script_of([&](int, const Effort&) {
-    if (!is_first.exchange(false)) return;
-    begun.count_down();
-    free.wait();  // deaf to being stopped
+    if (is_first.exchange(false)) gate.pass();
   });
   Questions questions(1);
   questions.ask(Tenfold{1, script});
-  begun.wait();
+  gate.reached.wait();
   questions.frame();
   questions.frame();
   CHECK(questions.ask(Tenfold{1, script}).under_way);  // a new wish
-  free.count_down();
+  gate.opened.count_down();
   questions.wait();
   CHECK(script->begun() == std::vector{1, 1});
   CHECK(questions.ask(Tenfold{1, script}).value);
@@ -239,12 +239,9 @@ TEST_CASE("what somebody holds is neither forgotten nor computed twice", "[quest
 }
 
 TEST_CASE("until an answer is there, the last one to the same question stands for it", "[questions]") {
-  std::latch begun(1);
-  std::latch free(1);
+  Gate gate;
   const auto script = script_of([&](int number, const Effort&) {
-    if (number != 2) return;
-    begun.count_down();
-    free.wait();
+    if (number == 2) gate.pass();
   });
   const auto ask = [&](Questions& questions, int number) {
     return questions.ask(PresentTenfold{{number, script}});
@@ -255,12 +252,12 @@ TEST_CASE("until an answer is there, the last one to the same question stands fo
   const Known<int> old = ask(questions, 1);
   CHECK_FALSE(old.stale);
   CHECK(ask(questions, 2).value == old.value);
-  begun.wait();
+  gate.reached.wait();
   const Known<int> meanwhile = ask(questions, 2);
   CHECK(meanwhile.value == old.value);
   CHECK(meanwhile.stale);
   CHECK(meanwhile.under_way);
-  free.count_down();
+  gate.opened.count_down();
   questions.wait();
   const Known<int> fresh = ask(questions, 2);
   REQUIRE(fresh.value);
@@ -295,20 +292,18 @@ TEST_CASE("whatever a computation throws is the reason why there is no answer", 
 }
 
 TEST_CASE("a computation tells how far it is", "[questions]") {
-  std::latch told(1);
-  std::latch free(1);
+  Gate gate;
   const auto script = script_of([&](int, const Effort& effort) {
     effort.progress(0.25);
-    told.count_down();
-    free.wait();
+    gate.pass();
   });
   Questions questions(1);
   CHECK(questions.ask(Tenfold{1, script}).progress == 0);
-  told.wait();
+  gate.reached.wait();
   const Known<int> known = questions.ask(Tenfold{1, script});
   CHECK(known.progress == 0.25);
   CHECK(known.seconds >= 0);
-  free.count_down();
+  gate.opened.count_down();
 }
 
 TEST_CASE("somebody may stop what is under way, and ask for it again", "[questions]") {
@@ -377,11 +372,10 @@ TEST_CASE("what is let go is freed in another thread", "[questions]") {
 }
 
 TEST_CASE("one may wait for one answer while another goes on", "[questions]") {
-  std::promise<void> may_end;
-  const auto script =
-      std::make_shared<Script>([end = may_end.get_future().share()](int number, const Effort&) {
-        if (number == 1) end.wait();
-      });
+  Gate gate;
+  const auto script = script_of([&](int number, const Effort&) {
+    if (number == 1) gate.pass();
+  });
   Questions questions(2);
   questions.ask(Tenfold{1, script});
   questions.ask(Tenfold{2, script});
@@ -389,7 +383,7 @@ TEST_CASE("one may wait for one answer while another goes on", "[questions]") {
   CHECK(questions.ask(Tenfold{2, script}).value);
   CHECK_FALSE(questions.ask(Tenfold{1, script}).value);
   questions.wait_for(Tenfold{3, script});  // nobody asked for it
-  may_end.set_value();
+  gate.opened.count_down();
   questions.wait();
 }
 

@@ -90,8 +90,7 @@ TEST_CASE("reports that ship are there, each named by machine and date, and can 
   write_file(folder / "b.json", race_json(report_of("Intel(R) Xeon(R) Gold 6130 CPU @ 2.10GHz")));
   write_file(folder / "a.json", race_json(report_of("AMD EPYC")));
   write_file(folder / "notes.txt", "no report");
-  Session session;
-  open(session, "preset:copy?T=12&K=3&V=2&seed=1");
+  Opened session("preset:copy?T=12&K=3&V=2&seed=1");
   Races races(folder.path());
   settle(races, session);
   REQUIRE(ids(races) == std::vector<std::string>{"a.json", "b.json"});

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <fmt/format.h>
-
 #include <functional>
 #include <map>
 #include <random>
@@ -10,7 +8,7 @@
 
 #include "app/session/json_fields.h"
 #include "app/session/session.h"
-#include "core/proof/fragile_forms.h"
+#include "core/proof/faults.h"
 #include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/session/opened.h"

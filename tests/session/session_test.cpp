@@ -3,7 +3,6 @@
 #include <fstream>
 #include <limits>
 
-#include "core/base/error.h"
 #include "core/io/array_file.h"
 #include "core/variants/variants.h"
 #include "tests/catch.h"
@@ -18,24 +17,16 @@ namespace {
 constexpr const char* first = overwriting_capture;
 
 /// A session in the middle of something, and what must not change when something fails.
-struct Opened {
-  Session session;
-
-  explicit Opened(const std::string& id = first) {
-    open(session, id);
-    session.go_to_token(19);
-    session.step(Session::Grain::operation, 1);
+struct Begun : Opened {
+  explicit Begun(const std::string& id = first) : Opened(id) {
+    go_to_token(19);
+    step(Session::Grain::operation, 1);
   }
-
-  Session* operator->() { return &session; }
-
-  void choose(const auto& change) { session.choose(change); }
 };
 
 /// Runs `action`, which must fail with `words`, and checks that everything is as it was.
 template <class Action>
-void fails(Opened& opened, const std::string& words, Action action) {
-  Session& session = opened.session;
+void fails(Session& session, const std::string& words, Action action) {
   const std::string before = session.to_json();
   const Cursor cursor = session.cursor();
   const auto computed = session.computed();
@@ -82,21 +73,21 @@ TEST_CASE("opening takes over the rule of a capture and starts at its first toke
 }
 
 TEST_CASE("what cannot be opened leaves everything as it was") {
-  Opened opened;
-  choose(opened.session, [](Choice& choice) { set_slider(choice.edits, "scale_strength", 0.5); });
+  Begun opened;
+  choose(opened, [](Choice& choice) { set_slider(choice.edits, "scale_strength", 0.5); });
   const TemporaryFolder folder;
-  fails(opened, "absent.npz", [&] { CHECK_NOTHROW(opened->open(folder / "absent.npz")); });
+  fails(opened, "absent.npz", [&] { CHECK_NOTHROW(opened.open(folder / "absent.npz")); });
   std::ofstream(folder / "noise.npz") << "this is no zip file";
-  fails(opened, "noise.npz", [&] { CHECK_NOTHROW(opened->open(folder / "noise.npz")); });
-  fails(opened, "there is no preset", [&] { CHECK_NOTHROW(opened->open_named("preset:nonsense")); });
-  fails(opened, "there is no capture", [&] { CHECK_NOTHROW(opened->open_named("capture:nonsense")); });
+  fails(opened, "noise.npz", [&] { CHECK_NOTHROW(opened.open(folder / "noise.npz")); });
+  fails(opened, "there is no preset", [&] { CHECK_NOTHROW(opened.open_named("preset:nonsense")); });
+  fails(opened, "there is no capture", [&] { CHECK_NOTHROW(opened.open_named("capture:nonsense")); });
 
   Arrays arrays = {{"q", numbers({6, 4})}, {"k", numbers({6, 4})}, {"v", numbers({6, 4})}};
   const auto open_with = [&](const char* name, Array array) {
     Arrays changed = arrays;
     changed[name] = std::move(array);
     write_npz(folder / "case.npz", changed);
-    CHECK_NOTHROW(opened->open(folder / "case.npz"));
+    CHECK_NOTHROW(opened.open(folder / "case.npz"));
   };
   const auto filled = [](std::vector<Index> shape, double value) {
     Array array = numbers(std::move(shape));
@@ -113,29 +104,29 @@ TEST_CASE("what cannot be opened leaves everything as it was") {
 }
 
 TEST_CASE("a choice that cannot be computed leaves everything as it was") {
-  Opened opened;
+  Begun opened;
   fails(opened, "there is no variant",
         [&] { opened.choose([](Choice& choice) { choice.variant = "nonsense"; }); });
   fails(opened, "has no parameter \"nonsense\"",
         [&] { opened.choose([](Choice& choice) { choice.settings.parameters["nonsense"] = 1; }); });
   fails(opened, "every decay to this power: it is -1; expected a number from 0 to 1e+06",
         [&] { opened.choose([](Choice& choice) { set_slider(choice.edits, "scale_decay", -1); }); });
-  choose(opened.session, [](Choice& choice) { set_slider(choice.edits, "scale_strength", 0.5); });
-  CHECK(opened->message().empty());
-  CHECK(slider_value(opened->computed()->choice.edits, "scale_strength") == 0.5);
+  choose(opened, [](Choice& choice) { set_slider(choice.edits, "scale_strength", 0.5); });
+  CHECK(opened.message().empty());
+  CHECK(slider_value(opened.computed()->choice.edits, "scale_strength") == 0.5);
 }
 
 TEST_CASE("whatever is chosen in whatever order, the cursor is a place of the present trace") {
   for (const char* id :
        {first, "capture:softmax_names_l17", "capture:mamba2_recall_l2", "preset:overwrite?T=33&K=5&V=3"}) {
-    Opened opened(id);
+    Begun opened(id);
     std::uint64_t number = 1;
     const auto random = [&](Index below) {
       number = number * 6364136223846793005U + 1442695040888963407U;
       return static_cast<Index>((number >> 33) % static_cast<std::uint64_t>(below));
     };
     for (int round = 0; round < 150; ++round) {
-      choose(opened.session, [&](Choice& choice) {
+      choose(opened, [&](Choice& choice) {
         switch (random(6)) {
           case 0:
             choice.variant = variants()[static_cast<std::size_t>(random(std::ssize(variants())))].id;
@@ -156,177 +147,176 @@ TEST_CASE("whatever is chosen in whatever order, the cursor is a place of the pr
             set_slider(choice.edits, "scale_decay", 0.5 * static_cast<double>(random(4)));
         }
       });
-      if (random(3) == 0) opened->update();
-      if (random(3) == 0) opened->wait();
+      if (random(3) == 0) opened.update();
+      if (random(3) == 0) opened.wait();
       switch (random(4)) {
         case 0:
-          opened->go_to_token(random(200) - 20);
+          opened.go_to_token(random(200) - 20);
           break;
         case 1:
-          opened->set_cursor({random(300) - 20, random(20) - 3, random(100) - 9});
+          opened.set_cursor({random(300) - 20, random(20) - 3, random(100) - 9});
           break;
         default:
-          opened->step(static_cast<Session::Grain>(random(4)), random(2) == 0 ? -1 : 1);
+          opened.step(static_cast<Session::Grain>(random(4)), random(2) == 0 ? -1 : 1);
       }
-      CAPTURE(id, round, opened->choice().variant, name(opened->choice().form));
-      REQUIRE(has_valid_cursor(opened.session));
+      CAPTURE(id, round, opened.choice().variant, name(opened.choice().form));
+      REQUIRE(has_valid_cursor(opened));
     }
-    opened->wait();
-    CHECK(opened->message().empty());
-    CHECK(opened->computed()->choice.variant == opened->choice().variant);
+    opened.wait();
+    CHECK(opened.message().empty());
+    CHECK(opened.computed()->choice.variant == opened.choice().variant);
   }
 }
 
 TEST_CASE("the token and the operation survive a change of variant, form and chunk size") {
-  Opened opened;
-  opened->go_to_token(30);
-  while (opened->trace()->operation(opened->cursor()).id != "write")
-    opened->step(Session::Grain::operation, 1);
-  choose(opened.session, [](Choice& choice) { choice.variant = "kda"; });
-  CHECK(opened->token() == 30);
-  CHECK(opened->trace()->operation(opened->cursor()).id == "write");
+  Begun opened;
+  opened.go_to_token(30);
+  while (opened.trace()->operation(opened.cursor()).id != "write") opened.step(Session::Grain::operation, 1);
+  choose(opened, [](Choice& choice) { choice.variant = "kda"; });
+  CHECK(opened.token() == 30);
+  CHECK(opened.trace()->operation(opened.cursor()).id == "write");
   opened.choose([](Choice& choice) { choice.form = Form::chunkwise; });
-  CHECK(opened->token() == 30);
-  choose(opened.session, [](Choice& choice) { choice.chunk_size = 17; });
-  CHECK(opened->token() == 30);
-  CHECK(opened->trace()->block(opened->cursor().block).first_token == 17);
+  CHECK(opened.token() == 30);
+  choose(opened, [](Choice& choice) { choice.chunk_size = 17; });
+  CHECK(opened.token() == 30);
+  CHECK(opened.trace()->block(opened.cursor().block).first_token == 17);
 }
 
 TEST_CASE("the end is the last token of every form, and everything is done there") {
-  Opened opened;
+  Begun opened;
   for (const Variant& variant : variants()) {
     for (const Form form : all_forms) {
       opened.choose([&](Choice& choice) {
         choice.variant = variant.id;
         choice.form = form;
       });
-      if (!opened->trace()) continue;
+      if (!opened.trace()) continue;
       CAPTURE(variant.id, name(form));
-      const Trace& trace = *opened->trace();
-      opened->go_to_token(60);
-      opened->step(Session::Grain::end, 1);
-      CHECK(opened->token() == trace.tokens - 1);
-      const Cursor end = opened->cursor();
+      const Trace& trace = *opened.trace();
+      opened.go_to_token(60);
+      opened.step(Session::Grain::end, 1);
+      CHECK(opened.token() == trace.tokens - 1);
+      const Cursor end = opened.cursor();
       CHECK(end.block == trace.block_count() - 1);
       CHECK(trace.operation(end).id == trace.phase(trace.block(end.block)).operations.back().id);
       for (const Session::Grain grain :
            {Session::Grain::operation, Session::Grain::token, Session::Grain::chunk, Session::Grain::end})
-        CHECK_FALSE(opened->step(grain, 1));
-      CHECK(opened->cursor() == end);
-      opened->step(Session::Grain::end, -1);
-      CHECK(opened->cursor() == Cursor{});
+        CHECK_FALSE(opened.step(grain, 1));
+      CHECK(opened.cursor() == end);
+      opened.step(Session::Grain::end, -1);
+      CHECK(opened.cursor() == Cursor{});
     }
   }
 }
 
 TEST_CASE("stepping by chunk goes by inner batches where the rule has them") {
-  Opened opened;
+  Begun opened;
   opened.choose([](Choice& choice) { choice.variant = "lact"; });
   for (const Form form : {Form::recurrent, Form::chunkwise, Form::parallel}) {
-    choose(opened.session, [&](Choice& choice) { choice.form = form; });
-    if (!opened->trace()) continue;
+    choose(opened, [&](Choice& choice) { choice.form = form; });
+    if (!opened.trace()) continue;
     CAPTURE(name(form));
-    REQUIRE(opened->choice().chunk_size == 8);
-    opened->step(Session::Grain::end, -1);
-    opened->step(Session::Grain::chunk, 1);
-    CHECK(opened->token() == 16);
+    REQUIRE(opened.choice().chunk_size == 8);
+    opened.step(Session::Grain::end, -1);
+    opened.step(Session::Grain::chunk, 1);
+    CHECK(opened.token() == 16);
     // The last batch holds tokens 80 to 93; its update comes after the last of them.
-    opened->go_to_token(93);
-    for (Index token = 93; opened->step(Session::Grain::operation, 1); token = opened->token())
-      REQUIRE(opened->token() >= token);
-    CHECK(opened->token() == 93);
+    opened.go_to_token(93);
+    for (Index token = 93; opened.step(Session::Grain::operation, 1); token = opened.token())
+      REQUIRE(opened.token() >= token);
+    CHECK(opened.token() == 93);
   }
 }
 
 TEST_CASE("a hundred choices in a row end in the last one") {
-  Opened opened;
+  Begun opened;
   for (Index i = 1; i <= 100; ++i) {
-    choose(opened.session, [&](Choice& choice) {
+    choose(opened, [&](Choice& choice) {
       choice.chunk_size = i % 94 + 1;
       choice.variant = variants()[static_cast<std::size_t>(i % std::ssize(variants()))].id;
       set_slider(choice.edits, "scale_keys", 1 + static_cast<double>(i) / 200);
     });
-    if (i % 10 == 0) opened->update();
+    if (i % 10 == 0) opened.update();
   }
-  opened->wait();
-  CHECK(!opened->computing());
-  CHECK(opened->computed()->choice.chunk_size == 100 % 94 + 1);
-  CHECK(slider_value(opened->computed()->choice.edits, "scale_keys") == 1.5);
-  CHECK(opened->computed()->variant->id == opened->choice().variant);
+  opened.wait();
+  CHECK(!opened.computing());
+  CHECK(opened.computed()->choice.chunk_size == 100 % 94 + 1);
+  CHECK(slider_value(opened.computed()->choice.edits, "scale_keys") == 1.5);
+  CHECK(opened.computed()->variant->id == opened.choice().variant);
 }
 
 TEST_CASE("what was shown stays alive until the next update") {
-  Opened opened;
-  const auto before = opened->computed();
+  Begun opened;
+  const auto before = opened.computed();
   const std::uint64_t version = before->version;
   for (int i = 0; i < 5; ++i) {
     opened.choose([&](Choice& choice) { choice.chunk_size = 20 + i; });
     CHECK(before->version == version);  // a panel that is being drawn may still read it
     CHECK(before->reference->expected().o.allFinite());
   }
-  opened->update();
+  opened.update();
 }
 
 TEST_CASE("a choice made while data are being opened is made for them") {
-  Opened opened;
-  CHECK(opened->open_named("preset:drift?T=3000&K=32&V=32"));
+  Begun opened;
+  CHECK(opened.open_named("preset:drift?T=3000&K=32&V=32"));
   opened.choose([](Choice& choice) { choice.variant = "deltanet"; });
   opened.choose([](Choice& choice) { choice.form = Form::chunkwise; });
-  CHECK(has_valid_cursor(opened.session));
-  opened->wait();
-  CHECK(opened->data().tokens == 3000);
-  CHECK(opened->computed()->variant->id == "deltanet");
-  CHECK(opened->choice().form == Form::chunkwise);
-  CHECK(opened->computed()->form(Form::parallel).missing.empty());
-  CHECK(opened->computed()->agree);
-  CHECK(has_valid_cursor(opened.session));
+  CHECK(has_valid_cursor(opened));
+  opened.wait();
+  CHECK(opened.data().tokens == 3000);
+  CHECK(opened.computed()->variant->id == "deltanet");
+  CHECK(opened.choice().form == Form::chunkwise);
+  CHECK(opened.computed()->form(Form::parallel).missing.empty());
+  CHECK(opened.computed()->agree);
+  CHECK(has_valid_cursor(opened));
 }
 
 TEST_CASE("words of the text before that are clicked while another is being opened stay with it") {
   for (const std::string id :
        {"preset:drift?T=3000&K=32&V=32&seed=1", "preset:overwrite?T=9&K=3&V=2&seed=1"}) {
     CAPTURE(id);
-    Opened opened;
-    CHECK(opened->open_named(id));
-    REQUIRE(opened->data().id == first);  // nothing is taken over before the next update
-    opened->change([](SessionState& clicked) {
+    Begun opened;
+    CHECK(opened.open_named(id));
+    REQUIRE(opened.data().id == first);  // nothing is taken over before the next update
+    opened.change([](SessionState& clicked) {
       clicked.words = {5, 90};
       clicked.repeated = {7, 80};
     });
-    choose(opened.session, [](Choice& choice) { choice.form = Form::chunkwise; });
-    CHECK(opened->data().id == id);
-    CHECK(opened->state().words.empty());
-    CHECK(opened->state().repeated.empty());
-    CHECK(opened->choice().form == Form::chunkwise);
+    choose(opened, [](Choice& choice) { choice.form = Form::chunkwise; });
+    CHECK(opened.data().id == id);
+    CHECK(opened.state().words.empty());
+    CHECK(opened.state().repeated.empty());
+    CHECK(opened.choice().form == Form::chunkwise);
   }
 }
 
 TEST_CASE("a choice made while only the parallel form is under way is computed") {
-  Opened opened;
-  CHECK(opened->open_named("preset:drift?T=2000&K=32&V=32"));
-  while (opened->data().tokens != 2000) opened->update();
+  Begun opened;
+  CHECK(opened.open_named("preset:drift?T=2000&K=32&V=32"));
+  while (opened.data().tokens != 2000) opened.update();
   opened.choose([](Choice& choice) { choice.variant = "kda"; });
   opened.choose([](Choice& choice) { choice.form = Form::parallel; });
-  CHECK(has_valid_cursor(opened.session));
-  opened->wait();
-  CHECK(opened->computed()->variant->id == "kda");
-  CHECK(opened->trace() != nullptr);
-  CHECK(opened->computed()->agree);
-  CHECK(has_valid_cursor(opened.session));
+  CHECK(has_valid_cursor(opened));
+  opened.wait();
+  CHECK(opened.computed()->variant->id == "kda");
+  CHECK(opened.trace() != nullptr);
+  CHECK(opened.computed()->agree);
+  CHECK(has_valid_cursor(opened));
 }
 
 TEST_CASE("when opening fails, what was chosen meanwhile is computed for what is still open") {
-  Opened opened;
+  Begun opened;
   const TemporaryFolder folder;
   Arrays arrays = {{"q", numbers({40000, 8})}, {"k", numbers({40000, 8})}, {"v", numbers({40000, 8})}};
   arrays["v"] = Array({40000, 8}, std::vector<double>(320000, std::numeric_limits<double>::infinity()));
   write_npz(folder / "long.npz", arrays);
-  opened->open(folder / "long.npz");
-  const bool was_under_way = opened->computing();
-  choose(opened.session, [](Choice& choice) { choice.chunk_size = 30; });
-  if (was_under_way) CHECK_THAT(opened->message(), says("array \"v\""));
-  CHECK(opened->data().id == first);
-  CHECK(opened->computed()->choice.chunk_size == 30);
+  opened.open(folder / "long.npz");
+  const bool was_under_way = opened.computing();
+  choose(opened, [](Choice& choice) { choice.chunk_size = 30; });
+  if (was_under_way) CHECK_THAT(opened.message(), says("array \"v\""));
+  CHECK(opened.data().id == first);
+  CHECK(opened.computed()->choice.chunk_size == 30);
 }
 
 TEST_CASE("one may close the program, or open something else, in the middle of a long computation") {
@@ -354,43 +344,43 @@ TEST_CASE("a session file comes back to the same place in every phase and tile")
                         {"preset:copy?T=20&K=4&V=3&seed=7", "linear", Form::chunkwise, false},
                         {"preset:copy?T=20&K=4&V=3&seed=7", "linear", Form::parallel, false}};
   for (const Case& one : cases) {
-    Opened opened(one.data);
+    Begun opened(one.data);
     opened.choose([&](Choice& choice) {
       choice.variant = one.variant;
       choice.form = one.form;
       choice.chunk_size = 7;
       choice.head = 3;
     });
-    choose(opened.session, [&](Choice& choice) {
+    choose(opened, [&](Choice& choice) {
       set_slider(choice.edits, "scale_keys", 0.9);
       choice.settings.parameters["scale"] = 0.3;
       if (!one.causal) choice.settings.options["causal"] = "false";
     });
-    REQUIRE(opened->message().empty());
-    for (Cursor cursor = opened->trace()->first();; cursor = opened->trace()->next(cursor)) {
-      opened->set_cursor(cursor);
-      if (cursor == opened->trace()->last()) break;
+    REQUIRE(opened.message().empty());
+    for (Cursor cursor = opened.trace()->first();; cursor = opened.trace()->next(cursor)) {
+      opened.set_cursor(cursor);
+      if (cursor == opened.trace()->last()) break;
       if ((cursor.block * 31 + cursor.operation * 7 + cursor.row) % 23 != 0) continue;
       CAPTURE(one.data, name(one.form), cursor.block, cursor.operation, cursor.row);
       Session other;
-      REQUIRE(other.from_json(opened->to_json()));
+      REQUIRE(other.from_json(opened.to_json()));
       other.wait();
-      CHECK(other.cursor() == opened->cursor());
-      CHECK(other.to_json() == opened->to_json());
-      CHECK(other.trace()->operation(other.cursor()).id == opened->trace()->operation(opened->cursor()).id);
+      CHECK(other.cursor() == opened.cursor());
+      CHECK(other.to_json() == opened.to_json());
+      CHECK(other.trace()->operation(other.cursor()).id == opened.trace()->operation(opened.cursor()).id);
     }
     Session other;
-    REQUIRE(other.from_json(opened->to_json()));
+    REQUIRE(other.from_json(opened.to_json()));
     other.wait();
-    CHECK(other.cursor() == opened->trace()->last());
+    CHECK(other.cursor() == opened.trace()->last());
   }
 }
 
 TEST_CASE("a session file that is wrong leaves everything as it was") {
-  Opened opened;
+  Begun opened;
   const auto wrong = [&](const std::string& text, const std::string& words) {
     CAPTURE(text);
-    fails(opened, words, [&] { CHECK_NOTHROW(opened->from_json(text)); });
+    fails(opened, words, [&] { CHECK_NOTHROW(opened.from_json(text)); });
   };
   wrong("", "not valid JSON");
   wrong("{}", "\"data\"");
@@ -426,11 +416,11 @@ TEST_CASE("a session file finds data beside it and may ask for a larger chunk th
 }
 
 TEST_CASE("a session file that asks for a place that is not there is refused") {
-  Opened opened;
+  Begun opened;
   const auto wrong = [&](const std::string& more, const std::string& words) {
     CAPTURE(more);
     fails(opened, words,
-          [&] { opened->from_json(R"({"data": "preset:copy?T=20", "variant": "deltanet", )" + more + "}"); });
+          [&] { opened.from_json(R"({"data": "preset:copy?T=20", "variant": "deltanet", )" + more + "}"); });
   };
   wrong(R"("chunk_size": 0)", "\"chunk_size\" is 0; expected a whole number from 1");
   wrong(R"("head": 99)", "\"head\" is 99; expected a head of these data, 0 to 0");
@@ -446,34 +436,34 @@ TEST_CASE("a session file that asks for a place that is not there is refused") {
 }
 
 TEST_CASE("what is wrong with a saved place names its file") {
-  Opened opened;
+  Begun opened;
   const TemporaryFolder folder;
   const auto wrong = [&](const std::string& text, const std::string& words) {
     write_file(folder / "place.json", text);
     fails(opened, (folder / "place.json").string() + ": " + words,
-          [&] { opened->open_saved(folder / "place.json"); });
+          [&] { opened.open_saved(folder / "place.json"); });
   };
   wrong("{", "it is not valid JSON");
   wrong(R"({"data": "preset:copy", "head": 1e999})", "it is not valid JSON");
   wrong(R"({"data": "preset:copy", "head": 7})", "\"head\" is 7");
   wrong(R"({"data": "preset:copy", "token": 99})", "\"token\" is 99");
   wrong(std::string(2 << 20, ' '), "has more than 1048576 bytes");
-  fails(opened, "/dev/zero: is not a regular file", [&] { CHECK_NOTHROW(opened->open_saved("/dev/zero")); });
+  fails(opened, "/dev/zero: is not a regular file", [&] { CHECK_NOTHROW(opened.open_saved("/dev/zero")); });
   fails(opened, "absent.json: no such file",
-        [&] { CHECK_NOTHROW(opened->open_saved(folder / "absent.json")); });
+        [&] { CHECK_NOTHROW(opened.open_saved(folder / "absent.json")); });
 }
 
 TEST_CASE("what is wrong with the arrays of a file names it, when its rule takes them") {
-  Opened opened;
+  Begun opened;
   const TemporaryFolder folder;
   const Arrays plain = {{"q", numbers({6, 4})}, {"k", numbers({6, 4})}, {"v", numbers({6, 4})}};
   const auto open_with = [&](const Arrays& more, const std::string& rule) {
     Arrays arrays = plain;
     for (const auto& [name, array] : more) arrays[name] = array;
     write_npz(folder / "case.npz", arrays, {{"meta", R"({"rule": ")" + rule + R"("})"}});
-    opened->open(folder / "case.npz");
-    opened->wait();
-    return opened->message().empty();
+    opened.open(folder / "case.npz");
+    opened.wait();
+    return opened.message().empty();
   };
   const std::string name = (folder / "case.npz").string();
   fails(opened, name, [&] { open_with({{"alpha", numbers({6})}, {"g", numbers({6})}}, "scalar_decay"); });

@@ -3,10 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
-#include <utility>
 
 #include "core/formula/functions.h"
 #include "core/numbers/exponential.h"

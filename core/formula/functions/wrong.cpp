@@ -1,6 +1,5 @@
-// What goes wrong, written down: no form computes with these. Faulty equations (core/proof/faults.h) do, and
-// fragile forms (core/proof/fragile_forms.h), whose formulas are right on paper and fail in numbers
-// (spec 2.6).
+// What goes wrong, written down: no form computes with these. Faulty equations do, and fragile forms, whose
+// formulas are right on paper and fail in numbers (spec 2.6): core/proof/faults.h.
 
 #include <cmath>
 

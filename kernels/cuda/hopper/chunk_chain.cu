@@ -66,9 +66,7 @@ struct Shared {
 
 /// The block's place.
 struct Place {
-  const ChunkChain& chain;
-  int batch = static_cast<int>(blockIdx.x / chain.heads);
-  int head = static_cast<int>(blockIdx.x % chain.heads);
+  int head = static_cast<int>(blockIdx.x);
   int first_value = static_cast<int>(blockIdx.y) * values_per_block;
 };
 
@@ -78,7 +76,7 @@ class Auxiliary {
   using Number = std::conditional_t<erases, Half, Bfloat>;  // of the scores
   using Shared = palimpsest::Shared<erases, decays>;
 
-  __device__ Auxiliary(const ChunkChain& chain, Shared& shared, const Place& place, int chunks)
+  __device__ Auxiliary(const TokenChunks& chain, Shared& shared, const Place& place, int chunks)
       : chain_(chain), shared_(shared), place_(place), chunks_(chunks) {}
 
   __device__ void run() {
@@ -110,26 +108,25 @@ class Auxiliary {
     auto& stage = shared_.stage[s];
     Barrier& copied = shared_.copied[s];
     copied.arrive_expecting(static_cast<int>(sizeof(stage)));
-    const TilePlace at = {0, chunk * L, place_.head, place_.batch};
-    const TilePlace second = {tile_columns, chunk * L, place_.head, place_.batch};
-    load_tile(&stage.q[0], chain_.q, at, copied);
-    load_tile(&stage.q[1], chain_.q, second, copied);
-    load_tile(&stage.k[0], chain_.k, at, copied);
-    load_tile(&stage.k[1], chain_.k, second, copied);
+    const TilePlace at = {0, chunk * L, place_.head};
+    const TilePlace second = {tile_columns, chunk * L, place_.head};
+    const auto load_both = [&](Tile* tiles, const CUtensorMap& from) {
+      load_tile(&tiles[0], from, at, copied);
+      load_tile(&tiles[1], from, second, copied);
+    };
+    load_both(stage.q, decays == Decays::by_channel ? chain_.q_read : chain_.q);
+    load_both(stage.k, decays == Decays::by_channel ? chain_.k_write : chain_.k);
     for (int i = 0; i < main_warpgroups; ++i)
-      load_tile(&stage.v[i], chain_.v,
-                {place_.first_value + i * tile_columns, chunk * L, place_.head, place_.batch}, copied);
-    if constexpr (erases) load_tile(&stage.factors[0], chain_.factors, at, copied);
+      load_tile(&stage.v[i], chain_.v, {place_.first_value + i * tile_columns, chunk * L, place_.head},
+                copied);
+    if constexpr (erases) load_tile(&stage.factors[0], chain_.factor_tiles, at, copied);
     if constexpr (decays == Decays::by_channel) load_tile(&stage.scores[0], chain_.scores, at, copied);
-    if constexpr (erases && decays == Decays::by_channel) {
-      load_tile(&stage.k_read[0], chain_.k_read, at, copied);
-      load_tile(&stage.k_read[1], chain_.k_read, second, copied);
-    }
+    if constexpr (erases && decays == Decays::by_channel) load_both(stage.k_read, chain_.k_read);
   }
 
   __device__ float of_token(const DeviceRows<const float>& rows, int token, float absent) const {
     if (!rows.data || token >= chain_.T) return absent;
-    return rows.at(place_.batch, place_.head)[token * rows.token_stride];
+    return *rows.row(place_.head, token);
   }
 
   /// g of two tokens, a chunk ahead of their use.
@@ -230,11 +227,11 @@ class Auxiliary {
   }
 
   __device__ void fetch_totals(int chunk) {
-    const std::int64_t head = place_.batch * chain_.heads + place_.head;
-    shared_.factors[chunk % 2].total[thread_] = chain_.totals[(head * chunks_ + chunk) * 128 + thread_];
+    const std::int64_t index = std::int64_t{place_.head} * chunks_ + chunk;
+    shared_.factors[chunk % 2].total[thread_] = chain_.totals[index * 128 + thread_];
   }
 
-  const ChunkChain& chain_;
+  const TokenChunks& chain_;
   Shared& shared_;
   const Place& place_;
   int chunks_;
@@ -249,19 +246,19 @@ class Main {
   using Number = std::conditional_t<erases, Half, Bfloat>;  // of scores and U
   using Shared = palimpsest::Shared<erases, decays>;
 
-  __device__ Main(const ChunkChain& chain, Shared& shared, const Place& place, int chunks)
+  __device__ Main(const TokenChunks& chain, Shared& shared, const Place& place, int chunks)
       : chain_(chain), shared_(shared), place_(place), chunks_(chunks) {}
 
   __device__ void run() {
     for_each_element([&](float& element, std::int64_t k, std::int64_t v) {
-      element = chain_.initial_state && v < chain_.V ? chain_.initial_state[k * chain_.V + v] : 0;
+      element = v < chain_.V ? chain_.state[k * chain_.V + v] : 0;
     });
     for (int chunk = 0; chunk < chunks_; ++chunk) {
       shared_.copied[chunk % Shared::stages].wait(chunk / Shared::stages % 2);
       step(chunk);
     }
     for_each_element([&](float& element, std::int64_t k, std::int64_t v) {
-      if (v < chain_.V) chain_.final_state[k * chain_.V + v] = element;
+      if (v < chain_.V) chain_.state[k * chain_.V + v] = element;
     });
     if (thread_ == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
   }
@@ -380,15 +377,13 @@ class Main {
     publish_to_tensor_cores();
     meet(2 + warpgroup_, warpgroup_size);
     if (thread_ == 0)
-      store_tile(chain_.o,
-                 {place_.first_value + warpgroup_ * tile_columns, chunk * L, place_.head, place_.batch},
-                 &tile);
+      store_tile(chain_.o, {place_.first_value + warpgroup_ * tile_columns, chunk * L, place_.head}, &tile);
   }
 
   /// Calls visit(element of S, its row among those of all heads, its column); what lies beyond K is 0.
   template <class Visit>
   __device__ void for_each_element(Visit visit) {
-    const std::int64_t first_row = (place_.batch * chain_.heads + place_.head) * chain_.K;
+    const std::int64_t first_row = place_.head * chain_.K;
     const int first = place_.first_value + warpgroup_ * tile_columns + row_ + lane_ / 4;
     unrolled<16, 4>([&](int n, int e) {
       float& element = S_.at[4 * n + e];
@@ -400,7 +395,7 @@ class Main {
     });
   }
 
-  const ChunkChain& chain_;
+  const TokenChunks& chain_;
   Shared& shared_;
   const Place& place_;
   int chunks_;
@@ -412,7 +407,7 @@ class Main {
 };
 
 template <bool erases, Decays decays>
-__global__ void __launch_bounds__(threads, 1) chain_chunks(const __grid_constant__ ChunkChain chain) {
+__global__ void __launch_bounds__(threads, 1) chain_chunks(const __grid_constant__ TokenChunks chain) {
   extern __shared__ __align__(1024) unsigned char memory[];
   auto& shared = *reinterpret_cast<Shared<erases, decays>*>(memory);
   if (threadIdx.x == 0) {
@@ -423,7 +418,7 @@ __global__ void __launch_bounds__(threads, 1) chain_chunks(const __grid_constant
     publish_barriers();
   }
   __syncthreads();
-  const Place place{chain};
+  const Place place;
   const int chunks = static_cast<int>((chain.T + L - 1) / L);
   if (threadIdx.x < main_threads) {
     take_registers<decays == Decays::by_channel ? 232 : 208>();
@@ -435,9 +430,9 @@ __global__ void __launch_bounds__(threads, 1) chain_chunks(const __grid_constant
 }
 
 template <bool erases, Decays decays>
-void go_through(const ChunkChain& chain) {
+void go_through(const TokenChunks& chain) {
   launch(chain_chunks<erases, decays>,
-         {{blocks_for(chain.batches * chain.heads), blocks_for(chain.V, values_per_block)},
+         {{blocks_for(chain.heads), blocks_for(chain.V, values_per_block)},
           threads,
           sizeof(Shared<erases, decays>)},
          chain);
@@ -445,7 +440,7 @@ void go_through(const ChunkChain& chain) {
 
 }  // namespace
 
-void chain_on_tensor_cores(const ChunkChain& chain) {
+void chain_on_tensor_cores(const TokenChunks& chain) {
   if (chain.T == 0) return;
   const auto with = [&]<bool erases>() {
     if (chain.decays_by_channel) return go_through<erases, Decays::by_channel>(chain);

@@ -78,7 +78,7 @@ class Chunk {
  public:
   using Number = std::conditional_t<erases, Half, Bfloat>;  // of the scores
 
-  __device__ Chunk(const ChunkDecays& of, Shared<erases>& shared) : of_(of), shared_(shared) {}
+  __device__ Chunk(const TokenChunks& of, Shared<erases>& shared) : of_(of), shared_(shared) {}
 
   __device__ void run() {
     copy();
@@ -122,13 +122,13 @@ class Chunk {
     }
   }
 
-  __device__ TilePlace place(int tile) const { return {tile * tile_columns, chunk_ * L, head_, batch_}; }
+  __device__ TilePlace place(int tile) const { return {tile * tile_columns, chunk_ * L, head_}; }
 
   __device__ void fetch_strengths() {
     if (thread_ >= L) return;
     const std::int64_t token = std::int64_t{chunk_} * L + thread_;
     float beta = token < of_.T ? 1 : 0;
-    if (of_.beta.data && token < of_.T) beta = of_.beta.at(batch_, head_)[token * of_.beta.token_stride];
+    if (of_.beta.data && token < of_.T) beta = *of_.beta.row(head_, token);
     shared_.beta[thread_] = beta;
   }
 
@@ -136,7 +136,7 @@ class Chunk {
   __device__ int tokens() const { return static_cast<int>(of_.T - std::int64_t{chunk_} * L); }
 
   __device__ const float* gates_of_row(int row) const {
-    return of_.g.at(batch_, head_) + (std::int64_t{chunk_} * L + row) * of_.g.token_stride;
+    return of_.g.row(head_, std::int64_t{chunk_} * L + row);
   }
 
   /// g of a block, of this thread's channels.
@@ -337,7 +337,7 @@ class Chunk {
   __device__ float given(const DeviceRows<const Bfloat>& rows, int row, int channel) const {
     const std::int64_t token = std::int64_t{chunk_} * L + row;
     if (token >= of_.T || channel >= of_.K) return 0;
-    return __bfloat162float(rows.at(batch_, head_)[token * rows.token_stride + channel]);
+    return __bfloat162float(rows.row(head_, token)[channel]);
   }
 
   /// This warp's rows of the scores, and of the matrix whose inverse is the triangular factor.
@@ -376,7 +376,7 @@ class Chunk {
     store_tile(of_.scores, place(0), &shared_.scores);
   }
 
-  const ChunkDecays& of_;
+  const TokenChunks& of_;
   Shared<erases>& shared_;
   int thread_ = static_cast<int>(threadIdx.x);
   int lane_ = thread_ % 32;
@@ -386,12 +386,11 @@ class Chunk {
   int half_ = thread_ / (channels / 2);         // and of which half of the tokens
   int chunk_ = static_cast<int>(blockIdx.x);
   int chunks_ = static_cast<int>(gridDim.x);
-  int head_ = static_cast<int>(blockIdx.y % of_.heads);
-  int batch_ = static_cast<int>(blockIdx.y / of_.heads);
+  int head_ = static_cast<int>(blockIdx.y);
 };
 
 template <bool erases>
-__global__ void __launch_bounds__(warpgroup_size, 3) multiply_decays(const __grid_constant__ ChunkDecays of) {
+__global__ void __launch_bounds__(warpgroup_size, 3) multiply_decays(const __grid_constant__ TokenChunks of) {
   extern __shared__ __align__(1024) unsigned char memory[];
   Chunk<erases>(of, reinterpret_cast<Shared<erases>&>(memory)).run();
 }
@@ -407,26 +406,25 @@ struct FactorsRoom {
 
 /// M_ij = beta_i e^{G_i - G_j} k_i . k_j, j < i, on tensor cores, and T = (I + M)^-1 diag(beta): what a chunk
 /// needs where a token has one decay or none.
-__global__ void __launch_bounds__(warpgroup_size) make_factors(const __grid_constant__ ChunkFactors of) {
+__global__ void __launch_bounds__(warpgroup_size) make_factors(const __grid_constant__ TokenChunks of) {
   extern __shared__ __align__(1024) unsigned char memory[];
   auto& shared = *reinterpret_cast<FactorsRoom*>(memory);
   const int thread = static_cast<int>(threadIdx.x);
   const int lane = thread % 32;
   const auto chunk = static_cast<int>(blockIdx.x);
   const auto chunks = static_cast<int>(gridDim.x);
-  const auto head = static_cast<int>(blockIdx.y % of.heads);
-  const auto batch = static_cast<int>(blockIdx.y / of.heads);
+  const auto head = static_cast<int>(blockIdx.y);
 
   if (thread == 0) {
     shared.copied.initialize(1);
     publish_barriers();
     shared.copied.arrive_expecting(2 * tile_bytes);
-    load_tile(&shared.k[0], of.k, {0, chunk * L, head, batch}, shared.copied);
-    load_tile(&shared.k[1], of.k, {tile_columns, chunk * L, head, batch}, shared.copied);
+    load_tile(&shared.k[0], of.k, {0, chunk * L, head}, shared.copied);
+    load_tile(&shared.k[1], of.k, {tile_columns, chunk * L, head}, shared.copied);
   }
   const auto of_token = [&](const DeviceRows<const float>& rows, int i, float absent) {
     const int token = chunk * L + i;
-    return rows.data && token < of.T ? rows.at(batch, head)[token * rows.token_stride] : absent;
+    return rows.data && token < of.T ? *rows.row(head, token) : absent;
   };
   if (thread < 32) {
     add_up(of_token(of.g, 2 * thread, 0), of_token(of.g, 2 * thread + 1, 0), shared.G);
@@ -463,20 +461,19 @@ __global__ void __launch_bounds__(warpgroup_size) make_factors(const __grid_cons
 }
 
 template <bool erases>
-void start(const ChunkDecays& of) {
+void start(const TokenChunks& of) {
   constexpr std::size_t bytes = sizeof(Shared<erases>);
   static_assert(bytes <= 75 * 1024, "three blocks share a multiprocessor");
-  launch(multiply_decays<erases>,
-         {{blocks_for(of.T, L), blocks_for(of.batches * of.heads)}, warpgroup_size, bytes}, of);
+  launch(multiply_decays<erases>, {{blocks_for(of.T, L), blocks_for(of.heads)}, warpgroup_size, bytes}, of);
 }
 
 }  // namespace
 
-void make_chunk_factors(const ChunkFactors& of) {
-  launch(make_factors,
-         {{blocks_for(of.T, L), blocks_for(of.batches * of.heads)}, warpgroup_size, sizeof(FactorsRoom)}, of);
+void make_chunk_factors(const TokenChunks& of) {
+  launch(make_factors, {{blocks_for(of.T, L), blocks_for(of.heads)}, warpgroup_size, sizeof(FactorsRoom)},
+         of);
 }
 
-void multiply_decays_in(const ChunkDecays& of) { of.erases ? start<true>(of) : start<false>(of); }
+void multiply_decays_in(const TokenChunks& of) { of.erases ? start<true>(of) : start<false>(of); }
 
 }  // namespace palimpsest

@@ -94,26 +94,23 @@ struct TilePlace {
   int channel;
   int token;
   int head;
-  int batch;
 };
 
 /// Starts the copy of a tile into shared memory; what lies outside of the array is 0.
 __device__ inline void load_tile(void* to, const CUtensorMap& from, const TilePlace& place,
                                  const Barrier& done) {
   asm volatile(
-      "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, "
-      "%4, %5}], [%6];" ::"r"(shared_address(to)),
-      "l"(&from), "r"(place.channel), "r"(place.token), "r"(place.head), "r"(place.batch),
-      "r"(shared_address(done.address()))
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+      "[%0], [%1, {%2, %3, %4}], [%5];" ::"r"(shared_address(to)),
+      "l"(&from), "r"(place.channel), "r"(place.token), "r"(place.head), "r"(shared_address(done.address()))
       : "memory");
 }
 
 /// Starts the copy of a tile to memory; what lies outside of the array is left out.
 __device__ inline void store_tile(const CUtensorMap& to, const TilePlace& place, const void* from) {
-  asm volatile(
-      "cp.async.bulk.tensor.4d.global.shared::cta.bulk_group [%0, {%1, %2, %3, %4}], [%5];" ::"l"(&to),
-      "r"(place.channel), "r"(place.token), "r"(place.head), "r"(place.batch), "r"(shared_address(from))
-      : "memory");
+  asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(&to),
+               "r"(place.channel), "r"(place.token), "r"(place.head), "r"(shared_address(from))
+               : "memory");
   asm volatile("cp.async.bulk.commit_group;");
 }
 

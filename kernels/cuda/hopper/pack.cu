@@ -7,27 +7,23 @@ namespace {
 
 constexpr int threads = 256;
 
-/// A number of a copy [B, H, T, columns], by its own number in it.
+/// A number of a copy [H, T, columns], by its own number in it.
 struct Cell {
-  std::int64_t batch;
   std::int64_t head;
   std::int64_t token;
   std::int64_t column;
 
   __device__ Cell(std::int64_t number, const Extent& extent, std::int64_t columns)
-      : batch(number / columns / extent.T / extent.heads),
-        head(number / columns / extent.T % extent.heads),
-        token(number / columns % extent.T),
-        column(number % columns) {}
+      : head(number / columns / extent.T), token(number / columns % extent.T), column(number % columns) {}
 
   template <class Number>
   __device__ Number& of(const DeviceRows<Number>& rows) const {
-    return rows.at(batch, head)[token * rows.token_stride + column];
+    return rows.row(head, token)[column];
   }
 };
 
 __host__ __device__ std::int64_t cells(const Extent& extent, std::int64_t columns) {
-  return extent.batches * extent.heads * extent.T * columns;
+  return extent.heads * extent.T * columns;
 }
 
 __global__ void pack_each(const DeviceRows<const float> rows, const Extent extent, std::int64_t columns,

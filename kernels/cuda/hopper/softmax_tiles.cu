@@ -43,8 +43,7 @@ struct Shared {
 
 struct Place {
   const SoftmaxTiles& of;
-  int batch = static_cast<int>(blockIdx.y / of.heads);
-  int head = static_cast<int>(blockIdx.y % of.heads);
+  int head = static_cast<int>(blockIdx.y);
   int first_query = static_cast<int>(gridDim.x - 1 - blockIdx.x) * queries;
   int seen = static_cast<int>(of.keys - of.T) + first_query;  // keys before the first query's own
   // of 128 keys that some query of the block sees
@@ -55,8 +54,7 @@ __device__ void load(Square& to, const CUtensorMap& from, const Place& place, in
   copied.arrive_expecting(static_cast<int>(sizeof(Square)));
   for (int half = 0; half < 2; ++half) {
     for (int i = 0; i < keys / tile_rows; ++i)
-      load_tile(&to.tiles[half][i], from,
-                {half * tile_columns, first + i * tile_rows, place.head, place.batch}, copied);
+      load_tile(&to.tiles[half][i], from, {half * tile_columns, first + i * tile_rows, place.head}, copied);
   }
 }
 
@@ -65,8 +63,7 @@ __device__ void start_copies(const SoftmaxTiles& of, Shared& shared, const Place
   for (int i = 0; i < main_warpgroups; ++i) {
     for (int half = 0; half < 2; ++half)
       load_tile(&shared.q[i][half], of.q,
-                {half * tile_columns, place.first_query + i * tile_rows, place.head, place.batch},
-                shared.q_copied);
+                {half * tile_columns, place.first_query + i * tile_rows, place.head}, shared.q_copied);
   }
   for (int step = 0; step < place.steps; ++step) {
     const int s = step % stages;
@@ -169,10 +166,8 @@ class Main {
     meet(1 + warpgroup_, warpgroup_size);
     if (threadIdx.x % warpgroup_size != 0) return;
     for (int half = 0; half < 2; ++half)
-      store_tile(
-          of_.o,
-          {half * tile_columns, place_.first_query + warpgroup_ * tile_rows, place_.head, place_.batch},
-          &tiles[half]);
+      store_tile(of_.o, {half * tile_columns, place_.first_query + warpgroup_ * tile_rows, place_.head},
+                 &tiles[half]);
     await_stored_tiles();
   }
 
@@ -214,9 +209,7 @@ __global__ void __launch_bounds__(threads, 1) attend(const __grid_constant__ Sof
 }  // namespace
 
 void softmax_on_tensor_cores(const SoftmaxTiles& tiles) {
-  launch(attend,
-         {{blocks_for(tiles.T, queries), blocks_for(tiles.batches * tiles.heads)}, threads, sizeof(Shared)},
-         tiles);
+  launch(attend, {{blocks_for(tiles.T, queries), blocks_for(tiles.heads)}, threads, sizeof(Shared)}, tiles);
 }
 
 }  // namespace palimpsest

@@ -102,7 +102,7 @@ class Chain {
   template <int rows, int row>
   __device__ void fetch(float (&to)[rows][row], const float* all, std::int64_t chunk, int width) {
     if (chunk >= chunks_) return;
-    const float* const from = all + (place_ * chunks_ + chunk) * rows * width;
+    const float* const from = all + (head_ * chunks_ + chunk) * rows * width;
     const int fours = width / 4;
     for (int e = thread_; e < rows * fours; e += threads)
       copy_four(&to[e / fours][4 * (e % fours)], from + 4 * e);
@@ -136,7 +136,7 @@ class Chain {
 
   /// V^T, with the strengths already where nothing is erased.
   __device__ void load_values(float (&V)[L / 8][4], std::int64_t chunk) const {
-    const float* const from = programs_.v.at(batch_, head_);
+    const float* const from = programs_.v.at(head_);
     const bool has_strengths = !erases && programs_.beta.data;
 #pragma unroll
     for (int n = 0; n < L / 8; ++n) {
@@ -146,7 +146,7 @@ class Chain {
         V[n][e] = 0;
         if (i >= programs_.T || column(e) >= programs_.V) continue;
         V[n][e] = from[i * programs_.v.token_stride + column(e)];
-        if (has_strengths) V[n][e] *= programs_.beta.at(batch_, head_)[i * programs_.beta.token_stride];
+        if (has_strengths) V[n][e] *= *programs_.beta.row(head_, i);
       }
     }
   }
@@ -168,7 +168,7 @@ class Chain {
     float O[L / 8][4] = {};
     multiply_by_rows(O, S_, shared_.q_read, g_, t_);
     multiply_by_rows(O, W, shared_.scores, g_, t_);
-    float* const to = programs_.o.at(batch_, head_);
+    float* const to = programs_.o.at(head_);
     unrolled<L / 8, 4>([&](int n, int e) {
       const std::int64_t i = token(chunk, n, e);
       if (i < programs_.T && column(e) < programs_.V) to[i * programs_.o.token_stride + column(e)] = O[n][e];
@@ -186,7 +186,7 @@ class Chain {
 
   /// Where S_cv of this head lies.
   __device__ std::int64_t in_state(int n, int e) const {
-    return (place_ * programs_.K + channel(n, e)) * programs_.V + column(e);
+    return (head_ * programs_.K + channel(n, e)) * programs_.V + column(e);
   }
 
   __device__ bool is_in_state(int n, int e) const {
@@ -194,14 +194,13 @@ class Chain {
   }
 
   __device__ void load_state() {
-    unrolled<channels / 8, 4>([&](int n, int e) {
-      S_[n][e] = programs_.initial_state && is_in_state(n, e) ? programs_.initial_state[in_state(n, e)] : 0;
-    });
+    unrolled<channels / 8, 4>(
+        [&](int n, int e) { S_[n][e] = is_in_state(n, e) ? programs_.state[in_state(n, e)] : 0; });
   }
 
   __device__ void store_state() const {
     unrolled<channels / 8, 4>([&](int n, int e) {
-      if (is_in_state(n, e)) programs_.final_state[in_state(n, e)] = S_[n][e];
+      if (is_in_state(n, e)) programs_.state[in_state(n, e)] = S_[n][e];
     });
   }
 
@@ -214,9 +213,7 @@ class Chain {
   std::int64_t chunks_ = tables_.chunks;
   std::int64_t slices_ = (programs_.V + columns - 1) / columns;
   std::int64_t block_ = blockIdx.x;
-  std::int64_t place_ = block_ / slices_;  // of the head among all: [B, H]
-  std::int64_t head_ = place_ % programs_.heads;
-  std::int64_t batch_ = place_ / programs_.heads;
+  std::int64_t head_ = block_ / slices_;
   // this lane's first value channel
   std::int64_t column_ = block_ % slices_ * columns + thread_ / 32 * rows_of_warp + g_;
   float S_[channels / 8][4];
@@ -235,8 +232,7 @@ void go_through(const RowPrograms<float>& programs, const ChunkTables& tables) {
   constexpr std::size_t bytes = sizeof(Shared<channels, erases>);
   static_assert(bytes <= 99 * 1024, "compute capability 8.6 has no more");
   launch(chain_of_chunks<channels, erases>,
-         {blocks_for(programs.batches * programs.heads * blocks_for(programs.V, columns)), threads, bytes},
-         programs, tables);
+         {blocks_for(programs.heads * blocks_for(programs.V, columns)), threads, bytes}, programs, tables);
 }
 
 }  // namespace

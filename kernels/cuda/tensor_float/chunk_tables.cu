@@ -68,7 +68,7 @@ class Chunk {
   __device__ bool is_token(int i) const { return first_token_ + i < programs_.T; }
 
   __device__ float number(const DeviceRows<const float>& rows, int i, int c) const {
-    return rows.at(batch_, head_)[(first_token_ + i) * rows.token_stride + c];
+    return rows.row(head_, first_token_ + i)[c];
   }
 
   __device__ float gate(int i, int c) const {
@@ -274,10 +274,9 @@ class Chunk {
   int lane_ = thread_ % 32;
   int g_ = lane_ / 4;  // and t_: a lane's place in a fragment
   int t_ = lane_ % 4;
-  std::int64_t place_ = blockIdx.x;  // of the chunk among all: [B, H, chunks]
+  std::int64_t place_ = blockIdx.x;  // of the chunk among all: [H, chunks]
   std::int64_t first_token_ = place_ % tables_.chunks * L;
-  std::int64_t head_ = place_ / tables_.chunks % programs_.heads;
-  std::int64_t batch_ = place_ / tables_.chunks / programs_.heads;
+  std::int64_t head_ = place_ / tables_.chunks;
 };
 
 template <int channels, bool by_channel>
@@ -293,8 +292,8 @@ template <int channels, bool by_channel>
 void make(const RowPrograms<float>& programs, const ChunkTables& tables) {
   constexpr std::size_t bytes = sizeof(Shared<channels, by_channel>);
   static_assert(bytes <= 99 * 1024, "compute capability 8.6 has no more");
-  launch(tables_of_chunks<channels, by_channel>,
-         {blocks_for(programs.batches * programs.heads * tables.chunks), threads, bytes}, programs, tables);
+  launch(tables_of_chunks<channels, by_channel>, {blocks_for(programs.heads * tables.chunks), threads, bytes},
+         programs, tables);
 }
 
 }  // namespace

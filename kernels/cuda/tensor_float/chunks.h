@@ -15,12 +15,12 @@ constexpr int padded(std::int64_t K) { return K <= most_channels / 2 ? most_chan
 /// tf32, totals are f32. Tokens and channels that a chunk lacks are 0.
 struct ChunkTables {
   std::int64_t chunks = 0;   // chunks_of(T)
-  float* q_read = nullptr;   // [B, H, chunks, 32, C] e^G q: reads the state before the chunk
-  float* k_read = nullptr;   // [B, H, chunks, 32, C] e^G k; null without erase
-  float* k_write = nullptr;  // [B, H, chunks, 32, C] e^{G_last - G} k: writes the state after it
-  float* scores = nullptr;   // [B, H, chunks, 32, 32] P_ij = sum_c q_ic k_jc e^{G_ic - G_jc}, j <= i
-  float* factors = nullptr;  // [B, H, chunks, 32, 32] (I + Diag(beta) N)^-1 Diag(beta), N as P, of k and k
-  float* totals = nullptr;   // [B, H, chunks, C] e^{G_last}
+  float* q_read = nullptr;   // [H, chunks, 32, C] e^G q: reads the state before the chunk
+  float* k_read = nullptr;   // [H, chunks, 32, C] e^G k; null without erase
+  float* k_write = nullptr;  // [H, chunks, 32, C] e^{G_last - G} k: writes the state after it
+  float* scores = nullptr;   // [H, chunks, 32, 32] P_ij = sum_c q_ic k_jc e^{G_ic - G_jc}, j <= i
+  float* factors = nullptr;  // [H, chunks, 32, 32] (I + Diag(beta) N)^-1 Diag(beta), N as P, of k and k
+  float* totals = nullptr;   // [H, chunks, C] e^{G_last}
 };
 
 /// Chunks of 32 tokens of a whole head.

@@ -66,7 +66,7 @@ class Queries {
   __device__ std::int64_t row(int e) const { return row_ + e / 2 * 8; }
 
   __device__ void load_queries() {
-    const float* const q = of_.q.at(0, head_);
+    const float* const q = of_.q.at(head_);
     unrolled<channels / 8, 4>([&](int step, int e) {
       const std::int64_t i = row_ + e % 2 * 8;
       const int c = 8 * step + t_ + e / 2 * 4;
@@ -75,8 +75,8 @@ class Queries {
   }
 
   __device__ void load_tile(std::int64_t first) {
-    const float* const k = of_.k.at(0, head_);
-    const float* const v = of_.v.at(0, head_);
+    const float* const k = of_.k.at(head_);
+    const float* const v = of_.v.at(head_);
 #pragma unroll 4
     for (int e = thread_; e < keys_of_tile * channels; e += threads) {
       const std::int64_t j = first + e / channels;
@@ -140,7 +140,7 @@ class Queries {
       for (int distance = 1; distance < 4; distance *= 2)
         sum += __shfl_xor_sync(all_lanes, sum, distance);  // a lane has added up a quarter of the keys
     }
-    float* const o = o_.at(0, head_);
+    float* const o = o_.at(head_);
     unrolled<channels / 8, 4>([&](int n, int e) {
       const int c = 8 * n + 2 * t_ + e % 2;
       if (row(e) < of_.queries && c < of_.V) o[row(e) * o_.token_stride + c] = Y_[n][e] / l_[e / 2];

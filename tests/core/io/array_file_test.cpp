@@ -1,10 +1,7 @@
 #include <fmt/format.h>
 
 #include "core/io/array_file.h"
-#include "core/io/capture.h"
-#include "core/io/npy.h"
 #include "tests/core/io/files.h"
-#include "tests/core/io/safetensors_bytes.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;

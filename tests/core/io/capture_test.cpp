@@ -1,11 +1,8 @@
-#include "core/io/capture.h"
+#include "core/io/array_file.h"
 
 #include <set>
 
-#include "core/io/array_file.h"
-#include "tests/commands/raw_npz.h"
 #include "tests/core/io/files.h"
-#include "tests/folders.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;

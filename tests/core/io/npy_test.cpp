@@ -1,16 +1,11 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <bit>
 #include <cmath>
-#include <cstdint>
-#include <limits>
 
 #include "core/base/text.h"
 #include "core/io/array_file.h"
 #include "core/io/file.h"
-#include "core/io/npy.h"
-#include "tests/commands/raw_npz.h"
 #include "tests/core/io/files.h"
 
 using namespace palimpsest;

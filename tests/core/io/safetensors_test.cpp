@@ -1,7 +1,6 @@
 #include "core/io/array_file.h"
 
 #include "tests/core/io/files.h"
-#include "tests/core/io/safetensors_bytes.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
