@@ -188,8 +188,10 @@ struct Readers {
   __device__ std::int64_t count(const Chunk<Scalar>& chunk) const {
     return are_reads ? chunk.reads : chunk.L;
   }
-  __device__ const Scalar* sight_of(const Chunk<Scalar>& chunk, std::int64_t s) const {
-    return are_reads ? chunk.read(sight, s) : chunk.row(sight, s);
+  /// Their row s of `rows`: one expression, so that no load waits for a branch.
+  __device__ const Scalar* row(const DeviceRows<const Scalar>& rows, const Chunk<Scalar>& chunk,
+                               std::int64_t s) const {
+    return rows.row(chunk.head, first(chunk) + s);
   }
 };
 
@@ -219,7 +221,7 @@ __global__ void fill_weights(const RowPrograms<Scalar> rows, const Chunks<Scalar
     Scalar weight = 0;
     if (j < chunk.since(readers.times.writes, reader)) {
       if (rows.has_parts) {
-        const Scalar* const h = readers.sight_of(chunk, s);
+        const Scalar* const h = readers.row(readers.sight, chunk, s);
         for (std::int64_t i = 0; i < p; ++i) weight += h[i] * w[i];
       } else {
         weight = rows.gates_are_logs ? exponential(fade) : fade;
@@ -251,10 +253,7 @@ __global__ void __launch_bounds__(ReadTile<Scalar>::threads)
 
   Tile products(room, height, chunk.L - first_j);
   products.template add<Neighbours::along_the_sum, Neighbours::along_the_sum>(
-      rows.K,
-      [&](int s, std::int64_t d) {
-        return (readers.are_reads ? chunk.read(x, first_s + s) : chunk.row(x, first_s + s))[d];
-      },
+      rows.K, [&](int s, std::int64_t d) { return readers.row(x, chunk, first_s + s)[d]; },
       [&](std::int64_t d, int j) {
         const Scalar strength = beta.data ? chunk.row(beta, first_j + j)[0] : Scalar(1);
         return strength * chunk.row(y, first_j + j)[d];
@@ -293,7 +292,7 @@ __global__ void fill_channel_scores(const RowPrograms<Scalar> rows, const Chunks
   std::int64_t passed = j + 1;
   for (std::int64_t s = sum_of_lanes(unseen); s < readers.count(chunk); ++s) {
     const std::int64_t decays = chunk.since(readers.times.decays, readers.first(chunk) + s);
-    const Scalar* const x_s = readers.are_reads ? chunk.read(x, s) : chunk.row(x, s);
+    const Scalar* const x_s = readers.row(x, chunk, s);
     Scalar sum = 0;
     const auto add = [&](auto faded) {
       struct Channel {

@@ -89,6 +89,15 @@ __device__ void each_of(std::int64_t chunks, std::int64_t count, Visit visit) {
   for (std::int64_t n = blockIdx.y; n < chunks; n += gridDim.y) visit(n, i);
 }
 
+/// The same number or pointer, of which the compiler knows nothing: it keeps no address in a register that it
+/// has worked out from it before.
+template <class Value>
+__device__ __forceinline__ Value unknown(Value value) {
+  static_assert(sizeof(Value) == 8);
+  asm volatile("" : "+l"(value));
+  return value;
+}
+
 /// Calls visit(i) for i < count, or visit(i, j) for i < rows and j < columns, with no loop left of it.
 template <int count, class Visit>
 __device__ __forceinline__ void unrolled(Visit visit) {

@@ -122,8 +122,8 @@ class Carrier {
       : programs_(programs),
         lane_(lane),
         columns_(programs.V - place.first_column),
-        q_(programs.q.at(place.head)),
-        k_(programs.k.at(place.head)),
+        q_(unknown(programs.q.at(place.head))),
+        k_(unknown(programs.k.at(place.head))),
         v_(programs.v.at(place.head) + place.first_column),
         alpha_(programs.alpha.data ? programs.alpha.at(place.head) : nullptr),
         beta_(programs.beta.data ? programs.beta.at(place.head) : nullptr) {

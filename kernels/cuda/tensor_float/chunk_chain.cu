@@ -136,19 +136,15 @@ class Chain {
 
   /// V^T, with the strengths already where nothing is erased.
   __device__ void load_values(float (&V)[L / 8][4], std::int64_t chunk) const {
-    const float* const from = programs_.v.at(head_);
-    const bool has_strengths = !erases && programs_.beta.data;
-#pragma unroll
-    for (int n = 0; n < L / 8; ++n) {
-#pragma unroll
-      for (int e = 0; e < 4; ++e) {
-        const std::int64_t i = token(chunk, n, e);
-        V[n][e] = 0;
-        if (i >= programs_.T || column(e) >= programs_.V) continue;
-        V[n][e] = from[i * programs_.v.token_stride + column(e)];
-        if (has_strengths) V[n][e] *= *programs_.beta.row(head_, i);
-      }
-    }
+    unrolled<L / 8, 4>([&](int n, int e) {
+      const std::int64_t i = token(chunk, n, e);
+      V[n][e] = i < programs_.T && column(e) < programs_.V ? programs_.v.row(head_, i)[column(e)] : 0;
+    });
+    if (erases || !programs_.beta.data) return;
+    unrolled<L / 8, 4>([&](int n, int e) {
+      if (const std::int64_t i = token(chunk, n, e); i < programs_.T)
+        V[n][e] *= *programs_.beta.row(head_, i);
+    });
   }
 
   /// W^T = (V^T - S^T k_read^T) F^T.
@@ -194,8 +190,11 @@ class Chain {
   }
 
   __device__ void load_state() {
-    unrolled<channels / 8, 4>(
-        [&](int n, int e) { S_[n][e] = is_in_state(n, e) ? programs_.state[in_state(n, e)] : 0; });
+    // There always is a state; asked for one, the compiler takes up to 60 registers fewer in all that
+    // follows.
+    unrolled<channels / 8, 4>([&](int n, int e) {
+      S_[n][e] = programs_.state && is_in_state(n, e) ? programs_.state[in_state(n, e)] : 0;
+    });
   }
 
   __device__ void store_state() const {
