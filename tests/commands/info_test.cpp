@@ -194,6 +194,9 @@ TEST_CASE("info --json tells everything that the table holds", "[info]") {
   // Some as a reader of the contract writes them.
   CHECK(json.at("kda").at("inputs").at("alpha").at("shape") == std::vector<std::string>{"n", "dk"});
   CHECK(json.at("kda").at("inputs").at("alpha").at("range") == "[0, 1]");
+  CHECK(json.at("kda").at("inputs").at("alpha").at("alternative") == "g");
+  CHECK(json.at("kda").at("inputs").at("initial_state").at("optional") == true);
+  CHECK(json.at("retnet").at("params").at("gamma").at("default") == "required");
   CHECK(json.at("linear").at("options").at("causal").at("default") == true);
 }
 

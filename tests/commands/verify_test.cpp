@@ -223,6 +223,22 @@ TEST_CASE("the faults are listed by name", "[verify]") {
   for (const Fault& fault : faults()) CHECK_THAT(listed.out, says(fault.id) && says(fault.sentence));
 }
 
+TEST_CASE("faults are looked for in the cases that are asked for, in any number of threads", "[verify]") {
+  const auto in_threads = [](const char* jobs) {
+    return verified(
+        joined(arguments("verify --fault solve-sign --fault edge-lost --variant deltanet --variant kda "
+                         "--form chunkwise --device cpu --precision f64 --cases 20 --seed 3"),
+               {"--jobs", jobs}),
+        exit_failed_checks);
+  };
+  const auto [ran, text, json] = in_threads("1");
+  CHECK(in_threads("3").text == text);
+  CHECK(json.at("cases") == 20);
+  CHECK(json.at("complete") == true);
+  REQUIRE(json.at("faulty").size() == 8);  // two faults, rules and orders
+  for (const auto& faulty : json.at("faulty")) CHECK(faulty.at("form") == "chunkwise");
+}
+
 TEST_CASE("the command that a faulty form names shows the fault again", "[verify]") {
   const TemporaryFolder folder;
   const std::string file = folder / "report.json";

@@ -1,10 +1,12 @@
-// Where the nodes of a scene lie, without a screen.
+// Where the nodes of a scene lie, without a screen, and that each kind is drawn.
 
 #include <cmath>
+#include <set>
 
+#include "app/scene/draw.h"
 #include "app/scene/layout.h"
 #include "app/scene/parts.h"
-#include "tests/catch.h"
+#include "tests/offscreen/drawn.h"
 #include "tests/offscreen/letter_ruler.h"
 
 using namespace palimpsest;
@@ -150,4 +152,69 @@ TEST_CASE("parts are found by path and read as indented text", "[scene]") {
   CHECK(parts.below("learn/side").size() == 2);
   CHECK(parts.words("learn", "loss") == std::vector<std::string>{"0.3"});
   CHECK(parts.text() == "learn: Learn\n  side\n  sideways: no part of it\n    loss: 0.3\n");
+}
+
+TEST_CASE("every kind of node draws something", "[scene]") {
+  testing::DarkOffscreen offscreen(240, 160);
+  const auto picture = [&](const Node& node) {
+    return offscreen
+        .render([&] {
+          testing::in_window({240, 160}, [&] { scene::show_in(node, {220, 140}); });
+        })
+        .rgb;
+  };
+  const ImU32 ink = IM_COL32_WHITE;
+  const Matrix<double> ones = Matrix<double>::Ones(2, 2);
+  const Node word = scene::line("word");
+  const auto painted = [&](const Rectangle& where) {
+    ImGui::GetWindowDrawList()->AddRectFilled(where.minimum, where.maximum, ink);
+  };
+  const CellTables cells = {.tables = {{.name = "table", .values = ones}},
+                            .rows = {{.words = "a"}, {.words = "b"}},
+                            .columns = {{.words = "c"}, {.words = "d"}},
+                            .written = [](double, Cell) { return std::vector<std::string>{"1"}; }};
+  Plot plot{.name = "plot"};
+  plot.series.push_back({.name = "line", .x = {0, 1}, .y = {0, 1}, .look = {.colour = ink}});
+  // The outline has the colour of the ground, so that it is the numbers that are seen.
+  scene::Nodes all = {word,
+                      scene::formula("S_t"),
+                      scene::Picture{.values = &ones, .version = 1, .outline = style::colours().background},
+                      scene::Bar{.value = 1, .ink = ink},
+                      scene::Track{.value = 0.5, .ink = ink, .below = ink, .beyond = ink},
+                      scene::Sparkline{.values = {1, 0.5}, .ink = ink},
+                      scene::pill("word"),
+                      scene::Slider{.words = "word", .value = 0.5, .look = {.maximum = 1}},
+                      scene::Menu{.words = "word"},
+                      scene::Squares{.columns = {{}}, .squares = {{.ink = ink}}},
+                      scene::Drawn{.draw = painted},
+                      scene::rule(),
+                      scene::row({word}),
+                      scene::column({word}),
+                      scene::grid(1, {word}),
+                      scene::first_that_fits({word}),
+                      scene::steady({word}),
+                      scene::framed(word, Gap::near, Gap::near),
+                      scene::scroll("scroll", word),
+                      scene::plotted(std::move(plot)),
+                      cells,
+                      scene::Sides{.columns = {scene::column({word})}},
+                      scene::Over{.nodes = {word}},
+                      scene::Spots{.nodes = {word}, .places = {{.room = {100, 20}}}}};
+  for (int kind = 0; kind <= static_cast<int>(scene::Mark::Kind::spinner); ++kind)
+    all.push_back(Node{scene::Mark{.kind = static_cast<scene::Mark::Kind>(kind),
+                                   .ink = ink,
+                                   .look = {.colour = ink, .marker = PlotMarker::circle}}});
+  FilterBox filter;
+  all.push_back(Node{scene::Input{.text = "word"}});  // these take the keyboard, so they come last
+  all.push_back(Node{scene::Filter{.box = &filter, .hint = "word"}});
+
+  const auto empty = picture(scene::space(Gap::near));
+  std::set<std::size_t> kinds;
+  for (const Node& node : all) {
+    CAPTURE(node.content.index());
+    kinds.insert(node.content.index());
+    const bool draws_something = picture(node) != empty;
+    CHECK(draws_something);
+  }
+  CHECK(kinds.size() == std::variant_size_v<scene::AnyContent> - 1);  // all but room
 }
