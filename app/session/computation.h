@@ -225,7 +225,7 @@ Judgement judged(const Foundation& foundation, Form form, const Output& output, 
                  const std::stop_token& stop);
 
 /// That a run of this form takes a fused kernel on the device of the choice, and the steps shown are those of
-/// a plain one (core/rules/fused_kernel.h); empty where they are not two.
+/// a plain one (core/rules/backend.h); empty where they are not two.
 std::string fused_words(const Computation& computed, Form form);
 
 /// What comes of a form that has steps, compared with the reference. Any failure is said in `missing`.

@@ -212,8 +212,8 @@ void go_to_mark(Application& application, int direction) {
 }
 
 void change_grain(Application& application) {
-  constexpr Grain next[] = {Grain::token, Grain::chunk, Grain::operation, Grain::operation};
-  application.grain = next[static_cast<std::size_t>(application.grain)];
+  Grain& grain = application.grain;
+  grain = grain == Grain::operation ? Grain::token : grain == Grain::token ? Grain::chunk : Grain::operation;
 }
 
 void change_variant(Choice& choice, int direction) {

@@ -30,15 +30,15 @@ struct Adjusted {
 /// The slider with as many words as there is room for; `set` is told the number.
 Node slider_of(const Adjusted& adjusted, const std::function<void(double)>& set,
                const std::string& tip = {}) {
-  const auto with = [&](const std::string& words, const std::string& shown, scene::Fit fit) {
+  const auto with = [&](const std::string& words, const std::string& shown, Fit fit) {
     return Node{scene::Slider{adjusted.symbol, words, adjusted.value, adjusted.look, shown, set, fit}}
         .named(adjusted.name)
         .told(tip);
   };
-  if (adjusted.few.empty()) return with(adjusted.words, adjusted.shown, scene::Fit::shorten);
-  return scene::first_that_fits({with(adjusted.words, adjusted.shown, scene::Fit::whole),
-                                 with(adjusted.words, adjusted.few_shown, scene::Fit::whole),
-                                 with(adjusted.few, adjusted.few_shown, scene::Fit::shorten)});
+  if (adjusted.few.empty()) return with(adjusted.words, adjusted.shown, Fit::shorten);
+  return scene::first_that_fits({with(adjusted.words, adjusted.shown, Fit::whole),
+                                 with(adjusted.words, adjusted.few_shown, Fit::whole),
+                                 with(adjusted.few, adjusted.few_shown, Fit::shorten)});
 }
 
 /// A slider for the one edit of a kind.
@@ -216,7 +216,7 @@ void option(Nodes& all, Application& application, const Computation& computed, c
                                [&](Choice& choice) { choice.settings.options[name] = value; });
                          }));
   }
-  all.push_back(scene::flow(std::move(values), scene::Gap::wide).named(option.name));
+  all.push_back(scene::flow(std::move(values), Gap::wide).named(option.name));
 }
 
 /// Where the present token's write lies between nothing and growing without bound.
@@ -237,7 +237,7 @@ void stability(Nodes& all, Application& application) {
       fmt::format("\\fgcolor{{{}}}{{{}}}\\lVert\\fgcolor{{{}}}{{k}}\\rVert^2\\le 2", style::hex(c.strength),
                   computed->written_symbol.empty() ? "\\beta" : computed->written_symbol, style::hex(c.key));
   const auto whole = [&](const char* words) {
-    return scene::row({scene::text(words, style::Text::body, c.dim, scene::Fit::whole),
+    return scene::row({scene::text(words, style::Text::body, c.dim, Fit::whole),
                        scene::formula(condition, 15, c.dim), scene::rest(),
                        scene::number(fixed_number(product, 2), stable ? c.text : c.alarm)});
   };
@@ -299,7 +299,7 @@ bool is_changed(const Choice& choice) {
 
 }  // namespace
 
-scene::Node adjusting_numbers(Application& application) {
+Node adjusting_numbers(Application& application) {
   const Computation& computed = *application.session.computed();
   Nodes all;
   decay(all, application, computed);
@@ -308,10 +308,10 @@ scene::Node adjusting_numbers(Application& application) {
   all.push_back(key_length(application));
   stability(all, application);
   for (const Parameter& row : all_parameters(*computed.variant)) parameter(all, application, computed, row);
-  return scene::column(std::move(all), scene::Gap::small).named("numbers");
+  return scene::column(std::move(all), Gap::small).named("numbers");
 }
 
-scene::Node adjusting_options(Application& application) {
+Node adjusting_options(Application& application) {
   const Computation& computed = *application.session.computed();
   Nodes all;
   for (const bool are_of_read :
@@ -328,7 +328,7 @@ scene::Node adjusting_options(Application& application) {
       });
     }));
   }
-  return scene::column(std::move(all), scene::Gap::small).named("options");
+  return scene::column(std::move(all), Gap::small).named("options");
 }
 
 }  // namespace palimpsest

@@ -5,9 +5,9 @@
 namespace palimpsest {
 
 /// The sliders that change what goes in: gates, strength, key length, and whatever the variant can be told.
-scene::Node adjusting_numbers(Application& application);
+Node adjusting_numbers(Application& application);
 
 /// The rest: settings with a few values each, and the way back to what was given.
-scene::Node adjusting_options(Application& application);
+Node adjusting_options(Application& application);
 
 }  // namespace palimpsest

@@ -116,8 +116,8 @@ Node line_of(const AnswersAtPlace& answers, bool is_old) {
 
 /// The question, the answer in a sentence, and how to read the tables.
 Node words_of(const AnswersAtPlace& answers, bool is_old) {
-  scene::Nodes all = {scene::heading("What the memory answers"),
-                      scene::text(answers.sentence, style::Text::title).named("sentence")};
+  Nodes all = {scene::heading("What the memory answers"),
+               scene::text(answers.sentence, style::Text::title).named("sentence")};
   if (is_old) all.push_back(scene::caption(of_before));
   if (!answers.output_sentence.empty()) all.push_back(scene::caption(answers.output_sentence));
   all.push_back(scene::caption(how_to_read(answers.table, answers.output)));

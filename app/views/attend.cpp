@@ -401,10 +401,10 @@ Node squares(Application& application, const SquareLook& look) {
 Node switch_node(Application& application, const char* words, bool AttentionView::*field,
                  const char* meaning) {
   const bool is_on = application.session.state().attention.*field;
-  return scene::row({scene::mark(is_on ? scene::Mark::Kind::checked : scene::Mark::Kind::unchecked,
-                                 is_on ? 0 : scene::dim_ink),
-                     scene::tag(words, is_on ? 0 : scene::dim_ink)},
-                    Gap::small)
+  return scene::row(
+             {scene::mark(is_on ? Mark::Kind::checked : Mark::Kind::unchecked, is_on ? 0 : scene::dim_ink),
+              scene::tag(words, is_on ? 0 : scene::dim_ink)},
+             Gap::small)
       .named(words)
       .told(meaning)
       .on([&application, field] {

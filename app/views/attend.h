@@ -57,6 +57,6 @@ std::string weight_words(double number, bool is_share);
 ImU32 bar_colour(double number, double most);
 
 /// The colours, and so many design pixels to the right the sharpness of softmax and the channel.
-scene::Node attend_settings(Application& application, float between);
+Node attend_settings(Application& application, float between);
 
 }  // namespace palimpsest

@@ -92,9 +92,8 @@ Node left_of_write(const Computation& computed, const LeftOfWrite& left, Index o
 }
 
 Node read_word(const Computation& computed, const RowOfWeights& row, const ReadWord& word) {
-  Nodes all = {
-      scene::row({scene::text(word_at(computed, word.token), style::Text::strong, 0, scene::Fit::whole),
-                  scene::note(fmt::format("token {}", word.token))})};
+  Nodes all = {scene::row({scene::text(word_at(computed, word.token), style::Text::strong, 0, Fit::whole),
+                           scene::note(fmt::format("token {}", word.token))})};
   Nodes bars;
   const ShareRange range = range_of(row);
   if (row.reason.empty()) add_bar(bars, "this rule", word.share, range);
@@ -257,16 +256,16 @@ void point_to(const FloorColumns& columns, const Session& session, const ReaderR
       fmt::format("read most: {}, {}", number_and_word(*session.computed(), reader.most_read),
                   weight_words(reader.share(reader.most_read), true));
   const bool is_before = reader.most_read < columns.begin();
-  const scene::Node line = scene::note(is_before ? "← " + words : words + " →")
-                               .named(fmt::format("floor/{}/pointed", reader.name));
+  const Node line = scene::note(is_before ? "← " + words : words + " →")
+                        .named(fmt::format("floor/{}/pointed", reader.name));
   const float left = columns.position.x;
-  scene::show_at(is_before ? scene::row({line}) : scene::row({scene::rest(), line}, scene::Gap::none),
+  scene::show_at(is_before ? scene::row({line}) : scene::row({scene::rest(), line}, Gap::none),
                  {{left, row->where.minimum.y}, {left + columns.size.x, row->where.maximum.y}});
 }
 
 }  // namespace
 
-scene::Node attend_settings(Application& application, float between) {
+Node attend_settings(Application& application, float between) {
   return scene::row({colour_scale(application).filling(), scene::space(Gap::none).fixed(between),
                      sliders(application).filling()},
                     Gap::none)

@@ -35,7 +35,7 @@ Node agreement_badge(Application& application, const Computation& computed, bool
   const Node usual = scene::pill(is_small ? "3 forms agree" : "3 forms agree · 8.8e-16");
   if (application.session.computing()) {  // as wide, so that nothing jumps
     return scene::steady(
-        {{scene::Frame{.node = {scene::row({scene::mark(scene::Mark::Kind::spinner, c.dim),
+        {{scene::Frame{.node = {scene::row({scene::mark(Mark::Kind::spinner, c.dim),
                                             scene::line("computing…", style::Text::body, c.dim)})},
                        .across = Gap::near,
                        .down = Gap::small,
@@ -59,7 +59,7 @@ Node agreement_badge(Application& application, const Computation& computed, bool
 /// What is wrong on purpose, in every workspace, and the way out.
 Node fault_pill(Application& application) {
   const InjectedFault& fault = application.session.state().prove.fault;
-  const auto pill = [&](std::string words, scene::Fit fit) {
+  const auto pill = [&](std::string words, Fit fit) {
     Node node = {Button{.words = std::move(words), .ink = style::colours().alarm, .fit = fit, .tail = "  ×"}};
     return std::move(node).named("fault").told(fault_explained(fault)).on([&application] {
       perform(find_command(application, "fault.out"), application);
@@ -67,8 +67,8 @@ Node fault_pill(Application& application) {
   };
   const std::string& label = find_fault(fault.id).label;
   return scene::first_that_fits(
-      {pill(fmt::format("wrong on purpose: {}, {}", label, name(fault.form)), scene::Fit::whole),
-       pill(label, scene::Fit::shorten)});
+      {pill(fmt::format("wrong on purpose: {}, {}", label, name(fault.form)), Fit::whole),
+       pill(label, Fit::shorten)});
 }
 
 void choose_variant(Application& application, const std::string& variant) {
@@ -136,13 +136,13 @@ Node data_pill(Application& application) {
   const std::string title = session.data().title.empty() ? "Open…" : session.data().title;
   const std::string state = data_state(session);
   Nodes wishes;
-  const auto add = [&](const std::string& words, scene::Fit fit) {
+  const auto add = [&](const std::string& words, Fit fit) {
     Node pill = {Button{.words = words, .fit = fit, .tail = " ▾"}};
     wishes.push_back(with_command(application, "data.list", std::move(pill).named("data")));
   };
   for (std::size_t end = title.size(); end != std::string::npos && end > 0; end = title.rfind(" · ", end - 1))
-    add(title.substr(0, end) + state, scene::Fit::whole);
-  add(title.substr(0, title.find(" · ")), scene::Fit::shorten);
+    add(title.substr(0, end) + state, Fit::whole);
+  add(title.substr(0, title.find(" · ")), Fit::shorten);
   return scene::first_that_fits(std::move(wishes));
 }
 
@@ -158,7 +158,7 @@ Node bar(Application& application) {
   const bool is_narrow = width < narrow_bar;
   Nodes all;
   if (!is_narrow) {
-    all.push_back(scene::text("Palimpsest", style::Text::strong, 0, scene::Fit::whole));
+    all.push_back(scene::text("Palimpsest", style::Text::strong, 0, Fit::whole));
     all.push_back({scene::Rule{.room = Gap::wide, .height = 16}});
   }
   all.push_back(tabs(application));
@@ -217,15 +217,14 @@ void close_message(Session& session) {
 }
 
 /// The words, after a cross that closes a message or a turning arc while something is computed.
-scene::Node line_of(Session& session, const News& said) {
-  scene::Nodes all;
+Node line_of(Session& session, const News& said) {
+  Nodes all;
   if (said.kind == News::Kind::message)
     all.push_back(
         scene::icon_button("close message", Icon::close, 20).told("Close this message").on([&session] {
           close_message(session);
         }));
-  if (said.kind == News::Kind::waiting)
-    all.push_back(scene::mark(scene::Mark::Kind::spinner, style::colours().dim));
+  if (said.kind == News::Kind::waiting) all.push_back(scene::mark(Mark::Kind::spinner, style::colours().dim));
   all.push_back(scene::note(said.words, said.ink).named("words"));
   if (said.kind == News::Kind::waiting)
     all.push_back(scene::word_button("stop").told("Gives it up; what is seen stays.").on([&session] {

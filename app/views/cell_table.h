@@ -6,6 +6,6 @@ namespace palimpsest {
 
 /// The numbers of one token of what is open, q, k, v and its gates, to be typed over. Why the number that was
 /// typed last is not taken stands above them.
-scene::Node cell_table(Application& application);
+Node cell_table(Application& application);
 
 }  // namespace palimpsest

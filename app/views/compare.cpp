@@ -117,10 +117,10 @@ ComparedSides compared(Application& application) {
 namespace {
 
 /// The rail above the sides.
-scene::Node side_by_side(Application& application, const ComparedSides& all) {
+Node side_by_side(Application& application, const ComparedSides& all) {
   scene::Sides rail;
   rail.columns.push_back(scene::column({rail_node(application, all)}));
-  return scene::column({scene::Node{std::move(rail)}.named("rail").fixed(rail_height),
+  return scene::column({Node{std::move(rail)}.named("rail").fixed(rail_height),
                         side_columns(application, all).named("sides").filling()});
 }
 
@@ -142,14 +142,13 @@ std::string axis_explained(const LengthScale& scale) {
 }
 
 /// The colours of every memory above, and what they end at.
-scene::Node memory_colours(double range) {
+Node memory_colours(double range) {
   static const Matrix<double> ramp = Vector<double>::LinSpaced(64, -1, 1).transpose();
-  return scene::row(
-             {scene::number(fmt::format("−{:.2g}", range), scene::dim_ink),
-              scene::Node{scene::Picture{.values = &ramp, .version = 1, .look = {.grid = false}, .height = 8}}
-                  .filling(),
-              scene::number(fmt::format("{:.2g}", range), scene::dim_ink)},
-             scene::Gap::small)
+  return scene::row({scene::number(fmt::format("−{:.2g}", range), scene::dim_ink),
+                     Node{scene::Picture{.values = &ramp, .version = 1, .look = {.grid = false}, .height = 8}}
+                         .filling(),
+                     scene::number(fmt::format("{:.2g}", range), scene::dim_ink)},
+                    Gap::small)
       .named("colours")
       .told("The colours of all memories and differences above: one scale for every side.");
 }

@@ -38,13 +38,13 @@ std::string side_name(const Side& side);
 const std::vector<std::string>& boxed_symbols(const ComparedSides& all, std::size_t place);
 
 /// The rail.
-scene::Node rail_node(Application& application, const ComparedSides& all);
+Node rail_node(Application& application, const ComparedSides& all);
 
 /// The sides beside each other.
-scene::Node side_columns(Application& application, const ComparedSides& all);
+Node side_columns(Application& application, const ComparedSides& all);
 
 /// What one can do with a side: another rule, form, precision or option.
-scene::Node side_menu(Application& application, const ComparedSide& side);
+Node side_menu(Application& application, const ComparedSide& side);
 inline constexpr float side_menu_width = 460;  // design pixels
 
 }  // namespace palimpsest

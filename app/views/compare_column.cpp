@@ -176,7 +176,7 @@ class SideColumn {
     menu = std::move(menu)
                .named(fmt::format("another {}", index))
                .told("Another rule, form, precision or option for this side.");
-    Nodes all = {scene::mark(scene::Mark::Kind::dot, compared_colour(index))};
+    Nodes all = {scene::mark(Mark::Kind::dot, compared_colour(index))};
     if (is_cut) {
       all.push_back(std::move(menu).filling());
     } else {
@@ -191,7 +191,7 @@ class SideColumn {
             session.change(change(session.state(), index));
           });
     };
-    if (side_.is_old) all.push_back(scene::mark(scene::Mark::Kind::spinner, style::colours().dim));
+    if (side_.is_old) all.push_back(scene::mark(Mark::Kind::spinner, style::colours().dim));
     if (room == Room::all)
       all.push_back(side_.is_reference ? scene::framed(caption("reference", style::colours().text),
                                                        Gap::tight, Gap::tight, scene::edge_ink)
@@ -366,7 +366,7 @@ class SideColumn {
 
 }  // namespace
 
-scene::Node side_columns(Application& application, const ComparedSides& all) {
+Node side_columns(Application& application, const ComparedSides& all) {
   static constexpr Said ways[] = {{4, 4, 2}, {4, 4, 0}, {2, 4, 0}, {1, 3, 0}, {1, 2, 0, 8}};
   const auto kept = std::make_shared<const ComparedSides>(all);
   return scene::first_that_fits(std::size(ways) + 1, [&application, kept](std::size_t wish) {
@@ -375,7 +375,7 @@ scene::Node side_columns(Application& application, const ComparedSides& all) {
     scene::Sides sides;
     for (std::size_t place = 0; place < kept->sides.size(); ++place)
       sides.columns.push_back(SideColumn(application, *kept, place, ways[wish]).column());
-    return scene::Node{std::move(sides)};
+    return Node{std::move(sides)};
   });
 }
 

@@ -149,7 +149,7 @@ Node buttons(Application& application) {
 
 }  // namespace
 
-scene::Node rail_node(Application& application, const ComparedSides& all) {
+Node rail_node(Application& application, const ComparedSides& all) {
   Nodes names;
   Nodes words;
   for (std::size_t stop = 0; stop < rail().size(); ++stop) {
@@ -342,7 +342,7 @@ class SideMenu {
 
 }  // namespace
 
-scene::Node side_menu(Application& application, const ComparedSide& side) {
+Node side_menu(Application& application, const ComparedSide& side) {
   return SideMenu(application, side).content();
 }
 

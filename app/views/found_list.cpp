@@ -20,7 +20,7 @@ void FoundList::follow(const std::vector<std::string>& left, bool keeps) {
   go_to(left[static_cast<std::size_t>(next)]);
 }
 
-scene::Node FoundList::row(const std::string& id, scene::Node content, std::function<void()> press) const {
+Node FoundList::row(const std::string& id, Node content, std::function<void()> press) const {
   const bool is_chosen = id == at;
   return scene::framed(std::move(content), Gap::near, Gap::near, 0,
                        is_chosen ? style::colours().lit_ground() : 0)
@@ -29,7 +29,7 @@ scene::Node FoundList::row(const std::string& id, scene::Node content, std::func
       .on(std::move(press));
 }
 
-scene::Node named_choice(const std::string& name, const std::string& words, bool chosen) {
+Node named_choice(const std::string& name, const std::string& words, bool chosen) {
   return scene::column(
       {scene::row({scene::line(name, chosen ? style::Text::strong : style::Text::body), scene::rest()}),
        scene::caption(words)},

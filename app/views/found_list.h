@@ -19,10 +19,10 @@ struct FoundList {
   void follow(const std::vector<std::string>& left, bool keeps);
 
   /// One of the rows: its content over a ground where it is the chosen one.
-  scene::Node row(const std::string& id, scene::Node content, std::function<void()> press) const;
+  Node row(const std::string& id, Node content, std::function<void()> press) const;
 };
 
 /// A name, with a sentence below it that wraps.
-scene::Node named_choice(const std::string& name, const std::string& words, bool chosen);
+Node named_choice(const std::string& name, const std::string& words, bool chosen);
 
 }  // namespace palimpsest

@@ -152,8 +152,7 @@ Nodes legends(const PreviewedData& preview) {
   const auto add = [&](std::vector<double> HeadPreview::*values, scene::Ink ink, const char* words) {
     const auto has = [&](const HeadPreview& head) { return !(head.*values).empty(); };
     if (std::ranges::any_of(preview.heads, has))
-      all.push_back(
-          scene::row({scene::mark(scene::Mark::Kind::square, ink), scene::caption(words)}, Gap::small));
+      all.push_back(scene::row({scene::mark(Mark::Kind::square, ink), scene::caption(words)}, Gap::small));
   };
   add(&HeadPreview::strength, c.strength, "β‖k‖², how much each word corrects: full height is 2");
   add(&HeadPreview::kept, c.gate, "1 − α, how much is forgotten at each word: full height is all");

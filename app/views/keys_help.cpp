@@ -104,21 +104,21 @@ std::vector<std::vector<Group>> in_columns(const std::vector<Group>& groups) {
   return columns_of(groups, most);
 }
 
-scene::Node column_of(const std::vector<Group>& groups) {
-  scene::Nodes cells;
+Node column_of(const std::vector<Group>& groups) {
+  Nodes cells;
   for (const Group& group : groups) {
     if (&group != &groups.front()) {
-      cells.push_back(scene::space(scene::Gap::small));
-      cells.push_back(scene::space(scene::Gap::small));
+      cells.push_back(scene::space(Gap::small));
+      cells.push_back(scene::space(Gap::small));
     }
     cells.push_back(scene::caption(std::string(group.name)));
-    cells.push_back(scene::space(scene::Gap::none));
+    cells.push_back(scene::space(Gap::none));
     for (const HelpLine& row : group.rows) {
       cells.push_back(scene::key(row.key));
       cells.push_back(scene::line(row.words).named(row.key));
     }
   }
-  return scene::grid(2, std::move(cells), scene::Gap::near, scene::Gap::hair);
+  return scene::grid(2, std::move(cells), Gap::near, Gap::hair);
 }
 
 }  // namespace
@@ -127,11 +127,11 @@ void draw_keys_help(Application& application) {
   scene::show_card({.name = "Keys"}, application.show_keys, [&](bool is_new) {
     if (!is_new && scene::is_pressed(find_command(application, "help.keys").key))
       application.show_keys = false;
-    scene::Nodes all;
+    Nodes all;
     for (const std::vector<Group>& column : in_columns(groups(application))) all.push_back(column_of(column));
     return scene::column({scene::line("Keys and mouse", style::Text::title),
-                          {scene::Row{.nodes = std::move(all), .gap = scene::Gap::far, .on_top = true}}},
-                         scene::Gap::near)
+                          {scene::Row{.nodes = std::move(all), .gap = Gap::far, .on_top = true}}},
+                         Gap::near)
         .named("keys");
   });
 }

@@ -5,6 +5,6 @@
 namespace palimpsest {
 
 /// The knob of a form with chunks: how many words are computed together, and what every size costs.
-scene::Node knob(Application& application);
+Node knob(Application& application);
 
 }  // namespace palimpsest

@@ -107,7 +107,7 @@ Node questions_row(Application& application, const std::string& words, std::opti
         std::pair("How much fits in?", LearnPage::capacity)}) {
     const bool is_asked = application.session.state().learn.page == page;
     all.push_back(scene::text(question, is_asked ? style::Text::strong : style::Text::body,
-                              is_asked ? 0 : scene::dim_ink, scene::Fit::whole)
+                              is_asked ? 0 : scene::dim_ink, Fit::whole)
                       .named(question)
                       .on([&session = application.session, page] {
                         session.change([page](SessionState& state) { state.learn.page = page; });
@@ -220,7 +220,7 @@ Node losses(const LearningMoment& moment) {
   const LearningStep& step = moment.step;
   const auto written = [&](style::Text size) {
     const auto part = [&](const std::string& words, scene::Ink ink) {
-      return scene::text(words, size, ink, scene::Fit::whole);
+      return scene::text(words, size, ink, Fit::whole);
     };
     return scene::steady({scene::row({part(loss_number(step.loss_before), c.text), part("→", c.faint),
                                       part(loss_number(step.loss_after),

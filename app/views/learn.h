@@ -40,16 +40,16 @@ std::uint64_t version_of(const std::shared_ptr<const Value>& value) {
 Index count_used(const Matrix<double>& singular_values);
 
 // The pictures of one step.
-scene::Node loss_picture(const LearnScene& scene);
-scene::Node step_matrices(const LearnScene& scene);
-scene::Node flattening_picture(const LearnScene& scene);
-scene::Node network_picture(const LearnScene& scene);
+Node loss_picture(const LearnScene& scene);
+Node step_matrices(const LearnScene& scene);
+Node flattening_picture(const LearnScene& scene);
+Node network_picture(const LearnScene& scene);
 
 /// How the query finds its solution, for a rule that solves for it.
-scene::Node solve_picture(const LearnScene& scene);
+Node solve_picture(const LearnScene& scene);
 
 // The other questions.
-scene::Node keys_page(Application& application);
-scene::Node capacity_page(Application& application);
+Node keys_page(Application& application);
+Node capacity_page(Application& application);
 
 }  // namespace palimpsest

@@ -196,7 +196,7 @@ Index count_used(const Matrix<double>& singular_values) {
   return (singular_values.col(0).array() > rounding * singular_values(0, 0)).count();
 }
 
-scene::Node flattening_picture(const LearnScene& scene) {
+Node flattening_picture(const LearnScene& scene) {
   // [directions, steps], largest first
   const Matrix<double> values =
       scene.moment.step.singular_values.topRows(count_used(scene.moment.step.singular_values));
@@ -216,7 +216,7 @@ scene::Node flattening_picture(const LearnScene& scene) {
             fmt::format("the smallest grow {:.3g} times in the first", growth)}))});
 }
 
-scene::Node solve_picture(const LearnScene& scene) {
+Node solve_picture(const LearnScene& scene) {
   Session& session = scene.application.session;
   const Known<std::optional<ConvergingSolve>> answer = session.questions().ask(
       SolveNow{{session.computed()}, scene.moment.token, session.choice().chunk_size});
@@ -225,7 +225,7 @@ scene::Node solve_picture(const LearnScene& scene) {
   const bool is_old = scene.is_old || answer.stale;
   return scene::column({scene::row({scene::plotted(rests_plot(solve, is_old)).filling(),
                                     scene::plotted(solution_plot(solve, is_old)).filling()},
-                                   scene::Gap::wide)
+                                   Gap::wide)
                             .filling(),
                         scene::centred(scene::as_many(solve_words(solve)))});
 }

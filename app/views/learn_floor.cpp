@@ -53,9 +53,8 @@ Node lanes_headline(const Session& session, bool is_alignment) {
   const auto entry = [](Mark::Kind kind, ImU32 colour, std::string_view words) {
     return scene::row({scene::mark(kind, colour), scene::tag(std::string(words))}, Gap::tight);
   };
-  Nodes words = {
-      scene::text(std::string(legend.title), style::Text::strong, 0, scene::Fit::whole).named("title"),
-      scene::note(which_words(session)).filling()};
+  Nodes words = {scene::text(std::string(legend.title), style::Text::strong, 0, Fit::whole).named("title"),
+                 scene::note(which_words(session)).filling()};
   Nodes all = words;
   all.push_back(scene::row(
       {entry(Mark::Kind::box, c.good, legend.right), entry(Mark::Kind::hatched, c.alarm, legend.excess),

@@ -285,7 +285,7 @@ void drag_dot(const LearnScene& scene, const PlotDone& done, double present, dou
 
 }  // namespace
 
-scene::Node loss_picture(const LearnScene& scene) {
+Node loss_picture(const LearnScene& scene) {
   const LearningMoment& moment = scene.moment;
   const auto& dragged = context_local<DraggedDot>();
   const double present = moment.strength ? moment.step.problem.rate * per_rate(moment) : moment.step.taken;

@@ -226,7 +226,7 @@ Node progress_bar(double progress) {
 
 }  // namespace
 
-scene::Node keys_page(Application& application) {
+Node keys_page(Application& application) {
   const auto computed = application.session.computed();
   const Index tokens = computed->sequence.tokens;
   const Index token = application.session.token();
@@ -240,10 +240,10 @@ scene::Node keys_page(Application& application) {
         .named("reason");
   return scene::row({cosines(*computed, answer.value, token).filling(0.55F),
                      sphere(application.session, *answer.value).filling(0.45F)},
-                    scene::Gap::far);
+                    Gap::far);
 }
 
-scene::Node capacity_page(Application& application) {
+Node capacity_page(Application& application) {
   Session& session = application.session;
   const Computation& computed = *session.computed();
   const CapacitySweep present{

@@ -204,18 +204,18 @@ Node matrix_node(const LearnScene& scene, const ShownMatrix& shown, const Matrix
   return scene::column({head_of(scene, shown, beside), picture_of(scene, shown, scaled, beside).shrinking(),
                         scene::row({scene::formula(shown.latex), scene::that_fits(names, c.text)}),
                         scene::that_fits(ways, shown.is_good ? c.good : scene::dim_ink)},
-                       scene::Gap::tight);
+                       Gap::tight);
 }
 
 }  // namespace
 
-scene::Node step_matrices(const LearnScene& scene) {
+Node step_matrices(const LearnScene& scene) {
   const std::vector<ShownMatrix> shown = matrices_of(scene.application.session, scene.moment);
   const MatrixScales& scales = updated_scales(scene, shown);
   Nodes all;
   for (std::size_t i = 0; i < shown.size(); ++i)
     all.push_back(matrix_node(scene, shown[i], scales, scales.matrices[i]).filling());
-  return Node{scene::Row{.nodes = std::move(all), .gap = scene::Gap::far, .on_top = true}};
+  return Node{scene::Row{.nodes = std::move(all), .gap = Gap::far, .on_top = true}};
 }
 
 namespace {
@@ -343,17 +343,14 @@ std::vector<Strip> strips_of(const LearningMoment& moment, NetworkSide side) {
 /// What happens between two strips: an arrow, back where `is_back`, with a formula and words below it.
 Node layer(double part, bool is_back, const std::string& latex, const std::string& words) {
   const scene::Ink ink = is_back ? style::colours().error : scene::dim_ink;
-  const auto written = [&](scene::Fit fit) {
-    return Node{scene::Formula{.latex = latex, .size = 15, .fit = fit}};
-  };
+  const auto written = [&](Fit fit) { return Node{scene::Formula{.latex = latex, .size = 15, .fit = fit}}; };
   Nodes wishes;
-  if (!words.empty())
-    wishes.push_back(scene::row({written(scene::Fit::whole), scene::tag(words)}, scene::Gap::small));
-  wishes.push_back(written(scene::Fit::shorten));
+  if (!words.empty()) wishes.push_back(scene::row({written(Fit::whole), scene::tag(words)}, Gap::small));
+  wishes.push_back(written(Fit::shorten));
   const auto head = is_back ? scene::Rule::Head::left : scene::Rule::Head::right;
-  return scene::column({Node{scene::Rule{.room = scene::Gap::near, .head = head, .ink = ink}},
+  return scene::column({Node{scene::Rule{.room = Gap::near, .head = head, .ink = ink}},
                         scene::centred(scene::first_that_fits(std::move(wishes)))},
-                       scene::Gap::tight)
+                       Gap::tight)
       .filling(static_cast<float>(part));
 }
 
@@ -366,7 +363,7 @@ Node layers(const LearningMoment& moment, NetworkSide side, const std::vector<St
                  layer(half, false, "y=W_2^{\\top}h+b_2", "")};
     all.push_back(moment.network->is_normalised() ? layer(rest, false, "f=k+\\mathrm{LN}(y)", "")
                                                   : scene::rest().filling(static_cast<float>(rest)));
-    return scene::row(std::move(all), scene::Gap::small);
+    return scene::row(std::move(all), Gap::small);
   }
   const bool is_step = side == NetworkSide::step;
   const Weights<double>& changes = is_step ? moment.written : moment.network->weight_gradients;
@@ -376,7 +373,7 @@ Node layers(const LearningMoment& moment, NetworkSide side, const std::vector<St
   return scene::row(
       {layer(half, true, is_step ? "\\Delta W_1" : "\\nabla W_1=k\\,g_1^{\\top}", length(0)),
        layer(half + rest, true, is_step ? "\\Delta W_2" : "\\nabla W_2=h\\,g_2^{\\top}", length(2))},
-      scene::Gap::small);
+      Gap::small);
 }
 
 /// The three columns that paths lead through, and beside them those that are compared.
@@ -397,7 +394,7 @@ Plot network_plot(const LearnScene& scene, NetworkSide side, const std::vector<S
 
 }  // namespace
 
-scene::Node network_picture(const LearnScene& scene) {
+Node network_picture(const LearnScene& scene) {
   const NetworkSide side = scene.view().network;
   std::vector<Strip> strips = strips_of(scene.moment, side);
   const double narrow = narrow_part * static_cast<double>(strips.size() - 3);
@@ -412,7 +409,7 @@ scene::Node network_picture(const LearnScene& scene) {
       {scene::row({scene::segments({"forward", "backward", "step"}, static_cast<std::size_t>(side), choose),
                    scene::as_many(side_words(scene.moment, side))}),
        scene::plotted(network_plot(scene, side, strips)).filling(), layers(scene.moment, side, strips)},
-      scene::Gap::tight);
+      Gap::tight);
 }
 
 }  // namespace palimpsest

@@ -35,7 +35,7 @@ Node headline(const std::string& sentence, const std::string& detail) {
          Node{scene::Text{
                   .words = below, .style = style::Text::caption, .ink = scene::dim_ink, .most_lines = 3}}
              .named("detail")},
-        scene::Gap::small));
+        Gap::small));
   };
   add(sentence, detail, Fit::whole);
   for (std::size_t cut = sentence.rfind("; "); cut != std::string::npos && cut > 0;
@@ -75,7 +75,7 @@ Node times_of_races(Application& application) {
                                     chart_switches(application, now)}),
                         headline(answer(now, application), detail(now)), race_controls(application),
                         scene::plotted(race_plot(application, now)).filling()},
-                       scene::Gap::near);
+                       Gap::near);
 }
 
 /// "9 up to 1,024, 3 at 2,048": how many runs the median is of, by the lengths.
@@ -148,12 +148,11 @@ Node report_row(Application& application, const MeasuredNow& now, std::size_t in
   const scene::Ink ink = has_curves ? c.text : c.dim;
   // The date goes first where there is little room: the tooltip has it.
   const std::string undated = report.name.substr(0, report.name.rfind(", 20"));
-  Nodes row = {std::move(line),
-               scene::first_that_fits({scene::text(report.name, letters, ink, scene::Fit::whole),
-                                       scene::line(undated, letters, ink)})
-                   .filling()
-                   .named("name")
-                   .told(report_words(report))};
+  Nodes row = {std::move(line), scene::first_that_fits({scene::text(report.name, letters, ink, Fit::whole),
+                                                        scene::line(undated, letters, ink)})
+                                    .filling()
+                                    .named("name")
+                                    .told(report_words(report))};
   if (!leads || !has_curves) {
     row.push_back(
         scene::word_button(has_curves ? "to the front" : "show what it has")
@@ -188,7 +187,7 @@ Node reports(Application& application, const MeasuredNow& now) {
       session.change([](SessionState& state) { state.measure.away.clear(); });
     }));
   }
-  return scene::column(std::move(all), scene::Gap::tight).named("reports");
+  return scene::column(std::move(all), Gap::tight).named("reports");
 }
 
 /// Something that is in the times, or is not.
@@ -197,7 +196,7 @@ Node item(bool is_in, const std::string& words) {
   return Node{
       scene::Row{.nodes = {scene::mark(is_in ? Mark::Kind::tick : Mark::Kind::dash, is_in ? c.good : c.dim),
                            scene::text(words, style::Text::caption, is_in ? c.text : c.dim).filling()},
-                 .gap = scene::Gap::small,
+                 .gap = Gap::small,
                  .on_top = true}};
 }
 
@@ -223,7 +222,7 @@ Node contents(const MeasuredNow& now) {
     all.push_back(scene::word_button("more…").told(
         fmt::format("{}: {}.\n\nData: {}.", timing.device, timing.words, report.data)));
   }
-  return scene::column(std::move(all), scene::Gap::tight).named("contents");
+  return scene::column(std::move(all), Gap::tight).named("contents");
 }
 
 /// What was measured where: names, and what may be cut.

@@ -45,10 +45,10 @@ struct RateUnit {
 RateUnit rate_unit(double highest);
 
 /// The controls above the chart: what is raced, where, how long.
-scene::Node race_controls(Application& application);
+Node race_controls(Application& application);
 
 /// The switches in the corner of the chart's panel.
-scene::Node chart_switches(Application& application, const MeasuredNow& now);
+Node chart_switches(Application& application, const MeasuredNow& now);
 
 /// Times over lengths.
 Plot race_plot(Application& application, const MeasuredNow& now);

@@ -437,9 +437,9 @@ std::string shares_sentence(std::vector<UnderRoof> points) {
   return words + " of the roof.";
 }
 
-scene::Node roof(Application& application) {
+Node roof(Application& application) {
   const MeasuredNow& now = measured(application);
-  scene::Node title = scene::heading("How much of the machine is used");
+  Node title = scene::heading("How much of the machine is used");
   if (!now.has_leading())
     return scene::column({std::move(title), scene::caption("Nothing is measured yet.")});
   const std::vector<UnderRoof> points = points_under(now);

@@ -89,7 +89,7 @@ Node curves(Session& session) {
                 scene::column({scene::caption("Rules"),
                                scene::scroll("raced rules", scene::column(std::move(rules))).fixed(300)})
                     .filling()},
-      .gap = scene::Gap::wide,
+      .gap = Gap::wide,
       .on_top = true}};
 }
 
@@ -154,7 +154,7 @@ void add_numbers(Nodes& all, Session& session, const char* words, std::initializ
         Node{scene::Button{std::to_string(number), scene::Button::Look::tab, number == present}}.on(
             [&session, set, number] { wish(session, [&](RaceWish& next) { set(next, number); }); }));
   all.push_back(scene::caption(words));
-  all.push_back(scene::row(std::move(tabs), scene::Gap::wide).named(words));
+  all.push_back(scene::row(std::move(tabs), Gap::wide).named(words));
 }
 
 Node shape(Session& session, const MeasuredNow& now) {
@@ -249,7 +249,7 @@ Node pair(Session& session, bool MeasureState::*second, const char* one, const c
 
 }  // namespace
 
-scene::Node race_controls(Application& application) {
+Node race_controls(Application& application) {
   Session& session = application.session;
   const MeasuredNow& now = measured(application);
   const RaceWish& present = session.state().measure.wish;
@@ -275,7 +275,7 @@ scene::Node race_controls(Application& application) {
   return scene::row(std::move(all)).named("controls");
 }
 
-scene::Node chart_switches(Application& application, const MeasuredNow& now) {
+Node chart_switches(Application& application, const MeasuredNow& now) {
   Session& session = application.session;
   Nodes all;
   if (now.has_leading())

@@ -238,7 +238,7 @@ Node content(Application& application, PaletteState& palette, const Command*& wa
     wanted = &command;
     application.show_palette = false;
   };
-  scene::Nodes rows;
+  Nodes rows;
   const Command* chosen = nullptr;
   for (const Command* command : found) {
     if (command->id == list.at) chosen = command;
@@ -249,19 +249,18 @@ Node content(Application& application, PaletteState& palette, const Command*& wa
                        }));
   }
   if (found.empty()) rows.push_back(scene::caption("Nothing has these words."));
-  return scene::column({Node{scene::Filter{.box = &list.filter,
-                                           .hint = "What is to be done, or found?",
-                                           .entered =
-                                               [want, chosen] {
-                                                 if (chosen) want(*chosen);
-                                               },
-                                           .keeps_keyboard = true}}
-                            .named("typed"),
-                        scene::scroll("list", scene::column(std::move(rows), scene::Gap::none)).filling(),
-                        scene::framed(scene::caption(explained(chosen, application)), scene::Gap::near,
-                                      scene::Gap::none)
-                            .fixed(36)},
-                       scene::Gap::near)
+  return scene::column(
+             {Node{scene::Filter{.box = &list.filter,
+                                 .hint = "What is to be done, or found?",
+                                 .entered =
+                                     [want, chosen] {
+                                       if (chosen) want(*chosen);
+                                     },
+                                 .keeps_keyboard = true}}
+                  .named("typed"),
+              scene::scroll("list", scene::column(std::move(rows), Gap::none)).filling(),
+              scene::framed(scene::caption(explained(chosen, application)), Gap::near, Gap::none).fixed(36)},
+             Gap::near)
       .named("commands");
 }
 

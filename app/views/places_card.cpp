@@ -5,7 +5,7 @@ namespace palimpsest {
 namespace {
 
 /// One place: its number, its name to be typed over, and what can be done with it.
-scene::Node row(Application& application, Index index) {
+Node row(Application& application, Index index) {
   PinnedPlaces& places = application.places;
   const bool present = index == places.present();
   const std::string& name = places.all()[static_cast<std::size_t>(index)].name;
@@ -16,9 +16,9 @@ scene::Node row(Application& application, Index index) {
              {scene::line(fmt::format("{}", index + 1), present ? style::Text::strong : style::Text::body,
                           present ? style::colours().text : style::colours().dim)
                   .fixed(24),
-              scene::Node{scene::Input{.text = name,
-                                       .set = [&places, index](
-                                                  const std::string& typed) { places.rename(index, typed); }}}
+              Node{scene::Input{
+                       .text = name,
+                       .set = [&places, index](const std::string& typed) { places.rename(index, typed); }}}
                   .named("name")
                   .told(name)
                   .filling(),
@@ -29,8 +29,8 @@ scene::Node row(Application& application, Index index) {
       .named(std::to_string(index));
 }
 
-scene::Node button(Application& application, const char* command, const char* words, bool closes) {
-  scene::Node pill = with_command(application, command, scene::pill(words));
+Node button(Application& application, const char* command, const char* words, bool closes) {
+  Node pill = with_command(application, command, scene::pill(words));
   if (!closes) return pill;
   return std::move(pill).on([&application, act = pill.act] {
     application.show_places = false;
@@ -44,7 +44,7 @@ void draw_places_card(Application& application) {
   // Names tell the data, the rule and the word.
   const scene::Card card = {.name = "Places", .widest = 900, .highest = 560, .beside = 120};
   scene::show_card(card, application.show_places, [&](bool) {
-    scene::Nodes rows;
+    Nodes rows;
     for (Index i = 0; i < std::ssize(application.places.all()); ++i) rows.push_back(row(application, i));
     if (rows.empty())
       rows.push_back(
@@ -58,7 +58,7 @@ void draw_places_card(Application& application) {
                 scene::row({button(application, "places.add", "Pin this place", false),
                             button(application, "places.save", "Save them…", true),
                             button(application, "data.open", "Open a file…", true)})},
-               scene::Gap::near)
+               Gap::near)
         .named("pinned");
   });
 }

@@ -55,7 +55,7 @@ std::string place_words(const Application& application, const Departure& at, boo
 /// `brief` stands where there is no room for `words`, which are its part all the same.
 Node headline(Application& application, const std::string& words, const std::string& brief = {}) {
   Node said = scene::that_fits(brief.empty() ? std::vector{words} : std::vector{words, brief, brief});
-  return scene::row({scene::text("Where do they part?", style::Text::strong, 0, scene::Fit::whole),
+  return scene::row({scene::text("Where do they part?", style::Text::strong, 0, Fit::whole),
                      std::move(said).filling().named("headline").told(words), form_choice(application)},
                     Gap::wide);
 }
@@ -314,9 +314,7 @@ void choose_proof_form(Application& application, Form form) {
   });
 }
 
-scene::Node beside_segments(scene::Node heading) {
-  return scene::framed(std::move(heading), Gap::none, Gap::small);
-}
+Node beside_segments(Node heading) { return scene::framed(std::move(heading), Gap::none, Gap::small); }
 
 void inject(Application& application, const std::string& fault) {
   application.session.change([&, form = proof_form(application)](SessionState& state) {

@@ -27,7 +27,7 @@ void go_to_departure(Application& application, Form form, const Departure& at);
 void choose_proof_form(Application& application, Form form);
 
 /// A heading as high as one with segments, so that those of neighbouring panels stand on one line.
-scene::Node beside_segments(scene::Node heading);
+Node beside_segments(Node heading);
 
 /// Puts a fault into the form that is looked at; an empty id takes it out.
 void inject(Application& application, const std::string& fault);
@@ -47,8 +47,8 @@ Known<FaultFigures> ask_present_fault(Application& application);
 Known<FragileFigures> ask_present_fragile(Application& application);
 
 /// The centre while a fragile form is looked at, and while nothing is wrong.
-scene::Node fragile_form(Application& application);
-scene::Node proof(Application& application);
+Node fragile_form(Application& application);
+Node proof(Application& application);
 
 /// What an array of results is called: "the outputs", "the memory", "the memory's Hkk".
 std::string array_words(const std::string& array);

@@ -22,19 +22,19 @@ Node list_row(const ListRow& row, std::function<void()> press) {
   const style::Palette& c = style::colours();
   const scene::Ink words = row.is_chosen ? c.text : row.is_dim ? c.faint : c.dim;
   const scene::Ink number = row.is_chosen ? row.colour : row.number_colour != 0 ? row.number_colour : words;
-  const auto label = [&](style::Text letters, scene::Fit fit) {
+  const auto label = [&](style::Text letters, Fit fit) {
     return scene::text(row.label, letters, words, fit);
   };
-  Node line = {scene::Row{
-      .nodes = {scene::mark(row.is_chosen ? Mark::Kind::dot : Mark::Kind::ring,
-                            row.is_chosen ? row.colour : words),
-                (row.is_chosen ? scene::first_that_fits({label(style::Text::strong, scene::Fit::whole),
-                                                         label(style::Text::caption, scene::Fit::wrap)})
-                               : label(style::Text::caption, scene::Fit::wrap))
-                    .filling(),
-                scene::number(row.number, number)},
-      .gap = Gap::small,
-      .on_top = true}};
+  Node line = {
+      scene::Row{.nodes = {scene::mark(row.is_chosen ? Mark::Kind::dot : Mark::Kind::ring,
+                                       row.is_chosen ? row.colour : words),
+                           (row.is_chosen ? scene::first_that_fits({label(style::Text::strong, Fit::whole),
+                                                                    label(style::Text::caption, Fit::wrap)})
+                                          : label(style::Text::caption, Fit::wrap))
+                               .filling(),
+                           scene::number(row.number, number)},
+                 .gap = Gap::small,
+                 .on_top = true}};
   Nodes all = {std::move(line)};
   if (row.is_chosen) all.push_back(scene::caption(row.sentence));
   return scene::framed(scene::column(std::move(all), Gap::tight), Gap::tight, Gap::hair,

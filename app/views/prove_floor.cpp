@@ -275,14 +275,14 @@ constexpr float least_chart = 120;
 constexpr float below_chart = 8;
 
 /// What the marks of lost numbers mean, as far as there are such.
-scene::Node marks_legend(const ProofLines& all) {
-  scene::Nodes marks;
+Node marks_legend(const ProofLines& all) {
+  Nodes marks;
   for (const LostNumber::As as : lost_kinds(all))
-    marks.push_back(scene::row({{scene::Mark{.kind = scene::Mark::Kind::point, .look = lost_look(as)}},
-                                scene::caption(in_words(as))},
-                               scene::Gap::tight));
+    marks.push_back(
+        scene::row({{Mark{.kind = Mark::Kind::point, .look = lost_look(as)}}, scene::caption(in_words(as))},
+                   Gap::tight));
   if (marks.empty()) return scene::column({});
-  return scene::row(std::move(marks), scene::Gap::wide)
+  return scene::row(std::move(marks), Gap::wide)
       .named("lost")
       .told(
           "Marks above the words: the first number of each kind that a coarser arithmetic loses on its way, "
@@ -294,7 +294,7 @@ scene::Node marks_legend(const ProofLines& all) {
           "that are added and taken away nothing is left. Rest on a mark to see which.");
 }
 
-scene::Node lens_choice(Application& application) {
+Node lens_choice(Application& application) {
   std::vector<std::string> words;
   for (const ProofLens lens : all_proof_lenses) words.emplace_back(name(lens));
   const ProofLens present = application.session.state().prove.lens;
@@ -305,18 +305,17 @@ scene::Node lens_choice(Application& application) {
   });
 }
 
-scene::Node headline_of(Application& application, const ProofLines& all) {
+Node headline_of(Application& application, const ProofLines& all) {
   const std::string words =
       all.awaited > 0 ? fmt::format("{} more being computed …", all.awaited)
                       : std::string("largest difference at a word, as a share of the largest output");
-  scene::Nodes row = {
-      scene::text("How far from the recurrence, word by word", style::Text::strong, 0, scene::Fit::whole),
-      scene::note(words).filling()};
+  Nodes row = {scene::text("How far from the recurrence, word by word", style::Text::strong, 0, Fit::whole),
+               scene::note(words).filling()};
   if (application.session.state().prove.fragile.empty()) {
     row.push_back(marks_legend(all));
     row.push_back(lens_choice(application));
   }
-  return scene::row(std::move(row), scene::Gap::wide).named("headline");
+  return scene::row(std::move(row), Gap::wide).named("headline");
 }
 
 /// How far every line is off at a word.

@@ -189,7 +189,7 @@ std::string lost_words(const Application& application, const Seen& seen, const L
                      numbered_word(computed, lost.token), lost.expected);
 }
 
-scene::Node proof(Application& application) {
+Node proof(Application& application) {
   const Computation& computed = *application.session.computed();
   const std::vector<TableRow> rows = rows_of(application);
   const Known<std::vector<DigitsLost>> digits =
@@ -265,7 +265,7 @@ void add_broken(Nodes& all, const Application& application, const FragileRun& ru
 
 }  // namespace
 
-scene::Node fragile_form(Application& application) {
+Node fragile_form(Application& application) {
   const ProveState& prove = application.session.state().prove;
   const FragileForm& fragile = find_fragile_form(prove.fragile);
   const Known<FragileFigures> answer = ask_present_fragile(application);

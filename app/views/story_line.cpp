@@ -14,12 +14,12 @@ void put_away(std::vector<std::string>& closed, const std::string& id) {
 
 }  // namespace
 
-scene::Node word_links(const FirstLook& look, const std::function<void(const WordToSee&)>& press) {
-  scene::Nodes all;
+Node word_links(const FirstLook& look, const std::function<void(const WordToSee&)>& press) {
+  Nodes all;
   for (const WordToSee& word : look.words) {
-    scene::Node link = {scene::Button{.words = fmt::format("{} “{}”", word.token, word.label),
-                                      .look = scene::Button::Look::link,
-                                      .ink = style::colours().accent}};
+    Node link = {scene::Button{.words = fmt::format("{} “{}”", word.token, word.label),
+                               .look = scene::Button::Look::link,
+                               .ink = style::colours().accent}};
     all.push_back(scene::row(
         {std::move(link).named(fmt::format("word {}", word.token)).on([press, word] { press(word); }),
          scene::tag(word.what)},
@@ -48,12 +48,12 @@ void bring_story_back(Application& application) {
   std::erase(application.closed_stories, application.session.data().id);
 }
 
-scene::Node story_line(Application& application) {
+Node story_line(Application& application) {
   const std::string& id = application.session.data().id;
   const FirstLook* look = first_look(id);
   const std::vector<std::string>& closed = application.closed_stories;
   if (!look || std::ranges::find(closed, id) != closed.end()) return scene::column({});
-  scene::Node below =
+  Node below =
       look->words.empty()
           ? scene::caption("What to look at: D").named("words")
           : word_links(*look, [&application](const WordToSee& word) { go_to_word(application, word); });

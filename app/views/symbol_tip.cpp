@@ -89,7 +89,7 @@ struct Resting {
 
 /// In the place of what the item that the symbol stands on says of itself: one tip at a time.
 void say(const SymbolMeaning& known) {
-  scene::Nodes all = {scene::formula(known.latex, style::formula_label + 4), scene::text(known.words)};
+  Nodes all = {scene::formula(known.latex, style::formula_label + 4), scene::text(known.words)};
   if (!known.papers.empty()) all.push_back(scene::caption(known.papers));
   scene::show_tip(scene::column(std::move(all)));
 }

@@ -45,18 +45,18 @@ const FirstLook* first_look(std::string_view id) {
   return found == looks.end() ? nullptr : &*found;
 }
 
-scene::Node what_to_look_at(const DataSet& data, std::span<const std::string> captures,
-                            const std::function<void(const std::string&)>& open) {
+Node what_to_look_at(const DataSet& data, std::span<const std::string> captures,
+                     const std::function<void(const std::string&)>& open) {
   if (data.notes.empty()) return scene::column({});
-  scene::Nodes all = {scene::caption(data.id.starts_with("preset:") ? "How it is made" : "What to look at")};
+  Nodes all = {scene::caption(data.id.starts_with("preset:") ? "How it is made" : "What to look at")};
   if (const FirstLook* look = first_look(data.id))
     all.push_back(scene::paragraph(look->story + " " + look->watch));
   all.push_back(scene::paragraph(data.notes));
-  scene::Nodes links;
+  Nodes links;
   for (const std::string& name : captures) {
     if (names(data.notes, name)) links.push_back(scene::link(name).on([open, name] { open(name); }));
   }
-  if (!links.empty()) all.push_back(scene::flow(std::move(links), scene::Gap::wide));
+  if (!links.empty()) all.push_back(scene::flow(std::move(links), Gap::wide));
   return scene::column(std::move(all)).named("notes");
 }
 

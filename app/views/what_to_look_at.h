@@ -26,7 +26,7 @@ const FirstLook* first_look(std::string_view id);
 
 /// What to look for in data: a plain sentence first, then what was measured. `open` is told which of
 /// `captures`, of those that it names, was pressed.
-scene::Node what_to_look_at(const DataSet& data, std::span<const std::string> captures,
-                            const std::function<void(const std::string&)>& open);
+Node what_to_look_at(const DataSet& data, std::span<const std::string> captures,
+                     const std::function<void(const std::string&)>& open);
 
 }  // namespace palimpsest

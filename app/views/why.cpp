@@ -143,10 +143,10 @@ struct BarLine {
 Node label_of(const BarLine& line) {
   const style::Palette& c = style::colours();
   Nodes words;
-  const scene::Fit fit = line.latex.empty() ? scene::Fit::shorten : scene::Fit::whole;
+  const Fit fit = line.latex.empty() ? Fit::shorten : Fit::whole;
   words.push_back(scene::text(line.words, style::Text::caption, line.colour, fit));
   if (!line.index.empty())
-    words.push_back(scene::text(line.index, style::Text::caption, c.faint, scene::Fit::whole));
+    words.push_back(scene::text(line.index, style::Text::caption, c.faint, Fit::whole));
   Node label = scene::row(std::move(words), Gap::small);
   if (line.latex.empty()) return label;
   if (line.words.empty()) return scene::formula(line.latex, 14);
@@ -232,7 +232,7 @@ struct PointedWriter {
 Node heading_of(const WrittenCell& written) {
   const scene::Ink ink = style::colours().dim;
   const auto whole = [&](const std::string& words) {
-    return scene::text(words, style::Text::caption, ink, scene::Fit::whole);
+    return scene::text(words, style::Text::caption, ink, Fit::whole);
   };
   if (written.latex.empty()) return scene::line(written.words + ", by", style::Text::caption, ink);
   const auto with = [&](const char* end) {
@@ -247,7 +247,7 @@ Node heading_of(const WrittenCell& written) {
 Node headline(const ExplainedCell& answer) {
   const style::Palette& c = style::colours();
   const auto digits = [](const std::string& text, scene::Ink ink) {
-    return scene::text(text, style::Text::number, ink, scene::Fit::whole);
+    return scene::text(text, style::Text::number, ink, Fit::whole);
   };
   return scene::row({scene::formula(answer.symbol, 22), digits(answer.indices, c.dim), scene::rest(),
                      digits(fmt::format("{:+.6g}", answer.value), c.text)},
@@ -404,7 +404,7 @@ Node origin_of_focus(const Application& application) {
             : Choices{"the largest in its row, ringed", "largest of its row", "ringed", ""};
   Nodes choices;
   for (const char* words : in_row ? of_row : of_all)
-    choices.push_back(scene::text(words, style::Text::caption, style::colours().dim, scene::Fit::whole));
+    choices.push_back(scene::text(words, style::Text::caption, style::colours().dim, Fit::whole));
   return scene::first_that_fits(std::move(choices)).named("origin");
 }
 
@@ -414,9 +414,9 @@ void draw_why(Application& application) {
   scene::show_panel("##why", true, [&] {
     const std::optional<CellFocus> cell = application.focus();
     const bool is_known = cell && application.session.sight().record;
-    Node title = scene::row(
-        {scene::text("Why this number?", style::Text::caption, style::colours().dim, scene::Fit::whole),
-         is_known ? origin_of_focus(application).filling().right() : scene::rest()});
+    Node title =
+        scene::row({scene::text("Why this number?", style::Text::caption, style::colours().dim, Fit::whole),
+                    is_known ? origin_of_focus(application).filling().right() : scene::rest()});
     Node body = is_known
                     ? explained(application, *cell)
                     : scene::paragraph(

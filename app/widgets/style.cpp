@@ -228,6 +228,7 @@ const Writing& writing(Text text) {
   static constexpr Writing all[] = {{&State::body, 14},   {&State::strong, 14}, {&State::body, 12},
                                     {&State::body, 16},   {&State::strong, 19}, {&State::number, 14},
                                     {&State::number, 12}, {&State::number, 28}};
+  static_assert(std::size(all) == static_cast<std::size_t>(Text::number_large) + 1);
   return all[static_cast<std::size_t>(text)];
 }
 
@@ -256,6 +257,7 @@ float px(float design_pixels) { return std::round(design_pixels * scale()); }
 
 ImU32 Palette::role(Role role) const {
   const ImU32 inks[] = {text, query, key, value, gate, strength, error, text, query};  // in the order of Role
+  static_assert(std::size(inks) == static_cast<std::size_t>(Role::output) + 1);
   return inks[static_cast<std::size_t>(role)];
 }
 

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
@@ -8,6 +7,7 @@
 #include "app/session/computation.h"
 #include "app/session/devices.h"
 #include "app/session/presets.h"
+#include "app/session/words.h"
 #include "app/studio/workspaces.h"
 #include "app/window/window_commands.h"
 #include "core/base/error.h"
@@ -174,14 +174,13 @@ Json json_of(const UiBench& bench, const Circumstances& here, const Json& worksp
 
 /// The ids of all workspaces, or of the one that is asked for.
 std::vector<const char*> workspaces_asked(const std::optional<std::string>& asked) {
+  if (asked)
+    return {find_row(workspaces(), *asked, &Workspace::id,
+                     fmt::format("--workspace is \"{}\"; expected one of", shown(*asked)))
+                .id};
   std::vector<const char*> all;
-  for (const Workspace& workspace : workspaces()) {
-    if (asked && *asked == workspace.id) return {workspace.id};
-    all.push_back(workspace.id);
-  }
-  if (!asked) return all;
-  throw InputError(
-      fmt::format("--workspace is \"{}\"; expected one of: {}", shown(*asked), fmt::join(all, ", ")));
+  for (const Workspace& workspace : workspaces()) all.push_back(workspace.id);
+  return all;
 }
 
 int measure(const CommandOptions& options, const Console& console) {

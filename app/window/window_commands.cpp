@@ -53,10 +53,7 @@ struct Look {
   std::map<std::string, std::string, std::less<>> given = {};
   std::vector<std::string> races = {};  // reports of bench
 
-  std::optional<std::string> operator[](std::string_view name) const {
-    const std::string* const value = value_at(given, name);
-    return value ? std::optional(*value) : std::nullopt;
-  }
+  const std::string* operator[](std::string_view name) const { return value_at(given, name); }
 };
 
 /// What an option without words of its own takes.
@@ -281,8 +278,8 @@ void require_form(const Application& application, const Look& look) {
 }
 
 /// Refuses to write the picture over what it is drawn from.
-void require_other_file(const std::filesystem::path& output, const std::optional<std::string>& source) {
-  if (source && is_same_file(output, *source))
+void require_other_file(const std::filesystem::path& output, const std::string& source) {
+  if (is_same_file(output, source))
     throw InputError(
         fmt::format("{}: is what is drawn, which would be lost; give another --output", output.string()));
 }
@@ -317,8 +314,9 @@ int render(const CommandOptions& options, const Console& console) {
   const auto [width, height] = parse_size(options["--size"]);
   const Look look = look_of(options);
   const float scale = scale_of(look, 1);
-  for (const char* const source : {"FILE", "--session", "--capture"})
-    require_other_file(output, look[source]);
+  for (const char* const source : {"FILE", "--session", "--capture"}) {
+    if (const std::string* const file = look[source]) require_other_file(output, *file);
+  }
   if (!output.empty()) writable_target(output);  // before the work is done
   for (const std::string& race : look.races) require_other_file(output, race);
   Application application;

@@ -407,7 +407,7 @@ PROGRAM_TEST("picks data and heads") {
   context->Yield(3);
   // Rows out of sight are no items: the list is scrolled until this one is seen.
   const char* const row = "all data/entries/capture:kda_overwrite_l1";
-  context->MouseMoveToPos(middle_of(place_of("all data/entries")));
+  context->MouseMoveToPos(place_of("all data/entries").middle());
   for (int i = 0; i < 200 && !parts().find(row)->is_whole(); ++i) {
     const Part& part = *parts().find(row);
     context->MouseWheelY(part.where.minimum.y < part.seen.minimum.y ? 1.0F : -1.0F);

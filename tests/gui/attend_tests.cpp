@@ -41,7 +41,7 @@ PROGRAM_TEST("Attend zooms to single cells and back") {
   const Rectangle square = place_of("attend/rule/area");
   const auto block = [&] { return attended_block(session); };
   IM_CHECK_EQ(block().count, tokens);
-  context->MouseMoveToPos(middle_of(square));
+  context->MouseMoveToPos(square.middle());
   context->MouseWheelY(1);
   context->Yield(3);
   IM_CHECK_EQ(block().count, (tokens + 1) / 2);

@@ -25,10 +25,10 @@ PROGRAM_TEST("Compare opens with four sides, and the rail's handle is dragged an
   IM_CHECK_EQ(session.state().sides.size(), std::size_t{1});  // looking changes nothing
   IM_CHECK(!session.can_undo());
 
-  const ImVec2 handle = middle_of(place_of("compare/rail/track/mark/handle"));
+  const ImVec2 handle = place_of("compare/rail/track/mark/handle").middle();
   std::vector<ImVec2> stops;
   for (int i = 0; i < 9; ++i)
-    stops.push_back(middle_of(place_of(fmt::format("compare/rail/track/mark/stop {}", i))));
+    stops.push_back(place_of(fmt::format("compare/rail/track/mark/stop {}", i)).middle());
   const float half = (stops[3].x + stops[4].x) / 2;
   context->MouseMoveToPos(handle);
   context->MouseDown(0);

@@ -30,7 +30,7 @@ PROGRAM_TEST("the dot on the loss changes the word's strength") {
   Session& session = enter_learn(context);
   IM_CHECK_STR_EQ(program().workspace().id, "learn");
   IM_CHECK(parts().find("learn/reason") == nullptr);
-  const ImVec2 dot = middle_of(place_of("learn/loss/mark/dot"));
+  const ImVec2 dot = place_of("learn/loss/mark/dot").middle();
   const Rectangle loss = place_of("learn/loss/area");
   const float width = loss.maximum.x - loss.minimum.x;
   drag(context, dot, {dot.x + width / 4, dot.y});
@@ -43,7 +43,7 @@ PROGRAM_TEST("the dot on the loss changes the word's strength") {
   IM_CHECK_EQ(session.computed()->sequence.at("beta")(word, 0), beta);
   session.questions().wait();
   settle(context);
-  IM_CHECK_GT(middle_of(place_of("learn/loss/mark/dot")).x, dot.x + width / 5);
+  IM_CHECK_GT(place_of("learn/loss/mark/dot").middle().x, dot.x + width / 5);
   // All of the drag is one change.
   session.undo();
   settle(context);
@@ -58,8 +58,8 @@ PROGRAM_TEST("harm has its dot on the curve") {
   session.go_to_token(15);
   settle_questions(context);
   IM_CHECK(parts().find("learn/loss/mark/harm") != nullptr);
-  const float harm = middle_of(place_of("learn/loss/mark/harm")).x;
-  IM_CHECK_LT(std::abs(harm - middle_of(place_of("learn/loss/mark/dot")).x), 0.01F);
+  const float harm = place_of("learn/loss/mark/harm").middle().x;
+  IM_CHECK_LT(std::abs(harm - place_of("learn/loss/mark/dot").middle().x), 0.01F);
 }
 
 PROGRAM_TEST("strengths and gates are painted") {
@@ -89,7 +89,7 @@ PROGRAM_TEST("strengths and gates are painted") {
 PROGRAM_TEST("Learn says what cannot be painted") {
   Session& session = learn_rule(context, "retnet");
   const Rectangle gates = place_of("learn/floor/gate");
-  context->MouseMoveToPos(middle_of(gates));
+  context->MouseMoveToPos(gates.middle());
   context->MouseDown(0);
   context->Yield(3);
   IM_CHECK_EQ(program().refusal.empty(), false);
@@ -97,7 +97,7 @@ PROGRAM_TEST("Learn says what cannot be painted") {
   context->Yield(2);
   IM_CHECK(session.choice().edits.empty());
   // A dot that cannot be dragged stays, too.
-  const ImVec2 dot = middle_of(place_of("learn/loss/mark/dot"));
+  const ImVec2 dot = place_of("learn/loss/mark/dot").middle();
   drag(context, dot, {dot.x + 60, dot.y});
   IM_CHECK(session.choice().edits.empty());
   IM_CHECK_EQ(session.message(), std::string());
@@ -106,7 +106,7 @@ PROGRAM_TEST("Learn says what cannot be painted") {
 void click_choice(ImGuiTestContext* context, const std::string& words) {
   const Part* const choice = parts().find("learn/" + words);
   IM_CHECK(choice != nullptr);
-  context->MouseMoveToPos(middle_of(choice->where));
+  context->MouseMoveToPos(choice->where.middle());
   context->MouseClick(0);
   context->Yield(2);
 }

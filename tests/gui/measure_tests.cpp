@@ -65,12 +65,12 @@ PROGRAM_TEST("Measure shows the report that ships and the figures of a point") {
                   "measure here");  // and is not gone on with
   IM_CHECK(!words_at("measure/question").ends_with("here?"));
   // A point under the pointer says its figures.
-  context->MouseMoveToPos(middle_of(places_below(leading_points)[2]));
+  context->MouseMoveToPos(places_below(leading_points)[2].middle());
   context->Yield(3);
   IM_CHECK(told().find("middle half") != std::string::npos);
   // So does a ring, of two curves that are not the same.
   IM_CHECK(!parts().below(rings).empty());
-  context->MouseMoveToPos(middle_of(places_below(rings).back()));
+  context->MouseMoveToPos(places_below(rings).back().middle());
   context->Yield(3);
   const std::vector<NamedCrossing>& crossings = measured(program()).figures->crossings;
   IM_CHECK(told().starts_with(crossings.back().sentence));

@@ -93,7 +93,7 @@ PROGRAM_TEST("Prove checks everything until it is cancelled") {
   const Rectangle cancel = place_of("prove/grid/cancel");
   context->ItemClick("//Everything that can be checked/**/cancel");
   // A second click at the same place does nothing: what was found stays.
-  context->MouseMoveToPos(middle_of(cancel));
+  context->MouseMoveToPos(cancel.middle());
   context->MouseClick(0);
   context->Yield(3);
   const int known = cells("agrees");

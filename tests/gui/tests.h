@@ -5,8 +5,6 @@
 #include <imgui_internal.h>  // to find windows
 #include <imgui_te_context.h>
 #include <imgui_te_engine.h>
-#include "app/gl/canvas.h"
-#include "app/session/devices.h"
 
 #include <algorithm>
 #include <cmath>

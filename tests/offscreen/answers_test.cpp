@@ -34,7 +34,7 @@ struct Asked : ShownProgram {
 ImVec2 cell_size(const AnswerTable& table) {
   const Rectangle cells = place_of("step/answers/after");
   const auto count = static_cast<float>(table.words.size());
-  return {width_of(cells) / count, height_of(cells) / count};
+  return {cells.width() / count, cells.height() / count};
 }
 
 }  // namespace
@@ -144,7 +144,7 @@ TEST_CASE("heads are pictures where they are few, and their tables are those of 
 
   // The pointer rests on the second picture.
   const Rectangle second = place_of("step/heads/1");
-  shown.point(middle_of(second), 60);
+  shown.point(second.middle(), 60);
   CHECK(shown.application.undrawn() == "");
   shown.click(second);
   CHECK(session.choice().head == 1);

@@ -68,7 +68,7 @@ TEST_CASE("what is read most, its sum and the scale are in sight at every size",
         const Part* const row = parts().find(std::string(path) + "/mark/present");
         if (!row) continue;  // a rule without weights
         const Rectangle square = square_of(path);
-        const float unit = width_of(square) / static_cast<float>(shown.session.computed()->sequence.tokens);
+        const float unit = square.width() / static_cast<float>(shown.session.computed()->sequence.tokens);
         CHECK(std::abs(row->where.maximum.x - (square.minimum.x + 64 * unit)) <= 1);
       }
     }
@@ -81,8 +81,8 @@ TEST_CASE("Attend leads to what is read most wherever it stands", "[attend]") {
   check_squares(shown);
   const auto loupe_column = [&](const char* reader) {  // in its middle
     const Rectangle square = square_of(reader);
-    const float middle = middle_of(place_of(std::string(reader) + "/mark/loupe")).x - square.minimum.x;
-    return static_cast<Index>(middle / width_of(square) * 600);
+    const float middle = place_of(std::string(reader) + "/mark/loupe").middle().x - square.minimum.x;
+    return static_cast<Index>(middle / square.width() * 600);
   };
   CHECK(loupe_column("attend/rule") == ask_row(shown.application).value->words.front().token);
   CHECK(loupe_column("attend/softmax") == 160);  // word 460 asks with the key of word 160
@@ -207,7 +207,7 @@ TEST_CASE("every pixel of a long text is the strongest of the weights that stand
   shown.resize(usual_sizes[1]);
   shown.open("preset:random?T=700&K=4&V=3&seed=2");
   shown.draw();
-  const auto side = static_cast<Index>(std::lround(width_of(square_of("attend/rule"))));
+  const auto side = static_cast<Index>(std::lround(square_of("attend/rule").width()));
   constexpr Index per_pixel = 4;  // down and across: no pixel stands in two parts
   const Index tokens = per_pixel * side;
   shown.open("preset:random?K=4&V=3&seed=2&T=" + std::to_string(tokens));
@@ -253,7 +253,7 @@ TEST_CASE("the weights of a text of any length take the memory of its pixels", "
   const std::size_t before = shown.session.questions().bytes();
   shown.draw_in("attend");
   check_squares(shown);
-  const double pixels = 2 * std::pow(width_of(square_of("attend/rule")), 2);
+  const double pixels = 2 * std::pow(square_of("attend/rule").width(), 2);
   // At most two cells for a pixel both ways, as weights and as shares; once more for the coarse picture, the
   // loupes, and the rows of the present token.
   const double most = 2 * 4 * pixels * 2 * sizeof(double);

@@ -119,7 +119,7 @@ class ShownProgram {
       pass();
     }
   }
-  void click(const Rectangle& place) { click(middle_of(place)); }
+  void click(const Rectangle& place) { click(place.middle()); }
   void press(ImGuiKey key, int frames = 1) {
     ImGui::GetIO().AddKeyEvent(key, true);
     pass(frames);

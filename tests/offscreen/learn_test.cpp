@@ -45,7 +45,7 @@ TEST_CASE("a loss that the step changes by rounding only is drawn as a flat line
   shown.choose("linear");
   shown.draw_at(1);
   const Rectangle loss = place_of("learn/loss/area");
-  const ImVec2 dot = middle_of(place_of("learn/loss/mark/dot"));
+  const ImVec2 dot = place_of("learn/loss/mark/dot").middle();
   CHECK(dot.y > loss.minimum.y);  // in the chart, not cut off at its side
   CHECK(dot.y < loss.maximum.y);
 }
@@ -84,7 +84,7 @@ TEST_CASE("a step that is too long is beyond the edge, and says which token runs
   CHECK(words_beyond("learn") == "");
   CHECK(shown.session.computed()->divergence.has_value());
   const Rectangle loss = place_of("learn/loss/area");
-  const float dot = middle_of(place_of("learn/loss/mark/dot")).x;
+  const float dot = place_of("learn/loss/mark/dot").middle().x;
   CHECK(dot > loss.minimum.x + 0.8F * (loss.maximum.x - loss.minimum.x));
 }
 
@@ -254,7 +254,7 @@ TEST_CASE("the bars of Learn's floor tell their word and their number", "[learn]
     const Part* cursor = parts().find("learn/floor/cursor");
     REQUIRE(cursor);
     REQUIRE(parts().find(row));
-    shown.point({cursor->where.minimum.x + 4, middle_of(place_of(row)).y}, 40);
+    shown.point({cursor->where.minimum.x + 4, place_of(row).middle().y}, 40);
     return words_at("learn/floor/tip");
   };
   const double beta = *computed.tokens[42].beta;

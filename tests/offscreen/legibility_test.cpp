@@ -74,8 +74,7 @@ void look_at(ShownProgram& shown, SeenLetters& seen) {
   const Image image = shown.picture(1);
   const Rectangle screen = {{0, 0}, {static_cast<float>(image.width), static_cast<float>(image.height)}};
   for (const Glyph& glyph : drawn_glyphs()) {
-    if (!is_inside(glyph.place, glyph.clip) || !is_inside(glyph.place, screen) || is_below_page(glyph))
-      continue;
+    if (!glyph.clip.holds(glyph.place) || !screen.holds(glyph.place) || is_below_page(glyph)) continue;
     const ImU32 ground = ground_of(image, glyph.place);
     if (ground == 0) continue;
     const ImU32 ink = over(glyph.colour, ground);

@@ -77,7 +77,7 @@ constexpr std::string_view unmeasured = "measure/times/mark/not measured yet";
 
 std::vector<ImVec2> points_below(std::string_view path) {
   std::vector<ImVec2> points;
-  for (const Rectangle& place : places_below(path)) points.push_back(middle_of(place));
+  for (const Rectangle& place : places_below(path)) points.push_back(place.middle());
   return points;
 }
 
@@ -117,7 +117,7 @@ void check_places(int width) {
   check_apart(places_below(strip));
   for (const Rectangle& span : places_below(strip)) CHECK(span.minimum.y >= plot.maximum.y);
   check_apart(places_below("measure/roof/label"));
-  for (const ImVec2 point : points_below(leading)) CHECK(is_inside({point, point}, plot, 1));
+  for (const ImVec2 point : points_below(leading)) CHECK(plot.grown({1, 0}).holds({point, point}));
   for (const std::string& fault : letter_faults()) FAIL_CHECK(fault);
 }
 

@@ -84,7 +84,7 @@ TEST_CASE("the pointer is told the point under it; the wheel zooms and a double 
   Plot plot = lines_plot();
   plot.explores = true;
   drawn(offscreen, plot);
-  const ImVec2 third = middle_of(places_below("lines/point/low")[3]);
+  const ImVec2 third = places_below("lines/point/low")[3].middle();
   ImGui::GetIO().AddMousePosEvent(third.x, third.y);
   for (int i = 0; i < 3; ++i) drawn(offscreen, plot);
   CHECK(drawn(offscreen, plot).told == "point 3");

@@ -41,15 +41,6 @@ inline std::string words_beyond(std::string_view path) {
   return beyond;
 }
 
-inline float width_of(const Rectangle& place) { return place.maximum.x - place.minimum.x; }
-inline float height_of(const Rectangle& place) { return place.maximum.y - place.minimum.y; }
-
-/// Whether a place lies in another, but for so many pixels to the sides and above or below.
-inline bool is_inside(const Rectangle& place, const Rectangle& room, float aside = 0, float above = 0) {
-  return place.minimum.x >= room.minimum.x - aside && place.maximum.x <= room.maximum.x + aside &&
-         place.minimum.y >= room.minimum.y - above && place.maximum.y <= room.maximum.y + above;
-}
-
 /// What keeps clear of all else, and how far it may leave its room, to the sides.
 struct ClearSpot {
   Rectangle where;
@@ -64,7 +55,7 @@ inline std::string fault_of(const std::vector<ClearSpot>& spots, const Rectangle
   };
   for (std::size_t i = 0; i < spots.size(); ++i) {
     const auto& [spot, reach] = spots[i];
-    if (!is_inside(spot, room, slack + reach, slack)) return words(spot) + " leaves " + words(room);
+    if (!room.grown({slack + reach, slack}).holds(spot)) return words(spot) + " leaves " + words(room);
     for (std::size_t j = 0; j < i; ++j) {
       if (overlap(spot, spots[j].where, slack)) return words(spots[j].where) + " overlaps " + words(spot);
     }
@@ -99,10 +90,6 @@ inline std::vector<Rectangle> wrong_pictures(const std::string& operation) {
       pictures.push_back(part->where);
   }
   return pictures;
-}
-
-inline ImVec2 middle_of(const Rectangle& place) {
-  return {(place.minimum.x + place.maximum.x) / 2, (place.minimum.y + place.maximum.y) / 2};
 }
 
 }  // namespace palimpsest::testing

@@ -86,7 +86,7 @@ std::vector<std::uint8_t> pixels(const Image& image, const Rectangle& piece) {
   return bytes;
 }
 
-float area(const Rectangle& piece) { return width_of(piece) * height_of(piece); }
+float area(const Rectangle& piece) { return piece.width() * piece.height(); }
 
 Rectangle largest_piece() {
   const std::vector<Rectangle> all = pieces();
@@ -110,8 +110,8 @@ TEST_CASE("equal matrices in one equation look equal", "[stage]") {
   std::vector<Rectangle> all = pieces();
   std::ranges::sort(all, std::greater(), area);
   REQUIRE(all.size() > 2);
-  REQUIRE(width_of(all[0]) == width_of(all[1]));
-  REQUIRE(height_of(all[0]) == height_of(all[1]));
+  REQUIRE(all[0].width() == all[1].width());
+  REQUIRE(all[0].height() == all[1].height());
   const bool look_equal = pixels(image, all[0]) == pixels(image, all[1]);
   CHECK(look_equal);
 }
@@ -148,7 +148,7 @@ TEST_CASE("the matrices of a step are as large as designed", "[stage]") {
     program.pass(faded_in);
     CHECK(fault() == "");
     std::vector<float> sides;
-    for (const Rectangle& piece : pieces()) sides.push_back(std::min(width_of(piece), height_of(piece)));
+    for (const Rectangle& piece : pieces()) sides.push_back(std::min(piece.width(), piece.height()));
     std::ranges::sort(sides, std::greater());
     REQUIRE(sides.size() > 3);
     CHECK(sides[2] >= window.side * window.size.scale);
@@ -244,7 +244,7 @@ TEST_CASE("a click on the name of a picture, or on the mark in its corner, enlar
   // A click on a cell holds it. The mark comes with the pointer.
   REQUIRE(places_below("step/stage/mark").empty());
   const Rectangle picture = largest_piece();
-  program.point(middle_of(picture));
+  program.point(picture.middle());
   REQUIRE_FALSE(application.focus_is_usual());
   const CellFocus held = *application.focus();
   const Matrix<double>& values = program.session.sight().record->at(held.tensor);
@@ -259,7 +259,7 @@ TEST_CASE("a click on the name of a picture, or on the mark in its corner, enlar
   REQUIRE(application.pinned == held);
   const Part* mark = parts().find("step/stage/mark/" + held.tensor);
   REQUIRE(mark);
-  CHECK(is_inside(mark->where, picture, pixel_slack, pixel_slack));
+  CHECK(picture.grown(pixel_slack).holds(mark->where));
   click(mark->where);
   CHECK(application.enlarged == held.tensor);
   CHECK(*application.pinned == held);  // no cell below the mark
@@ -320,12 +320,12 @@ TEST_CASE("states are turned together with their equation", "[stage]") {
     program.pass(2);
     CHECK(fault() == "");
     for (const Rectangle& piece : places_below("step/stage/piece")) {
-      if (height_of(piece) > 60) return piece;
+      if (piece.height() > 60) return piece;
     }
     return Rectangle{};
   };
   const Rectangle tall = first_picture();  // S_t, key x value
-  CHECK(height_of(tall) > width_of(tall));
+  CHECK(tall.height() > tall.width());
   const Record& recorded = *program.session.sight().record;
   CHECK(&shown(application).record == &recorded);
 
@@ -333,7 +333,7 @@ TEST_CASE("states are turned together with their equation", "[stage]") {
   const double number = recorded.at("S_after")(7, 2);
   application.turn_states();
   const Rectangle flat = first_picture();
-  CHECK(width_of(flat) > height_of(flat));
+  CHECK(flat.width() > flat.height());
   const auto [phase, record] = shown(application);
   CHECK(record.at("S_after").rows() == 3);
   CHECK(record.at("S_after")(application.pinned->row, application.pinned->column) == number);
@@ -350,8 +350,8 @@ TEST_CASE("the stage says in its middle why a form is missing", "[stage]") {
   program.pass(2);
   REQUIRE(pieces().size() == 1);
   const Rectangle words = pieces().front();
-  CHECK(is_inside(words, stage_panel(), pixel_slack, pixel_slack));
-  CHECK(std::abs(middle_of(words).x - middle_of(stage_panel()).x) < pixel_slack);
+  CHECK(stage_panel().grown(pixel_slack).holds(words));
+  CHECK(std::abs(words.middle().x - stage_panel().middle().x) < pixel_slack);
 }
 
 TEST_CASE("while other data come, the old step is drawn with its own words", "[stage]") {
