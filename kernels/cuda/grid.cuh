@@ -56,10 +56,14 @@ void launch(void (*kernel)(Parameters...), const Grid& grid,
     check_cuda(status, call, grid.file, grid.line);
   };
   constexpr std::size_t without_asking = 48 * 1024;
-  if (grid.shared > without_asking)
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(grid.shared)),
-          "cudaFuncSetAttribute");
+  if (grid.shared > without_asking) {
+    const auto ask = [&](cudaFuncAttribute attribute, int value) {
+      check(cudaFuncSetAttribute(kernel, attribute, value), "cudaFuncSetAttribute");
+    };
+    ask(cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(grid.shared));
+    // Else the driver at times leaves so much to the cache that a multiprocessor has room for one block only.
+    ask(cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);
+  }
   kernel<<<grid.blocks, grid.threads, grid.shared>>>(arguments...);
   check(cudaGetLastError(), "cudaGetLastError()");
 }
@@ -87,15 +91,6 @@ __device__ void each_of(std::int64_t chunks, std::int64_t count, Visit visit) {
   const std::int64_t i = std::int64_t{blockIdx.x} * threads_of_each + threadIdx.x;
   if (i >= count) return;
   for (std::int64_t n = blockIdx.y; n < chunks; n += gridDim.y) visit(n, i);
-}
-
-/// The same number or pointer, of which the compiler knows nothing: it keeps no address in a register that it
-/// has worked out from it before.
-template <class Value>
-__device__ __forceinline__ Value unknown(Value value) {
-  static_assert(sizeof(Value) == 8);
-  asm volatile("" : "+l"(value));
-  return value;
 }
 
 /// Calls visit(i) for i < count, or visit(i, j) for i < rows and j < columns, with no loop left of it.

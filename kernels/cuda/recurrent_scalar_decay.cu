@@ -122,8 +122,8 @@ class Carrier {
       : programs_(programs),
         lane_(lane),
         columns_(programs.V - place.first_column),
-        q_(unknown(programs.q.at(place.head))),
-        k_(unknown(programs.k.at(place.head))),
+        q_(programs.q.at(place.head)),
+        k_(programs.k.at(place.head)),
         v_(programs.v.at(place.head) + place.first_column),
         alpha_(programs.alpha.data ? programs.alpha.at(place.head) : nullptr),
         beta_(programs.beta.data ? programs.beta.at(place.head) : nullptr) {
@@ -166,24 +166,33 @@ class Carrier {
  private:
   static_assert(Shape::columns <= warp_size && Stage::size >= 1);
 
-  /// The rows q, k and v, where every lane copies `width` neighbouring channels at once.
+  /// The rows q, k and v, where every lane copies `width` neighbouring channels at once, from its own first
+  /// one on: what it adds to its addresses is then known when this is compiled.
   template <int width>
   __device__ void fetch_rows(Stage& stage, std::int64_t first) {
-    const Scalar* q = q_ + first * programs_.q.token_stride;
-    const Scalar* k = k_ + first * programs_.k.token_stride;
-    const Scalar* v = v_ + first * programs_.v.token_stride;
-#pragma unroll 4
+    constexpr int step = warp_size * width;
+    constexpr int copies = (Shape::K + step - 1) / step;
+    constexpr bool is_wide = Shape::K > 256;  // then copies are too many to have all addresses in registers
+    const int own = lane_ * width;
+    const int channels = static_cast<int>(programs_.K) - own;
+    const Scalar* q = q_ + first * programs_.q.token_stride + own;
+    const Scalar* k = k_ + first * programs_.k.token_stride + own;
+    const Scalar* v = v_ + first * programs_.v.token_stride + lane_;
+#pragma unroll(is_wide ? 1 : 4)
     for (int i = 0; i < Stage::size; ++i) {
       const bool exists = first + i < programs_.T;
+      const int here = exists ? channels : 0;
       auto& token = stage.tokens[i];
-#pragma unroll
-      for (int channel = lane_ * width; channel < Shape::K; channel += warp_size * width) {
-        if (exists && channel < programs_.K) {
-          start_copy<width>(token.k + channel, k + channel);
-          start_copy<width>(token.q + channel, q + channel);
+      Scalar* const k_here = token.k + own;
+      Scalar* const q_here = token.q + own;
+#pragma unroll(is_wide ? 4 : copies)
+      for (int j = 0; j < copies * step; j += step) {
+        if (j < here) {
+          start_copy<width>(k_here + j, k + j);
+          start_copy<width>(q_here + j, q + j);
         }
       }
-      if (exists && lane_ < Shape::columns && lane_ < columns_) start_copy<1>(token.v + lane_, v + lane_);
+      if (exists && lane_ < Shape::columns && lane_ < columns_) start_copy<1>(token.v + lane_, v);
       q += programs_.q.token_stride;
       k += programs_.k.token_stride;
       v += programs_.v.token_stride;
