@@ -5,7 +5,7 @@
 
 namespace palimpsest {
 
-/// One array of all heads in device memory: [token, head, column]. Columns lie side by side, the other
+/// One array of all heads in device memory: [head, token, column]. Columns lie side by side, the other
 /// strides are in elements.
 template <class Scalar>
 struct DeviceRows {

@@ -23,10 +23,10 @@ struct LeastSquaresTokens {
   std::int64_t heads = 1;
   std::int64_t T = 0;
   std::int64_t K = 0;
-  DeviceRows<const Scalar> k = {};      // [T, H, K]
-  DeviceRows<const Scalar> gamma = {};  // [T, H, 1]
-  DeviceRows<const Scalar> beta = {};   // [T, H, 1]
-  DeviceRows<Scalar> gains = {};        // [T, H, K]
+  DeviceRows<const Scalar> k = {};      // [H, T, K]
+  DeviceRows<const Scalar> gamma = {};  // [H, T, 1]
+  DeviceRows<const Scalar> beta = {};   // [H, T, 1]
+  DeviceRows<Scalar> gains = {};        // [H, T, K]
 };
 
 /// p = P k, s = beta / (gamma + beta k^T p), b = s p, P_ij <- (P_ij - s p_i p_j) / gamma

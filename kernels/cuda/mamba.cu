@@ -50,13 +50,13 @@ struct MambaTokens {
   std::int64_t T = 0;
   std::int64_t K = 0;
   std::int64_t V = 0;
-  DeviceRows<const Scalar> q = {};      // [T, H, K], scaled
-  DeviceRows<const Scalar> k = {};      // [T, H, K]
-  DeviceRows<const Scalar> v = {};      // [T, H, V]
-  DeviceRows<const Scalar> delta = {};  // [T, H, V]
+  DeviceRows<const Scalar> q = {};      // [H, T, K], scaled
+  DeviceRows<const Scalar> k = {};      // [H, T, K]
+  DeviceRows<const Scalar> v = {};      // [H, T, V]
+  DeviceRows<const Scalar> delta = {};  // [H, T, V]
   DeviceRows<const Scalar> A = {};      // [K, H, V]
   DeviceRows<const Scalar> D = {};      // [1, H, V]; none: no skip connection
-  DeviceRows<Scalar> o = {};            // [T, H, V]
+  DeviceRows<Scalar> o = {};            // [H, T, V]
   Scalar* S = nullptr;                  // [H, K, V], the initial state and then the final one
 };
 

@@ -22,12 +22,12 @@ struct RowPrograms {
   std::int64_t K = 0;
   std::int64_t V = 0;
   bool erase = false;                   // u = v - S~^T a instead of v
-  DeviceRows<const Scalar> q = {};      // [R, H, K]
-  DeviceRows<const Scalar> k = {};      // [T, H, K]
-  DeviceRows<const Scalar> v = {};      // [T, H, V]
-  DeviceRows<const Scalar> alpha = {};  // [T, H, 1 or K]; or its logarithm g
-  DeviceRows<const Scalar> beta = {};   // [T, H, 1]
-  DeviceRows<Scalar> o = {};            // [R, H, V]
+  DeviceRows<const Scalar> q = {};      // [H, R, K]; rows of q and k lie side by side, from 16 bytes on
+  DeviceRows<const Scalar> k = {};      // [H, T, K]
+  DeviceRows<const Scalar> v = {};      // [H, T, V]
+  DeviceRows<const Scalar> alpha = {};  // [H, T, 1 or K]; or its logarithm g
+  DeviceRows<const Scalar> beta = {};   // [H, T, 1]
+  DeviceRows<Scalar> o = {};            // [H, R, V]
   Scalar* state = nullptr;              // [H, p K, V], the initial one and then the final one
 
   // What the plain kernels know (recurrent_rows.cu, chunk_rows.cu); of it those on tensor cores (hopper/,
@@ -37,18 +37,18 @@ struct RowPrograms {
   bool reads_first = false;                   // o_t = S_{t-1}^T q_t, before the first row of its token
   std::int64_t parts = 1;                     // p
   bool has_parts = false;                     // the state is several side by side (momentum), even if one
-  bool decays_by_channel = false;             // alpha is [T, H, K]
+  bool decays_by_channel = false;             // alpha is [H, T, K]
   bool gates_are_logs = false;                // alpha holds g = log alpha
   bool erases_undecayed = false;              // u = v - S_{r-1}^T a
   bool writes_value = true;                   // false: u = -S~^T a
-  DeviceRows<const Scalar> a = {};            // [T, H, K]; k where the erase has no key of its own
-  DeviceRows<const Scalar> mu = {};           // [T, H, V]
-  DeviceRows<const Scalar> k_plain = {};      // [T, H, K]
-  DeviceRows<const Scalar> v_plain = {};      // [T, H, V]
-  DeviceRows<const Scalar> transition = {};   // [T, H, p p]
-  DeviceRows<const Scalar> inject = {};       // [T, H, p]
-  DeviceRows<const Scalar> erase_sight = {};  // [T, H, p]
-  DeviceRows<const Scalar> read_sight = {};   // [R, H, p]
+  DeviceRows<const Scalar> a = {};            // [H, T, K]; k where the erase has no key of its own
+  DeviceRows<const Scalar> mu = {};           // [H, T, V]
+  DeviceRows<const Scalar> k_plain = {};      // [H, T, K]
+  DeviceRows<const Scalar> v_plain = {};      // [H, T, V]
+  DeviceRows<const Scalar> transition = {};   // [H, T, p p]
+  DeviceRows<const Scalar> inject = {};       // [H, T, p]
+  DeviceRows<const Scalar> erase_sight = {};  // [H, T, p]
+  DeviceRows<const Scalar> read_sight = {};   // [H, R, p]
   ReaderTimes erases = {};                    // [T]
   ReaderTimes reads = {};                     // [R]
 };

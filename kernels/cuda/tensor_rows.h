@@ -27,7 +27,7 @@ using Computes = std::function<void(const std::function<void()>&)>;
 /// Throws Error where the device has no room for the tables.
 void run_on_tensor_cores(const RowPrograms<float>& programs, Rounding rounding, const Computes& compute);
 
-/// Computes causal softmax attention of all heads, that which fits_tensor_cores(), likewise: o [T, H, V]. The
+/// Computes causal softmax attention of all heads, that which fits_tensor_cores(), likewise: o [H, T, V]. The
 /// last query's own key is the last one.
 void run_on_tensor_cores(const Attention<float>& attention, const DeviceRows<float>& o, Rounding rounding,
                          const Computes& compute);

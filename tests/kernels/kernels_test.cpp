@@ -224,7 +224,12 @@ TEST_CASE("a step that fails on the device is named with the sizes too; other st
   std::stop_source asked;
   asked.request_stop();
   CHECK_THROWS_AS(steps->shared_record(0, asked.get_token()), Cancelled);
-  CHECK(steps->shared_record(0));  // all else of a trace, on the device: engines_test.cpp
+  CHECK(steps->shared_record(0));
+  CHECK(steps->form == Form::chunkwise);
+  CHECK(steps->tokens == 3);
+  CHECK(steps->block(1).first_token == 1);
+  CHECK(steps->block_of(1, 0) == 1);
+  CHECK_FALSE(steps->output());
 }
 
 #endif

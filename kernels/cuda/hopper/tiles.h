@@ -43,15 +43,15 @@ struct TokenChunks {
   bool reads_first = false;        // o_t = S_{t-1}^T q_t: G_i of a read is that of the token before
   bool decays_by_channel = false;  // every key channel decays for itself
 
-  CUtensorMap q = {};                           // bf16 [T, H, K]
-  CUtensorMap k = {};                           // bf16 [T, H, K]
-  CUtensorMap v = {};                           // bf16 [T, H, V]
-  CUtensorMap o = {};                           // bf16 [T, H, V]
+  CUtensorMap q = {};                           // bf16 [H, T, K]
+  CUtensorMap k = {};                           // bf16 [H, T, K]
+  CUtensorMap v = {};                           // bf16 [H, T, V]
+  CUtensorMap o = {};                           // bf16 [H, T, V]
   DeviceRows<const __nv_bfloat16> q_rows = {};  // q and k once more
   DeviceRows<const __nv_bfloat16> k_rows = {};
-  DeviceRows<const float> g = {};     // [T, H, 1], at most 0; absent: no decay. By channel [T, H, 128], with
+  DeviceRows<const float> g = {};     // [H, T, 1], at most 0; absent: no decay. By channel [H, T, 128], with
                                       // 0 beyond K; rows begin at 8 bytes
-  DeviceRows<const float> beta = {};  // [T, H, 1]; absent: 1
+  DeviceRows<const float> beta = {};  // [H, T, 1]; absent: 1
   float* state = nullptr;             // [H, K, V], the initial one and then the final one
 
   // T = (I + diag(beta) L)^-1 diag(beta) of every chunk, L_ij = e^{G_i - G_j} k_i . k_j for j < i: row i of
@@ -60,7 +60,7 @@ struct TokenChunks {
   CUtensorMap factor_tiles = {};  // the same
 
   // Where channels decay for themselves: queries and keys with their decays in them.
-  CUtensorMap q_read = {};   // bf16 [T, H, 128]: e^G q
+  CUtensorMap q_read = {};   // bf16 [H, T, 128]: e^G q
   CUtensorMap k_read = {};   // likewise: e^G k; with erase
   CUtensorMap k_write = {};  // likewise: e^{G_64 - G} k, times beta without erase
   CUtensorMap scores = {};   // [chunks 64, H, 64]: sum_c q_ic k_jc e^{G_ic - G_jc}, j <= i; f16 with erase,
@@ -83,10 +83,10 @@ struct SoftmaxTiles {
   std::int64_t heads = 1;
   std::int64_t T = 0;     // queries
   std::int64_t keys = 0;  // at least T; the last query sees all of them, the one before it one less
-  CUtensorMap q = {};     // bf16 [T, H, K], already scaled
+  CUtensorMap q = {};     // bf16 [H, T, K], already scaled
   CUtensorMap k = {};     // bf16 [keys, H, K]
   CUtensorMap v = {};     // bf16 [keys, H, V]
-  CUtensorMap o = {};     // bf16 [T, H, V]
+  CUtensorMap o = {};     // bf16 [H, T, V]
 };
 
 /// Tile by tile with a running maximum and sum.
