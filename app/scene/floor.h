@@ -96,7 +96,7 @@ struct FloorLabel {
   std::vector<Line> lines = {};
   std::vector<std::string> brief =
       {};                   // in place of all of them where there is room for one: the first that fits
-  std::string symbol = {};  // LaTeX, in the place of the first line
+  std::string symbol = {};  // LaTeX, in the place of the first line of a label at the left
   ImU32 symbol_colour = 0;
   bool left = false;     // at the panel's edge, from the top down; else beside the words, in the row's middle
   bool top = false;      // beside the words, but from the top down

@@ -99,7 +99,11 @@ class PlotPainter {
   }
 
   PlotDone draw() {
-    if (view_.area.width() < px(least_area) || view_.area.height() < px(least_area)) return {};
+    if (view_.area.width() < px(least_area) || view_.area.height() < px(least_area)) {
+      const style::TextStyle text(style::Text::caption);
+      draw_text(room_.minimum, style::colours().dim, "too little room for this plot");
+      return {};
+    }
     const ImVec2 cursor = ImGui::GetCursorScreenPos();
     done_.area = view_.area;
     if (!begin()) return done_;
@@ -296,32 +300,27 @@ class PlotPainter {
     const PlotSeries& series = plot_.series[index];
     const PlotLook& look = series.look;
     draw_band(series, fmt::format("##{}band", index));
-    const std::vector<std::vector<ImVec2>> pieces = pieces_of(series);
     if (look.width > 0) {
       clipped([&] {
-        for (const std::vector<ImVec2>& points : pieces) {
+        for (const std::vector<ImVec2>& points : pieces_of(series)) {
+          const float width = std::max(px(look.width), 1.0F);
           if (look.dash > 0)
-            dashed_curve(list_, points, look.colour, std::max(px(look.width), 1.0F), px(look.dash));
-          else if (points.size() > 1)
-            list_->AddPolyline(points.data(), static_cast<int>(points.size()), look.colour,
-                               std::max(px(look.width), 1.0F));
+            dashed_curve(list_, points, look.colour, width, px(look.dash));
+          else
+            solid_curve(list_, points, look.colour, width);
         }
       });
     }
     std::vector<ImVec2> all;
     clipped(
         [&] {
-          std::size_t point = 0;
-          for (const std::vector<ImVec2>& points : pieces) {
-            for (const ImVec2& at : points) {
-              draw_plot_marker(at, look);
-              if (series.tip) {
-                told_.push_back({at, px(look.size + 5), nullptr, &series, point});
-                note_part(fmt::format("point/{}/{}", series.name, point), around(at, px(look.size)));
-              }
-              ++point;
-            }
-            all.insert(all.end(), points.begin(), points.end());
+          for (std::size_t point = 0; point < std::min(series.x.size(), series.y.size()); ++point) {
+            if (!std::isfinite(series.y[point])) continue;
+            const ImVec2 at = all.emplace_back(view_.at(series.x[point], series.y[point]));
+            draw_plot_marker(at, look);
+            if (!series.tip) continue;
+            told_.push_back({at, px(look.size + 5), nullptr, &series, point});
+            note_part(fmt::format("point/{}/{}", series.name, point), around(at, px(look.size)));
           }
         },
         look.size + 2);

@@ -17,7 +17,6 @@
 #include "app/gl/context_local.h"
 #include "app/scene/window.h"
 #include "app/studio/application.h"
-#include "app/views/panels.h"
 #include "app/widgets/text.h"
 #include "core/base/text.h"
 #include "core/variants/variants.h"
@@ -32,5 +31,9 @@ using scene::Gap;
 using scene::Mark;
 using scene::Node;
 using scene::Nodes;
+
+/// Why a workspace has nothing to show; empty: it has. `without_tokens` ends what is said of a sequence that
+/// has none: ", so nobody reads".
+std::string nothing_to_show(const Application& application, const char* without_tokens);
 
 }  // namespace palimpsest

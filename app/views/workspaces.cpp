@@ -5,6 +5,22 @@
 
 namespace palimpsest {
 
+// What panels show and what lies over the window, each in a file of its own: nobody else calls them. In a low
+// window the knob takes the column of the lines of a chunk, which stand on the Stage, too.
+void draw_data(Application&), draw_equation(Application&), draw_stage(Application&);
+void draw_answers(Application&), draw_forms(Application&), draw_why(Application&);
+void draw_timeline(Application&);
+bool has_room_for_lines(const Application&);
+void draw_learn(Application&), draw_learn_side(Application&), draw_learn_floor(Application&);
+void draw_attend(Application&), draw_attend_side(Application&), draw_attend_floor(Application&);
+void draw_compare(Application&), draw_compare_floor(Application&);
+void draw_prove(Application&), draw_prove_faults(Application&), draw_prove_grid(Application&);
+void draw_prove_floor(Application&);
+void draw_measure(Application&), draw_measure_roof(Application&), draw_measure_side(Application&);
+void draw_measure_floor(Application&);
+void draw_data_page(Application&), draw_keys_help(Application&), draw_open_dialog(Application&);
+void draw_places_card(Application&), draw_save_dialog(Application&), draw_palette(Application&);
+
 namespace {
 
 using enum PanelPlace;

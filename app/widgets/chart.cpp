@@ -96,6 +96,22 @@ void hatch(ImDrawList* list, const Rectangle& where, ImU32 colour) {
   list->PopClipRect();
 }
 
+// Where it turns back, one line ends and another begins: Dear ImGui would draw the joint too thin to be seen.
+void solid_curve(ImDrawList* list, std::span<const ImVec2> points, ImU32 colour, float width) {
+  constexpr float sharpest = -0.8F;  // the cosine of a turn that it can draw
+  std::size_t first = 0;
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    if (i + 1 < points.size()) {
+      const ImVec2 in = points[i] - points[i - 1];
+      const ImVec2 out = points[i + 1] - points[i];
+      const float lengths = std::hypot(in.x, in.y) * std::hypot(out.x, out.y);
+      if (in.x * out.x + in.y * out.y >= sharpest * lengths) continue;
+    }
+    list->AddPolyline(&points[first], static_cast<int>(i - first + 1), colour, width);
+    first = i;
+  }
+}
+
 void dashed_curve(ImDrawList* list, std::span<const ImVec2> points, ImU32 colour, float width, float dash) {
   float before = 0;  // how long the line is before this piece
   for (std::size_t i = 0; i + 1 < points.size(); ++i) {

@@ -26,6 +26,9 @@ std::string axis_number(double value, double distance);
 /// Lines that rise to the right, over what is not there.
 void hatch(ImDrawList* list, const Rectangle& where, ImU32 colour);
 
+/// A line through points.
+void solid_curve(ImDrawList* list, std::span<const ImVec2> points, ImU32 colour, float width);
+
 /// A line through points in dashes of a length (pixels) along it, made only where they are seen.
 void dashed_curve(ImDrawList* list, std::span<const ImVec2> points, ImU32 colour, float width, float dash);
 

@@ -150,7 +150,8 @@ InnerLoss faded_delta_loss(const std::string& faded, const std::string& made = {
 std::vector<InnerProblem> erase_key_problems(const InnerContext& context);
 
 /// -<S^T k, v> + 1/2 |Diag(sqrt(1 - alpha)) S|^2 + 1/2 |S^T a|^2 at S_{t-1}, learning rate 1, the last term
-/// preconditioned by Diag(b / a): a step that erases with a, takes out along b and writes k v^T (spec 3.13).
+/// preconditioned by Diag(b / a): a step that erases with a, takes out along b and writes k v^T (spec 3.13),
+/// with no strength but those in its rows.
 /// Throws Unsupported where b has a channel that a lacks.
 std::vector<InnerProblem> preconditioned_problems(const InnerContext& context);
 

@@ -431,12 +431,13 @@ Symbols row_symbols(const Structure& structure, const Notation& notation, Form f
                   {"mu", {"\\mu" + t, Role::gate, "how much of each value is kept"}},
                   {"S_final", {"S_n", Role::state, "memory after the last token"}}});
   const bool has_decay = structure.decay != Decay::none;
+  const char* const missing = structure.writes_value ? "what is missing" : "what is taken away";
   if (token) {
     symbols.insert({{"plain_update", {"\\Delta^{+}_t", Role::state, "what is added"}},
                     {"S_before", {"S_{t-1}", Role::state, "memory before"}},
                     {"S_decayed", {"\\bar S_t", Role::state, "what is kept"}},
                     {"old", {"\\hat v_t", Role::error, "what is there now"}},
-                    {"error", {"e_t", Role::error, "what is missing"}},
+                    {"error", {"e_t", Role::error, missing}},
                     {"update", {"\\Delta_t", Role::state, "update"}},
                     {"S_after", {"S_t", Role::state, "memory after"}}});
   } else {
@@ -465,7 +466,9 @@ Symbols row_symbols(const Structure& structure, const Notation& notation, Form f
                     {"N_plain", {"N^{+}", Role::plain, "what was added overlaps"}},
                     {"P", {"P", Role::plain, "who reads whom"}},
                     {"N", {"N", Role::plain, "which keys overlap"}},
-                    {"R", {"R", Role::error, "what memory cannot say"}},
+                    {"R",
+                     {"R", Role::error,
+                      structure.writes_value ? "what memory cannot say" : "what is taken away at first"}},
                     {"U", {"U", Role::error, "what will be written"}},
                     {"O_inter", {"O_{\\mathrm{before}}", Role::output, "from before"}},
                     {"O_intra", {"O_{\\mathrm{inside}}", Role::output, "from inside"}},

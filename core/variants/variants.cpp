@@ -6,7 +6,45 @@
 #include "core/formula/functions.h"
 #include "core/rules/row_rule.h"
 
+// clang-format off
+/// The family, in the order in which its members are best met: one row per variant, named as its function in this room.
+#define PALIMPSEST_VARIANTS(row) \
+  row(softmax) \
+  row(fox) \
+  row(linear) \
+  row(kernel) \
+  row(double_softmax) \
+  row(retnet) \
+  row(lightning) \
+  row(scalar_decay) \
+  row(gla) \
+  row(hgrn2) \
+  row(value_decay) \
+  row(longhorn) \
+  row(deltanet) \
+  row(gated_deltanet) \
+  row(kda) \
+  row(value_decay_delta) \
+  row(two_sided_delta) \
+  row(gated_deltanet2) \
+  row(comba) \
+  row(deltaproduct) \
+  row(rwkv7) \
+  row(titans) \
+  row(mesanet) \
+  row(rls) \
+  row(mamba) \
+  row(ttt_linear) \
+  row(ttt_mlp) \
+  row(lact)
+
+// clang-format on
+
 namespace palimpsest {
+
+#define DECLARE(name) Variant name();
+PALIMPSEST_VARIANTS(DECLARE)
+#undef DECLARE
 
 namespace {
 

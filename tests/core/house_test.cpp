@@ -205,8 +205,10 @@ void check_written(const char* document, const std::string& name, const std::str
   const std::string written = text.substr(begin, end - begin);
   if (std::getenv("PALIMPSEST_WRITE_DOCS") != nullptr && written != expected)
     std::ofstream(file, std::ios::binary) << text.replace(begin, end - begin, expected);
-  else
+  else {
+    INFO("PALIMPSEST_WRITE_DOCS=1 build/tests_core \"[documents]\" writes it into " << document);
     CHECK(written == expected);
+  }
 }
 
 }  // namespace

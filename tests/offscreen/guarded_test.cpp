@@ -7,10 +7,13 @@
 #include "app/gl/heat_map_renderer.h"
 #include "app/studio/application.h"
 #include "app/studio/guarded.h"
-#include "app/views/panels.h"
 #include "app/widgets/controls.h"
 #include "core/base/error.h"
 #include "tests/offscreen/drawn.h"
+
+namespace palimpsest {
+void draw_data(Application&), draw_forms(Application&), draw_timeline(Application&);
+}
 
 using namespace palimpsest;
 using namespace palimpsest::testing;

@@ -2,9 +2,12 @@
 
 #include <random>
 
-#include "app/views/panels.h"
 #include "core/base/error.h"
 #include "tests/offscreen/drawn.h"
+
+namespace palimpsest {
+void draw_timeline(Application&);
+}
 
 using namespace palimpsest;
 using namespace palimpsest::testing;

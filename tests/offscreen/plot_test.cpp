@@ -79,6 +79,24 @@ TEST_CASE("a plot notes its parts, with words that keep apart and off its curves
   CHECK(done.labels_on_curves == 0);
 }
 
+TEST_CASE("a gap in a series leaves its points their numbers; a plot without room says so", "[plot]") {
+  DarkOffscreen offscreen(400, 300);
+  Plot plot = lines_plot();
+  plot.series.front().y[3] = std::numeric_limits<double>::quiet_NaN();
+  drawn(offscreen, plot);
+  CHECK(parts().find("lines/point/low/2"));
+  CHECK_FALSE(parts().find("lines/point/low/3"));
+  CHECK(parts().find("lines/point/low/10"));
+  offscreen.pass([&] {
+    in_window({400, 300}, [&] {
+      const int before = ImGui::GetWindowDrawList()->VtxBuffer.Size;
+      draw_plot(plot, {{20, 20}, {380, 30}});
+      CHECK(ImGui::GetWindowDrawList()->VtxBuffer.Size > before);
+      ImGui::Dummy({1, 1});
+    });
+  });
+}
+
 TEST_CASE("the pointer is told the point under it; the wheel zooms and a double click goes back", "[plot]") {
   DarkOffscreen offscreen(400, 300);
   Plot plot = lines_plot();
@@ -220,6 +238,25 @@ TEST_CASE("a range that is made of rounding is flat and has no numbers", "[chart
     CHECK(is_flat(from, to));
     CHECK(round_numbers(from, to, 7).empty());
   }
+}
+
+TEST_CASE("a line that turns back is as wide there as elsewhere", "[chart]") {
+  DarkOffscreen offscreen(400, 300);
+  offscreen.pass([&] {
+    in_window({400, 300}, [&] {
+      ImDrawList* list = ImGui::GetWindowDrawList();
+      const auto vertices = [&](std::vector<ImVec2> points) {
+        const int before = list->VtxBuffer.Size;
+        solid_curve(list, points, IM_COL32_WHITE, 4);
+        return list->VtxBuffer.Size - before;
+      };
+      const int one = vertices({{20, 20}, {60, 20}});
+      CHECK(vertices({{20, 20}}) == 0);
+      CHECK(vertices({{20, 20}, {60, 20}, {60, 60}}) < 2 * one);  // a joint
+      CHECK(vertices({{20, 200}, {22, 20}, {24, 200}}) == 2 * one);
+      ImGui::Dummy({1, 1});
+    });
+  });
 }
 
 TEST_CASE("of a dashed line that leads far away the dashes are made that are seen", "[chart]") {
