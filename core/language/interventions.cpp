@@ -1,0 +1,193 @@
+#include "core/language/interventions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/contract/sequence.h"
+#include "core/variants/variants.h"
+
+namespace palimpsest {
+
+namespace {
+
+/// The number that all of `text` spells, from `least` to `most`.
+double number_in(std::string_view text, double least, double most) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= least && value <= most))
+    throw InputError(fmt::format("\"{}\" is no number from {} to {}", shown(text), plain_number(least, 6),
+                                 plain_number(most, 6)));
+  return value;
+}
+
+Index count_in(std::string_view text, std::string_view what) {
+  Index value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size() || value < 0)
+    throw InputError(fmt::format("{} is \"{}\"; expected a whole number from 0 on", what, shown(text)));
+  return value;
+}
+
+Index tokens_of(const HeadInputs& inputs) { return inputs.arrays.find("q")->second.shape.front(); }
+
+/// Row t of an array times factor(t).
+template <class Factor>
+void scale_rows(Array& array, Factor factor) {
+  const Index columns = array.rank() < 2 ? 1 : array.shape[1];
+  std::visit(
+      [&](auto& values) {
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          using Value = std::remove_reference_t<decltype(values[i])>;
+          values[i] = static_cast<Value>(values[i] * factor(static_cast<Index>(i) / columns));
+        }
+      },
+      array.values);
+}
+
+Array& array_of(HeadInputs& inputs, const char* name) {
+  const auto found = inputs.arrays.find(name);
+  if (found == inputs.arrays.end())
+    throw InputError(fmt::format("{} has no {}", find_variant(inputs.rule).label, name));
+  return found->second;
+}
+
+/// A rule that erases, and the one that only adds and fades in the same way.
+struct Adder {
+  const char* erases;
+  const char* adds;
+};
+constexpr Adder adders[] = {{"deltanet", "linear"}, {"gated_deltanet", "scalar_decay"}, {"kda", "gla"}};
+
+void only_add(HeadInputs& inputs, const ChangedHead&) {
+  const auto found = std::ranges::find(adders, std::string_view(inputs.rule), &Adder::erases);
+  if (found == std::end(adders))
+    throw InputError(
+        fmt::format("{} erases nothing: it only adds as it is", find_variant(inputs.rule).label));
+  const Array beta = array_of(inputs, "beta");
+  scale_rows(array_of(inputs, "v"), [&](Index t) { return beta[t]; });
+  inputs.arrays.erase("beta");
+  inputs.rule = found->adds;
+}
+
+void scale_strength(HeadInputs& inputs, const ChangedHead& head) {
+  const double factor = number_in(head.value, 0, 100);
+  scale_rows(array_of(inputs, "beta"), [&](Index) { return factor; });
+}
+
+void fix_decay(HeadInputs& inputs, const ChangedHead& head) {
+  const double alpha = number_in(head.value, 0, 1);
+  if (inputs.rule == "deltanet") inputs.rule = "gated_deltanet";
+  if (inputs.rule == "linear") inputs.rule = "scalar_decay";
+  if (inputs.rule != "gated_deltanet" && inputs.rule != "scalar_decay")
+    throw InputError(fmt::format("{} has no decay of one number", find_variant(inputs.rule).label));
+  inputs.arrays.erase("g");
+  const auto tokens = static_cast<std::size_t>(tokens_of(inputs));
+  inputs.arrays["alpha"] = Array({tokens_of(inputs)}, std::vector<double>(tokens, alpha));
+}
+
+void scale_decay(HeadInputs& inputs, const ChangedHead& head) {
+  const double factor = number_in(head.value, 0, 1000);
+  scale_rows(array_of(inputs, "g"), [&](Index) { return factor; });
+}
+
+void change_rule(HeadInputs& inputs, const ChangedHead& head) {
+  inputs.rule = find_variant(head.value).id;
+  // The gammas of the paper (Sun et al., 2023, section 2.2).
+  if (inputs.rule == "retnet")
+    inputs.settings.parameters["gamma"] = 1 - std::pow(2.0, -5.0 - static_cast<double>(head.head));
+}
+
+/// Takes the pair of a token out: it neither erases nor writes.
+void take_out(HeadInputs& inputs, const ChangedHead& head) {
+  const Index token = count_in(head.value, "the token");
+  require_token(token, tokens_of(inputs));
+  for (const char* const name : {"k", "v"})
+    scale_rows(array_of(inputs, name), [&](Index t) { return t == token ? 0.0 : 1.0; });
+}
+
+void silence(HeadInputs& inputs, const ChangedHead&) {
+  scale_rows(array_of(inputs, "q"), [](Index) { return 0.0; });
+}
+
+constexpr InterventionKind kinds[] = {
+    {"only-add", "nothing is erased before a write", "", only_add},
+    {"beta", "every strength times a number", "a number from 0 to 100", scale_strength},
+    {"decay", "every decay is this number", "a number from 0 to 1", fix_decay},
+    {"fade", "every log decay times a number", "a number from 0 to 1000", scale_decay},
+    {"rule", "another rule in the place of the trained one", "the id of a variant", change_rule},
+    {"take-out", "what a token stored is taken out", "the number of a token", take_out},
+    {"silent", "nothing is answered", "", silence},
+};
+
+const InterventionKind& kind_of(const Intervention& intervention) {
+  return *std::ranges::find(kinds, std::string_view(intervention.kind), &InterventionKind::id);
+}
+
+}  // namespace
+
+std::span<const InterventionKind> intervention_kinds() { return kinds; }
+
+Intervention parse_intervention(std::string_view text) {
+  const auto split = [](std::string_view& rest, char at) {
+    const std::size_t end = std::min(rest.find(at), rest.size());
+    const std::string_view first = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    return first;
+  };
+  const bool has_value = text.find('=') != std::string_view::npos;
+  std::string_view value = text;
+  std::string_view place = split(value, '=');
+  const bool has_place = place.find(':') != std::string_view::npos;
+  Intervention found{.kind = std::string(split(place, ':')), .value = std::string(value)};
+  const auto row = std::ranges::find(kinds, std::string_view(found.kind), &InterventionKind::id);
+  if (row == std::end(kinds)) {
+    std::string known;
+    for (const InterventionKind& kind : kinds)
+      known += fmt::format("{}{}", known.empty() ? "" : ", ", kind.id);
+    throw InputError(fmt::format("there is no intervention \"{}\"; known: {}", shown(found.kind), known));
+  }
+  const std::string_view wanted = row->value;
+  if (has_value != !wanted.empty())
+    throw InputError(wanted.empty()
+                         ? fmt::format("\"{}\": {} takes no value", shown(text), row->id)
+                         : fmt::format("\"{}\": {} needs =VALUE, {}", shown(text), row->id, wanted));
+  if (has_place) {
+    const bool has_head = place.find('.') != std::string_view::npos;
+    found.layer = count_in(split(place, '.'), "the layer");
+    if (has_head) found.head = count_in(place, "the head");
+  }
+  return found;
+}
+
+void require_place(const Intervention& intervention, Index layers, Index heads) {
+  const auto require = [&](const std::optional<Index>& given, Index count, const char* what) {
+    if (given && *given >= count)
+      throw InputError(fmt::format("{}: there is no {} {}; the model has {}, counted from 0",
+                                   intervention.kind, what, *given, count));
+  };
+  require(intervention.layer, layers, "layer");
+  require(intervention.head, heads, "head");
+}
+
+RunHead with(std::vector<Intervention> interventions, RunHead run) {
+  return [all = std::move(interventions), run = std::move(run)](Index layer, Index head,
+                                                                const HeadInputs& inputs) {
+    HeadInputs changed = inputs;
+    for (const Intervention& each : all) {
+      if (each.layer.value_or(layer) != layer || each.head.value_or(head) != head) continue;
+      try {
+        kind_of(each).change(changed, {each.value, head});
+      } catch (const InputError& error) {
+        throw InputError(fmt::format("{} in layer {}: {}", each.kind, layer, error.what()));
+      }
+    }
+    return run(layer, head, changed);
+  };
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/language/language_model.h"
+
+namespace palimpsest {
+
+/// A change of what enters the rule of heads, or of the rule: "only-add:2.1", "beta:2=0.5".
+struct Intervention {
+  std::string kind;                 // the id of one of intervention_kinds()
+  std::optional<Index> layer = {};  // none: all
+  std::optional<Index> head = {};   // of it; none: all
+  std::string value = {};           // what the kind asks for
+};
+
+/// A head that is to be changed: the value that is given, and which head it is, from 0 on.
+struct ChangedHead {
+  std::string_view value;
+  Index head = 0;
+};
+
+/// One way to intervene.
+struct InterventionKind {
+  const char* id;
+  const char* words;       // what it does
+  const char* value = "";  // what stands behind "=", "a number"; empty: nothing
+  /// Changes what enters the rule. Throws InputError where the value or the rule do not allow it.
+  void (*change)(HeadInputs& inputs, const ChangedHead& head) = nullptr;
+};
+
+std::span<const InterventionKind> intervention_kinds();
+
+/// "KIND", "KIND:LAYER", "KIND:LAYER.HEAD", each with "=VALUE" where the kind asks for one. Throws InputError
+/// that says what is wrong, and which kinds there are.
+Intervention parse_intervention(std::string_view text);
+
+/// Throws InputError unless the layer and the head exist.
+void require_place(const Intervention& intervention, Index layers, Index heads);
+
+/// A run of heads with these changes, one after the other, before `run`.
+RunHead with(std::vector<Intervention> interventions, RunHead run);
+
+}  // namespace palimpsest

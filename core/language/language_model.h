@@ -1,0 +1,83 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/base/array.h"
+#include "core/contract/variant.h"
+
+namespace palimpsest {
+
+struct LayerKind;
+
+/// What enters the rule of one head of a layer: a variant, its settings, and the arrays that it takes,
+/// q [T, K], k [T, K], v [T, V], beta [T] and so on.
+struct HeadInputs {
+  std::string rule;
+  Settings settings = {};
+  Arrays arrays = {};
+};
+
+/// The outputs [T, V] of head `head` of layer `layer`.
+using RunHead = std::function<Matrix<double>(Index layer, Index head, const HeadInputs& inputs)>;
+
+/// That which runs the rule with one of its forms on the processor. Throws as Rule::run() does.
+RunHead run_as_trained(Form form, Precision precision, Index chunk_size, std::stop_token stop = {});
+
+/// A small language model: pieces become vectors, blocks of a layer of linear attention and a gated MLP add
+/// to them, each behind an RMSNorm, and the embedding says how well every piece would come next. f64 or f32.
+template <class Scalar>
+class LanguageModel {
+ public:
+  /// An .npz or .safetensors of weights, named as flash-linear-attention names those of its layers
+  /// (docs/models.md). Throws InputError naming the file and the tensor that is missing, of another shape or
+  /// holds what is no finite number.
+  explicit LanguageModel(const std::filesystem::path& weights);
+  ~LanguageModel();
+
+  Index layers() const { return static_cast<Index>(blocks_.size()); }
+  Index heads() const { return heads_; }
+  Index pieces() const { return embedding_.rows(); }
+
+  /// The id of the variant that a layer was trained with.
+  const std::string& rule(Index layer) const;
+
+  /// How well every piece would follow each of `ids`, before the softmax: [T, pieces]. Throws InputError for
+  /// an id that there is not, and what `run` throws.
+  Matrix<Scalar> logits(const std::vector<Index>& ids, const RunHead& run) const;
+
+ private:
+  using Weights = std::map<std::string, Matrix<Scalar>, std::less<>>;
+  struct Block {
+    const LayerKind* kind = nullptr;
+    Weights weights;  // without "blocks.0."
+  };
+
+  Matrix<Scalar> layer(Index index, const Matrix<Scalar>& x, const RunHead& run) const;
+
+  Matrix<Scalar> embedding_;  // [pieces, width]
+  Matrix<Scalar> norm_;       // [1, width]
+  std::vector<Block> blocks_;
+  Index heads_ = 0;
+};
+
+/// The loss of every piece but the first, given those before it: -log p, in nats, [T - 1].
+template <class Scalar>
+std::vector<double> losses(const Matrix<Scalar>& logits, const std::vector<Index>& ids);
+
+/// A piece and its probability.
+struct Continuation {
+  Index piece = 0;
+  double probability = 0;
+};
+
+/// The likeliest pieces after token `token`, the likeliest first.
+template <class Scalar>
+std::vector<Continuation> continuations(const Matrix<Scalar>& logits, Index token, Index count);
+
+}  // namespace palimpsest
