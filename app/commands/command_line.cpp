@@ -62,7 +62,7 @@ class Parser {
     const CliCommand no_window = [](CommandOptions, Console) -> Task {
       return []() -> int {
         throw InputError(
-            "a command is missing: run, verify, bench, info or show (this program has no window; see "
+            "a command is missing: run, verify, bench, info, show or say (this program has no window; see "
             "--help)");
       };
     };
@@ -72,6 +72,7 @@ class Parser {
     add("verify", "Compare every form, device and precision with the f64 recurrence", add_verify);
     add("info", "Variants, forms and why one is missing; devices; versions", add_info);
     add("show", "Write the numbers that a view shows", add_show);
+    add("say", "What a small language model goes on with, also with a layer changed", add_say);
     add("render", "Draw a picture of the program without a window",
         window_commands.render ? window_commands.render
                                : needs_window("render needs the program with a window (palimpsest)"));

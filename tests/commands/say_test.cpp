@@ -1,0 +1,48 @@
+#include <nlohmann/json.hpp>
+
+#include "app/commands/command_line.h"
+#include "tests/commands/cli.h"
+#include "tests/core/io/files.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+const std::string jars =
+    "The red jar holds a coin. The blue jar holds a map. Now the red jar holds a bell. Now the red jar holds "
+    "a lamp. What does the red jar hold? The red jar holds a";
+
+}  // namespace
+
+TEST_CASE("say tells what comes next, as trained and with a layer changed", "[say]") {
+  const TemporaryFolder folder;
+  const std::string file = (folder / "said.json").string();
+  const Ran ran = palimpsest_with({"say", jars, "--do", "only-add:2", "--json", file});
+  REQUIRE(ran.status == exit_done);
+  CHECK_THAT(ran.out, says(" lamp       0.9999   bell       0.9896"));
+  const auto json = nlohmann::json::parse(read_file(file));
+  CHECK(json.at("ids").size() == 43);
+  CHECK(json.at("pieces").at(2) == " red");
+  CHECK(json.at("loss").size() == 42);
+  REQUIRE(json.at("top").size() == 5);
+  CHECK(json.at("top").at(0).at("piece") == " bell");
+  CHECK(json.at("top").at(0).at("probability").get<double>() == Approx(0.98958).margin(1e-4));
+}
+
+TEST_CASE("say refuses what it cannot read, by name and number", "[say]") {
+  const auto refused = [](const std::vector<std::string>& arguments, int status, const std::string& words) {
+    check_failure(palimpsest_with(arguments), status, words);
+  };
+  refused({"say", " \n"}, exit_bad_usage, "the text has no words");
+  std::string long_text;
+  for (int i = 0; i < 2100; ++i) long_text += " red";
+  refused({"say", long_text}, exit_bad_usage, "the text has 2101 tokens; at most 2048 are read");
+  refused({"say", jars, "--do", "only-add:4"}, exit_bad_usage, "there is no layer 4; the model has 4");
+  refused({"say", jars, "--model", "nothing"}, exit_bad_usage, "models/nothing.npz");
+  refused({"say", jars, "--precision", "bf16"}, exit_unsupported, "it has no bf16");
+  const TemporaryFolder folder;
+  write_file(folder / "tokenizer.json", "{}");
+  refused({"say", jars, "--tokenizer", (folder / "tokenizer.json").string()}, exit_bad_usage,
+          "tokenizer.json: is no tokenizer that can be read: its model is not BPE");
+}
