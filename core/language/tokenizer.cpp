@@ -101,6 +101,14 @@ std::size_t first_bad_byte(std::string_view text) {
 }  // namespace
 
 Tokenizer::Tokenizer(const std::filesystem::path& path) {
+  try {
+    read(path);
+  } catch (const Json::exception&) {
+    refuse_file(path, "is no tokenizer that can be read: what it holds is of another type than expected");
+  }
+}
+
+void Tokenizer::read(const std::filesystem::path& path) {
   const auto require = [&](bool is_so, std::string_view wanted) {
     if (!is_so) refuse_file(path, fmt::format("is no tokenizer that can be read: {}", wanted));
   };
@@ -131,6 +139,7 @@ Tokenizer::Tokenizer(const std::filesystem::path& path) {
   }
   for (const auto& [letters, id] : written) {
     std::string& piece = pieces_[static_cast<std::size_t>(id)];
+    require(piece.empty(), fmt::format("two pieces have the number {}", id));
     if (std::ranges::find(whole_, letters) != whole_.end()) {
       piece = letters;
     } else {

@@ -31,6 +31,7 @@ class Tokenizer {
   Index find(std::string_view bytes) const;
 
  private:
+  void read(const std::filesystem::path& path);
   void encode_word(std::string_view word, std::vector<Index>& ids) const;
 
   struct Join {

@@ -173,6 +173,33 @@ TEST_CASE("an intervention that is wrong is refused with what was expected", "[l
   CHECK_THROWS_WITH(next_piece(delta_net(), jars, {"fade=2"}), says("DeltaNet has no g"));
 }
 
+TEST_CASE("a tokenizer that is broken is refused by the file's name", "[language]") {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder / "tokenizer.json";
+  const std::string whole = read_file(assets_folder() + "/models/tokenizer.json");
+  const auto problem = [&](const auto& change) {
+    auto json = nlohmann::json::parse(whole);
+    change(json);
+    write_file(file, json.dump());
+    try {
+      const Tokenizer read(file);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  using Json = nlohmann::json;
+  CHECK(problem([](Json&) {}).empty());
+  CHECK_THAT(problem([](Json& all) { all = 3; }), says("tokenizer.json") && says("it is not JSON"));
+  CHECK_THAT(problem([](Json& all) { all["model"] = Json::array(); }), says("another type"));
+  CHECK_THAT(problem([](Json& all) { all["added_tokens"] = {1, 2}; }), says("another type"));
+  CHECK_THAT(problem([](Json& all) { all["model"]["vocab"]["a"] = -1; }), says("number of \"a\""));
+  CHECK_THAT(problem([](Json& all) { all["model"]["vocab"]["a"] = all["model"]["vocab"]["b"]; }),
+             says("two pieces"));
+  CHECK_THAT(problem([](Json& all) { all["model"]["merges"][7] = "qq zz"; }), says("merge 7"));
+  CHECK_THAT(problem([](Json& all) { all["normalizer"] = {{"type", "NFC"}}; }), says("changes the text"));
+}
+
 TEST_CASE("weights that are broken are refused by the tensor's name", "[language]") {
   const TemporaryFolder folder;
   const Npz whole = read_npz(assets_folder() + "/models/delta_net.npz");
