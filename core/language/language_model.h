@@ -35,8 +35,8 @@ template <class Scalar>
 class LanguageModel {
  public:
   /// An .npz or .safetensors of weights, named as flash-linear-attention names those of its layers
-  /// (assets/models/README.md). Throws InputError naming the file and the tensor that is missing, of another shape or
-  /// holds what is no finite number.
+  /// (assets/models/README.md). Throws InputError naming the file and the tensor that is missing, of another
+  /// shape or holds what is no finite number.
   explicit LanguageModel(const std::filesystem::path& weights);
   ~LanguageModel();
 
