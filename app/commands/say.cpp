@@ -9,6 +9,7 @@
 #include "app/session/paths.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/io/file.h"
 #include "core/language/interventions.h"
 #include "core/language/tokenizer.h"
 
@@ -83,6 +84,7 @@ int say(const CommandOptions& options, const Console& console) {
     interventions.push_back(parse_intervention(each));
     require_place(interventions.back(), model.layers(), model.heads());
   }
+  if (options.gave("--json")) writable_target(options["--json"]);  // before the work is done
   const Interrupt interrupt;
   const RunHead run = run_as_trained(parse_form(options["--form"]), parse_precision(options["--precision"]),
                                      parse_count(options["--chunk"], "--chunk"), interrupt.token());

@@ -42,6 +42,9 @@ TEST_CASE("say refuses what it cannot read, by name and number", "[say]") {
   refused({"say", jars, "--model", "nothing"}, exit_bad_usage, "models/nothing.npz");
   refused({"say", jars, "--precision", "bf16"}, exit_unsupported, "it has no bf16");
   const TemporaryFolder folder;
+  const Ran unwritable = palimpsest_with({"say", jars, "--json", (folder / "none/said.json").string()});
+  check_failure(unwritable, exit_bad_usage, "said.json: cannot be written");
+  CHECK(unwritable.out.empty());
   write_file(folder / "tokenizer.json", "{}");
   refused({"say", jars, "--tokenizer", (folder / "tokenizer.json").string()}, exit_bad_usage,
           "tokenizer.json: is no tokenizer that can be read: its model is not BPE");
