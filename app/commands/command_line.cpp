@@ -73,6 +73,7 @@ class Parser {
     add("info", "Variants, forms and why one is missing; devices; versions", add_info);
     add("show", "Write the numbers that a view shows", add_show);
     add("say", "What a small language model goes on with, also with a layer changed", add_say);
+    add("experiment", "How often it is right about made-up texts, also with a layer changed", add_experiment);
     add("render", "Draw a picture of the program without a window",
         window_commands.render ? window_commands.render
                                : needs_window("render needs the program with a window (palimpsest)"));

@@ -77,6 +77,7 @@ Task add_verify(CommandOptions command, Console console);
 Task add_bench(CommandOptions command, Console console, const WindowCommands& window);
 Task add_show(CommandOptions command, Console console);
 Task add_say(CommandOptions command, Console console);
+Task add_experiment(CommandOptions command, Console console);
 Task add_info(CommandOptions command, Console console);
 
 /// The version of this program: "0.1.0".

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 
+#include "app/session/typed_text.h"
 #include "app/session/words.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -223,6 +224,25 @@ Cursor cursor_at(Index token, const std::string& operation, const Trace& trace) 
   }
   throw InputError(fmt::format("--at asks for the operation \"{}\"; this form has: {}", shown(operation),
                                fmt::join(known, ", ")));
+}
+
+std::optional<std::string> text_data(const std::function<std::optional<std::string>(const char* name)>& given,
+                                     const std::vector<std::string>& interventions) {
+  const std::optional<std::string> text = given("--text");
+  if (!text) {
+    for (const char* const other : {"--model", "--layer"}) {
+      if (given(other)) throw InputError(fmt::format("{} belongs to a text: give --text, too", other));
+    }
+    if (!interventions.empty()) throw InputError("--do changes what a model reads: give --text, too");
+    return std::nullopt;
+  }
+  TypedText typed = usual_text();
+  typed.text = *text;
+  if (const auto model = given("--model")) typed.model = *model;
+  if (const auto layer = given("--layer")) typed.layer = parse_count(*layer, "--layer");
+  if (const auto head = given("--head")) typed.head = parse_count(*head, "--head");
+  for (const std::string& each : interventions) typed.interventions.push_back(parse_intervention(each));
+  return text_id(typed);
 }
 
 }  // namespace palimpsest

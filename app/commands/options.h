@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -112,6 +113,19 @@ Precision parse_precision(std::string_view text);
 
 /// "1280x800" as width and height of a picture in pixels; throws InputError unless both are from 16 to 8192.
 std::pair<int, int> parse_size(const std::string& text);
+
+/// A text as the data of a command: what it and its model are called by, and words for the help.
+inline constexpr std::pair<const char*, const char*> text_options[] = {
+    {"--text", "a text that a small language model reads: one of its heads is shown"},
+    {"--model",
+     "the model that reads it: delta_net (usual), gated_delta_net, simple_gla or a file of weights"},
+    {"--layer", "its layer, from 0 on (usual: 2)"},
+};
+
+/// The data that --text asks for, with --head (usual: 2) and `interventions`; nothing where it is not given.
+/// Throws InputError, also for what belongs to a text and stands alone.
+std::optional<std::string> text_data(const std::function<std::optional<std::string>(const char* name)>& given,
+                                     const std::vector<std::string>& interventions);
 
 /// What --at says: TOKEN or TOKEN:OPERATION.
 struct PlaceOption {

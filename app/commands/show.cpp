@@ -21,6 +21,14 @@ namespace {
 
 constexpr const char* data_option = "--capture,--data";
 
+/// The data that are shown, by their id.
+std::string data_of(const CommandOptions& options) {
+  const auto text = text_data([&](const char* name) { return options.if_given(name); }, options.all("--do"));
+  if (text && options.gave("--data")) throw InputError("give --data or --text, not both");
+  if (!text && !options.gave("--data")) throw InputError("give --data or --text: what is to be shown");
+  return text ? *text : options[data_option];
+}
+
 /// The rule that was asked for, else that of the data.
 Choice choice_of(const CommandOptions& options, const DataSet& data, const std::stop_token& stop) {
   Choice choice;
@@ -32,7 +40,7 @@ Choice choice_of(const CommandOptions& options, const DataSet& data, const std::
   if (options.gave("--chunk"))
     choice.chunk_size = parse_count(options["--chunk"], "--chunk", 1, largest_chunk(data.tokens));
   choice.chunk_size = std::min(choice.chunk_size, largest_chunk(data.tokens));
-  choice.head = options.gave("--head")
+  choice.head = options.gave("--head") && !data.read
                     ? parse_count(options["--head"], "--head", 0, data.batches * data.heads - 1)
                     : opening_head(data, choice, stop);
   return choice;
@@ -86,9 +94,9 @@ Side side_of(const std::string& words, const Choice& choice) {
 /// Opens and computes what is asked for. Throws InputError naming the option and what there is, Unsupported
 /// where the form does not exist, Cancelled.
 ShownPlace shown_place(const CommandOptions& options, std::stop_token stop) {
-  const auto data = std::make_shared<const DataSet>(open_data(options[data_option]));
-  if (data->tokens == 0)
-    throw InputError(fmt::format("{} has no tokens: there is nothing to show", options[data_option]));
+  const std::string id = data_of(options);
+  const auto data = std::make_shared<const DataSet>(open_data(id));
+  if (data->tokens == 0) throw InputError(fmt::format("{} has no tokens: there is nothing to show", id));
   const Choice choice = choice_of(options, *data, stop);
   ShownPlace place{.computation = begin(data, choice, stop), .form = choice.form, .stop = std::move(stop)};
   const auto& trace = place.computation->trace(choice.form);
@@ -126,6 +134,7 @@ constexpr ShownView views[] = {
     {"compare", "the memories and answers of several rules side by side, and what each misses", show_compare},
     {"lens", "how far every form and precision is from the recurrence, word by word, and what is lost",
      show_lens},
+    {"heads", "which head of a model carries its answer to --text: what each does to it", show_heads},
     {"faults", "what every mistake does to the form, and the token and step where it is first seen",
      show_faults},
 };
@@ -182,7 +191,7 @@ NotFinite not_finite(const Json& json) {
 void tell_not_finite(const Console& console, const CommandOptions& options, const ShownNumbers& numbers) {
   const NotFinite found = not_finite(numbers.json);
   if (found.count == 0) return;
-  tell(console, fmt::format("{}: {} {} not finite, the first at {}{}", options[data_option],
+  tell(console, fmt::format("{}: {} {} not finite, the first at {}{}", data_of(options),
                             counted(found.count, "number", "numbers"), found.count == 1 ? "is" : "are",
                             found.first, options.gave("--json") ? "; in the file they are null" : ""));
 }
@@ -192,7 +201,7 @@ int show(const CommandOptions& options, const Console& console) {
   const ShownView& view =
       find_row(views, options["VIEW"], &ShownView::id,
                fmt::format("there is no view \"{}\"; expected one of", shown(options["VIEW"])));
-  if (json && is_same_file(options[data_option], *json))
+  if (json && is_same_file(data_of(options), *json))
     throw InputError(fmt::format("{}: is what is shown, which would be lost; give another --json", *json));
   if (json) writable_target(*json);  // before the work is done
   const Interrupt interrupt;
@@ -247,7 +256,9 @@ Task add_show(CommandOptions command, Console console) {
   std::string ids;
   for (const ShownView& view : views) ids += fmt::format("\n{}: {}", view.id, view.words);
   command.option("VIEW", "What to show:" + ids, "", {.required = true});
-  command.option(data_option, "A file with q, k and v; or capture:NAME, preset:NAME", "", {.required = true});
+  command.option(data_option, "A file with q, k and v; or capture:NAME, preset:NAME");
+  for (const auto& [name, words] : text_options) command.option(name, words);
+  command.list("--do", "A change of the model that reads --text (see say)", {.repeated = true});
   command.option("--variant", "Compute this variant instead of the data's own");
   command.option("--form", form_names(), "recurrent");
   command.option("--device", "cpu or cuda", "cpu");

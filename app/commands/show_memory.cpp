@@ -7,6 +7,7 @@
 #include "app/session/attention_questions.h"
 #include "app/session/memory_questions.h"
 #include "app/session/step_questions.h"
+#include "app/session/typed_text.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/insight/memory_change.h"
@@ -355,6 +356,32 @@ ShownNumbers show_attention(const ShownPlace& place) {
   }
   shown.text += ".\n";
   return shown;
+}
+
+ShownNumbers show_heads(const ShownPlace& place) {
+  const auto read = place.computation->data->read;
+  if (!read) throw InputError("the heads of a model are shown with a text that it reads: give --text");
+  const auto effects = find_out(HeadEffects{.of = read}, {.stop = place.stop});
+  const Continuation& answer = read->said->next.back().front();
+  ShownNumbers numbers{
+      .json = {{"answer", read->piece(answer.piece)},
+               {"probability", answer.probability},
+               {"heads", Json::array()}},
+      .text = fmt::format("the answer is \"{}\", {}; what each head does to its log probability, in nats\n",
+                          read->piece(answer.piece), fixed_number(answer.probability, 4))};
+  TextRows rows = {{"layer", "head", "when it only adds", "when it is silent"}};
+  for (const HeadEffect& effect : *effects) {
+    numbers.json["heads"].push_back(
+        {{"layer", effect.layer},
+         {"head", effect.head},
+         {"only_adds", effect.only_adds ? finite_json(*effect.only_adds) : Json()},
+         {"silent", finite_json(effect.silent)}});
+    rows.push_back({std::to_string(effect.layer), std::to_string(effect.head),
+                    effect.only_adds ? fixed_number(*effect.only_adds, 3) : "-",
+                    fixed_number(effect.silent, 3)});
+  }
+  numbers.text += columns(rows);
+  return numbers;
 }
 
 }  // namespace palimpsest

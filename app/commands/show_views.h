@@ -53,6 +53,7 @@ ShownNumbers show_gates(const ShownPlace& place);
 ShownNumbers show_attention(const ShownPlace& place);
 ShownNumbers show_compare(const ShownPlace& place);
 ShownNumbers show_lens(const ShownPlace& place);
+ShownNumbers show_heads(const ShownPlace& place);
 ShownNumbers show_faults(const ShownPlace& place);
 
 /// Numbers, and rows of numbers, as nested lists.

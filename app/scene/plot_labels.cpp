@@ -1,6 +1,8 @@
 #include "app/scene/plot_view.h"
 
 #include <algorithm>
+#include <array>
+#include <bitset>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -19,18 +21,48 @@ constexpr float gap = 2;          // around words
 
 float distance(ImVec2 away) { return std::hypot(sideways * away.x, away.y); }
 
+constexpr std::size_t ways = 2 * steps + 1;
+
+/// A place so many steps right of a wish and below it, counted from the leftmost and the highest.
+struct StepAway {
+  std::size_t column;
+  std::size_t row;
+  ImVec2 away;  // in design pixels
+};
+
 /// All places around a wish in steps, the nearest first.
-const std::vector<ImVec2>& steps_away() {
-  static const std::vector<ImVec2> all = [] {
-    std::vector<ImVec2> made;
+const std::vector<StepAway>& steps_away() {
+  static const std::vector<StepAway> all = [] {
+    std::vector<StepAway> made;
     for (int i = -steps; i <= steps; ++i) {
       for (int j = -steps; j <= steps; ++j)
-        made.push_back({static_cast<float>(i) * step_x, static_cast<float>(j) * step_y});
+        made.push_back({static_cast<std::size_t>(i + steps),
+                        static_cast<std::size_t>(j + steps),
+                        {static_cast<float>(i) * step_x, static_cast<float>(j) * step_y}});
     }
-    std::ranges::stable_sort(made, {}, distance);
+    std::ranges::stable_sort(made, {}, [](const StepAway& step) { return distance(step.away); });
     return made;
   }();
   return all;
+}
+
+/// The places along one axis that are so many steps from a wish.
+std::array<float, ways> places_along(float wish, float step) {
+  std::array<float, ways> places;
+  for (std::size_t i = 0; i < ways; ++i)
+    places[i] = wish + style::px(static_cast<float>(static_cast<int>(i) - steps) * step);
+  return places;
+}
+
+/// The first of ascending places from which something so long, with the gap around it, reaches beyond `from`,
+/// and the first from which it begins at `to` or after it.
+std::pair<std::size_t, std::size_t> range_over(const std::array<float, ways>& places, float extent,
+                                               float from, float to) {
+  const float around = style::px(gap);
+  const auto first =
+      std::ranges::partition_point(places, [&](float place) { return !(from < place + extent + around); });
+  const auto last = std::ranges::partition_point(places, [&](float place) { return place - around < to; });
+  return {static_cast<std::size_t>(first - places.begin()), static_cast<std::size_t>(last - places.begin())};
 }
 
 /// Whether a line from `a` to `b` reaches into a rectangle.
@@ -102,14 +134,22 @@ bool crosses(const std::vector<ImVec2>& line, const Rectangle& box) {
 LabelPlace free_place(const Rectangle& room, const Taken& taken, ImVec2 wish, ImVec2 extent) {
   const Rectangle corners = {room.minimum, upper_of(room.maximum - extent, room.minimum)};
   wish = corners.nearest(wish);
+  const auto xs = places_along(wish.x, step_x);
+  const auto ys = places_along(wish.y, step_y);
+  std::array<std::bitset<ways>, ways> covered = {};  // by columns
+  for (const Rectangle& box : taken.boxes) {
+    const auto [left, right] = range_over(xs, extent.x, box.minimum.x, box.maximum.x);
+    const auto [top, bottom] = range_over(ys, extent.y, box.minimum.y, box.maximum.y);
+    for (std::size_t i = left; i < right; ++i) {
+      for (std::size_t j = top; j < bottom; ++j) covered[i].set(j);
+    }
+  }
   std::optional<ImVec2> over_curves;
-  for (const ImVec2 away : steps_away()) {
-    const ImVec2 at = wish + ImVec2(style::px(away.x), style::px(away.y));
-    if (!corners.holds({at, at})) continue;
-    const Rectangle box = box_at(at, extent).grown(style::px(gap));
-    if (taken.cover(box)) continue;
+  for (const auto& [column, row, away] : steps_away()) {
+    const ImVec2 at = {xs[column], ys[row]};
+    if (covered[column][row] || !corners.holds({at, at})) continue;
     if (!over_curves) over_curves = at;
-    if (!taken.cross(box)) return {at, true, style::px(distance(away))};
+    if (!taken.cross(box_at(at, extent).grown(style::px(gap)))) return {at, true, style::px(distance(away))};
   }
   return {over_curves.value_or(wish)};
 }

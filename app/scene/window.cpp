@@ -80,17 +80,17 @@ void show_tip(const Node& content) {
 
 void focus_panel(const char* title) { ImGui::SetWindowFocus(title); }
 
-void show_bar(const char* name, float height, const Node& content) {
+void show_bar(const char* name, float height, const Node& content, float top) {
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
-  ImGui::SetNextWindowPos(viewport->WorkPos);
+  const ImVec2 corner = {viewport->WorkPos.x, viewport->WorkPos.y + top};
+  ImGui::SetNextWindowPos(corner);
   ImGui::SetNextWindowSize({viewport->WorkSize.x, height});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
   ImGui::Begin(name, nullptr, bar_flags | ImGuiWindowFlags_NoBringToFrontOnFocus);
   ImGui::PopStyleVar();
   const float gap = px(style::panel_gap);
-  const ImVec2 from = {viewport->WorkPos.x + gap,
-                       viewport->WorkPos.y + std::min(gap, std::round(height / 8))};
-  const ImVec2 to = {viewport->WorkPos.x + viewport->WorkSize.x - gap, viewport->WorkPos.y + height - gap};
+  const ImVec2 from = {corner.x + gap, corner.y + (top > 0 ? 0 : std::min(gap, std::round(height / 8)))};
+  const ImVec2 to = {corner.x + viewport->WorkSize.x - gap, corner.y + height - gap};
   const style::Palette& c = style::colours();
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddRectFilled(from, to, c.panel, px(style::corner));

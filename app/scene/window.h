@@ -31,8 +31,8 @@ void show_tip(const Node& content);
 /// Brings the panel with this title to the front.
 void focus_panel(const char* title);
 
-/// The bar across the top of the window, `height` screen pixels high with what is around it.
-void show_bar(const char* name, float height, const Node& content);
+/// A bar across the window, `top` screen pixels below its upper edge, `height` high with what is around it.
+void show_bar(const char* name, float height, const Node& content, float top = 0);
 
 /// A line at the foot of the window, at its right, framed in a colour.
 void show_note(const char* name, Ink frame, const Node& content);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,8 @@
 
 namespace palimpsest {
 
+struct ReadText;
+
 /// A parameter that a variant should have with some data, if nobody chooses another.
 struct Advice {
   std::string variant;
@@ -22,18 +25,19 @@ struct Advice {
 
 /// A sequence to look at: a capture, a preset, or somebody's own file. Holds all heads.
 struct DataSet {
-  std::string id;      // "capture:NAME" of one we ship, "preset:NAME", or the path of a file
-  std::string title;   // "a fact is overwritten · Gated DeltaNet, layer 1"
-  std::string rule;    // id of the variant it belongs to; empty if nobody says
-  std::string fits;    // where nobody says: the variant that takes just the gates of a file
-  std::string text;    // what the model read
-  std::string notes;   // what to look for
+  std::string id;     // "capture:NAME" of one we ship, "preset:NAME", "text:MODEL?…", or the path of a file
+  std::string title;  // "a fact is overwritten · Gated DeltaNet, layer 1"
+  std::string rule;   // id of the variant it belongs to; empty if nobody says
+  std::string fits;   // where nobody says: the variant that takes just the gates of a file
+  std::string text;   // what the model read
+  std::string notes;  // what to look for
   std::string source;  // model, source and licence in a line
   Arrays arrays;
   Unreadable unreadable;            // arrays of the file that are broken; they matter where a rule takes them
   std::vector<std::string> labels;  // one per token
   std::optional<double> stated_error;  // reproduction error stated by a capture
   std::vector<Advice> advice;
+  std::shared_ptr<const ReadText> read = nullptr;  // of a typed text, what the model says; else null
 
   Index tokens = 0;
   Index batches = 1;

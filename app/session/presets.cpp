@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "app/session/paths.h"
+#include "app/session/typed_text.h"
 #include "app/session/words.h"
 #include "core/base/error.h"
 #include "core/base/random_numbers.h"
@@ -551,7 +552,12 @@ DataSet open_capture(const std::string& id) {
   return data;
 }
 
+bool is_found_by_name(std::string_view id) {
+  return id.starts_with(preset_prefix) || id.starts_with(capture_prefix) || is_text_id(id);
+}
+
 DataSet open_data(const std::string& id) {
+  if (is_text_id(id)) return make_text_data(id);
   if (id.starts_with(preset_prefix)) return make_preset(id);
   if (id.starts_with(capture_prefix)) return open_capture(id);
   return open_file(id);

@@ -58,7 +58,10 @@ const Preset* preset_of(std::string_view id);
 /// Opens a capture that we ship by "capture:NAME". Throws InputError.
 DataSet open_capture(const std::string& id);
 
-/// Opens whatever `id` names: a preset, a capture or the path of a file. Throws InputError.
+/// Whether the program itself knows where data of this id are, and no folder matters.
+bool is_found_by_name(std::string_view id);
+
+/// Opens whatever `id` names: a preset, a capture, a typed text or the path of a file. Throws InputError.
 DataSet open_data(const std::string& id);
 
 }  // namespace palimpsest

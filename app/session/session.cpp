@@ -6,6 +6,7 @@
 
 #include "app/session/memory_questions.h"
 #include "app/session/presets.h"
+#include "app/session/typed_text.h"
 #include "app/session/words.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -56,7 +57,7 @@ SessionState fitted(SessionState state, const DataSet& data) {
 /// Whether open_data() finds the data of this id again.
 bool can_be_opened(const std::string& id) {
   std::error_code unreadable;
-  return id.starts_with("capture:") || id.starts_with("preset:") || std::filesystem::exists(id, unreadable);
+  return is_found_by_name(id) || std::filesystem::exists(id, unreadable);
 }
 
 /// The block of a tile of the tokens whose first block is `first`; nothing where there are fewer tiles.
@@ -101,7 +102,8 @@ struct Session::Wish {
   bool opens_data = true;
   std::string saved_in = {};               // the file of a saved place, which every problem names
   std::optional<SessionState> state = {};  // what is gone to, if that is more than data
-  bool is_entry = true;                    // of the history, where data are opened
+  bool is_entry = true;                    // of the history, where data are opened,
+  std::string merge_key = {};              // and what it is one with
   std::function<Begun(const std::stop_token&)> begin = {};  // runs in another thread
 };
 
@@ -157,6 +159,24 @@ bool Session::open_named(const std::string& id) {
     const auto data = std::make_shared<const DataSet>(open_data(id));
     return Begun{palimpsest::begin(data, first_choice(choice, *data), stop, {}, devices), {}};
   }});
+}
+
+bool Session::read(const TypedText& typed, std::string_view merge_key) {
+  const bool has_own_rule = data().rule.empty() || choice().variant == data().rule;
+  const bool is_at_end = !data().read || token() == data().tokens - 1;
+  const Place place = {.token = is_at_end ? most_text_tokens : token()};
+  return start_opening({.merge_key = std::string(merge_key),
+                        .begin = [id = text_id(typed), place, has_own_rule, present = choice(),
+                                  devices = devices_](const auto& stop) {
+                          const auto data = std::make_shared<const DataSet>(open_data(id));
+                          Choice next = first_choice(present, *data);
+                          if (!has_own_rule) {
+                            next.variant = present.variant;
+                            next.settings = present.settings;
+                          }
+                          next.chunk_size = std::min(present.chunk_size, next.chunk_size);
+                          return Begun{palimpsest::begin(data, next, stop, {}, devices), place};
+                        }});
 }
 
 bool Session::from_json(const std::string& text, const std::filesystem::path& folder) {
@@ -465,7 +485,7 @@ void Session::accept(const Wish& wish, const Begun& begun) {
     start_history();
   } else if (wish.is_entry) {
     history_.look_at(asked.place);
-    history_.change(state_);
+    history_.change(state_, wish.merge_key);
   }
   place_cursor();
   SessionState wanted = with_changes(state_, before_opening_, asked);

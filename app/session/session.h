@@ -16,6 +16,8 @@
 
 namespace palimpsest {
 
+struct TypedText;
+
 /// What the program is doing: its state, the states before it, and what was computed for it. No GUI type in
 /// it. A change is computed in a thread of its own; until it is there the last result stays. Whatever
 /// goes wrong is said in message() and leaves what was open as it was.
@@ -34,8 +36,12 @@ class Session {
   /// Opens data made in memory, at a place.
   bool open(DataSet data, const Place& place = {});
 
-  /// Opens "capture:NAME", "preset:NAME?T=32&…" (made in the other thread) or the path of a file.
+  /// Opens "capture:NAME", "preset:NAME?T=32&…" (made in the other thread), "text:…" or the path of a file.
   bool open_named(const std::string& id);
+
+  /// Opens a typed text. A rule that somebody chose in the place of the model's own stays; so does the word,
+  /// or that it is the last. What has the same `merge_key` is one entry of the history.
+  bool read(const TypedText& typed, std::string_view merge_key = {});
 
   /// The data that computed() belongs to; empty until the first is there.
   const DataSet& data() const;

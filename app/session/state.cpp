@@ -9,6 +9,7 @@
 
 #include "app/session/devices.h"
 #include "app/session/json_fields.h"
+#include "app/session/presets.h"
 #include "app/session/words.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -291,8 +292,7 @@ void read_data(const Fields& fields, std::string& data, const std::filesystem::p
   if (data.empty()) throw InputError("it does not say which \"data\" it belongs to");
   if (data.find('\0') != std::string::npos)
     throw InputError(fmt::format("\"data\" is \"{}\"; no file can be called so", shown(data)));
-  if (!data.starts_with("preset:") && !data.starts_with("capture:"))
-    data = (folder / data).string();  // an absolute path stays as it is
+  if (!is_found_by_name(data)) data = (folder / data).string();  // an absolute path stays as it is
 }
 
 Json state_json(const SessionState& state) {

@@ -189,6 +189,31 @@ constexpr const char* name(NetworkSide side) {
   return side == NetworkSide::forward ? "forward" : "backward";
 }
 
+/// What a change of a small language model is made to: the head that is looked at, its layer, all layers.
+enum class TextTarget { head, layer, all };
+
+inline constexpr TextTarget all_text_targets[] = {TextTarget::head, TextTarget::layer, TextTarget::all};
+constexpr const auto& all_values(std::type_identity<TextTarget>) { return all_text_targets; }
+
+/// "head", "layer", "all".
+constexpr const char* name(TextTarget target) {
+  if (target == TextTarget::head) return "head";
+  return target == TextTarget::layer ? "layer" : "all";
+}
+
+/// How a typed text is changed.
+struct TextView {
+  TextTarget target = TextTarget::layer;
+  bool tries = false;  // twenty texts at once
+
+  template <class Visit>
+  static void fields(Visit&& visit) {
+    visit(Field{"target"}, &TextView::target);
+    visit(Field{"tries"}, &TextView::tries);
+  }
+  bool operator==(const TextView&) const = default;
+};
+
 /// What a person looks at in Learn.
 struct LearnView {
   LearnPage page = LearnPage::step;
@@ -326,6 +351,7 @@ struct SessionState {
       {};  // the first and the last token that playing repeats, or one alone; empty: none
   std::string workspace = "step";
   ViewOptions view = {};
+  TextView text = {};
   LearnView learn = {};
   AttentionView attention = {};
   CompareView compare = {};
@@ -343,6 +369,7 @@ struct SessionState {
     visit(Field{"repeated", {.held = Held::place, .of_text = true}}, &SessionState::repeated);
     visit(Field{"workspace", {.held = Held::looks}}, &SessionState::workspace);
     visit(Field{"view", {.held = Held::looks}}, &SessionState::view);
+    visit(Field{"text", {.held = Held::looks}}, &SessionState::text);
     visit(Field{"learn", {.held = Held::looks}}, &SessionState::learn);
     visit(Field{"attention", {.held = Held::looks}}, &SessionState::attention);
     visit(Field{"compare"}, &SessionState::compare);

@@ -1,46 +1,18 @@
 #pragma once
 
 #include <fmt/format.h>
-#include <algorithm>
-#include <functional>
 #include <string>
 #include <string_view>
 
 #include "core/base/error.h"
 #include "core/base/matrix.h"
+#include "core/base/table.h"
 
 namespace palimpsest {
 
 /// "1 token", "3 tokens".
 inline std::string counted(Index count, std::string_view one, std::string_view many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
-}
-
-/// The row of a table whose name is `wanted`. Throws InputError: `problem`, and the names of all.
-template <class Table, class Name>
-const auto& find_row(const Table& table, std::string_view wanted, Name name, std::string_view problem) {
-  std::string known;
-  for (const auto& row : table) {
-    const std::string called(std::invoke(name, row));
-    if (called == wanted) return row;
-    known.append(known.empty() ? "" : ", ").append(called);
-  }
-  throw InputError(fmt::format("{}: {}", problem, known));
-}
-
-/// The row of a table whose name is `wanted`; null where there is none.
-template <class Table, class Name>
-auto* row_called(const Table& table, std::string_view wanted, Name name) {
-  const auto is_wanted = [&](const auto& row) { return std::invoke(name, row) == wanted; };
-  const auto found = std::ranges::find_if(table, is_wanted);
-  return found == std::ranges::end(table) ? nullptr : &*found;
-}
-
-/// What a map holds under a key; null where it holds nothing.
-template <class Map>
-auto* value_at(Map& map, const auto& key) {
-  const auto found = map.find(key);
-  return found == map.end() ? nullptr : &found->second;
 }
 
 /// What the exception that is being handled tells a person. Call it in a catch block.

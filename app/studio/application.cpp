@@ -27,6 +27,7 @@ constexpr const char* first_capture = "capture:gated_deltanet_overwrite_l1";
 constexpr Index first_word =
     6;  // "key": the first thing said to be in a jar. Before it there is little to see.
 constexpr float top_bar_height = 48;
+constexpr float text_bar_height = 46;
 
 // Presenting, things are as much larger as the window is wider than this.
 constexpr float presented_width = 1240;
@@ -435,7 +436,13 @@ void Application::draw(float usual_scale) {
       viewport->Pos, {viewport->Pos.x + viewport->Size.x, viewport->Pos.y + viewport->Size.y},
       style::colours().background);
   if (!presenting) draw_part("Top bar", [this] { draw_top_bar(*this, style::px(top_bar_height)); });
-  layout(style::px(presenting ? style::panel_gap : top_bar_height), style::px(style::panel_gap));
+  float top = style::px(presenting ? style::panel_gap : top_bar_height);
+  if (session.data().read) {
+    const float height = style::px(text_bar_height);
+    draw_part("Text bar", [&] { draw_text_bar(*this, top, height); });
+    top += height;
+  }
+  layout(top, style::px(style::panel_gap));
   hovered.reset();
   draw_panels();
   draw_part("Status", [this] { draw_status(*this); });

@@ -12,6 +12,7 @@
 #include "app/session/paths.h"
 #include "app/session/presets.h"
 #include "app/session/scales.h"
+#include "app/session/typed_text.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
 #include "app/widgets/text.h"
@@ -585,13 +586,55 @@ void add_presets(Table& table) {
               preset.words);
 }
 
+/// Changes of the model that reads a typed text.
+void add_text(Table& table) {
+  const GroupOfCommands group(table, "Text");
+  group.add("text.open", "type a text, and a small model reads it", ImGuiMod_Ctrl | ImGuiKey_T,
+            [](Application& application) {
+              application.session.read(usual_text());
+              application.show_data = false;
+            });
+  const WhyNot no_text = [](const Application& application) {
+    return application.session.data().read ? std::string()
+                                           : std::string("No typed text is open: Ctrl+T opens one");
+  };
+  // `value` of the change at the word that one looks at.
+  const auto toggling = [](const char* kind, std::string (*value)(const Session&)) -> Perform {
+    return [kind, value](Application& application) {
+      Session& session = application.session;
+      TypedText typed = session.data().read->typed;
+      Intervention change = targeted(typed, session.state().text.target, kind);
+      change.value = value(session);
+      const Intervention* const present = find_intervention(typed, change);
+      put(typed, change, !present || *present != change);
+      session.read(typed);
+    };
+  };
+  const auto nothing = [](const Session&) { return std::string(); };
+  const auto word = [](const Session& session) { return std::to_string(session.token()); };
+  group.add("text.only_add", "only add: erase nothing before a write", 0, toggling("only-add", nothing),
+            no_text);
+  group.add("text.silent", "answer nothing", 0, toggling("silent", nothing), no_text);
+  group.add("text.take_out", "take out what this word stored", 0, toggling("take-out", word), no_text);
+  group.add("text.clear", "empty the memory before this word", 0, toggling("clear", word), no_text);
+  group.add(
+      "text.as_trained", "take all changes of the model back", 0,
+      [](Application& application) {
+        TypedText typed = application.session.data().read->typed;
+        typed.interventions.clear();
+        application.session.read(typed);
+      },
+      no_text);
+}
+
 }  // namespace
 
 std::span<const Command> commands() {
   static const Table table = [] {
     Table rows;
-    for (const auto add : {add_time, add_forms, add_changes, add_data, add_view, add_places, add_words,
-                           add_compare, add_help, add_faults, add_variants, add_captures, add_presets})
+    for (const auto add :
+         {add_time, add_forms, add_changes, add_data, add_view, add_places, add_words, add_compare, add_help,
+          add_text, add_faults, add_variants, add_captures, add_presets})
       add(rows);
     return rows;
   }();

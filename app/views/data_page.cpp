@@ -5,6 +5,7 @@
 #include "app/session/inputs.h"
 #include "app/session/paths.h"
 #include "app/session/presets.h"
+#include "app/session/typed_text.h"
 #include "app/views/cell_table.h"
 #include "app/views/data_entries.h"
 #include "app/views/found_list.h"
@@ -76,6 +77,10 @@ std::vector<DataEntry> data_entries(std::span<const std::string> recent) {
                    .name = file.filename().string(),
                    .words = file.parent_path().string()});
   }
+  all.push_back({.id = text_id(usual_text()),
+                 .group = "A text of your own",
+                 .name = "Type a text",
+                 .words = "A small language model reads it, and you look into its memory."});
   for (const Preset& preset : presets()) {
     all.push_back({.id = usual_preset_id(preset),
                    .group = "Made up to show one thing",
@@ -280,6 +285,7 @@ class DataDetails {
             page.choose(preset_id(*preset, size));
           }));
     }
+    if (is_text_id(id())) all.push_back(text_choice());
     if (!is_shown()) return all;
     if (const FirstLook* look = first_look(id()); look && !look->words.empty()) {
       all.push_back(scene::caption("Where to look"));
@@ -302,6 +308,20 @@ class DataDetails {
       all.push_back(scene::paragraph(*words));
     }
     return all;
+  }
+
+  /// The text in a line to type in, and texts to start from.
+  Node text_choice() const {
+    const auto choose = [&page = page_](const std::string& words) {
+      TypedText typed = typed_text(page.chosen);
+      typed.text = words;
+      page.choose(text_id(typed));
+    };
+    Nodes all = {scene::caption("The text, which the model goes on with"),
+                 Node{scene::Input{.text = typed_text(id()).text, .set = choose}}.named("text")};
+    for (const StartingText& start : starting_texts())
+      all.push_back(scene::link(start.name).on([choose, words = std::string(start.text)] { choose(words); }));
+    return scene::column(std::move(all), Gap::tight);
   }
 
   /// Pictures of the heads, then the numbers where the data are open.

@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "app/session/scales.h"
+#include "app/session/typed_text.h"
 #include "app/views/token_words.h"
 #include "app/views/underlined_words.h"
 #include "app/widgets/controls.h"
@@ -320,6 +321,52 @@ void add_error_row(Floor& floor, const Computation& computed, const FloorColumns
            },
        .least_numbered = least_numbered_error,
        .numbered_bar = numbered_error});
+}
+
+void add_loss_row(Floor& floor, const Session& session, float height) {
+  const auto text = session.data().read;
+  if (!text || text->said->losses.empty()) return;
+  const style::Palette& c = style::colours();
+  const double full = std::max(std::ranges::max(text->said->losses), std::ranges::max(text->trained->losses));
+  const auto loss_of = [](const TextReading& reading, Index first, Index end) {
+    double most = 0;
+    for (Index t = std::max<Index>(first, 1); t < end; ++t)
+      most = std::max(most, reading.losses[static_cast<std::size_t>(t - 1)]);
+    return most;
+  };
+  floor.rows.push_back(
+      {.name = "loss",
+       .height = height,
+       .above = 4,
+       .below = 3,
+       .label = {.lines = {{.words = "loss", .colour = c.text}},
+                 .brief = {fmt::format("loss, max {}", plain_number(full, 2)), "loss"}},
+       .mark =
+           [text, full, loss_of, colour = c.text](Index first, Index end) {
+             FloorMark mark;
+             const auto part = [&](const TextReading& reading) {
+               return length_bar(loss_of(reading, first, end), full).part;
+             };
+             if (text->is_changed())
+               mark.add({.kind = FloorPiece::Kind::outline, .to = part(*text->trained), .colour = colour});
+             mark.bar(part(*text->said), colour);
+             return mark;
+           },
+       .version = session.computed()->version});
+}
+
+std::string reading_words(const Session& session, Index token) {
+  const auto text = session.data().read;
+  if (!text) return {};
+  const auto t = static_cast<std::size_t>(token);
+  std::string words;
+  if (t > 0)
+    words =
+        fmt::format("loss of the model at this word: {} nats", fixed_number(text->said->losses[t - 1], 2));
+  words += words.empty() ? "then" : "; then";
+  for (const Continuation& next : text->said->next[t])
+    words += fmt::format(" “{}” {}", word_text(text->piece(next.piece)), share_of_one(next.probability));
+  return words;
 }
 
 std::string error_bar_words(const Computation& computed, Index token) {

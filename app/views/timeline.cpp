@@ -46,6 +46,7 @@ std::string token_words(Session& session, Index token, Index bad) {
   words += facts_words(computed.tokens[static_cast<std::size_t>(token)], computed.recall(token),
                        computed.written_symbol);
   words += kept_words(session, token);
+  if (const std::string read = reading_words(session, token); !read.empty()) words += "\n" + read;
   if (token == bad) words += "\nHere the forms begin to differ.";
   return words;
 }
@@ -67,6 +68,7 @@ void draw_timeline(Application& application) {
     floor.rows = {captions_row(14), words_row(23, 0)};
     add_fact_rows(floor, computed, places.columns);
     add_error_row(floor, computed, places.columns);
+    add_loss_row(floor, session);
     show_floor(application, floor, places.columns);
   });
 }

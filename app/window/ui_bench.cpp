@@ -10,10 +10,12 @@
 #include <iterator>
 #include <sstream>
 #include <thread>
+#include <tuple>
 
 #include "app/scene/parts.h"
 #include "app/session/presets.h"
 #include "app/session/scales.h"
+#include "app/session/typed_text.h"
 #include "app/studio/application.h"
 #include "app/views/attend.h"
 #include "app/window/offscreen.h"
@@ -270,8 +272,10 @@ std::vector<FramesOf> frames_of_forms(Person& person, const UiBench& bench) {
   return found;
 }
 
-/// How long a change takes until its result is on the screen; what OpenGL needs is left out.
-void drag_to_picture(Person& person, int changes, UiTimes& times) {
+/// How long changes take until their results are on the screen, by the clock and of all threads; what OpenGL
+/// needs is left out.
+std::pair<Spread, Spread> changes_to_pictures(Person& person, int changes,
+                                              const std::function<void(Session&, int)>& change) {
   Session& session = person.application().session;
   std::vector<double> durations;
   std::vector<double> processor;
@@ -279,7 +283,7 @@ void drag_to_picture(Person& person, int changes, UiTimes& times) {
     const std::uint64_t before = session.computed()->version;
     const auto start = Clock::now();
     const double used = clock_milliseconds(CLOCK_PROCESS_CPUTIME_ID);
-    double driver = person.frame([&] { drag_decay(session, i); }, false).driver;
+    double driver = person.frame([&] { change(session, i); }, false).driver;
     for (int frame = 0; session.computed()->version == before; ++frame) {
       if (frame == most_frames) throw Error(late);
       person.rest();
@@ -290,9 +294,22 @@ void drag_to_picture(Person& person, int changes, UiTimes& times) {
     processor.push_back(clock_milliseconds(CLOCK_PROCESS_CPUTIME_ID) - used);
     person.await();
   }
-  times.changes = durations.size();
-  times.slider = spread(durations);
-  times.slider_processor = spread(processor);
+  return {spread(durations), spread(processor)};
+}
+
+/// Opens a typed text of at least so many pieces, and types letters behind it.
+std::pair<Spread, Spread> letters_to_answers(Person& person, int letters, Index tokens) {
+  Session& session = person.application().session;
+  TypedText typed = usual_text();
+  const std::string once = typed.text;
+  for (session.read(typed); person.settle(), session.data().tokens < tokens; session.read(typed))
+    typed.text += ". " + once;
+  require_no_problem(session);
+  return changes_to_pictures(person, letters, [](Session& open, int) {
+    TypedText next = open.data().read->typed;
+    next.text += "s";
+    open.read(next, "text");
+  });
 }
 
 /// From entering Attend, with the sequence open, to its pictures; nothing where there is no room for them.
@@ -352,7 +369,10 @@ UiTimes measure_ui(const UiBench& bench) {
   person.application().session.open_named(sequence(bench.dragged_tokens, bench.dragged_channels));
   person.settle();
   require_no_problem(person.application().session);
-  drag_to_picture(person, std::max(bench.frames / 4, 1), times);
+  times.changes = std::max(bench.frames / 4, 1);
+  std::tie(times.slider, times.slider_processor) = changes_to_pictures(person, times.changes, drag_decay);
+  std::tie(times.typing, times.typing_processor) =
+      letters_to_answers(person, times.changes, bench.typed_tokens);
   return times;
 }
 

@@ -34,6 +34,7 @@ struct UiBench {
   Index channels = 128;
   Index dragged_tokens = 256;  // of the sequence whose slider is dragged until its picture is there
   Index dragged_channels = 64;
+  Index typed_tokens = 100;  // of the text that somebody types
   int frames = 240;
   double patience = 30;  // seconds for which all that is looked at is waited for before frames are measured
   std::string workspace = "step";
@@ -70,7 +71,9 @@ struct UiTimes {
   FramesOf opening;         // of the long sequence: until the frame that shows it
   Spread slider;            // from a change to the end of the frame that shows its result, by the clock
   Spread slider_processor;  // the time of all threads meanwhile
-  std::size_t changes = 0;
+  int changes = 0;
+  Spread typing;  // the same from a letter to the answer of a small model
+  Spread typing_processor;
   std::optional<PictureTimes> weights;  // of the workspace Attend
 };
 

@@ -64,6 +64,8 @@ std::string known_values(std::string_view option) {
 
 void add_look(CommandOptions& command) {
   for (const auto& [name, words] : look_options) command.option(name, words ? words : known_values(name));
+  for (const auto& [name, words] : text_options) command.option(name, words);
+  command.list("--do", "a change of the model that reads --text (see say)", {.repeated = true});
   command.list("--race", "a report of bench, to be seen in Measure; may be given again",
                {.repeated = true, .one_at_a_time = true});
 }
@@ -73,6 +75,11 @@ Look look_of(const CommandOptions& command) {
   for (const auto& [name, words] : look_options) {
     if (command.gave(name)) look.given[name] = command[name];
   }
+  const auto text = text_data([&](const char* name) { return command.if_given(name); }, command.all("--do"));
+  if (!text) return look;
+  if (look["--capture"]) throw InputError("give --capture or --text, not both");
+  look.given["--capture"] = *text;
+  look.given.erase("--head");  // it is in there
   return look;
 }
 
@@ -156,7 +163,9 @@ void prepare(Application& application, const Look& look) {
   } else if (look["--state"]) {
     require(session.from_string(*look["--state"]), session);
   } else if (look["--capture"]) {
-    require(session.open(open_data(*look["--capture"])), session);
+    DataSet data = open_data(*look["--capture"]);
+    const Place place = {.token = data.read ? data.tokens - 1 : 0};  // of a text, where the answer comes
+    require(session.open(std::move(data), place), session);
   } else {
     application.open_first_capture();
     require(session.computed() != nullptr || session.computing(), session);
@@ -308,9 +317,9 @@ int render(const CommandOptions& options, const Console& console) {
     return exit_done;
   }
   const std::string& output = options["--output"];
-  const bool in_words = options.is_set("--text");
+  const bool in_words = options.is_set("--in-words");
   if (output.empty() && !in_words)
-    throw InputError("render needs --output FILE.png, --text or --tour FOLDER");
+    throw InputError("render needs --output FILE.png, --in-words or --tour FOLDER");
   const auto [width, height] = parse_size(options["--size"]);
   const Look look = look_of(options);
   const float scale = scale_of(look, 1);
@@ -343,8 +352,8 @@ Task add_render(CommandOptions command, Console console) {
   command.option("--size", "pixels, WIDTHxHEIGHT", "1920x1080");
   command.option("--output", "the PNG to write");
   command.option("--page", "what lies over it: data, keys, commands, open, save, places, presentation");
-  command.option("--part", "draw only this part, such as measure/side; --text names them");
-  command.flag("--text", "write what is shown as text, part by part");
+  command.option("--part", "draw only this part, such as measure/side; --in-words names them");
+  command.flag("--in-words", "write what is shown as text, part by part");
   command.option("--tour", "write a tour of pictures into this folder");
   return [command, console] { return render(command, console); };
 }

@@ -7,8 +7,11 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/table.h"
 #include "core/base/text.h"
 #include "core/contract/sequence.h"
+#include "core/io/array_file.h"
+#include "core/proof/faults.h"
 #include "core/variants/variants.h"
 
 namespace palimpsest {
@@ -79,13 +82,22 @@ void scale_strength(HeadInputs& inputs, const ChangedHead& head) {
   scale_rows(array_of(inputs, "beta"), [&](Index) { return factor; });
 }
 
+/// A rule that keeps all, or as much of everything, and the one that also has a decay for every token.
+struct Gated {
+  const char* plain;
+  const char* gated;
+};
+constexpr Gated gated[] = {
+    {"deltanet", "gated_deltanet"}, {"linear", "scalar_decay"}, {"retnet", "scalar_decay"}};
+
 void fix_decay(HeadInputs& inputs, const ChangedHead& head) {
   const double alpha = number_in(head.value, 0, 1);
-  if (inputs.rule == "deltanet") inputs.rule = "gated_deltanet";
-  if (inputs.rule == "linear") inputs.rule = "scalar_decay";
+  const auto row = std::ranges::find(gated, std::string_view(inputs.rule), &Gated::plain);
+  if (row != std::end(gated)) inputs.rule = row->gated;
   if (inputs.rule != "gated_deltanet" && inputs.rule != "scalar_decay")
     throw InputError(fmt::format("{} has no decay of one number", find_variant(inputs.rule).label));
   inputs.arrays.erase("g");
+  inputs.settings.parameters.erase("gamma");
   const auto tokens = static_cast<std::size_t>(tokens_of(inputs));
   inputs.arrays["alpha"] = Array({tokens_of(inputs)}, std::vector<double>(tokens, alpha));
 }
@@ -97,9 +109,7 @@ void scale_decay(HeadInputs& inputs, const ChangedHead& head) {
 
 void change_rule(HeadInputs& inputs, const ChangedHead& head) {
   inputs.rule = find_variant(head.value).id;
-  // The gammas of the paper (Sun et al., 2023, section 2.2).
-  if (inputs.rule == "retnet")
-    inputs.settings.parameters["gamma"] = 1 - std::pow(2.0, -5.0 - static_cast<double>(head.head));
+  if (inputs.rule == "retnet") inputs.settings.parameters["gamma"] = retnet_gamma(head.head);
 }
 
 /// Takes the pair of a token out: it neither erases nor writes.
@@ -110,27 +120,65 @@ void take_out(HeadInputs& inputs, const ChangedHead& head) {
     scale_rows(array_of(inputs, name), [&](Index t) { return t == token ? 0.0 : 1.0; });
 }
 
+/// The memory is empty again before a token: nothing of it is kept there.
+void clear_memory(HeadInputs& inputs, const ChangedHead& head) {
+  const Index tokens = tokens_of(inputs);
+  const Index token = count_in(head.value, "the token");
+  require_token(token, tokens);
+  const auto row = std::ranges::find(gated, std::string_view(inputs.rule), &Gated::plain);
+  if (row != std::end(gated)) {
+    const auto gamma = inputs.settings.parameters.find("gamma");
+    const double kept = gamma == inputs.settings.parameters.end() ? 1 : gamma->second;
+    if (gamma != inputs.settings.parameters.end()) inputs.settings.parameters.erase(gamma);
+    inputs.rule = row->gated;
+    inputs.arrays["alpha"] = Array({tokens}, std::vector<double>(static_cast<std::size_t>(tokens), kept));
+  }
+  if (const auto g = inputs.arrays.find("g"); g != inputs.arrays.end()) {
+    inputs.arrays["alpha"] = mapped<double>(g->second, [](double log) { return std::exp(log); });
+    inputs.arrays.erase("g");
+  }
+  scale_rows(array_of(inputs, "alpha"), [&](Index t) { return t == token ? 0.0 : 1.0; });
+}
+
+/// The memory before the first token, [K, V], the array initial_state of a file.
+void begin_with(HeadInputs& inputs, const ChangedHead& head) {
+  constexpr const char* name = "initial_state";
+  const std::filesystem::path path = std::string(head.value);
+  Npz file = read_array_file(path, {}, [](std::string_view wanted) { return wanted == name; });
+  require_readable(file.unreadable, name);
+  require_array(path, name, file.arrays, file.unread);
+  inputs.arrays[name] = std::move(file.arrays.find(name)->second);
+}
+
+void put_fault_in(HeadInputs& inputs, const ChangedHead& head) { inputs.fault = find_fault(head.value).id; }
+
 void silence(HeadInputs& inputs, const ChangedHead&) {
   scale_rows(array_of(inputs, "q"), [](Index) { return 0.0; });
 }
 
 constexpr InterventionKind kinds[] = {
-    {"only-add", "nothing is erased before a write", "", only_add},
-    {"beta", "every strength times a number", "a number from 0 to 100", scale_strength},
-    {"decay", "every decay is this number", "a number from 0 to 1", fix_decay},
-    {"fade", "every log decay times a number", "a number from 0 to 1000", scale_decay},
-    {"rule", "another rule in the place of the trained one", "the id of a variant", change_rule},
-    {"take-out", "what a token stored is taken out", "the number of a token", take_out},
-    {"silent", "nothing is answered", "", silence},
+    {"only-add", "nothing is erased before a write", "only adds", "", only_add},
+    {"beta", "every strength times a number", "strength ×", "a number from 0 to 100", scale_strength},
+    {"decay", "every decay is this number", "decay", "a number from 0 to 1", fix_decay},
+    {"fade", "every log decay times a number", "log decay ×", "a number from 0 to 1000", scale_decay},
+    {"rule", "another rule in the place of the trained one", "runs", "the id of a variant", change_rule},
+    {"take-out", "what a token stored is taken out", "without token", "the number of a token", take_out},
+    {"clear", "the memory is empty again before a token", "empty before token", "the number of a token",
+     clear_memory},
+    {"start", "the memory begins with a state", "begins with", "a file with initial_state [K, V]",
+     begin_with},
+    {"fault", "a mistake in the equations of the form", "mistake", "the id of a fault", put_fault_in},
+    {"silent", "nothing is answered", "silent", "", silence},
 };
-
-const InterventionKind& kind_of(const Intervention& intervention) {
-  return *std::ranges::find(kinds, std::string_view(intervention.kind), &InterventionKind::id);
-}
 
 }  // namespace
 
 std::span<const InterventionKind> intervention_kinds() { return kinds; }
+
+const InterventionKind& kind_of(const Intervention& intervention) {
+  return find_row(kinds, intervention.kind, &InterventionKind::id,
+                  fmt::format("there is no intervention \"{}\"; known", shown(intervention.kind)));
+}
 
 Intervention parse_intervention(std::string_view text) {
   const auto split = [](std::string_view& rest, char at) {
@@ -144,24 +192,30 @@ Intervention parse_intervention(std::string_view text) {
   std::string_view place = split(value, '=');
   const bool has_place = place.find(':') != std::string_view::npos;
   Intervention found{.kind = std::string(split(place, ':')), .value = std::string(value)};
-  const auto row = std::ranges::find(kinds, std::string_view(found.kind), &InterventionKind::id);
-  if (row == std::end(kinds)) {
-    std::string known;
-    for (const InterventionKind& kind : kinds)
-      known += fmt::format("{}{}", known.empty() ? "" : ", ", kind.id);
-    throw InputError(fmt::format("there is no intervention \"{}\"; known: {}", shown(found.kind), known));
-  }
-  const std::string_view wanted = row->value;
+  const InterventionKind& row = kind_of(found);
+  const std::string_view wanted = row.value;
   if (has_value != !wanted.empty())
     throw InputError(wanted.empty()
-                         ? fmt::format("\"{}\": {} takes no value", shown(text), row->id)
-                         : fmt::format("\"{}\": {} needs =VALUE, {}", shown(text), row->id, wanted));
+                         ? fmt::format("\"{}\": {} takes no value", shown(text), row.id)
+                         : fmt::format("\"{}\": {} needs =VALUE, {}", shown(text), row.id, wanted));
   if (has_place) {
     const bool has_head = place.find('.') != std::string_view::npos;
     found.layer = count_in(split(place, '.'), "the layer");
     if (has_head) found.head = count_in(place, "the head");
   }
   return found;
+}
+
+bool erases(std::string_view rule) {
+  return std::ranges::find(adders, rule, &Adder::erases) != std::end(adders);
+}
+
+std::string to_string(const Intervention& intervention) {
+  std::string text = intervention.kind;
+  if (intervention.layer) text += fmt::format(":{}", *intervention.layer);
+  if (intervention.head) text += fmt::format(".{}", *intervention.head);
+  if (*kind_of(intervention).value) text += "=" + intervention.value;
+  return text;
 }
 
 void require_place(const Intervention& intervention, Index layers, Index heads) {

@@ -16,6 +16,8 @@ struct Intervention {
   std::optional<Index> layer = {};  // none: all
   std::optional<Index> head = {};   // of it; none: all
   std::string value = {};           // what the kind asks for
+
+  bool operator==(const Intervention&) const = default;
 };
 
 /// A head that is to be changed: the value that is given, and which head it is, from 0 on.
@@ -28,16 +30,24 @@ struct ChangedHead {
 struct InterventionKind {
   const char* id;
   const char* words;       // what it does
+  const char* done;        // the same of a head in a few words, before its value: "only adds"
   const char* value = "";  // what stands behind "=", "a number"; empty: nothing
   /// Changes what enters the rule. Throws InputError where the value or the rule do not allow it.
   void (*change)(HeadInputs& inputs, const ChangedHead& head) = nullptr;
 };
 
 std::span<const InterventionKind> intervention_kinds();
+const InterventionKind& kind_of(const Intervention& intervention);
+
+/// Whether a variant erases before it writes, so that "only-add" changes it.
+bool erases(std::string_view rule);
 
 /// "KIND", "KIND:LAYER", "KIND:LAYER.HEAD", each with "=VALUE" where the kind asks for one. Throws InputError
 /// that says what is wrong, and which kinds there are.
 Intervention parse_intervention(std::string_view text);
+
+/// As parse_intervention() reads it.
+std::string to_string(const Intervention& intervention);
 
 /// Throws InputError unless the layer and the head exist.
 void require_place(const Intervention& intervention, Index layers, Index heads);

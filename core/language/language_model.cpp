@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "core/base/error.h"
 #include "core/base/parallel_for.h"
 #include "core/io/array_file.h"
 #include "core/io/file.h"
+#include "core/proof/faults.h"
 #include "core/rules/rule.h"
 #include "core/variants/variants.h"
 
@@ -18,9 +20,13 @@ namespace palimpsest {
 
 namespace {
 
-constexpr double norm_epsilon = 1e-5;
-constexpr double unit_epsilon = 1e-6;    // of keys and queries of length one
-constexpr double simple_gla_gates = 16;  // gate_logit_normalizer of flash-linear-attention
+constexpr double usual_norm_epsilon = 1e-5;
+constexpr double unit_epsilon = 1e-6;   // of keys and queries of length one
+constexpr double gate_normalizer = 16;  // of log sigmoid, as flash-linear-attention has it
+constexpr double rotary_base = 10000;
+constexpr std::uintmax_t most_config_bytes = 1 << 20;
+
+const std::string layer_prefix = "mix.";  // of the weights of a block that are its layer's
 
 template <class Scalar>
 Matrix<Scalar> sigmoid(const Matrix<Scalar>& x) {
@@ -40,8 +46,8 @@ Matrix<Scalar> softplus(const Matrix<Scalar>& x) {
 
 /// x over the root of its mean square, times w [1, columns]: RMSNorm (Zhang and Sennrich, 2019), row by row.
 template <class Scalar>
-Matrix<Scalar> rms_norm(const Matrix<Scalar>& x, const Matrix<Scalar>& w) {
-  const Vector<Scalar> size = (x.rowwise().squaredNorm() / Scalar(x.cols())).array() + Scalar(norm_epsilon);
+Matrix<Scalar> rms_norm(const Matrix<Scalar>& x, const Matrix<Scalar>& w, double epsilon) {
+  const Vector<Scalar> size = (x.rowwise().squaredNorm() / Scalar(x.cols())).array() + Scalar(epsilon);
   return (x.array().colwise() / size.array().sqrt()).matrix() * w.row(0).asDiagonal();
 }
 
@@ -65,7 +71,7 @@ Matrix<Scalar> projected(const Matrix<Scalar>& x, const Matrix<Scalar>& W) {
   return y;
 }
 
-/// silu of a causal convolution of every channel over its last tokens, the present one last: w [C, tokens].
+/// A causal convolution of every channel over its last tokens, the present one last: w [C, tokens].
 template <class Scalar>
 Matrix<Scalar> short_convolution(const Matrix<Scalar>& x, const Matrix<Scalar>& w) {
   Matrix<Scalar> y = Matrix<Scalar>::Zero(x.rows(), x.cols());
@@ -73,7 +79,25 @@ Matrix<Scalar> short_convolution(const Matrix<Scalar>& x, const Matrix<Scalar>& 
     const Index kept = x.rows() - j;  // those that have a token j before them
     y.bottomRows(kept) += x.topRows(kept) * w.col(w.cols() - 1 - j).asDiagonal();
   }
-  return silu(y);
+  return y;
+}
+
+/// Turns the channels i and i + K/2 of row t by t / 10000^(2i/K): rotary position embedding (Su et al.,
+/// 2021).
+template <class Scalar>
+Matrix<Scalar> rotated(const Matrix<Scalar>& x) {
+  const Index half = x.cols() / 2;
+  Matrix<Scalar> y = x;
+  for (Index i = 0; i < half; ++i) {
+    const double speed = std::pow(rotary_base, -static_cast<double>(i) / static_cast<double>(half));
+    for (Index t = 0; t < x.rows(); ++t) {
+      const auto cosine = static_cast<Scalar>(std::cos(static_cast<double>(t) * speed));
+      const auto sine = static_cast<Scalar>(std::sin(static_cast<double>(t) * speed));
+      y(t, i) = x(t, i) * cosine - x(t, i + half) * sine;
+      y(t, i + half) = x(t, i) * sine + x(t, i + half) * cosine;
+    }
+  }
+  return y;
 }
 
 /// The weights of one layer, and what comes in.
@@ -82,20 +106,37 @@ struct LayerInput {
   const std::map<std::string, Matrix<Scalar>, std::less<>>& weights;
   const Matrix<Scalar>& x;  // [T, width]
 
-  const Matrix<Scalar>& operator[](const std::string& name) const {
-    return weights.find("mix." + name)->second;
+  /// Null where the layer has none of this name.
+  const Matrix<Scalar>* find(const std::string& name) const {
+    const auto found = weights.find(layer_prefix + name);
+    return found == weights.end() ? nullptr : &found->second;
   }
 
+  const Matrix<Scalar>& operator[](const std::string& name) const { return *find(name); }
+
+  bool has_projection(const std::string& name) const {
+    return find(name + ".weight") || find(name + ".0.weight");
+  }
+
+  /// A projection, or two of them one after the other, of low rank.
   Matrix<Scalar> through(const std::string& name) const {
-    Matrix<Scalar> y = projected(x, (*this)[name + ".weight"]);
-    const auto bias = weights.find("mix." + name + ".bias");
-    if (bias != weights.end()) y.rowwise() += bias->second.row(0);
-    return y;
+    if (!find(name + ".0.weight")) return biased(projected(x, (*this)[name + ".weight"]), name);
+    const Matrix<Scalar> inner = biased(projected(x, (*this)[name + ".0.weight"]), name + ".0");
+    return biased(projected(inner, (*this)[name + ".1.weight"]), name + ".1");
   }
 
-  /// q, k or v: a projection and a short convolution.
-  Matrix<Scalar> mixed(const std::string& name) const {
-    return short_convolution(through(name + "_proj"), (*this)[name + "_conv1d.weight"]);
+  /// q, k or v: a projection, a short convolution if the layer has one, and silu if `is_activated`.
+  Matrix<Scalar> mixed(const std::string& name, bool is_activated) const {
+    const Matrix<Scalar> y = through(name + "_proj");
+    const Matrix<Scalar>* const w = find(name + "_conv1d.weight");
+    if (w) return silu(biased(short_convolution(y, *w), name + "_conv1d"));
+    return is_activated ? silu(y) : y;
+  }
+
+ private:
+  Matrix<Scalar> biased(Matrix<Scalar> y, const std::string& name) const {
+    if (const Matrix<Scalar>* const bias = find(name + ".bias")) y.rowwise() += bias->row(0);
+    return y;
   }
 };
 
@@ -116,41 +157,93 @@ Array as_array(const Matrix<Scalar>& rows, bool is_vector) {
 }  // namespace
 
 /// A kind of layer: the variant that it runs, the tensors by which it is known, and what it does before and
-/// after it.
+/// after it. What else a layer may have, a short convolution, a gate of its output, is seen by its tensors.
 struct LayerKind {
   std::string rule;
-  std::vector<std::string> tensors;  // behind "mix.", besides those that all have
-  bool has_unit_keys = false;        // q and k of length one
+  std::vector<std::string> tensors;  // that no kind after it in the table has all of
+  bool has_unit_keys = false;        // q and k of length one, behind silu
+  bool is_rotated = false;           // q and k by their place
   const char* strength = nullptr;    // a projection, whose sigmoid is beta
   const char* log_decay = nullptr;   // a projection, of which the gate is made
   bool is_discretised = false;       // g = -e^A softplus(x + dt) (Gu and Dao, 2023); else log sigmoid(x) / 16
+  bool has_channel_decays = false;   // one per channel of the keys, else per head
   const char* norm = "o_norm.weight";
-  const char* gate = nullptr;  // a projection whose silu multiplies the normed output
+  bool has_sigmoid_gate = false;  // the gate of the output; else it is silu
 };
 
 namespace {
 
 const std::vector<LayerKind>& layer_kinds() {
   static const std::vector<LayerKind> kinds = {
+      {.rule = "kda",
+       .tensors = {"A_log", "dt_bias", "f_proj.0.weight", "b_proj.weight", "o_norm.weight"},
+       .has_unit_keys = true,
+       .strength = "b_proj",
+       .log_decay = "f_proj",
+       .is_discretised = true,
+       .has_channel_decays = true,
+       .has_sigmoid_gate = true},
       {.rule = "gated_deltanet",
-       .tensors = {"A_log", "dt_bias", "a_proj.weight", "b_proj.weight", "g_proj.weight", "o_norm.weight"},
+       .tensors = {"A_log", "dt_bias", "a_proj.weight", "b_proj.weight", "o_norm.weight"},
        .has_unit_keys = true,
        .strength = "b_proj",
        .log_decay = "a_proj",
-       .is_discretised = true,
-       .gate = "g_proj"},
-      {.rule = "scalar_decay",
-       .tensors = {"gk_proj.weight", "gk_proj.bias", "g_proj.weight", "g_norm_swish_gate.weight"},
-       .log_decay = "gk_proj",
-       .norm = "g_norm_swish_gate.weight",
-       .gate = "g_proj"},
+       .is_discretised = true},
       {.rule = "deltanet",
        .tensors = {"b_proj.weight", "o_norm.weight"},
        .has_unit_keys = true,
        .strength = "b_proj"},
+      {.rule = "gla",
+       .tensors = {"gk_proj.0.weight", "g_norm_swish_gate.weight"},
+       .log_decay = "gk_proj",
+       .has_channel_decays = true,
+       .norm = "g_norm_swish_gate.weight"},
+      {.rule = "scalar_decay",
+       .tensors = {"gk_proj.weight", "g_norm_swish_gate.weight"},
+       .log_decay = "gk_proj",
+       .norm = "g_norm_swish_gate.weight"},
+      {.rule = "retnet",
+       .tensors = {"g_proj.weight", "g_norm_swish_gate.weight"},
+       .is_rotated = true,
+       .norm = "g_norm_swish_gate.weight"},
   };
   return kinds;
 }
+
+/// How a file calls the tensors; what stands in braces is the number of a block.
+struct Names {
+  const char* embedding;
+  const char* norm;
+  const char* output;  // where it is not the embedding
+  const char* block;
+  const char* layer_norm;
+  const char* layer;
+  const char* mlp_norm;
+  std::vector<const char*> inner;  // the gate of the MLP and what it multiplies, or both in one
+  const char* down;
+};
+
+/// As assets/models/README.md says, and as flash-linear-attention saves its models.
+const Names all_names[] = {
+    {"emb.weight",
+     "norm.weight",
+     "head.weight",
+     "blocks.{}.",
+     "n1.weight",
+     "mix.",
+     "n2.weight",
+     {"up.weight"},
+     "down.weight"},
+    {"model.embeddings.weight",
+     "model.norm.weight",
+     "lm_head.weight",
+     "model.layers.{}.",
+     "attn_norm.weight",
+     "attn.",
+     "mlp_norm.weight",
+     {"mlp.gate_proj.weight", "mlp.up_proj.weight"},
+     "mlp.down_proj.weight"},
+};
 
 /// A tensor as a matrix: a vector [1, N], a convolution [C, 1, tokens] as [C, tokens].
 template <class Scalar>
@@ -194,6 +287,14 @@ class Tensors {
   Npz file_;
 };
 
+/// The names that a file uses.
+const Names& names_of(const Tensors& tensors) {
+  for (const Names& names : all_names) {
+    if (tensors.has(names.embedding)) return names;
+  }
+  tensors.refuse(fmt::format("has no tensor {}, and no {}", all_names[0].embedding, all_names[1].embedding));
+}
+
 /// The kind of the layer whose tensors begin with `prefix`.
 const LayerKind& kind_of(const Tensors& tensors, const std::string& prefix) {
   for (const LayerKind& kind : layer_kinds()) {
@@ -207,70 +308,176 @@ const LayerKind& kind_of(const Tensors& tensors, const std::string& prefix) {
   tensors.refuse(fmt::format("the tensors {}… are of no known kind of layer: {}", prefix, known));
 }
 
-/// A block as a file has it.
+/// A block as a file has it: its weights as "n1", "n2", "up", "down", and those of its layer behind "mix.".
 template <class Scalar>
 struct ReadBlock {
-  const LayerKind* kind = nullptr;
+  const Tensors& tensors;
+  const std::string layer;  // how the names of its layer begin
+  const LayerKind* kind;
   std::map<std::string, Matrix<Scalar>, std::less<>> weights = {};
   Index heads = 0;
+
+  ReadBlock(const Tensors& file, const Names& names, const std::string& prefix, Index width)
+      : tensors(file), layer(prefix + names.layer), kind(&kind_of(file, layer)) {
+    weights["n1"] = file.at<Scalar>(prefix + names.layer_norm, 1, width);
+    weights["n2"] = file.at<Scalar>(prefix + names.mlp_norm, 1, width);
+    const Matrix<Scalar>& down = weights["down"] = file.at<Scalar>(prefix + names.down, width, 0);
+    Matrix<Scalar> up(2 * down.cols(), width);
+    const Index rows = up.rows() / std::ssize(names.inner);
+    for (std::size_t i = 0; i < names.inner.size(); ++i)
+      up.middleRows(static_cast<Index>(i) * rows, rows) =
+          file.at<Scalar>(prefix + names.inner[i], rows, width);
+    weights["up"] = std::move(up);
+    read_layer(width);
+  }
+
+  bool has(const std::string& name) const { return tensors.has(layer + name); }
+
+  const Matrix<Scalar>& take(const std::string& name, Index rows, Index columns) {
+    return weights[layer_prefix + name] = tensors.at<Scalar>(layer + name, rows, columns);
+  }
+
+  void take_bias(const std::string& name, Index channels) {
+    if (has(name + ".bias")) take(name + ".bias", 1, channels);
+  }
+
+  /// One projection or two, [outputs, width]; returns the outputs, of which 0 are any number.
+  Index take_projection(const std::string& name, Index outputs, Index width) {
+    const bool is_alone = !has(name + ".0.weight");
+    const std::string last = is_alone ? name : name + ".1";
+    if (!is_alone) {
+      const Index inner = take(name + ".0.weight", 0, width).rows();
+      take_bias(name + ".0", inner);
+      width = inner;
+    }
+    const Index found = take(last + ".weight", outputs, width).rows();
+    take_bias(last, found);
+    return found;
+  }
+
+  void read_layer(Index width) {
+    const Index keys = take_projection("k_proj", 0, width);
+    const Index values = take_projection("v_proj", 0, width);
+    const Index of_head = take(kind->norm, 1, 0).cols();
+    heads = values / of_head;
+    if (heads * of_head != values || keys % heads != 0)
+      tensors.refuse(fmt::format("{}: {} keys and {} values are no whole number of heads of {} values", layer,
+                                 keys, values, of_head));
+    take_projection("q_proj", keys, width);
+    take_projection("o_proj", width, values);
+    for (const auto& [name, channels] :
+         {std::pair("q_conv1d", keys), {"k_conv1d", keys}, {"v_conv1d", values}}) {
+      if (!has("q_conv1d.weight")) break;
+      take(fmt::format("{}.weight", name), channels, 0);
+      take_bias(name, channels);
+    }
+    if (has("g_proj.weight") || has("g_proj.0.weight")) take_projection("g_proj", values, width);
+    if (kind->strength) take_projection(kind->strength, heads, width);
+    const Index decays = kind->has_channel_decays ? keys : heads;
+    if (kind->log_decay) take_projection(kind->log_decay, decays, width);
+    if (kind->is_discretised) {
+      take("A_log", 1, heads);
+      take("dt_bias", 1, decays);
+    }
+  }
 };
 
-template <class Scalar>
-ReadBlock<Scalar> read_block(const Tensors& tensors, std::size_t index, Index width) {
-  const std::string prefix = fmt::format("blocks.{}.", index);
-  ReadBlock<Scalar> block{.kind = &kind_of(tensors, prefix + "mix.")};
-  const LayerKind& kind = *block.kind;
-  const auto take = [&](const std::string& name, Index rows, Index columns) -> const Matrix<Scalar>& {
-    return block.weights[name] = tensors.at<Scalar>(prefix + name, rows, columns);
-  };
-  take("n1.weight", 1, width);
-  take("n2.weight", 1, width);
-  const Index inner = take("down.weight", width, 0).cols();
-  take("up.weight", 2 * inner, width);
-  const Index keys = take("mix.k_proj.weight", 0, width).rows();
-  const Index values = take("mix.v_proj.weight", 0, width).rows();
-  const Index of_head = take(std::string("mix.") + kind.norm, 1, 0).cols();
-  block.heads = values / of_head;
-  if (block.heads * of_head != values || keys % block.heads != 0)
-    tensors.refuse(fmt::format("{}mix: {} keys and {} values are no whole number of heads of {} values",
-                               prefix, keys, values, of_head));
-  take("mix.q_proj.weight", keys, width);
-  take("mix.o_proj.weight", width, values);
-  for (const auto& [name, channels] : {std::pair("q", keys), {"k", keys}, {"v", values}})
-    take(fmt::format("mix.{}_conv1d.weight", name), channels, 0);
-  if (kind.gate) take(fmt::format("mix.{}.weight", kind.gate), values, width);
-  for (const char* const by_head : {kind.strength, kind.log_decay})
-    if (by_head) take(fmt::format("mix.{}.weight", by_head), block.heads, width);
-  for (const std::string& name : kind.tensors) {
-    if (!block.weights.contains("mix." + name)) take("mix." + name, 1, block.heads);  // a number of each head
+/// What a model's own description may say, and what alone is read here.
+struct Setting {
+  const char* name;
+  nlohmann::json expected;
+};
+
+/// The epsilon of all norms, which config.json beside the weights may say, as transformers writes it. Throws
+/// InputError where that asks for what is not done here.
+double norm_epsilon_of(const std::filesystem::path& weights) {
+  const std::filesystem::path path = weights.parent_path() / "config.json";
+  if (!std::filesystem::exists(path)) return usual_norm_epsilon;
+  const nlohmann::json config =
+      nlohmann::json::parse(read_text_file(path, most_config_bytes), nullptr, false);
+  if (!config.is_object()) refuse_file(path, "is no JSON object");
+  static const Setting settings[] = {{"allow_neg_eigval", false},
+                                     {"num_v_heads", nullptr},
+                                     {"num_kv_heads", nullptr},
+                                     {"feature_map", nullptr},
+                                     {"qk_norm", "l2"},
+                                     {"qk_activation", "silu"},
+                                     {"hidden_act", "swish"},
+                                     {"gate_fn", "swish"},
+                                     {"gate_logit_normalizer", gate_normalizer},
+                                     {"clamp_min", nullptr},
+                                     {"attn", nullptr},
+                                     {"use_beta", true},
+                                     {"safe_gate", false},
+                                     {"attnres_block_size", nullptr},
+                                     {"lower_bound", nullptr}};
+  for (const Setting& setting : settings) {
+    const auto found = config.find(setting.name);
+    if (found == config.end() || *found == setting.expected) continue;
+    const bool has_own_heads = std::string_view(setting.name).ends_with("_heads") &&
+                               *found == config.value("num_heads", nlohmann::json());
+    if (has_own_heads) continue;
+    refuse_file(path, fmt::format("{} is {}; models are read with {} alone", setting.name, found->dump(),
+                                  setting.expected.dump()));
   }
-  return block;
+  const auto epsilon = config.find("norm_eps");
+  if (epsilon == config.end()) return usual_norm_epsilon;
+  if (!epsilon->is_number() || !(epsilon->get<double>() > 0))
+    refuse_file(path, fmt::format("norm_eps is {}; expected a number above 0", epsilon->dump()));
+  return epsilon->get<double>();
 }
 
 }  // namespace
 
-RunHead run_as_trained(Form form, Precision precision, Index chunk_size, std::stop_token stop) {
-  return [=](Index, Index, const HeadInputs& inputs) {
+double retnet_gamma(Index head) { return 1 - std::pow(2.0, -5.0 - static_cast<double>(head)); }
+
+namespace {
+
+/// What comes of a form with a fault in it.
+Output run_faulty(const std::string& id, const Variant& variant, const Sequence& sequence,
+                  const HeadForm& how, const std::stop_token& stop) {
+  const Fault& fault = find_fault(id);
+  std::shared_ptr<const Trace> right =
+      variant.rule->trace(sequence, how.form, Precision::f64, how.chunk_size);
+  std::optional<Equations> faulty = with_fault(fault, {right->phases, right->symbols});
+  if (!faulty)
+    throw InputError(fmt::format("{} needs {}: the {} form of {} has none", fault.id, fault.needs,
+                                 name(how.form), variant.label));
+  return EditedTrace(std::move(right), *std::move(faulty)).run(stop);
+}
+
+}  // namespace
+
+RunHead run_as_trained(const HeadForm& how, std::stop_token stop) {
+  return [how, stop = std::move(stop)](Index, Index, const HeadInputs& inputs) {
     const Variant& variant = find_variant(inputs.rule);
     const SequenceBatch batch = bind(variant, std::make_shared<const Arrays>(inputs.arrays), inputs.settings);
-    return variant.rule->run(batch.heads.front(), form, precision, chunk_size, stop).o;
+    const Sequence& sequence = batch.heads.front();
+    if (!inputs.fault.empty()) return run_faulty(inputs.fault, variant, sequence, how, stop).o;
+    return how.device->run(variant, sequence, how.form, how.precision, how.chunk_size, stop).o;
   };
 }
 
 template <class Scalar>
 LanguageModel<Scalar>::LanguageModel(const std::filesystem::path& path) {
   const Tensors tensors(path);
-  embedding_ = tensors.at<Scalar>("emb.weight", 0, 0);
-  norm_ = tensors.at<Scalar>("norm.weight", 1, embedding_.cols());
-  while (tensors.has(fmt::format("blocks.{}.n1.weight", blocks_.size()))) {
-    ReadBlock<Scalar> block = read_block<Scalar>(tensors, blocks_.size(), embedding_.cols());
+  norm_epsilon_ = norm_epsilon_of(path);
+  const Names& names = names_of(tensors);
+  embedding_ = tensors.at<Scalar>(names.embedding, 0, 0);
+  norm_ = tensors.at<Scalar>(names.norm, 1, embedding_.cols());
+  if (tensors.has(names.output))
+    output_ = tensors.at<Scalar>(names.output, embedding_.rows(), embedding_.cols());
+  std::string prefix;
+  while (prefix = fmt::format(fmt::runtime(names.block), blocks_.size()),
+         tensors.has(prefix + names.layer_norm)) {
+    ReadBlock<Scalar> block(tensors, names, prefix, embedding_.cols());
     if (!blocks_.empty() && block.heads != heads_)
       tensors.refuse(
           fmt::format("block {} has {} heads, those before it {}", blocks_.size(), block.heads, heads_));
     heads_ = block.heads;
     blocks_.push_back({block.kind, std::move(block.weights)});
   }
-  if (blocks_.empty()) tensors.refuse("has no tensor blocks.0.n1.weight");
+  if (blocks_.empty()) tensors.refuse(fmt::format("has no tensor {}{}", prefix, names.layer_norm));
 }
 
 template <class Scalar>
@@ -286,16 +493,21 @@ Matrix<Scalar> LanguageModel<Scalar>::layer(Index index, const Matrix<Scalar>& x
   const Block& block = blocks_[static_cast<std::size_t>(index)];
   const LayerKind& kind = *block.kind;
   const LayerInput<Scalar> input{block.weights, x};
-  const Matrix<Scalar> q = input.mixed("q"), k = input.mixed("k"), v = input.mixed("v");
+  const Matrix<Scalar> q = input.mixed("q", kind.has_unit_keys);
+  const Matrix<Scalar> k = input.mixed("k", kind.has_unit_keys);
+  const Matrix<Scalar> v = input.mixed("v", kind.has_unit_keys);
   Matrix<Scalar> beta, g;
   if (kind.strength) beta = sigmoid(input.through(kind.strength));
   if (kind.log_decay) {
     g = input.through(kind.log_decay);
     if (kind.is_discretised) {
       g.rowwise() += input["dt_bias"].row(0);
-      g = (softplus(g) * (-input["A_log"].row(0).array().exp()).matrix().asDiagonal()).eval();
+      const Matrix<Scalar>& A = input["A_log"];
+      const Index channels = g.cols() / heads_;  // of a head
+      for (Index c = 0; c < g.cols(); ++c)
+        g.col(c) = softplus<Scalar>(g.col(c)) * -std::exp(A(0, c / channels));
     } else {
-      g = -softplus<Scalar>(-g) / Scalar(simple_gla_gates);
+      g = -softplus<Scalar>(-g) / Scalar(gate_normalizer);
     }
   }
   Matrix<Scalar> o(x.rows(), v.cols());
@@ -303,6 +515,7 @@ Matrix<Scalar> LanguageModel<Scalar>::layer(Index index, const Matrix<Scalar>& x
   parallel_for(heads_, processor_threads(), [&](Index head) {
     const auto own = [&](const Matrix<Scalar>& all) { return part_of(all, head, heads_); };
     const auto key = [&](const Matrix<Scalar>& all) {
+      if (kind.is_rotated) return rotated(own(all));
       return kind.has_unit_keys ? unit_rows(own(all)) : own(all);
     };
     HeadInputs inputs{.rule = kind.rule};
@@ -310,12 +523,16 @@ Matrix<Scalar> LanguageModel<Scalar>::layer(Index index, const Matrix<Scalar>& x
     inputs.arrays["k"] = as_array(key(k), false);
     inputs.arrays["v"] = as_array(own(v), false);
     if (kind.strength) inputs.arrays["beta"] = as_array(own(beta), true);
-    if (kind.log_decay) inputs.arrays["g"] = as_array(own(g), true);
+    if (kind.log_decay) inputs.arrays["g"] = as_array(own(g), !kind.has_channel_decays);
+    if (kind.rule == "retnet") inputs.settings.parameters["gamma"] = retnet_gamma(head);
     inputs.settings.parameters["scale"] = 1 / std::sqrt(static_cast<double>(q.cols() / heads_));
     const Matrix<Scalar> answers = run(index, head, inputs).template cast<Scalar>();
-    o.middleCols(head * norm.cols(), norm.cols()) = rms_norm(answers, norm);
+    o.middleCols(head * norm.cols(), norm.cols()) = rms_norm(answers, norm, norm_epsilon_);
   });
-  if (kind.gate) o = o.cwiseProduct(silu(input.through(kind.gate))).eval();
+  if (input.has_projection("g_proj")) {
+    const Matrix<Scalar> gate = input.through("g_proj");
+    o = o.cwiseProduct(kind.has_sigmoid_gate ? sigmoid(gate) : silu(gate)).eval();
+  }
   return projected(o, input["o_proj.weight"]);
 }
 
@@ -331,13 +548,13 @@ Matrix<Scalar> LanguageModel<Scalar>::logits(const std::vector<Index>& ids, cons
   for (Index i = 0; i < layers(); ++i) {
     const Weights& weights = blocks_[static_cast<std::size_t>(i)].weights;
     const auto at = [&](const char* name) -> const Matrix<Scalar>& { return weights.find(name)->second; };
-    x += layer(i, rms_norm(x, at("n1.weight")), run);
-    const Matrix<Scalar> inner = projected(rms_norm(x, at("n2.weight")), at("up.weight"));
+    x += layer(i, rms_norm(x, at("n1"), norm_epsilon_), run);
+    const Matrix<Scalar> inner = projected(rms_norm(x, at("n2"), norm_epsilon_), at("up"));
     const Index half = inner.cols() / 2;
-    x += projected<Scalar>(silu<Scalar>(inner.leftCols(half)).cwiseProduct(inner.rightCols(half)),
-                           at("down.weight"));
+    x +=
+        projected<Scalar>(silu<Scalar>(inner.leftCols(half)).cwiseProduct(inner.rightCols(half)), at("down"));
   }
-  return projected(rms_norm(x, norm_), embedding_);
+  return projected(rms_norm(x, norm_, norm_epsilon_), output_.size() > 0 ? output_ : embedding_);
 }
 
 namespace {
@@ -352,10 +569,15 @@ double log_total(const Matrix<Scalar>& logits, Index row) {
 }  // namespace
 
 template <class Scalar>
+double log_probability(const Matrix<Scalar>& logits, Index token, Index piece) {
+  return logits(token, piece) - log_total(logits, token);
+}
+
+template <class Scalar>
 std::vector<double> losses(const Matrix<Scalar>& logits, const std::vector<Index>& ids) {
   std::vector<double> found;
   for (Index t = 0; t + 1 < logits.rows(); ++t)
-    found.push_back(log_total(logits, t) - logits(t, ids[static_cast<std::size_t>(t + 1)]));
+    found.push_back(-log_probability(logits, t, ids[static_cast<std::size_t>(t + 1)]));
   return found;
 }
 
@@ -376,6 +598,8 @@ std::vector<Continuation> continuations(const Matrix<Scalar>& logits, Index toke
 
 template class LanguageModel<double>;
 template class LanguageModel<float>;
+template double log_probability(const Matrix<double>&, Index, Index);
+template double log_probability(const Matrix<float>&, Index, Index);
 template std::vector<double> losses(const Matrix<double>&, const std::vector<Index>&);
 template std::vector<double> losses(const Matrix<float>&, const std::vector<Index>&);
 template std::vector<Continuation> continuations(const Matrix<double>&, Index, Index);

@@ -10,6 +10,7 @@
 
 #include "core/base/array.h"
 #include "core/contract/variant.h"
+#include "core/rules/backend.h"
 
 namespace palimpsest {
 
@@ -21,13 +22,26 @@ struct HeadInputs {
   std::string rule;
   Settings settings = {};
   Arrays arrays = {};
+  std::string fault = {};  // that is put into the equations of the form (core/proof/faults.h); empty: none
 };
 
 /// The outputs [T, V] of head `head` of layer `layer`.
 using RunHead = std::function<Matrix<double>(Index layer, Index head, const HeadInputs& inputs)>;
 
-/// That which runs the rule with one of its forms on the processor. Throws as Rule::run() does.
-RunHead run_as_trained(Form form, Precision precision, Index chunk_size, std::stop_token stop = {});
+/// The decay of a head of RetNet (Sun et al., 2023, section 2.2).
+double retnet_gamma(Index head);
+
+/// How the rule of a head is run.
+struct HeadForm {
+  Form form = Form::recurrent;
+  Precision precision = Precision::f32;
+  Index chunk_size = 64;
+  const Backend* device = &cpu_backend();
+};
+
+/// That which runs heads so; one with a fault by its equations, in f64. Throws as Backend::run() does, and
+/// InputError where the form has nothing that could go wrong so.
+RunHead run_as_trained(const HeadForm& how, std::stop_token stop = {});
 
 /// A small language model: pieces become vectors, blocks of a layer of linear attention and a gated MLP add
 /// to them, each behind an RMSNorm, and the embedding says how well every piece would come next. f64 or f32.
@@ -55,16 +69,22 @@ class LanguageModel {
   using Weights = std::map<std::string, Matrix<Scalar>, std::less<>>;
   struct Block {
     const LayerKind* kind = nullptr;
-    Weights weights;  // without "blocks.0."
+    Weights weights;  // "n1", "n2", "up", "down", and of its layer "mix.q_proj.weight"
   };
 
   Matrix<Scalar> layer(Index index, const Matrix<Scalar>& x, const RunHead& run) const;
 
   Matrix<Scalar> embedding_;  // [pieces, width]
   Matrix<Scalar> norm_;       // [1, width]
+  Matrix<Scalar> output_;     // [pieces, width]; empty: the embedding
   std::vector<Block> blocks_;
   Index heads_ = 0;
+  double norm_epsilon_ = 0;
 };
+
+/// log p of a piece after token `token`, in nats.
+template <class Scalar>
+double log_probability(const Matrix<Scalar>& logits, Index token, Index piece);
 
 /// The loss of every piece but the first, given those before it: -log p, in nats, [T - 1].
 template <class Scalar>

@@ -215,4 +215,10 @@ void Tokenizer::encode_word(std::string_view word, std::vector<Index>& ids) cons
   ids.insert(ids.end(), parts.begin(), parts.end());
 }
 
+void require_same_pieces(const Tokenizer& tokenizer, Index pieces) {
+  if (tokenizer.size() == pieces) return;
+  throw InputError(fmt::format("the tokenizer has {} pieces and the model {}: they do not belong together",
+                               tokenizer.size(), pieces));
+}
+
 }  // namespace palimpsest

@@ -45,4 +45,7 @@ class Tokenizer {
   std::vector<std::string> whole_;  // what is one piece wherever it stands: "<|doc|>"
 };
 
+/// Throws InputError unless a model of so many pieces goes with it.
+void require_same_pieces(const Tokenizer& tokenizer, Index pieces);
+
 }  // namespace palimpsest

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/table.h"
+
 namespace palimpsest {
 
 namespace {
@@ -373,12 +375,7 @@ std::span<const Fault> faults() {
 }
 
 const Fault& find_fault(std::string_view id) {
-  std::vector<std::string_view> known;
-  for (const Fault& fault : faults()) {
-    if (fault.id == id) return fault;
-    known.push_back(fault.id);
-  }
-  throw InputError(fmt::format("there is no fault \"{}\"; known are: {}", id, fmt::join(known, ", ")));
+  return find_row(faults(), id, &Fault::id, fmt::format("there is no fault \"{}\"; known are", id));
 }
 
 std::optional<Equations> with_fault(const Fault& fault, const Equations& right) {

@@ -1,9 +1,10 @@
 #include "core/proof/faults.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <limits>
+
+#include "core/base/table.h"
 
 namespace palimpsest {
 
@@ -218,12 +219,8 @@ std::span<const FragileForm> fragile_forms() {
 }
 
 const FragileForm& find_fragile_form(std::string_view id) {
-  std::vector<std::string_view> known;
-  for (const FragileForm& form : fragile_forms()) {
-    if (form.way.id == id) return form;
-    known.push_back(form.way.id);
-  }
-  throw InputError(fmt::format("there is no fragile form \"{}\"; known are: {}", id, fmt::join(known, ", ")));
+  const auto id_of = [](const FragileForm& form) { return form.way.id; };
+  return find_row(fragile_forms(), id, id_of, fmt::format("there is no fragile form \"{}\"; known are", id));
 }
 
 FragileData fragile_data(const FragileForm& fragile, const Variant& variant, const Arrays& arrays,

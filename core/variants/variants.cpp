@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/table.h"
 #include "core/formula/functions.h"
 #include "core/rules/row_rule.h"
 
@@ -74,15 +75,10 @@ std::span<const Variant> variants() {
 }
 
 const Variant& find_variant(std::string_view id, std::span<const Variant> table) {
-  const auto found = std::ranges::find(table, id, &Variant::id);
-  if (found != table.end()) return *found;
   if (table.data() == variants().data() && table.size() == variants().size()) {
-    const auto joint = std::ranges::find(joints(), id, &Variant::id);
-    if (joint != joints().end()) return *joint;
+    if (const Variant* const joint = row_called(joints(), id, &Variant::id)) return *joint;
   }
-  std::vector<std::string> known;
-  for (const Variant& variant : table) known.push_back(variant.id);
-  throw InputError(fmt::format("there is no variant \"{}\"; known: {}", id, fmt::join(known, ", ")));
+  return find_row(table, id, &Variant::id, fmt::format("there is no variant \"{}\"; known", id));
 }
 
 // Beside the table of variants, since some functions are a variant's own.

@@ -8,7 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/io/array_file.h"
-#include "core/language/interventions.h"
+#include "core/language/experiment.h"
 #include "core/language/tokenizer.h"
 #include "tests/core/io/files.h"
 #include "tests/folders.h"
@@ -39,7 +39,7 @@ std::vector<Index> ids_of(const std::string& text) {
   return ids;
 }
 
-const RunHead as_trained = run_as_trained(Form::recurrent, Precision::f64, 16);
+const RunHead as_trained = run_as_trained({Form::recurrent, Precision::f64, 16});
 
 const std::string jars =
     "The red jar holds a coin. The blue jar holds a map. Now the red jar holds a bell. Now the red jar holds "
@@ -91,7 +91,7 @@ TEST_CASE("the model says what the reference says, in every form", "[language]")
     REQUIRE(found.size() == expected.size());
     for (std::size_t t = 0; t < found.size(); ++t) CHECK(std::abs(found[t] - expected[t]) < 1e-8);
     for (const Form form : all_forms) {
-      const Matrix<double> other = delta_net().logits(ids, run_as_trained(form, Precision::f64, 7));
+      const Matrix<double> other = delta_net().logits(ids, run_as_trained({form, Precision::f64, 7}));
       CHECK((other - logits).cwiseAbs().maxCoeff() < 1e-9);
     }
   }
@@ -154,10 +154,179 @@ TEST_CASE("every model that ships gives the logits of the reference, in f32 too"
     const LanguageModel<float> small(file);
     CHECK(next_piece(small, jars, {}) == each.next);
     const Matrix<float> rounded =
-        small.logits(ids_of(jars), run_as_trained(Form::chunkwise, Precision::f32, 16));
+        small.logits(ids_of(jars), run_as_trained({Form::chunkwise, Precision::f32, 16}));
     // Some 200 products are added up behind each other in f32, four layers deep.
     CHECK((rounded.cast<double>() - logits).cwiseAbs().maxCoeff() < 1e-3 * logits.cwiseAbs().maxCoeff());
   }
+}
+
+TEST_CASE("tiny models saved by flash-linear-attention give its logits, whatever their layers",
+          "[language]") {
+  for (const std::string name : {"delta_net", "delta_net_gated", "gated_delta_net", "gla", "kda", "retnet"}) {
+    const std::string folder = test_data_folder() + "/language/layers/" + name;
+    const LanguageModel<double> model(folder + "/model.safetensors");
+    std::ifstream file(folder + "/logits.json");
+    const auto expected = nlohmann::json::parse(file);
+    for (const Form form : all_forms) {
+      CAPTURE(name, palimpsest::name(form));
+      const Matrix<double> logits = model.logits(expected.at("ids").get<std::vector<Index>>(),
+                                                 run_as_trained({form, Precision::f64, 5}));
+      for (const auto& [row, numbers] : expected.at("logits").items()) {
+        const auto wanted = numbers.get<std::vector<double>>();
+        REQUIRE(std::ssize(wanted) == logits.cols());
+        // Theirs are f32, and of logits up to 8.
+        for (Index i = 0; i < logits.cols(); ++i)
+          CHECK(std::abs(logits(std::stol(row), i) - wanted[static_cast<std::size_t>(i)]) < 2e-5);
+      }
+    }
+  }
+}
+
+TEST_CASE("a memory that is cleared, or begins with a state, goes on like a text of its own", "[language]") {
+  const Index T = 11, cut = 4;
+  RandomNumbers random(3, "heads");
+  const auto array = [&](const std::vector<Index>& shape, bool is_gate) {
+    std::vector<double> values(static_cast<std::size_t>(shape.front() * (shape.size() > 1 ? shape[1] : 1)));
+    for (double& value : values) value = is_gate ? 0.2 + 0.7 * random.uniform() : 0.4 * random.normal();
+    return Array(shape, std::move(values));
+  };
+  const auto rows = [](const Array& all, Index first, Index count) {
+    const Index columns = all.rank() > 1 ? all.shape[1] : 1;
+    std::vector<double> values;
+    for (Index i = first * columns; i < (first + count) * columns; ++i) values.push_back(all[i]);
+    std::vector<Index> shape = all.shape;
+    shape.front() = count;
+    return Array(shape, values);
+  };
+  for (const std::string rule :
+       {"linear", "retnet", "scalar_decay", "gla", "deltanet", "gated_deltanet", "kda"}) {
+    CAPTURE(rule);
+    HeadInputs inputs{.rule = rule};
+    for (const char* name : {"q", "k"}) inputs.arrays[name] = array({T, 3}, false);
+    inputs.arrays["v"] = array({T, 2}, false);
+    const bool has_channels = rule == "gla" || rule == "kda";
+    if (rule.ends_with("deltanet") || rule == "kda") inputs.arrays["beta"] = array({T}, true);
+    if (rule == "scalar_decay" || rule == "gated_deltanet") inputs.arrays["alpha"] = array({T}, true);
+    if (has_channels)
+      inputs.arrays["g"] = mapped<double>(array({T, 3}, true), [](double a) { return std::log(a); });
+    if (rule == "retnet") inputs.settings.parameters["gamma"] = 0.8;
+    const auto part = [&](Index first, Index count) {
+      HeadInputs some = inputs;
+      for (auto& [name, all] : some.arrays) all = rows(all, first, count);
+      return as_trained(0, 0, some);
+    };
+    const Matrix<double> cleared =
+        with({parse_intervention(fmt::format("clear:0.0={}", cut))}, as_trained)(0, 0, inputs);
+    CHECK((cleared.topRows(cut) - part(0, cut)).cwiseAbs().maxCoeff() < 1e-14);
+    CHECK((cleared.bottomRows(T - cut) - part(cut, T - cut)).cwiseAbs().maxCoeff() < 1e-14);
+    CHECK((as_trained(0, 0, inputs) - cleared).cwiseAbs().maxCoeff() > 1e-3);
+
+    const TemporaryFolder folder;
+    const Array state = array({3, 2}, false);
+    write_npz(folder / "state.npz", {{"initial_state", state}});
+    HeadInputs begun = inputs;
+    begun.arrays["initial_state"] = state;
+    const std::string start = fmt::format("start={}", (folder / "state.npz").string());
+    CHECK(with({parse_intervention(start)}, as_trained)(0, 0, inputs) == as_trained(0, 0, begun));
+  }
+}
+
+TEST_CASE("a fault in the equations of a head is carried out", "[language]") {
+  // A form that erases nothing is one that only adds.
+  const std::vector<Index> ids = ids_of(jars);
+  const Matrix<double> faulty =
+      delta_net().logits(ids, with({parse_intervention("fault:2=nothing-erased")}, as_trained));
+  const Matrix<double> adding = delta_net().logits(ids, with({parse_intervention("only-add:2")}, as_trained));
+  CHECK((faulty - adding).cwiseAbs().maxCoeff() < 1e-9);
+  CHECK_THROWS_WITH(next_piece(delta_net(), jars, {"fault:2=solve-sign"}), says("needs") && says("has none"));
+  CHECK_THROWS_WITH(next_piece(delta_net(), jars, {"fault:2=none"}), says("there is no fault \"none\""));
+}
+
+TEST_CASE("what each head does to the answer is what an intervention on it does", "[language]") {
+  const std::vector<Index> ids = ids_of(jars);
+  double told = 0;
+  const auto tell = [&](double share) { told = share; };
+  const std::vector<HeadEffect> effects = head_effects(delta_net(), ids, {}, as_trained, tell, {});
+  REQUIRE(effects.size() == 16);
+  CHECK(told == 1);
+  const Index lamp = tokenizer().find(" lamp");
+  const auto log_of_lamp = [&](const std::vector<Intervention>& all) {
+    return log_probability(delta_net().logits(ids, with(all, as_trained)), std::ssize(ids) - 1, lamp);
+  };
+  for (const std::size_t i : {0U, 10U, 15U}) {
+    const HeadEffect& effect = effects[i];
+    const std::string place = fmt::format("{}.{}", effect.layer, effect.head);
+    CHECK(std::abs(*effect.only_adds - log_of_lamp({parse_intervention("only-add:" + place)}) +
+                   log_of_lamp({})) < 1e-12);
+    CHECK(std::abs(effect.silent - log_of_lamp({parse_intervention("silent:" + place)}) + log_of_lamp({})) <
+          1e-12);
+  }
+  // Of the layers above the first it is head 2 of layer 2 that must erase.
+  const auto strongest = std::ranges::min_element(effects.begin() + 4, effects.end(), {},
+                                                  [](const HeadEffect& effect) { return *effect.only_adds; });
+  CHECK(strongest->layer == 2);
+  CHECK(strongest->head == 2);
+  std::stop_source stopped;
+  stopped.request_stop();
+  CHECK_THROWS_AS(head_effects(delta_net(), ids, {}, as_trained, tell, stopped.get_token()), Cancelled);
+}
+
+TEST_CASE("an experiment counts right answers over made-up texts", "[language]") {
+  const LanguageModel<float> model(assets_folder() + "/models/delta_net.npz");
+  const RunHead run = run_as_trained({});
+  const auto nothing = [](double) {};
+  const Experiment experiment{.kind = "jars",
+                              .texts = 3,
+                              .overwritten = 2,
+                              .seed = 7,
+                              .interventions = {parse_intervention("only-add:2")}};
+  const std::vector<ExperimentRow> rows = try_texts(experiment, model, tokenizer(), run, nothing, {});
+  REQUIRE(rows.size() == 3);
+  RandomNumbers random(7, "texts");
+  for (const ExperimentRow& row : rows) {
+    Answered trained, changed;
+    for (Index i = 0; i < 3; ++i) {
+      const AskingText asking = find_text_kind("jars").make(random, row.overwritten);
+      CHECK(asking.older.size() == static_cast<std::size_t>(row.overwritten));
+      trained.right += next_piece(model, asking.text, {}) == asking.answer ? 1 : 0;
+      const std::string said = next_piece(model, asking.text, {"only-add:2"});
+      changed.right += said == asking.answer ? 1 : 0;
+      changed.older += std::ranges::find(asking.older, said) != asking.older.end() ? 1 : 0;
+    }
+    CHECK(row.trained.right == trained.right);
+    CHECK(row.changed.right == changed.right);
+    CHECK(row.changed.older == changed.older);
+  }
+  CHECK(rows[2].trained.right == 3);
+  for (const TextKind& kind : text_kinds()) {
+    const AskingText asking = kind.make(random, most_overwritten);
+    CHECK(asking.text.find(asking.answer) != std::string::npos);
+    CHECK(tokenizer().encode(asking.answer).size() == 1);
+  }
+  CHECK_THROWS_WITH(try_texts({.kind = "cats"}, model, tokenizer(), run, nothing, {}), says("jars, boxes"));
+  CHECK_THROWS_WITH(try_texts({.overwritten = 9}, model, tokenizer(), run, nothing, {}),
+                    says("expected 0 to 8"));
+}
+
+TEST_CASE("a description beside the weights that asks for more is refused", "[language]") {
+  const TemporaryFolder folder;
+  const std::string layers = test_data_folder() + "/language/layers/gla/";
+  std::filesystem::copy_file(layers + "model.safetensors", folder / "model.safetensors");
+  const auto problem = [&](const std::string& config) {
+    write_file(folder / "config.json", config);
+    try {
+      const LanguageModel<double> model(folder / "model.safetensors");
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(problem(R"({"norm_eps": 1e-6, "num_heads": 2, "num_kv_heads": 2})").empty());
+  CHECK_THAT(problem(R"({"feature_map": "relu"})"),
+             says("config.json: feature_map is \"relu\"") && says("null alone"));
+  CHECK_THAT(problem(R"({"num_heads": 2, "num_kv_heads": 1})"), says("num_kv_heads is 1"));
+  CHECK_THAT(problem(R"({"norm_eps": 0})"), says("norm_eps is 0; expected a number above 0"));
+  CHECK_THAT(problem("[1"), says("config.json: is no JSON object"));
 }
 
 TEST_CASE("an intervention that is wrong is refused with what was expected", "[language]") {

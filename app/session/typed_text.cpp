@@ -1,0 +1,290 @@
+#include "app/session/typed_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+
+#include "app/session/paths.h"
+#include "core/base/error.h"
+#include "core/base/table.h"
+#include "core/base/text.h"
+#include "core/variants/variants.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr std::string_view text_prefix = "text:";
+constexpr std::size_t most_readings = 8;  // readings; the same text is asked for with and without changes
+
+constexpr ShippedModel models[] = {
+    {"delta_net", "DeltaNet: erases, then writes"},
+    {"gated_delta_net", "Gated DeltaNet: fades, erases, writes"},
+    {"simple_gla", "a decay per head: fades and writes, erases nothing"},
+};
+
+constexpr StartingText texts[] = {
+    {"a fact, overwritten twice",
+     "The red jar holds a coin. The blue jar holds a map. Now the red jar holds a bell. Now the red jar "
+     "holds "
+     "a lamp. What does the red jar hold? The red jar holds a"},
+    {"overwritten once",
+     "The red jar holds a coin. The blue jar holds a map. Now the red jar holds a bell. What does the red "
+     "jar "
+     "hold? The red jar holds a"},
+    {"nothing overwritten",
+     "The red jar holds a coin. The blue jar holds a map. What does the red jar hold? The red jar holds a"},
+    {"overwritten three times",
+     "The red jar holds a coin. The blue jar holds a map. The green jar holds a ring. Now the red jar holds "
+     "a "
+     "bell. Now the red jar holds a lamp. Now the red jar holds a stone. What does the red jar hold? The red "
+     "jar holds a"},
+    {"who lives where",
+     "Anna lives in Paris. Ben lives in Rome. Clara lives in Oslo. Where does Ben live? Ben lives in"},
+    {"numbers of doors",
+     "The number of the red door is seven. The number of the blue door is four. Which number is on the red "
+     "door? The number of the red door is"},
+    {"made-up names", "Zorvath Quillon met Dorbel Tavin. Zorvath Quillon spoke first, and Dorbel"},
+    {"a paragraph",
+     "And it came to pass in those days, that there went out a decree that all the world should be numbered. "
+     "And all went to be numbered, every one into his own"},
+};
+
+/// Letters that mean something in an id, and those that no line has.
+std::string escaped(std::string_view text) {
+  std::string id;
+  for (const char c : text) {
+    if (c == '%' || c == '&' || c == '?' || static_cast<unsigned char>(c) < 0x20)
+      id += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    else
+      id += c;
+  }
+  return id;
+}
+
+std::string unescaped(std::string_view id) {
+  std::string text;
+  for (std::size_t i = 0; i < id.size(); ++i) {
+    if (id[i] != '%') {
+      text += id[i];
+      continue;
+    }
+    const std::string digits(id.substr(i + 1, 2));
+    if (digits.size() != 2 || digits.find_first_not_of("0123456789ABCDEFabcdef") != std::string::npos)
+      throw InputError(fmt::format("\"%{}\": expected two hexadecimal digits behind a %", shown(digits)));
+    text += static_cast<char>(std::stoi(digits, nullptr, 16));
+    i += 2;
+  }
+  return text;
+}
+
+Index index_in(std::string_view digits, const char* name) {
+  const bool is_number = !digits.empty() && digits.size() < 7 &&
+                         digits.find_first_not_of("0123456789") == std::string_view::npos;
+  if (!is_number)
+    throw InputError(fmt::format("{} is \"{}\"; expected a whole number from 0 on", name, shown(digits)));
+  return std::stol(std::string(digits));
+}
+
+RunHead as_trained() { return run_as_trained({Form::recurrent, Precision::f32}); }
+
+/// Readings that were asked for last, by everything that they depend on.
+class LastReadings {
+ public:
+  std::shared_ptr<const TextReading> find(const SmallModel& model, const std::string& text,
+                                          const std::vector<Intervention>& interventions) {
+    std::string key = fmt::format("{} {}", static_cast<const void*>(&model), text);
+    for (const Intervention& each : interventions) key += '\0' + to_string(each);
+    {
+      const std::scoped_lock lock(mutex_);
+      const auto found = std::ranges::find(all_, key, &std::pair<std::string, Kept>::first);
+      if (found != all_.end()) return found->second;
+    }
+    Kept made = std::make_shared<const TextReading>(
+        read(model.weights, text_pieces(model.tokenizer, text), interventions, as_trained()));
+    const std::scoped_lock lock(mutex_);
+    all_.emplace_back(std::move(key), made);
+    if (all_.size() > most_readings) all_.pop_front();
+    return made;
+  }
+
+ private:
+  using Kept = std::shared_ptr<const TextReading>;
+  std::mutex mutex_;
+  std::deque<std::pair<std::string, Kept>> all_;
+};
+
+}  // namespace
+
+Intervention targeted(const TypedText& typed, TextTarget target, std::string kind) {
+  Intervention change{.kind = std::move(kind)};
+  if (target != TextTarget::all) change.layer = typed.layer;
+  if (target == TextTarget::head) change.head = typed.head;
+  return change;
+}
+
+const Intervention* find_intervention(const TypedText& typed, const Intervention& wanted) {
+  const auto is_wanted = [&](const Intervention& each) {
+    return each.kind == wanted.kind && each.layer == wanted.layer && each.head == wanted.head;
+  };
+  const auto found = std::ranges::find_if(typed.interventions, is_wanted);
+  return found == typed.interventions.end() ? nullptr : &*found;
+}
+
+void put(TypedText& typed, const Intervention& change, bool is_made) {
+  if (const Intervention* const present = find_intervention(typed, change))
+    typed.interventions.erase(typed.interventions.begin() + (present - typed.interventions.data()));
+  if (is_made) typed.interventions.push_back(change);
+}
+
+std::string in_words(const Intervention& intervention) {
+  const std::string place = !intervention.layer ? "all layers"
+                            : intervention.head
+                                ? fmt::format("head {}.{}", *intervention.layer, *intervention.head)
+                                : fmt::format("layer {}", *intervention.layer);
+  return fmt::format("{}: {}{}", place, kind_of(intervention).done,
+                     intervention.value.empty() ? "" : " " + intervention.value);
+}
+
+std::string text_id(const TypedText& typed) {
+  std::string id =
+      fmt::format("{}{}?layer={}&head={}", text_prefix, escaped(typed.model), typed.layer, typed.head);
+  for (const Intervention& each : typed.interventions) id += "&do=" + escaped(to_string(each));
+  return id + "&say=" + escaped(typed.text);
+}
+
+bool is_text_id(std::string_view id) { return id.starts_with(text_prefix); }
+
+TypedText typed_text(std::string_view id) {
+  if (!is_text_id(id))
+    throw InputError(fmt::format("\"{}\" is no typed text; expected {}MODEL?layer=0&head=0&say=TEXT",
+                                 shown(id), text_prefix));
+  std::string_view rest = id.substr(text_prefix.size());
+  const auto take = [&](char until) {
+    const std::size_t end = std::min(rest.find(until), rest.size());
+    const std::string_view part = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    return part;
+  };
+  TypedText typed{.model = unescaped(take('?'))};
+  while (!rest.empty()) {
+    std::string_view value = take('&');
+    const std::size_t equals = std::min(value.find('='), value.size());
+    const std::string_view name = value.substr(0, equals);
+    value.remove_prefix(std::min(equals + 1, value.size()));
+    if (name == "layer")
+      typed.layer = index_in(value, "layer");
+    else if (name == "head")
+      typed.head = index_in(value, "head");
+    else if (name == "do")
+      typed.interventions.push_back(parse_intervention(unescaped(value)));
+    else if (name == "say")
+      typed.text = unescaped(value);
+    else
+      throw InputError(
+          fmt::format("\"{}\" says nothing of a typed text; known: layer, head, do, say", shown(name)));
+  }
+  return typed;
+}
+
+std::span<const ShippedModel> shipped_models() { return models; }
+
+std::filesystem::path model_file(const std::string& name) {
+  if (name.find_first_of("/.\\") != std::string::npos) return name;
+  find_row(models, name, &ShippedModel::name,
+           fmt::format("there is no model \"{}\"; give a file of weights, or one of", shown(name)));
+  return asset("models/" + name + ".npz");
+}
+
+SmallModel::SmallModel(const std::string& name)
+    : weights(model_file(name)), tokenizer(model_file(name).parent_path() / "tokenizer.json") {
+  require_same_pieces(tokenizer, weights.pieces());
+}
+
+std::shared_ptr<const SmallModel> SmallModel::load(const std::string& name) {
+  struct Loaded {
+    std::filesystem::file_time_type written;
+    std::shared_ptr<const SmallModel> model;
+  };
+  static std::mutex mutex;
+  static std::map<std::string, Loaded> all;
+  std::error_code unreadable;
+  const auto written = std::filesystem::last_write_time(model_file(name), unreadable);
+  const std::scoped_lock lock(mutex);
+  const auto found = all.find(name);
+  if (found != all.end() && found->second.written == written) return found->second.model;
+  const auto model = std::make_shared<const SmallModel>(name);
+  if (all.size() >= most_readings) all.clear();
+  all[name] = {written, model};
+  return model;
+}
+
+double SmallModel::usual_loss() const {
+  std::call_once(is_asked_, [&] {
+    usual_loss_ = read(weights, text_pieces(tokenizer, texts[0].text), {}, as_trained()).loss();
+  });
+  return usual_loss_;
+}
+
+std::string ReadText::piece(Index id) const { return valid_utf8(model->tokenizer.piece(id)); }
+
+std::shared_ptr<const ReadText> read_text(const std::string& id) {
+  static LastReadings last;
+  ReadText text;
+  text.typed = typed_text(id);
+  const TypedText& typed = text.typed;
+  text.model = SmallModel::load(typed.model);
+  const LanguageModel<float>& weights = text.model->weights;
+  const auto require = [](const char* what, Index index, Index count) {
+    if (index >= count)
+      throw InputError(
+          fmt::format("there is no {} {}; the model has {}, counted from 0", what, index, count));
+  };
+  require("layer", typed.layer, weights.layers());
+  require("head", typed.head, weights.heads());
+  for (const Intervention& each : typed.interventions) require_place(each, weights.layers(), weights.heads());
+  text.said = last.find(*text.model, typed.text, typed.interventions);
+  text.trained = typed.interventions.empty() ? text.said : last.find(*text.model, typed.text, {});
+  return std::make_shared<const ReadText>(std::move(text));
+}
+
+DataSet make_text_data(const std::string& id) {
+  const auto text = read_text(id);
+  const TypedText& typed = text->typed;
+  const HeadInputs& head = text->said->head(typed.layer, typed.head);
+  DataSet data;
+  data.id = text_id(typed);
+  data.rule = head.rule;
+  data.title = "typed text";
+  data.text = typed.text;
+  data.source = fmt::format("the model {}, run here on this text", typed.model);
+  data.arrays = head.arrays;
+  for (const Index piece : text->said->ids) data.labels.push_back(text->piece(piece));
+  for (const auto& [parameter, value] : head.settings.parameters)
+    data.arrays[parameter] = Array({}, std::vector<double>{value});
+  data.read = text;
+  measure(data);
+  return data;
+}
+
+std::span<const StartingText> starting_texts() { return texts; }
+
+TypedText usual_text() { return {.text = texts[0].text, .layer = 2, .head = 2}; }
+
+Found<std::vector<HeadEffect>> HeadEffects::compute(const ReadText& text, const Effort& effort) const {
+  return head_effects(
+      text.model->weights, text.said->ids, text.typed.interventions, as_trained(),
+      [&](double share) { effort.tell(share); }, effort.stop);
+}
+
+Found<std::vector<ExperimentRow>> TriedTexts::compute(const Effort& effort) const {
+  const auto asked = SmallModel::load(model);
+  Experiment experiment{.kind = kind, .texts = texts};
+  for (const std::string& each : interventions) experiment.interventions.push_back(parse_intervention(each));
+  return try_texts(
+      experiment, asked->weights, asked->tokenizer, as_trained(), [&](double share) { effort.tell(share); },
+      effort.stop);
+}
+
+}  // namespace palimpsest

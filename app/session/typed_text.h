@@ -1,0 +1,124 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/session/data_set.h"
+#include "app/session/questions.h"
+#include "app/session/state.h"
+#include "core/language/experiment.h"
+
+namespace palimpsest {
+
+/// A text that a person types, which a small language model reads: one head of one of its layers are data
+/// like any others.
+struct TypedText {
+  std::string model = "delta_net";  // one that ships, or a file of weights beside its tokenizer.json
+  std::string text = {};
+  Index layer = 0;
+  Index head = 0;
+  std::vector<Intervention> interventions = {};  // made one after the other
+};
+
+/// A change of what is looked at, or of what is around it.
+Intervention targeted(const TypedText& typed, TextTarget target, std::string kind);
+
+/// The change of the same kind at the same place; null where there is none.
+const Intervention* find_intervention(const TypedText& typed, const Intervention& wanted);
+
+/// Puts a change in the place of the one of its kind there, or takes that out.
+void put(TypedText& typed, const Intervention& change, bool is_made);
+
+/// "layer 2: only adds", "head 2.2: strength × 0.5": a change that was made.
+std::string in_words(const Intervention& intervention);
+
+/// "text:delta_net?layer=2&head=2&do=only-add:2&say=The red jar…": how such data are called.
+std::string text_id(const TypedText& typed);
+
+/// Whether `id` is of this kind, and what it says. Throws InputError where it cannot be read.
+bool is_text_id(std::string_view id);
+TypedText typed_text(std::string_view id);
+
+/// A small language model with its tokenizer.
+class SmallModel {
+ public:
+  /// One that ships by its name ("delta_net"), or a file of weights; what was read stays. Throws InputError
+  /// naming the file, and where tokenizer and weights do not belong together.
+  static std::shared_ptr<const SmallModel> load(const std::string& name);
+
+  explicit SmallModel(const std::string& name);
+
+  const LanguageModel<float> weights;
+  const Tokenizer tokenizer;
+
+  /// The mean loss of a text like those that these models were trained on, in nats.
+  double usual_loss() const;
+
+ private:
+  mutable std::once_flag is_asked_;
+  mutable double usual_loss_ = 0;
+};
+
+/// The models that ship, by name and in words.
+struct ShippedModel {
+  const char* name;
+  const char* words;
+};
+std::span<const ShippedModel> shipped_models();
+
+/// The file of weights of a model by its name.
+std::filesystem::path model_file(const std::string& name);
+
+/// A typed text that was read.
+struct ReadText {
+  TypedText typed;
+  std::shared_ptr<const SmallModel> model;
+  std::shared_ptr<const TextReading> said;     // with the interventions
+  std::shared_ptr<const TextReading> trained;  // as trained; the same where there are none
+
+  bool is_changed() const { return said != trained; }
+  std::string piece(Index id) const;
+};
+
+/// Reads the text that `id` names, or finds it among those read last. Throws InputError as
+/// SmallModel::load(), text_pieces() and interventions do, and for a layer or head that there is not.
+std::shared_ptr<const ReadText> read_text(const std::string& id);
+
+/// The data of its layer and head: what enters the rule, changes made, and the text as DataSet::read.
+DataSet make_text_data(const std::string& id);
+
+/// A text to start from.
+struct StartingText {
+  const char* name;
+  const char* text;
+};
+std::span<const StartingText> starting_texts();
+
+/// What its first look is at: the layer and head of DeltaNet that hold the facts.
+TypedText usual_text();
+
+/// What becomes of the answer when single heads are changed: a question.
+struct HeadEffects {
+  Weak<ReadText> of = {};
+
+  auto operator<=>(const HeadEffects&) const = default;
+  Found<std::vector<HeadEffect>> compute(const ReadText& text, const Effort& effort) const;
+};
+
+/// How often a model is right about made-up texts, as trained and changed: a question.
+struct TriedTexts {
+  std::string model = "delta_net";
+  std::string kind = "jars";
+  Index texts = 20;
+  std::vector<std::string> interventions = {};  // as to_string() writes them
+
+  auto operator<=>(const TriedTexts&) const = default;
+  Found<std::vector<ExperimentRow>> compute(const Effort& effort) const;
+};
+
+}  // namespace palimpsest

@@ -1,0 +1,390 @@
+#include "app/session/typed_text.h"
+#include "app/studio/command.h"
+#include "app/views/view.h"
+#include "app/views/why_words.h"
+#include "core/proof/faults.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr float answers_width = 460;  // design pixels
+constexpr float changes_width = 420;
+constexpr float list_width = 300;
+constexpr std::size_t most_pieces = 6;
+
+void change_text(Session& session, const std::function<void(TypedText&)>& edit,
+                 std::string_view merge_key = {}) {
+  TypedText typed = session.data().read->typed;
+  edit(typed);
+  session.read(typed, merge_key);
+}
+
+std::string quoted_piece(const ReadText& text, Index piece) {
+  return fmt::format("“{}”", word_text(text.piece(piece)));
+}
+
+const Continuation& answer_of(const TextReading& reading) { return reading.next.back().front(); }
+
+std::string answer_words(const ReadText& text) {
+  const Continuation& said = answer_of(*text.said);
+  const std::string now =
+      fmt::format("{} {}", quoted_piece(text, said.piece), fixed_number(said.probability, 2));
+  const Continuation& trained = answer_of(*text.trained);
+  return trained.piece == said.piece ? now : fmt::format("{} → {}", quoted_piece(text, trained.piece), now);
+}
+
+/// The likeliest pieces as trained and as it is now, each once.
+std::vector<Index> pieces_shown(const ReadText& text) {
+  std::vector<Index> pieces;
+  for (std::size_t i = 0; i < TextReading::told; ++i) {
+    for (const auto* reading : {text.trained.get(), text.said.get()}) {
+      if (i >= reading->next.back().size()) continue;
+      const Index piece = reading->next.back()[i].piece;
+      if (std::ranges::find(pieces, piece) == pieces.end()) pieces.push_back(piece);
+    }
+  }
+  pieces.resize(std::min(pieces.size(), most_pieces));
+  return pieces;
+}
+
+/// Bars for what may follow, as trained and, where something is changed, as it is now.
+Node continuation_bars(const ReadText& text) {
+  const style::Palette& c = style::colours();
+  const auto add = [&](Nodes& cells, const TextReading& reading, Index piece) {
+    const double probability = std::exp(reading.last(piece));
+    cells.push_back(Node{scene::Bar{.value = probability, .ink = c.value}}.filling());
+    cells.push_back(scene::number(share_of_one(probability)));
+  };
+  Nodes cells = {scene::tag(""), scene::tag("as trained"), scene::tag("")};
+  if (text.is_changed()) {
+    cells.push_back(scene::tag("changed"));
+    cells.push_back(scene::tag(""));
+  }
+  for (const Index piece : pieces_shown(text)) {
+    cells.push_back(scene::line(quoted_piece(text, piece)));
+    add(cells, *text.trained, piece);
+    if (text.is_changed()) add(cells, *text.said, piece);
+  }
+  return scene::grid(text.is_changed() ? 5 : 3, std::move(cells)).named("next");
+}
+
+/// By how much the two answers differ, before and after.
+std::string difference_words(const ReadText& text) {
+  const Index trained = answer_of(*text.trained).piece;
+  const Index now = answer_of(*text.said).piece;
+  if (trained == now) return {};
+  const auto gap = [&](const TextReading& reading) { return reading.last(trained) - reading.last(now); };
+  return fmt::format("logit of {} less that of {}: {} as trained, {} now", quoted_piece(text, trained),
+                     quoted_piece(text, now), fixed_number(gap(*text.trained), 2),
+                     fixed_number(gap(*text.said), 2));
+}
+
+std::string surprise_words(const ReadText& text) {
+  const double usual = text.model->usual_loss();
+  const double loss = text.said->loss();
+  const std::string words = fmt::format("Loss: {} nats a token; {} on a text of the kind it was trained on.",
+                                        fixed_number(loss, 2), fixed_number(usual, 2));
+  return loss > 2 * usual ? words + " It has not learned to read such a text: do not trust its answer."
+                          : words;
+}
+
+/// What every head does to the answer, a row for each layer; a click looks at the head.
+Node head_grid(Application& application, const ReadText& text, const std::vector<HeadEffect>& effects) {
+  const style::Palette& c = style::colours();
+  const auto heads = static_cast<std::size_t>(text.model->weights.heads());
+  const auto part = [&](const char* title, const auto& number) {
+    Nodes cells = {scene::tag("layer")};
+    for (std::size_t head = 0; head < heads; ++head)
+      cells.push_back(scene::tag(fmt::format("head {}", head)));
+    for (const HeadEffect& effect : effects) {
+      if (effect.head == 0) cells.push_back(scene::tag(std::to_string(effect.layer)));
+      const std::optional<double> change = number(effect);
+      const bool is_shown = text.typed.layer == effect.layer && text.typed.head == effect.head;
+      Node cell = {scene::Button{.words = change ? fixed_number(*change, 1) : "–",
+                                 .look = scene::Button::Look::segment,
+                                 .chosen = is_shown,
+                                 .ink = change && *change < -1 ? c.alarm : scene::dim_ink}};
+      cells.push_back(std::move(cell)
+                          .named(fmt::format("{}.{}", effect.layer, effect.head))
+                          .told("Looks at this head")
+                          .on([&application, layer = effect.layer, head = effect.head] {
+                            change_text(application.session, [&](TypedText& typed) {
+                              typed.layer = layer;
+                              typed.head = head;
+                            });
+                          }));
+    }
+    return scene::column({scene::tag(title), scene::grid(heads + 1, std::move(cells), Gap::small)},
+                         Gap::tight);
+  };
+  const auto only_adds = [](const HeadEffect& effect) { return effect.only_adds; };
+  const auto silent = [](const HeadEffect& effect) { return std::optional(effect.silent); };
+  Nodes all;
+  if (std::ranges::any_of(effects, [](const HeadEffect& effect) { return effect.only_adds.has_value(); }))
+    all.push_back(part("if the head only adds", only_adds).named("only adds"));
+  all.push_back(part("if the head answers nothing", silent).named("silent"));
+  return scene::column(std::move(all), Gap::near);
+}
+
+/// Right answers over how often the fact was overwritten.
+Plot tried_plot(const std::vector<ExperimentRow>& rows, bool is_changed) {
+  const style::Palette& c = style::colours();
+  Plot plot{
+      .name = "tried",
+      .x = {.title = {"how often the fact was overwritten"}, .low = -0.2},
+      .y = {.title = {"right answers"}, .low = 0, .high = static_cast<double>(rows.front().texts) * 1.05},
+      .labels = Plot::Labels::beside,
+      .beside = 84};
+  plot.x.high = static_cast<double>(rows.back().overwritten) + 0.2;
+  const auto add = [&](const char* name, Answered ExperimentRow::*answered, ImU32 colour) {
+    PlotSeries series{
+        .name = name, .look = {.colour = colour, .marker = PlotMarker::circle}, .label = {.words = {name}}};
+    for (const ExperimentRow& row : rows) {
+      series.x.push_back(static_cast<double>(row.overwritten));
+      series.y.push_back(static_cast<double>((row.*answered).right));
+    }
+    series.tip = [rows, answered](std::size_t i) {
+      return fmt::format("{} of {} right; {} named what was there before", (rows[i].*answered).right,
+                         rows[i].texts, (rows[i].*answered).older);
+    };
+    plot.series.push_back(std::move(series));
+  };
+  add("as trained", &ExperimentRow::trained, c.text);
+  if (is_changed) add("changed", &ExperimentRow::changed, c.accent);
+  return plot;
+}
+
+/// The answers to texts made up at random, once somebody asks for them.
+Node tried_texts(Application& application, const ReadText& text) {
+  Session& session = application.session;
+  TextView view = session.state().text;
+  Nodes all = {scene::heading("Twenty texts at once")};
+  if (!view.tries) {
+    view.tries = true;
+    all.push_back(scene::paragraph("Texts about three jars, of which one is overwritten 0 to 3 times."));
+    all.push_back(
+        scene::pill("try them").on([&session, view] { session.change(&SessionState::text, view); }));
+    return scene::column(std::move(all), Gap::tight).named("tried");
+  }
+  TriedTexts question{.model = text.typed.model};
+  for (const Intervention& each : text.typed.interventions) question.interventions.push_back(to_string(each));
+  const auto tried = session.questions().ask(question, Urgency::later);
+  if (tried.value) {
+    all.push_back(scene::plotted(tried_plot(*tried.value, text.is_changed())).fixed(170));
+    return scene::column(std::move(all), Gap::tight).named("tried");
+  }
+  all.push_back(scene::caption(
+      tried.reason.empty() ? fmt::format("{:.0f} % of them are read", 100 * tried.progress) : tried.reason));
+  view.tries = false;
+  if (tried.reason.empty())
+    all.push_back(
+        scene::word_button("stop").on([&session, view] { session.change(&SessionState::text, view); }));
+  return scene::column(std::move(all), Gap::tight).named("tried");
+}
+
+Node answers(Application& application) {
+  const auto text = application.session.data().read;
+  if (!text) return scene::column({});
+  Nodes all = {scene::heading("What comes next"), continuation_bars(*text)};
+  if (const std::string words = difference_words(*text); !words.empty()) all.push_back(scene::caption(words));
+  all.push_back(scene::caption(surprise_words(*text)));
+  all.push_back(scene::heading("Which head carries the answer"));
+  all.push_back(scene::caption("The change of its log probability, in nats"));
+  const auto effects = application.session.questions().ask(HeadEffects{text});
+  all.push_back(effects.value && !effects.stale
+                    ? head_grid(application, *text, *effects.value)
+                    : scene::caption(effects.reason.empty() ? fmt::format("is tried, head by head: {:.0f} %",
+                                                                          100 * effects.progress)
+                                                            : effects.reason));
+  all.push_back(tried_texts(application, *text));
+  return scene::column(std::move(all), Gap::near).named("answers");
+}
+
+/// "head 2.2", "layer 2", "all layers": what a change is made to.
+std::string target_words(const TypedText& typed, TextTarget target) {
+  if (target == TextTarget::all) return "all layers";
+  if (target == TextTarget::layer) return fmt::format("layer {}", typed.layer);
+  return fmt::format("head {}.{}", typed.layer, typed.head);
+}
+
+Node target_choice(Application& application, const TypedText& typed) {
+  std::vector<std::string> words;
+  for (const TextTarget target : all_text_targets) words.push_back(target_words(typed, target));
+  return scene::segments(words, static_cast<std::size_t>(application.session.state().text.target),
+                         [&application](std::size_t chosen) {
+                           TextView view = application.session.state().text;
+                           view.target = all_text_targets[chosen];
+                           application.session.change(&SessionState::text, view);
+                         })
+      .named("target");
+}
+
+/// A slider whose neutral value takes the change back.
+Node slider_of(Application& application, const char* kind, const char* words, double neutral, double most) {
+  const ReadText& text = *application.session.data().read;
+  const Intervention wanted = targeted(text.typed, application.session.state().text.target, kind);
+  const Intervention* const made = find_intervention(text.typed, wanted);
+  const double value = made ? std::strtod(made->value.c_str(), nullptr) : neutral;
+  return Node{scene::Slider{.words = words,
+                            .value = value,
+                            .look = {.minimum = 0, .maximum = most, .reset = neutral, .format = "%.2f"},
+                            .set =
+                                [&application, wanted, neutral](double set) {
+                                  change_text(
+                                      application.session,
+                                      [&](TypedText& typed) {
+                                        Intervention change = wanted;
+                                        change.value = plain_number(set, 3);
+                                        put(typed, change, set != neutral);
+                                      },
+                                      wanted.kind);
+                                }}}
+      .named(kind);
+}
+
+/// A list to choose the value of a change from.
+template <class Table, class Name>
+Node value_menu(Application& application, const char* kind, const std::string& words, const Table& table,
+                Name name) {
+  std::vector<std::pair<std::string, std::string>> rows;  // ids and labels
+  for (const auto& row : table) rows.emplace_back(row.id, std::string(std::invoke(name, row)));
+  return Node{
+      scene::Menu{.words = words,
+                  .content =
+                      [&application, kind, rows] {
+                        Nodes all;
+                        for (const auto& [id, label] : rows)
+                          all.push_back(scene::link(label).named(id).on([&application, kind, id] {
+                            change_text(application.session, [&](TypedText& typed) {
+                              Intervention change =
+                                  targeted(typed, application.session.state().text.target, kind);
+                              change.value = id;
+                              put(typed, change, true);
+                            });
+                            scene::close();
+                          }));
+                        return scene::scroll("values", scene::column(std::move(all), Gap::tight)).fixed(360);
+                      },
+                  .width = list_width}}
+      .named(kind);
+}
+
+Node changes(Application& application) {
+  const auto text = application.session.data().read;
+  if (!text) return scene::column({});
+  const TypedText& typed = text->typed;
+  Nodes all = {scene::heading("What is changed in the model"),
+               scene::row({scene::caption("in"), target_choice(application, typed)})};
+  for (const char* const command : {"text.only_add", "text.silent", "text.take_out", "text.clear"})
+    all.push_back(with_command(application, command,
+                               {scene::Button{.words = find_command(application, command).words,
+                                              .look = scene::Button::Look::line}}));
+  all.push_back(slider_of(application, "beta", "strength β, times", 1, 3));
+  all.push_back(slider_of(application, "fade", "log decay g, times", 1, 4));
+  all.push_back(slider_of(application, "decay", "every decay α is (1: keeps all)", 1, 1));
+  all.push_back(scene::row({value_menu(application, "rule", "another rule", variants(), &Variant::label),
+                            value_menu(application, "fault", "a mistake", faults(), &Fault::label)}));
+  return scene::column(std::move(all), Gap::near).named("changes");
+}
+
+/// The changes that are made, each of which a click takes back.
+void add_changes(Nodes& all, Application& application, const TypedText& typed) {
+  const style::Palette& c = style::colours();
+  for (const Intervention& each : typed.interventions) {
+    Node pill = {scene::Button{.words = in_words(each), .ink = c.accent, .fit = Fit::shorten, .tail = " ×"}};
+    all.push_back(std::move(pill)
+                      .named("change " + to_string(each))
+                      .told("A change of the model, made on purpose. A click takes it back.")
+                      .on([&application, each] {
+                        change_text(application.session, [&](TypedText& next) { put(next, each, false); });
+                      })
+                      .cut_between(60, 240));
+  }
+}
+
+Node models(Application& application) {
+  Nodes all = {scene::heading("Which model reads")};
+  for (const ShippedModel& model : shipped_models())
+    all.push_back(
+        scene::link(model.words).named(model.name).on([&application, name = std::string(model.name)] {
+          change_text(application.session, [&](TypedText& typed) {
+            typed.model = name;
+            typed.interventions.clear();
+          });
+          scene::close();
+        }));
+  all.push_back(scene::heading("A text to start from"));
+  for (const StartingText& start : starting_texts())
+    all.push_back(scene::link(start.name).on([&application, words = std::string(start.text)] {
+      change_text(application.session, [&](TypedText& typed) { typed.text = words; });
+      scene::close();
+    }));
+  return scene::column(std::move(all), Gap::tight).named("models");
+}
+
+/// Layers and heads to look at.
+Node places(Application& application) {
+  const auto text = application.session.data().read;
+  if (!text) return scene::column({});
+  const LanguageModel<float>& weights = text->model->weights;
+  const auto row_of = [&](const char* what, Index count, Index present, Index TypedText::*field) {
+    std::vector<std::string> words;
+    for (Index i = 0; i < count; ++i) words.push_back(std::to_string(i));
+    return scene::row(
+        {scene::caption(what).fixed(48),
+         scene::segments(words, static_cast<std::size_t>(present), [&application, field](std::size_t chosen) {
+           change_text(application.session,
+                       [&](TypedText& typed) { typed.*field = static_cast<Index>(chosen); });
+         }).named(what)});
+  };
+  return scene::column({row_of("layer", weights.layers(), text->typed.layer, &TypedText::layer),
+                        row_of("head", weights.heads(), text->typed.head, &TypedText::head)},
+                       Gap::near);
+}
+
+Node menu(const std::string& words, std::function<Node()> content, float width, const char* tip) {
+  return Node{scene::Menu{.words = words, .content = std::move(content), .width = width}}.told(tip);
+}
+
+}  // namespace
+
+Node text_line(Application& application) {
+  const auto text = application.session.data().read;
+  return Node{scene::Input{.text = text->typed.text,
+                           .set =
+                               [&application](const std::string& typed) {
+                                 change_text(
+                                     application.session, [&](TypedText& next) { next.text = typed; },
+                                     "text");
+                               }}}
+      .named("text");
+}
+
+void draw_text_bar(Application& application, float top, float height) {
+  const auto text = application.session.data().read;
+  const TypedText& typed = text->typed;
+  Nodes all = {menu(
+                   typed.model, [&application] { return models(application); }, list_width,
+                   "The small language model that reads the text, and texts to start from")
+                   .named("model"),
+               text_line(application).filling()};
+  all.push_back(menu(
+                    answer_words(*text), [&application] { return answers(application); }, answers_width,
+                    "What the model says next: a click shows what else it could have said, and which head "
+                    "carries the answer")
+                    .named("answer"));
+  add_changes(all, application, typed);
+  all.push_back(menu(
+                    "change", [&application] { return changes(application); }, changes_width,
+                    "Changes the model: the answer shows what that does")
+                    .named("change"));
+  all.push_back(menu(
+                    fmt::format("layer {} · head {}", typed.layer, typed.head),
+                    [&application] { return places(application); }, list_width,
+                    "The memory that is looked at")
+                    .named("place"));
+  scene::show_bar("Text bar", height, scene::row(std::move(all), Gap::near).named("text bar"), top);
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "core/base/error.h"
+
+namespace palimpsest {
+
+/// The row of a table whose name is `wanted`. Throws InputError: `problem`, and the names of all.
+template <class Table, class Name>
+const auto& find_row(const Table& table, std::string_view wanted, Name name, std::string_view problem) {
+  std::string known;
+  for (const auto& row : table) {
+    const std::string called(std::invoke(name, row));
+    if (called == wanted) return row;
+    known.append(known.empty() ? "" : ", ").append(called);
+  }
+  throw InputError(std::string(problem) + ": " + known);
+}
+
+/// The row of a table whose name is `wanted`; null where there is none.
+template <class Table, class Name>
+auto* row_called(const Table& table, std::string_view wanted, Name name) {
+  const auto is_wanted = [&](const auto& row) { return std::invoke(name, row) == wanted; };
+  const auto found = std::ranges::find_if(table, is_wanted);
+  return found == std::ranges::end(table) ? nullptr : &*found;
+}
+
+/// What a map holds under a key; null where it holds nothing.
+template <class Map>
+auto* value_at(Map& map, const auto& key) {
+  const auto found = map.find(key);
+  return found == map.end() ? nullptr : &found->second;
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/language/interventions.h"
+#include "core/language/tokenizer.h"
+
+namespace palimpsest {
+
+/// What a model makes of a text.
+struct TextReading {
+  static constexpr Index told = 5;  // continuations of a token
+
+  std::vector<Index> ids;
+  std::vector<std::vector<Continuation>> next = {};  // after every token, the likeliest first
+  std::vector<double> losses = {};                   // [T - 1], of every token but the first, in nats
+  Vector<double> last = {};                          // [pieces] log p of what follows the last token, in nats
+  std::vector<HeadInputs> heads = {};                // layers x heads: what entered each rule, changes made
+  Index heads_of_layer = 1;
+
+  const HeadInputs& head(Index layer, Index index) const {
+    return heads[static_cast<std::size_t>(layer * heads_of_layer + index)];
+  }
+
+  /// The mean loss; 0 of one token.
+  double loss() const;
+};
+
+/// The longest text that is read, in tokens: the models were trained on texts of 256.
+inline constexpr Index most_text_tokens = 2048;
+
+/// The pieces of a text behind the one with which every text begins. Throws InputError for a text without
+/// words, one that is too long or no UTF-8.
+std::vector<Index> text_pieces(const Tokenizer& tokenizer, std::string_view text);
+
+/// Reads a text; `interventions` change what enters the heads, which `run` runs. Throws what
+/// LanguageModel::logits() does.
+template <class Scalar>
+TextReading read(const LanguageModel<Scalar>& model, const std::vector<Index>& ids,
+                 const std::vector<Intervention>& interventions, const RunHead& run);
+
+/// What becomes of the answer when one head of a layer is changed.
+struct HeadEffect {
+  Index layer = 0;
+  Index head = 0;
+  std::optional<double> only_adds =
+      {};             // change of the answer's log probability, in nats; none: it erases nothing
+  double silent = 0;  // the same when it answers nothing
+};
+
+/// The effects of all heads on the likeliest piece after the last token, layer by layer; `tell` hears how
+/// much is done, from 0 to 1. Throws Cancelled when asked to stop, and what `run` throws.
+template <class Scalar>
+std::vector<HeadEffect> head_effects(const LanguageModel<Scalar>& model, const std::vector<Index>& ids,
+                                     const std::vector<Intervention>& interventions, const RunHead& run,
+                                     const std::function<void(double)>& tell, const std::stop_token& stop);
+
+}  // namespace palimpsest

@@ -1,0 +1,72 @@
+// A text that a small model reads: its line, its answer, and what becomes of that when the model is changed.
+
+#include "app/session/typed_text.h"
+#include "tests/offscreen/drawn.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+void perform_at(ShownProgram& shown, const char* command) {
+  perform(find_command(shown.application, command), shown.application);
+  shown.draw();
+}
+
+}  // namespace
+
+TEST_CASE("the answer changes when a layer no longer erases, and comes back", "[text bar]") {
+  ShownProgram shown;
+  shown.draw();
+  CHECK_FALSE(parts().find("text bar"));
+  const Command& only_add = find_command(shown.application, "text.only_add");
+  CHECK_THAT(why_not(only_add, shown.application), says("Ctrl+T"));
+  perform_at(shown, "text.open");
+  for (const Size& size : usual_sizes) {
+    CAPTURE(size.width);
+    shown.draw(size);
+    CHECK(words_at("text bar/answer") == "“lamp” 1.00");
+    CHECK(words_at("text bar/place") == "layer 2 · head 2");
+    CHECK_THAT(words_at("text bar/text"), says("Now the red jar holds a lamp."));
+    CHECK(parts().find("text bar/answer")->is_whole());
+    perform_at(shown, "text.only_add");
+    CHECK(words_at("text bar/answer") == "“lamp” → “bell” 0.99");
+    CHECK_THAT(words_at("text bar/change only-add:2"), says("layer 2: only adds"));
+    CHECK(shown.session.choice().variant == "linear");
+    shown.click(parts().find("text bar/change only-add:2")->where);
+    shown.draw();
+    CHECK(words_at("text bar/answer") == "“lamp” 1.00");
+  }
+  perform_at(shown, "text.take_out");
+  CHECK(shown.session.data().read->typed.interventions.size() == 1);
+  perform_at(shown, "text.as_trained");
+  CHECK(shown.session.data().read->typed.interventions.empty());
+}
+
+TEST_CASE("its menus show what else could follow, which head carries it, and lead to heads", "[text bar]") {
+  ShownProgram shown;
+  perform_at(shown, "text.open");
+  perform_at(shown, "text.only_add");
+  shown.click(parts().find("text bar/answer")->where);
+  shown.draw();
+  const std::string answers = parts().text();
+  CHECK_THAT(answers, says("“lamp”") && says("“bell”") && says("logit of “lamp” less that of “bell”"));
+  CHECK_THAT(answers, says("nats a token"));
+  const auto heads = parts().below("text bar");
+  const auto cell =
+      std::ranges::find_if(parts().all(), [](const Part& part) { return part.path.ends_with("silent/0.3"); });
+  REQUIRE(cell != parts().all().end());
+  shown.click(cell->where);
+  shown.draw();
+  CHECK(shown.session.data().read->typed.layer == 0);
+  CHECK(shown.session.data().read->typed.head == 3);
+}
+
+TEST_CASE("the floor shows the loss of every word of a typed text", "[text bar]") {
+  ShownProgram shown("step", text_id(usual_text()));
+  shown.draw();
+  CHECK(parts().find("step/timeline/loss"));
+  shown.open("preset:overwrite");
+  shown.draw();
+  CHECK_FALSE(parts().find("step/timeline/loss"));
+}
