@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <bitset>
 #include <cmath>
+#include <cstdint>
 #include <numeric>
+#include <unordered_map>
 #include <utility>
 
+#include "app/gl/context_local.h"
 #include "app/widgets/style.h"
 
 namespace palimpsest {
@@ -18,6 +22,31 @@ constexpr float step_x = 10;      // of so many design pixels,
 constexpr float step_y = 5;       // and up and down
 constexpr float sideways = 0.4F;  // how much worse a pixel to a side is than one up or down
 constexpr float gap = 2;          // around words
+
+constexpr std::size_t most_known = 4096;  // places that are kept
+
+/// A number that differs where any of some places does.
+class Fingerprint {
+ public:
+  void add(auto... places) { (mix(std::bit_cast<std::uint64_t>(places)), ...); }
+  std::uint64_t value() const { return value_; }
+
+ private:
+  /// As MurmurHash64A mixes a word in (Appleby, public domain).
+  void mix(std::uint64_t word) {
+    constexpr std::uint64_t factor = 0xc6a4a7935bd1e995;
+    word *= factor;
+    word ^= word >> 47;
+    value_ = (value_ ^ word * factor) * factor;
+  }
+
+  std::uint64_t value_ = 0;
+};
+
+/// Where words were put, by all that this depends on: mostly nothing has changed since the last frame.
+struct KnownPlaces {
+  std::unordered_map<std::uint64_t, LabelPlace> by_fingerprint;
+};
 
 float distance(ImVec2 away) { return std::hypot(sideways * away.x, away.y); }
 
@@ -131,7 +160,7 @@ bool crosses(const std::vector<ImVec2>& line, const Rectangle& box) {
   return false;
 }
 
-LabelPlace free_place(const Rectangle& room, const Taken& taken, ImVec2 wish, ImVec2 extent) {
+static LabelPlace found_place(const Rectangle& room, const Taken& taken, ImVec2 wish, ImVec2 extent) {
   const Rectangle corners = {room.minimum, upper_of(room.maximum - extent, room.minimum)};
   wish = corners.nearest(wish);
   const auto xs = places_along(wish.x, step_x);
@@ -152,6 +181,21 @@ LabelPlace free_place(const Rectangle& room, const Taken& taken, ImVec2 wish, Im
     if (!taken.cross(box_at(at, extent).grown(style::px(gap)))) return {at, true, style::px(distance(away))};
   }
   return {over_curves.value_or(wish)};
+}
+
+LabelPlace free_place(const Rectangle& room, const Taken& taken, ImVec2 wish, ImVec2 extent) {
+  Fingerprint asked;
+  asked.add(room.minimum, room.maximum, wish, extent, ImVec2(style::scale(), 0));
+  for (const Rectangle& box : taken.boxes) asked.add(box.minimum, box.maximum);
+  for (const std::vector<ImVec2>& line : taken.lines) {
+    asked.add(ImVec2(0, 0));
+    for (const ImVec2& point : line) asked.add(point);
+  }
+  auto& known = context_local<KnownPlaces>().by_fingerprint;
+  if (known.size() > most_known) known.clear();
+  const auto [found, is_new] = known.try_emplace(asked.value());
+  if (is_new) found->second = found_place(room, taken, wish, extent);
+  return found->second;
 }
 
 std::optional<ImVec2> place_beside_line(const Rectangle& room, const Taken& taken,

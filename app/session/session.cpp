@@ -42,6 +42,16 @@ Choice first_choice(Choice choice, const DataSet& data) {
   return choice;
 }
 
+/// Where data are looked at first: a typed text where the answer comes.
+Place first_place(const DataSet& data) { return {.token = data.read ? data.tokens - 1 : 0}; }
+
+/// Those of some words of old data that new ones begin with, too.
+std::vector<Index> words_left(std::vector<Index> words, const DataSet& before, const DataSet& now) {
+  const auto same = std::ranges::mismatch(before.labels, now.labels).in1 - before.labels.begin();
+  std::erase_if(words, [&](Index token) { return token >= same; });
+  return words;
+}
+
 /// `state` with what these data do not have brought into range: their file may have been read again since,
 /// with fewer heads and tokens.
 SessionState fitted(SessionState state, const DataSet& data) {
@@ -95,6 +105,7 @@ void require_place(const Computation& computation, const Place& place) {
 struct Session::Begun {
   std::shared_ptr<Computation> computation;
   Place place;
+  std::vector<Index> words = {};  // that the memory goes on being asked about
 };
 
 /// Data and a choice that are to be shown.
@@ -157,26 +168,29 @@ bool Session::open(DataSet new_data, const Place& place) {
 bool Session::open_named(const std::string& id) {
   return start_opening({.begin = [id, choice = choice(), devices = devices_](const auto& stop) {
     const auto data = std::make_shared<const DataSet>(open_data(id));
-    return Begun{palimpsest::begin(data, first_choice(choice, *data), stop, {}, devices), {}};
+    return Begun{palimpsest::begin(data, first_choice(choice, *data), stop, {}, devices), first_place(*data)};
   }});
 }
 
 bool Session::read(const TypedText& typed, std::string_view merge_key) {
+  const auto before = computed_ && data().read ? computed_->data : nullptr;
   const bool has_own_rule = data().rule.empty() || choice().variant == data().rule;
-  const bool is_at_end = !data().read || token() == data().tokens - 1;
-  const Place place = {.token = is_at_end ? most_text_tokens : token()};
-  return start_opening({.merge_key = std::string(merge_key),
-                        .begin = [id = text_id(typed), place, has_own_rule, present = choice(),
-                                  devices = devices_](const auto& stop) {
-                          const auto data = std::make_shared<const DataSet>(open_data(id));
-                          Choice next = first_choice(present, *data);
-                          if (!has_own_rule) {
-                            next.variant = present.variant;
-                            next.settings = present.settings;
-                          }
-                          next.chunk_size = std::min(present.chunk_size, next.chunk_size);
-                          return Begun{palimpsest::begin(data, next, stop, {}, devices), place};
-                        }});
+  const std::optional<Index> present =
+      before && token() < before->tokens - 1 ? std::optional(token()) : std::nullopt;
+  const auto begin = [=, id = text_id(typed), choice = choice(), words = state_.words,
+                      devices = devices_](const auto& stop) {
+    const auto data = std::make_shared<const DataSet>(open_data(id));
+    Choice next = first_choice(choice, *data);
+    if (!has_own_rule) {
+      next.variant = choice.variant;
+      next.settings = choice.settings;
+    }
+    Begun begun = {palimpsest::begin(data, next, stop, {}, devices), first_place(*data)};
+    if (present) begun.place.token = *present;
+    if (before) begun.words = words_left(words, *before, *data);
+    return begun;
+  };
+  return start_opening({.merge_key = std::string(merge_key), .begin = begin});
 }
 
 bool Session::from_json(const std::string& text, const std::filesystem::path& folder) {
@@ -477,7 +491,10 @@ void Session::accept(const Wish& wish, const Begun& begun) {
   }
   const bool is_first = before_opening_.data.empty();
   const SessionState asked = std::exchange(state_, wish.state.value_or(before_opening_));
-  if (!wish.state) state_ = without_words(std::move(state_));
+  if (!wish.state) {
+    state_ = without_words(std::move(state_));
+    state_.words = begun.words;
+  }
   state_.data = data().id;
   state_.set_choice(computed_->choice);
   state_.place = begun.place;

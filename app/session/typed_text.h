@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -56,10 +57,25 @@ class SmallModel {
   const LanguageModel<float> weights;
   const Tokenizer tokenizer;
 
+  /// What it makes of a text. The last ones are kept, and what the next have in common with them. Throws as
+  /// text_pieces() and interventions do.
+  std::shared_ptr<const TextReading> read(const std::string& text,
+                                          const std::vector<Intervention>& interventions) const;
+
   /// The mean loss of a text like those that these models were trained on, in nats.
   double usual_loss() const;
 
  private:
+  struct LastReading {
+    std::string text;
+    std::vector<Intervention> interventions;
+    std::shared_ptr<const TextReading> reading;
+  };
+
+  mutable std::mutex mutex_;  // of what follows
+  mutable std::deque<LastReading> last_;
+  mutable KeptProducts<float> kept_trained_;
+  mutable KeptProducts<float> kept_changed_;
   mutable std::once_flag is_asked_;
   mutable double usual_loss_ = 0;
 };
@@ -99,8 +115,11 @@ struct StartingText {
 };
 std::span<const StartingText> starting_texts();
 
-/// What its first look is at: the layer and head of DeltaNet that hold the facts.
+/// What its first look is at: the layer and head of DeltaNet that hold the facts,
 TypedText usual_text();
+
+/// from `state` on: the word that overwrites a fact a second time, the memory asked about all four facts.
+SessionState at_usual_text(SessionState state);
 
 /// What becomes of the answer when single heads are changed: a question.
 struct HeadEffects {

@@ -591,7 +591,7 @@ void add_text(Table& table) {
   const GroupOfCommands group(table, "Text");
   group.add("text.open", "type a text, and a small model reads it", ImGuiMod_Ctrl | ImGuiKey_T,
             [](Application& application) {
-              application.session.read(usual_text());
+              application.session.change(at_usual_text(application.session.state()));
               application.show_data = false;
             });
   const WhyNot no_text = [](const Application& application) {

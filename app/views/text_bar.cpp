@@ -1,8 +1,8 @@
+#include "app/session/prove_questions.h"
 #include "app/session/typed_text.h"
 #include "app/studio/command.h"
 #include "app/views/view.h"
 #include "app/views/why_words.h"
-#include "core/proof/faults.h"
 
 namespace palimpsest {
 
@@ -54,7 +54,7 @@ Node continuation_bars(const ReadText& text) {
   const auto add = [&](Nodes& cells, const TextReading& reading, Index piece) {
     const double probability = std::exp(reading.last(piece));
     cells.push_back(Node{scene::Bar{.value = probability, .ink = c.value}}.filling());
-    cells.push_back(scene::number(share_of_one(probability)));
+    cells.push_back(scene::number(fixed_number(probability, 2)));
   };
   Nodes cells = {scene::tag(""), scene::tag("as trained"), scene::tag("")};
   if (text.is_changed()) {
@@ -137,6 +137,10 @@ Plot tried_plot(const std::vector<ExperimentRow>& rows, bool is_changed) {
       .labels = Plot::Labels::beside,
       .beside = 84};
   plot.x.high = static_cast<double>(rows.back().overwritten) + 0.2;
+  plot.x.has_round = false;
+  for (const ExperimentRow& row : rows)
+    plot.x.named.push_back(
+        {.at = static_cast<double>(row.overwritten), .words = std::to_string(row.overwritten)});
   const auto add = [&](const char* name, Answered ExperimentRow::*answered, ImU32 colour) {
     PlotSeries series{
         .name = name, .look = {.colour = colour, .marker = PlotMarker::circle}, .label = {.words = {name}}};
@@ -276,12 +280,18 @@ Node changes(Application& application) {
   const TypedText& typed = text->typed;
   Nodes all = {scene::heading("What is changed in the model"),
                scene::row({scene::caption("in"), target_choice(application, typed)})};
-  for (const char* const command : {"text.only_add", "text.silent", "text.take_out", "text.clear"})
-    all.push_back(with_command(application, command,
-                               {scene::Button{.words = find_command(application, command).words,
-                                              .look = scene::Button::Look::line}}));
-  all.push_back(slider_of(application, "beta", "strength β, times", 1, 3));
-  all.push_back(slider_of(application, "fade", "log decay g, times", 1, 4));
+  for (const auto& [command, kind] : {std::pair("text.only_add", "only-add"),
+                                      {"text.silent", "silent"},
+                                      {"text.take_out", "take-out"},
+                                      {"text.clear", "clear"}}) {
+    const bool is_made =
+        find_intervention(typed, targeted(typed, application.session.state().text.target, kind));
+    all.push_back(
+        with_command(application, command, scene::choice(find_command(application, command).words, is_made)));
+  }
+  const Arrays& arrays = text->trained->head(typed.layer, typed.head).arrays;
+  if (arrays.contains("beta")) all.push_back(slider_of(application, "beta", "strength β, times", 1, 3));
+  if (arrays.contains("g")) all.push_back(slider_of(application, "fade", "log decay g, times", 1, 4));
   all.push_back(slider_of(application, "decay", "every decay α is (1: keeps all)", 1, 1));
   all.push_back(scene::row({value_menu(application, "rule", "another rule", variants(), &Variant::label),
                             value_menu(application, "fault", "a mistake", faults(), &Fault::label)}));

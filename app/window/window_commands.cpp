@@ -163,9 +163,7 @@ void prepare(Application& application, const Look& look) {
   } else if (look["--state"]) {
     require(session.from_string(*look["--state"]), session);
   } else if (look["--capture"]) {
-    DataSet data = open_data(*look["--capture"]);
-    const Place place = {.token = data.read ? data.tokens - 1 : 0};  // of a text, where the answer comes
-    require(session.open(std::move(data), place), session);
+    require(session.open_named(*look["--capture"]), session);
   } else {
     application.open_first_capture();
     require(session.computed() != nullptr || session.computing(), session);

@@ -58,16 +58,32 @@ Matrix<Scalar> unit_rows(const Matrix<Scalar>& x) {
   return (x.array().colwise() / size.array().sqrt()).matrix();
 }
 
-/// x W^T, by blocks of columns on all threads: [T, outputs].
+constexpr Index worth_threads = Index{1} << 23;  // multiplications: starting a thread takes as long as fewer
+
+/// x W^T, by blocks of columns on all threads: [T, outputs]. Rows that `kept` knows of the last text are not
+/// made again.
 template <class Scalar>
-Matrix<Scalar> projected(const Matrix<Scalar>& x, const Matrix<Scalar>& W) {
-  constexpr Index block = 128;
-  Matrix<Scalar> y(x.rows(), W.rows());
-  parallel_for((W.rows() + block - 1) / block, processor_threads(), [&](Index i) {
-    const Index first = i * block;
-    const Index count = std::min(block, W.rows() - first);
-    y.middleCols(first, count).noalias() = x * W.middleRows(first, count).transpose();
+Matrix<Scalar> projected(const Matrix<Scalar>& x, const Matrix<Scalar>& W, KeptProducts<Scalar>* kept) {
+  constexpr Index columns = 128;
+  constexpr Index rows = 16;  // made together, zeros after the last: no number depends on how many are made
+  KeptProduct<Scalar> alone;
+  KeptProduct<Scalar>& last = kept ? kept->of[&W] : alone;
+  Index known = 0;
+  while (known < std::min(x.rows(), last.x.rows()) && x.row(known) == last.x.row(known)) ++known;
+  const Index first = known / rows * rows;
+  const Index count = (x.rows() - first + rows - 1) / rows * rows;
+  Matrix<Scalar> made = Matrix<Scalar>::Zero(count, x.cols());
+  made.topRows(x.rows() - first) = x.bottomRows(x.rows() - first);
+  Matrix<Scalar> y(first + count, W.rows());
+  y.topRows(first) = last.y.topRows(first);
+  const bool is_large = count * W.size() > worth_threads;
+  parallel_for((W.rows() + columns - 1) / columns, is_large ? processor_threads() : 1, [&](Index i) {
+    const Index from = i * columns;
+    const Index width = std::min(columns, W.rows() - from);
+    y.block(first, from, count, width).noalias() = made * W.middleRows(from, width).transpose();
   });
+  y.conservativeResize(x.rows(), Eigen::NoChange);
+  if (kept) last = {x, y};
   return y;
 }
 
@@ -105,6 +121,7 @@ template <class Scalar>
 struct LayerInput {
   const std::map<std::string, Matrix<Scalar>, std::less<>>& weights;
   const Matrix<Scalar>& x;  // [T, width]
+  KeptProducts<Scalar>* kept;
 
   /// Null where the layer has none of this name.
   const Matrix<Scalar>* find(const std::string& name) const {
@@ -120,9 +137,9 @@ struct LayerInput {
 
   /// A projection, or two of them one after the other, of low rank.
   Matrix<Scalar> through(const std::string& name) const {
-    if (!find(name + ".0.weight")) return biased(projected(x, (*this)[name + ".weight"]), name);
-    const Matrix<Scalar> inner = biased(projected(x, (*this)[name + ".0.weight"]), name + ".0");
-    return biased(projected(inner, (*this)[name + ".1.weight"]), name + ".1");
+    if (!find(name + ".0.weight")) return biased(projected(x, (*this)[name + ".weight"], kept), name);
+    const Matrix<Scalar> inner = biased(projected(x, (*this)[name + ".0.weight"], kept), name + ".0");
+    return biased(projected(inner, (*this)[name + ".1.weight"], kept), name + ".1");
   }
 
   /// q, k or v: a projection, a short convolution if the layer has one, and silu if `is_activated`.
@@ -489,10 +506,11 @@ const std::string& LanguageModel<Scalar>::rule(Index layer) const {
 }
 
 template <class Scalar>
-Matrix<Scalar> LanguageModel<Scalar>::layer(Index index, const Matrix<Scalar>& x, const RunHead& run) const {
+Matrix<Scalar> LanguageModel<Scalar>::layer(Index index, const Matrix<Scalar>& x, const RunHead& run,
+                                            KeptProducts<Scalar>* kept) const {
   const Block& block = blocks_[static_cast<std::size_t>(index)];
   const LayerKind& kind = *block.kind;
-  const LayerInput<Scalar> input{block.weights, x};
+  const LayerInput<Scalar> input{block.weights, x, kept};
   const Matrix<Scalar> q = input.mixed("q", kind.has_unit_keys);
   const Matrix<Scalar> k = input.mixed("k", kind.has_unit_keys);
   const Matrix<Scalar> v = input.mixed("v", kind.has_unit_keys);
@@ -533,11 +551,12 @@ Matrix<Scalar> LanguageModel<Scalar>::layer(Index index, const Matrix<Scalar>& x
     const Matrix<Scalar> gate = input.through("g_proj");
     o = o.cwiseProduct(kind.has_sigmoid_gate ? sigmoid(gate) : silu(gate)).eval();
   }
-  return projected(o, input["o_proj.weight"]);
+  return projected(o, input["o_proj.weight"], kept);
 }
 
 template <class Scalar>
-Matrix<Scalar> LanguageModel<Scalar>::logits(const std::vector<Index>& ids, const RunHead& run) const {
+Matrix<Scalar> LanguageModel<Scalar>::logits(const std::vector<Index>& ids, const RunHead& run,
+                                             KeptProducts<Scalar>* kept) const {
   Matrix<Scalar> x(static_cast<Index>(ids.size()), embedding_.cols());
   for (Index t = 0; t < x.rows(); ++t) {
     const Index id = ids[static_cast<std::size_t>(t)];
@@ -548,13 +567,13 @@ Matrix<Scalar> LanguageModel<Scalar>::logits(const std::vector<Index>& ids, cons
   for (Index i = 0; i < layers(); ++i) {
     const Weights& weights = blocks_[static_cast<std::size_t>(i)].weights;
     const auto at = [&](const char* name) -> const Matrix<Scalar>& { return weights.find(name)->second; };
-    x += layer(i, rms_norm(x, at("n1"), norm_epsilon_), run);
-    const Matrix<Scalar> inner = projected(rms_norm(x, at("n2"), norm_epsilon_), at("up"));
+    x += layer(i, rms_norm(x, at("n1"), norm_epsilon_), run, kept);
+    const Matrix<Scalar> inner = projected(rms_norm(x, at("n2"), norm_epsilon_), at("up"), kept);
     const Index half = inner.cols() / 2;
-    x +=
-        projected<Scalar>(silu<Scalar>(inner.leftCols(half)).cwiseProduct(inner.rightCols(half)), at("down"));
+    x += projected<Scalar>(silu<Scalar>(inner.leftCols(half)).cwiseProduct(inner.rightCols(half)), at("down"),
+                           kept);
   }
-  return projected(rms_norm(x, norm_, norm_epsilon_), output_.size() > 0 ? output_ : embedding_);
+  return projected(rms_norm(x, norm_, norm_epsilon_), output_.size() > 0 ? output_ : embedding_, kept);
 }
 
 namespace {
@@ -562,8 +581,9 @@ namespace {
 /// log sum exp of a row.
 template <class Scalar>
 double log_total(const Matrix<Scalar>& logits, Index row) {
-  const double most = logits.row(row).maxCoeff();
-  return most + std::log((logits.row(row).template cast<double>().array() - most).exp().sum());
+  const Scalar most = logits.row(row).maxCoeff();
+  const Vector<Scalar> shares = (logits.row(row).array() - most).exp();  // by whole packets, before the cast
+  return static_cast<double>(most) + std::log(shares.template cast<double>().sum());
 }
 
 }  // namespace

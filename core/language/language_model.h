@@ -43,6 +43,20 @@ struct HeadForm {
 /// InputError where the form has nothing that could go wrong so.
 RunHead run_as_trained(const HeadForm& how, std::stop_token stop = {});
 
+/// A product x W^T.
+template <class Scalar>
+struct KeptProduct {
+  Matrix<Scalar> x = {};
+  Matrix<Scalar> y = {};
+};
+
+/// The products of the last text by their weights: a text that goes on in another way is read from there on.
+/// Of one model, for one thread at a time.
+template <class Scalar>
+struct KeptProducts {
+  std::map<const Matrix<Scalar>*, KeptProduct<Scalar>> of = {};
+};
+
 /// A small language model: pieces become vectors, blocks of a layer of linear attention and a gated MLP add
 /// to them, each behind an RMSNorm, and the embedding says how well every piece would come next. f64 or f32.
 template <class Scalar>
@@ -62,8 +76,9 @@ class LanguageModel {
   const std::string& rule(Index layer) const;
 
   /// How well every piece would follow each of `ids`, before the softmax: [T, pieces]. Throws InputError for
-  /// an id that there is not, and what `run` throws.
-  Matrix<Scalar> logits(const std::vector<Index>& ids, const RunHead& run) const;
+  /// an id that there is not, and what `run` throws. `kept` changes no number.
+  Matrix<Scalar> logits(const std::vector<Index>& ids, const RunHead& run,
+                        KeptProducts<Scalar>* kept = nullptr) const;
 
  private:
   using Weights = std::map<std::string, Matrix<Scalar>, std::less<>>;
@@ -72,7 +87,8 @@ class LanguageModel {
     Weights weights;  // "n1", "n2", "up", "down", and of its layer "mix.q_proj.weight"
   };
 
-  Matrix<Scalar> layer(Index index, const Matrix<Scalar>& x, const RunHead& run) const;
+  Matrix<Scalar> layer(Index index, const Matrix<Scalar>& x, const RunHead& run,
+                       KeptProducts<Scalar>* kept) const;
 
   Matrix<Scalar> embedding_;  // [pieces, width]
   Matrix<Scalar> norm_;       // [1, width]

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "core/base/error.h"
+#include "core/base/parallel_for.h"
 
 namespace palimpsest {
 
@@ -28,17 +29,22 @@ std::vector<Index> text_pieces(const Tokenizer& tokenizer, std::string_view text
 
 template <class Scalar>
 TextReading read(const LanguageModel<Scalar>& model, const std::vector<Index>& ids,
-                 const std::vector<Intervention>& interventions, const RunHead& run) {
+                 const std::vector<Intervention>& interventions, const RunHead& run,
+                 KeptProducts<Scalar>* kept) {
   TextReading reading{.ids = ids, .heads_of_layer = model.heads()};
   reading.heads.resize(static_cast<std::size_t>(model.layers() * model.heads()));
-  const RunHead kept = [&](Index layer, Index head, const HeadInputs& inputs) {
+  const RunHead watched = [&](Index layer, Index head, const HeadInputs& inputs) {
     reading.heads[static_cast<std::size_t>(layer * model.heads() + head)] = inputs;
     return run(layer, head, inputs);
   };
-  const Matrix<Scalar> logits = model.logits(ids, with(interventions, kept));
-  for (Index t = 0; t < logits.rows(); ++t)
-    reading.next.push_back(continuations(logits, t, TextReading::told));
-  reading.losses = losses(logits, ids);
+  const Matrix<Scalar> logits = model.logits(ids, with(interventions, watched), kept);
+  reading.next.resize(ids.size());
+  reading.losses.resize(ids.size() - 1);
+  parallel_for(logits.rows(), processor_threads(), [&](Index t) {
+    const auto i = static_cast<std::size_t>(t);
+    reading.next[i] = continuations(logits, t, TextReading::told);
+    if (i + 1 < ids.size()) reading.losses[i] = -log_probability(logits, t, ids[i + 1]);
+  });
   const Index end = logits.rows() - 1;
   reading.last = Vector<double>::Constant(logits.cols(), log_probability(logits, end, 0) - logits(end, 0));
   reading.last += logits.row(end).transpose().template cast<double>();
@@ -49,10 +55,11 @@ template <class Scalar>
 std::vector<HeadEffect> head_effects(const LanguageModel<Scalar>& model, const std::vector<Index>& ids,
                                      const std::vector<Intervention>& interventions, const RunHead& run,
                                      const std::function<void(double)>& tell, const std::stop_token& stop) {
+  KeptProducts<Scalar> kept;  // layers below the one that is changed
   const auto logits_with = [&](const std::vector<Intervention>& all) {
-    return model.logits(ids, with(all, run));
+    return model.logits(ids, with(all, run), &kept);
   };
-  const TextReading present = read(model, ids, interventions, run);
+  const TextReading present = read(model, ids, interventions, run, &kept);
   const Continuation answer = present.next.back().front();
   std::vector<HeadEffect> effects;
   const Index count = model.layers() * model.heads();
@@ -74,9 +81,9 @@ std::vector<HeadEffect> head_effects(const LanguageModel<Scalar>& model, const s
 }
 
 template TextReading read(const LanguageModel<double>&, const std::vector<Index>&,
-                          const std::vector<Intervention>&, const RunHead&);
+                          const std::vector<Intervention>&, const RunHead&, KeptProducts<double>*);
 template TextReading read(const LanguageModel<float>&, const std::vector<Index>&,
-                          const std::vector<Intervention>&, const RunHead&);
+                          const std::vector<Intervention>&, const RunHead&, KeptProducts<float>*);
 template std::vector<HeadEffect> head_effects(const LanguageModel<double>&, const std::vector<Index>&,
                                               const std::vector<Intervention>&, const RunHead&,
                                               const std::function<void(double)>&, const std::stop_token&);

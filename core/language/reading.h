@@ -41,7 +41,8 @@ std::vector<Index> text_pieces(const Tokenizer& tokenizer, std::string_view text
 /// LanguageModel::logits() does.
 template <class Scalar>
 TextReading read(const LanguageModel<Scalar>& model, const std::vector<Index>& ids,
-                 const std::vector<Intervention>& interventions, const RunHead& run);
+                 const std::vector<Intervention>& interventions, const RunHead& run,
+                 KeptProducts<Scalar>* kept = nullptr);
 
 /// What becomes of the answer when one head of a layer is changed.
 struct HeadEffect {

@@ -33,6 +33,7 @@ TEST_CASE("no room defines what another one declares", "[rooms]") {
       // A frame calls for what lies around the panels, and for the workspaces; the views stand after it.
       "palimpsest::draw_overlays: declared in app/studio/workspaces.h, defined in app/views/workspaces.cpp",
       "palimpsest::draw_top_bar: declared in app/studio/workspaces.h, defined in app/views/bars.cpp",
+      "palimpsest::draw_text_bar: declared in app/studio/workspaces.h, defined in app/views/text_bar.cpp",
       "palimpsest::draw_status: declared in app/studio/workspaces.h, defined in app/views/bars.cpp",
       "palimpsest::workspaces: declared in app/studio/workspaces.h, defined in app/views/workspaces.cpp"};
   const Lines found = hidden_arrows(rooms(), program());

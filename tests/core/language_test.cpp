@@ -97,6 +97,19 @@ TEST_CASE("the model says what the reference says, in every form", "[language]")
   }
 }
 
+TEST_CASE("what is kept of the last text changes no number of the next", "[language]") {
+  const LanguageModel<float> model(assets_folder() + "/models/gated_delta_net.npz");
+  const RunHead run = run_as_trained({});
+  KeptProducts<float> kept;
+  for (const std::string& text :
+       {jars, jars + " lamp", jars + " lamp.", jars.substr(0, 90), "The blue" + jars.substr(7), jars}) {
+    const std::vector<Index> ids = ids_of(text);
+    CHECK(model.logits(ids, run, &kept) == model.logits(ids, run));
+  }
+  const RunHead adding = with({parse_intervention("only-add:1")}, run);
+  CHECK(model.logits(ids_of(jars), adding, &kept) == model.logits(ids_of(jars), adding));
+}
+
 TEST_CASE("what enters the rule of a head is what the reference's layers give", "[language]") {
   for (const auto& each : reference()) {
     Arrays seen;

@@ -43,10 +43,6 @@ const std::vector<Room>& rooms() {
        "The family: a file per variant, or per family where declarations are all, and the one table.",
        {"core/base", "core/numbers", "core/formula", "core/contract", "core/engines", "core/costs",
         "core/steps", "core/rules"}},
-      {"core/language",
-       "Small language models around one layer: a text as pieces, what comes next, and what becomes of it "
-       "when a layer is changed.",
-       {"core/base", "core/io", "core/contract", "core/rules", "core/variants"}},
       {"core/cases",
        "Sequences for any variant, made up at random.",
        {"core/base", "core/contract", "core/rules"}},
@@ -59,6 +55,10 @@ const std::vector<Room>& rooms() {
        "That all forms agree, and where they part: tolerances, verify, faults, fragile forms, precisions.",
        {"core/base", "core/numbers", "core/formula", "core/contract", "core/steps", "core/rules",
         "core/variants", "core/cases"}},
+      {"core/language",
+       "Small language models around one layer: a text as pieces, what comes next, and what becomes of it "
+       "when a layer is changed.",
+       {"core/base", "core/io", "core/contract", "core/rules", "core/variants", "core/proof"}},
       {"core/race",
        "How fast forms are and what they cost: a plan of points, what each took, how near it is to what the "
        "machine can do, and where curves cross.",
@@ -71,7 +71,7 @@ const std::vector<Room>& rooms() {
        "What somebody does with the program: data, edits, the state as one value, its history, and questions "
        "that other threads find out. No GUI type, no command line.",
        {"core/base", "core/io", "core/contract", "core/steps", "core/rules", "core/variants", "core/insight",
-        "core/proof", "core/race", "kernels"}},
+        "core/proof", "core/language", "core/race", "kernels"}},
       {"app/commands",
        "The command line.",
        {"core/base", "core/io", "core/formula", "core/contract", "core/steps", "core/rules", "core/variants",

@@ -37,7 +37,9 @@ TEST_CASE("the answer changes when a layer no longer erases, and comes back", "[
     shown.draw();
     CHECK(words_at("text bar/answer") == "“lamp” 1.00");
   }
+  CHECK(shown.session.token() == 29);
   perform_at(shown, "text.take_out");
+  CHECK(words_at("text bar/answer") == "“lamp” → “bell” 1.00");
   CHECK(shown.session.data().read->typed.interventions.size() == 1);
   perform_at(shown, "text.as_trained");
   CHECK(shown.session.data().read->typed.interventions.empty());
@@ -65,8 +67,8 @@ TEST_CASE("its menus show what else could follow, which head carries it, and lea
 TEST_CASE("the floor shows the loss of every word of a typed text", "[text bar]") {
   ShownProgram shown("step", text_id(usual_text()));
   shown.draw();
-  CHECK(parts().find("step/timeline/loss"));
+  CHECK(parts().find("step/floor/loss"));
   shown.open("preset:overwrite");
   shown.draw();
-  CHECK_FALSE(parts().find("step/timeline/loss"));
+  CHECK_FALSE(parts().find("step/floor/loss"));
 }

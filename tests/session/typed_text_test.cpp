@@ -109,6 +109,29 @@ TEST_CASE("while somebody types, the answer follows, and one undo takes all of i
   CHECK(other.data().id == session.data().id);
 }
 
+TEST_CASE("the first look at a text is at its facts, which stay asked for while one types behind them",
+          "[typed text]") {
+  Session session;
+  session.change(at_usual_text(session.state()));
+  session.wait();
+  CHECK(session.token() == 29);
+  std::string words;
+  for (const Index word : session.state().words)
+    words += session.data().labels[static_cast<std::size_t>(word)];
+  CHECK(words == " coin map bell lamp");
+  TypedText typed = usual_text();
+  typed.text += " lamp.";
+  typed.interventions = {parse_intervention("only-add:2")};
+  session.read(typed);
+  session.wait();
+  CHECK(session.token() == 29);
+  CHECK(session.state().words.size() == 4);
+  typed.text.replace(typed.text.find("bell"), 4, "drum");
+  session.read(typed);
+  session.wait();
+  CHECK(session.state().words == std::vector<Index>{6, 13});
+}
+
 TEST_CASE("a change of the model is made, replaced and taken back", "[typed text]") {
   TypedText typed = usual_text();
   const Intervention half = [&] {
