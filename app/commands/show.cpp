@@ -24,8 +24,8 @@ constexpr const char* data_option = "--capture,--data";
 /// The data that are shown, by their id.
 std::string data_of(const CommandOptions& options) {
   const auto text = text_data([&](const char* name) { return options.if_given(name); }, options.all("--do"));
-  if (text && options.gave("--data")) throw InputError("give --data or --text, not both");
-  if (!text && !options.gave("--data")) throw InputError("give --data or --text: what is to be shown");
+  if (text && options.gave("--data")) throw InputError("give --capture or --text, not both");
+  if (!text && !options.gave("--data")) throw InputError("give --capture or --text: what is to be shown");
   return text ? *text : options[data_option];
 }
 

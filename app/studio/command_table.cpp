@@ -589,11 +589,10 @@ void add_presets(Table& table) {
 /// Changes of the model that reads a typed text.
 void add_text(Table& table) {
   const GroupOfCommands group(table, "Text");
-  group.add("text.open", "type a text, and a small model reads it", ImGuiMod_Ctrl | ImGuiKey_T,
-            [](Application& application) {
-              application.session.change(at_usual_text(application.session.state()));
-              application.show_data = false;
-            });
+  group.add("text.open", "type a text of your own", ImGuiMod_Ctrl | ImGuiKey_T, [](Application& application) {
+    application.session.change(at_usual_text(application.session.state()));
+    application.show_data = false;
+  });
   const WhyNot no_text = [](const Application& application) {
     return application.session.data().read ? std::string()
                                            : std::string("No typed text is open: Ctrl+T opens one");

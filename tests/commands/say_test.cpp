@@ -56,7 +56,7 @@ TEST_CASE("views take a text as their data", "[say]") {
                 "give --text");
   check_failure(palimpsest_with({"show", "answers", "--layer", "1"}), exit_bad_usage,
                 "--layer belongs to a text");
-  check_failure(palimpsest_with({"show", "answers"}), exit_bad_usage, "give --data or --text");
+  check_failure(palimpsest_with({"show", "answers"}), exit_bad_usage, "give --capture or --text");
 }
 
 TEST_CASE("say refuses what it cannot read, by name and number", "[say]") {

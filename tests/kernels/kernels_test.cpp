@@ -204,6 +204,10 @@ TEST_CASE("a run that fails on the device is named with its sizes; what was aske
 TEST_CASE("a step that fails on the device is named with the sizes too; other steps stay as they are") {
   class Failing : public Trace {
    public:
+    Failing() {
+      form = Form::chunkwise;
+      tokens = 3;
+    }
     Index block_count() const override { return 2; }
     Block block(Index index) const override { return {.first_token = index}; }
     Index block_of(Index token, Index) const override { return token; }
