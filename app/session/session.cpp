@@ -175,8 +175,9 @@ bool Session::open_named(const std::string& id) {
 bool Session::read(const TypedText& typed, std::string_view merge_key) {
   const auto before = computed_ && data().read ? computed_->data : nullptr;
   const bool has_own_rule = data().rule.empty() || choice().variant == data().rule;
-  const std::optional<Index> present =
-      before && token() < before->tokens - 1 ? std::optional(token()) : std::nullopt;
+  const bool is_at_end = !before || token() == before->tokens - 1;
+  Place place = before ? state_.place : Place();
+  place.tile = 0;
   const auto begin = [=, id = text_id(typed), choice = choice(), words = state_.words,
                       devices = devices_](const auto& stop) {
     const auto data = std::make_shared<const DataSet>(open_data(id));
@@ -185,8 +186,8 @@ bool Session::read(const TypedText& typed, std::string_view merge_key) {
       next.variant = choice.variant;
       next.settings = choice.settings;
     }
-    Begun begun = {palimpsest::begin(data, next, stop, {}, devices), first_place(*data)};
-    if (present) begun.place.token = *present;
+    Begun begun = {palimpsest::begin(data, next, stop, {}, devices), place};
+    if (is_at_end) begun.place.token = first_place(*data).token;
     if (before) begun.words = words_left(words, *before, *data);
     return begun;
   };

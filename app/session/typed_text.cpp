@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/table.h"
 #include "core/base/text.h"
+#include "core/insight/answers.h"
 #include "core/variants/variants.h"
 
 namespace palimpsest {
@@ -23,31 +24,38 @@ constexpr ShippedModel models[] = {
     {"simple_gla", "a decay per head: fades and writes, erases nothing"},
 };
 
-constexpr StartingText texts[] = {
+const StartingText texts[] = {
     {"a fact, overwritten twice",
      "The red jar holds a coin. The blue jar holds a map. Now the red jar holds a bell. Now the red jar "
      "holds "
-     "a lamp. What does the red jar hold? The red jar holds a"},
+     "a lamp. What does the red jar hold? The red jar holds a",
+     {6, 13, 21, 29}},
     {"overwritten once",
      "The red jar holds a coin. The blue jar holds a map. Now the red jar holds a bell. What does the red "
      "jar "
-     "hold? The red jar holds a"},
+     "hold? The red jar holds a",
+     {6, 13, 21}},
     {"nothing overwritten",
-     "The red jar holds a coin. The blue jar holds a map. What does the red jar hold? The red jar holds a"},
+     "The red jar holds a coin. The blue jar holds a map. What does the red jar hold? The red jar holds a",
+     {6, 13}},
     {"overwritten three times",
      "The red jar holds a coin. The blue jar holds a map. The green jar holds a ring. Now the red jar holds "
      "a "
      "bell. Now the red jar holds a lamp. Now the red jar holds a stone. What does the red jar hold? The red "
-     "jar holds a"},
+     "jar holds a",
+     {6, 13, 20, 28, 36, 44}},
     {"who lives where",
-     "Anna lives in Paris. Ben lives in Rome. Clara lives in Oslo. Where does Ben live? Ben lives in"},
+     "Anna lives in Paris. Ben lives in Rome. Clara lives in Oslo. Where does Ben live? Ben lives in",
+     {}},
     {"numbers of doors",
      "The number of the red door is seven. The number of the blue door is four. Which number is on the red "
-     "door? The number of the red door is"},
-    {"made-up names", "Zorvath Quillon met Dorbel Tavin. Zorvath Quillon spoke first, and Dorbel"},
+     "door? The number of the red door is",
+     {}},
+    {"made-up names", "Zorvath Quillon met Dorbel Tavin. Zorvath Quillon spoke first, and Dorbel", {}},
     {"a paragraph",
      "And it came to pass in those days, that there went out a decree that all the world should be numbered. "
-     "And all went to be numbered, every one into his own"},
+     "And all went to be numbered, every one into his own",
+     {}},
 };
 
 /// Letters that mean something in an id, and those that no line has.
@@ -265,16 +273,34 @@ std::span<const StartingText> starting_texts() { return texts; }
 
 TypedText usual_text() { return {.text = texts[0].text, .layer = 2, .head = 2}; }
 
-SessionState at_usual_text(SessionState state) {
+SessionState at_text(SessionState state, const TypedText& typed) {
   state = without_words(std::move(state));
-  state.data = text_id(usual_text());
+  state.data = text_id(typed);
   state.edits = {};
   state.head = 0;
-  state.words = {6, 13, 21, 29};  // coin, map, bell, lamp
-  state.place = {.token = 29};
-  state.sides.front().variant = "deltanet";
-  state.sides.front().settings = {};
+  const StartingText* const start = row_called(texts, typed.text, &StartingText::text);
+  if (start) state.words = start->facts;
+  state.place = {.token = state.words.empty() ? most_text_tokens : state.words.back()};
+  Side& side = state.sides.front();
+  side.variant = SmallModel::load(typed.model)->weights.rule(typed.layer);
+  side.settings = {};
   return state;
+}
+
+std::string answer_in_words(const ReadText& text) {
+  const auto quoted = [&](const TextReading& reading) {
+    return fmt::format("“{}”", word_text(text.piece(reading.next.back().front().piece)));
+  };
+  const double probability = text.said->next.back().front().probability;
+  const std::string now = quoted(*text.said);
+  const std::string before = quoted(*text.trained);
+  return fmt::format("{} {}{} {}", is_sure(text) ? "answers" : "guesses", before == now ? "" : before + " → ",
+                     now, fixed_number(probability, 2));
+}
+
+bool is_sure(const ReadText& text) {
+  return text.said->next.back().front().probability >= 0.5 &&
+         text.said->loss() <= most_surprise * text.model->usual_loss();
 }
 
 Found<std::vector<HeadEffect>> HeadEffects::compute(const ReadText& text, const Effort& effort) const {

@@ -111,15 +111,24 @@ DataSet make_text_data(const std::string& id);
 /// A text to start from.
 struct StartingText {
   const char* name;
-  const char* text;
+  std::string text;
+  std::vector<Index> facts;  // the tokens of what is stored in it, where it has such
 };
 std::span<const StartingText> starting_texts();
 
-/// What its first look is at: the layer and head of DeltaNet that hold the facts,
+/// The first one, and the layer and head of DeltaNet that hold its facts.
 TypedText usual_text();
 
-/// from `state` on: the word that overwrites a fact a second time, the memory asked about all four facts.
-SessionState at_usual_text(SessionState state);
+/// A text as it is looked at first, from `state` on: the memory asked about its facts, at the last of them.
+/// Throws as SmallModel::load() does.
+SessionState at_text(SessionState state, const TypedText& typed);
+
+/// "answers “lamp” 1.00", "guesses “lamp” → “bell” 0.41": as trained and now.
+std::string answer_in_words(const ReadText& text);
+
+/// Whether the answer is likelier than all others together, and the text no surprise to the model.
+bool is_sure(const ReadText& text);
+inline constexpr double most_surprise = 2;  // times the loss of a text of the kind that it was trained on
 
 /// What becomes of the answer when single heads are changed: a question.
 struct HeadEffects {
@@ -127,6 +136,16 @@ struct HeadEffects {
 
   auto operator<=>(const HeadEffects&) const = default;
   Found<std::vector<HeadEffect>> compute(const ReadText& text, const Effort& effort) const;
+};
+
+/// The rules that could stand in the place of the one that is looked at: a question.
+struct FittingRules {
+  Weak<ReadText> of = {};
+
+  auto operator<=>(const FittingRules&) const = default;
+  Found<std::vector<std::string>> compute(const ReadText& text, const Effort&) const {
+    return fitting_rules(text.trained->head(text.typed.layer, text.typed.head), text.typed.head);
+  }
 };
 
 /// How often a model is right about made-up texts, as trained and changed: a question.

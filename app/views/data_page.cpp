@@ -80,7 +80,7 @@ std::vector<DataEntry> data_entries(std::span<const std::string> recent) {
   all.push_back({.id = text_id(usual_text()),
                  .group = "A text of your own",
                  .name = "Type a text",
-                 .words = "A small language model reads it, and you look into its memory."});
+                 .words = "A small language model reads it and answers."});
   for (const Preset& preset : presets()) {
     all.push_back({.id = usual_preset_id(preset),
                    .group = "Made up to show one thing",
@@ -215,7 +215,11 @@ class DataDetails {
   /// Opens them, unless they cannot be.
   void open() const {
     if (!answer_.reason.empty()) return;
-    if (!is_open()) application_.session.open_named(id());
+    Session& session = application_.session;
+    if (!is_open() && is_text_id(id()))
+      session.change(at_text(session.state(), typed_text(id())));
+    else if (!is_open())
+      session.open_named(id());
     application_.show_data = false;
   }
 
@@ -319,8 +323,10 @@ class DataDetails {
     };
     Nodes all = {scene::caption("The text, which the model goes on with"),
                  Node{scene::Input{.text = typed_text(id()).text, .set = choose}}.named("text")};
+    if (is_shown() && answer_.value->data->read)
+      all.push_back(scene::line("It " + answer_in_words(*answer_.value->data->read), style::Text::strong));
     for (const StartingText& start : starting_texts())
-      all.push_back(scene::link(start.name).on([choose, words = std::string(start.text)] { choose(words); }));
+      all.push_back(scene::link(start.name).on([choose, words = start.text] { choose(words); }));
     return scene::column(std::move(all), Gap::tight);
   }
 

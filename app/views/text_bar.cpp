@@ -9,6 +9,8 @@ namespace palimpsest {
 namespace {
 
 constexpr float answers_width = 460;  // design pixels
+constexpr float answers_height = 760;
+constexpr float around_answers = 130;  // of the window, above and below
 constexpr float changes_width = 420;
 constexpr float list_width = 300;
 constexpr std::size_t most_pieces = 6;
@@ -25,14 +27,6 @@ std::string quoted_piece(const ReadText& text, Index piece) {
 }
 
 const Continuation& answer_of(const TextReading& reading) { return reading.next.back().front(); }
-
-std::string answer_words(const ReadText& text) {
-  const Continuation& said = answer_of(*text.said);
-  const std::string now =
-      fmt::format("{} {}", quoted_piece(text, said.piece), fixed_number(said.probability, 2));
-  const Continuation& trained = answer_of(*text.trained);
-  return trained.piece == said.piece ? now : fmt::format("{} → {}", quoted_piece(text, trained.piece), now);
-}
 
 /// The likeliest pieces as trained and as it is now, each once.
 std::vector<Index> pieces_shown(const ReadText& text) {
@@ -187,6 +181,21 @@ Node tried_texts(Application& application, const ReadText& text) {
   return scene::column(std::move(all), Gap::tight).named("tried");
 }
 
+/// The head that a change of every single one shows to matter most.
+std::string strongest_words(const ReadText& text, const std::vector<HeadEffect>& effects) {
+  const auto least = [&](const auto& change) {
+    const auto found = std::ranges::min_element(effects, {}, change);
+    return fmt::format("head {}.{} ({})", found->layer, found->head, fixed_number(change(*found), 1));
+  };
+  std::string words = fmt::format("The change of log p({}), in nats. It needs most: the answers of {}",
+                                  quoted_piece(text, answer_of(*text.said).piece),
+                                  least([](const HeadEffect& effect) { return effect.silent; }));
+  if (std::ranges::any_of(effects, [](const HeadEffect& effect) { return effect.only_adds.has_value(); }))
+    words += fmt::format(", the erasing of {}",
+                         least([](const HeadEffect& effect) { return effect.only_adds.value_or(0); }));
+  return words + ". Red: below −1; filled: the head that is shown; –: it erases nothing.";
+}
+
 Node answers(Application& application) {
   const auto text = application.session.data().read;
   if (!text) return scene::column({});
@@ -194,15 +203,18 @@ Node answers(Application& application) {
   if (const std::string words = difference_words(*text); !words.empty()) all.push_back(scene::caption(words));
   all.push_back(scene::caption(surprise_words(*text)));
   all.push_back(scene::heading("Which head carries the answer"));
-  all.push_back(scene::caption("The change of its log probability, in nats"));
   const auto effects = application.session.questions().ask(HeadEffects{text});
-  all.push_back(effects.value && !effects.stale
-                    ? head_grid(application, *text, *effects.value)
-                    : scene::caption(effects.reason.empty() ? fmt::format("is tried, head by head: {:.0f} %",
-                                                                          100 * effects.progress)
-                                                            : effects.reason));
+  if (effects.value && !effects.stale) {
+    all.push_back(scene::caption(strongest_words(*text, *effects.value)));
+    all.push_back(head_grid(application, *text, *effects.value));
+  } else {
+    all.push_back(scene::caption(effects.reason.empty()
+                                     ? fmt::format("is tried, head by head: {:.0f} %", 100 * effects.progress)
+                                     : effects.reason));
+  }
   all.push_back(tried_texts(application, *text));
-  return scene::column(std::move(all), Gap::near).named("answers");
+  return scene::scroll("all", scene::column(std::move(all), Gap::near).named("answers"))
+      .fixed(std::min(answers_height, scene::window_height() - around_answers));
 }
 
 /// "head 2.2", "layer 2", "all layers": what a change is made to.
@@ -247,31 +259,34 @@ Node slider_of(Application& application, const char* kind, const char* words, do
       .named(kind);
 }
 
-/// A list to choose the value of a change from.
-template <class Table, class Name>
-Node value_menu(Application& application, const char* kind, const std::string& words, const Table& table,
-                Name name) {
-  std::vector<std::pair<std::string, std::string>> rows;  // ids and labels
-  for (const auto& row : table) rows.emplace_back(row.id, std::string(std::invoke(name, row)));
-  return Node{
-      scene::Menu{.words = words,
-                  .content =
-                      [&application, kind, rows] {
-                        Nodes all;
-                        for (const auto& [id, label] : rows)
-                          all.push_back(scene::link(label).named(id).on([&application, kind, id] {
-                            change_text(application.session, [&](TypedText& typed) {
-                              Intervention change =
-                                  targeted(typed, application.session.state().text.target, kind);
-                              change.value = id;
-                              put(typed, change, true);
-                            });
-                            scene::close();
-                          }));
-                        return scene::scroll("values", scene::column(std::move(all), Gap::tight)).fixed(360);
-                      },
-                  .width = list_width}}
-      .named(kind);
+/// A list to choose the value of a change from: ids, and what they are called.
+Node value_menu(Application& application, const char* kind, const std::string& words,
+                const std::vector<std::pair<std::string, std::string>>& values) {
+  const auto content = [&application, kind, values] {
+    Nodes all;
+    for (const auto& [id, label] : values)
+      all.push_back(scene::link(label).named(id).on([&application, kind, id] {
+        change_text(application.session, [&](TypedText& typed) {
+          Intervention change = targeted(typed, application.session.state().text.target, kind);
+          change.value = id;
+          put(typed, change, true);
+        });
+        scene::close();
+      }));
+    return scene::scroll("values", scene::column(std::move(all), Gap::tight)).fixed(360);
+  };
+  return Node{scene::Menu{.words = words, .content = content, .width = list_width}}.named(kind);
+}
+
+/// Rules that take what enters the one that is looked at, and faults.
+Node value_menus(Application& application, const std::shared_ptr<const ReadText>& text) {
+  std::vector<std::pair<std::string, std::string>> rules, mistakes;
+  if (const auto fitting = application.session.questions().ask(FittingRules{text}); fitting.value) {
+    for (const std::string& id : *fitting.value) rules.emplace_back(id, find_variant(id).label);
+  }
+  for (const Fault& fault : faults()) mistakes.emplace_back(fault.id, fault.label);
+  return scene::row({value_menu(application, "rule", "another rule", rules),
+                     value_menu(application, "fault", "a mistake", mistakes)});
 }
 
 Node changes(Application& application) {
@@ -289,12 +304,11 @@ Node changes(Application& application) {
     all.push_back(
         with_command(application, command, scene::choice(find_command(application, command).words, is_made)));
   }
-  const Arrays& arrays = text->trained->head(typed.layer, typed.head).arrays;
+  const Arrays& arrays = text->said->head(typed.layer, typed.head).arrays;
   if (arrays.contains("beta")) all.push_back(slider_of(application, "beta", "strength β, times", 1, 3));
   if (arrays.contains("g")) all.push_back(slider_of(application, "fade", "log decay g, times", 1, 4));
-  all.push_back(slider_of(application, "decay", "every decay α is (1: keeps all)", 1, 1));
-  all.push_back(scene::row({value_menu(application, "rule", "another rule", variants(), &Variant::label),
-                            value_menu(application, "fault", "a mistake", faults(), &Fault::label)}));
+  all.push_back(slider_of(application, "decay", "fade by a decay α (1: not at all)", 1, 1));
+  all.push_back(value_menus(application, text));
   return scene::column(std::move(all), Gap::near).named("changes");
 }
 
@@ -326,8 +340,10 @@ Node models(Application& application) {
         }));
   all.push_back(scene::heading("A text to start from"));
   for (const StartingText& start : starting_texts())
-    all.push_back(scene::link(start.name).on([&application, words = std::string(start.text)] {
-      change_text(application.session, [&](TypedText& typed) { typed.text = words; });
+    all.push_back(scene::link(start.name).on([&application, words = start.text] {
+      TypedText typed = application.session.data().read->typed;
+      typed.text = words;
+      application.session.change(at_text(application.session.state(), typed));
       scene::close();
     }));
   return scene::column(std::move(all), Gap::tight).named("models");
@@ -371,6 +387,19 @@ Node text_line(Application& application) {
       .named("text");
 }
 
+/// What it says next, or that it says nothing of what stands in the line.
+Node answer(Application& application, const ReadText& text) {
+  const std::string& problem = application.session.message();
+  Node said = {scene::Menu{.words = problem.empty() ? answer_in_words(text) : "no answer",
+                           .content = [&application] { return answers(application); },
+                           .width = answers_width}};
+  return std::move(said).named("answer").told(
+      problem.empty()
+          ? "What the model says next: a click shows what else it could have said, and which head "
+            "carries the answer"
+          : problem);
+}
+
 void draw_text_bar(Application& application, float top, float height) {
   const auto text = application.session.data().read;
   const TypedText& typed = text->typed;
@@ -379,11 +408,6 @@ void draw_text_bar(Application& application, float top, float height) {
                    "The small language model that reads the text, and texts to start from")
                    .named("model"),
                text_line(application).filling()};
-  all.push_back(menu(
-                    answer_words(*text), [&application] { return answers(application); }, answers_width,
-                    "What the model says next: a click shows what else it could have said, and which head "
-                    "carries the answer")
-                    .named("answer"));
   add_changes(all, application, typed);
   all.push_back(menu(
                     "change", [&application] { return changes(application); }, changes_width,
@@ -394,6 +418,7 @@ void draw_text_bar(Application& application, float top, float height) {
                     [&application] { return places(application); }, list_width,
                     "The memory that is looked at")
                     .named("place"));
+  all.push_back(answer(application, *text));
   scene::show_bar("Text bar", height, scene::row(std::move(all), Gap::near).named("text bar"), top);
 }
 

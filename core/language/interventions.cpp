@@ -210,6 +210,22 @@ bool erases(std::string_view rule) {
   return std::ranges::find(adders, rule, &Adder::erases) != std::end(adders);
 }
 
+std::vector<std::string> fitting_rules(const HeadInputs& inputs, Index head) {
+  std::vector<std::string> fitting;
+  for (const Variant& variant : variants()) {
+    if (variant.id == inputs.rule) continue;
+    HeadInputs changed = inputs;
+    change_rule(changed, {variant.id, head});
+    try {
+      palimpsest::bind(variant, std::make_shared<const Arrays>(std::move(changed.arrays)), changed.settings);
+      fitting.push_back(variant.id);
+    } catch (const InputError&) {
+      // It lacks something, or takes it in another shape.
+    }
+  }
+  return fitting;
+}
+
 std::string to_string(const Intervention& intervention) {
   std::string text = intervention.kind;
   if (intervention.layer) text += fmt::format(":{}", *intervention.layer);

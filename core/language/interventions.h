@@ -46,6 +46,9 @@ bool erases(std::string_view rule);
 /// that says what is wrong, and which kinds there are.
 Intervention parse_intervention(std::string_view text);
 
+/// The variants that could stand in the place of a head's own: that take its arrays and need no others.
+std::vector<std::string> fitting_rules(const HeadInputs& inputs, Index head);
+
 /// As parse_intervention() reads it.
 std::string to_string(const Intervention& intervention);
 

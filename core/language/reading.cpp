@@ -23,7 +23,7 @@ std::vector<Index> text_pieces(const Tokenizer& tokenizer, std::string_view text
   ids.insert(ids.end(), typed.begin(), typed.end());
   if (std::ssize(ids) > most_text_tokens)
     throw InputError(
-        fmt::format("the text has {} tokens; at most {} are read", ids.size(), most_text_tokens));
+        fmt::format("the text has {} tokens; expected at most {}", ids.size(), most_text_tokens));
   return ids;
 }
 

@@ -66,7 +66,7 @@ TEST_CASE("say refuses what it cannot read, by name and number", "[say]") {
   refused({"say", " \n"}, exit_bad_usage, "the text has no words");
   std::string long_text;
   for (int i = 0; i < 2100; ++i) long_text += " red";
-  refused({"say", long_text}, exit_bad_usage, "the text has 2101 tokens; at most 2048 are read");
+  refused({"say", long_text}, exit_bad_usage, "the text has 2101 tokens; expected at most 2048");
   refused({"say", jars, "--do", "only-add:4"}, exit_bad_usage, "there is no layer 4; the model has 4");
   refused({"say", jars, "--model", "nothing"}, exit_bad_usage, "there is no model \"nothing\"");
   refused({"say", jars, "--precision", "bf16"}, exit_unsupported, "bf16");

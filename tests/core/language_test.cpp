@@ -148,6 +148,20 @@ TEST_CASE("a layer that only adds answers with an older fact; other intervention
   CHECK(next_piece(delta_net(), jars, {"silent:2"}) != " lamp");
 }
 
+TEST_CASE("interventions give what the reference gives with its layers changed", "[language]") {
+  std::ifstream file(test_data_folder() + "/language/interventions.json");
+  const std::vector<Index> ids = ids_of(jars);
+  const auto cases = nlohmann::json::parse(file);
+  for (const auto& [intervention, top] : cases.items()) {
+    CAPTURE(intervention);
+    const Matrix<double> logits =
+        delta_net().logits(ids, with({parse_intervention(intervention)}, as_trained));
+    for (const auto& piece : top)
+      CHECK(std::abs(log_probability(logits, logits.rows() - 1, piece[0].get<Index>()) -
+                     piece[1].get<double>()) < 1e-9);
+  }
+}
+
 TEST_CASE("every model that ships gives the logits of the reference, in f32 too", "[language]") {
   struct Shipped {
     const char* name;
@@ -253,6 +267,24 @@ TEST_CASE("a fault in the equations of a head is carried out", "[language]") {
   CHECK((faulty - adding).cwiseAbs().maxCoeff() < 1e-9);
   CHECK_THROWS_WITH(next_piece(delta_net(), jars, {"fault:2=solve-sign"}), says("needs") && says("has none"));
   CHECK_THROWS_WITH(next_piece(delta_net(), jars, {"fault:2=none"}), says("there is no fault \"none\""));
+}
+
+TEST_CASE("a rule fits where it takes what enters a head and needs no more", "[language]") {
+  HeadInputs seen;
+  const RunHead watched = [&](Index layer, Index head, const HeadInputs& inputs) {
+    if (layer == 2 && head == 2) seen = inputs;
+    return as_trained(layer, head, inputs);
+  };
+  delta_net().logits(ids_of(jars), watched);
+  const std::vector<std::string> fitting = fitting_rules(seen, 2);
+  const auto fits = [&](const char* rule) { return std::ranges::find(fitting, rule) != fitting.end(); };
+  for (const char* const rule : {"linear", "retnet", "softmax"}) CHECK(fits(rule));
+  for (const char* const rule : {"deltanet", "gated_deltanet", "gla", "kda"}) CHECK_FALSE(fits(rule));
+  // What is offered runs.
+  for (const std::string& rule : fitting) {
+    CAPTURE(rule);
+    CHECK_NOTHROW(next_piece(delta_net(), jars, {"rule:2.2=" + rule}));
+  }
 }
 
 TEST_CASE("what each head does to the answer is what an intervention on it does", "[language]") {

@@ -25,23 +25,32 @@ TEST_CASE("the answer changes when a layer no longer erases, and comes back", "[
   for (const Size& size : usual_sizes) {
     CAPTURE(size.width);
     shown.draw(size);
-    CHECK(words_at("text bar/answer") == "“lamp” 1.00");
+    CHECK(words_at("text bar/answer") == "answers “lamp” 1.00");
     CHECK(words_at("text bar/place") == "layer 2 · head 2");
     CHECK_THAT(words_at("text bar/text"), says("Now the red jar holds a lamp."));
     CHECK(parts().find("text bar/answer")->is_whole());
     perform_at(shown, "text.only_add");
-    CHECK(words_at("text bar/answer") == "“lamp” → “bell” 0.99");
+    CHECK(words_at("text bar/answer") == "answers “lamp” → “bell” 0.99");
     CHECK_THAT(words_at("text bar/change only-add:2"), says("layer 2: only adds"));
     CHECK(shown.session.choice().variant == "linear");
     shown.click(parts().find("text bar/change only-add:2")->where);
     shown.draw();
-    CHECK(words_at("text bar/answer") == "“lamp” 1.00");
+    CHECK(words_at("text bar/answer") == "answers “lamp” 1.00");
   }
   CHECK(shown.session.token() == 29);
   perform_at(shown, "text.take_out");
-  CHECK(words_at("text bar/answer") == "“lamp” → “bell” 1.00");
+  CHECK(words_at("text bar/answer") == "answers “lamp” → “bell” 1.00");
   CHECK(shown.session.data().read->typed.interventions.size() == 1);
   perform_at(shown, "text.as_trained");
+  TypedText typed = usual_text();
+  typed.text = "hello";
+  shown.session.read(typed);
+  shown.draw();
+  CHECK_THAT(words_at("text bar/answer"), says("guesses"));
+  typed.text = " ";
+  shown.session.read(typed);
+  shown.draw();
+  CHECK(words_at("text bar/answer") == "no answer");
   CHECK(shown.session.data().read->typed.interventions.empty());
 }
 

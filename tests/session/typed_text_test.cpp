@@ -112,7 +112,7 @@ TEST_CASE("while somebody types, the answer follows, and one undo takes all of i
 TEST_CASE("the first look at a text is at its facts, which stay asked for while one types behind them",
           "[typed text]") {
   Session session;
-  session.change(at_usual_text(session.state()));
+  session.change(at_text(session.state(), usual_text()));
   session.wait();
   CHECK(session.token() == 29);
   std::string words;
@@ -130,6 +130,22 @@ TEST_CASE("the first look at a text is at its facts, which stay asked for while 
   session.read(typed);
   session.wait();
   CHECK(session.state().words == std::vector<Index>{6, 13});
+}
+
+TEST_CASE("the facts of the texts to start from are the words that they store", "[typed text]") {
+  int seen = 0;
+  for (const StartingText& start : starting_texts()) {
+    TypedText typed = usual_text();
+    typed.text = start.text;
+    const DataSet data = open_data(text_id(typed));
+    for (const Index fact : start.facts) {
+      REQUIRE(fact < data.tokens);
+      const std::string& label = data.labels[static_cast<std::size_t>(fact)];
+      CHECK(start.text.find(" a" + label + ".") != std::string::npos);
+      ++seen;
+    }
+  }
+  CHECK(seen == 15);
 }
 
 TEST_CASE("a change of the model is made, replaced and taken back", "[typed text]") {
