@@ -42,8 +42,16 @@ Choice first_choice(Choice choice, const DataSet& data) {
   return choice;
 }
 
-/// Where data are looked at first: a typed text where the answer comes.
-Place first_place(const DataSet& data) { return {.token = data.read ? data.tokens - 1 : 0}; }
+/// The words that the memory of a typed text is asked about at first.
+std::vector<Index> first_words(const DataSet& data) {
+  return data.read ? facts_of(data.read->typed) : std::vector<Index>();
+}
+
+/// Where data are looked at first: a typed text at the last of its facts, or where the answer comes.
+Place first_place(const DataSet& data) {
+  const std::vector<Index> words = first_words(data);
+  return {.token = !words.empty() ? words.back() : data.read ? data.tokens - 1 : 0};
+}
 
 /// Those of some words of old data that new ones begin with, too.
 std::vector<Index> words_left(std::vector<Index> words, const DataSet& before, const DataSet& now) {
@@ -168,7 +176,8 @@ bool Session::open(DataSet new_data, const Place& place) {
 bool Session::open_named(const std::string& id) {
   return start_opening({.begin = [id, choice = choice(), devices = devices_](const auto& stop) {
     const auto data = std::make_shared<const DataSet>(open_data(id));
-    return Begun{palimpsest::begin(data, first_choice(choice, *data), stop, {}, devices), first_place(*data)};
+    return Begun{palimpsest::begin(data, first_choice(choice, *data), stop, {}, devices), first_place(*data),
+                 first_words(*data)};
   }});
 }
 
@@ -187,7 +196,7 @@ bool Session::read(const TypedText& typed, std::string_view merge_key) {
       next.settings = choice.settings;
     }
     Begun begun = {palimpsest::begin(data, next, stop, {}, devices), place};
-    if (is_at_end) begun.place.token = first_place(*data).token;
+    if (is_at_end) begun.place.token = data->tokens - 1;
     if (before) begun.words = words_left(words, *before, *data);
     return begun;
   };

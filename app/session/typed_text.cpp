@@ -273,18 +273,9 @@ std::span<const StartingText> starting_texts() { return texts; }
 
 TypedText usual_text() { return {.text = texts[0].text, .layer = 2, .head = 2}; }
 
-SessionState at_text(SessionState state, const TypedText& typed) {
-  state = without_words(std::move(state));
-  state.data = text_id(typed);
-  state.edits = {};
-  state.head = 0;
+std::vector<Index> facts_of(const TypedText& typed) {
   const StartingText* const start = row_called(texts, typed.text, &StartingText::text);
-  if (start) state.words = start->facts;
-  state.place = {.token = state.words.empty() ? most_text_tokens : state.words.back()};
-  Side& side = state.sides.front();
-  side.variant = SmallModel::load(typed.model)->weights.rule(typed.layer);
-  side.settings = {};
-  return state;
+  return start ? start->facts : std::vector<Index>();
 }
 
 std::string answer_in_words(const ReadText& text) {
@@ -307,6 +298,22 @@ Found<std::vector<HeadEffect>> HeadEffects::compute(const ReadText& text, const 
   return head_effects(
       text.model->weights, text.said->ids, text.typed.interventions, as_trained(),
       [&](double share) { effort.tell(share); }, effort.stop);
+}
+
+Found<AnswersAtPlace> TextAnswers::compute(const ReadText& text, const Effort& effort) const {
+  TypedText typed = text.typed;
+  if (!is_changed) typed.interventions.clear();
+  const auto data = std::make_shared<const DataSet>(make_text_data(text_id(typed)));
+  Choice choice;
+  choice.variant = data->rule;
+  const auto computation = begin(data, choice, effort.stop);
+  if (!computation->recurrence)
+    throw Unsupported(fmt::format("{} has no memory to ask", computation->variant->label));
+  return find_out(MemoryAnswers{.of = computation,
+                                .form = Form::recurrent,
+                                .cursor = computation->recurrence->at_token({}, token),
+                                .words = words},
+                  effort);
 }
 
 Found<std::vector<ExperimentRow>> TriedTexts::compute(const Effort& effort) const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/session/data_set.h"
+#include "app/session/memory_questions.h"
 #include "app/session/questions.h"
 #include "app/session/state.h"
 #include "core/language/experiment.h"
@@ -119,9 +120,9 @@ std::span<const StartingText> starting_texts();
 /// The first one, and the layer and head of DeltaNet that hold its facts.
 TypedText usual_text();
 
-/// A text as it is looked at first, from `state` on: the memory asked about its facts, at the last of them.
-/// Throws as SmallModel::load() does.
-SessionState at_text(SessionState state, const TypedText& typed);
+/// The tokens of what is stored in a text to start from, which the memory is asked about first; none of
+/// others.
+std::vector<Index> facts_of(const TypedText& typed);
 
 /// "answers “lamp” 1.00", "guesses “lamp” → “bell” 0.41": as trained and now.
 std::string answer_in_words(const ReadText& text);
@@ -136,6 +137,17 @@ struct HeadEffects {
 
   auto operator<=>(const HeadEffects&) const = default;
   Found<std::vector<HeadEffect>> compute(const ReadText& text, const Effort& effort) const;
+};
+
+/// What the memory of a typed text returns after a word, as trained or as changed: a question.
+struct TextAnswers {
+  Weak<ReadText> of = {};
+  bool is_changed = false;
+  Index token = 0;
+  WordChoice words = {};
+
+  auto operator<=>(const TextAnswers&) const = default;
+  Found<AnswersAtPlace> compute(const ReadText& text, const Effort& effort) const;
 };
 
 /// The rules that could stand in the place of the one that is looked at: a question.

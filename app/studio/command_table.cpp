@@ -590,7 +590,7 @@ void add_presets(Table& table) {
 void add_text(Table& table) {
   const GroupOfCommands group(table, "Text");
   group.add("text.open", "type a text of your own", ImGuiMod_Ctrl | ImGuiKey_T, [](Application& application) {
-    application.session.change(at_text(application.session.state(), usual_text()));
+    application.session.open_named(text_id(usual_text()));
     application.show_data = false;
   });
   const WhyNot no_text = [](const Application& application) {

@@ -215,11 +215,7 @@ class DataDetails {
   /// Opens them, unless they cannot be.
   void open() const {
     if (!answer_.reason.empty()) return;
-    Session& session = application_.session;
-    if (!is_open() && is_text_id(id()))
-      session.change(at_text(session.state(), typed_text(id())));
-    else if (!is_open())
-      session.open_named(id());
+    if (!is_open()) application_.session.open_named(id());
     application_.show_data = false;
   }
 

@@ -1,6 +1,8 @@
 #include "app/session/prove_questions.h"
 #include "app/session/typed_text.h"
 #include "app/studio/command.h"
+#include "app/views/answers.h"
+#include "app/views/token_words.h"
 #include "app/views/view.h"
 #include "app/views/why_words.h"
 
@@ -181,6 +183,29 @@ Node tried_texts(Application& application, const ReadText& text) {
   return scene::column(std::move(all), Gap::tight).named("tried");
 }
 
+/// What the memory returns after the word at the cursor, as trained and changed.
+void add_memories(Nodes& all, Application& application, const std::shared_ptr<const ReadText>& text) {
+  Session& session = application.session;
+  const Index token = session.token();
+  const auto now = session.questions().ask(
+      TextAnswers{.of = text, .is_changed = true, .token = token, .words = asked_choice(session).words});
+  if (!now.value) return;
+  WordChoice same;
+  for (const AskedWord& word : now.value->table.words) same.pinned.push_back(word.token);
+  std::ranges::sort(same.pinned);
+  const auto before = session.questions().ask(TextAnswers{.of = text, .token = token, .words = same});
+  if (!before.value || before.value->table.words.size() != now.value->table.words.size()) return;
+  const AnswerTable& trained = before.value->table;
+  const AnswerTable& changed = now.value->table;
+  CellTables cells = answer_cells(changed, std::max(answer_scale(trained), answer_scale(changed)));
+  cells.rings.clear();
+  cells.tables = {{.name = "trained", .titles = {"as trained"}, .values = trained.after},
+                  {.name = "changed", .titles = {"changed"}, .values = changed.after}};
+  all.push_back(scene::heading(
+      fmt::format("What the memory returns after {}", quoted_word(*session.computed(), token))));
+  all.push_back(Node{std::move(cells)}.named("memories"));
+}
+
 /// The head that a change of every single one shows to matter most.
 std::string strongest_words(const ReadText& text, const std::vector<HeadEffect>& effects) {
   const auto least = [&](const auto& change) {
@@ -202,6 +227,7 @@ Node answers(Application& application) {
   Nodes all = {scene::heading("What comes next"), continuation_bars(*text)};
   if (const std::string words = difference_words(*text); !words.empty()) all.push_back(scene::caption(words));
   all.push_back(scene::caption(surprise_words(*text)));
+  if (text->is_changed()) add_memories(all, application, text);
   all.push_back(scene::heading("Which head carries the answer"));
   const auto effects = application.session.questions().ask(HeadEffects{text});
   if (effects.value && !effects.stale) {
@@ -213,8 +239,9 @@ Node answers(Application& application) {
                                      : effects.reason));
   }
   all.push_back(tried_texts(application, *text));
-  return scene::scroll("all", scene::column(std::move(all), Gap::near).named("answers"))
-      .fixed(std::min(answers_height, scene::window_height() - around_answers));
+  const float height = std::min(answers_height, scene::window_height() - around_answers);
+  return scene::column(
+      {scene::scroll("all", scene::column(std::move(all), Gap::near).named("answers")).fixed(height)});
 }
 
 /// "head 2.2", "layer 2", "all layers": what a change is made to.
@@ -343,7 +370,7 @@ Node models(Application& application) {
     all.push_back(scene::link(start.name).on([&application, words = start.text] {
       TypedText typed = application.session.data().read->typed;
       typed.text = words;
-      application.session.change(at_text(application.session.state(), typed));
+      application.session.open_named(text_id(typed));
       scene::close();
     }));
   return scene::column(std::move(all), Gap::tight).named("models");

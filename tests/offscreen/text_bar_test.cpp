@@ -63,6 +63,14 @@ TEST_CASE("its menus show what else could follow, which head carries it, and lea
   const std::string answers = parts().text();
   CHECK_THAT(answers, says("“lamp”") && says("“bell”") && says("logit of “lamp” less that of “bell”"));
   CHECK_THAT(answers, says("nats a token"));
+  CHECK_THAT(answers, says("What the memory returns after “lamp”"));
+  const auto memories = std::ranges::find_if(
+      parts().all(), [](const Part& part) { return part.path.ends_with("memories/trained"); });
+  REQUIRE(memories != parts().all().end());
+  // With the key of the first fact: a little of coin and of bell, most of lamp.
+  CHECK_THAT(memories->words, says("0.16 0.27 0.58"));
+  const Part* const panel = parts().find("text bar/answer");
+  CHECK(panel->where.maximum.x <= 1280);
   const auto heads = parts().below("text bar");
   const auto cell =
       std::ranges::find_if(parts().all(), [](const Part& part) { return part.path.ends_with("silent/0.3"); });

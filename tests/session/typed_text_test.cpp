@@ -112,7 +112,7 @@ TEST_CASE("while somebody types, the answer follows, and one undo takes all of i
 TEST_CASE("the first look at a text is at its facts, which stay asked for while one types behind them",
           "[typed text]") {
   Session session;
-  session.change(at_text(session.state(), usual_text()));
+  session.open_named(text_id(usual_text()));
   session.wait();
   CHECK(session.token() == 29);
   std::string words;
