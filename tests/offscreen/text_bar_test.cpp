@@ -73,7 +73,7 @@ TEST_CASE("its menus show what else could follow, which head carries it, and lea
   CHECK(panel->where.maximum.x <= 1280);
   const auto heads = parts().below("text bar");
   const auto cell =
-      std::ranges::find_if(parts().all(), [](const Part& part) { return part.path.ends_with("silent/0.3"); });
+      std::ranges::find_if(parts().all(), [](const Part& part) { return part.path.ends_with("only adds/0.3"); });
   REQUIRE(cell != parts().all().end());
   shown.click(cell->where);
   shown.draw();
