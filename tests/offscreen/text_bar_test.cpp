@@ -72,8 +72,8 @@ TEST_CASE("its menus show what else could follow, which head carries it, and lea
   const Part* const panel = parts().find("text bar/answer");
   CHECK(panel->where.maximum.x <= 1280);
   const auto heads = parts().below("text bar");
-  const auto cell =
-      std::ranges::find_if(parts().all(), [](const Part& part) { return part.path.ends_with("only adds/0.3"); });
+  const auto cell = std::ranges::find_if(
+      parts().all(), [](const Part& part) { return part.path.ends_with("only adds/0.3"); });
   REQUIRE(cell != parts().all().end());
   shown.click(cell->where);
   shown.draw();
