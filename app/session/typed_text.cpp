@@ -213,7 +213,7 @@ std::shared_ptr<const TextReading> SmallModel::read(const std::string& text,
   };
   const bool may_change =
       std::ranges::find(interventions, "start", &Intervention::kind) != interventions.end();
-  KeptProducts<float> kept;
+  Kept kept;
   {
     const std::scoped_lock lock(mutex_);
     const auto found = std::ranges::find_if(last_, is_same);
@@ -221,7 +221,9 @@ std::shared_ptr<const TextReading> SmallModel::read(const std::string& text,
     std::swap(kept, interventions.empty() ? kept_trained_ : kept_changed_);
   }
   const auto made = std::make_shared<const TextReading>(
-      palimpsest::read(weights, text_pieces(tokenizer, text), interventions, as_trained(), &kept));
+      palimpsest::read(weights, text_pieces(tokenizer, text), interventions, as_trained(), &kept.products,
+                       kept.reading.get()));
+  kept.reading = made;
   const std::scoped_lock lock(mutex_);
   std::swap(kept, interventions.empty() ? kept_trained_ : kept_changed_);
   last_.push_back({text, interventions, made});

@@ -73,10 +73,15 @@ class SmallModel {
     std::shared_ptr<const TextReading> reading;
   };
 
+  struct Kept {
+    KeptProducts<float> products;
+    std::shared_ptr<const TextReading> reading;  // of the same text
+  };
+
   mutable std::mutex mutex_;  // of what follows
   mutable std::deque<LastReading> last_;
-  mutable KeptProducts<float> kept_trained_;
-  mutable KeptProducts<float> kept_changed_;
+  mutable Kept kept_trained_;
+  mutable Kept kept_changed_;
   mutable std::once_flag is_asked_;
   mutable double usual_loss_ = 0;
 };

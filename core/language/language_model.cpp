@@ -83,7 +83,7 @@ Matrix<Scalar> projected(const Matrix<Scalar>& x, const Matrix<Scalar>& W, KeptP
     y.block(first, from, count, width).noalias() = made * W.middleRows(from, width).transpose();
   });
   y.conservativeResize(x.rows(), Eigen::NoChange);
-  if (kept) last = {x, y};
+  if (kept) last = {x, y, known};
   return y;
 }
 
@@ -573,7 +573,10 @@ Matrix<Scalar> LanguageModel<Scalar>::logits(const std::vector<Index>& ids, cons
     x += projected<Scalar>(silu<Scalar>(inner.leftCols(half)).cwiseProduct(inner.rightCols(half)), at("down"),
                            kept);
   }
-  return projected(rms_norm(x, norm_, norm_epsilon_), output_.size() > 0 ? output_ : embedding_, kept);
+  const Matrix<Scalar>& output = output_.size() > 0 ? output_ : embedding_;
+  Matrix<Scalar> found = projected(rms_norm(x, norm_, norm_epsilon_), output, kept);
+  if (kept) kept->known_logits = kept->of[&output].known;
+  return found;
 }
 
 namespace {

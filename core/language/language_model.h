@@ -48,6 +48,7 @@ template <class Scalar>
 struct KeptProduct {
   Matrix<Scalar> x = {};
   Matrix<Scalar> y = {};
+  Index known = 0;  // rows that were there before
 };
 
 /// The products of the last text by their weights: a text that goes on in another way is read from there on.
@@ -55,6 +56,7 @@ struct KeptProduct {
 template <class Scalar>
 struct KeptProducts {
   std::map<const Matrix<Scalar>*, KeptProduct<Scalar>> of = {};
+  Index known_logits = 0;  // rows that are those of the text before
 };
 
 /// A small language model: pieces become vectors, blocks of a layer of linear attention and a gated MLP add

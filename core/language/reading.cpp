@@ -30,7 +30,7 @@ std::vector<Index> text_pieces(const Tokenizer& tokenizer, std::string_view text
 template <class Scalar>
 TextReading read(const LanguageModel<Scalar>& model, const std::vector<Index>& ids,
                  const std::vector<Intervention>& interventions, const RunHead& run,
-                 KeptProducts<Scalar>* kept) {
+                 KeptProducts<Scalar>* kept, const TextReading* last) {
   TextReading reading{.ids = ids, .heads_of_layer = model.heads()};
   reading.heads.resize(static_cast<std::size_t>(model.layers() * model.heads()));
   const RunHead watched = [&](Index layer, Index head, const HeadInputs& inputs) {
@@ -40,10 +40,15 @@ TextReading read(const LanguageModel<Scalar>& model, const std::vector<Index>& i
   const Matrix<Scalar> logits = model.logits(ids, with(interventions, watched), kept);
   reading.next.resize(ids.size());
   reading.losses.resize(ids.size() - 1);
+  const Index known = kept && last ? kept->known_logits : 0;
   parallel_for(logits.rows(), processor_threads(), [&](Index t) {
     const auto i = static_cast<std::size_t>(t);
-    reading.next[i] = continuations(logits, t, TextReading::told);
-    if (i + 1 < ids.size()) reading.losses[i] = -log_probability(logits, t, ids[i + 1]);
+    const bool is_known = t < known;
+    const bool has_same_next =
+        is_known && i + 1 < std::min(ids.size(), last->ids.size()) && ids[i + 1] == last->ids[i + 1];
+    reading.next[i] = is_known ? last->next[i] : continuations(logits, t, TextReading::told);
+    if (i + 1 < ids.size())
+      reading.losses[i] = has_same_next ? last->losses[i] : -log_probability(logits, t, ids[i + 1]);
   });
   const Index end = logits.rows() - 1;
   reading.last = Vector<double>::Constant(logits.cols(), log_probability(logits, end, 0) - logits(end, 0));
@@ -81,9 +86,11 @@ std::vector<HeadEffect> head_effects(const LanguageModel<Scalar>& model, const s
 }
 
 template TextReading read(const LanguageModel<double>&, const std::vector<Index>&,
-                          const std::vector<Intervention>&, const RunHead&, KeptProducts<double>*);
+                          const std::vector<Intervention>&, const RunHead&, KeptProducts<double>*,
+                          const TextReading*);
 template TextReading read(const LanguageModel<float>&, const std::vector<Index>&,
-                          const std::vector<Intervention>&, const RunHead&, KeptProducts<float>*);
+                          const std::vector<Intervention>&, const RunHead&, KeptProducts<float>*,
+                          const TextReading*);
 template std::vector<HeadEffect> head_effects(const LanguageModel<double>&, const std::vector<Index>&,
                                               const std::vector<Intervention>&, const RunHead&,
                                               const std::function<void(double)>&, const std::stop_token&);

@@ -38,11 +38,11 @@ inline constexpr Index most_text_tokens = 2048;
 std::vector<Index> text_pieces(const Tokenizer& tokenizer, std::string_view text);
 
 /// Reads a text; `interventions` change what enters the heads, which `run` runs. Throws what
-/// LanguageModel::logits() does.
+/// LanguageModel::logits() does. `last` is what came of the text whose products are kept.
 template <class Scalar>
 TextReading read(const LanguageModel<Scalar>& model, const std::vector<Index>& ids,
                  const std::vector<Intervention>& interventions, const RunHead& run,
-                 KeptProducts<Scalar>* kept = nullptr);
+                 KeptProducts<Scalar>* kept = nullptr, const TextReading* last = nullptr);
 
 /// What becomes of the answer when one head of a layer is changed.
 struct HeadEffect {

@@ -106,6 +106,19 @@ TEST_CASE("what is kept of the last text changes no number of the next", "[langu
     const std::vector<Index> ids = ids_of(text);
     CHECK(model.logits(ids, run, &kept) == model.logits(ids, run));
   }
+  KeptProducts<float> products;
+  std::optional<TextReading> last;
+  for (const std::string& text : {jars, jars + " lamp.", jars.substr(0, 90) + "drum", jars}) {
+    const std::vector<Index> ids = ids_of(text);
+    TextReading on = read(model, ids, {}, run, &products, last ? &*last : nullptr);
+    const TextReading anew = read(model, ids, {}, run);
+    CHECK(on.losses == anew.losses);
+    for (std::size_t t = 0; t < ids.size(); ++t) {
+      CHECK(on.next[t].front().piece == anew.next[t].front().piece);
+      CHECK(on.next[t].front().probability == anew.next[t].front().probability);
+    }
+    last = std::move(on);
+  }
   const RunHead adding = with({parse_intervention("only-add:1")}, run);
   CHECK(model.logits(ids_of(jars), adding, &kept) == model.logits(ids_of(jars), adding));
 }
