@@ -124,6 +124,9 @@ TEST_CASE("what is kept of the last text changes no number of the next", "[langu
 }
 
 TEST_CASE("what enters the rule of a head is what the reference's layers give", "[language]") {
+  std::ifstream file(test_data_folder() + "/language/last_rows.json");
+  const auto rows = nlohmann::json::parse(file);
+  std::size_t text = 0;
   for (const auto& each : reference()) {
     Arrays seen;
     const RunHead watched = [&](Index layer, Index head, const HeadInputs& inputs) {
@@ -135,6 +138,13 @@ TEST_CASE("what enters the rule of a head is what the reference's layers give", 
     REQUIRE(static_cast<std::size_t>(seen.at("beta").size()) == beta.size());
     for (std::size_t t = 0; t < beta.size(); ++t)
       CHECK(std::abs(seen.at("beta")[static_cast<Index>(t)] - beta[t]) < 1e-10);
+    for (const auto& [name, row] : rows.at(text++).items()) {
+      const Array& all = seen.find(name)->second;
+      const Index first = all.size() - std::ssize(row);
+      // The file has twelve digits of numbers up to about 3.
+      for (std::size_t i = 0; i < row.size(); ++i)
+        CHECK(std::abs(all[first + static_cast<Index>(i)] - row[i].get<double>()) < 1e-10);
+    }
     double sum = 0;
     for (Index i = 0; i < seen.at("k").size(); ++i) sum += seen.at("k")[i];
     CHECK(std::abs(sum - each.at("k_l2h2_sum").get<double>()) < 1e-7);
