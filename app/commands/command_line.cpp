@@ -16,6 +16,7 @@
 #include "app/session/words.h"
 #include "commit.h"
 #include "core/base/error.h"
+#include "core/base/parse.h"
 #include "core/base/text.h"
 #include "core/io/file.h"
 
@@ -150,8 +151,7 @@ std::size_t width(std::string_view text) {
 void append_wrapped(std::string& lines, std::string_view text, std::size_t used) {
   std::size_t filled = used;
   while (!text.empty()) {
-    const std::string_view word = text.substr(0, text.find(' '));
-    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    const std::string_view word = take_until(text, ' ');
     if (filled > used && filled + 1 + width(word) > text_width) {
       lines += '\n' + std::string(used, ' ');
       filled = used;

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 
@@ -27,13 +26,6 @@ void be_given(CLI::Option& option, const GivenHow& how) {
 
 /// A picture with such sides takes some twenty seconds and 1 GB; both grow with its area.
 constexpr Index most_pixels_a_side = 8192;
-
-/// Whether all of `text` spells a number that fits.
-template <class Number>
-bool parse_all(std::string_view text, Number& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size();
-}
 
 /// The value among `all` with this name.
 template <class Named, std::size_t count>
@@ -118,21 +110,6 @@ std::string CommandOptions::as_given() const {
   return words;
 }
 
-Index parse_count(std::string_view text, std::string_view what) {
-  Index count = 0;
-  if (!parse_all(text, count) || count < 0)
-    throw InputError(fmt::format("{} is \"{}\"; expected a whole number", what, shown(text)));
-  return count;
-}
-
-Index parse_count(std::string_view text, std::string_view what, Index least, Index most) {
-  Index count = 0;
-  if (!parse_all(text, count) || count < least || count > most)
-    throw InputError(
-        fmt::format("{} is \"{}\"; expected a whole number from {} to {}", what, shown(text), least, most));
-  return count;
-}
-
 std::vector<Index> parse_counts(const std::vector<std::string>& texts, std::string_view what, Index least,
                                 Index most) {
   std::vector<Index> counts;
@@ -154,10 +131,10 @@ std::vector<std::pair<Index, Index>> parse_channels(const CommandOptions& option
 }
 
 double parse_number(std::string_view text, std::string_view what) {
-  double number = 0;
-  if (!parse_all(text, number) || !std::isfinite(number))
+  const auto number = parse_all<double>(text);
+  if (!number || !std::isfinite(*number))
     throw InputError(fmt::format("{} is \"{}\"; expected a number such as 0.5", what, shown(text)));
-  return number;
+  return *number;
 }
 
 Settings parse_settings(const Variant& variant, const std::vector<std::string>& assignments) {

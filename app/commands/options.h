@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/parse.h"
 #include "core/contract/variant.h"
 #include "core/steps/trace.h"
 
@@ -73,12 +74,6 @@ class CommandOptions {
   std::shared_ptr<Given> given_;
 };
 
-/// The whole number that all of `text` spells; throws InputError calling it `what`.
-Index parse_count(std::string_view text, std::string_view what);
-
-/// The same, from `least` to `most`.
-Index parse_count(std::string_view text, std::string_view what, Index least, Index most);
-
 /// What parse_count() makes of each of `texts`.
 std::vector<Index> parse_counts(const std::vector<std::string>& texts, std::string_view what, Index least,
                                 Index most);
@@ -117,8 +112,7 @@ std::pair<int, int> parse_size(const std::string& text);
 /// A text as the data of a command: what it and its model are called by, and words for the help.
 inline constexpr std::pair<const char*, const char*> text_options[] = {
     {"--text", "a text that a small language model reads: one of its heads is shown"},
-    {"--model",
-     "the model that reads it: delta_net (usual), gated_delta_net, simple_gla or a file of weights"},
+    {"--model", "the model that reads it, as say takes it (usual: delta_net)"},
     {"--layer", "its layer, from 0 on (usual: 2)"},
 };
 

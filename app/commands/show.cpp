@@ -93,8 +93,7 @@ Side side_of(const std::string& words, const Choice& choice) {
 
 /// Opens and computes what is asked for. Throws InputError naming the option and what there is, Unsupported
 /// where the form does not exist, Cancelled.
-ShownPlace shown_place(const CommandOptions& options, std::stop_token stop) {
-  const std::string id = data_of(options);
+ShownPlace shown_place(const std::string& id, const CommandOptions& options, std::stop_token stop) {
   const auto data = std::make_shared<const DataSet>(open_data(id));
   if (data->tokens == 0) throw InputError(fmt::format("{} has no tokens: there is nothing to show", id));
   const Choice choice = choice_of(options, *data, stop);
@@ -188,10 +187,11 @@ NotFinite not_finite(const Json& json) {
   return found;
 }
 
-void tell_not_finite(const Console& console, const CommandOptions& options, const ShownNumbers& numbers) {
+void tell_not_finite(const Console& console, const std::string& id, const CommandOptions& options,
+                     const ShownNumbers& numbers) {
   const NotFinite found = not_finite(numbers.json);
   if (found.count == 0) return;
-  tell(console, fmt::format("{}: {} {} not finite, the first at {}{}", data_of(options),
+  tell(console, fmt::format("{}: {} {} not finite, the first at {}{}", id,
                             counted(found.count, "number", "numbers"), found.count == 1 ? "is" : "are",
                             found.first, options.gave("--json") ? "; in the file they are null" : ""));
 }
@@ -201,13 +201,14 @@ int show(const CommandOptions& options, const Console& console) {
   const ShownView& view =
       find_row(views, options["VIEW"], &ShownView::id,
                fmt::format("there is no view \"{}\"; expected one of", shown(options["VIEW"])));
-  if (json && is_same_file(data_of(options), *json))
+  const std::string id = data_of(options);
+  if (json && is_same_file(id, *json))
     throw InputError(fmt::format("{}: is what is shown, which would be lost; give another --json", *json));
   if (json) writable_target(*json);  // before the work is done
   const Interrupt interrupt;
-  const ShownPlace place = shown_place(options, interrupt.token());
+  const ShownPlace place = shown_place(id, options, interrupt.token());
   const ShownNumbers numbers = view.show(place);
-  tell_not_finite(console, options, numbers);
+  tell_not_finite(console, id, options, numbers);
   if (!json) {
     console.out << place_words(place) << numbers.text;
     return exit_done;

@@ -471,7 +471,9 @@ class Drawing {
       data->InsertChars(0, further.c_str());
       return 0;
     };
-    ImGuiInputTextFlags flags = awaits_enter ? ImGuiInputTextFlags_EnterReturnsTrue : 0;
+    // A text too long for its line shows its end: there one goes on typing.
+    ImGuiInputTextFlags flags = ImGuiInputTextFlags_ElideLeft;
+    if (awaits_enter) flags |= ImGuiInputTextFlags_EnterReturnsTrue;
     if (input.completed) flags |= ImGuiInputTextFlags_AutoSelectAll | ImGuiInputTextFlags_CallbackCompletion;
     if (input.is_number) flags |= ImGuiInputTextFlags_AutoSelectAll | ImGuiInputTextFlags_CharsScientific;
     Input own = input;  // Dear ImGui wants to be able to change it

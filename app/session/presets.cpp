@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <string_view>
@@ -15,6 +14,7 @@
 #include "app/session/typed_text.h"
 #include "app/session/words.h"
 #include "core/base/error.h"
+#include "core/base/parse.h"
 #include "core/base/random_numbers.h"
 #include "core/base/text.h"
 
@@ -41,14 +41,6 @@ void normalise(std::vector<double>& vector) {
 void remove_part(std::vector<double>& vector, const std::vector<double>& direction) {
   const double part = dot(vector, direction);
   for (std::size_t i = 0; i < vector.size(); ++i) vector[i] -= part * direction[i];
-}
-
-/// Takes the first of some words.
-std::string next_word(std::string_view& words) {
-  const std::size_t space = std::min(words.find(' '), words.size());
-  const std::string word(words.substr(0, space));
-  words.remove_prefix(std::min(space + 1, words.size()));
-  return word;
 }
 
 constexpr std::size_t longest_text = 1200;
@@ -120,7 +112,7 @@ class Story {
 
   /// Several such words, with spaces in between.
   void say_words(std::string_view words) {
-    while (!words.empty()) say(next_word(words));
+    while (!words.empty()) say(std::string(take_until(words, ' ')));
   }
 
   /// Hands over the arrays, labels and text.
@@ -300,7 +292,7 @@ void tell_needle(Story& story) {
   std::string_view rest;
   while (story.left() > words_of_question) {
     if (rest.empty()) rest = filler[static_cast<std::size_t>(story.below(std::ssize(filler)))];
-    const std::string word = next_word(rest);
+    const std::string word(take_until(rest, ' '));
     if (story.size.dk == 1) {  // there is no other direction to write to
       story.say(word);
       continue;
@@ -369,17 +361,11 @@ struct Request {
   PresetSize size;
 };
 
-/// Whether all of `digits` spells a number that fits.
-template <class Number>
-bool read_number(std::string_view digits, Number& number) {
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  return error == std::errc() && end == digits.data() + digits.size();
-}
-
 template <class Number>
 void read_number(std::string_view name, std::string_view digits, Number& number) {
-  if (!read_number(digits, number))
-    throw InputError(fmt::format("{} is \"{}\"; expected a whole number", name, shown(digits)));
+  const auto read = parse_all<Number>(digits);
+  if (!read) throw InputError(fmt::format("{} is \"{}\"; expected a whole number", name, shown(digits)));
+  number = *read;
 }
 
 void require(std::string_view name, Index value, Index least, Index most) {
@@ -387,9 +373,11 @@ void require(std::string_view name, Index value, Index least, Index most) {
   throw InputError(fmt::format("{} is {}; expected {} to {}", name, value, least, most));
 }
 
-void read_cosine(std::string_view digits, double& cosine) {
-  if (!read_number(digits, cosine) || !(cosine >= 0 && cosine <= largest_cosine))
+double read_cosine(std::string_view digits) {
+  const auto cosine = parse_all<double>(digits);
+  if (!cosine || !(*cosine >= 0 && *cosine <= largest_cosine))
     throw InputError(fmt::format("cosine is \"{}\"; expected a number from 0 to {}", digits, largest_cosine));
+  return *cosine;
 }
 
 /// Takes "preset:NAME?T=32&K=16&V=16&seed=1" apart; what is not said is standard.
@@ -398,20 +386,12 @@ Request parse(std::string_view id) {
     throw InputError(
         fmt::format("\"{}\" is not a preset; expected {}NAME?T=32&K=16&V=16&seed=1", id, preset_prefix));
   std::string_view rest = id.substr(preset_prefix.size());
-  const auto take = [&](char until) {
-    const std::size_t end = std::min(rest.find(until), rest.size());
-    const std::string_view part = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    return part;
-  };
-  Request request{find_preset(take('?')), {}};
+  Request request{find_preset(take_until(rest, '?')), {}};
   request.size = request.preset.usual;
   std::vector<std::string_view> given;
   while (!rest.empty()) {
-    const std::string_view part = take('&');
-    const std::size_t equals = std::min(part.find('='), part.size());
-    const std::string_view name = part.substr(0, equals);
-    const std::string_view digits = part.substr(std::min(equals + 1, part.size()));
+    std::string_view digits = take_until(rest, '&');
+    const std::string_view name = take_until(digits, '=');
     if (std::ranges::find(given, name) != given.end())
       throw InputError(fmt::format("{} is given twice in \"{}\"", name, id));
     given.push_back(name);
@@ -424,7 +404,7 @@ Request parse(std::string_view id) {
     else if (name == "seed")
       read_number(name, digits, request.size.seed);
     else if (name == "cosine" && request.preset.has_cosine)
-      read_cosine(digits, request.size.cosine);
+      request.size.cosine = read_cosine(digits);
     else
       throw InputError(fmt::format("\"{}\" is not a size of this preset; known: T, K, V, seed{}", shown(name),
                                    request.preset.has_cosine ? ", cosine" : ""));

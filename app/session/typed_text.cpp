@@ -6,6 +6,7 @@
 
 #include "app/session/paths.h"
 #include "core/base/error.h"
+#include "core/base/parse.h"
 #include "core/base/table.h"
 #include "core/base/text.h"
 #include "core/insight/answers.h"
@@ -16,7 +17,8 @@ namespace palimpsest {
 namespace {
 
 constexpr std::string_view text_prefix = "text:";
-constexpr std::size_t most_readings = 8;  // readings; the same text is asked for with and without changes
+constexpr std::size_t most_models = 4;    // that stay read
+constexpr std::size_t most_readings = 8;  // of a model: a text is asked for with and without its changes
 
 constexpr ShippedModel models[] = {
     {"delta_net", "DeltaNet: erases, then writes"},
@@ -27,21 +29,19 @@ constexpr ShippedModel models[] = {
 const StartingText texts[] = {
     {"a fact, overwritten twice",
      "The red jar holds a coin. The blue jar holds a map. Now the red jar holds a bell. Now the red jar "
-     "holds "
-     "a lamp. What does the red jar hold? The red jar holds a",
+     "holds a lamp. What does the red jar hold? The red jar holds a",
      {6, 13, 21, 29}},
     {"overwritten once",
      "The red jar holds a coin. The blue jar holds a map. Now the red jar holds a bell. What does the red "
-     "jar "
-     "hold? The red jar holds a",
+     "jar hold? The red jar holds a",
      {6, 13, 21}},
     {"nothing overwritten",
      "The red jar holds a coin. The blue jar holds a map. What does the red jar hold? The red jar holds a",
      {6, 13}},
     {"overwritten three times",
      "The red jar holds a coin. The blue jar holds a map. The green jar holds a ring. Now the red jar holds "
-     "a "
-     "bell. Now the red jar holds a lamp. Now the red jar holds a stone. What does the red jar hold? The red "
+     "a bell. Now the red jar holds a lamp. Now the red jar holds a stone. What does the red jar hold? The "
+     "red "
      "jar holds a",
      {6, 13, 20, 28, 36, 44}},
     {"who lives where",
@@ -84,14 +84,6 @@ std::string unescaped(std::string_view id) {
     i += 2;
   }
   return text;
-}
-
-Index index_in(std::string_view digits, const char* name) {
-  const bool is_number = !digits.empty() && digits.size() < 7 &&
-                         digits.find_first_not_of("0123456789") == std::string_view::npos;
-  if (!is_number)
-    throw InputError(fmt::format("{} is \"{}\"; expected a whole number from 0 on", name, shown(digits)));
-  return std::stol(std::string(digits));
 }
 
 RunHead as_trained() { return run_as_trained({Form::recurrent, Precision::f32}); }
@@ -142,22 +134,14 @@ TypedText typed_text(std::string_view id) {
     throw InputError(fmt::format("\"{}\" is no typed text; expected {}MODEL?layer=0&head=0&say=TEXT",
                                  shown(id), text_prefix));
   std::string_view rest = id.substr(text_prefix.size());
-  const auto take = [&](char until) {
-    const std::size_t end = std::min(rest.find(until), rest.size());
-    const std::string_view part = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    return part;
-  };
-  TypedText typed{.model = unescaped(take('?'))};
+  TypedText typed{.model = unescaped(take_until(rest, '?'))};
   while (!rest.empty()) {
-    std::string_view value = take('&');
-    const std::size_t equals = std::min(value.find('='), value.size());
-    const std::string_view name = value.substr(0, equals);
-    value.remove_prefix(std::min(equals + 1, value.size()));
+    std::string_view value = take_until(rest, '&');
+    const std::string_view name = take_until(value, '=');
     if (name == "layer")
-      typed.layer = index_in(value, "layer");
+      typed.layer = parse_count(value, "layer");
     else if (name == "head")
-      typed.head = index_in(value, "head");
+      typed.head = parse_count(value, "head");
     else if (name == "do")
       typed.interventions.push_back(parse_intervention(unescaped(value)));
     else if (name == "say")
@@ -196,7 +180,7 @@ std::shared_ptr<const SmallModel> SmallModel::load(const std::string& name) {
   const auto found = all.find(name);
   if (found != all.end() && found->second.written == written) return found->second.model;
   const auto model = std::make_shared<const SmallModel>(name);
-  if (all.size() >= most_readings) all.clear();
+  if (all.size() >= most_models) all.clear();
   all[name] = {written, model};
   return model;
 }
@@ -233,22 +217,19 @@ std::shared_ptr<const TextReading> SmallModel::read(const std::string& text,
 
 std::string ReadText::piece(Index id) const { return valid_utf8(model->tokenizer.piece(id)); }
 
+std::string ReadText::quoted(Index id) const { return fmt::format("“{}”", word_text(piece(id))); }
+
 std::shared_ptr<const ReadText> read_text(const std::string& id) {
   ReadText text;
   text.typed = typed_text(id);
   const TypedText& typed = text.typed;
   text.model = SmallModel::load(typed.model);
   const LanguageModel<float>& weights = text.model->weights;
-  const auto require = [](const char* what, Index index, Index count) {
-    if (index >= count)
-      throw InputError(
-          fmt::format("there is no {} {}; the model has {}, counted from 0", what, index, count));
-  };
-  require("layer", typed.layer, weights.layers());
-  require("head", typed.head, weights.heads());
+  require_place(typed.layer, typed.head, weights.layers(), weights.heads());
   for (const Intervention& each : typed.interventions) require_place(each, weights.layers(), weights.heads());
   text.said = text.model->read(typed.text, typed.interventions);
   text.trained = typed.interventions.empty() ? text.said : text.model->read(typed.text, {});
+  text.usual_loss = text.model->usual_loss();
   return std::make_shared<const ReadText>(std::move(text));
 }
 
@@ -281,20 +262,15 @@ std::vector<Index> facts_of(const TypedText& typed) {
 }
 
 std::string answer_in_words(const ReadText& text) {
-  const auto quoted = [&](const TextReading& reading) {
-    return fmt::format("“{}”", word_text(text.piece(reading.next.back().front().piece)));
-  };
-  const double probability = text.said->next.back().front().probability;
-  const std::string now = quoted(*text.said);
-  const std::string before = quoted(*text.trained);
+  const std::string now = text.quoted(text.said->answer().piece);
+  const std::string before = text.quoted(text.trained->answer().piece);
   return fmt::format("{} {}{} {}", is_sure(text) ? "answers" : "guesses", before == now ? "" : before + " → ",
-                     now, fixed_number(probability, 2));
+                     now, fixed_number(text.said->answer().probability, 2));
 }
 
-bool is_sure(const ReadText& text) {
-  return text.said->next.back().front().probability >= 0.5 &&
-         text.said->loss() <= most_surprise * text.model->usual_loss();
-}
+bool is_sure(const ReadText& text) { return text.said->answer().probability >= 0.5 && !is_surprised(text); }
+
+bool is_surprised(const ReadText& text) { return text.said->loss() > most_surprise * text.usual_loss; }
 
 Found<std::vector<HeadEffect>> HeadEffects::compute(const ReadText& text, const Effort& effort) const {
   return head_effects(
@@ -320,7 +296,7 @@ Found<AnswersAtPlace> TextAnswers::compute(const ReadText& text, const Effort& e
 
 Found<std::vector<ExperimentRow>> TriedTexts::compute(const Effort& effort) const {
   const auto asked = SmallModel::load(model);
-  Experiment experiment{.kind = kind, .texts = texts};
+  Experiment experiment;
   for (const std::string& each : interventions) experiment.interventions.push_back(parse_intervention(each));
   return try_texts(
       experiment, asked->weights, asked->tokenizer, as_trained(), [&](double share) { effort.tell(share); },

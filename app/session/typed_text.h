@@ -103,8 +103,11 @@ struct ReadText {
   std::shared_ptr<const TextReading> said;     // with the interventions
   std::shared_ptr<const TextReading> trained;  // as trained; the same where there are none
 
+  double usual_loss = 0;  // SmallModel::usual_loss()
+
   bool is_changed() const { return said != trained; }
   std::string piece(Index id) const;
+  std::string quoted(Index id) const;  // “lamp”
 };
 
 /// Reads the text that `id` names, or finds it among those read last. Throws InputError as
@@ -134,6 +137,7 @@ std::string answer_in_words(const ReadText& text);
 
 /// Whether the answer is likelier than all others together, and the text no surprise to the model.
 bool is_sure(const ReadText& text);
+bool is_surprised(const ReadText& text);
 inline constexpr double most_surprise = 2;  // times the loss of a text of the kind that it was trained on
 
 /// What becomes of the answer when single heads are changed: a question.
@@ -165,11 +169,9 @@ struct FittingRules {
   }
 };
 
-/// How often a model is right about made-up texts, as trained and changed: a question.
+/// How often a model is right about the texts of the usual experiment, as trained and changed: a question.
 struct TriedTexts {
   std::string model = "delta_net";
-  std::string kind = "jars";
-  Index texts = 20;
   std::vector<std::string> interventions = {};  // as to_string() writes them
 
   auto operator<=>(const TriedTexts&) const = default;

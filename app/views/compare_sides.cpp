@@ -1,4 +1,4 @@
-#include <charconv>
+#include <cmath>
 
 #include "app/scene/plot.h"
 #include "app/session/compared_sides.h"
@@ -6,6 +6,7 @@
 #include "app/views/compare.h"
 #include "app/views/line_looks.h"
 #include "app/views/view.h"
+#include "core/base/parse.h"
 
 // What one can do with the sides of Compare: the rail, rules in a row and between them what leads from one to
 // the next, and the menu of a side.
@@ -287,9 +288,8 @@ class SideMenu {
     const auto given = side().settings.parameters.find(parameter.name);
     if (given != side().settings.parameters.end()) value = given->second;
     const auto type = [change = changes(), parameter](const std::string& text) {
-      double typed = 0;
-      const auto read = std::from_chars(text.data(), text.data() + text.size(), typed);
-      if (read.ec != std::errc() || !(typed >= parameter.minimum && typed <= parameter.maximum)) return;
+      const double typed = parse_all<double>(text).value_or(NAN);
+      if (!(typed >= parameter.minimum && typed <= parameter.maximum)) return;
       change([&](Side& next) {
         next.settings.parameters[parameter.name] = parameter.whole ? std::floor(typed) : typed;
       });

@@ -323,7 +323,7 @@ void add_error_row(Floor& floor, const Computation& computed, const FloorColumns
        .numbered_bar = numbered_error});
 }
 
-void add_loss_row(Floor& floor, const Session& session, float height) {
+void add_loss_row(Floor& floor, const Session& session) {
   const auto text = session.data().read;
   if (!text || text->said->losses.empty()) return;
   const style::Palette& c = style::colours();
@@ -336,7 +336,6 @@ void add_loss_row(Floor& floor, const Session& session, float height) {
   };
   floor.rows.push_back(
       {.name = "loss",
-       .height = height,
        .above = 4,
        .below = 3,
        .label = {.lines = {{.words = "loss", .colour = c.text}},
@@ -365,7 +364,7 @@ std::string reading_words(const Session& session, Index token) {
         fmt::format("loss of the model at this word: {} nats", fixed_number(text->said->losses[t - 1], 2));
   words += words.empty() ? "then" : "; then";
   for (const Continuation& next : text->said->next[t])
-    words += fmt::format(" “{}” {}", word_text(text->piece(next.piece)), share_of_one(next.probability));
+    words += fmt::format(" {} {}", text->quoted(next.piece), share_of_one(next.probability));
   return words;
 }
 

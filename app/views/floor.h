@@ -97,9 +97,8 @@ VisibleScales visible_scales(const Computation& computed, Index begin, Index end
 /// What words keep, and how much they write: bars that lie under words. Appends the rows that the rule has.
 void add_fact_rows(Floor& floor, const Computation& computed, const FloorColumns& columns);
 
-/// How surprised the model was by every word of a typed text; nothing where no model read it. `height` as
-/// below.
-void add_loss_row(Floor& floor, const Session& session, float height = 0);
+/// How surprised the model was by every word of a typed text; nothing where no model read it.
+void add_loss_row(Floor& floor, const Session& session);
 
 /// "loss 0.31, then “lamp” 0.99, “stone” …": of a word of a typed text; empty of others.
 std::string reading_words(const Session& session, Index token);

@@ -5,6 +5,7 @@
 #include "app/views/found_list.h"
 #include "app/views/prove.h"
 #include "app/widgets/controls.h"
+#include "core/base/parse.h"
 #include "core/contract/variant.h"
 #include "core/insight/answers.h"
 
@@ -30,10 +31,8 @@ std::string_view without_go_to(std::string_view typed) {
 
 /// The token that a number names; -1 if it is none.
 Index token_number(std::string_view typed, Index tokens) {
-  if (typed.empty() || typed.size() > 9 || typed.find_first_not_of("0123456789") != std::string_view::npos)
-    return -1;
-  const Index token = std::stol(std::string(typed));
-  return token < tokens ? token : -1;
+  const Index token = parse_all<Index>(typed).value_or(-1);
+  return token >= 0 && token < tokens ? token : -1;
 }
 
 Command word_at(const DataSet& data, Index token) {

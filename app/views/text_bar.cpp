@@ -24,12 +24,6 @@ void change_text(Session& session, const std::function<void(TypedText&)>& edit,
   session.read(typed, merge_key);
 }
 
-std::string quoted_piece(const ReadText& text, Index piece) {
-  return fmt::format("“{}”", word_text(text.piece(piece)));
-}
-
-const Continuation& answer_of(const TextReading& reading) { return reading.next.back().front(); }
-
 /// The likeliest pieces as trained and as it is now, each once.
 std::vector<Index> pieces_shown(const ReadText& text) {
   std::vector<Index> pieces;
@@ -58,7 +52,7 @@ Node continuation_bars(const ReadText& text) {
     cells.push_back(scene::tag(""));
   }
   for (const Index piece : pieces_shown(text)) {
-    cells.push_back(scene::line(quoted_piece(text, piece)));
+    cells.push_back(scene::line(text.quoted(piece)));
     add(cells, *text.trained, piece);
     if (text.is_changed()) add(cells, *text.said, piece);
   }
@@ -67,22 +61,19 @@ Node continuation_bars(const ReadText& text) {
 
 /// By how much the two answers differ, before and after.
 std::string difference_words(const ReadText& text) {
-  const Index trained = answer_of(*text.trained).piece;
-  const Index now = answer_of(*text.said).piece;
+  const Index trained = text.trained->answer().piece;
+  const Index now = text.said->answer().piece;
   if (trained == now) return {};
   const auto gap = [&](const TextReading& reading) { return reading.last(trained) - reading.last(now); };
-  return fmt::format("logit of {} less that of {}: {} as trained, {} now", quoted_piece(text, trained),
-                     quoted_piece(text, now), fixed_number(gap(*text.trained), 2),
-                     fixed_number(gap(*text.said), 2));
+  return fmt::format("logit of {} less that of {}: {} as trained, {} now", text.quoted(trained),
+                     text.quoted(now), fixed_number(gap(*text.trained), 2), fixed_number(gap(*text.said), 2));
 }
 
 std::string surprise_words(const ReadText& text) {
-  const double usual = text.model->usual_loss();
-  const double loss = text.said->loss();
   const std::string words = fmt::format("Loss: {} nats a token; {} on a text of the kind it was trained on.",
-                                        fixed_number(loss, 2), fixed_number(usual, 2));
-  return loss > 2 * usual ? words + " It has not learned to read such a text: do not trust its answer."
-                          : words;
+                                        fixed_number(text.said->loss(), 2), fixed_number(text.usual_loss, 2));
+  return is_surprised(text) ? words + " It has not learned to read such a text: do not trust its answer."
+                            : words;
 }
 
 /// What every head does to the answer, a row for each layer; a click looks at the head.
@@ -167,7 +158,7 @@ Node tried_texts(Application& application, const ReadText& text) {
         scene::pill("try them").on([&session, view] { session.change(&SessionState::text, view); }));
     return scene::column(std::move(all), Gap::tight).named("tried");
   }
-  TriedTexts question{.model = text.typed.model};
+  TriedTexts question{.model = text.typed.model, .interventions = {}};
   for (const Intervention& each : text.typed.interventions) question.interventions.push_back(to_string(each));
   const auto tried = session.questions().ask(question, Urgency::later);
   if (tried.value) {
@@ -213,7 +204,7 @@ std::string strongest_words(const ReadText& text, const std::vector<HeadEffect>&
     return fmt::format("head {}.{} ({})", found->layer, found->head, fixed_number(change(*found), 1));
   };
   std::string words = fmt::format("The change of log p({}), in nats. It needs most: the answers of {}",
-                                  quoted_piece(text, answer_of(*text.said).piece),
+                                  text.quoted(text.said->answer().piece),
                                   least([](const HeadEffect& effect) { return effect.silent; }));
   if (std::ranges::any_of(effects, [](const HeadEffect& effect) { return effect.only_adds.has_value(); }))
     words += fmt::format(", the erasing of {}",
@@ -400,8 +391,7 @@ Node menu(const std::string& words, std::function<Node()> content, float width, 
   return Node{scene::Menu{.words = words, .content = std::move(content), .width = width}}.told(tip);
 }
 
-}  // namespace
-
+/// The text, to type in.
 Node text_line(Application& application) {
   const auto text = application.session.data().read;
   return Node{scene::Input{.text = text->typed.text,
@@ -426,6 +416,8 @@ Node answer(Application& application, const ReadText& text) {
             "carries the answer"
           : problem);
 }
+
+}  // namespace
 
 void draw_text_bar(Application& application, float top, float height) {
   const auto text = application.session.data().read;

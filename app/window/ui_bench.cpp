@@ -373,6 +373,8 @@ UiTimes measure_ui(const UiBench& bench) {
   std::tie(times.slider, times.slider_processor) = changes_to_pictures(person, times.changes, drag_decay);
   std::tie(times.typing, times.typing_processor) =
       letters_to_answers(person, times.changes, bench.typed_tokens);
+  times.frames.push_back(
+      frames_of_action(person, {"stepping in a typed text", step_by(Session::Grain::token)}, bench));
   return times;
 }
 

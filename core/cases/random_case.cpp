@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <limits>
 #include <set>
 
 #include "core/base/parallel_for.h"
+#include "core/base/parse.h"
 #include "core/base/random_numbers.h"
 #include "core/rules/inner_problem.h"
 
@@ -197,20 +197,16 @@ RandomCase parse_random_case(std::string_view text) {
   const auto read = [&](std::string_view part, auto& number, std::uint64_t least, std::uint64_t most) {
     const std::size_t equals = part.find('=');
     const std::string_view digits = part.substr(equals + 1);
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    const bool is_number = error == std::errc() && end == digits.data() + digits.size();
-    if (!is_number || value < least || value > most) {
+    const auto value = parse_all<std::uint64_t>(digits);
+    if (!value || *value < least || *value > most) {
       throw InputError(fmt::format("\"{}\": {} is \"{}\"; expected a whole number from {} to {}", text,
                                    part.substr(0, equals), digits, least, most));
     }
-    number = static_cast<std::remove_reference_t<decltype(number)>>(value);
+    number = static_cast<std::remove_reference_t<decltype(number)>>(*value);
   };
   constexpr std::uint64_t largest = std::uint64_t{1} << 20;
   for (std::string_view rest = text.substr(prefix.size()); !rest.empty();) {
-    const std::size_t comma = std::min(rest.find(','), rest.size());
-    const std::string_view part = rest.substr(0, comma);
-    rest.remove_prefix(std::min(comma + 1, rest.size()));
+    const std::string_view part = take_until(rest, ',');
     const std::string_view name = part.substr(0, part.find('='));
     if (std::ranges::find(given, name) != given.end())
       throw InputError(fmt::format("\"{}\": {} is given twice", text, name));

@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "core/base/error.h"
+#include "core/base/parse.h"
 #include "core/base/text.h"
 #include "core/io/array_file.h"
 #include "core/io/file.h"
@@ -110,10 +110,8 @@ Column column_of(std::string_view name) {
     begin = name.find_last_not_of("0123456789") + 1;  // 0 where there is none but digits
     digits = name.substr(begin);
   }
-  Index index = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
-  const bool is_index = error == std::errc{} && end == digits.data() + digits.size() && index >= 0;
-  if (begin == 0 || !is_index) return column;
+  const auto index = parse_all<Index>(digits);
+  if (begin == 0 || !index || *index < 0) return column;
   column.array = valid_utf8(name.substr(0, begin));
   column.index = index;
   return column;
@@ -156,10 +154,8 @@ void measure(Table& table, std::string_view what, const std::vector<const Column
 /// A finite number, or nothing.
 std::optional<double> number_in(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return {};
-  return value;
+  const auto value = parse_all<double>(text);
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 std::vector<std::optional<Column>> read_header(Lines& lines, const fs::path& path) {

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/base/parse.h"
 #include "core/base/text.h"
 
 namespace palimpsest {
@@ -174,11 +175,10 @@ void parse_dtype(NpyHeader& header) {
     text.remove_prefix(1);
   }
   if (text.size() < 2) return;
-  std::uint32_t width = 0;
-  const auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), width);
-  if (error != std::errc{} || end != text.data() + text.size()) return;
+  const auto width = parse_all<std::uint32_t>(text.substr(1));
+  if (!width) return;
   header.kind = text.front();
-  header.item_bytes = header.kind == 'U' ? std::size_t{width} * 4 : width;
+  header.item_bytes = header.kind == 'U' ? std::size_t{*width} * 4 : *width;
 }
 
 /// Elements of the shape; refuses shapes whose elements cannot be counted, also where one axis is 0.

@@ -14,7 +14,7 @@ namespace {
 
 using WordList = std::vector<std::string>;
 
-// WordList of the texts that the models were trained on; at least three more than facts can be overwritten.
+// Words of the texts that the models were trained on; at least three more than facts can be overwritten.
 const WordList colours = {"red",   "blue", "green", "black",  "white",  "yellow",
                           "brown", "grey", "pink",  "silver", "golden", "purple"};
 const WordList things = {"coin",  "map",    "ring",  "book",   "lamp",    "rope",   "knife",  "stone",
@@ -127,8 +127,9 @@ std::vector<ExperimentRow> try_texts(const Experiment& experiment, const Languag
   };
   require("the number of texts", experiment.texts, 1, most_experiment_texts);
   require("the number of overwrites", experiment.overwritten, 0, most_overwritten);
+  KeptProducts<Scalar> kept;  // of a text as trained, what the layers below a change make again
   const auto answer = [&](const std::vector<Index>& ids, const RunHead& by) {
-    const Matrix<Scalar> logits = model.logits(ids, by);
+    const Matrix<Scalar> logits = model.logits(ids, by, &kept);
     return tokenizer.piece(continuations(logits, logits.rows() - 1, 1).front().piece);
   };
   const auto count = [](Answered& answered, const AskingText& asking, const std::string& said) {

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/parse.h"
 #include "core/base/table.h"
 #include "core/base/text.h"
 #include "core/contract/sequence.h"
@@ -20,20 +20,11 @@ namespace {
 
 /// The number that all of `text` spells, from `least` to `most`.
 double number_in(std::string_view text, double least, double most) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !(value >= least && value <= most))
+  const auto value = parse_all<double>(text);
+  if (!value || !(*value >= least && *value <= most))
     throw InputError(fmt::format("\"{}\" is no number from {} to {}", shown(text), plain_number(least, 6),
                                  plain_number(most, 6)));
-  return value;
-}
-
-Index count_in(std::string_view text, std::string_view what) {
-  Index value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size() || value < 0)
-    throw InputError(fmt::format("{} is \"{}\"; expected a whole number from 0 on", what, shown(text)));
-  return value;
+  return *value;
 }
 
 Index tokens_of(const HeadInputs& inputs) { return inputs.arrays.find("q")->second.shape.front(); }
@@ -114,7 +105,7 @@ void change_rule(HeadInputs& inputs, const ChangedHead& head) {
 
 /// Takes the pair of a token out: it neither erases nor writes.
 void take_out(HeadInputs& inputs, const ChangedHead& head) {
-  const Index token = count_in(head.value, "the token");
+  const Index token = parse_count(head.value, "the token");
   require_token(token, tokens_of(inputs));
   for (const char* const name : {"k", "v"})
     scale_rows(array_of(inputs, name), [&](Index t) { return t == token ? 0.0 : 1.0; });
@@ -123,7 +114,7 @@ void take_out(HeadInputs& inputs, const ChangedHead& head) {
 /// The memory is empty again before a token: nothing of it is kept there.
 void clear_memory(HeadInputs& inputs, const ChangedHead& head) {
   const Index tokens = tokens_of(inputs);
-  const Index token = count_in(head.value, "the token");
+  const Index token = parse_count(head.value, "the token");
   require_token(token, tokens);
   const auto row = std::ranges::find(gated, std::string_view(inputs.rule), &Gated::plain);
   if (row != std::end(gated)) {
@@ -181,17 +172,11 @@ const InterventionKind& kind_of(const Intervention& intervention) {
 }
 
 Intervention parse_intervention(std::string_view text) {
-  const auto split = [](std::string_view& rest, char at) {
-    const std::size_t end = std::min(rest.find(at), rest.size());
-    const std::string_view first = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    return first;
-  };
   const bool has_value = text.find('=') != std::string_view::npos;
   std::string_view value = text;
-  std::string_view place = split(value, '=');
+  std::string_view place = take_until(value, '=');
   const bool has_place = place.find(':') != std::string_view::npos;
-  Intervention found{.kind = std::string(split(place, ':')), .value = std::string(value)};
+  Intervention found{.kind = std::string(take_until(place, ':')), .value = std::string(value)};
   const InterventionKind& row = kind_of(found);
   const std::string_view wanted = row.value;
   if (has_value != !wanted.empty())
@@ -200,8 +185,8 @@ Intervention parse_intervention(std::string_view text) {
                          : fmt::format("\"{}\": {} needs =VALUE, {}", shown(text), row.id, wanted));
   if (has_place) {
     const bool has_head = place.find('.') != std::string_view::npos;
-    found.layer = count_in(split(place, '.'), "the layer");
-    if (has_head) found.head = count_in(place, "the head");
+    found.layer = parse_count(take_until(place, '.'), "the layer");
+    if (has_head) found.head = parse_count(place, "the head");
   }
   return found;
 }
@@ -234,14 +219,21 @@ std::string to_string(const Intervention& intervention) {
   return text;
 }
 
-void require_place(const Intervention& intervention, Index layers, Index heads) {
-  const auto require = [&](const std::optional<Index>& given, Index count, const char* what) {
+void require_place(const std::optional<Index>& layer, const std::optional<Index>& head, Index layers,
+                   Index heads) {
+  const auto require = [](const std::optional<Index>& given, Index count, const char* what) {
     if (given && *given >= count)
-      throw InputError(fmt::format("{}: there is no {} {}; the model has {}, counted from 0",
-                                   intervention.kind, what, *given, count));
+      throw InputError(
+          fmt::format("there is no {} {}; the model has {}, counted from 0", what, *given, count));
   };
-  require(intervention.layer, layers, "layer");
-  require(intervention.head, heads, "head");
+  require(layer, layers, "layer");
+  require(head, heads, "head");
+}
+
+void require_place(const Intervention& intervention, Index layers, Index heads) try {
+  require_place(intervention.layer, intervention.head, layers, heads);
+} catch (const InputError& error) {
+  throw InputError(fmt::format("{}: {}", intervention.kind, error.what()));
 }
 
 RunHead with(std::vector<Intervention> interventions, RunHead run) {

@@ -52,7 +52,9 @@ std::vector<std::string> fitting_rules(const HeadInputs& inputs, Index head);
 /// As parse_intervention() reads it.
 std::string to_string(const Intervention& intervention);
 
-/// Throws InputError unless the layer and the head exist.
+/// Throws InputError unless the layer and the head exist; an intervention is named.
+void require_place(const std::optional<Index>& layer, const std::optional<Index>& head, Index layers,
+                   Index heads);
 void require_place(const Intervention& intervention, Index layers, Index heads);
 
 /// A run of heads with these changes, one after the other, before `run`.

@@ -597,14 +597,6 @@ double log_probability(const Matrix<Scalar>& logits, Index token, Index piece) {
 }
 
 template <class Scalar>
-std::vector<double> losses(const Matrix<Scalar>& logits, const std::vector<Index>& ids) {
-  std::vector<double> found;
-  for (Index t = 0; t + 1 < logits.rows(); ++t)
-    found.push_back(-log_probability(logits, t, ids[static_cast<std::size_t>(t + 1)]));
-  return found;
-}
-
-template <class Scalar>
 std::vector<Continuation> continuations(const Matrix<Scalar>& logits, Index token, Index count) {
   std::vector<Index> order(static_cast<std::size_t>(logits.cols()));
   std::iota(order.begin(), order.end(), Index{0});
@@ -623,8 +615,6 @@ template class LanguageModel<double>;
 template class LanguageModel<float>;
 template double log_probability(const Matrix<double>&, Index, Index);
 template double log_probability(const Matrix<float>&, Index, Index);
-template std::vector<double> losses(const Matrix<double>&, const std::vector<Index>&);
-template std::vector<double> losses(const Matrix<float>&, const std::vector<Index>&);
 template std::vector<Continuation> continuations(const Matrix<double>&, Index, Index);
 template std::vector<Continuation> continuations(const Matrix<float>&, Index, Index);
 

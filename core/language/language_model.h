@@ -104,10 +104,6 @@ class LanguageModel {
 template <class Scalar>
 double log_probability(const Matrix<Scalar>& logits, Index token, Index piece);
 
-/// The loss of every piece but the first, given those before it: -log p, in nats, [T - 1].
-template <class Scalar>
-std::vector<double> losses(const Matrix<Scalar>& logits, const std::vector<Index>& ids);
-
 /// A piece and its probability.
 struct Continuation {
   Index piece = 0;

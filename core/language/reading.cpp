@@ -65,7 +65,7 @@ std::vector<HeadEffect> head_effects(const LanguageModel<Scalar>& model, const s
     return model.logits(ids, with(all, run), &kept);
   };
   const TextReading present = read(model, ids, interventions, run, &kept);
-  const Continuation answer = present.next.back().front();
+  const Index answer = present.answer().piece;
   std::vector<HeadEffect> effects;
   const Index count = model.layers() * model.heads();
   for (Index i = 0; i < count; ++i) {
@@ -74,8 +74,7 @@ std::vector<HeadEffect> head_effects(const LanguageModel<Scalar>& model, const s
       stop_if_asked(stop);
       std::vector<Intervention> all = interventions;
       all.push_back({kind, effect.layer, effect.head});
-      return log_probability(logits_with(all), std::ssize(ids) - 1, answer.piece) -
-             present.last(answer.piece);
+      return log_probability(logits_with(all), std::ssize(ids) - 1, answer) - present.last(answer);
     };
     if (erases(present.head(effect.layer, effect.head).rule)) effect.only_adds = change_by("only-add");
     effect.silent = change_by("silent");

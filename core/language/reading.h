@@ -26,6 +26,9 @@ struct TextReading {
     return heads[static_cast<std::size_t>(layer * heads_of_layer + index)];
   }
 
+  /// The likeliest piece after the last token.
+  const Continuation& answer() const { return next.back().front(); }
+
   /// The mean loss; 0 of one token.
   double loss() const;
 };
