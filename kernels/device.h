@@ -6,6 +6,8 @@
 
 namespace palimpsest {
 
+class Backend;
+
 /// A graphics card that CUDA sees.
 struct Device {
   int index = 0;
@@ -20,6 +22,9 @@ struct Device {
 
 /// Every device of this machine; none without CUDA, driver or card. Never throws.
 std::vector<Device> cuda_devices();
+
+/// The CUDA kernels on the first device; refuses everything, with the reason, where there is none.
+const Backend& cuda_backend();
 
 /// Why nothing can run on a device here; empty if the first device can be used. Asked once, then remembered.
 const std::string& cuda_unavailable();

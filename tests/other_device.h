@@ -2,15 +2,17 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "app/session/devices.h"
 #include "core/base/error.h"
 #include "core/engines/engines.h"
 
-// A device that computes as the CPU does, and can be absent, lack a form, get lost in the middle of a run, or
-// have a kernel that is wrong.
+// A device that computes as the CPU does, and can be absent, lack a form, get lost in the middle of a run,
+// hang, or have a kernel that is wrong.
 
 namespace palimpsest::testing {
 
@@ -22,10 +24,11 @@ struct DeviceTrouble {
   std::atomic<bool> is_lost = false;
   std::atomic<bool> lacks_parallel = false;
   std::atomic<bool> is_wrong = false;
-  std::atomic<bool> has_bf16 = false;    // by name: it computes as f32 does
-  std::atomic<bool> has_fused = false;   // a kernel for whole heads in chunks, not in f64
-  std::atomic<double> most_bytes = 1e9;  // of the rows that this takes at once
-  mutable std::atomic<int> parts = 0;    // that it has taken
+  std::atomic<bool> hangs = false;      // no run ends while it does
+  std::atomic<bool> has_bf16 = false;   // by name: it computes as f32 does
+  std::atomic<bool> has_fused = false;  // a kernel for whole heads in chunks, not in f64
+  std::atomic<double> most_bytes = 0;   // of the rows of whole heads that it takes at once; 0: block by block
+  mutable std::atomic<int> parts = 0;   // that it has taken
 };
 
 /// The engine of a family on the processor, until the device is lost.
@@ -36,9 +39,10 @@ class OtherEngine : public Engine<Operator, Scalar> {
       : trouble_(trouble), cpu_(cpu) {}
 
  protected:
-  HeadsTaken<Scalar> compute(const EngineRequest& request, std::span<const Operator<Scalar>> heads,
-                             std::span<Carried<Scalar>> states) const override {
+  std::vector<Matrix<Scalar>> compute(const EngineRequest& request, std::span<const Operator<Scalar>> heads,
+                                      std::span<Carried<Scalar>> states) const override {
     if (trouble_.is_lost) throw Error("cudaMemcpy of 4096 bytes: the device was lost. Restart the program");
+    while (trouble_.hangs) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return cpu_.run(request, heads, states);
   }
 
@@ -55,9 +59,7 @@ class OtherRows : public OtherEngine<Program, Scalar> {
   explicit OtherRows(const DeviceTrouble& trouble)
       : OtherEngine<Program, Scalar>(trouble, cpu_engines().in<Scalar>().rows) {}
 
-  double most_bytes() const override {
-    return this->trouble_.has_fused ? this->trouble_.most_bytes.load() : 0;
-  }
+  double most_bytes() const override { return this->trouble_.most_bytes; }
 
   KernelKind kernel(const EngineRequest& request, const Program<Scalar>& program) const override {
     const bool is_fused = std::is_same_v<Scalar, float> && this->trouble_.has_fused &&
@@ -68,8 +70,8 @@ class OtherRows : public OtherEngine<Program, Scalar> {
  private:
   using Base = OtherEngine<Program, Scalar>;
 
-  HeadsTaken<Scalar> compute(const EngineRequest& request, std::span<const Program<Scalar>> heads,
-                             std::span<Carried<Scalar>> states) const override {
+  std::vector<Matrix<Scalar>> compute(const EngineRequest& request, std::span<const Program<Scalar>> heads,
+                                      std::span<Carried<Scalar>> states) const override {
     if (!request.phase) {
       ++this->trouble_.parts;
       return Base::compute({}, heads, states);
@@ -79,17 +81,17 @@ class OtherRows : public OtherEngine<Program, Scalar> {
     Recorder own(record);
     EngineRequest recorded = request;
     recorded.tap = &own;
-    HeadsTaken<Scalar> taken = Base::compute(recorded, heads, states);
-    Matrix<Scalar>& o = taken.o.front();
+    std::vector<Matrix<Scalar>> outputs = Base::compute(recorded, heads, states);
+    Matrix<Scalar>& o = outputs.front();
     if (this->trouble_.is_wrong && o.rows() > wrong_row) {
       o.row(wrong_row) *= 2;
       Matrix<double> U = record.at("U");
       U.row(wrong_row) *= 2;
       record.set("U", U);
     }
-    if (!request.tap) return taken;
+    if (!request.tap) return outputs;
     for (const auto& [name, tensor] : record.tensors()) (*request.tap)(name, tensor);
-    return taken;
+    return outputs;
   }
 };
 

@@ -21,6 +21,7 @@
 #include "app/widgets/font_face.h"
 #include "app/widgets/formula.h"
 #include "app/window/window.h"
+#include "tests/overwriting.h"
 
 namespace palimpsest::testing {
 
@@ -160,7 +161,7 @@ class Player {
     application_.panel_layout().show_tabs(false);
     application_.panel_layout().reset(application_.workspace());
     application_.show_welcome = false;
-    application_.open_first_capture();
+    open_overwriting(application_.session);
     Choice choice = application_.session.choice();
     choice.form = Form::recurrent;
     choice.precision = Precision::f64;

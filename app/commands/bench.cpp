@@ -1,25 +1,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <algorithm>
-#include <chrono>
-#include <map>
-#include <optional>
-#include <set>
-#include <stop_token>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "app/commands/command_line.h"
 #include "app/commands/options.h"
-#include "app/session/devices.h"
 #include "app/session/races.h"
-#include "app/session/words.h"
-#include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/io/file.h"
-#include "core/race/lines.h"
-#include "core/race/race.h"
-#include "core/variants/variants.h"
 
 namespace palimpsest {
 
@@ -33,18 +19,16 @@ std::string form_text(const RaceEntry& entry) {
 /// The measured points of a shape, a row for each curve.
 std::string times_text(const RaceReport& report, const RaceShape& shape) {
   std::set<Index> lengths;
-  std::vector<std::vector<const RacePoint*>> curves;  // the points of each
+  // What each is of, with tokens 0, and its points by their tokens.
+  std::vector<std::pair<RaceEntry, std::map<Index, const RacePoint*>>> curves;
   bool transfers = false;
   for (const RacePoint& point : report.points) {
     if (!point.measured() || shape_of(point.entry) != shape) continue;
-    const auto is_of = [&](const std::vector<const RacePoint*>& curve) {
-      RaceEntry entry = curve.front()->entry;
-      entry.tokens = point.entry.tokens;
-      return entry == point.entry;
-    };
-    auto found = std::ranges::find_if(curves, is_of);
-    if (found == curves.end()) found = curves.emplace(found);
-    found->push_back(&point);
+    RaceEntry entry = point.entry;
+    entry.tokens = 0;
+    auto found = std::ranges::find(curves, entry, [](const auto& curve) { return curve.first; });
+    if (found == curves.end()) found = curves.insert(found, {entry, {}});
+    found->second.emplace(point.entry.tokens, &point);
     lengths.insert(point.entry.tokens);
     transfers = transfers || point.transfers.median > 0;
   }
@@ -52,16 +36,13 @@ std::string times_text(const RaceReport& report, const RaceShape& shape) {
   for (const Index tokens : lengths) rows.front().push_back(fmt::format("T {}", tokens));
   for (const char* title : {"middle half", "GFLOP/s", "roof"}) rows.front().emplace_back(title);
   if (transfers) rows.front().insert(rows.front().end() - 2, "with transfers");
-  for (const auto& points : curves) {
-    const RaceEntry& entry = points.front()->entry;
+  for (const auto& [entry, points] : curves) {
     rows.push_back({entry.variant, form_text(entry), entry.device, name(entry.precision)});
-    const RacePoint* longest = points.front();
     for (const Index tokens : lengths) {
-      const auto found =
-          std::ranges::find(points, tokens, [](const RacePoint* point) { return point->entry.tokens; });
-      rows.back().push_back(found == points.end() ? "-" : duration((*found)->compute.median));
-      if (found != points.end()) longest = *found;
+      const RacePoint* const* const point = value_at(points, tokens);
+      rows.back().push_back(point ? duration((*point)->compute.median) : "-");
     }
+    const RacePoint* const longest = points.rbegin()->second;
     rows.back().push_back(
         fmt::format("{} to {}", duration(longest->compute.low), duration(longest->compute.high)));
     if (transfers) rows.back().push_back(duration(longest->whole.median));
@@ -97,8 +78,7 @@ std::string in_words(const RaceEntry& entry) {
                      name(entry.precision), entry.tokens);
 }
 
-/// A report as tables for a terminal: the times of every curve, what is missing and why, what the machine can
-/// do, where curves cross.
+/// A report as tables for a terminal.
 std::string race_text(const RaceReport& report) {
   const RaceMachine& machine = report.machine;
   std::string text = fmt::format("{}\n{}, {}\n", machine.program, machine.processor,
@@ -171,11 +151,7 @@ RaceReport begun(const CommandOptions& options) {
   if (options.gave("--continue")) {
     const std::string& file = options["--continue"];
     report = read_race(file);
-    try {
-      require_same_machine(report.machine, here);
-    } catch (const InputError& error) {
-      throw InputError(fmt::format("{}: {}", file, error.what()));
-    }
+    naming_input(file, [&] { require_same_machine(report.machine, here); });
   }
   report.starts.push_back({present_date(), "palimpsest " + options.as_given()});
   return report;

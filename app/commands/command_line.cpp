@@ -3,20 +3,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
-#include <Eigen/Core>
-#include <algorithm>
 #include <condition_variable>
 #include <csignal>
 #include <iostream>
-#include <mutex>
-#include <span>
-#include <utility>
 
 #include "app/commands/options.h"
-#include "app/session/words.h"
 #include "commit.h"
-#include "core/base/error.h"
-#include "core/base/parse.h"
 #include "core/base/text.h"
 #include "core/io/file.h"
 
@@ -141,18 +133,12 @@ class Parser {
   std::vector<std::pair<CLI::App*, Task>> tasks_;
 };
 
-/// Code points: the bytes that do not continue another.
-std::size_t width(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-}
-
 /// Appends `text` to a line of which `used` columns are taken, going on below where it does not fit.
 void append_wrapped(std::string& lines, std::string_view text, std::size_t used) {
   std::size_t filled = used;
   while (!text.empty()) {
     const std::string_view word = take_until(text, ' ');
-    if (filled > used && filled + 1 + width(word) > text_width) {
+    if (filled > used && filled + 1 + letter_count(word) > text_width) {
       lines += '\n' + std::string(used, ' ');
       filled = used;
     } else if (filled > used) {
@@ -160,7 +146,7 @@ void append_wrapped(std::string& lines, std::string_view text, std::size_t used)
       ++filled;
     }
     lines += word;
-    filled += width(word);
+    filled += letter_count(word);
   }
 }
 
@@ -220,14 +206,14 @@ std::string columns(TextRows rows, std::size_t indent) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i + 1 < row.size(); ++i) widths[i] = std::max(widths[i], width(row[i]));
+    for (std::size_t i = 0; i + 1 < row.size(); ++i) widths[i] = std::max(widths[i], letter_count(row[i]));
   }
   std::string lines;
   for (const auto& row : rows) {
     std::size_t used = indent;
     lines.append(indent, ' ');
     for (std::size_t i = 0; i + 1 < row.size(); ++i) {
-      lines += row[i] + std::string(widths[i] + 2 - width(row[i]), ' ');
+      lines += row[i] + std::string(widths[i] + 2 - letter_count(row[i]), ' ');
       used += widths[i] + 2;
     }
     if (!row.empty()) append_wrapped(lines, row.back(), used);
@@ -283,11 +269,9 @@ void ProgressLine::write(std::string_view line) const {
     console_.error << "\r\x1b[K" << one_line(line.substr(0, narrow_terminal)) << std::flush;
 }
 
-WaitingLine::WaitingLine(const Console& console, std::function<std::string()> words) {
-  if (!console.shows_progress) return;
-  shower_ = std::jthread([&console, words = std::move(words)](const std::stop_token& stop) {
-    show_until(stop, console, words);
-  });
+std::jthread show_waiting(const Console& console, std::function<std::string()> words) {
+  if (!console.shows_progress) return {};
+  return std::jthread(show_until, std::cref(console), std::move(words));
 }
 
 Interrupt::Interrupt() {

@@ -1,13 +1,8 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <ostream>
-#include <stop_token>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <vector>
 
 #include "core/contract/sequence.h"
 
@@ -120,16 +115,10 @@ class ProgressLine {
   Clock::time_point last_ = {};
 };
 
-/// How long a command has been at something, on a line that goes in the end: for work that
-/// does not come back on the way to say where it is.
-class WaitingLine {
- public:
-  /// "4 heads of 1024 tokens on cpu, 12 s": `words` are asked for again and again, from another thread.
-  WaitingLine(const Console& console, std::function<std::string()> words);
-
- private:
-  std::jthread shower_;
-};
+/// How long a command has been at something, on a line that goes with what this gives: for work that does not
+/// come back on the way to say where it is. "4 heads of 1024 tokens on cpu, 12 s": `words` are asked for
+/// again and again, from that thread.
+[[nodiscard]] std::jthread show_waiting(const Console& console, std::function<std::string()> words);
 
 /// "3 of 4 heads of 1024 tokens done on cpu": where a run of the batch is; without the heads that are done,
 /// of which a device may tell nothing, "4 heads of 1024 tokens on cuda".

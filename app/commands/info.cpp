@@ -1,21 +1,12 @@
 #include "app/commands/info.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <algorithm>
-#include <memory>
-#include <vector>
 
 #include "app/commands/command_line.h"
 #include "app/commands/options.h"
 #include "app/session/devices.h"
 #include "app/session/json_fields.h"
-#include "core/cases/random_case.h"
-#include "core/contract/sequence.h"
-#include "core/formula/expression.h"
 #include "core/proof/verify.h"
-#include "core/rules/rule.h"
-#include "core/steps/trace.h"
 #include "kernels/device.h"
 
 namespace palimpsest {

@@ -1,10 +1,5 @@
 #pragma once
 
-#include <optional>
-#include <span>
-#include <string>
-
-#include "core/contract/variant.h"
 #include "core/rules/backend.h"
 #include "core/variants/variants.h"
 

@@ -3,13 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cmath>
-#include <map>
 
 #include "app/session/typed_text.h"
-#include "app/session/words.h"
-#include "core/base/error.h"
 #include "core/base/text.h"
 
 namespace palimpsest {
@@ -169,14 +164,13 @@ Form parse_form(std::string_view text) { return parse_name(text, "form", all_for
 Precision parse_precision(std::string_view text) { return parse_name(text, "precision", all_precisions); }
 
 std::pair<int, int> parse_size(const std::string& text) {
-  const auto is_side = [](Index side) { return side >= 16 && side <= most_pixels_a_side; };
-  try {
-    const std::size_t cross = std::min(text.find('x'), text.size());
-    const Index width = parse_count(text.substr(0, cross), "the width");
-    const Index height = parse_count(text.substr(std::min(cross + 1, text.size())), "the height");
-    if (is_side(width) && is_side(height)) return {static_cast<int>(width), static_cast<int>(height)};
-  } catch (const InputError&) {
-  }
+  const auto is_side = [](std::optional<int> side) {
+    return side && *side >= 16 && *side <= most_pixels_a_side;
+  };
+  std::string_view rest = text;
+  const auto width = parse_all<int>(take_until(rest, 'x'));
+  const auto height = parse_all<int>(rest);
+  if (is_side(width) && is_side(height)) return {*width, *height};
   throw InputError(fmt::format("--size is \"{}\"; expected WIDTHxHEIGHT from 16x16 to {}x{}", shown(text),
                                most_pixels_a_side, most_pixels_a_side));
 }

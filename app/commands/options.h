@@ -1,13 +1,5 @@
 #pragma once
 
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "core/base/parse.h"
 #include "core/contract/variant.h"
 #include "core/steps/trace.h"

@@ -2,26 +2,15 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <map>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "app/commands/options.h"
 #include "app/session/devices.h"
-#include "app/session/words.h"
-#include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/cases/random_case.h"
-#include "core/contract/output.h"
-#include "core/contract/variant.h"
 #include "core/io/array_file.h"
 #include "core/io/file.h"
-#include "core/rules/backend.h"
-#include "core/rules/inner_problem.h"
 #include "core/variants/variants.h"
 
 namespace palimpsest {
@@ -79,10 +68,7 @@ Matrix<double> column_of(const Array& array, double factor = 1) {
 }
 
 /// Runs every head of every batch: `o` and the final states under their contract names, with the axes of
-/// heads and batches that q has, as double for f64 and as float for f32. The CPU takes a head per thread, as
-/// far as memory goes; results do not depend on their number. Throws InputError if there is no head at all,
-/// or if the results would fill the memory, Cancelled when asked to stop. `head_done` as in the backend's
-/// own.
+/// heads and batches that q has, as double for f64 and as float for f32. `head_done` as in the backend's own.
 Arrays run_heads(const Backend& backend, const Variant& variant, const SequenceBatch& batch, Form form,
                  Precision precision, Index chunk_size, std::stop_token stop, const HeadDone& head_done) {
   if (batch.heads.empty())
@@ -335,18 +321,9 @@ void require_initial_state(const Variant& variant, const Sequence& head) {
 Arrays run_shown(const Backend& backend, const Variant& variant, const SequenceBatch& batch, Form form,
                  Precision precision, Index chunk_size, const Console& console, std::stop_token stop) {
   std::atomic<Index> done = 0;
-  const WaitingLine line(console, [&] { return describe_progress(batch, backend.name(), done); });
+  const std::jthread line =
+      show_waiting(console, [&] { return describe_progress(batch, backend.name(), done); });
   return run_heads(backend, variant, batch, form, precision, chunk_size, std::move(stop), [&] { ++done; });
-}
-
-/// What `make` makes; where something is wrong with the input, the words name it.
-template <class Make>
-auto about_input(const CommandOptions& options, Make make) {
-  try {
-    return make();
-  } catch (const InputError& error) {
-    throw InputError(fmt::format("{}: {}", options["--input"], error.what()));
-  }
 }
 
 int run(const CommandOptions& options, const Console& console) {
@@ -368,7 +345,7 @@ int run(const CommandOptions& options, const Console& console) {
   const Interrupt interrupt;
   Npz npz = read_input(options["--input"], variant, given);
   const auto arrays = std::make_shared<const Arrays>(std::move(npz.arrays));
-  const SequenceBatch batch = about_input(options, [&] {
+  const SequenceBatch batch = naming_input(options["--input"], [&] {
     SequenceBatch bound = bind(variant, arrays, given);
     if (precision != Precision::f64) require_fits_f32(variant, *arrays, bound);
     if (options.is_set("--ask") && !bound.heads.empty()) require_initial_state(variant, bound.heads.front());
@@ -379,7 +356,7 @@ int run(const CommandOptions& options, const Console& console) {
   ignored.insert(ignored.end(), npz.unread.begin(), npz.unread.end());
   tell_ignored(console, options, ignored, npz.texts, npz.unreadable);
   writable_target(options["--output"]);  // before the work is done
-  const Arrays results = about_input(options, [&] {
+  const Arrays results = naming_input(options["--input"], [&] {
     return run_shown(backend, variant, batch, form, precision, chunk_size, console, interrupt.token());
   });
   if (!batch.heads.empty()) tell_fused(console, variant, batch.heads.front(), form, precision, backend);

@@ -5,12 +5,9 @@
 
 #include "app/commands/command_line.h"
 #include "app/commands/options.h"
-#include "app/session/devices.h"
 #include "app/session/typed_text.h"
-#include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/io/file.h"
-#include "core/language/experiment.h"
 
 namespace palimpsest {
 

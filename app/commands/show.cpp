@@ -1,19 +1,8 @@
-#include <fmt/format.h>
-#include <algorithm>
-#include <cmath>
-#include <memory>
-
-#include "app/commands/command_line.h"
 #include "app/commands/options.h"
 #include "app/commands/show_views.h"
 #include "app/session/memory_questions.h"
 #include "app/session/presets.h"
-#include "app/session/state.h"
-#include "app/session/words.h"
-#include "core/base/error.h"
-#include "core/base/text.h"
 #include "core/io/file.h"
-#include "core/variants/variants.h"
 
 namespace palimpsest {
 
@@ -91,8 +80,7 @@ Side side_of(const std::string& words, const Choice& choice) {
   return side;
 }
 
-/// Opens and computes what is asked for. Throws InputError naming the option and what there is, Unsupported
-/// where the form does not exist, Cancelled.
+/// Opens and computes what is asked for. Throws InputError naming the option and what there is.
 ShownPlace shown_place(const std::string& id, const CommandOptions& options, std::stop_token stop) {
   const auto data = std::make_shared<const DataSet>(open_data(id));
   if (data->tokens == 0) throw InputError(fmt::format("{} has no tokens: there is nothing to show", id));

@@ -1,7 +1,3 @@
-#include <fmt/format.h>
-#include <algorithm>
-#include <cmath>
-
 #include "app/commands/show_views.h"
 #include "app/session/compared_sides.h"
 #include "app/session/prove_questions.h"
@@ -90,18 +86,12 @@ const char* became(LostNumber::As as) {
 
 /// Why it is 0; nothing where it is not.
 Json why_zero(LostNumber::As as) {
-  switch (as) {
-    case LostNumber::As::underflow:
-      return "underflow";
-    case LostNumber::As::cancelled:
-      return "cancellation";
-    case LostNumber::As::made_of_lost:
-      return "lost before";
-    case LostNumber::As::infinite:
-    case LostNumber::As::not_a_number:
-      break;
-  }
-  return nullptr;
+  static const std::map<LostNumber::As, const char*> reasons = {
+      {LostNumber::As::underflow, "underflow"},
+      {LostNumber::As::cancelled, "cancellation"},
+      {LostNumber::As::made_of_lost, "lost before"}};
+  const char* const* const reason = value_at(reasons, as);
+  return reason ? Json(*reason) : Json();
 }
 
 Json lost_json(const LostNumber& lost) {

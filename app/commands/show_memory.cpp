@@ -1,18 +1,9 @@
-#include <fmt/format.h>
-#include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "app/commands/show_views.h"
 #include "app/session/attention_questions.h"
-#include "app/session/memory_questions.h"
 #include "app/session/step_questions.h"
 #include "app/session/typed_text.h"
-#include "core/base/error.h"
-#include "core/base/text.h"
-#include "core/insight/memory_change.h"
-#include "core/insight/provenance.h"
-#include "core/insight/recall.h"
 
 namespace palimpsest {
 

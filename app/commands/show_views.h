@@ -1,11 +1,5 @@
 #pragma once
 
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "app/commands/command_line.h"
 #include "app/session/computation.h"
 #include "app/session/json_fields.h"

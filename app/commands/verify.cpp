@@ -1,21 +1,12 @@
 #include <fmt/format.h>
-#include <algorithm>
-#include <limits>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "app/commands/command_line.h"
 #include "app/commands/options.h"
 #include "app/session/devices.h"
 #include "app/session/inputs.h"
 #include "app/session/presets.h"
-#include "core/base/error.h"
 #include "core/base/parallel_for.h"
 #include "core/io/file.h"
-#include "core/proof/faults.h"
-#include "core/proof/verify.h"
-#include "core/variants/variants.h"
 
 namespace palimpsest {
 
@@ -136,9 +127,7 @@ void write_report(const Report& report, const std::string& unchecked, const Comm
 
 /// `palimpsest verify --fault NAME ...`: the forms of the plan with its faults ("all": every one) in their
 /// equations. The status is that of a verification: failed checks if every faulty form fails, as it should,
-/// done if one stays unnoticed or there is none. Throws InputError for an unknown name or a file that cannot
-/// be written, Unsupported for another precision than f64 or another device than the processor, Cancelled on
-/// Ctrl+C.
+/// done if one stays unnoticed or there is none.
 int run_verify_faults(const CommandOptions& options, const Console& console) {
   FaultPlan plan{.faults = each_once(options.all("--fault"))};
   plan.cases = changed(std::move(plan.cases), options);

@@ -94,11 +94,6 @@ void Canvas::resize(int width, int height) {
   }
 }
 
-void Canvas::draw_frame(int width, int height, const std::function<void()>& draw, bool seen) {
-  build(width, height, draw);
-  fill(seen);
-}
-
 void Canvas::build(int width, int height, const std::function<void()>& draw) {
   make_current();
   resize(std::max(width, 1), std::max(height, 1));

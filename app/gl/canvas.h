@@ -45,12 +45,9 @@ class Canvas {
   Canvas(const Canvas&) = delete;
   Canvas& operator=(const Canvas&) = delete;
 
-  /// Draws one frame of `width` by `height` pixels. The caller has filled in Dear ImGui's display size and
+  /// The two halves of a frame of `width` by `height` pixels: what the program does, up to the list of what
+  /// is to be drawn, and what OpenGL makes of it. The caller has filled in Dear ImGui's display size and
   /// time. A frame that nobody will see only lays out: with many pixels, filling them takes most of the time.
-  void draw_frame(int width, int height, const std::function<void()>& draw, bool seen = true);
-
-  /// The two halves of a frame: what the program does, up to the list of what is to be drawn, and what OpenGL
-  /// makes of it.
   void build(int width, int height, const std::function<void()>& draw);
   void fill(bool seen);
 

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "app/session/paths.h"

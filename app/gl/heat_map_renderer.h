@@ -1,9 +1,7 @@
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <span>
-#include <utility>
 
 #include "core/base/colour_map.h"
 
@@ -15,11 +13,8 @@ class Texture {
  public:
   Texture() = default;
   ~Texture();
-  Texture(Texture&& other) noexcept : name_(std::exchange(other.name_, 0)) {}
-  Texture& operator=(Texture&& other) noexcept {
-    std::swap(name_, other.name_);
-    return *this;
-  }
+  Texture(const Texture&) = delete;
+  Texture& operator=(const Texture&) = delete;
 
   /// Replaces the contents by `width * height` numbers, row by row. Throws an Error when OpenGL does not take
   /// them: they are too many.

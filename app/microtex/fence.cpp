@@ -13,12 +13,8 @@
 
 namespace microtex {
 
-namespace {
-
 // How much of what they enclose delimiters cover at least, as plain TeX has it (\delimiterfactor).
 constexpr float covered = 0.901F;
-
-}  // namespace
 
 sptr<Box> MiddleAtom::createBox(Env& env) {
   if (_height == 0) return _placeholder;

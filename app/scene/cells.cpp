@@ -2,11 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "app/scene/parts.h"
-#include "app/widgets/style.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {
@@ -27,43 +23,43 @@ float width_of_number(const std::string& number) {
   return number.empty() ? 0 : text_extent(style::Text::number_small, number).x + px(after_number);
 }
 
-class CellPainter {
- public:
-  CellPainter(const CellTables& tables, const CellPlan& plan, ImVec2 corner)
-      : tables_(tables), plan_(plan), corner_(corner) {}
+struct CellPainter {
+  const CellTables& tables;
+  const CellPlan& plan;
+  const ImVec2 corner;
+  ImDrawList* const list = ImGui::GetWindowDrawList();
 
   void draw() {
     draw_row_names();
-    for (std::size_t i = 0; i < tables_.tables.size(); ++i) {
-      const float step = width() + plan_.between;
-      const float left = corner_.x + plan_.names + static_cast<float>(i) * step;
-      draw_table(tables_.tables[i], left);
+    for (std::size_t i = 0; i < tables.tables.size(); ++i) {
+      const float step = width() + plan.between;
+      const float left = corner.x + plan.names + static_cast<float>(i) * step;
+      draw_table(tables.tables[i], left);
       draw_column_names(left, i == 0);
-      if (i > 0) draw_sign(tables_.tables[i].sign, left - plan_.between / 2);
+      if (i > 0) draw_sign(tables.tables[i].sign, left - plan.between / 2);
     }
   }
 
- private:
-  float width() const { return plan_.cell.x * static_cast<float>(tables_.columns.size()); }
-  float height() const { return plan_.cell.y * static_cast<float>(tables_.rows.size()); }
-  float top() const { return corner_.y + plan_.head; }
+  float width() const { return plan.cell.x * static_cast<float>(tables.columns.size()); }
+  float height() const { return plan.cell.y * static_cast<float>(tables.rows.size()); }
+  float top() const { return corner.y + plan.head; }
 
   void draw_row_names() {
     const style::TextStyle text(style::Text::caption);
-    for (std::size_t i = 0; i < tables_.rows.size(); ++i) {
-      const CellName& name = tables_.rows[i];
-      const float row = top() + static_cast<float>(i) * plan_.cell.y;
+    for (std::size_t i = 0; i < tables.rows.size(); ++i) {
+      const CellName& name = tables.rows[i];
+      const float row = top() + static_cast<float>(i) * plan.cell.y;
       const float number = width_of_number(name.number);
-      const std::string shown = shortened(name.words, plan_.names - number - px(around_names));
+      const std::string shown = shortened(name.words, plan.names - number - px(around_names));
       const ImVec2 extent = text_extent(shown);
       const ImVec2 at =
-          rounded({corner_.x + plan_.names - extent.x - px(8), row + (plan_.cell.y - extent.y) / 2});
+          rounded({corner.x + plan.names - extent.x - px(8), row + (plan.cell.y - extent.y) / 2});
       const Rectangle ground = box_at(at, extent).grown({px(3), 0});
-      if (tables_.ground) list_->AddRectFilled(ground.minimum, ground.maximum, tables_.ground);
+      if (tables.ground) list->AddRectFilled(ground.minimum, ground.maximum, tables.ground);
       draw_text(at, name.ink, shown);
-      const Rectangle where = {{corner_.x, row}, {corner_.x + plan_.names, row + plan_.cell.y}};
+      const Rectangle where = {{corner.x, row}, {corner.x + plan.names, row + plan.cell.y}};
       note_part(fmt::format("row/{}", i), where, name.number.empty() ? shown : name.number + " " + shown);
-      if (number > 0) draw_number(name.number, {at.x - number, row}, plan_.cell.y, name.number_ink);
+      if (number > 0) draw_number(name.number, {at.x - number, row}, plan.cell.y, name.number_ink);
       if (!name.tip.empty() && ImGui::IsWindowHovered() &&
           ImGui::IsMouseHoveringRect(where.minimum, where.maximum))
         tooltip_beside(where, name.tip);
@@ -78,18 +74,18 @@ class CellPainter {
   void draw_column_names(float left, bool is_noted) {
     const style::TextStyle text(style::Text::caption);
     const float line = text_extent("x").y;
-    for (std::size_t i = 0; i < tables_.columns.size(); ++i) {
-      const CellName& name = tables_.columns[i];
-      const ImVec2 from = {left + static_cast<float>(i) * plan_.cell.x, corner_.y + plan_.titles};
-      const std::string shown = tables_.rising ? draw_rising_name(name, from, line)
-                                               : draw_column_name(name, from, plan_.cell.x - px(2));
-      if (is_noted) note_part(fmt::format("column/{}", i), {from, {from.x + plan_.cell.x, top()}}, shown);
+    for (std::size_t i = 0; i < tables.columns.size(); ++i) {
+      const CellName& name = tables.columns[i];
+      const ImVec2 from = {left + static_cast<float>(i) * plan.cell.x, corner.y + plan.titles};
+      const std::string shown = tables.rising ? draw_rising_name(name, from, line)
+                                              : draw_column_name(name, from, plan.cell.x - px(2));
+      if (is_noted) note_part(fmt::format("column/{}", i), {from, {from.x + plan.cell.x, top()}}, shown);
     }
   }
 
   std::string draw_rising_name(const CellName& name, ImVec2 from, float line) const {
     const std::string shown = shortened(name.words, px(most_rising));
-    draw_rising_text({std::round(from.x + (plan_.cell.x - line) / 2), top() - px(below_head)}, name.ink,
+    draw_rising_text({std::round(from.x + (plan.cell.x - line) / 2), top() - px(below_head)}, name.ink,
                      shown);
     return shown;
   }
@@ -102,7 +98,8 @@ class CellPainter {
     const float number_width = width_of_number(number);
     const float left = std::round(from.x + (width - number_width - extent.x) / 2);
     if (number.empty() || left < from.x) {
-      draw_centred(from, width, name.ink, name.words);
+      const std::string shown = shortened(name.words, width);
+      draw_text({from.x + (width - text_extent(shown).x) / 2, from.y}, name.ink, shown);
       return name.words;
     }
     draw_text({left + number_width, from.y}, name.ink, name.words);
@@ -122,7 +119,7 @@ class CellPainter {
     const style::TextStyle text(style::Text::caption);
     const float room = std::max(width(), px(least_title));
     const std::string shown = first_fitting(table.titles, room);
-    draw_text({std::round(left + (width() - text_extent(shown).x) / 2), corner_.y}, style::colours().text,
+    draw_text({std::round(left + (width() - text_extent(shown).x) / 2), corner.y}, style::colours().text,
               shown);
   }
 
@@ -131,49 +128,43 @@ class CellPainter {
     std::string numbers;
     for (Index row = 0; row < table.values.rows(); ++row) {
       for (Index column = 0; column < table.values.cols(); ++column) {
-        const ImVec2 from = {left + static_cast<float>(column) * plan_.cell.x,
-                             top() + static_cast<float>(row) * plan_.cell.y};
+        const ImVec2 from = {left + static_cast<float>(column) * plan.cell.x,
+                             top() + static_cast<float>(row) * plan.cell.y};
         const std::string number = draw_cell(from, table.values(row, column), {row, column});
         if (!number.empty()) numbers += (numbers.empty() ? "" : " ") + number;
       }
     }
-    for (const CellRing& ring : tables_.rings) {
-      const float y = top() + static_cast<float>(ring.row) * plan_.cell.y;
-      list_->AddRect({left - px(2), y - px(2)}, {left + width() + px(1), y + plan_.cell.y + px(1)}, ring.ink,
-                     px(3), px(ring.width));
+    for (const CellRing& ring : tables.rings) {
+      const float y = top() + static_cast<float>(ring.row) * plan.cell.y;
+      list->AddRect({left - px(2), y - px(2)}, {left + width() + px(1), y + plan.cell.y + px(1)}, ring.ink,
+                    px(3), px(ring.width));
     }
     const Rectangle cells = box_at({left, top()}, {width(), height()});
     note_part(table.name, cells, numbers);
     if (!table.told || !ImGui::IsWindowHovered()) return;
     const auto cell = hovered_cell(cells, table.values.rows(), table.values.cols(), ImGui::GetMousePos());
-    if (cell) tooltip_beside(box_at(corner_, plan_.size(tables_)), table.told(*cell));
+    if (cell) tooltip_beside(box_at(corner, plan.size(tables)), table.told(*cell));
   }
 
   /// Its colour on the scale, and its number where it says something. Returns the number if it has room.
   std::string draw_cell(ImVec2 from, double value, Cell cell) {
     const Rgb8 paper =
-        colour(style::colours().map, static_cast<float>(value), static_cast<float>(tables_.scale));
-    const ImVec2 size = plan_.cell;
-    list_->AddRectFilled(from, from + size - ImVec2(px(1), px(1)), style::colour(paper));
+        colour(style::colours().map, static_cast<float>(value), static_cast<float>(tables.scale));
+    const ImVec2 size = plan.cell;
+    list->AddRectFilled(from, from + size - ImVec2(px(1), px(1)), style::colour(paper));
     const float usual = style::font_size(style::Text::number_small);
-    for (const std::string& number : tables_.written(value, cell)) {
+    for (const std::string& number : tables.written(value, cell)) {
       for (const float letters : {usual, usual * style::least_number}) {
-        ImGui::PushFont(style::font(style::Text::number_small), letters);
+        const style::TextStyle used(style::Text::number_small, letters);
         const ImVec2 extent = text_extent(number);
         const bool fits = extent.x <= size.x - (letters == usual ? px(2) : 0) && extent.y <= size.y;
         if (fits)
           draw_text(rounded(from + (size - ImVec2(px(1), 0) - extent) / 2), style::legible_on(paper), number);
-        ImGui::PopFont();
         if (fits) return number;
       }
     }
     return {};
   }
-
-  const CellTables& tables_;
-  const CellPlan& plan_;
-  const ImVec2 corner_;
-  ImDrawList* const list_ = ImGui::GetWindowDrawList();
 };
 
 }  // namespace
@@ -188,7 +179,7 @@ ImVec2 CellPlan::size(const CellTables& tables) const {
 CellPlan plan_cells(const CellTables& tables, ImVec2 room, const Ruler& ruler) {
   CellPlan plan;
   const auto width_in = [&](style::Text style, const std::string& words) {
-    return words.empty() ? 0 : ruler.words(words, style, -1).x;
+    return ruler.words(words, style).x;
   };
   for (const CellName& row : tables.rows) {
     const float number = width_in(style::Text::number_small, row.number);
@@ -196,7 +187,7 @@ CellPlan plan_cells(const CellTables& tables, ImVec2 room, const Ruler& ruler) {
                                           (number > 0 ? number + ruler.px(after_number) : 0));
   }
   plan.names = std::floor(std::min({plan.names, ruler.px(tables.names), names_part * room.x}));
-  const float line = ruler.words("x", style::Text::caption, -1).y;
+  const float line = ruler.words("x", style::Text::caption).y;
   const auto has_title = [](const CellValues& table) { return !table.titles.empty(); };
   if (std::ranges::any_of(tables.tables, has_title)) plan.titles = line + ruler.px(below_head);
   plan.head = line;
@@ -220,7 +211,7 @@ CellPlan plan_cells(const CellTables& tables, ImVec2 room, const Ruler& ruler) {
 }
 
 void draw_cells(const CellTables& tables, const CellPlan& plan, ImVec2 corner) {
-  CellPainter(tables, plan, corner).draw();
+  CellPainter{tables, plan, corner}.draw();
 }
 
 }  // namespace palimpsest

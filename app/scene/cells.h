@@ -1,9 +1,5 @@
 #pragma once
 
-#include <functional>
-#include <string>
-#include <vector>
-
 #include "app/scene/ruler.h"
 #include "app/widgets/heat_map.h"
 

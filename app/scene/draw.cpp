@@ -1,21 +1,10 @@
-#include "app/scene/draw.h"
-
 #include <fmt/format.h>
-#include <imgui.h>
-#include <imgui_internal.h>  // to tell windows apart
 #include <imgui_stdlib.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
-#include <map>
 
 #include "app/gl/context_local.h"
 #include "app/scene/parts.h"
+#include "app/scene/window.h"
 #include "app/widgets/chart.h"
-#include "app/widgets/controls.h"
-#include "app/widgets/formula.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest::scene {
@@ -28,8 +17,6 @@ using style::px;
 constexpr float frame_corner = 4;
 constexpr float row_words_width = 64;
 constexpr float least_row_of_words = 11;  // in lower rows words stand where they do not touch
-
-Rectangle last_item() { return {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()}; }
 
 /// Whether Dear ImGui has it: it is an item by itself.
 bool is_control(const Node& node) {
@@ -495,7 +482,7 @@ class Drawing {
     const std::string id = std::string(piece_of(*placed.node));
     const std::string label = fmt::format("{}###{}", placed.lines.front(), id);
     if (style::button(label.c_str(), {.width = placed.size().x})) ImGui::OpenPopup(id.c_str());
-    const Rectangle pill = last_item();
+    const Rectangle pill = {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
     const ImGuiViewport* viewport = ImGui::GetMainViewport();
     const float end = viewport->WorkPos.x + viewport->WorkSize.x - px(style::panel_gap);
     ImGui::SetNextWindowPos({std::min(pill.minimum.x, end - px(menu.width + 24)), pill.maximum.y + px(4)});

@@ -1,10 +1,6 @@
 #include "app/scene/floor.h"
 
 #include <fmt/format.h>
-#include <imgui_internal.h>  // to own the mouse wheel while it zooms
-
-#include <algorithm>
-#include <cmath>
 
 #include "app/gl/context_local.h"
 #include "app/widgets/text.h"
@@ -113,11 +109,9 @@ class FloorPainter {
         if (row.mark) draw_floor_marks(floor_, row, columns_, place);
         return;
       case FloorRow::Kind::words:
-        words(place.minimum.y);
-        return;
+        return words(place.minimum.y);
       case FloorRow::Kind::captions:
-        captions(place.minimum.y);
-        return;
+        return captions(place.minimum.y);
       case FloorRow::Kind::own:
         if (row.draw) row.draw(columns_, place);
         return;
@@ -393,11 +387,6 @@ float FloorScale::part(double value) const {
 double FloorScale::value(float part) const {
   const auto at = static_cast<double>(part);
   return logarithmic ? bottom * std::pow(top / bottom, at) : bottom + (top - bottom) * at;
-}
-
-const FloorPiece* FloorMark::find(FloorPiece::Kind kind) const {
-  const auto found = std::ranges::find(*this, kind, &FloorPiece::kind);
-  return found == end() ? nullptr : found;
 }
 
 std::vector<Rectangle> floor_rows(const Floor& floor, const Rectangle& room, const Ruler& ruler) {

@@ -1,5 +1,6 @@
-#include "app/scene/floor_columns.h"
+// Where the columns of a floor lie, and how they are scrolled and zoomed.
 
+#include "app/scene/floor.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {
@@ -25,7 +26,7 @@ class Widths {
         words_(factor_ >= least_words) {}
 
   static float natural(const std::string& label, const Ruler& ruler) {
-    const float word = ruler.words(visible_label(label), style::Text::body, -1).x + ruler.px(around_a_word);
+    const float word = ruler.words(visible_label(label), style::Text::body).x + ruler.px(around_a_word);
     return std::clamp(word, ruler.px(narrowest_word), ruler.px(widest_word));
   }
 
@@ -94,11 +95,6 @@ void fit(FloorView& view, const FloorText& text, const Ruler& ruler, float width
   view.column = std::clamp(view.column, fitting(view, text.tokens, width, ruler), widest(view, ruler));
 }
 
-void clamp_first(FloorView& view, const Widths& widths, Index tokens, float width) {
-  const double last = widths.begin_of(static_cast<double>(tokens), width);
-  view.first = std::max(std::min(view.first, last), 0.0);
-}
-
 /// Scrolls as little as needed when the cursor has moved or the room has changed, leaving some of what comes
 /// next in sight.
 void follow(FloorView& view, const Widths& widths, Index token, Index tokens, float width) {
@@ -144,7 +140,8 @@ FloorColumns floor_columns(FloorView& view, const FloorText& text, const Ruler& 
   fit(view, text, ruler, size.x);
   const Widths widths(view, text.labels, ruler);
   follow(view, widths, text.token, text.tokens, size.x);
-  clamp_first(view, widths, text.tokens, size.x);
+  const double last = widths.begin_of(static_cast<double>(text.tokens), size.x);
+  view.first = std::max(std::min(view.first, last), 0.0);
   FloorColumns columns = {position, size, text.tokens, view.first, view.column};
   if (!widths.words() || text.tokens == 0) return columns;
   Index token = columns.begin();

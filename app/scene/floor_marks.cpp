@@ -2,14 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
-#include <tuple>
-
 #include "app/gl/context_local.h"
-#include "app/scene/parts.h"
 #include "app/widgets/chart.h"
-#include "app/widgets/formula.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {
@@ -120,36 +114,25 @@ class MarkPainter {
     const bool is_thin = right - left < px(thin_bar);
     switch (piece.kind) {
       case Kind::fill:
-        fill(at, colour);
-        return;
+        return fill(at, colour);
       case Kind::inset: {
         const float inset = is_thin ? 0 : px(1);
-        fill(at.grown({-inset, 0}), colour);
-        return;
+        return fill(at.grown({-inset, 0}), colour);
       }
       case Kind::outline:
-        if (is_thin)
-          fill(at, style::mix(c.panel, colour, paler));
-        else
-          list_->AddRect(at.minimum, at.maximum, colour, 0, px(style::line));
-        return;
+        if (is_thin) return fill(at, style::mix(c.panel, colour, paler));
+        return list_->AddRect(at.minimum, at.maximum, colour, 0, px(style::line));
       case Kind::hatch:
-        if (right - left <= 2 && piece.to < 1)
-          fill(at, colour);
-        else
-          put_hatch(at, colour);
-        return;
+        if (right - left <= 2 && piece.to < 1) return fill(at, colour);
+        return put_hatch(at, colour);
       case Kind::edge:
-        fill({{left, y(piece.to) - px(1)}, {right, y(piece.to) + px(1)}}, colour);
-        return;
+        return fill({{left, y(piece.to) - px(1)}, {right, y(piece.to) + px(1)}}, colour);
       case Kind::side:
-        fill({at.minimum, {left + px(2), at.maximum.y}}, colour);
-        return;
+        return fill({at.minimum, {left + px(2), at.maximum.y}}, colour);
       case Kind::whisker: {
         if (right - left < px(whisker_room)) return;
         const float middle = std::round((left + right) / 2);
-        list_->AddLine({middle, at.minimum.y}, {middle, at.maximum.y}, colour, px(style::line));
-        return;
+        return list_->AddLine({middle, at.minimum.y}, {middle, at.maximum.y}, colour, px(style::line));
       }
       case Kind::cut:
         break;
@@ -254,54 +237,6 @@ void draw_numbers(const Floor& floor, const FloorRow& row, const FloorColumns& c
   }
 }
 
-}  // namespace
-
-void draw_floor_marks(const Floor& floor, const FloorRow& row, const FloorColumns& columns,
-                      const Rectangle& place) {
-  std::vector<BarNumber> numbers;
-  std::vector<Rectangle> bars;
-  {
-    MarkPainter painter(place, row.least);
-    for (const MarkedColumn& column : marked_columns(floor, row, columns)) {
-      auto [left, right] = sides_of(column, row.width, columns);
-      if (row.kind == FloorRow::Kind::lane) {
-        for (const FloorPiece& piece : column.mark)
-          draw_lane(piece, floor_ink(floor, piece.colour, column.first),
-                    {{left, place.minimum.y}, {right, place.maximum.y}}, columns.has_words());
-        continue;
-      }
-      const bool has_number = row.number && column.right - column.left >= px(row.least_numbered);
-      const std::string number = has_number ? row.number(column.first) : std::string();
-      if (!number.empty() && row.numbered_bar > 0) {
-        const float middle = std::round((left + right) / 2);
-        left = middle - px(row.numbered_bar);
-        right = middle - px(8);
-      }
-      for (const FloorPiece& piece : column.mark)
-        painter.draw(piece, floor_ink(floor, piece.colour, column.first), left, right);
-      if (!row.number || column.mark.begin() == column.mark.end()) continue;
-      bars.push_back(painter.rectangle(*column.mark.begin(), left, right));
-      if (has_number && bars.back().height() > px(3)) note_part(row.name + "/bar", bars.back());
-      if (!number.empty())
-        numbers.push_back({column.first, bars.back(), MarkPainter::hangs(*column.mark.begin()), number});
-    }
-  }
-  if (row.number) draw_numbers(floor, row, columns, place, numbers, std::move(bars));
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  for (const FloorLevel& line : row.levels) {
-    if (line.colour == 0) continue;
-    const float y = place.maximum.y - line.part * place.height();
-    const ImVec2 from = {columns.position.x, y};
-    const ImVec2 to = {columns.position.x + columns.size.x, y};
-    if (line.dashed)
-      dashed_line(list, from, to, line.colour, px(line.width));
-    else
-      list->AddLine(from, to, line.colour, px(line.width));
-  }
-}
-
-namespace {
-
 /// Boxes with words, one after the other.
 void draw_keys(const FloorLabel::Line& line, float x, float top, float height) {
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -387,6 +322,50 @@ void draw_right_label(const FloorRow& row, const FloorColumns& columns, const Re
 }
 
 }  // namespace
+
+void draw_floor_marks(const Floor& floor, const FloorRow& row, const FloorColumns& columns,
+                      const Rectangle& place) {
+  std::vector<BarNumber> numbers;
+  std::vector<Rectangle> bars;
+  {
+    MarkPainter painter(place, row.least);
+    for (const MarkedColumn& column : marked_columns(floor, row, columns)) {
+      auto [left, right] = sides_of(column, row.width, columns);
+      if (row.kind == FloorRow::Kind::lane) {
+        for (const FloorPiece& piece : column.mark)
+          draw_lane(piece, floor_ink(floor, piece.colour, column.first),
+                    {{left, place.minimum.y}, {right, place.maximum.y}}, columns.has_words());
+        continue;
+      }
+      const bool has_number = row.number && column.right - column.left >= px(row.least_numbered);
+      const std::string number = has_number ? row.number(column.first) : std::string();
+      if (!number.empty() && row.numbered_bar > 0) {
+        const float middle = std::round((left + right) / 2);
+        left = middle - px(row.numbered_bar);
+        right = middle - px(8);
+      }
+      for (const FloorPiece& piece : column.mark)
+        painter.draw(piece, floor_ink(floor, piece.colour, column.first), left, right);
+      if (!row.number || column.mark.begin() == column.mark.end()) continue;
+      bars.push_back(painter.rectangle(*column.mark.begin(), left, right));
+      if (has_number && bars.back().height() > px(3)) note_part(row.name + "/bar", bars.back());
+      if (!number.empty())
+        numbers.push_back({column.first, bars.back(), MarkPainter::hangs(*column.mark.begin()), number});
+    }
+  }
+  if (row.number) draw_numbers(floor, row, columns, place, numbers, std::move(bars));
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  for (const FloorLevel& line : row.levels) {
+    if (line.colour == 0) continue;
+    const float y = place.maximum.y - line.part * place.height();
+    const ImVec2 from = {columns.position.x, y};
+    const ImVec2 to = {columns.position.x + columns.size.x, y};
+    if (line.dashed)
+      dashed_line(list, from, to, line.colour, px(line.width));
+    else
+      list->AddLine(from, to, line.colour, px(line.width));
+  }
+}
 
 void draw_floor_label(const FloorRow& row, const FloorColumns& columns, const Rectangle& place,
                       float gutter) {

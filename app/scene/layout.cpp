@@ -1,9 +1,5 @@
 #include "app/scene/layout.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 namespace palimpsest::scene {
 
 namespace {
@@ -39,9 +35,8 @@ void shift(Placed& placed, ImVec2 by) {
 }
 
 /// Puts nodes into rooms whose upper left corners are zero; those around them move them.
-class Layout {
- public:
-  explicit Layout(const Ruler& ruler) : ruler_(ruler) {}
+struct Layout {
+  const Ruler& ruler;
 
   Placed place(const Node& node, ImVec2 room) const {
     room = upper_of(room, {0, 0});
@@ -50,9 +45,8 @@ class Layout {
     return placed;
   }
 
- private:
-  float px(float design) const { return ruler_.px(design); }
-  float px(Gap gap) const { return ruler_.px(static_cast<float>(gap)); }
+  float px(float design) const { return ruler.px(design); }
+  float px(Gap gap) const { return ruler.px(static_cast<float>(gap)); }
 
   static Placed sized(ImVec2 size) { return {.where = {{0, 0}, size}}; }
 
@@ -96,23 +90,23 @@ class Layout {
   }
 
   Placed put(const Text& text, ImVec2 room) const {
-    const ImVec2 whole = ruler_.words(text.words, text.style, -1);
+    const ImVec2 whole = ruler.words(text.words, text.style);
     Placed placed;
     ImVec2 extent = whole;
     if (whole.x <= room.x || text.fit == Fit::whole) {
       placed.lines = {text.words};
     } else if (text.fit == Fit::shorten) {
-      placed.lines = {ruler_.shortened(text.words, text.style, room.x)};
-      extent.x = ruler_.words(placed.lines.front(), text.style, -1).x;
+      placed.lines = {ruler.shortened(text.words, text.style, room.x)};
+      extent.x = ruler.words(placed.lines.front(), text.style).x;
     } else {
-      placed.lines = ruler_.lines(text.words, text.style, room.x);
+      placed.lines = ruler.lines(text.words, text.style, room.x);
       cut(placed.lines, text, room.x);
       extent.x = 0;
       for (const std::string& line : placed.lines)
-        extent.x = std::max(extent.x, ruler_.words(line, text.style, -1).x);
+        extent.x = std::max(extent.x, ruler.words(line, text.style).x);
     }
     const auto count = static_cast<float>(placed.lines.size());
-    const float letters = ruler_.words("x", text.style, -1).y;
+    const float letters = ruler.words("x", text.style).y;
     if (text.centred) extent.x = std::max(extent.x, room.x);
     extent = {std::ceil(extent.x), text.height > 0
                                        ? px(text.height)
@@ -127,12 +121,12 @@ class Layout {
     std::string rest = lines[text.most_lines - 1];
     for (std::size_t i = text.most_lines; i < lines.size(); ++i) rest += " " + lines[i];
     lines.resize(text.most_lines);
-    lines.back() = ruler_.shortened(rest, text.style, width);
+    lines.back() = ruler.shortened(rest, text.style, width);
   }
 
   Placed put(const Formula& formula, ImVec2 room) const {
     Placed placed = {.lines = {formula.latex}, .letters = px(formula.size)};
-    const float natural = ruler_.formula(formula.latex, placed.letters).width;
+    const float natural = ruler.formula(formula.latex, placed.letters).width;
     if (formula.fit != Fit::whole && natural > room.x && room.x > 0) {
       placed.letters *= room.x / natural;
       if (formula.fit == Fit::wrap && placed.letters < px(least_letters)) wrap(placed, room.x);
@@ -143,7 +137,7 @@ class Layout {
 
   void wrap(Placed& formula, float width) const {
     formula.letters = px(least_letters);
-    formula.lines = ruler_.formula_lines(formula.lines.front(), formula.letters, width, px(formula_indent));
+    formula.lines = ruler.formula_lines(formula.lines.front(), formula.letters, width, px(formula_indent));
     while (formula_extent(formula).x > width && formula.letters > px(smallest_letters))
       formula.letters -= less_letters;
   }
@@ -151,8 +145,8 @@ class Layout {
   ImVec2 formula_extent(const Placed& formula) const {
     ImVec2 extent = {0, 0};
     for (std::size_t i = 0; i < formula.lines.size(); ++i) {
-      const FormulaSize line = ruler_.formula(formula.lines[i], formula.letters);
-      const ImVec2 corner = formula_corner(formula, i, ruler_);
+      const FormulaSize line = ruler.formula(formula.lines[i], formula.letters);
+      const ImVec2 corner = formula_corner(formula, i, ruler);
       extent = {std::max(extent.x, corner.x + line.width), corner.y + line.height};
     }
     return {std::ceil(extent.x), std::ceil(extent.y)};
@@ -167,7 +161,7 @@ class Layout {
   }
 
   Placed put(const CellTables& tables, ImVec2 room) const {
-    const CellPlan plan = plan_cells(tables, room, ruler_);
+    const CellPlan plan = plan_cells(tables, room, ruler);
     Placed placed = sized(plan.size(tables));
     placed.cells = plan;
     return placed;
@@ -183,7 +177,7 @@ class Layout {
 
   Placed put(const Mark& mark, ImVec2) const {
     const bool is_long = mark.kind == Mark::Kind::line || mark.kind == Mark::Kind::dashes;
-    return sized({px(is_long ? long_mark_width : mark_width), ruler_.words("x", style::Text::caption, -1).y});
+    return sized({px(is_long ? long_mark_width : mark_width), ruler.words("x", style::Text::caption).y});
   }
 
   Placed put(const Button& button, ImVec2 room) const {
@@ -191,15 +185,15 @@ class Layout {
     const bool is_line = button.look == Button::Look::line;
     const style::ButtonSize size = is_line ? style::ButtonSize{style::Text::strong, 0, choice_height}
                                            : style::button_size(shape_of(button.look));
-    const float words = std::ceil(ruler_.words(button.words + button.tail, size.text, -1).x);
+    const float words = std::ceil(ruler.words(button.words + button.tail, size.text).x);
     const bool is_tight = button.look == Button::Look::segment && button.fit == Fit::shorten;
     const float around = 2 * px(is_tight ? tight_segment : size.padding);
     if (is_line) return sized({std::max(room.x, words), px(size.height)});
     if (button.fit != Fit::shorten || words + around <= room.x)
       return sized({words + around, px(size.height)});
     Placed placed = sized({std::max(room.x, around), px(size.height)});
-    const float room_of_words = placed.size().x - around - ruler_.words(button.tail, size.text, -1).x;
-    placed.lines = {ruler_.shortened(button.words, size.text, room_of_words) + button.tail};
+    const float room_of_words = placed.size().x - around - ruler.words(button.tail, size.text).x;
+    placed.lines = {ruler.shortened(button.words, size.text, room_of_words) + button.tail};
     return placed;
   }
 
@@ -207,10 +201,10 @@ class Layout {
     float needed = 0;
     if (slider.fit == Fit::whole) {
       const std::string number = slider.shown.empty() ? "8.8888" : slider.shown;
-      needed = ruler_.words(slider.words, style::Text::body, -1).x + px(Gap::near) +
-               ruler_.words(number, style::Text::number_small, -1).x;
+      needed = ruler.words(slider.words, style::Text::body).x + px(Gap::near) +
+               ruler.words(number, style::Text::number_small).x;
       if (!slider.symbol.empty())
-        needed += ruler_.formula(slider.symbol, px(style::formula_label)).width + px(Gap::near);
+        needed += ruler.formula(slider.symbol, px(style::formula_label)).width + px(Gap::near);
     }
     return sized({std::max(room.x, needed), px(slider_height)});
   }
@@ -228,10 +222,10 @@ class Layout {
 
   Placed put(const Squares& squares, ImVec2 room) const {
     if (!squares.squares.empty()) return sized({room.x, px(square_height)});
-    float names = ruler_.words("x", style::Text::caption, -1).y;
-    if (has_names(squares, room.x, ruler_)) {
+    float names = ruler.words("x", style::Text::caption).y;
+    if (has_names(squares, room.x, ruler)) {
       for (const Squares::Column& column : squares.columns)
-        names = std::max(names, ruler_.words(column.name, style::Text::caption, -1).x);
+        names = std::max(names, ruler.words(column.name, style::Text::caption).x);
     }
     return sized({room.x, px(square_titles) + std::ceil(names) + px(Gap::small)});
   }
@@ -275,25 +269,33 @@ class Layout {
         left -= node.sizing.fixed > 0 ? width : all[i].size().x;
       }
     }
-    const std::vector<float> widths = shares_of(row.nodes, left);
+    std::vector<float> widths = shares_of(row.nodes, left);
     for (std::size_t i = 0; i < all.size(); ++i) {
-      if (has_share(row.nodes[i])) all[i] = place(row.nodes[i], {widths[i], room.y});
+      const float fixed = px(row.nodes[i].sizing.fixed);
+      if (has_share(row.nodes[i]))
+        all[i] = place(row.nodes[i], {widths[i], room.y});
+      else
+        widths[i] = fixed > 0 ? fixed : all[i].size().x;
     }
-    float height = 0;
-    for (const Placed& placed : all) height = std::max(height, placed.size().y);
-    float x = 0;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const Node& node = row.nodes[i];
-      const float width = has_share(node)         ? widths[i]
-                          : node.sizing.fixed > 0 ? px(node.sizing.fixed)
-                                                  : all[i].size().x;
-      const float in_it = node.to_right ? std::max(width - all[i].size().x, 0.0F) : 0;
-      shift(all[i], {x + in_it, row.on_top ? 0 : std::floor((height - all[i].size().y) / 2)});
-      x += std::max(width, all[i].size().x) + (i + 1 < all.size() ? px(row.gap) : 0);
-    }
-    Placed placed = sized({x, height});
+    Placed placed = sized(line_up(all, row.nodes, widths, px(row.gap), 0, row.on_top));
     placed.inside = std::move(all);
     return placed;
+  }
+
+  /// Moves a line of nodes beside each other, `y` below: to the top or into the middle of the highest, each
+  /// in one of `widths`. Returns how large all of it is.
+  static ImVec2 line_up(std::span<Placed> line, std::span<const Node> nodes, std::span<const float> widths,
+                        float gap, float y, bool on_top) {
+    float height = 0;
+    for (const Placed& placed : line) height = std::max(height, placed.size().y);
+    float x = 0;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      const ImVec2 size = line[i].size();
+      const float in_it = nodes[i].to_right ? std::max(widths[i] - size.x, 0.0F) : 0;
+      shift(line[i], {x + in_it, y + (on_top ? 0 : std::floor((height - size.y) / 2))});
+      x += std::max(widths[i], size.x) + (i + 1 < line.size() ? gap : 0);
+    }
+    return {x, height};
   }
 
   /// How wide those are of a row that share it and wrap.
@@ -475,20 +477,12 @@ class Layout {
     for (std::size_t first = 0; first < grid.cells.size(); first += grid.columns) {
       const std::size_t end = std::min(first + grid.columns, grid.cells.size());
       if (first > 0) size.y += px(grid.down);
-      float height = 0;
-      for (std::size_t i = first; i < end; ++i) {
+      for (std::size_t i = first; i < end; ++i)
         placed.inside.push_back(place(grid.cells[i], {widths[i - first], unbounded}));
-        height = std::max(height, placed.inside.back().size().y);
-      }
-      float x = 0;
-      for (std::size_t i = first; i < end; ++i) {
-        Placed& cell = placed.inside[i];
-        const float width = widths[i - first];
-        const float in_it = grid.cells[i].to_right ? std::max(width - cell.size().x, 0.0F) : 0;
-        shift(cell, {x + in_it, size.y + std::floor((height - cell.size().y) / 2)});
-        x += std::max(width, cell.size().x) + (i + 1 < end ? px(grid.across) : 0);
-      }
-      size = {std::max(size.x, x), size.y + height};
+      const ImVec2 line =
+          line_up(std::span(placed.inside).subspan(first), std::span(grid.cells).subspan(first), widths,
+                  px(grid.across), size.y, false);
+      size = {std::max(size.x, line.x), size.y + line.y};
     }
     placed.where.maximum = size;
     return placed;
@@ -529,14 +523,12 @@ class Layout {
     const float natural = place(scroll.node.front(), {room.x, unbounded}).size().y;
     return sized({room.x, std::min(room.y, natural)});
   }
-
-  const Ruler& ruler_;
 };
 
 }  // namespace
 
 Placed lay_out(const Node& scene, const Rectangle& room, const Ruler& ruler) {
-  Placed placed = Layout(ruler).place(scene, room.size());
+  Placed placed = Layout{ruler}.place(scene, room.size());
   shift(placed, room.minimum);
   return placed;
 }

@@ -1,12 +1,6 @@
 #pragma once
 
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "app/scene/node.h"
-#include "app/scene/ruler.h"
 
 namespace palimpsest::scene {
 

@@ -2,8 +2,6 @@
 
 #include <fmt/ranges.h>
 
-#include <span>
-
 namespace palimpsest::scene {
 
 Content::Content(const Content& other) = default;
@@ -92,13 +90,9 @@ Node rest() { return space(Gap::none).filling(); }
 
 Node row(Nodes nodes, Gap gap) { return {Row{.nodes = std::move(nodes), .gap = gap}}; }
 
-Node centred(Node node) {
-  Nodes all;
-  all.push_back(rest());
-  all.push_back(std::move(node));
-  all.push_back(rest());
-  return row(std::move(all), Gap::none);
-}
+Node top_row(Nodes nodes, Gap gap) { return {Row{.nodes = std::move(nodes), .gap = gap, .on_top = true}}; }
+
+Node centred(Node node) { return row({rest(), std::move(node), rest()}, Gap::none); }
 
 Node flow(Nodes nodes, Gap gap) { return {Row{.nodes = std::move(nodes), .gap = gap, .wraps = true}}; }
 
@@ -122,9 +116,7 @@ Node first_that_fits(std::size_t count, std::function<Node(std::size_t)> make) {
 Node steady(Nodes nodes) { return {Steady{std::move(nodes)}}; }
 
 Node framed(Node node, Gap across, Gap down, Ink outline, Ink ground) {
-  Nodes one;
-  one.push_back(std::move(node));
-  return {Frame{std::move(one), across, down, outline, ground}};
+  return {Frame{{std::move(node)}, across, down, outline, ground}};
 }
 
 Node key(std::string name) {
@@ -132,11 +124,7 @@ Node key(std::string name) {
                 edge_ink);
 }
 
-Node scroll(std::string_view name, Node node) {
-  Nodes one;
-  one.push_back(std::move(node));
-  return Node{Scroll{std::move(one)}}.named(name);
-}
+Node scroll(std::string_view name, Node node) { return Node{Scroll{{std::move(node)}}}.named(name); }
 
 Node as_many(const std::vector<std::string>& parts, Ink ink) {
   return first_that_fits(parts.size(), [parts, ink](std::size_t wish) {

@@ -1,20 +1,11 @@
 #pragma once
 
 #include <concepts>
-#include <cstdint>
-#include <functional>
 #include <initializer_list>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "app/scene/cells.h"
 #include "app/scene/plot.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/heat_map.h"
 
 /// A view as a value: what is shown, by name, without places. lay_out() decides where it lies and what is
 /// cut, draw() alone knows Dear ImGui.
@@ -447,6 +438,8 @@ Node space(Gap gap);
 /// What takes all that others leave.
 Node rest();
 Node row(Nodes nodes, Gap gap = Gap::near);
+/// The same, the upper edges in one line.
+Node top_row(Nodes nodes, Gap gap);
 /// One node, in the middle of the width.
 Node centred(Node node);
 /// The same, going on below where there is no room.

@@ -1,9 +1,5 @@
 #include "app/scene/parts.h"
 
-#include <imgui.h>
-
-#include <algorithm>
-
 #include "app/gl/context_local.h"
 
 namespace palimpsest {
@@ -38,14 +34,6 @@ std::vector<const Part*> Parts::below(std::string_view path) const {
     if (is_below(part.path, path)) found.push_back(&part);
   }
   return found;
-}
-
-std::vector<std::string> Parts::words(std::string_view path, std::string_view piece) const {
-  std::vector<std::string> words;
-  for (const Part* part : below(path)) {
-    if (part->path.substr(part->path.rfind('/') + 1) == piece) words.push_back(part->words);
-  }
-  return words;
 }
 
 std::string Parts::paths() const {

@@ -1,9 +1,5 @@
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "app/widgets/heat_map.h"
 
 namespace palimpsest {
@@ -34,9 +30,6 @@ class Parts {
 
   /// All whose path is `path` or begins with it and "/", in the order in which they were drawn.
   std::vector<const Part*> below(std::string_view path) const;
-
-  /// What those below `path` say that are called `piece`: the names of all rows of a list.
-  std::vector<std::string> words(std::string_view path, std::string_view piece) const;
 
   /// All paths, each on a line.
   std::string paths() const;

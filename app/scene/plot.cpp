@@ -2,13 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <cstdlib>
-#include <string_view>
-#include <utility>
-
 #include "app/widgets/chart.h"
+#include "core/formula/expression.h"
 
 namespace palimpsest {
 
@@ -16,18 +11,10 @@ namespace {
 
 constexpr float least_minor = 3;  // pixels between minor ticks, where they are closest
 
-/// "⁻⁷".
-std::string raised(int number) {
-  static constexpr std::string_view digits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
-  std::string words = number < 0 ? "⁻" : "";
-  for (const char digit : std::to_string(std::abs(number))) words += digits[digit - '0'];
-  return words;
-}
-
 /// "10⁻⁷", and 1 as "1".
 std::string decade_words(double value) {
   const int power = static_cast<int>(std::lround(std::log10(value)));
-  return power == 0 ? "1" : power == 1 ? "10" : "10" + raised(power);
+  return power == 0 ? "1" : power == 1 ? "10" : unicode(fmt::format("10^{{{}}}", power));
 }
 
 std::vector<PlotTick> linear_ticks(const PlotAxis& axis, double low, double high, int most) {
@@ -68,20 +55,20 @@ std::vector<PlotTick> power_ticks(const PlotAxis& axis, double base, double low,
 
 }  // namespace
 
-PlotMark upright_mark(std::string name, double x, PlotLook look) {
-  return {.kind = PlotMark::Kind::line, .name = std::move(name), .x = x, .to_x = x, .look = look};
-}
-
-PlotMark level_mark(std::string name, double y, PlotLook look) {
-  return {.kind = PlotMark::Kind::line, .name = std::move(name), .y = y, .to_y = y, .look = look};
-}
-
-PlotMark line_mark(double x, double y, double to_x, double to_y, PlotLook look) {
-  return {.kind = PlotMark::Kind::line, .x = x, .y = y, .to_x = to_x, .to_y = to_y, .look = look};
-}
-
-PlotMark point_mark(std::string name, double x, double y, PlotLook look) {
-  return {.kind = PlotMark::Kind::point, .name = std::move(name), .x = x, .y = y, .look = look};
+PlotMark picture_mark(std::string name, PlotPlace from, PlotPlace to,
+                      std::shared_ptr<const Matrix<double>> numbers, std::uint64_t version, double range,
+                      ImU32 frame) {
+  return {.kind = PlotMark::Kind::picture,
+          .name = std::move(name),
+          .x = from.x,
+          .y = from.y,
+          .to_x = to.x,
+          .to_y = to.y,
+          .look = {.colour = frame},
+          .outline = frame != 0 ? style::line : 0,
+          .numbers = std::move(numbers),
+          .version = version,
+          .heat = {.range = static_cast<float>(range)}};
 }
 
 std::vector<PlotTick> plot_ticks(const PlotAxis& axis, double low, double high, float length, float room) {

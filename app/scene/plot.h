@@ -1,17 +1,10 @@
 #pragma once
 
-#include <imgui.h>
-
-#include <cstdint>
 #include <functional>
 #include <limits>
 #include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "app/widgets/heat_map.h"
-#include "core/base/matrix.h"
 
 // A plot as a value: what is drawn over which axes, in numbers and words. Only draw_plot() knows where that
 // lies on the screen.
@@ -87,10 +80,29 @@ struct PlotMark {
 };
 
 /// A line upright at x, level at y, or between two points.
-PlotMark upright_mark(std::string name, double x, PlotLook look);
-PlotMark level_mark(std::string name, double y, PlotLook look);
-PlotMark line_mark(double x, double y, double to_x, double to_y, PlotLook look);
-PlotMark point_mark(std::string name, double x, double y, PlotLook look);
+inline PlotMark upright_mark(std::string name, double x, PlotLook look) {
+  return {.kind = PlotMark::Kind::line, .name = std::move(name), .x = x, .to_x = x, .look = look};
+}
+inline PlotMark level_mark(std::string name, double y, PlotLook look) {
+  return {.kind = PlotMark::Kind::line, .name = std::move(name), .y = y, .to_y = y, .look = look};
+}
+inline PlotMark line_mark(double x, double y, double to_x, double to_y, PlotLook look) {
+  return {.kind = PlotMark::Kind::line, .x = x, .y = y, .to_x = to_x, .to_y = to_y, .look = look};
+}
+inline PlotMark point_mark(std::string name, double x, double y, PlotLook look) {
+  return {.kind = PlotMark::Kind::point, .name = std::move(name), .x = x, .y = y, .look = look};
+}
+
+/// A place in the numbers of a plot, or a way between two.
+struct PlotPlace {
+  double x = 0;
+  double y = 0;
+};
+
+/// Numbers as a heat map, its first cell at `from` and its last at `to`, in a thin frame; 0: in none.
+PlotMark picture_mark(std::string name, PlotPlace from, PlotPlace to,
+                      std::shared_ptr<const Matrix<double>> numbers, std::uint64_t version, double range,
+                      ImU32 frame = 0);
 
 /// A number beside an axis, by name.
 struct PlotTick {
@@ -133,12 +145,6 @@ struct PlotSpan {
   double to = 0;
   ImU32 colour = 0;
   std::string tip = {};
-};
-
-/// A place in the numbers of a plot, or a way between two.
-struct PlotPlace {
-  double x = 0;
-  double y = 0;
 };
 
 struct Plot {

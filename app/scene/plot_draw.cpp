@@ -1,19 +1,11 @@
 #include <fmt/format.h>
-#include <imgui.h>
-#include <imgui_internal.h>  // to own the mouse wheel while it zooms
 #include <implot.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <map>
 
 #include "app/gl/context_local.h"
 #include "app/scene/parts.h"
 #include "app/scene/plot_view.h"
 #include "app/widgets/chart.h"
 #include "app/widgets/formula.h"
-#include "app/widgets/style.h"
 #include "app/widgets/text.h"
 
 // Plots on ImPlot: it has the ranges that a person zooms and moves, and the bands. What stands

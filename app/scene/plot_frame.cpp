@@ -1,8 +1,4 @@
 #include <fmt/format.h>
-#include <imgui.h>
-
-#include <algorithm>
-#include <cmath>
 
 #include "app/scene/parts.h"
 #include "app/scene/plot_view.h"
@@ -48,40 +44,41 @@ float pixel(double part, float at_0, float at_1) {
 ImU32 grid() { return style::mix(style::colours().panel, style::colours().edge, 0.75F); }
 
 /// A plot in its room, of which `view` is seen.
-class PlotFrame {
- public:
-  PlotFrame(const Plot& plot, const Rectangle& room, const PlotView& view)
-      : plot_(plot), room_(room), view_(view) {}
+struct PlotFrame {
+  const Plot& plot;
+  const Rectangle room;
+  PlotView view;
+  ImDrawList* const list = ImGui::GetWindowDrawList();
 
   PlotView lay_out() {
-    if (plot_.is_area) return view_;
-    Rectangle& area = view_.area;
-    area.minimum.y += plot_.legend.empty() ? 0 : px(legend_height);
-    area.minimum.y += plot_.y.title.empty() || !plot_.legend.empty() ? 0 : px(title_line + 4);
+    if (plot.is_area) return view;
+    Rectangle& area = view.area;
+    area.minimum.y += plot.legend.empty() ? 0 : px(legend_height);
+    area.minimum.y += plot.y.title.empty() || !plot.legend.empty() ? 0 : px(title_line + 4);
     float numbers = 0;
-    for (const PlotTick& each : ticks_y(view_.area.height()))
+    for (const PlotTick& each : ticks_y(view.area.height()))
       numbers = std::max(numbers, text_extent(style::Text::number_small, each.words).x);
-    numbers = std::max({numbers, text_extent(style::Text::caption, plot_.strip_name).x,
-                        text_extent(style::Text::caption, plot_.x.row_name).x});
+    numbers = std::max({numbers, text_extent(style::Text::caption, plot.strip_name).x,
+                        text_extent(style::Text::caption, plot.x.row_name).x});
     // In steps, so that plots do not move for every other number.
-    area.minimum.x += plot_.y.room > 0
-                          ? px(plot_.y.room)
+    area.minimum.x += plot.y.room > 0
+                          ? px(plot.y.room)
                           : std::ceil(numbers / px(numbers_step)) * px(numbers_step) + px(beside_axis);
-    if (plot_.labels == Plot::Labels::beside) area.maximum.x -= px(to_plot_label) + ends_width();
-    const bool has_ticks = plot_.x.has_round || !plot_.x.named.empty();
-    area.maximum.y -= plot_.x.room > 0 ? px(plot_.x.room)
-                      : has_ticks      ? px(below_axis) + text_extent(style::Text::number_small, "x").y
-                                       : 0;
-    area.maximum.y -= (plot_.strip_name.empty() ? 0 : px(strip_room)) + (has_rows() ? px(second_row) : 0);
-    if (!plot_.x.title.empty()) area.maximum.y -= px(title_line * static_cast<float>(titles_x().size()) + 3);
+    if (plot.labels == Plot::Labels::beside) area.maximum.x -= px(to_plot_label) + ends_width();
+    const bool has_ticks = plot.x.has_round || !plot.x.named.empty();
+    area.maximum.y -= plot.x.room > 0 ? px(plot.x.room)
+                      : has_ticks     ? px(below_axis) + text_extent(style::Text::number_small, "x").y
+                                      : 0;
+    area.maximum.y -= (plot.strip_name.empty() ? 0 : px(strip_room)) + (has_rows() ? px(second_row) : 0);
+    if (!plot.x.title.empty()) area.maximum.y -= px(title_line * static_cast<float>(titles_x().size()) + 3);
     area = {rounded(area.minimum), rounded(area.maximum)};
-    return view_;
+    return view;
   }
 
   void draw() const {
-    if (plot_.x.rising) {
-      draw_words_of(plot_.x, true);
-      return draw_words_of(plot_.y, false);
+    if (plot.x.rising) {
+      draw_words_of(plot.x, true);
+      return draw_words_of(plot.y, false);
     }
     draw_ticks_x();
     draw_ticks_y();
@@ -89,75 +86,71 @@ class PlotFrame {
     draw_strip();
   }
 
- private:
   bool has_rows() const {
-    return std::ranges::any_of(plot_.x.named, [](const PlotTick& each) { return !each.below.empty(); });
+    return std::ranges::any_of(plot.x.named, [](const PlotTick& each) { return !each.below.empty(); });
   }
 
   std::vector<PlotTick> ticks_y(float height) const {
     const style::TextStyle text(style::Text::number_small);
-    return plot_ticks(plot_.y, view_.bottom, view_.top, height, text_extent("0").y * 1.9F);
+    return plot_ticks(plot.y, view.bottom, view.top, height, text_extent("0").y * 1.9F);
   }
 
   /// The titles of the axis x, a line each.
   std::vector<std::string> titles_x() const {
     const style::TextStyle text(style::Text::caption);
     std::string all;
-    for (const std::string& part : plot_.x.title) all += (all.empty() ? "" : "   ") + part;
-    if (all.empty() || text_extent(all).x <= view_.area.width()) return {all};
-    return plot_.x.title;
+    for (const std::string& part : plot.x.title) all += (all.empty() ? "" : "   ") + part;
+    if (all.empty() || text_extent(all).x <= view.area.width()) return {all};
+    return plot.x.title;
   }
 
   float ends_width() const {
     const style::TextStyle text(style::Text::strong);
     float width = 0;
-    for (const PlotSeries& series : plot_.series) {
+    for (const PlotSeries& series : plot.series) {
       if (!series.label.words.empty()) width = std::max(width, text_extent(series.label.words.front()).x);
       width = std::max(width, text_extent(style::Text::number_small, series.label.value).x + px(8) +
                                   text_extent(style::Text::caption,
                                               series.label.notes.empty() ? "" : series.label.notes.front())
                                       .x);
     }
-    return std::clamp(beside_part * room_.width() - px(to_plot_label), 0.0F,
-                      std::min(px(most_beside), width));
+    return std::clamp(beside_part * room.width() - px(to_plot_label), 0.0F, std::min(px(most_beside), width));
   }
 
   void draw_ticks_x() const {
     const style::Palette& c = style::colours();
     const style::TextStyle text(style::Text::number_small);
     const float height = text_extent("0").y;
-    const float top = view_.area.maximum.y + px(below_axis) + (plot_.strip_name.empty() ? 0 : px(strip_room));
+    const float top = view.area.maximum.y + px(below_axis) + (plot.strip_name.empty() ? 0 : px(strip_room));
     const float wide = text_extent("0000").x + px(10);
-    const std::vector<PlotTick> ticks =
-        plot_ticks(plot_.x, view_.left, view_.right, view_.area.width(), wide);
+    const std::vector<PlotTick> ticks = plot_ticks(plot.x, view.left, view.right, view.area.width(), wide);
     Taken taken;
     std::string words;
     // From the last on: those with names come first.
     for (auto each = ticks.rbegin(); each != ticks.rend(); ++each) {
-      const float x = std::round(view_.x(each->at));
+      const float x = std::round(view.x(each->at));
       const bool is_minor = each->words.empty() && each->latex.empty();
       const float length = px(is_minor ? tick - 1 : tick);
-      list_->AddLine({x, view_.area.maximum.y}, {x, view_.area.maximum.y + length},
-                     is_minor ? c.edge : c.faint);
+      list->AddLine({x, view.area.maximum.y}, {x, view.area.maximum.y + length}, is_minor ? c.edge : c.faint);
       if (is_minor) continue;
       const FormulaSize formula = each->latex.empty() ? FormulaSize() : measure_formula(each->latex, px(16));
       const ImVec2 extent = each->latex.empty() ? text_extent(each->words) : ImVec2{formula.width, px(14)};
-      const float left = std::min(x - extent.x / 2, room_.maximum.x - extent.x);
+      const float left = std::min(x - extent.x / 2, room.maximum.x - extent.x);
       const Rectangle box = {{left - px(4), top}, {left + extent.x + px(4), top + height}};
       if (taken.cover(box)) continue;
       taken.boxes.push_back(box);
-      if (plot_.x.has_grid && each->colour == 0)
-        list_->AddLine({x, view_.area.minimum.y}, {x, view_.area.maximum.y}, grid());
+      if (plot.x.has_grid && each->colour == 0)
+        list->AddLine({x, view.area.minimum.y}, {x, view.area.maximum.y}, grid());
       const ImU32 ink = each->colour ? each->colour : c.dim;
       if (each->latex.empty())
         draw_text({left, top}, ink, each->words);
       else
-        draw_formula(list_, {left, top + px(13)}, each->latex, px(16), ink);
+        draw_formula(list, {left, top + px(13)}, each->latex, px(16), ink);
       words = each->words + each->latex + " " + words;
       if (!each->below.empty()) draw_below(*each, x, top + px(second_row));
     }
-    draw_words({view_.area.minimum.x - px(beside_axis), top + px(second_row)}, style::Text::caption, c.good,
-               plot_.x.row_name, {1, 0});
+    draw_words({view.area.minimum.x - px(beside_axis), top + px(second_row)}, style::Text::caption, c.good,
+               plot.x.row_name, {1, 0});
     draw_titles_x(top + height, words);
   }
 
@@ -168,7 +161,7 @@ class PlotFrame {
     const float lane = (px(axis.room) - px(beside_words)) / static_cast<float>(axis.lanes);
     std::vector<std::vector<float>> taken(static_cast<std::size_t>(axis.lanes));
     for (auto each = axis.named.rbegin(); each != axis.named.rend(); ++each) {
-      const float middle = is_x ? view_.x(each->at) : view_.y(each->at);
+      const float middle = is_x ? view.x(each->at) : view.y(each->at);
       const auto is_near = [&](float other) { return std::abs(other - middle) < height - 0.5F; };
       const auto found = std::ranges::find_if(
           taken, [&](const std::vector<float>& words) { return std::ranges::none_of(words, is_near); });
@@ -178,8 +171,8 @@ class PlotFrame {
       const ImVec2 extent = text_extent(shown);
       const float along = middle - height / 2;
       const float away = px(beside_words) + static_cast<float>(found - taken.begin()) * lane;
-      const ImVec2 at = is_x ? ImVec2{along, view_.area.maximum.y + away}
-                             : ImVec2{view_.area.minimum.x - away - extent.x, along};
+      const ImVec2 at = is_x ? ImVec2{along, view.area.maximum.y + away}
+                             : ImVec2{view.area.minimum.x - away - extent.x, along};
       if (is_x)
         draw_rising_text({at.x, at.y + extent.x}, each->colour, shown);
       else
@@ -192,7 +185,7 @@ class PlotFrame {
   /// What stands below a tick.
   void draw_below(const PlotTick& each, float x, float top) const {
     const float width = text_extent(style::Text::caption, each.below).x;
-    draw_words({std::min(x - width / 2, room_.maximum.x - width), top}, style::Text::caption,
+    draw_words({std::min(x - width / 2, room.maximum.x - width), top}, style::Text::caption,
                style::colours().good, each.below);
   }
 
@@ -201,103 +194,103 @@ class PlotFrame {
     float y = bottom + px(3) + (has_rows() ? px(second_row) : 0);
     std::string all;
     for (const std::string& title : titles_x()) {
-      const std::string words = shortened(title, room_.width());
+      const std::string words = shortened(title, room.width());
       const float width = text_extent(words).x;
-      const float middle = (view_.area.minimum.x + view_.area.maximum.x - width) / 2;
-      draw_text({std::clamp(middle, room_.minimum.x, std::max(room_.maximum.x - width, room_.minimum.x)), y},
+      const float middle = (view.area.minimum.x + view.area.maximum.x - width) / 2;
+      draw_text({std::clamp(middle, room.minimum.x, std::max(room.maximum.x - width, room.minimum.x)), y},
                 style::colours().dim, words);
       y += px(title_line);
       all += title + " ";
     }
-    if (!plot_.is_area)
-      note_part("axis/x", {{view_.area.minimum.x, view_.area.maximum.y}, {view_.area.maximum.x, y}},
+    if (!plot.is_area)
+      note_part("axis/x", {{view.area.minimum.x, view.area.maximum.y}, {view.area.maximum.x, y}},
                 all + ": " + numbers);
   }
 
   void draw_ticks_y() const {
     const style::Palette& c = style::colours();
-    const Rectangle& area = view_.area;
+    const Rectangle& area = view.area;
     Taken taken;
     std::string words;
-    const std::vector<PlotTick> ticks = ticks_y(view_.area.height());
+    const std::vector<PlotTick> ticks = ticks_y(view.area.height());
     for (auto each = ticks.rbegin(); each != ticks.rend(); ++each) {
       const bool is_named = each->colour != 0;
       const style::TextStyle text(is_named ? style::Text::caption : style::Text::number_small);
-      const float y = std::round(view_.y(each->at));
+      const float y = std::round(view.y(each->at));
       const bool is_minor = each->words.empty();
       if (is_minor) {
-        list_->AddLine({area.minimum.x - px(tick - 1), y}, {area.minimum.x, y}, c.edge);
+        list->AddLine({area.minimum.x - px(tick - 1), y}, {area.minimum.x, y}, c.edge);
         continue;
       }
-      if (!is_named) list_->AddLine({area.minimum.x - px(tick), y}, {area.maximum.x, y}, grid());
+      if (!is_named) list->AddLine({area.minimum.x - px(tick), y}, {area.maximum.x, y}, grid());
       const ImVec2 extent = text_extent(each->words);
       const ImVec2 at = {area.minimum.x - px(beside_axis) - extent.x, y - extent.y / 2};
       const Rectangle box = box_at(at, extent);
       if (taken.cover(box)) continue;
-      if (!plot_.strip_name.empty() && box.maximum.y > area.maximum.y)
+      if (!plot.strip_name.empty() && box.maximum.y > area.maximum.y)
         continue;  // there the strip has its name
       taken.boxes.push_back(box);
       draw_text(at, is_named ? each->colour : c.dim, each->words);
       words = each->words + " " + words;
     }
-    if (plot_.y.gap) draw_gap(view_.y(*plot_.y.gap));
+    if (plot.y.gap) draw_gap(view.y(*plot.y.gap));
     std::string title;
-    for (const std::string& part : plot_.y.title) title += (title.empty() ? "" : ", ") + part;
+    for (const std::string& part : plot.y.title) title += (title.empty() ? "" : ", ") + part;
     draw_title_y(title);
-    note_part("axis/y",
-              {{plot_.is_area ? area.minimum.x : room_.minimum.x, area.minimum.y},
-               {area.minimum.x, area.maximum.y}},
-              title + ": " + words);
+    note_part(
+        "axis/y",
+        {{plot.is_area ? area.minimum.x : room.minimum.x, area.minimum.y}, {area.minimum.x, area.maximum.y}},
+        title + ": " + words);
   }
 
   /// Above the axis, in the line of the legend where there is one.
   void draw_title_y(const std::string& title) const {
-    if (title.empty() || plot_.is_area) return;
+    if (title.empty() || plot.is_area) return;
     const style::TextStyle caption(style::Text::caption);
     const float height = text_extent("x").y;
     const float top =
-        plot_.legend.empty() ? view_.area.minimum.y - px(title_line + 4) : legend_middle() - height / 2;
-    draw_text({room_.minimum.x, top}, style::colours().dim, shortened(title, room_.width()));
+        plot.legend.empty() ? view.area.minimum.y - px(title_line + 4) : legend_middle() - height / 2;
+    draw_text({room.minimum.x, top}, style::colours().dim, shortened(title, room.width()));
   }
 
-  float legend_middle() const { return room_.minimum.y + px(legend_height / 2 - 2); }
+  float legend_middle() const { return room.minimum.y + px(legend_height / 2 - 2); }
 
   /// Where the legend begins: over the numbers, or after the title.
   float legend_left() const {
     float title = 0;
-    for (const std::string& part : plot_.y.title) title += text_extent(style::Text::caption, part).x + px(18);
-    return std::max(view_.area.minimum.x, room_.minimum.x + title);
+    for (const std::string& part : plot.y.title) title += text_extent(style::Text::caption, part).x + px(18);
+    return std::max(view.area.minimum.x, room.minimum.x + title);
   }
 
   /// Where the axis y is broken.
   void draw_gap(float y) const {
-    const float x = view_.area.minimum.x;
-    list_->AddRectFilled({x - px(4), y - px(3)}, {x + px(4), y + px(3)}, style::colours().panel);
+    const float x = view.area.minimum.x;
+    list->AddRectFilled({x - px(4), y - px(3)}, {x + px(4), y + px(3)}, style::colours().panel);
     for (const float side : {-3.0F, 3.0F})
-      list_->AddLine({x - px(4), y + px(side + 2)}, {x + px(4), y + px(side - 2)}, style::colours().faint);
+      list->AddLine({x - px(4), y + px(side + 2)}, {x + px(4), y + px(side - 2)}, style::colours().faint);
   }
 
   void draw_legend() const {
-    if (plot_.legend.empty()) return;
+    if (plot.legend.empty()) return;
     constexpr float sample = 26;
     const style::Palette& c = style::colours();
     const style::TextStyle text(style::Text::caption);
     const float middle = legend_middle();
     const float height = text_extent("x").y;
     float x = legend_left();
-    for (const PlotKey& key : plot_.legend) {
+    for (const PlotKey& key : plot.legend) {
       const float width = text_extent(key.words).x;
-      if (x + px(sample + 8) + width > room_.maximum.x) continue;
+      if (x + px(sample + 8) + width > room.maximum.x) continue;
       const ImVec2 ends[] = {{x, middle}, {x + px(sample), middle}};
       if (key.sample == PlotKey::Sample::band)
-        list_->AddRectFilled({x, middle - px(5)}, {x + px(sample), middle + px(5)},
-                             style::with_alpha(key.look.colour, 0.18F));
+        list->AddRectFilled({x, middle - px(5)}, {x + px(sample), middle + px(5)},
+                            style::with_alpha(key.look.colour, 0.18F));
       else if (key.sample == PlotKey::Sample::point)
         draw_plot_marker({x + px(sample / 2), middle}, key.look);
       else if (key.look.dash > 0)
-        dashed_curve(list_, ends, key.look.colour, px(key.look.width), px(key.look.dash));
+        dashed_curve(list, ends, key.look.colour, px(key.look.width), px(key.look.dash));
       else
-        list_->AddLine(ends[0], ends[1], key.look.colour, px(key.look.width));
+        list->AddLine(ends[0], ends[1], key.look.colour, px(key.look.width));
       const ImVec2 at = {x + px(sample + 8), middle - height / 2};
       draw_text(at, c.dim, key.words);
       note_part("legend/" + key.words, box_at(at, {width, height}), key.words);
@@ -306,23 +299,18 @@ class PlotFrame {
   }
 
   void draw_strip() const {
-    if (plot_.strip_name.empty()) return;
+    if (plot.strip_name.empty()) return;
     const style::Palette& c = style::colours();
-    const Rectangle all = span_place({.from = view_.left, .to = view_.right}, view_);
+    const Rectangle all = span_place({.from = view.left, .to = view.right}, view);
     draw_words({all.minimum.x - px(beside_axis), all.middle().y}, style::Text::caption, c.dim,
-               plot_.strip_name, {1, 0.5F});
-    hatch(list_, all, c.edge);
-    for (std::size_t i = 0; i < plot_.strip.size(); ++i) {
-      const Rectangle box = span_place(plot_.strip[i], view_);
-      list_->AddRectFilled(box.minimum, box.maximum, plot_.strip[i].colour, px(2));
-      note_part(fmt::format("strip/{}", i), box, plot_.strip[i].tip);
+               plot.strip_name, {1, 0.5F});
+    hatch(list, all, c.edge);
+    for (std::size_t i = 0; i < plot.strip.size(); ++i) {
+      const Rectangle box = span_place(plot.strip[i], view);
+      list->AddRectFilled(box.minimum, box.maximum, plot.strip[i].colour, px(2));
+      note_part(fmt::format("strip/{}", i), box, plot.strip[i].tip);
     }
   }
-
-  const Plot& plot_;
-  const Rectangle room_;
-  PlotView view_;
-  ImDrawList* const list_ = ImGui::GetWindowDrawList();
 };
 
 }  // namespace
@@ -344,8 +332,8 @@ double PlotView::value_at_x(float x) const {
 }
 
 PlotView lay_out_plot(const Plot& plot, const Rectangle& room) {
-  return PlotFrame(plot, room,
-                   {room, plot.x.scale, plot.y.scale, plot.x.low, plot.x.high, plot.y.low, plot.y.high})
+  return PlotFrame{
+      plot, room, {room, plot.x.scale, plot.y.scale, plot.x.low, plot.x.high, plot.y.low, plot.y.high}}
       .lay_out();
 }
 
@@ -355,7 +343,7 @@ ImU32 plot_ground(const Plot& plot) {
 }
 
 void draw_plot_frame(const Plot& plot, const Rectangle& room, const PlotView& seen) {
-  PlotFrame(plot, room, seen).draw();
+  PlotFrame{plot, room, seen}.draw();
 }
 
 Rectangle span_place(const PlotSpan& span, const PlotView& seen) {

@@ -1,14 +1,7 @@
 #include "app/scene/plot_view.h"
 
-#include <algorithm>
-#include <array>
-#include <bit>
 #include <bitset>
-#include <cmath>
-#include <cstdint>
 #include <numeric>
-#include <unordered_map>
-#include <utility>
 
 #include "app/gl/context_local.h"
 #include "app/widgets/style.h"
@@ -24,29 +17,6 @@ constexpr float sideways = 0.4F;  // how much worse a pixel to a side is than on
 constexpr float gap = 2;          // around words
 
 constexpr std::size_t most_known = 4096;  // places that are kept
-
-/// A number that differs where any of some places does.
-class Fingerprint {
- public:
-  void add(auto... places) { (mix(std::bit_cast<std::uint64_t>(places)), ...); }
-  std::uint64_t value() const { return value_; }
-
- private:
-  /// As MurmurHash64A mixes a word in (Appleby, public domain).
-  void mix(std::uint64_t word) {
-    constexpr std::uint64_t factor = 0xc6a4a7935bd1e995;
-    word *= factor;
-    word ^= word >> 47;
-    value_ = (value_ ^ word * factor) * factor;
-  }
-
-  std::uint64_t value_ = 0;
-};
-
-/// Where words were put, by all that this depends on: mostly nothing has changed since the last frame.
-struct KnownPlaces {
-  std::unordered_map<std::uint64_t, LabelPlace> by_fingerprint;
-};
 
 float distance(ImVec2 away) { return std::hypot(sideways * away.x, away.y); }
 
@@ -184,16 +154,17 @@ static LabelPlace found_place(const Rectangle& room, const Taken& taken, ImVec2 
 }
 
 LabelPlace free_place(const Rectangle& room, const Taken& taken, ImVec2 wish, ImVec2 extent) {
-  Fingerprint asked;
-  asked.add(room.minimum, room.maximum, wish, extent, ImVec2(style::scale(), 0));
-  for (const Rectangle& box : taken.boxes) asked.add(box.minimum, box.maximum);
+  // All that it depends on: mostly nothing has changed since the last frame.
+  std::vector<ImVec2> asked = {room.minimum, room.maximum, wish, extent, {style::scale(), 0}};
+  for (const Rectangle& box : taken.boxes) asked.insert(asked.end(), {box.minimum, box.maximum});
   for (const std::vector<ImVec2>& line : taken.lines) {
-    asked.add(ImVec2(0, 0));
-    for (const ImVec2& point : line) asked.add(point);
+    asked.emplace_back(0.0F, 0.0F);
+    asked.insert(asked.end(), line.begin(), line.end());
   }
-  auto& known = context_local<KnownPlaces>().by_fingerprint;
+  const std::string_view bytes(reinterpret_cast<const char*>(asked.data()), asked.size() * sizeof(ImVec2));
+  auto& known = context_local<std::unordered_map<std::size_t, LabelPlace>>();
   if (known.size() > most_known) known.clear();
-  const auto [found, is_new] = known.try_emplace(asked.value());
+  const auto [found, is_new] = known.try_emplace(std::hash<std::string_view>()(bytes));
   if (is_new) found->second = found_place(room, taken, wish, extent);
   return found->second;
 }

@@ -4,28 +4,17 @@
 
 namespace palimpsest {
 
-namespace {
-
-constexpr float largest_number_of_compact = 20;
-
-}  // namespace
-
 Ruler screen_ruler(bool compact) {
+  constexpr float largest_of_compact = 20;
   return {.scale = style::scale(),
-          .largest_number = compact ? largest_number_of_compact : style::font_size(style::Text::number_large),
+          .largest_number = compact ? largest_of_compact : style::font_size(style::Text::number_large),
           .formula = measure_formula,
           .number =
               [](const std::string& digits, float size) {
-                ImGui::PushFont(style::font(style::Text::number_large), size);
-                const ImVec2 extent = ImGui::CalcTextSize(digits.c_str());
-                ImGui::PopFont();
-                return extent;
+                const style::TextStyle style(style::Text::number_large, size);
+                return text_extent(digits);
               },
-          .words =
-              [](const std::string& words, style::Text text, float width) {
-                const style::TextStyle style(text);
-                return ImGui::CalcTextSize(words.c_str(), nullptr, false, width);
-              },
+          .words = [](const std::string& words, style::Text text) { return text_extent(text, words); },
           .shortened =
               [](const std::string& words, style::Text text, float width) {
                 const style::TextStyle style(text);

@@ -1,12 +1,5 @@
 #pragma once
 
-#include <imgui.h>
-
-#include <cmath>
-#include <functional>
-#include <string>
-#include <vector>
-
 #include "app/widgets/formula.h"
 #include "app/widgets/style.h"
 
@@ -21,8 +14,8 @@ struct Ruler {
   std::function<FormulaSize(const std::string& latex, float size)> formula;
   /// The extent of such a number; `size` in design pixels.
   std::function<ImVec2(const std::string& digits, float size)> number;
-  /// Of words that are wrapped at `width`, or stand on one line if it is negative.
-  std::function<ImVec2(const std::string& words, style::Text text, float width)> words;
+  /// Of words that stand on one line.
+  std::function<ImVec2(const std::string& words, style::Text text)> words;
   /// `words` cut with "…" where they would be wider than `width`.
   std::function<std::string(const std::string& words, style::Text text, float width)> shortened;
   /// `words` wrapped between words where they would be wider than `width`.

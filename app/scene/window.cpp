@@ -1,13 +1,6 @@
 #include "app/scene/window.h"
 
-#include <imgui.h>
 #include <imgui_internal.h>  // for a tip in the place of another
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
-#include "app/scene/draw.h"
 
 namespace palimpsest::scene {
 
@@ -78,8 +71,6 @@ void show_tip(const Node& content) {
   ImGui::EndTooltip();
 }
 
-void focus_panel(const char* title) { ImGui::SetWindowFocus(title); }
-
 void show_bar(const char* name, float height, const Node& content, float top) {
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   const ImVec2 corner = {viewport->WorkPos.x, viewport->WorkPos.y + top};
@@ -102,28 +93,10 @@ void show_bar(const char* name, float height, const Node& content, float top) {
   ImGui::End();
 }
 
-float window_width() { return ImGui::GetMainViewport()->WorkSize.x / style::scale(); }
-
-float window_height() { return ImGui::GetMainViewport()->WorkSize.y / style::scale(); }
-
-int frame() { return ImGui::GetFrameCount(); }
-
-double now() { return ImGui::GetTime(); }
-
 bool pointer_moves() {
   const ImVec2 moved = ImGui::GetIO().MouseDelta;
   return moved.x != 0 || moved.y != 0;
 }
-
-float wheel() { return ImGui::IsWindowHovered() ? ImGui::GetIO().MouseWheel : 0; }
-
-bool is_second_click() { return ImGui::GetIO().MouseClickedLastCount[ImGuiMouseButton_Left] == 2; }
-
-bool appears() { return ImGui::IsWindowAppearing(); }
-
-void close() { ImGui::CloseCurrentPopup(); }
-
-bool is_pressed(int key) { return ImGui::IsKeyChordPressed(key); }
 
 void show_note(const char* name, Ink frame, const Node& content) {
   const ImGuiViewport* viewport = ImGui::GetMainViewport();

@@ -1,12 +1,23 @@
 #pragma once
 
-#include <functional>
+#include "app/scene/layout.h"
 
-#include "app/scene/node.h"
-
-// Where scenes are shown: panels, and what lies over the window.
+// Where scenes are shown: in the current window, panels, and what lies over the window.
 
 namespace palimpsest::scene {
+
+/// Draws a scene where it was laid out, in the current window, and notes its named nodes in parts(). What was
+/// pressed or set acts when all is drawn: until then what the scene was made from stays as it is.
+void draw(const Placed& placed);
+
+/// Lays a scene out in what is left of the current window, draws it there and moves on below it.
+void show(const Node& scene);
+
+/// The same in a room of one's own, for a window that is as large as what is in it.
+void show_in(const Node& scene, ImVec2 room);
+
+/// The same in a place on the screen, among what is drawn otherwise.
+void show_at(const Node& scene, const Rectangle& where);
 
 /// A card over everything else; sizes in design pixels.
 struct Card {
@@ -29,7 +40,7 @@ void show_panel(const char* name, bool scrolls, const std::function<Node()>& con
 void show_tip(const Node& content);
 
 /// Brings the panel with this title to the front.
-void focus_panel(const char* title);
+inline void focus_panel(const char* title) { ImGui::SetWindowFocus(title); }
 
 /// A bar across the window, `top` screen pixels below its upper edge, `height` high with what is around it.
 void show_bar(const char* name, float height, const Node& content, float top = 0);
@@ -38,27 +49,27 @@ void show_bar(const char* name, float height, const Node& content, float top = 0
 void show_note(const char* name, Ink frame, const Node& content);
 
 /// How large the program's window is, in design pixels.
-float window_width();
-float window_height();
+inline float window_width() { return ImGui::GetMainViewport()->WorkSize.x / style::scale(); }
+inline float window_height() { return ImGui::GetMainViewport()->WorkSize.y / style::scale(); }
 
 /// How many frames were drawn, with this one; and the time at its beginning, in seconds.
-int frame();
-double now();
+inline int frame() { return ImGui::GetFrameCount(); }
+inline double now() { return ImGui::GetTime(); }
 
 /// Whether the pointer moves in this frame: at rest it leaves a choice to the keys.
 bool pointer_moves();
 
 /// How far the wheel is turned over the present window.
-float wheel();
+inline float wheel() { return ImGui::IsWindowHovered() ? ImGui::GetIO().MouseWheel : 0; }
 
 /// Whether the last click was the second of two.
-bool is_second_click();
+inline bool is_second_click() { return ImGui::GetIO().MouseClickedLastCount[ImGuiMouseButton_Left] == 2; }
 
 /// Whether the present card or list has just come; and what closes it.
-bool appears();
-void close();
+inline bool appears() { return ImGui::IsWindowAppearing(); }
+inline void close() { ImGui::CloseCurrentPopup(); }
 
 /// Whether this key (an ImGuiKeyChord) was pressed in this frame.
-bool is_pressed(int key);
+inline bool is_pressed(int key) { return ImGui::IsKeyChordPressed(key); }
 
 }  // namespace palimpsest::scene

@@ -1,18 +1,8 @@
 #include "app/session/attention_questions.h"
 
-#include <algorithm>
-#include <cmath>
 #include <cstdlib>
-#include <functional>
-#include <numeric>
-#include <tuple>
 
-#include "app/session/scales.h"
-#include "core/base/error.h"
-#include "core/insight/memory_change.h"
-#include "core/insight/recall.h"
 #include "core/rules/effective_attention.h"
-#include "core/variants/variants.h"
 
 namespace palimpsest {
 
@@ -157,17 +147,12 @@ Found<DrawnPart> AttentionPart::compute(const Foundation& foundation, const Effo
 
 Found<RowOfWeights> RowAtToken::compute(const Foundation& foundation, const Effort& effort) const {
   RowOfWeights row;
-  const auto unless_unsupported = [&](const Reading& reading,
-                                      Index of_channel) -> std::optional<AttentionBand> {
-    try {
-      return row_of(foundation, reading, token, of_channel, effort.stop);
-    } catch (const Unsupported& reason) {
-      if (reading.by == WeighedBy::rule) row.reason = reason.what();
-      return std::nullopt;
-    }
-  };
-  const auto softmax = unless_unsupported({.by = WeighedBy::softmax, .sharpness = sharpness}, 0);
-  const auto own = unless_unsupported({}, channel);
+  std::optional<AttentionBand> softmax;
+  std::optional<AttentionBand> own;
+  why_unsupported([&] {
+    softmax = row_of(foundation, {.by = WeighedBy::softmax, .sharpness = sharpness}, token, 0, effort.stop);
+  });
+  row.reason = why_unsupported([&] { own = row_of(foundation, {}, token, channel, effort.stop); });
   const auto share = [](double weight, double total) { return total == 0 ? 0 : weight / total; };
   if (softmax) {
     row.softmax_weights = softmax->strongest.row(0).transpose();
@@ -193,17 +178,10 @@ Found<RowOfWeights> RowAtToken::compute(const Foundation& foundation, const Effo
 }
 
 Found<AttentionFacts> FactsOfAttention::compute(const Foundation& foundation, const Effort&) const {
-  const auto reason_of = [](auto tried) -> std::string {
-    try {
-      tried();
-      return {};
-    } catch (const Unsupported& reason) {
-      return reason.what();
-    }
-  };
   AttentionFacts facts;
-  facts.reason = reason_of([&] { foundation.variant->rule->effective_attention(foundation.sequence, {}); });
-  facts.no_softmax = reason_of([&] { softmax_beside(foundation.sequence, 1); });
+  facts.reason =
+      why_unsupported([&] { foundation.variant->rule->effective_attention(foundation.sequence, {}); });
+  facts.no_softmax = why_unsupported([&] { softmax_beside(foundation.sequence, 1); });
   facts.has_gates = keeping(foundation.sequence).has_value();
   facts.by_channel = weighs_by_channel(*foundation.variant->rule, foundation.sequence);
   facts.usual_sharpness = usual_sharpness(foundation.sequence);

@@ -1,13 +1,6 @@
 #pragma once
 
-#include <compare>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "app/session/memory_questions.h"
-#include "app/session/state.h"
 #include "core/insight/attention_band.h"
 
 // What Attend asks for: what outputs weigh values with.

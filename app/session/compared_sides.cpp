@@ -2,16 +2,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <algorithm>
-#include <cmath>
 #include <numeric>
-#include <tuple>
 
-#include "app/session/scales.h"
-#include "app/session/words.h"
-#include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/variants/variants.h"
 
 namespace palimpsest {
 

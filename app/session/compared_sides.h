@@ -1,14 +1,6 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "app/session/memory_questions.h"
-#include "app/session/state.h"
 
 // What Compare shows side by side: which sides there are and how that changes, functions of the state alone;
 // each as a computation of its own; and what its memory holds at a word.

@@ -1,17 +1,9 @@
 #include "app/session/computation.h"
 
 #include <fmt/format.h>
-#include <algorithm>
 #include <new>
-#include <tuple>
 
-#include "app/session/words.h"
-#include "core/base/error.h"
-#include "core/contract/output.h"
-#include "core/proof/faults.h"
-#include "core/rules/backend.h"
 #include "core/rules/row_rule.h"
-#include "core/variants/variants.h"
 
 namespace palimpsest {
 
@@ -64,17 +56,11 @@ void judge(const Foundation& foundation, Form which, FormResult& form, const std
   if (bad != errors.end()) form.first_bad_token = bad - errors.begin();
 }
 
-/// How strongly the tokens write; nothing where there is no memory to ask.
-std::optional<WriteStrengths> strengths_of(const Computation& computation, const std::stop_token& stop) try {
-  return write_strengths(*computation.variant, computation.sequence, stop);
-} catch (const Unsupported&) {
-  return std::nullopt;
-}
-
 /// What the timeline shows of the inputs.
 std::vector<TokenFacts> token_facts(Computation& computation, const std::stop_token& stop) {
   const Sequence& sequence = computation.sequence;
-  const std::optional<WriteStrengths> written = strengths_of(computation, stop);
+  std::optional<WriteStrengths> written;  // nothing where there is no memory to ask
+  why_unsupported([&] { written = write_strengths(*computation.variant, sequence, stop); });
   if (written) {
     computation.written_by = written->rate;
     computation.written_symbol = written->symbol;
@@ -204,8 +190,7 @@ FormResult steps_of(Foundation& foundation, Form form) {
   return result;
 }
 
-/// Computes ahead the states that make records of any step quick. Leaves room for those who wait for a record
-/// now.
+/// Computes ahead the states that make records of any step quick. Leaves room for who waits for one now.
 void keep_states(const Trace& trace, const Effort& effort) {
   constexpr Index parts = 16;
   for (Index part = 1; part <= parts; ++part) {
@@ -526,8 +511,7 @@ bool complete(const std::shared_ptr<Computation>& computation, Questions& questi
   const Weak<Foundation> about = computation;
   const std::uint64_t before = all.version;
   complete_forms(computation, questions);
-  // What failed is nothing. `takes` says whether a value of a former choice stands until the own one is
-  // there.
+  // What failed is nothing. `takes`: whether a value of a former choice stands until the own one is there.
   const auto ask = [&]<class Key>(const Key& key, bool& is_known, auto takes, auto set) {
     if (is_known) return;
     const auto known = questions.ask(key, Urgency::later);

@@ -1,24 +1,13 @@
 #pragma once
 
-#include <array>
 #include <atomic>
-#include <iterator>
-#include <memory>
-#include <mutex>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <vector>
 
 #include "app/session/devices.h"
 #include "app/session/inputs.h"
-#include "app/session/questions.h"
 #include "app/session/scales.h"
 #include "app/session/state.h"
 #include "core/insight/learning.h"
 #include "core/insight/recall.h"
-#include "core/proof/reference_run.h"
-#include "core/rules/rule.h"
 
 namespace palimpsest {
 

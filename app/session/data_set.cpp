@@ -3,12 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <functional>
 #include <set>
 
-#include "app/session/words.h"
-#include "core/io/array_file.h"
 #include "core/variants/variants.h"
 
 namespace palimpsest {
@@ -230,12 +226,10 @@ DataSet open_file(const std::filesystem::path& path) {
   data.arrays = std::move(capture.arrays);
   data.unreadable = std::move(capture.unreadable);
   data.labels = std::move(capture.tokens);
-  try {
+  naming_input(path.string(), [&] {
     measure(data);
     if (data.rule.empty()) data.fits = fitting_variant(data);
-  } catch (const InputError& error) {
-    throw InputError(fmt::format("{}: {}", path.string(), error.what()));
-  }
+  });
   return data;
 }
 

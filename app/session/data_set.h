@@ -1,13 +1,5 @@
 #pragma once
 
-#include <filesystem>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "core/base/array.h"
-#include "core/base/error.h"
 #include "core/contract/variant.h"
 #include "core/io/array_file.h"
 

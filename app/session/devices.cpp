@@ -1,18 +1,15 @@
 #include "app/session/devices.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <array>
 #include <chrono>
-#include <ctime>
 #include <fstream>
 
-#include "app/session/words.h"
-#include "core/base/error.h"
 #include "core/base/parallel_for.h"
 #include "core/race/race.h"
-#include "kernels/cuda_backend.h"
 #include "kernels/device.h"
 
 namespace palimpsest {
@@ -29,12 +26,9 @@ const Backend& find_backend(std::string_view name, Devices devices) {
 
 bool is_cpu(const Backend& backend) { return &backend == &cpu_backend(); }
 
-std::string unavailable(const Backend& backend) try {
+std::string unavailable(const Backend& backend) {
   if (&backend == &cuda_backend()) return cuda_unavailable();  // asked in every frame: nothing is thrown
-  backend.engines(Precision::f32);
-  return {};
-} catch (const Unsupported& reason) {
-  return reason.what();
+  return why_unsupported([&] { backend.engines(Precision::f32); });
 }
 
 std::string why_not_in(const Backend& backend, Precision precision) {
@@ -91,11 +85,7 @@ std::string processor_name() {
 }
 
 std::string present_date() {
-  const std::time_t time = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  std::tm parts{};
-  gmtime_r(&time, &parts);
-  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02} UTC", parts.tm_year + 1900, parts.tm_mon + 1,
-                     parts.tm_mday, parts.tm_hour, parts.tm_min);
+  return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std::chrono::system_clock::now()));
 }
 
 RaceMachine this_machine(std::string program) {

@@ -1,10 +1,5 @@
 #pragma once
 
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "core/rules/backend.h"
 
 namespace palimpsest {

@@ -2,15 +2,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <algorithm>
-#include <cmath>
 
 #include "app/session/computation.h"
-#include "app/session/words.h"
-#include "core/base/array.h"
-#include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/variants/variants.h"
 
 namespace palimpsest {
 
@@ -134,52 +128,31 @@ void require_gate(const Edit& edit, bool is_gate) {
       "\"array\" is \"{}\"; expected a gate, one row per token, such as alpha or beta", shown(edit.array)));
 }
 
-/// A gate that an edit changes from one token to another, its first two numbers.
-struct EditedGate : Edited {
-  Index from = 0;
-  Index to = 0;
-};
-
-EditedGate find_gate(EditedHead& head, const Edit& edit, std::initializer_list<double> written) {
+/// Gives a gate one value from one token to another, an edit's first two numbers; or lets it run evenly from
+/// that value to `end`. In every channel or in one.
+void change_gate(EditedHead& head, const Edit& edit, double value, std::optional<double> end = {},
+                 std::optional<double> channel = {}) {
   const Index tokens = head.arrays.at("q").shape.front();
   require_gate(edit, true);
-  EditedGate gate{find_edited(head, edit.array, written)};
+  const Edited gate = find_edited(head, edit.array, {value, end.value_or(value)});
   require_gate(edit, !gate.values || gate.rows == tokens);
-  if (!gate.values) return gate;
-  gate.from = require_index("from", edit.numbers[0], "the tokens", tokens);
-  gate.to = require_index("to", edit.numbers[1], "the tokens", tokens);
-  if (gate.from > gate.to)
-    throw InputError(fmt::format("\"to\" is {}; expected a token from \"from\", {}, on", gate.to, gate.from));
-  return gate;
-}
-
-void paint_gate(EditedHead& head, const Edit& edit) {
-  const EditedGate gate = find_gate(head, edit, {edit.numbers[2]});
-  if (gate.values) gate.fill(gate.from, gate.to, gate.held(edit.numbers[2]));
-}
-
-void paint_channel(EditedHead& head, const Edit& edit) {
-  const EditedGate gate = find_gate(head, edit, {edit.numbers[3]});
   if (!gate.values) return;
-  // A rule with fewer channels has one for all of them.
-  const Index channel =
-      gate.columns == 1 ? 0 : require_index("channel", edit.numbers[2], edit.array, gate.columns);
-  gate.fill(gate.from, gate.to, gate.held(edit.numbers[3]), channel);
-}
-
-/// The gate runs evenly from one value to another.
-void ramp_gate(EditedHead& head, const Edit& edit) {
-  const EditedGate gate = find_gate(head, edit, {edit.numbers[2], edit.numbers[3]});
-  if (!gate.values) return;
-  const double first = gate.held(edit.numbers[2]);
-  const double end = gate.held(edit.numbers[3]);
-  for (Index t = gate.from; t <= gate.to; ++t) {
-    const double part = gate.to > gate.from
-                            ? static_cast<double>(t - gate.from) / static_cast<double>(gate.to - gate.from)
-                            : 0;
-    const double value = t == gate.to ? end : first + (end - first) * part;
-    gate.fill(t, t, t == gate.from ? first : value);
+  const Index from = require_index("from", edit.numbers[0], "the tokens", tokens);
+  const Index to = require_index("to", edit.numbers[1], "the tokens", tokens);
+  if (from > to)
+    throw InputError(fmt::format("\"to\" is {}; expected a token from \"from\", {}, on", to, from));
+  std::optional<Index> column;
+  if (channel)  // a rule with fewer channels has one for all of them
+    column = gate.columns == 1 ? 0 : require_index("channel", *channel, edit.array, gate.columns);
+  const double first = gate.held(value);
+  gate.fill(from, to, first, column);
+  if (!end || from == to) return;
+  const double rise = gate.held(*end) - first;
+  for (Index t = from + 1; t < to; ++t) {
+    const double part = static_cast<double>(t - from) / static_cast<double>(to - from);
+    gate.fill(t, t, first + rise * part, column);
   }
+  gate.fill(to, to, gate.held(*end), column);
 }
 
 void set_everywhere(EditedHead& head, const Edit& edit) {
@@ -269,18 +242,20 @@ std::span<const EditKind> edit_kinds() {
        .words = "a gate from one token to another, in every channel",
        .fields = {{"from", 0, last, true}, {"to", 0, last, true}, {"value", -any, any}},
        .has_array = true,
-       .apply = paint_gate},
+       .apply = [](EditedHead& head, const Edit& edit) { change_gate(head, edit, edit.numbers[2]); }},
       {.id = "paint_channel",
        .words = "one channel of a gate from one token to another",
        .fields =
            {{"from", 0, last, true}, {"to", 0, last, true}, {"channel", 0, last, true}, {"value", -any, any}},
        .has_array = true,
-       .apply = paint_channel},
+       .apply = [](EditedHead& head,
+                   const Edit& edit) { change_gate(head, edit, edit.numbers[3], {}, edit.numbers[2]); }},
       {.id = "ramp_gate",
        .words = "a gate from one token to another, running evenly from one value to the other",
        .fields = {{"from", 0, last, true}, {"to", 0, last, true}, {"first", -any, any}, {"last", -any, any}},
        .has_array = true,
-       .apply = ramp_gate},
+       .apply = [](EditedHead& head,
+                   const Edit& edit) { change_gate(head, edit, edit.numbers[2], edit.numbers[3]); }},
       {.id = "set_everywhere",
        .words = "every number of a gate",
        .fields = {{"value", -any, any}},
@@ -296,19 +271,17 @@ void apply(const Edits& edits, EditedHead& head) {
   std::set<std::string_view> sliders;
   for (std::size_t i = 0; i < edits.size(); ++i) {
     const Edit& edit = edits[i];
-    try {
+    const EditKind* const slider = row_called(edit_kinds(), edit.kind, &EditKind::id);
+    const std::string name =
+        slider && slider->neutral ? slider->words : fmt::format("edit {} ({})", i + 1, shown(edit.kind));
+    naming_input(name, [&] {
       const EditKind& kind =
           find_row(edit_kinds(), edit.kind, &EditKind::id, "there is no such edit; expected one of");
       require_numbers(edit, kind);
       if (kind.neutral && !sliders.insert(kind.id).second)
         throw InputError("there is one before it; expected one of this kind");
       if (kind.apply) kind.apply(head, edit);
-    } catch (const InputError& error) {
-      const EditKind* kind = row_called(edit_kinds(), edit.kind, &EditKind::id);
-      throw InputError(kind && kind->neutral
-                           ? fmt::format("{}: {}", kind->words, error.what())
-                           : fmt::format("edit {} ({}): {}", i + 1, shown(edit.kind), error.what()));
-    }
+    });
   }
 }
 

@@ -1,12 +1,6 @@
 #pragma once
 
-#include <functional>
-#include <optional>
 #include <set>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "app/session/data_set.h"
 

@@ -1,17 +1,18 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <limits>
+#include <tuple>
 #include <type_traits>
-#include <utility>
 
 #include "core/base/matrix.h"
 
 // A field is declared once, beside the struct that has it; files, short strings, undo and merges go by that:
 //
-//   template <class Visit>
-//   static void fields(Visit&& visit) {
-//     visit(Field{"sharpness", {.most = most_sharpness}}, &AttentionView::sharpness);
-//   }
+//   static constexpr std::tuple fields = {
+//       Field{"mask", &AttentionView::mask},
+//       Field{"sharpness", &AttentionView::sharpness, {.most = most_sharpness}}};
 
 namespace palimpsest {
 
@@ -36,27 +37,37 @@ struct FieldTraits {
 inline constexpr FieldTraits any_number = {.least = -std::numeric_limits<double>::infinity(),
                                            .most = std::numeric_limits<double>::infinity()};
 
+template <class Struct, class Value>
 struct Field {
-  const char* name = "";  // in files; of a struct, empty: its fields stand among those beside it
+  const char* name;  // in files; of a struct, empty: its fields stand among those beside it
+  Value Struct::*member;
   FieldTraits traits = {};
 };
+template <class Struct, class Value>
+Field(const char*, Value Struct::*, FieldTraits = {}) -> Field<Struct, Value>;
 
-/// Visits the fields of a struct with each `Field` and the pointer to its member. Structs of other rooms have
-/// an overload of their own.
-template <class Struct, class Visit>
-requires requires(void (*ignore)(Field, ...)) { Struct::fields(ignore); }
-void visit_fields(std::type_identity<Struct>, Visit&& visit) { Struct::fields(std::forward<Visit>(visit)); }
+/// The fields of a struct. Those of other rooms have an overload of their own.
+template <class Struct>
+requires requires { Struct::fields; }
+constexpr const auto& fields_of(std::type_identity<Struct>) { return Struct::fields; }
 
 template <class Struct>
-concept HasFields = requires(void (*ignore)(Field, ...)) {
-  visit_fields(std::type_identity<Struct>{}, ignore);
+concept HasFields = requires {
+  fields_of(std::type_identity<Struct>{});
 };
+
+/// Calls `visit` with each field of a struct.
+template <HasFields Struct, class Visit>
+void visit_fields(const Visit& visit) {
+  std::apply([&](const auto&... field) { (visit(field), ...); }, fields_of(std::type_identity<Struct>{}));
+}
 
 /// Calls `act(traits, x, y, ...)` with each field of some structs of one type that has no fields itself. What
 /// holds of a struct holds of its fields.
 template <class Act, class First, class... More>
 void for_each_leaf(Act&& act, FieldTraits outer, First& first, More&... more) {
-  visit_fields(std::type_identity<std::remove_const_t<First>>{}, [&](const Field& field, auto member) {
+  visit_fields<std::remove_const_t<First>>([&](const auto& field) {
+    const auto member = field.member;
     FieldTraits traits = field.traits;
     if (outer.held != Held::work) traits.held = outer.held;
     traits.of_text = traits.of_text || outer.of_text;
@@ -66,5 +77,24 @@ void for_each_leaf(Act&& act, FieldTraits outer, First& first, More&... more) {
       act(traits, first.*member, more.*member...);
   });
 }
+
+/// An enumeration whose values have names, which an overload of names_of() gives in their order.
+template <class Enum>
+concept NamedInOrder = requires(Enum value) {
+  names_of(value);
+};
+
+/// The name of a value.
+constexpr const char* name(NamedInOrder auto value) {
+  return names_of(value)[static_cast<std::size_t>(value)];
+}
+
+/// Its values.
+template <NamedInOrder Enum>
+inline constexpr auto all_of = [] {
+  std::array<Enum, names_of(Enum{}).size()> all{};
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<Enum>(i);
+  return all;
+}();
 
 }  // namespace palimpsest

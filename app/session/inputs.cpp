@@ -1,19 +1,11 @@
 #include "app/session/inputs.h"
 
 #include <fmt/format.h>
-#include <algorithm>
-#include <cmath>
-#include <tuple>
 
 #include "app/session/presets.h"
-#include "app/session/words.h"
-#include "core/base/array.h"
 #include "core/base/random_numbers.h"
 #include "core/insight/learning.h"
-#include "core/proof/reference_run.h"
-#include "core/rules/inner_problem.h"
 #include "core/rules/stored_pairs.h"
-#include "core/variants/variants.h"
 
 namespace palimpsest {
 

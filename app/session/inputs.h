@@ -1,12 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <span>
-#include <string>
-#include <vector>
-
-#include "app/session/data_set.h"
 #include "app/session/edits.h"
 #include "app/session/questions.h"
 #include "core/proof/verify.h"

@@ -6,15 +6,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "app/session/fields.h"
-#include "app/session/words.h"
-#include "core/base/error.h"
-#include "core/base/matrix.h"
+#include "core/base/table.h"
 #include "core/base/text.h"
 
 namespace palimpsest {
@@ -34,6 +28,10 @@ std::string seems_to_be(const nlohmann::json& read);
 /// What a field of an enumeration may be: the table of its values.
 constexpr const auto& all_values(std::type_identity<Form>) { return all_forms; }
 constexpr const auto& all_values(std::type_identity<Precision>) { return all_precisions; }
+template <NamedInOrder Enum>
+constexpr const auto& all_values(std::type_identity<Enum>) {
+  return all_of<Enum>;
+}
 
 template <class Value>
 concept Enumeration = std::is_enum_v<Value>;
@@ -108,10 +106,8 @@ class Fields {
 
   /// Runs `read(Fields)`; what it throws names the object.
   template <class Read>
-  void named(Read read) const try {
-    read(*this);
-  } catch (const InputError& error) {
-    throw InputError(fmt::format("{}: {}", name_, error.what()));
+  void named(Read read) const {
+    naming_input(name_, [&] { read(*this); });
   }
 
   const std::string& name() const { return name_; }
@@ -129,38 +125,27 @@ class Fields {
   std::string name_;
 };
 
-/// Writes the fields of a struct into an object, in their order; `leaf` makes JSON of those that have no
-/// fields themselves.
-template <class Struct, class Leaf>
-void write_fields(Json& object, const Struct& from, const Leaf& leaf) {
-  visit_fields(std::type_identity<Struct>{}, [&](const Field& field, auto member) {
-    const auto& value = from.*member;
-    if constexpr (!HasFields<std::remove_cvref_t<decltype(value)>>)
-      object[field.name] = leaf(value);
-    else if (*field.name == '\0')
-      write_fields(object, value, leaf);
-    else
-      write_fields(object[field.name], value, leaf);
-  });
-}
-
-// An enumeration as JSON is its name, a struct with fields an object.
+// An enumeration as JSON is its name, a struct with fields an object that has them in their order.
 template <Enumeration Enum>
 void to_json(Json& json, const Enum& value) {
   json = name(value);
 }
-template <class Struct>
-requires HasFields<Struct>
-void to_json(Json& json, const Struct& from) {
-  write_fields(json, from, [](const auto& field) { return Json(field); });
+template <HasFields Struct>
+void to_json(Json& object, const Struct& from) {
+  visit_fields<Struct>([&](const auto& field) {
+    const auto& value = from.*field.member;
+    if constexpr (HasFields<std::remove_cvref_t<decltype(value)>>)
+      to_json(*field.name == '\0' ? object : object[field.name], value);
+    else
+      object[field.name] = Json(value);
+  });
 }
 
 /// The names of a struct's fields, as its JSON has them.
 template <class Struct>
 std::vector<std::string_view> field_names() {
   std::vector<std::string_view> names;
-  visit_fields(std::type_identity<Struct>{}, [&](const Field& field, auto member) {
-    using Value = std::remove_cvref_t<decltype(std::declval<Struct>().*member)>;
+  visit_fields<Struct>([&]<class Value>(const Field<Struct, Value>& field) {
     if constexpr (HasFields<Value>) {
       if (*field.name == '\0') {
         const auto inner = field_names<Value>();
@@ -174,8 +159,8 @@ std::vector<std::string_view> field_names() {
 }
 
 /// Reads a field that has no fields itself, within its range.
-template <class Value>
-void read_leaf(const Fields& from, const Field& field, Value& value) {
+template <class Struct, class Value>
+void read_leaf(const Fields& from, const Field<Struct, Value>& field, Value& value) {
   if constexpr (std::is_arithmetic_v<Value> && !std::same_as<Value, bool>)
     from.read(field.name, value, field.traits);
   else
@@ -187,14 +172,15 @@ void read_leaf(const Fields& from, const Field& field, Value& value) {
 enum class Absent { stays, refused };
 
 /// Reads a struct, field by field in their order. `check` refuses what no range says: it is called with each
-/// struct that is read.
+/// struct that is read. Where it has `check.read(fields, key, value)` for a type, that reads such a field.
 template <Absent absent = Absent::stays, class Struct, class Check>
 void read_fields(const Fields& from, Struct& into, const Check& check) {
-  visit_fields(std::type_identity<Struct>{}, [&](const Field& field, auto member) {
-    auto& value = into.*member;
-    using Value = std::remove_cvref_t<decltype(value)>;
+  visit_fields<Struct>([&]<class Value>(const Field<Struct, Value>& field) {
+    Value& value = into.*field.member;
     if (absent == Absent::refused && *field.name != '\0') from.require(field.name);
-    if constexpr (!HasFields<Value>) {
+    if constexpr (requires { check.read(from, field.name, value); }) {
+      check.read(from, field.name, value);
+    } else if constexpr (!HasFields<Value>) {
       read_leaf(from, field, value);
     } else if (*field.name == '\0') {
       read_fields<absent>(from, value, check);

@@ -1,13 +1,8 @@
 #include "app/session/kept.h"
 
-#include <fmt/format.h>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
-#include <span>
 
 #include "app/session/json_fields.h"
-#include "app/session/state.h"
-#include "core/base/text.h"
 
 namespace palimpsest {
 

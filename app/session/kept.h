@@ -1,17 +1,8 @@
 #pragma once
 
 #include <chrono>
-#include <filesystem>
-#include <functional>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "app/session/fields.h"
 #include "app/session/session.h"
-#include "core/base/error.h"
-#include "core/base/matrix.h"
 #include "core/io/file.h"
 
 namespace palimpsest {
@@ -73,6 +64,7 @@ inline constexpr double least_scale = 0.5;
 inline constexpr double most_scale = 4;
 inline constexpr int smallest_window = 16;
 inline constexpr int largest_window = 16384;
+inline constexpr FieldTraits window_side = {.least = smallest_window, .most = largest_window};
 
 /// What is kept of a person's window between starts; nothing about what is computed.
 struct Preferences {
@@ -86,18 +78,15 @@ struct Preferences {
   std::vector<std::string> recent_files;    // paths of own data, the last one first
   std::vector<std::string> closed_stories;  // data whose story was put away, the last one first
 
-  template <class Visit>
-  static void fields(Visit&& visit) {
-    constexpr FieldTraits side = {.least = smallest_window, .most = largest_window};
-    visit(Field{"theme"}, &Preferences::theme);
-    visit(Field{"scale", {.least = least_scale, .most = most_scale}}, &Preferences::scale);
-    visit(Field{"width", side}, &Preferences::width);
-    visit(Field{"height", side}, &Preferences::height);
-    visit(Field{"layout"}, &Preferences::layout);
-    visit(Field{"own_workspaces"}, &Preferences::own_workspaces);
-    visit(Field{"recent_files"}, &Preferences::recent_files);
-    visit(Field{"closed_stories"}, &Preferences::closed_stories);
-  }
+  static constexpr std::tuple fields = {
+      Field{"theme", &Preferences::theme},
+      Field{"scale", &Preferences::scale, {.least = least_scale, .most = most_scale}},
+      Field{"width", &Preferences::width, window_side},
+      Field{"height", &Preferences::height, window_side},
+      Field{"layout", &Preferences::layout},
+      Field{"own_workspaces", &Preferences::own_workspaces},
+      Field{"recent_files", &Preferences::recent_files},
+      Field{"closed_stories", &Preferences::closed_stories}};
   bool operator==(const Preferences&) const = default;
 };
 
@@ -140,11 +129,8 @@ struct PinnedPlace {
   std::string name;
   std::string state;  // as state_string writes it
 
-  template <class Visit>
-  static void fields(Visit&& visit) {
-    visit(Field{"name"}, &PinnedPlace::name);
-    visit(Field{"state"}, &PinnedPlace::state);
-  }
+  static constexpr std::tuple fields = {Field{"name", &PinnedPlace::name},
+                                        Field{"state", &PinnedPlace::state}};
   bool operator==(const PinnedPlace&) const = default;
 };
 

@@ -1,13 +1,9 @@
 #include "app/session/memory_questions.h"
 
 #include <fmt/format.h>
-#include <algorithm>
 
 #include "app/session/session.h"
-#include "app/session/words.h"
-#include "core/base/error.h"
-#include "core/rules/stored_pairs.h"
-#include "core/variants/variants.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 
@@ -158,15 +154,9 @@ Found<ReadMoments> ReadNow::compute(const Foundation& foundation, const Effort& 
   return read_moments(*foundation.variant, foundation.sequence, token, effort.stop);
 }
 
-bool is_read_option(const Option& option) { return option.name == read_order_option; }
-
 bool is_read_before(const Settings& settings) {
   const std::string* const order = value_at(settings.options, read_order_option);
   return order && *order == reads_before;
-}
-
-std::string no_read_choice(const Foundation& foundation) {
-  return no_read_order(*foundation.variant, foundation.sequence.settings);
 }
 
 void choose_read(Session& session, bool before) {
@@ -182,7 +172,7 @@ std::string reading_in_words(const Foundation& foundation, const ReadMoments* re
   if (const double own = read ? (before ? read->before : read->after).stableNorm() : 0; own > 0)
     apart =
         fmt::format(": {:.2g} % of this output apart", 100 * (read->after - read->before).stableNorm() / own);
-  if (const std::string reason = no_read_choice(foundation); !reason.empty()) {
+  if (const std::string reason = no_read_order(*foundation.variant, sequence.settings); !reason.empty()) {
     const bool is_causal = foundation.variant->rule->is_causal(sequence);
     return read && is_causal ? fmt::format("Some papers read before the write{}. {}", apart, reason) : reason;
   }
@@ -221,12 +211,10 @@ Found<std::optional<ConvergingSolve>> SolveNow::compute(const Foundation& founda
 Found<TokenCourses> CoursesOfTokens::compute(const Foundation& foundation, const Effort& effort) const {
   const Sequence& sequence = foundation.sequence;
   TokenCourses courses;
-  try {
+  courses.no_strengths = why_unsupported([&] {
     courses.strengths = step_reach(*foundation.variant, sequence, effort.stop);
     if (courses.strengths->has_edge) courses.edges = reach_edges(courses.strengths->reach);
-  } catch (const Unsupported& reason) {
-    courses.no_strengths = reason.what();
-  }
+  });
   courses.keeping = keeping(sequence, channel < 0 ? std::nullopt : std::optional(channel));
   return courses;
 }

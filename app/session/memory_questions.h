@@ -1,16 +1,7 @@
 #pragma once
 
-#include <optional>
-#include <string>
-#include <tuple>
-#include <vector>
-
 #include "app/session/computation.h"
-#include "app/session/questions.h"
 #include "core/insight/answers.h"
-#include "core/insight/learning.h"
-#include "core/insight/memory_change.h"
-#include "core/insight/recall.h"
 #include "core/insight/spectra.h"
 
 // What is asked of a memory: what it answers, how a token changes it, what is left of what it held.
@@ -176,11 +167,6 @@ struct WordsAsked {
   Found<std::vector<AskedWord>> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
-inline auto operator<=>(const Cursor& x, const Cursor& y) {
-  return std::tie(x.block, x.operation, x.row, x.entered) <=>
-         std::tie(y.block, y.operation, y.row, y.entered);
-}
-
 /// What the memory answers at the place of a cursor: a question.
 struct MemoryAnswers {
   Weak<Foundation> of = {};
@@ -231,16 +217,11 @@ struct ReadNow {
   Found<ReadMoments> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
-/// Whether the option says when outputs read the memory (core/variants/variants.h).
-bool is_read_option(const Option& option);
-
 /// Whether outputs read the memory before their own update (core/variants/variants.h).
 bool is_read_before(const Settings& settings);
 
-/// Why the outputs of a computation can read one memory only; empty where choose_read() has an effect.
-std::string no_read_choice(const Foundation& foundation);
-
-/// Lets the session's rule read before its own update, or after it: a setting of the rule as any other.
+/// Lets the session's rule read before its own update, or after it: a setting of the rule as any other. Has
+/// no effect where no_read_order() says why.
 void choose_read(Session& session, bool before);
 
 /// Which memory the outputs of a computation read, or why there is but one that they can, in a sentence;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <string>
 #include <system_error>
 #include <vector>
 

@@ -3,19 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <filesystem>
-#include <string_view>
-#include <vector>
-
 #include "app/session/paths.h"
 #include "app/session/typed_text.h"
-#include "app/session/words.h"
-#include "core/base/error.h"
 #include "core/base/parse.h"
-#include "core/base/random_numbers.h"
 #include "core/base/text.h"
 
 namespace palimpsest {
@@ -180,8 +170,7 @@ std::string thing(Index index) {
   return word(things, index);
 }
 
-/// Stores a value under every key, with strengths between `least_beta` and 1, then asks for all of them in
-/// turn.
+/// Stores a value under every key, with strengths from `least_beta` to 1, then asks for all of them in turn.
 void store_and_ask(Story& story, const Directions& keys, double least_beta) {
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const auto index = static_cast<Index>(i);
@@ -326,8 +315,7 @@ void tell_drift(Story& story) {
   }
 }
 
-/// Verses: words are stored under their places in a line, then the line is recited; the next line takes the
-/// same places.
+/// Verses: words are stored under their places in a line, which is then recited; the next takes the same.
 void tell_copy(Story& story) {
   const Index length =
       std::clamp<Index>(story.size.tokens / 4, 1, story.size.dk);  // so that there are two lines

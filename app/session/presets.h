@@ -1,8 +1,5 @@
 #pragma once
 
-#include <span>
-#include <string>
-
 #include "app/session/data_set.h"
 
 namespace palimpsest {

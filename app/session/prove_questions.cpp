@@ -1,17 +1,8 @@
 #include "app/session/prove_questions.h"
 
 #include <fmt/format.h>
-#include <algorithm>
-#include <cmath>
-#include <thread>
-#include <tuple>
 
-#include "app/session/devices.h"
-#include "app/session/scales.h"
 #include "app/session/session.h"
-#include "core/base/error.h"
-#include "core/proof/faults.h"
-#include "core/variants/variants.h"
 
 namespace palimpsest {
 

@@ -1,16 +1,7 @@
 #pragma once
 
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "app/session/memory_questions.h"
-#include "core/proof/faults.h"
 #include "core/proof/precision_lens.h"
-#include "core/proof/reference_run.h"
-#include "core/proof/verify.h"
 
 // What Prove asks for, always of the foundation without a fault (without_fault): which fault is in does not
 // change what others come to.

@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <exception>
-#include <new>
-#include <stdexcept>
 
-#include "app/session/words.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 
@@ -17,21 +14,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t frames_between_sweeps = 64;  // there may be thousands of values
 
-unsigned threads_of_the_machine() {
-  return std::max(std::thread::hardware_concurrency(), 3U) - 1;  // a long one leaves one to the others
-}
-
 }  // namespace
-
-std::string problem_in_words() try { throw; } catch (const std::bad_alloc&) {
-  return "there is not enough memory for this";
-} catch (const std::logic_error& error) {
-  return fmt::format("a mistake in this program: {}", error.what());
-} catch (const std::exception& error) {
-  return error.what();
-} catch (...) {
-  return "something went wrong";
-}
 
 std::uint64_t next_version() {
   static std::atomic<std::uint64_t> version{0};
@@ -40,11 +23,11 @@ std::uint64_t next_version() {
 
 /// One question and what has become of it.
 struct Questions::Entry {
-  enum class State { waiting, running, known, failed };
+  enum class State { under_way, known, failed };
 
   AnyQuestion question;
   Urgency urgency;
-  State state = State::waiting;
+  State state = State::under_way;
   std::uint64_t wanted_in = 0;  // the last frame in which somebody asked
   Clock::time_point since = Clock::now();
   std::stop_source stop = {};
@@ -53,11 +36,13 @@ struct Questions::Entry {
   std::size_t bytes = 0;
   std::string reason = {};
 
-  bool is_under_way() const { return state == State::waiting || state == State::running; }
+  bool is_under_way() const { return state == State::under_way; }
 };
 
 Questions::Questions(unsigned threads, std::size_t budget)
-    : thread_count_(threads > 0 ? threads : threads_of_the_machine()), budget_(budget) {}
+    // What takes long leaves one to the others.
+    : thread_count_(threads > 0 ? threads : std::max(std::thread::hardware_concurrency(), 3U) - 1),
+      budget_(budget) {}
 
 Questions::~Questions() {
   {
@@ -250,7 +235,6 @@ void Questions::work() {
     }
     std::erase(waiting_, entry);
     running_.push_back(entry);
-    entry->state = Entry::State::running;
     const Effort effort = {entry->stop.get_token(), [&progress = entry->progress](double share) {
                              progress = std::clamp(share, 0.0, 1.0);
                            }};

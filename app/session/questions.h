@@ -12,8 +12,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <stop_token>
-#include <string>
+#include <ranges>
 #include <string_view>
 #include <thread>
 #include <tuple>
@@ -92,26 +91,13 @@ std::size_t held_by(const Value& value) {
     return static_cast<std::size_t>(value.size()) * sizeof(typename Value::Scalar);
   } else if constexpr (std::is_same_v<Value, std::string>) {
     return value.capacity() > sizeof(std::string) ? value.capacity() : 0;
-  } else if constexpr (requires {
-                         value.has_value();
-                         *value;
-                       }) {
+  } else if constexpr (requires { value.has_value(); }) {
     return value ? held_by(*value) : 0;
-  } else if constexpr (requires {
-                         value.first;
-                         value.second;
-                       }) {
+  } else if constexpr (requires { value.second; }) {
     return held_by(value.first) + held_by(value.second);
-  } else if constexpr (requires {
-                         typename Value::element_type;
-                         value.get();
-                       }) {
+  } else if constexpr (requires { value.get(); }) {
     return value ? memory_of(*value) : 0;
-  } else if constexpr (requires {
-                         value.begin();
-                         value.end();
-                         value.size();
-                       }) {
+  } else if constexpr (std::ranges::sized_range<Value>) {
     std::size_t bytes = value.size() * sizeof(*value.begin());
     if constexpr (!std::is_trivially_copyable_v<std::remove_cvref_t<decltype(*value.begin())>>) {
       for (const auto& entry : value) bytes += held_by(entry);

@@ -1,13 +1,7 @@
 #include "app/session/races.h"
 
-#include <fmt/format.h>
-
-#include <set>
-
 #include "app/session/json_fields.h"
-#include "core/base/error.h"
 #include "core/io/file.h"
-#include "core/race/lines.h"
 
 namespace palimpsest {
 
@@ -29,83 +23,69 @@ constexpr FieldTraits up_to(Index most) { return {.least = 1, .most = static_cas
 
 constexpr const auto& all_values(std::type_identity<KernelKind>) { return all_kernel_kinds; }
 
-template <class Visit>
-void visit_fields(std::type_identity<Quartiles>, Visit&& visit) {
-  visit(Field{"low", seconds_taken}, &Quartiles::low);
-  visit(Field{"median", seconds_taken}, &Quartiles::median);
-  visit(Field{"high", seconds_taken}, &Quartiles::high);
+constexpr auto fields_of(std::type_identity<Quartiles>) {
+  return std::tuple{Field{"low", &Quartiles::low, seconds_taken},
+                    Field{"median", &Quartiles::median, seconds_taken},
+                    Field{"high", &Quartiles::high, seconds_taken}};
 }
 
-template <class Visit>
-void visit_fields(std::type_identity<RaceMachine>, Visit&& visit) {
-  visit(Field{"processor"}, &RaceMachine::processor);
-  visit(Field{"threads", {.least = 1}}, &RaceMachine::threads);
-  visit(Field{"gpu"}, &RaceMachine::gpu);
-  visit(Field{"driver"}, &RaceMachine::driver);
-  visit(Field{"clocks"}, &RaceMachine::clocks);
-  visit(Field{"program"}, &RaceMachine::program);
+constexpr auto fields_of(std::type_identity<RaceMachine>) {
+  return std::tuple{Field{"processor", &RaceMachine::processor},
+                    Field{"threads", &RaceMachine::threads, {.least = 1}},
+                    Field{"gpu", &RaceMachine::gpu},
+                    Field{"driver", &RaceMachine::driver},
+                    Field{"clocks", &RaceMachine::clocks},
+                    Field{"program", &RaceMachine::program}};
 }
 
-template <class Visit>
-void visit_fields(std::type_identity<RaceStart>, Visit&& visit) {
-  visit(Field{"date"}, &RaceStart::date);
-  visit(Field{"command"}, &RaceStart::command);
+constexpr auto fields_of(std::type_identity<RaceStart>) {
+  return std::tuple{Field{"date", &RaceStart::date}, Field{"command", &RaceStart::command}};
 }
 
-template <class Visit>
-void visit_fields(std::type_identity<RaceTiming>, Visit&& visit) {
-  visit(Field{"device"}, &RaceTiming::device);
-  visit(Field{"words"}, &RaceTiming::words);
+constexpr auto fields_of(std::type_identity<RaceTiming>) {
+  return std::tuple{Field{"device", &RaceTiming::device}, Field{"words", &RaceTiming::words}};
 }
 
-template <class Visit>
-void visit_fields(std::type_identity<Roof>, Visit&& visit) {
-  visit(Field{"bytes_per_second", work_done}, &Roof::bytes_per_second);
-  visit(Field{"flops_per_second", work_done}, &Roof::flops_per_second);
-  visit(Field{"copy"}, &Roof::copy);
-  visit(Field{"product"}, &Roof::product);
+constexpr auto fields_of(std::type_identity<Roof>) {
+  return std::tuple{Field{"bytes_per_second", &Roof::bytes_per_second, work_done},
+                    Field{"flops_per_second", &Roof::flops_per_second, work_done}, Field{"copy", &Roof::copy},
+                    Field{"product", &Roof::product}};
 }
 
-template <class Visit>
-void visit_fields(std::type_identity<RaceRoof>, Visit&& visit) {
-  visit(Field{"device"}, &RaceRoof::device);
-  visit(Field{"precision"}, &RaceRoof::precision);
-  visit(Field{}, &RaceRoof::roof);
+constexpr auto fields_of(std::type_identity<RaceRoof>) {
+  return std::tuple{Field{"device", &RaceRoof::device}, Field{"precision", &RaceRoof::precision},
+                    Field{"", &RaceRoof::roof}};
 }
 
-template <class Visit>
-void visit_fields(std::type_identity<RaceEntry>, Visit&& visit) {
-  visit(Field{"variant"}, &RaceEntry::variant);
-  visit(Field{"form"}, &RaceEntry::form);
-  visit(Field{"device"}, &RaceEntry::device);
-  visit(Field{"precision"}, &RaceEntry::precision);
-  visit(Field{"tokens", up_to(most_raced_tokens)}, &RaceEntry::tokens);
-  visit(Field{"batches", up_to(most_raced_heads)}, &RaceEntry::batches);
-  visit(Field{"heads", up_to(most_raced_heads)}, &RaceEntry::heads);
-  visit(Field{"dk", up_to(most_raced_channels)}, &RaceEntry::dk);
-  visit(Field{"dv", up_to(most_raced_channels)}, &RaceEntry::dv);
-  visit(Field{"chunk"}, &RaceEntry::chunk_size);
+constexpr auto fields_of(std::type_identity<RaceEntry>) {
+  return std::tuple{Field{"variant", &RaceEntry::variant},
+                    Field{"form", &RaceEntry::form},
+                    Field{"device", &RaceEntry::device},
+                    Field{"precision", &RaceEntry::precision},
+                    Field{"tokens", &RaceEntry::tokens, up_to(most_raced_tokens)},
+                    Field{"batches", &RaceEntry::batches, up_to(most_raced_heads)},
+                    Field{"heads", &RaceEntry::heads, up_to(most_raced_heads)},
+                    Field{"dk", &RaceEntry::dk, up_to(most_raced_channels)},
+                    Field{"dv", &RaceEntry::dv, up_to(most_raced_channels)},
+                    Field{"chunk", &RaceEntry::chunk_size}};
 }
 
-template <class Visit>
-void visit_fields(std::type_identity<RaceWork>, Visit&& visit) {
-  visit(Field{"flops", work_done}, &RaceWork::flops);
-  visit(Field{"needed_flops", work_done}, &RaceWork::needed_flops);
-  visit(Field{"exponentials", work_done}, &RaceWork::exponentials);
-  visit(Field{"bytes", work_done}, &RaceWork::bytes);
-  visit(Field{"moved", work_done}, &RaceWork::moved);
+constexpr auto fields_of(std::type_identity<RaceWork>) {
+  return std::tuple{Field{"flops", &RaceWork::flops, work_done},
+                    Field{"needed_flops", &RaceWork::needed_flops, work_done},
+                    Field{"exponentials", &RaceWork::exponentials, work_done},
+                    Field{"bytes", &RaceWork::bytes, work_done}, Field{"moved", &RaceWork::moved, work_done}};
 }
 
 /// What was measured.
-template <class Visit>
-void visit_fields(std::type_identity<RacePoint>, Visit&& visit) {
-  visit(Field{"repeats", {.least = 1}}, &RacePoint::repeats);
-  visit(Field{"warmed"}, &RacePoint::warmed);
-  visit(Field{"compute_s"}, &RacePoint::compute);
-  visit(Field{"transfers_s"}, &RacePoint::transfers);
-  visit(Field{"allocations_s"}, &RacePoint::allocations);
-  visit(Field{"whole_s"}, &RacePoint::whole);
-  visit(Field{"work"}, &RacePoint::work);
+constexpr auto fields_of(std::type_identity<RacePoint>) {
+  return std::tuple{Field{"repeats", &RacePoint::repeats, {.least = 1}},
+                    Field{"warmed", &RacePoint::warmed},
+                    Field{"compute_s", &RacePoint::compute},
+                    Field{"transfers_s", &RacePoint::transfers},
+                    Field{"allocations_s", &RacePoint::allocations},
+                    Field{"whole_s", &RacePoint::whole},
+                    Field{"work", &RacePoint::work}};
 }
 
 namespace {
@@ -253,11 +233,7 @@ RaceReport parse_race(const std::string& text) {
 
 RaceReport read_race(const std::filesystem::path& file) {
   const std::string text = read_text_file(file, most_race_bytes);
-  try {
-    return parse_race(text);
-  } catch (const InputError& error) {
-    throw InputError(fmt::format("{}: {}", file.string(), error.what()));
-  }
+  return naming_input(file.string(), [&] { return parse_race(text); });
 }
 
 }  // namespace palimpsest

@@ -2,17 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
 #include <system_error>
-#include <tuple>
-#include <utility>
 
-#include "app/session/devices.h"
 #include "app/session/paths.h"
-#include "app/session/words.h"
-#include "core/base/error.h"
-#include "core/variants/variants.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 

@@ -1,18 +1,6 @@
 #pragma once
 
-#include <filesystem>
-#include <functional>
-#include <memory>
-#include <mutex>
-#include <optional>
-#include <string>
-#include <tuple>
-#include <vector>
-
-#include "app/session/questions.h"
 #include "app/session/session.h"
-#include "core/race/lines.h"
-#include "core/race/race.h"
 
 namespace palimpsest {
 

@@ -2,16 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "app/session/memory_questions.h"
 #include "app/session/presets.h"
 #include "app/session/typed_text.h"
-#include "app/session/words.h"
-#include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/io/file.h"
-#include "core/variants/variants.h"
 
 namespace palimpsest {
 
@@ -25,11 +19,8 @@ constexpr Index usual_chunk(Index tokens) { return tokens > 1024 ? 64 : 8; }
 /// What data are looked at with at first: their own rule or one that fits, nothing changed.
 Choice first_choice(Choice choice, const DataSet& data) {
   if (!data.rule.empty()) {
-    try {
-      choice.variant = find_variant(data.rule).id;
-    } catch (const InputError& error) {
-      throw InputError(fmt::format("{}: the rule in its meta: {}", data.id, error.what()));
-    }
+    choice.variant =
+        naming_input(data.id + ": the rule in its meta", [&] { return find_variant(data.rule).id; });
     choice.settings = {};
   } else if (!data.fits.empty() && data.fits != choice.variant) {
     choice.variant = data.fits;
@@ -159,8 +150,6 @@ const DataSet& Session::data() const {
   return computed_ ? *computed_->data : empty;
 }
 
-bool Session::open(const std::filesystem::path& path) { return open_named(path.string()); }
-
 bool Session::open(DataSet new_data, const Place& place) {
   const auto data = std::make_shared<const DataSet>(std::move(new_data));
   if (!can_be_opened(data->id)) {
@@ -201,10 +190,6 @@ bool Session::read(const TypedText& typed, std::string_view merge_key) {
     return begun;
   };
   return start_opening({.merge_key = std::string(merge_key), .begin = begin});
-}
-
-bool Session::from_json(const std::string& text, const std::filesystem::path& folder) {
-  return open_place("this session cannot be opened", [&] { return parse_state(text, folder); });
 }
 
 bool Session::from_string(const std::string& text) {

@@ -1,17 +1,5 @@
 #pragma once
 
-#include <deque>
-#include <filesystem>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "app/session/computation.h"
-#include "app/session/questions.h"
-#include "app/session/state.h"
 #include "app/session/step_questions.h"
 
 namespace palimpsest {
@@ -29,11 +17,8 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Opens a capture or another npz and takes its rule. That is done in another thread while the last result
-  /// stays. Returns false, and message() says why, if it is known already that it does not work.
-  bool open(const std::filesystem::path& path);
-
-  /// Opens data made in memory, at a place.
+  /// Opens data made in memory, at a place, and takes their rule. That is done in another thread while the
+  /// last result stays. Returns false, and message() says why, if it is known already that it does not work.
   bool open(DataSet data, const Place& place = {});
 
   /// Opens "capture:NAME", "preset:NAME?T=32&…" (made in the other thread), "text:…" or the path of a file.
@@ -195,11 +180,10 @@ class Session {
   std::string to_string() const;
 
   /// Comes back to a place: opens its data and choice and moves the cursor, as open() does. A place that its
-  /// data do not have is refused. A relative path of data is looked up beside `folder`.
-  bool from_json(const std::string& text, const std::filesystem::path& folder = {});
+  /// data do not have is refused.
   bool from_string(const std::string& text);
 
-  /// Comes back to a place saved in a file; message() names the file.
+  /// The same from a file with JSON; message() names it. A relative path of data is looked up beside it.
   bool open_saved(const std::filesystem::path& file);
 
  private:

@@ -1,20 +1,11 @@
 #include "app/session/state.h"
 
-#include <fmt/format.h>
-#include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
-#include <span>
-#include <utility>
 
 #include "app/session/devices.h"
 #include "app/session/json_fields.h"
 #include "app/session/presets.h"
-#include "app/session/words.h"
-#include "core/base/error.h"
-#include "core/base/text.h"
 #include "core/proof/faults.h"
-#include "core/variants/variants.h"
 
 namespace palimpsest {
 
@@ -139,11 +130,58 @@ void History::erase(std::size_t first, std::size_t end) {
 
 using nlohmann::json;
 
-namespace {
-
-const EditKind& kind_of_edit(const std::string& id) {
+static const EditKind& kind_of_edit(const std::string& id) {
   return find_row(edit_kinds(), id, &EditKind::id,
                   fmt::format("\"edit\" is \"{}\"; expected one of", shown(id)));
+}
+
+static void to_json(Json& json, const Edit& edit) {
+  const EditKind& kind = kind_of_edit(edit.kind);
+  json = {{"edit", edit.kind}};
+  if (kind.has_array) json["array"] = edit.array;
+  for (std::size_t i = 0; i < std::min(kind.fields.size(), edit.numbers.size()); ++i) {
+    const EditField& field = kind.fields[i];
+    if (field.is_index && std::abs(edit.numbers[i]) <= largest_count)
+      json[field.name] = static_cast<Index>(edit.numbers[i]);
+    else
+      json[field.name] = edit.numbers[i];
+  }
+}
+
+namespace {
+
+Edit read_edit(const Fields& fields) {
+  Edit edit;
+  fields.read("edit", edit.kind);
+  const EditKind& kind = kind_of_edit(edit.kind);
+  std::vector<std::string_view> known = {"edit"};
+  if (kind.has_array) known.emplace_back("array");
+  for (const EditField& field : kind.fields) known.emplace_back(field.name);
+  fields.require_known(known);
+  for (const std::string_view field : known) {
+    if (!fields.has(field.data()))
+      throw InputError(fmt::format("{} ({}) does not say its \"{}\"", fields.name(), edit.kind, field));
+  }
+  if (kind.has_array) fields.read("array", edit.array);
+  for (const EditField& field : kind.fields) fields.read(field.name, edit.numbers.emplace_back());
+  return edit;
+}
+
+/// The sliders of earlier versions.
+void read_adjustments(const Fields& fields, Edits& edits) {
+  static constexpr std::pair<const char*, const char*> kinds[] = {{"decay", "scale_decay"},
+                                                                  {"beta", "scale_strength"},
+                                                                  {"key_length", "scale_keys"},
+                                                                  {"missing_alpha", "missing_decay"},
+                                                                  {"missing_beta", "missing_strength"}};
+  std::vector<std::string_view> known;
+  for (const auto& [field, kind] : kinds) known.emplace_back(field);
+  fields.require_known(known);
+  for (const auto& [field, kind] : kinds) {
+    double value = slider_value(edits, kind);
+    fields.read(field, value);
+    set_slider(edits, kind, value);
+  }
 }
 
 /// Refuses what the range of a field does not say. Names of variants and devices become those of the tables.
@@ -185,57 +223,35 @@ struct Check {
           fmt::format("\"lengths\" holds none or one out of range; expected 1 to {}", most_raced_tokens));
   }
 
+  void operator()(const SessionState& state) const {
+    if (state.repeated.size() > 2)
+      throw InputError(
+          fmt::format("\"repeated\" holds {} tokens; expected the first and the last, or one alone",
+                      state.repeated.size()));
+  }
+
   template <class Other>
   void operator()(const Other&) const {}  // the ranges of its fields say all
+
+  void read(const Fields& fields, const char* key, Edits& edits) const {
+    fields.read_each(key, "edit", [&](const Fields& edit) { edits.push_back(read_edit(edit)); });
+    if (const auto sliders = fields.at("adjustments")) read_adjustments(*sliders, edits);
+  }
+
+  /// Reads the sides, or what an earlier version said of the only one.
+  void read(const Fields& fields, const char* key, std::vector<Side>& sides) const {
+    read_fields(fields, sides.front(), *this);
+    if (fields.has(key)) sides.clear();
+    fields.read_each(key, "side", [&](const Fields& side) {
+      side.require_known(field_names<Side>());
+      read_fields(side, sides.emplace_back(), *this);
+    });
+    if (sides.empty() || sides.size() > most_sides)
+      throw InputError(fmt::format("\"sides\" has {} entries; expected 1 to {}", sides.size(), most_sides));
+    if (!sides.front().sliders.empty())
+      throw InputError("the first side has \"sliders\"; its own are the \"edits\" of the data");
+  }
 };
-
-Json edit_json(const Edit& edit) {
-  const EditKind& kind = kind_of_edit(edit.kind);
-  Json written = {{"edit", edit.kind}};
-  if (kind.has_array) written["array"] = edit.array;
-  for (std::size_t i = 0; i < std::min(kind.fields.size(), edit.numbers.size()); ++i) {
-    const EditField& field = kind.fields[i];
-    if (field.is_index && std::abs(edit.numbers[i]) <= largest_count)
-      written[field.name] = static_cast<Index>(edit.numbers[i]);
-    else
-      written[field.name] = edit.numbers[i];
-  }
-  return written;
-}
-
-Edit read_edit(const Fields& fields) {
-  Edit edit;
-  fields.read("edit", edit.kind);
-  const EditKind& kind = kind_of_edit(edit.kind);
-  std::vector<std::string_view> known = {"edit"};
-  if (kind.has_array) known.emplace_back("array");
-  for (const EditField& field : kind.fields) known.emplace_back(field.name);
-  fields.require_known(known);
-  for (const std::string_view field : known) {
-    if (!fields.has(field.data()))
-      throw InputError(fmt::format("{} ({}) does not say its \"{}\"", fields.name(), edit.kind, field));
-  }
-  if (kind.has_array) fields.read("array", edit.array);
-  for (const EditField& field : kind.fields) fields.read(field.name, edit.numbers.emplace_back());
-  return edit;
-}
-
-/// The sliders of earlier versions.
-void read_adjustments(const Fields& fields, Edits& edits) {
-  static constexpr std::pair<const char*, const char*> kinds[] = {{"decay", "scale_decay"},
-                                                                  {"beta", "scale_strength"},
-                                                                  {"key_length", "scale_keys"},
-                                                                  {"missing_alpha", "missing_decay"},
-                                                                  {"missing_beta", "missing_strength"}};
-  std::vector<std::string_view> known;
-  for (const auto& [field, kind] : kinds) known.emplace_back(field);
-  fields.require_known(known);
-  for (const auto& [field, kind] : kinds) {
-    double value = slider_value(edits, kind);
-    fields.read(field, value);
-    set_slider(edits, kind, value);
-  }
-}
 
 /// The fields of earlier versions, which stood for the first side and the place.
 std::vector<std::string_view> known_fields() {
@@ -272,42 +288,15 @@ void require_one_way(const Fields& fields, const char* present,
   }
 }
 
-/// Reads the sides, or what an earlier version said of the only one.
-void read_sides(const Fields& fields, std::vector<Side>& sides) {
-  read_fields(fields, sides.front(), Check());
-  if (fields.has("sides")) sides.clear();
-  fields.read_each("sides", "side", [&](const Fields& side) {
-    side.require_known(field_names<Side>());
-    read_fields(side, sides.emplace_back(), Check());
-  });
-  if (sides.empty() || sides.size() > most_sides)
-    throw InputError(fmt::format("\"sides\" has {} entries; expected 1 to {}", sides.size(), most_sides));
-  if (!sides.front().sliders.empty())
-    throw InputError("the first side has \"sliders\"; its own are the \"edits\" of the data");
-}
-
-/// Reads the name of the data; a relative path is beside `folder`.
-void read_data(const Fields& fields, std::string& data, const std::filesystem::path& folder) {
+/// The name of the data; a relative path is beside `folder`.
+std::string read_data(const Fields& fields, const std::filesystem::path& folder) {
+  std::string data;
   fields.read("data", data);
   if (data.empty()) throw InputError("it does not say which \"data\" it belongs to");
   if (data.find('\0') != std::string::npos)
     throw InputError(fmt::format("\"data\" is \"{}\"; no file can be called so", shown(data)));
-  if (!is_found_by_name(data)) data = (folder / data).string();  // an absolute path stays as it is
-}
-
-Json state_json(const SessionState& state) {
-  const auto leaf = [&]<class Value>(const Value& value) -> Json {
-    if constexpr (std::is_same_v<Value, Edits>) {
-      Json edits = Json::array();
-      for (const Edit& edit : value) edits.push_back(edit_json(edit));
-      return edits;
-    } else {
-      return value;
-    }
-  };
-  Json written;
-  write_fields(written, state, leaf);
-  return written;
+  // An absolute path stays as it is.
+  return is_found_by_name(data) ? data : (folder / data).string();
 }
 
 /// What of `written` differs from `standard`. Of a list, each entry is compared with the first standard one.
@@ -363,7 +352,7 @@ std::string decoded(std::string_view text) {
 
 }  // namespace
 
-std::string write_state(const SessionState& state) { return dumped(state_json(state), 2); }
+std::string write_state(const SessionState& state) { return dumped(state, 2); }
 
 SessionState parse_state(const std::string& text, const std::filesystem::path& folder) {
   const json parsed = parse_json(text);
@@ -375,31 +364,11 @@ SessionState parse_state(const std::string& text, const std::filesystem::path& f
   require_one_way(fields, "place", field_names<Place>());
   require_one_way(fields, "edits", {"adjustments"});
 
+  std::string data = read_data(fields, folder);
   SessionState state;
-  visit_fields(std::type_identity<SessionState>{}, [&](const Field& field, auto member) {
-    auto& value = state.*member;
-    using Value = std::remove_reference_t<decltype(value)>;
-    if constexpr (std::is_same_v<Value, Edits>) {
-      fields.read_each(field.name, "edit", [&](const Fields& edit) { value.push_back(read_edit(edit)); });
-      if (const auto sliders = fields.at("adjustments")) read_adjustments(*sliders, value);
-    } else if constexpr (std::is_same_v<Value, std::vector<Side>>) {
-      read_sides(fields, value);
-    } else if constexpr (HasFields<Value>) {
-      if constexpr (std::is_same_v<Value, Place>) read_fields(fields, value, Check());
-      if (const auto inner = fields.at(field.name)) {
-        inner->require_known(field_names<Value>());
-        read_fields(*inner, value, Check());
-      }
-    } else if (&value == static_cast<const void*>(&state.data)) {
-      read_data(fields, state.data, folder);
-    } else {
-      read_leaf(fields, field, value);
-    }
-  });
-  if (state.repeated.size() > 2)
-    throw InputError(
-        fmt::format("\"repeated\" holds {} tokens; expected the first and the last, or one alone",
-                    state.repeated.size()));
+  read_fields(fields, state.place, Check());  // as earlier versions say it
+  read_fields(fields, state, Check());
+  state.data = std::move(data);
   return state;
 }
 
@@ -412,7 +381,7 @@ SavedKind saved_kind(const std::string& text) {
 }
 
 std::string state_string(const SessionState& state) {
-  const Json written = differing(state_json(state), state_json({}));
+  const Json written = differing(state, SessionState());
   return encoded(dumped(written, -1));
 }
 

@@ -1,29 +1,15 @@
 #pragma once
 
-#include <cstddef>
 #include <deque>
-#include <filesystem>
-#include <map>
-#include <string>
-#include <string_view>
-#include <tuple>
-#include <vector>
 
 #include "app/session/edits.h"
 #include "app/session/fields.h"
-#include "core/base/matrix.h"
-#include "core/contract/variant.h"
 #include "core/race/lines.h"
 
 namespace palimpsest {
 
 enum class Theme { dark, light };
-
-inline constexpr Theme all_themes[] = {Theme::dark, Theme::light};
-constexpr const auto& all_values(std::type_identity<Theme>) { return all_themes; }
-
-/// "dark" or "light".
-constexpr const char* name(Theme theme) { return theme == Theme::dark ? "dark" : "light"; }
+constexpr auto names_of(Theme) { return std::array{"dark", "light"}; }
 
 /// How the program looks, apart from what it computes.
 struct ViewOptions {
@@ -34,37 +20,24 @@ struct ViewOptions {
   bool growth = true;               // a step's result grows out of its operands
   bool costs = false;               // what forms cost, where what they compute has no room beside it
 
-  template <class Visit>
-  static void fields(Visit&& visit) {
-    visit(Field{"theme"}, &ViewOptions::theme);
-    visit(Field{"shared_scale"}, &ViewOptions::shared_scale);
-    visit(Field{"state_value_by_key"}, &ViewOptions::state_value_by_key);
-    visit(Field{"numbers"}, &ViewOptions::numbers);
-    visit(Field{"growth"}, &ViewOptions::growth);
-    visit(Field{"costs"}, &ViewOptions::costs);
-  }
+  static constexpr std::tuple fields = {Field{"theme", &ViewOptions::theme},
+                                        Field{"shared_scale", &ViewOptions::shared_scale},
+                                        Field{"state_value_by_key", &ViewOptions::state_value_by_key},
+                                        Field{"numbers", &ViewOptions::numbers},
+                                        Field{"growth", &ViewOptions::growth},
+                                        Field{"costs", &ViewOptions::costs}};
   bool operator==(const ViewOptions&) const = default;
 };
 
-inline bool operator==(const Settings& x, const Settings& y) {
-  return x.options == y.options && x.parameters == y.parameters;
-}
-inline auto operator<=>(const Settings& x, const Settings& y) {
-  return std::tie(x.options, x.parameters) <=> std::tie(y.options, y.parameters);
+constexpr auto fields_of(std::type_identity<Settings>) {
+  return std::tuple{Field{"options", &Settings::options}, Field{"parameters", &Settings::parameters}};
 }
 
-template <class Visit>
-void visit_fields(std::type_identity<Settings>, Visit&& visit) {
-  visit(Field{"options"}, &Settings::options);
-  visit(Field{"parameters"}, &Settings::parameters);
-}
-
-template <class Visit>
-void visit_fields(std::type_identity<RaceShape>, Visit&& visit) {
-  visit(Field{"batches", {.least = 1, .most = most_raced_heads}}, &RaceShape::batches);
-  visit(Field{"heads", {.least = 1, .most = most_raced_heads}}, &RaceShape::heads);
-  visit(Field{"dk", {.least = 1, .most = most_raced_channels}}, &RaceShape::dk);
-  visit(Field{"dv", {.least = 1, .most = most_raced_channels}}, &RaceShape::dv);
+constexpr auto fields_of(std::type_identity<RaceShape>) {
+  return std::tuple{Field{"batches", &RaceShape::batches, {.least = 1, .most = most_raced_heads}},
+                    Field{"heads", &RaceShape::heads, {.least = 1, .most = most_raced_heads}},
+                    Field{"dk", &RaceShape::dk, {.least = 1, .most = most_raced_channels}},
+                    Field{"dv", &RaceShape::dv, {.least = 1, .most = most_raced_channels}}};
 }
 
 /// One way to compute the data; workspaces that compare show several.
@@ -78,16 +51,11 @@ struct Side {
   // Sliders of its own in the place of the data's (edits.h), by kind; the first side has none.
   std::map<std::string, double, std::less<>> sliders = {};
 
-  template <class Visit>
-  static void fields(Visit&& visit) {
-    visit(Field{"variant"}, &Side::variant);
-    visit(Field{"form"}, &Side::form);
-    visit(Field{"device"}, &Side::device);
-    visit(Field{"precision"}, &Side::precision);
-    visit(Field{"chunk_size"}, &Side::chunk_size);
-    visit(Field{}, &Side::settings);
-    visit(Field{"sliders"}, &Side::sliders);
-  }
+  static constexpr std::tuple fields = {
+      Field{"variant", &Side::variant},       Field{"form", &Side::form},
+      Field{"device", &Side::device},         Field{"precision", &Side::precision},
+      Field{"chunk_size", &Side::chunk_size}, Field{"", &Side::settings},
+      Field{"sliders", &Side::sliders}};
   auto operator<=>(const Side&) const = default;
 };
 
@@ -98,11 +66,8 @@ struct InjectedFault {
   std::string id = {};  // core/proof/faults.h; empty: none is in
   Form form = Form::chunkwise;
 
-  template <class Visit>
-  static void fields(Visit&& visit) {
-    visit(Field{"fault"}, &InjectedFault::id);
-    visit(Field{"form"}, &InjectedFault::form);
-  }
+  static constexpr std::tuple fields = {Field{"fault", &InjectedFault::id},
+                                        Field{"form", &InjectedFault::form}};
   auto operator<=>(const InjectedFault&) const = default;
 };
 
@@ -122,13 +87,8 @@ struct Place {
   Index phase = 0;
   Index tile = 0;  // softmax, chunkwise: which tile of keys
 
-  template <class Visit>
-  static void fields(Visit&& visit) {
-    visit(Field{"token"}, &Place::token);
-    visit(Field{"operation"}, &Place::operation);
-    visit(Field{"phase"}, &Place::phase);
-    visit(Field{"tile"}, &Place::tile);
-  }
+  static constexpr std::tuple fields = {Field{"token", &Place::token}, Field{"operation", &Place::operation},
+                                        Field{"phase", &Place::phase}, Field{"tile", &Place::tile}};
   bool operator==(const Place&) const = default;
 };
 
@@ -148,69 +108,38 @@ struct AttentionView {
   Index first_column = 0;
   Index rows = 0;  // as columns; 0: all
 
-  template <class Visit>
-  static void fields(Visit&& visit) {
-    visit(Field{"shares"}, &AttentionView::shares);
-    visit(Field{"diagonal"}, &AttentionView::diagonal);
-    visit(Field{"mask"}, &AttentionView::mask);
-    visit(Field{"gates"}, &AttentionView::gates);
-    visit(Field{"chunks"}, &AttentionView::chunks);
-    visit(Field{"sharpness", {.most = most_sharpness}}, &AttentionView::sharpness);
-    visit(Field{"channel"}, &AttentionView::channel);
-    visit(Field{"first_row", {.of_text = true}}, &AttentionView::first_row);
-    visit(Field{"first_column", {.of_text = true}}, &AttentionView::first_column);
-    visit(Field{"rows", {.of_text = true}}, &AttentionView::rows);
-  }
+  static constexpr std::tuple fields = {
+      Field{"shares", &AttentionView::shares},
+      Field{"diagonal", &AttentionView::diagonal},
+      Field{"mask", &AttentionView::mask},
+      Field{"gates", &AttentionView::gates},
+      Field{"chunks", &AttentionView::chunks},
+      Field{"sharpness", &AttentionView::sharpness, {.most = most_sharpness}},
+      Field{"channel", &AttentionView::channel},
+      Field{"first_row", &AttentionView::first_row, {.of_text = true}},
+      Field{"first_column", &AttentionView::first_column, {.of_text = true}},
+      Field{"rows", &AttentionView::rows, {.of_text = true}}};
   bool operator==(const AttentionView&) const = default;
 };
 
 /// What the centre of Learn asks.
 enum class LearnPage { step, keys, capacity };
-
-inline constexpr LearnPage all_learn_pages[] = {LearnPage::step, LearnPage::keys, LearnPage::capacity};
-constexpr const auto& all_values(std::type_identity<LearnPage>) { return all_learn_pages; }
-
-/// "step", "keys", "capacity".
-constexpr const char* name(LearnPage page) {
-  if (page == LearnPage::step) return "step";
-  return page == LearnPage::keys ? "keys" : "capacity";
-}
+constexpr auto names_of(LearnPage) { return std::array{"step", "keys", "capacity"}; }
 
 /// What a network shows: a word on its way through, the gradient on its way back, what it changes.
 enum class NetworkSide { forward, backward, step };
-
-inline constexpr NetworkSide all_network_sides[] = {NetworkSide::forward, NetworkSide::backward,
-                                                    NetworkSide::step};
-constexpr const auto& all_values(std::type_identity<NetworkSide>) { return all_network_sides; }
-
-/// "forward", "backward", "step".
-constexpr const char* name(NetworkSide side) {
-  if (side == NetworkSide::step) return "step";
-  return side == NetworkSide::forward ? "forward" : "backward";
-}
+constexpr auto names_of(NetworkSide) { return std::array{"forward", "backward", "step"}; }
 
 /// What a change of a small language model is made to: the head that is looked at, its layer, all layers.
 enum class TextTarget { head, layer, all };
-
-inline constexpr TextTarget all_text_targets[] = {TextTarget::head, TextTarget::layer, TextTarget::all};
-constexpr const auto& all_values(std::type_identity<TextTarget>) { return all_text_targets; }
-
-/// "head", "layer", "all".
-constexpr const char* name(TextTarget target) {
-  if (target == TextTarget::head) return "head";
-  return target == TextTarget::layer ? "layer" : "all";
-}
+constexpr auto names_of(TextTarget) { return std::array{"head", "layer", "all"}; }
 
 /// How a typed text is changed.
 struct TextView {
   TextTarget target = TextTarget::layer;
   bool tries = false;  // twenty texts at once
 
-  template <class Visit>
-  static void fields(Visit&& visit) {
-    visit(Field{"target"}, &TextView::target);
-    visit(Field{"tries"}, &TextView::tries);
-  }
+  static constexpr std::tuple fields = {Field{"target", &TextView::target}, Field{"tries", &TextView::tries}};
   bool operator==(const TextView&) const = default;
 };
 
@@ -224,16 +153,13 @@ struct LearnView {
   double around = 0.4;  // how the sphere of the keys is turned
   double tilt = 0.35;
 
-  template <class Visit>
-  static void fields(Visit&& visit) {
-    visit(Field{"page"}, &LearnView::page);
-    visit(Field{"network"}, &LearnView::network);
-    visit(Field{"solve"}, &LearnView::solve);
-    visit(Field{"iterate", {.least = -1}}, &LearnView::iterate);
-    visit(Field{"channel", {.least = -1}}, &LearnView::channel);
-    visit(Field{"around", any_number}, &LearnView::around);
-    visit(Field{"tilt", any_number}, &LearnView::tilt);
-  }
+  static constexpr std::tuple fields = {Field{"page", &LearnView::page},
+                                        Field{"network", &LearnView::network},
+                                        Field{"solve", &LearnView::solve},
+                                        Field{"iterate", &LearnView::iterate, {.least = -1}},
+                                        Field{"channel", &LearnView::channel, {.least = -1}},
+                                        Field{"around", &LearnView::around, any_number},
+                                        Field{"tilt", &LearnView::tilt, any_number}};
   bool operator==(const LearnView&) const = default;
 };
 
@@ -245,27 +171,16 @@ struct CompareView {
   // The sides from left to right, by number: "120" (compared_sides.h). Empty: in the order of the rail.
   std::string columns = {};
 
-  template <class Visit>
-  static void fields(Visit&& visit) {
-    visit(Field{"reference", {.most = most_sides - 1}}, &CompareView::reference);
-    visit(Field{"handle", {.held = Held::looks, .most = most_sides - 1}}, &CompareView::handle);
-    visit(Field{"before", {.held = Held::looks}}, &CompareView::before);
-    visit(Field{"columns"}, &CompareView::columns);
-  }
+  static constexpr std::tuple fields = {
+      Field{"reference", &CompareView::reference, {.most = most_sides - 1}},
+      Field{"handle", &CompareView::handle, {.held = Held::looks, .most = most_sides - 1}},
+      Field{"before", &CompareView::before, {.held = Held::looks}}, Field{"columns", &CompareView::columns}};
   bool operator==(const CompareView&) const = default;
 };
 
 /// Which lines Prove draws over the words.
 enum class ProofLens { forms, precisions, both };
-
-inline constexpr ProofLens all_proof_lenses[] = {ProofLens::forms, ProofLens::precisions, ProofLens::both};
-constexpr const auto& all_values(std::type_identity<ProofLens>) { return all_proof_lenses; }
-
-/// "forms", "precisions", "both".
-constexpr const char* name(ProofLens lens) {
-  if (lens == ProofLens::both) return "both";
-  return lens == ProofLens::forms ? "forms" : "precisions";
-}
+constexpr auto names_of(ProofLens) { return std::array{"forms", "precisions", "both"}; }
 
 /// What Prove makes wrong, and how it shows what comes of it.
 struct ProveState {
@@ -275,14 +190,11 @@ struct ProveState {
   bool breaks = true;        // on data on which it breaks; else on some on which it need not
   bool tries_all = false;    // each fault of a long text, too
 
-  template <class Visit>
-  static void fields(Visit&& visit) {
-    visit(Field{}, &ProveState::fault);
-    visit(Field{"lens", {.held = Held::looks}}, &ProveState::lens);
-    visit(Field{"fragile", {.held = Held::looks}}, &ProveState::fragile);
-    visit(Field{"breaks", {.held = Held::looks}}, &ProveState::breaks);
-    visit(Field{"tries_all", {.held = Held::looks, .of_text = true}}, &ProveState::tries_all);
-  }
+  static constexpr std::tuple fields = {
+      Field{"", &ProveState::fault}, Field{"lens", &ProveState::lens, {.held = Held::looks}},
+      Field{"fragile", &ProveState::fragile, {.held = Held::looks}},
+      Field{"breaks", &ProveState::breaks, {.held = Held::looks}},
+      Field{"tries_all", &ProveState::tries_all, {.held = Held::looks, .of_text = true}}};
   bool operator==(const ProveState&) const = default;
 };
 
@@ -297,17 +209,15 @@ struct RaceWish {
   RaceShape shape = {};
   Index chunk_size = 64;  // of what is raced; reports show theirs
 
-  template <class Visit>
-  static void fields(Visit&& visit) {
-    visit(Field{"variants"}, &RaceWish::variants);
-    visit(Field{"peer"}, &RaceWish::peer);
-    visit(Field{"forms"}, &RaceWish::forms);
-    visit(Field{"devices"}, &RaceWish::devices);
-    visit(Field{"precisions"}, &RaceWish::precisions);
-    visit(Field{"lengths"}, &RaceWish::lengths);
-    visit(Field{}, &RaceWish::shape);
-    visit(Field{"chunk", {.least = 1, .most = most_raced_tokens}}, &RaceWish::chunk_size);
-  }
+  static constexpr std::tuple fields = {
+      Field{"variants", &RaceWish::variants},
+      Field{"peer", &RaceWish::peer},
+      Field{"forms", &RaceWish::forms},
+      Field{"devices", &RaceWish::devices},
+      Field{"precisions", &RaceWish::precisions},
+      Field{"lengths", &RaceWish::lengths},
+      Field{"", &RaceWish::shape},
+      Field{"chunk", &RaceWish::chunk_size, {.least = 1, .most = most_raced_tokens}}};
   bool operator==(const RaceWish&) const = default;
 };
 
@@ -320,15 +230,12 @@ struct MeasureState {
   bool per_token = false;                 // the time of one token, else of all
   bool whole = false;                     // with transfers and allocations, else computing alone
 
-  template <class Visit>
-  static void fields(Visit&& visit) {
-    visit(Field{}, &MeasureState::wish);
-    visit(Field{"reports"}, &MeasureState::reports);
-    visit(Field{"away"}, &MeasureState::away);
-    visit(Field{"leading", {.held = Held::looks}}, &MeasureState::leading);
-    visit(Field{"per_token", {.held = Held::looks}}, &MeasureState::per_token);
-    visit(Field{"whole", {.held = Held::looks}}, &MeasureState::whole);
-  }
+  static constexpr std::tuple fields = {Field{"", &MeasureState::wish},
+                                        Field{"reports", &MeasureState::reports},
+                                        Field{"away", &MeasureState::away},
+                                        Field{"leading", &MeasureState::leading, {.held = Held::looks}},
+                                        Field{"per_token", &MeasureState::per_token, {.held = Held::looks}},
+                                        Field{"whole", &MeasureState::whole, {.held = Held::looks}}};
   bool operator==(const MeasureState&) const = default;
 };
 
@@ -358,24 +265,22 @@ struct SessionState {
   ProveState prove = {};
   MeasureState measure = {};
 
-  template <class Visit>
-  static void fields(Visit&& visit) {
-    visit(Field{"data", {.of_text = true}}, &SessionState::data);
-    visit(Field{"edits"}, &SessionState::edits);
-    visit(Field{"head"}, &SessionState::head);
-    visit(Field{"sides"}, &SessionState::sides);
-    visit(Field{"place", {.held = Held::place, .of_text = true}}, &SessionState::place);
-    visit(Field{"words", {.of_text = true}}, &SessionState::words);
-    visit(Field{"repeated", {.held = Held::place, .of_text = true}}, &SessionState::repeated);
-    visit(Field{"workspace", {.held = Held::looks}}, &SessionState::workspace);
-    visit(Field{"view", {.held = Held::looks}}, &SessionState::view);
-    visit(Field{"text", {.held = Held::looks}}, &SessionState::text);
-    visit(Field{"learn", {.held = Held::looks}}, &SessionState::learn);
-    visit(Field{"attention", {.held = Held::looks}}, &SessionState::attention);
-    visit(Field{"compare"}, &SessionState::compare);
-    visit(Field{"prove"}, &SessionState::prove);
-    visit(Field{"measure"}, &SessionState::measure);
-  }
+  static constexpr std::tuple fields = {
+      Field{"data", &SessionState::data, {.of_text = true}},
+      Field{"edits", &SessionState::edits},
+      Field{"head", &SessionState::head},
+      Field{"sides", &SessionState::sides},
+      Field{"place", &SessionState::place, {.held = Held::place, .of_text = true}},
+      Field{"words", &SessionState::words, {.of_text = true}},
+      Field{"repeated", &SessionState::repeated, {.held = Held::place, .of_text = true}},
+      Field{"workspace", &SessionState::workspace, {.held = Held::looks}},
+      Field{"view", &SessionState::view, {.held = Held::looks}},
+      Field{"text", &SessionState::text, {.held = Held::looks}},
+      Field{"learn", &SessionState::learn, {.held = Held::looks}},
+      Field{"attention", &SessionState::attention, {.held = Held::looks}},
+      Field{"compare", &SessionState::compare},
+      Field{"prove", &SessionState::prove},
+      Field{"measure", &SessionState::measure}};
   bool operator==(const SessionState&) const = default;
 
   /// The first side, with what it shares with the others.

@@ -1,13 +1,6 @@
 #include "app/session/step_questions.h"
 
 #include <fmt/format.h>
-#include <algorithm>
-#include <tuple>
-#include <utility>
-
-#include "core/base/error.h"
-#include "core/contract/output.h"
-#include "core/proof/faults.h"
 
 namespace palimpsest {
 
@@ -165,14 +158,14 @@ Found<std::vector<double>> ChunkErrors::compute(const Foundation& foundation, co
   return errors;
 }
 
-Found<std::vector<ChunkCost>> ChunkCosts::compute(const Foundation& foundation, const Effort& effort) const {
+Found<std::vector<CostRow>> ChunkCosts::compute(const Foundation& foundation, const Effort& effort) const {
   stop_if_asked(effort.stop);
-  std::vector<ChunkCost> counted;
+  std::vector<CostRow> counted;
   for (const Index size : swept_chunks(foundation.sequence.tokens)) {
     const std::vector<CostRow> rows = costs(*foundation.variant, foundation.sequence, size);
     const auto row = std::ranges::find(rows, form, &CostRow::form);
-    if (row == rows.end() || !row->missing.empty()) return std::vector<ChunkCost>();
-    counted.push_back({size, row->flops, row->bytes, row->steps});
+    if (row == rows.end() || !row->missing.empty()) return std::vector<CostRow>();
+    counted.push_back(*row);
   }
   return counted;
 }

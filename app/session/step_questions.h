@@ -1,17 +1,8 @@
 #pragma once
 
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "app/session/computation.h"
-#include "app/session/questions.h"
-#include "core/base/record.h"
 #include "core/insight/provenance.h"
 #include "core/insight/spectra.h"
-#include "core/race/race.h"
-#include "core/steps/trace.h"
 
 // What is asked about a step: its record, a picture of it, who made a number.
 
@@ -126,14 +117,6 @@ class Lookout {
 /// The chunk sizes that are compared: 1, 2, 4, … and all of `tokens`.
 std::vector<Index> swept_chunks(Index tokens);
 
-/// What a form with chunks takes with one chunk size, counted.
-struct ChunkCost {
-  Index chunk_size = 1;
-  double flops = 0;  // for a token
-  double bytes = 0;  // read and written for a token, in float32
-  Index steps = 0;   // one after the other: steps_in_a_row
-};
-
 /// The costs of all swept sizes in a form with chunks; empty where the rule does not say what it takes: a
 /// question.
 struct ChunkCosts {
@@ -141,7 +124,7 @@ struct ChunkCosts {
   Form form = Form::chunkwise;
 
   auto operator<=>(const ChunkCosts&) const = default;
-  Found<std::vector<ChunkCost>> compute(const Foundation& foundation, const Effort& effort) const;
+  Found<std::vector<CostRow>> compute(const Foundation& foundation, const Effort& effort) const;
   std::string subject() const { return subject_of_rule(of); }
 };
 

@@ -2,15 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "app/session/paths.h"
-#include "core/base/error.h"
 #include "core/base/parse.h"
-#include "core/base/table.h"
 #include "core/base/text.h"
-#include "core/insight/answers.h"
-#include "core/variants/variants.h"
 
 namespace palimpsest {
 

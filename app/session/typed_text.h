@@ -1,18 +1,6 @@
 #pragma once
 
-#include <deque>
-#include <memory>
-#include <mutex>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "app/session/data_set.h"
 #include "app/session/memory_questions.h"
-#include "app/session/questions.h"
-#include "app/session/state.h"
 #include "core/language/experiment.h"
 
 namespace palimpsest {

@@ -6,25 +6,11 @@
 #include <cmath>
 #include <set>
 
-#include "core/formula/expression.h"
+#include "app/widgets/formula.h"
 
 namespace palimpsest {
 
 namespace {
-
-std::string placeholder(std::size_t index) { return fmt::format("@{}@", index); }
-
-/// "\left(" and "\right)" tear a formula that is cut in pieces: plain brackets instead.
-std::string plain_brackets(std::string latex) {
-  for (const char* sized : {"\\left", "\\right"}) {
-    for (auto at = latex.find(sized); at != std::string::npos; at = latex.find(sized)) {
-      const bool is_arrow = latex.compare(at, 6, "\\lefta") == 0 || latex.compare(at, 7, "\\righta") == 0;
-      if (is_arrow) break;
-      latex.erase(at, std::string_view(sized).size());
-    }
-  }
-  return latex;
-}
 
 /// The brackets in a piece of LaTeX whose partners are in other pieces.
 std::vector<std::size_t> open_brackets(const std::string& piece) {
@@ -49,10 +35,6 @@ std::vector<std::size_t> open_brackets(const std::string& piece) {
 
 bool blank(const std::string& text) { return text.find_first_not_of(" \\,;!{}") == std::string::npos; }
 
-std::string transposed_latex(const std::string& latex) {
-  return fmt::format("{}^{{\\top}}", latex.size() > 1 ? "{" + latex + "}" : latex);
-}
-
 constexpr int most_pictures = 4;  // of an equation in which a tensor may have two
 
 int pictures_in(const Box& box) {
@@ -69,23 +51,21 @@ void write_repeated_as_symbols(Box& box, std::set<std::string>& shown) {
 }
 
 /// Turns an expression into boxes.
-class BoxBuilder {
- public:
-  BoxBuilder(std::string id, const Record& record, const Symbols& symbols)
-      : id_(std::move(id)), record_(record), symbols_(symbols) {}
+struct BoxBuilder {
+  const std::string& id;
+  const Record& record;
+  const Symbols& symbols;
+  int pictures = 0;
 
   static Box glyph(std::string latex) { return {.kind = Box::Kind::glyph, .latex = std::move(latex)}; }
 
   Box picture(const std::string& name, bool transposed) {
     return picture_of(name, transposed,
-                      fmt::format("{}/{}{}/{}", id_, name, transposed ? "^T" : "", pictures_++), record_,
-                      symbols_);
+                      fmt::format("{}/{}{}/{}", id, name, transposed ? "^T" : "", pictures++), record,
+                      symbols);
   }
 
-  bool is_number(const Expression& expression) const {
-    const Shape size = shape(expression, record_);
-    return size.rows == 1 && size.columns == 1;
-  }
+  bool is_number(const Expression& expression) const { return shape(expression, record) == Shape{1, 1}; }
 
   static bool is_sum(const Expression& expression) {
     const bool wrapped =
@@ -129,7 +109,7 @@ class BoxBuilder {
   /// A term of a sum or difference: flat vectors are stacked, one above the other.
   Box sum(const Expression& expression, bool transposed) {
     const bool minus = expression.kind() == Expression::Kind::difference;
-    const Shape size = shape(expression, record_);
+    const Shape size = shape(expression, record);
     const Index rows = transposed ? size.columns : size.rows;
     const Index columns = transposed ? size.rows : size.columns;
     const bool flat = rows == 1 && columns > 1;
@@ -179,8 +159,9 @@ class BoxBuilder {
   Box function(const Expression& expression, bool transposed) {
     const Function& definition = find_function(expression.name());
     std::vector<std::string> names;
-    for (std::size_t i = 0; i < expression.arguments().size(); ++i) names.push_back(placeholder(i));
-    std::string rest = plain_brackets(definition.latex(names));
+    for (std::size_t i = 0; i < expression.arguments().size(); ++i) names.push_back(fmt::format("@{}@", i));
+    // "\left(" and "\right)" tear a formula that is cut in pieces: plain brackets instead.
+    std::string rest = with_plain_brackets(definition.latex(names));
     Box box{.kind = Box::Kind::row};
     while (true) {
       const auto next =
@@ -222,12 +203,6 @@ class BoxBuilder {
     }
     return {};
   }
-
- private:
-  std::string id_;
-  const Record& record_;
-  const Symbols& symbols_;
-  int pictures_ = 0;
 };
 
 /// A number as it stands in place of a symbol, three digits.
@@ -262,10 +237,11 @@ Box picture_of(const std::string& name, bool transposed, const std::string& key,
             .role = symbol.role,
             .words = symbol.words};
   const bool is_vector = value.cols() == 1 || value.rows() == 1;
+  const std::string base = latex.size() > 1 ? "{" + latex + "}" : latex;  // of an exponent
   return {.kind = Box::Kind::picture,
           .tensor = name,
           .key = key,
-          .latex = transposed && !is_vector ? transposed_latex(latex) : latex,
+          .latex = transposed && !is_vector ? fmt::format("{}^{{\\top}}", base) : latex,
           .role = symbol.role,
           .words = symbol.words,
           .transposed = transposed,
@@ -274,7 +250,7 @@ Box picture_of(const std::string& name, bool transposed, const std::string& key,
 }
 
 Box boxes(const std::string& id, const Equation& equation, const Record& record, const Symbols& symbols) {
-  BoxBuilder builder(id, record, symbols);
+  BoxBuilder builder{id, record, symbols};
   // Sums of a token's vectors lie flat, one above the other; products keep the order of the formula.
   const bool lies_flat = BoxBuilder::is_sum(equation.expression) && record.at(equation.result).cols() == 1;
   Box result = builder.picture(equation.result, lies_flat);

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "core/formula/expression.h"
 
 namespace palimpsest {
@@ -13,8 +10,6 @@ struct BoxAround {
   float right = 0;
   float top = 0;
   float bottom = 0;
-
-  bool operator==(const BoxAround&) const = default;
 };
 
 /// An equation as pictures: a tree of what is shown, without sizes and places.
@@ -43,8 +38,6 @@ struct Box {
   std::vector<std::string> column_words = {};  // what stands below its columns, as many as there is room for;
   std::vector<Index> column_order = {};        // the first of these comes first
   std::vector<Box> parts = {};
-
-  bool operator==(const Box&) const = default;
 };
 
 /// The symbol of a tensor; a blank one where it has none, or one that is its name.

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "app/stage/box.h"
 #include "app/stage/ranges.h"
 #include "app/widgets/text.h"
@@ -13,18 +10,15 @@ namespace palimpsest {
 
 namespace {
 
-/// What the rows or columns of a tensor stand for.
-struct Axis {
-  std::optional<Index> first_token;  // set where every index is a token
-  const char* word = "channel";
-};
+std::string index_words(const Axis& axis, Index index, const std::vector<std::string>& labels) {
+  if (!axis.first_token) return fmt::format("{} {}", axis.word, index);
+  const auto token = static_cast<std::size_t>(*axis.first_token + index);
+  if (token >= labels.size()) return fmt::format("token {}", token);
+  return fmt::format("token {} “{}”", token, visible_label(labels[token]));
+}
 
-struct Axes {
-  Axis rows;
-  Axis columns;
-};
+}  // namespace
 
-/// Told from role and size: rows of a chunk are its tokens, those of a state are channels of the key.
 Axes axes_of(const Trace& trace, const Block& block, const Matrix<double>& values, const std::string& tensor,
              bool turned) {
   const auto [latex, role, words, turns] = symbol_in(trace.symbols, tensor);
@@ -43,28 +37,6 @@ Axes axes_of(const Trace& trace, const Block& block, const Matrix<double>& value
     axes.columns.first_token = block.first_token;
   }
   return axes;
-}
-
-std::string index_words(const Axis& axis, Index index, const std::vector<std::string>& labels) {
-  if (!axis.first_token) return fmt::format("{} {}", axis.word, index);
-  const auto token = static_cast<std::size_t>(*axis.first_token + index);
-  if (token >= labels.size()) return fmt::format("token {}", token);
-  return fmt::format("token {} “{}”", token, visible_label(labels[token]));
-}
-
-}  // namespace
-
-const Operation* maker_of(const Phase& phase, const std::string& tensor) {
-  const std::vector<Operation>& operations = phase.operations;
-  const auto found =
-      std::ranges::find_if(operations, [&](const Operation& row) { return row.equation.result == tensor; });
-  return found == operations.end() ? nullptr : &*found;
-}
-
-TokenAxes token_axes(const Trace& trace, const Block& block, const Matrix<double>& values,
-                     const std::string& tensor) {
-  const Axes axes = axes_of(trace, block, values, tensor, false);
-  return {axes.rows.first_token, axes.columns.first_token};
 }
 
 std::string cell_place(const Trace& trace, const Block& block, const Matrix<double>& values,

@@ -1,10 +1,5 @@
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "core/base/matrix.h"
 #include "core/steps/trace.h"
 
 namespace palimpsest {
@@ -18,17 +13,20 @@ struct CellFocus {
   bool operator==(const CellFocus&) const = default;
 };
 
-/// The operation of `phase` that makes `tensor`; null if the data give it.
-const Operation* maker_of(const Phase& phase, const std::string& tensor);
-
-/// The first token of a tensor's rows, and of its columns, where they are tokens.
-struct TokenAxes {
-  std::optional<Index> rows;
-  std::optional<Index> columns;
+/// What the rows or columns of a tensor stand for.
+struct Axis {
+  std::optional<Index> first_token;  // set where every index is a token
+  const char* word = "channel";
 };
 
-TokenAxes token_axes(const Trace& trace, const Block& block, const Matrix<double>& values,
-                     const std::string& tensor);
+struct Axes {
+  Axis rows;
+  Axis columns;
+};
+
+/// Told from role and size: rows of a chunk are its tokens, those of a state are channels of the key.
+Axes axes_of(const Trace& trace, const Block& block, const Matrix<double>& values, const std::string& tensor,
+             bool turned = false);
 
 /// Where a cell lies, in words: "token 12 ‘box’, channel 5". `turned`: states stand value x key.
 std::string cell_place(const Trace& trace, const Block& block, const Matrix<double>& values,

@@ -1,11 +1,5 @@
 #include "app/stage/draw.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-
-#include "app/scene/parts.h"
 #include "app/scene/plot.h"
 #include "app/widgets/chart.h"
 #include "app/widgets/text.h"
@@ -18,10 +12,60 @@ using style::px;
 
 constexpr float scrubber_height = 10;
 constexpr float faintest_link = 0.08F;
-constexpr float mark_side = 20;
-constexpr float mark_inset = 4;
-constexpr float least_picture = 56;    // in smaller ones the mark would hide too much
 constexpr double least_shown = 1e-12;  // on a logarithmic axis
+
+/// The axis upwards, which all numbers and the band have room on.
+PlotAxis values_axis(const HeroChart& chart, const Matrix<double>& values) {
+  double least = chart.is_logarithmic ? 1 : 0;
+  double most = chart.is_logarithmic ? 1 : chart.high;
+  for (Index i = 0; i < values.size(); ++i) {
+    const double value = values.data()[i];
+    if (!std::isfinite(value)) continue;
+    least = std::min(least, chart.is_logarithmic ? std::max(value, least_shown) : value);
+    most = std::max(most, value);
+  }
+  if (!chart.is_logarithmic) return {.low = least, .high = most > least ? most : least + 1};
+  const double low = std::pow(10, std::floor(std::log10(least)));
+  return {.scale = PlotAxis::Scale::log10, .low = low, .high = most > low ? most : 10 * low};
+}
+
+/// Its symbols at the steps that they are spread over, or the steps by number.
+PlotAxis columns_axis(const HeroChart& chart, Index columns) {
+  PlotAxis axis{.high = std::max(static_cast<double>(columns - 1), 1.0),
+                .has_round = chart.columns.empty(),
+                .has_grid = false};
+  if (chart.columns.empty()) axis.title = {"steps"};
+  const double distance = axis.high / std::max(static_cast<double>(chart.columns.size()) - 1, 1.0);
+  for (std::size_t i = 0; i < chart.columns.size(); ++i)
+    axis.named.push_back({.at = static_cast<double>(i) * distance, .latex = chart.columns[i]});
+  return axis;
+}
+
+Plot hero_plot(const HeroChart& chart, const Matrix<double>& values) {
+  const style::Palette& c = style::colours();
+  Plot plot{.name = "stage/" + chart.tensor,
+            .x = columns_axis(chart, values.cols()),
+            .y = values_axis(chart, values)};
+  if (chart.high > chart.low)
+    plot.marks.push_back({.kind = PlotMark::Kind::area,
+                          .name = "alike",
+                          .y = chart.low,
+                          .to_y = chart.high,
+                          .look = {.colour = c.good},
+                          .fill = 0.18F});
+  for (Index row = 0; row < values.rows(); ++row) {
+    const float part =
+        values.rows() > 1 ? static_cast<float>(row) / static_cast<float>(values.rows() - 1) : 0;
+    PlotSeries line{.look = {.colour = style::mix(c.error, c.gate, part), .width = 1.5F}};
+    for (Index column = 0; column < values.cols(); ++column) {
+      line.x.push_back(static_cast<double>(column));
+      line.y.push_back(chart.is_logarithmic ? std::max(values(row, column), plot.y.low)
+                                            : values(row, column));
+    }
+    plot.series.push_back(std::move(line));
+  }
+  return plot;
+}
 
 }  // namespace
 
@@ -78,83 +122,6 @@ void draw_links(const LinkedLayers& layers, const Rectangle& where, const StageS
   }
 }
 
-namespace {
-
-/// The axis upwards, which all numbers and the band have room on.
-PlotAxis values_axis(const HeroChart& chart, const Matrix<double>& values) {
-  double least = chart.is_logarithmic ? 1 : 0;
-  double most = chart.is_logarithmic ? 1 : chart.high;
-  for (Index i = 0; i < values.size(); ++i) {
-    const double value = values.data()[i];
-    if (!std::isfinite(value)) continue;
-    least = std::min(least, chart.is_logarithmic ? std::max(value, least_shown) : value);
-    most = std::max(most, value);
-  }
-  if (!chart.is_logarithmic) return {.low = least, .high = most > least ? most : least + 1};
-  const double low = std::pow(10, std::floor(std::log10(least)));
-  return {.scale = PlotAxis::Scale::log10, .low = low, .high = most > low ? most : 10 * low};
-}
-
-/// Its symbols at the steps that they are spread over, or the steps by number.
-PlotAxis columns_axis(const HeroChart& chart, Index columns) {
-  PlotAxis axis{.high = std::max(static_cast<double>(columns - 1), 1.0),
-                .has_round = chart.columns.empty(),
-                .has_grid = false};
-  if (chart.columns.empty()) axis.title = {"steps"};
-  const double distance = axis.high / std::max(static_cast<double>(chart.columns.size()) - 1, 1.0);
-  for (std::size_t i = 0; i < chart.columns.size(); ++i)
-    axis.named.push_back({.at = static_cast<double>(i) * distance, .latex = chart.columns[i]});
-  return axis;
-}
-
-Plot hero_plot(const HeroChart& chart, const Matrix<double>& values) {
-  const style::Palette& c = style::colours();
-  Plot plot{.name = "stage/" + chart.tensor,
-            .x = columns_axis(chart, values.cols()),
-            .y = values_axis(chart, values)};
-  if (chart.high > chart.low)
-    plot.marks.push_back({.kind = PlotMark::Kind::area,
-                          .name = "alike",
-                          .y = chart.low,
-                          .to_y = chart.high,
-                          .look = {.colour = c.good},
-                          .fill = 0.18F});
-  for (Index row = 0; row < values.rows(); ++row) {
-    const float part =
-        values.rows() > 1 ? static_cast<float>(row) / static_cast<float>(values.rows() - 1) : 0;
-    PlotSeries line{.look = {.colour = style::mix(c.error, c.gate, part), .width = 1.5F}};
-    for (Index column = 0; column < values.cols(); ++column) {
-      line.x.push_back(static_cast<double>(column));
-      line.y.push_back(chart.is_logarithmic ? std::max(values(row, column), plot.y.low)
-                                            : values(row, column));
-    }
-    plot.series.push_back(std::move(line));
-  }
-  return plot;
-}
-
-bool is_under_pointer(const Rectangle& place) {
-  return ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(place.minimum, place.maximum);
-}
-
-/// Two arrows, from the middle to opposite corners.
-void draw_arrows(const Rectangle& mark, ImU32 colour) {
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const float inset = px(5);
-  const float head = px(5);
-  const float width = px(1.5F);
-  const auto [from, to] = mark.grown(-inset);
-  const ImVec2 top = {to.x, from.y};
-  const ImVec2 foot = {from.x, to.y};
-  list->AddLine(top, foot, colour, width);
-  list->AddLine(top, {top.x - head, top.y}, colour, width);
-  list->AddLine(top, {top.x, top.y + head}, colour, width);
-  list->AddLine(foot, {foot.x + head, foot.y}, colour, width);
-  list->AddLine(foot, {foot.x, foot.y - head}, colour, width);
-}
-
-}  // namespace
-
 void draw_chart(const HeroChart& chart, const Rectangle& where, const StageScene& scene) {
   if (scene.view.finished_rows(chart.tensor) == 0) return draw_waiting(where);
   draw_plot(hero_plot(chart, scene.record.at(chart.tensor)), where);
@@ -164,40 +131,6 @@ void draw_waiting(const Rectangle& where) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddRectFilled(where.minimum, where.maximum, style::colours().background);
   hatch(list, where, style::colours().edge);
-}
-
-void draw_picture(const Box& picture, const Rectangle& where, bool is_thumbnail, StageScene& scene) {
-  if (picture.kind == Box::Kind::picture) return draw_cells(picture, where, is_thumbnail, scene);
-  const auto& [from, to] = where;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  if (scene.view.finished_rows(picture.tensor) == 0) {
-    list->AddRect(from, to, style::colours().edge);
-    return draw_waiting(where);
-  }
-  ImGui::PushFont(style::font(style::Text::number_large), (to.y - from.y) / style::scale());
-  const ImVec2 extent = ImGui::CalcTextSize(picture.digits.c_str());
-  list->AddText((from + to - extent) / 2, style::colours().role(picture.role), picture.digits.c_str());
-  ImGui::PopFont();
-  if (!is_thumbnail && is_under_pointer(where)) point_at({picture.tensor, 0, 0}, scene);
-}
-
-bool draw_enlarging_mark(const std::string& tensor, const Rectangle& picture, StageScene& scene) {
-  if (std::min(picture.width(), picture.height()) < px(least_picture)) return false;
-  const float right = picture.maximum.x - px(mark_inset);
-  const float top = picture.minimum.y + px(mark_inset);
-  const Rectangle mark = {{right - px(mark_side), top}, {right, top + px(mark_side)}};
-  note_part("mark/" + tensor, mark);
-  const bool is_pointed = is_under_pointer(mark);
-  const style::Palette& c = style::colours();
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  list->AddRectFilled(mark.minimum, mark.maximum, c.panel, px(4));
-  list->AddRect(mark.minimum, mark.maximum, is_pointed ? c.text : c.edge, px(4), px(style::line));
-  draw_arrows(mark, is_pointed ? c.text : c.dim);
-  if (!is_pointed) return false;
-  tooltip_beside(mark, "Enlarges this picture, or goes back to the step (E)");
-  ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) scene.enlarge = tensor;
-  return true;
 }
 
 }  // namespace palimpsest

@@ -1,10 +1,5 @@
 #pragma once
 
-#include <imgui.h>
-
-#include <optional>
-#include <vector>
-
 #include "app/stage/cell_words.h"
 #include "app/stage/ranges.h"
 #include "app/stage/view.h"
@@ -61,16 +56,6 @@ void draw_links(const LinkedLayers& layers, const Rectangle& where, const StageS
 /// dragging goes there.
 void draw_tile(const StageTile& tile, const Rectangle& where, const StageScene& scene);
 void draw_scrubber(const Rectangle& tile, StageScene& scene);
-
-/// A mark in the corner of a picture that the pointer is on: a click there enlarges it. Returns whether the
-/// pointer is on the mark.
-bool draw_enlarging_mark(const std::string& tensor, const Rectangle& picture, StageScene& scene);
-
-/// The cells of a picture; not of a number.
-void draw_cells(const Box& picture, const Rectangle& where, bool is_thumbnail, StageScene& scene);
-
-/// Notes that the mouse points at `cell`.
-void point_at(const CellFocus& cell, StageScene& scene);
 
 /// What is not there yet: unlike the blank paper of zeros.
 void draw_waiting(const Rectangle& where);

@@ -1,10 +1,6 @@
-// The cells of a picture: its colours, what is not there yet, its numbers, and what is framed in it.
+// A picture: the colours of its cells, what is not there yet, its numbers, and what is framed in it.
 
 #include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "app/gl/context_local.h"
 #include "app/scene/parts.h"
@@ -22,6 +18,9 @@ using style::px;
 constexpr Index few_cells = 8;           // cells
 constexpr float least_number_cell = 20;  // no number fits into less
 constexpr float growing_from = 0.02F;    // the share of its strength that a picture has at first
+constexpr float mark_side = 20;
+constexpr float mark_inset = 4;
+constexpr float least_picture = 56;  // in smaller ones the mark would hide too much
 
 // The numbers themselves are written once and kept while nothing that they depend on changes.
 
@@ -69,11 +68,8 @@ bool is_masked(const Symbol& symbol, double value) {
 
 /// Whether only what lies below the diagonal counts: stril(..).
 bool is_strictly_lower(const Matrix<double>& values) {
-  if (values.rows() != values.cols() || values.rows() < 2) return false;
-  for (Index j = 0; j < values.cols(); ++j) {
-    if (!values.col(j).head(j + 1).isZero(0)) return false;
-  }
-  return true;
+  return values.rows() == values.cols() && values.rows() >= 2 &&
+         Matrix<double>(values.triangularView<Eigen::Upper>()).isZero(0);
 }
 
 /// The most exact way in which all numbers fit into cells of this size; none if there is none. One decimal is
@@ -86,14 +82,13 @@ std::optional<NumberWriting> writing_for(const Box& picture, const Symbol& symbo
   for (const NumberWriting& writing :
        {NumberWriting{2, usual}, NumberWriting{2, small}, NumberWriting{1, small}}) {
     if (writing.decimals < 2 && !are_few) break;
-    ImGui::PushFont(style::font(style::Text::number_small), writing.size);
+    const style::TextStyle used(style::Text::number_small, writing.size);
     ImVec2 widest;
     for (const double value : values.reshaped()) {
       if (is_masked(symbol, value)) continue;
       widest = std::max(widest, ImGui::CalcTextSize(writing(value).c_str()),
                         [](ImVec2 a, ImVec2 b) { return a.x < b.x; });
     }
-    ImGui::PopFont();
     if (widest.x + px(3) <= cell.x && widest.y + px(2) <= cell.y) return writing;
   }
   return std::nullopt;
@@ -117,7 +112,7 @@ void write_numbers(CellNumbers& written, const Box& picture, const Symbol& symbo
   written.size = writing->size;
   const bool is_lower = is_strictly_lower(values);
   const bool in_thousandths = (values.array() >= 0.995 && values.array() < 1).any();
-  ImGui::PushFont(style::font(style::Text::number_small), writing->size);
+  const style::TextStyle used(style::Text::number_small, writing->size);
   for (Index i = 0; i < picture.rows; ++i) {
     for (Index j = 0; j < picture.columns; ++j) {
       const Index row = picture.transposed ? j : i;
@@ -136,7 +131,6 @@ void write_numbers(CellNumbers& written, const Box& picture, const Symbol& symbo
       written.numbers.push_back({{std::floor(at.x), std::floor(at.y)}, ink, std::move(words)});
     }
   }
-  ImGui::PopFont();
 }
 
 /// The numbers in the cells, where they have room. `finished`: as StageView::finished_rows().
@@ -159,89 +153,134 @@ void draw_cell_numbers(const Box& picture, const Rectangle& where, Index finishe
   }
   if (written.numbers.empty()) return;
   ImDrawList* list = ImGui::GetWindowDrawList();
-  ImGui::PushFont(style::font(style::Text::number_small), written.size);
+  const style::TextStyle used(style::Text::number_small, written.size);
   for (const CellNumber& number : written.numbers)
     list->AddText(number.position, number.ink, number.words.c_str());
-  ImGui::PopFont();
 }
 
-class CellsPainter {
- public:
-  CellsPainter(const Box& picture, const Rectangle& where, StageScene& scene)
-      : picture_(picture), where_(where), scene_(scene) {}
+bool is_under_pointer(const Rectangle& place) {
+  return ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(place.minimum, place.maximum);
+}
+
+/// Two arrows, from the middle to opposite corners.
+void draw_arrows(const Rectangle& mark, ImU32 colour) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float inset = px(5);
+  const float head = px(5);
+  const float width = px(1.5F);
+  const auto [from, to] = mark.grown(-inset);
+  const ImVec2 top = {to.x, from.y};
+  const ImVec2 foot = {from.x, to.y};
+  list->AddLine(top, foot, colour, width);
+  list->AddLine(top, {top.x - head, top.y}, colour, width);
+  list->AddLine(top, {top.x, top.y + head}, colour, width);
+  list->AddLine(foot, {foot.x + head, foot.y}, colour, width);
+  list->AddLine(foot, {foot.x, foot.y - head}, colour, width);
+}
+
+/// Notes that the mouse points at `cell`.
+void point_at(const CellFocus& cell, StageScene& scene) {
+  scene.hovered = cell;
+  scene.clicked = scene.clicked || ImGui::IsMouseClicked(ImGuiMouseButton_Left);
+}
+
+/// A mark in the corner of a picture that the pointer is on: a click there enlarges it. Returns whether the
+/// pointer is on the mark.
+bool draw_enlarging_mark(const std::string& tensor, const Rectangle& picture, StageScene& scene) {
+  if (std::min(picture.width(), picture.height()) < px(least_picture)) return false;
+  const float right = picture.maximum.x - px(mark_inset);
+  const float top = picture.minimum.y + px(mark_inset);
+  const Rectangle mark = {{right - px(mark_side), top}, {right, top + px(mark_side)}};
+  note_part("mark/" + tensor, mark);
+  const bool is_pointed = is_under_pointer(mark);
+  const style::Palette& c = style::colours();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddRectFilled(mark.minimum, mark.maximum, c.panel, px(4));
+  list->AddRect(mark.minimum, mark.maximum, is_pointed ? c.text : c.edge, px(4), px(style::line));
+  draw_arrows(mark, is_pointed ? c.text : c.dim);
+  if (!is_pointed) return false;
+  tooltip_beside(mark, "Enlarges this picture, or goes back to the step (E)");
+  ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) scene.enlarge = tensor;
+  return true;
+}
+
+struct CellsPainter {
+  const Box& picture;
+  const Rectangle where;
+  StageScene& scene;
 
   void draw(bool is_thumbnail) {
-    const Matrix<double>& values = scene_.record.at(picture_.tensor);
-    const Index finished = scene_.view.finished_rows(recorded());
-    outline(where_.grown(1), style::colours().edge, 0, 1);
+    const Matrix<double>& values = scene.record.at(picture.tensor);
+    const Index finished = scene.view.finished_rows(recorded());
+    outline(where.grown(1), style::colours().edge, 0, 1);
     if (finished == 0) {
-      draw_waiting(where_);
+      draw_waiting(where);
       if (!is_thumbnail) draw_focus();
       return;
     }
-    const Symbol& symbol = symbol_in(scene_.symbols, picture_.tensor);
-    const Matrix<double>* fading = fading_cells(picture_.key, recorded(), values, scene_.version);
+    const Symbol& symbol = symbol_in(scene.symbols, picture.tensor);
+    const Matrix<double>* fading = fading_cells(picture.key, recorded(), values, scene.version);
     const bool grows = is_growing() && !is_thumbnail;
     const Matrix<double>* before = grows ? before_it() : nullptr;
-    const float strength = grows && !before ? std::max(static_cast<float>(scene_.fade), growing_from) : 1;
-    const double range = fading ? 1 : scene_.ranges.of(picture_.tensor).largest;
-    HeatMapLook look{.range = static_cast<float>(range) / strength,
-                     .transposed = picture_.transposed,
-                     .masked = symbol.role == Role::plain || fading,
-                     .grid = !is_thumbnail};
-    (picture_.transposed ? look.finished_columns : look.finished_rows) = finished;
+    const float strength = grows && !before ? std::max(static_cast<float>(scene.fade), growing_from) : 1;
+    const double range = fading ? 1 : scene.ranges.of(picture.tensor).largest;
+    const HeatMapLook look{.range = static_cast<float>(range) / strength,
+                           .transposed = picture.transposed,
+                           .finished_rows = finished,
+                           .masked = symbol.role == Role::plain || fading,
+                           .grid = !is_thumbnail};
     if (before && !fading) {
-      const auto part = static_cast<std::uint64_t>(scene_.fade * 1000);
-      heat_map(picture_.key, between(*before, values, scene_.fade), scene_.version + ((part + 1) << 40),
-               where_, look);
+      const auto part = static_cast<std::uint64_t>(scene.fade * 1000);
+      heat_map(picture.key, between(*before, values, scene.fade), scene.version + ((part + 1) << 40), where,
+               look);
     } else {
-      heat_map(picture_.key, fading ? *fading : values, scene_.version, where_, look);
+      heat_map(picture.key, fading ? *fading : values, scene.version, where, look);
     }
     if (finished > 0 && finished < values.rows()) {
-      const Cell next = picture_.transposed ? Cell{0, finished} : Cell{finished, 0};
-      draw_waiting({place_of(next).minimum, where_.maximum});
+      const Cell next = picture.transposed ? Cell{0, finished} : Cell{finished, 0};
+      draw_waiting({place_of(next).minimum, where.maximum});
     }
-    if (scene_.pointed && first_symbol(symbol.latex) == *scene_.pointed) {
-      outline(where_.grown(px(2)), style::colours().accent, px(2), px(style::lit_line));
-      note_part("pointed", where_);
+    if (scene.pointed && first_symbol(symbol.latex) == *scene.pointed) {
+      outline(where.grown(px(2)), style::colours().accent, px(2), px(style::lit_line));
+      note_part("pointed", where);
     }
     if (is_thumbnail) return;
     frame_token();
-    if (scene_.numbers && !grows) draw_cell_numbers(picture_, where_, finished, scene_);
+    if (scene.numbers && !grows) draw_cell_numbers(picture, where, finished, scene);
     hover(finished);
     draw_focus();
   }
 
- private:
   /// Whose cells these are: a picture that is made for the eye shows those of a tensor that is recorded.
-  const std::string& recorded() const { return scene_.view.recorded(picture_.tensor); }
+  const std::string& recorded() const { return scene.view.recorded(picture.tensor); }
 
-  bool is_growing() const { return scene_.fade < 1 && picture_.tensor == scene_.view.lit; }
+  bool is_growing() const { return scene.fade < 1 && picture.tensor == scene.view.lit; }
 
   /// What the result was before the step; null if it was nothing: then it grows out of blank paper.
   const Matrix<double>* before_it() const {
-    const std::string& name = scene_.view.hero.grows_from;
-    if (name.empty() || !scene_.record.contains(name)) return nullptr;
-    const Matrix<double>& before = scene_.record.at(name);
-    const Matrix<double>& values = scene_.record.at(picture_.tensor);
+    const std::string& name = scene.view.hero.grows_from;
+    if (name.empty() || !scene.record.contains(name)) return nullptr;
+    const Matrix<double>& before = scene.record.at(name);
+    const Matrix<double>& values = scene.record.at(picture.tensor);
     return before.rows() == values.rows() && before.cols() == values.cols() ? &before : nullptr;
   }
 
   void hover(Index finished) {
     if (!ImGui::IsWindowHovered()) return;
-    const auto cell = hovered_cell(where_, picture_.rows, picture_.columns, ImGui::GetMousePos());
-    if (!cell || draw_enlarging_mark(picture_.tensor, where_, scene_)) return;
-    const Index row = picture_.transposed ? cell->column : cell->row;
-    const Index column = picture_.transposed ? cell->row : cell->column;
+    const auto cell = hovered_cell(where, picture.rows, picture.columns, ImGui::GetMousePos());
+    if (!cell || draw_enlarging_mark(picture.tensor, where, scene)) return;
+    const Index row = picture.transposed ? cell->column : cell->row;
+    const Index column = picture.transposed ? cell->row : cell->column;
     if (finished > 0 && row >= finished) return;
-    point_at({recorded(), row, column}, scene_);
-    if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) scene_.enlarge = picture_.tensor;
+    point_at({recorded(), row, column}, scene);
+    if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) scene.enlarge = picture.tensor;
   }
 
   void frame(const Cells& cells, ImU32 colour) const {
     if (cells.rows <= 0 || cells.columns <= 0) return;
     const auto drawn = [&](Index row, Index column) {
-      return picture_.transposed ? Cell{column, row} : Cell{row, column};
+      return picture.transposed ? Cell{column, row} : Cell{row, column};
     };
     frame_drawn(drawn(cells.first_row, cells.first_column),
                 drawn(cells.first_row + cells.rows - 1, cells.first_column + cells.columns - 1), colour);
@@ -249,14 +288,14 @@ class CellsPainter {
 
   /// The row, or column, of the word at the cursor.
   void frame_token() const {
-    const Index row = scene_.view.token - picture_.first_row_token;
-    if (picture_.first_row_token >= 0 && row >= 0 && row < picture_.rows)
-      frame_drawn({row, 0}, {row, picture_.columns - 1}, style::colours().text);
-    const Index column = scene_.view.token - picture_.first_column_token;
+    const Index row = scene.view.token - picture.first_row_token;
+    if (picture.first_row_token >= 0 && row >= 0 && row < picture.rows)
+      frame_drawn({row, 0}, {row, picture.columns - 1}, style::colours().text);
+    const Index column = scene.view.token - picture.first_column_token;
     // Where rows are words too, the row says enough.
-    if (picture_.first_row_token < 0 && picture_.first_column_token >= 0 && column >= 0 &&
-        column < picture_.columns)
-      frame_drawn({0, column}, {picture_.rows - 1, column}, style::colours().text);
+    if (picture.first_row_token < 0 && picture.first_column_token >= 0 && column >= 0 &&
+        column < picture.columns)
+      frame_drawn({0, column}, {picture.rows - 1, column}, style::colours().text);
   }
 
   void frame_drawn(const Cell& from, const Cell& to, ImU32 colour) const {
@@ -269,32 +308,33 @@ class CellsPainter {
   }
 
   Rectangle place_of(const Cell& cell) const {
-    return cell_rectangle(where_, picture_.rows, picture_.columns, cell);
+    return cell_rectangle(where, picture.rows, picture.columns, cell);
   }
 
   void draw_focus() const {
     const std::string& tensor = recorded();
-    for (const Cells& source : scene_.sources) {
+    for (const Cells& source : scene.sources) {
       if (source.tensor == tensor) frame(source, style::colours().accent);
     }
-    if (scene_.focus && scene_.focus->tensor == tensor)
-      frame({tensor, scene_.focus->row, scene_.focus->column, 1, 1}, style::colours().text);
+    if (scene.focus && scene.focus->tensor == tensor)
+      frame({tensor, scene.focus->row, scene.focus->column, 1, 1}, style::colours().text);
   }
-
-  const Box& picture_;
-  const Rectangle where_;
-  StageScene& scene_;
 };
 
 }  // namespace
 
-void draw_cells(const Box& picture, const Rectangle& where, bool is_thumbnail, StageScene& scene) {
-  CellsPainter(picture, where, scene).draw(is_thumbnail);
-}
-
-void point_at(const CellFocus& cell, StageScene& scene) {
-  scene.hovered = cell;
-  scene.clicked = scene.clicked || ImGui::IsMouseClicked(ImGuiMouseButton_Left);
+void draw_picture(const Box& picture, const Rectangle& where, bool is_thumbnail, StageScene& scene) {
+  if (picture.kind == Box::Kind::picture) return CellsPainter{picture, where, scene}.draw(is_thumbnail);
+  const auto& [from, to] = where;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  if (scene.view.finished_rows(picture.tensor) == 0) {
+    list->AddRect(from, to, style::colours().edge);
+    return draw_waiting(where);
+  }
+  const style::TextStyle used(style::Text::number_large, (to.y - from.y) / style::scale());
+  const ImVec2 extent = ImGui::CalcTextSize(picture.digits.c_str());
+  list->AddText((from + to - extent) / 2, style::colours().role(picture.role), picture.digits.c_str());
+  if (!is_thumbnail && is_under_pointer(where)) point_at({picture.tensor, 0, 0}, scene);
 }
 
 }  // namespace palimpsest

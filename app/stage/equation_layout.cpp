@@ -1,10 +1,5 @@
 #include "app/stage/equation_layout.h"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <utility>
-
 namespace palimpsest {
 
 namespace {
@@ -14,6 +9,11 @@ constexpr float lowest_bracket = 28;
 constexpr float beside_bracket = 0.6F;     // of the gap between parts
 constexpr float legible_squeeze = 0.6F;    // with more, glyphs and numbers cannot be read
 constexpr float smallest_squeeze = 0.25F;  // only where the window itself is too small
+constexpr float gain_of_breaking = 1.2F;   // so many times as large the pictures must become at least
+constexpr std::array growths = {SideLook().growth, 0.3F,
+                                0.15F};   // of sides: the less, the more room have rows
+constexpr float comfortable_row = 18;     // no narrower pictures are sought for higher rows
+constexpr float cost_of_bracket = 0.15F;  // of a break where a bracket is open
 
 /// The length of a side with `count` cells; `grown` is count^growth.
 float side(const PictureSizes& sizes, Index count, float grown) {
@@ -117,14 +117,12 @@ void measure_box(const Box& box, BoxExtent& extent, const PictureSizes& sizes, c
       extent.side = side(sizes, box.columns, extent.grown_columns);
       extent.height = side(sizes, box.rows, extent.grown_rows);
       extent.words = words_beside(box, extent, sizes, ruler);
-      measure_operand(box, extent, sizes, ruler);
-      break;
+      return measure_operand(box, extent, sizes, ruler);
     case Box::Kind::number: {
       const ImVec2 size = ruler.number(box.digits, sizes.number());
       extent.side = size.x;
       extent.height = size.y;
-      measure_operand(box, extent, sizes, ruler);
-      break;
+      return measure_operand(box, extent, sizes, ruler);
     }
     case Box::Kind::glyph: {
       const FormulaSize& size = letters(box, extent, sizes.glyph(), sizes.squeeze, ruler);
@@ -142,11 +140,9 @@ void measure_box(const Box& box, BoxExtent& extent, const PictureSizes& sizes, c
       extent.below = extent.parts[0].below;
       break;
     case Box::Kind::row:
-      measure_row(box, extent, sizes);
-      break;
+      return measure_row(box, extent, sizes);
     case Box::Kind::stack:
-      measure_stack(extent, sizes);
-      break;
+      return measure_stack(extent, sizes);
   }
 }
 
@@ -194,6 +190,89 @@ void visit_box(const Box& box, const BoxExtent& extent, const PictureSizes& size
   visit(box, extent, x, axis);
 }
 
+/// A piece of the operands, and how many brackets are open before it.
+struct LinePiece {
+  const Box* box;
+  int open = 0;
+};
+
+/// Brackets that the piece opens, less those that it closes.
+int brackets(const Box& box) {
+  if (box.kind == Box::Kind::bracket) return box.right ? -1 : 1;
+  if (box.kind != Box::Kind::glyph) return 0;
+  const auto count = [&](char character) {
+    return static_cast<int>(std::ranges::count(box.latex, character));
+  };
+  return count('(') + count('[') - count(')') - count(']');
+}
+
+void collect(const Box& box, std::vector<LinePiece>& pieces) {
+  if (box.kind == Box::Kind::row || box.kind == Box::Kind::group) {
+    for (const Box& part : box.parts) collect(part, pieces);
+    return;
+  }
+  const int open = pieces.empty() ? 0 : pieces.back().open + brackets(*pieces.back().box);
+  pieces.push_back({&box, open});
+}
+
+/// What a piece takes of a line, in lengths that grow with the pictures.
+float share(const Box& box) {
+  switch (box.kind) {
+    case Box::Kind::picture:
+      return box.columns == 1 ? 0.6F : std::pow(static_cast<float>(box.columns), 0.45F);
+    case Box::Kind::stack: {
+      float widest = 0;
+      for (const Box& part : box.parts) widest = std::max(widest, share(part));
+      return widest;
+    }
+    case Box::Kind::bracket:
+      return 0.3F;
+    default:
+      return 1;
+  }
+}
+
+bool is_sign(const Box& box) {
+  return box.kind == Box::Kind::glyph &&
+         (box.latex == "+" || box.latex == "-" || box.latex == "\\cdot" || box.latex == "\\odot");
+}
+
+/// Whether a factor ends with this piece: a bracket, an index, a power.
+bool ends_factor(const Box& box) {
+  if (box.kind == Box::Kind::bracket) return box.right;
+  return box.kind == Box::Kind::glyph && !box.latex.empty() &&
+         std::string_view("_)]^").find(box.latex.front()) != std::string_view::npos && brackets(box) <= 0;
+}
+
+bool begins_factor(const Box& box) {
+  if (box.kind == Box::Kind::bracket) return !box.right;
+  return box.kind == Box::Kind::picture || box.kind == Box::Kind::number;
+}
+
+bool has_matrix(std::span<const LinePiece> pieces) {
+  return std::ranges::any_of(
+      pieces, [](const LinePiece& piece) { return piece.box->columns > 1 && piece.box->rows > 1; });
+}
+
+/// Takes the sign from the end of the line: "^2 +" where a function writes it so. "·" where there is none,
+/// for two factors.
+Box sign_after(Box& line) {
+  Box& last = line.parts.back();
+  const std::size_t end =
+      last.kind == Box::Kind::glyph ? last.latex.find_last_not_of(' ') : std::string::npos;
+  if (end == std::string::npos || end == 0 || (last.latex[end] != '+' && last.latex[end] != '-'))
+    return {.kind = Box::Kind::glyph, .latex = "\\cdot"};
+  Box sign{.kind = Box::Kind::glyph, .latex = last.latex.substr(end, 1)};
+  last.latex.resize(end);
+  return sign;
+}
+
+Box line_of(std::span<const LinePiece> pieces) {
+  Box line{.kind = Box::Kind::row};
+  for (const LinePiece& piece : pieces) line.parts.push_back(*piece.box);
+  return line;
+}
+
 }  // namespace
 
 bool has_row_words(const Box& picture, float height, const Ruler& ruler) {
@@ -201,9 +280,7 @@ bool has_row_words(const Box& picture, float height, const Ruler& ruler) {
 }
 
 float row_words_width(const Box& picture, bool all, const Ruler& ruler) {
-  const auto width_of = [&](const std::string& word) {
-    return ruler.words(word, style::Text::caption, -1).x;
-  };
+  const auto width_of = [&](const std::string& word) { return ruler.words(word, style::Text::caption).x; };
   float width = all ? 0 : width_of(picture.present_word);
   for (std::size_t i = 0; all && i < picture.row_words.size(); ++i)
     width = std::max(width, width_of(picture.row_words[i]));
@@ -267,103 +344,11 @@ void EquationLayout::visit(ImVec2 position, const VisitBox& visit) const {
   visit_box(*box_, extent_, sizes_, position.x, position.y + extent_.above, visit);
 }
 
-namespace {
-
-constexpr float gain_of_breaking = 1.2F;  // so many times as large the pictures must become at least
-constexpr std::array growths = {SideLook().growth, 0.3F,
-                                0.15F};   // of sides: the less, the more room have rows
-constexpr float comfortable_row = 18;     // no narrower pictures are sought for higher rows
-constexpr float cost_of_bracket = 0.15F;  // of a break where a bracket is open
-
-/// A piece of the operands, and how many brackets are open before it.
-struct LinePiece {
-  const Box* box;
-  int open = 0;
-};
-
-/// Brackets that the piece opens, less those that it closes.
-int brackets(const Box& box) {
-  if (box.kind == Box::Kind::bracket) return box.right ? -1 : 1;
-  if (box.kind != Box::Kind::glyph) return 0;
-  const auto count = [&](char character) {
-    return static_cast<int>(std::ranges::count(box.latex, character));
-  };
-  return count('(') + count('[') - count(')') - count(']');
-}
-
-void collect(const Box& box, std::vector<LinePiece>& pieces) {
-  if (box.kind == Box::Kind::row || box.kind == Box::Kind::group) {
-    for (const Box& part : box.parts) collect(part, pieces);
-    return;
-  }
-  const int open = pieces.empty() ? 0 : pieces.back().open + brackets(*pieces.back().box);
-  pieces.push_back({&box, open});
-}
-
-/// What a piece takes of a line, in lengths that grow with the pictures.
-float share(const Box& box) {
-  switch (box.kind) {
-    case Box::Kind::picture:
-      return box.columns == 1 ? 0.6F : std::pow(static_cast<float>(box.columns), 0.45F);
-    case Box::Kind::stack: {
-      float widest = 0;
-      for (const Box& part : box.parts) widest = std::max(widest, share(part));
-      return widest;
-    }
-    case Box::Kind::bracket:
-      return 0.3F;
-    default:
-      return 1;
-  }
-}
-
-bool is_sign(const Box& box) {
-  return box.kind == Box::Kind::glyph &&
-         (box.latex == "+" || box.latex == "-" || box.latex == "\\cdot" || box.latex == "\\odot");
-}
-
-/// Whether a factor ends with this piece: a bracket, an index, a power.
-bool ends_factor(const Box& box) {
-  if (box.kind == Box::Kind::bracket) return box.right;
-  return box.kind == Box::Kind::glyph && !box.latex.empty() &&
-         std::string_view("_)]^").find(box.latex.front()) != std::string_view::npos && brackets(box) <= 0;
-}
-
-bool begins_factor(const Box& box) {
-  if (box.kind == Box::Kind::bracket) return !box.right;
-  return box.kind == Box::Kind::picture || box.kind == Box::Kind::number;
-}
-
-bool has_matrix(std::vector<LinePiece>::const_iterator from, std::vector<LinePiece>::const_iterator to) {
-  return std::any_of(from, to,
-                     [](const LinePiece& piece) { return piece.box->columns > 1 && piece.box->rows > 1; });
-}
-
-/// Takes the sign from the end of the line: "^2 +" where a function writes it so. "·" where there is none,
-/// for two factors.
-Box sign_after(Box& line) {
-  Box& last = line.parts.back();
-  const std::size_t end =
-      last.kind == Box::Kind::glyph ? last.latex.find_last_not_of(' ') : std::string::npos;
-  if (end == std::string::npos || end == 0 || (last.latex[end] != '+' && last.latex[end] != '-'))
-    return {.kind = Box::Kind::glyph, .latex = "\\cdot"};
-  Box sign{.kind = Box::Kind::glyph, .latex = last.latex.substr(end, 1)};
-  last.latex.resize(end);
-  return sign;
-}
-
-Box line_of(std::vector<LinePiece>::const_iterator from, std::vector<LinePiece>::const_iterator to) {
-  Box line{.kind = Box::Kind::row};
-  for (; from != to; ++from) line.parts.push_back(*from->box);
-  return line;
-}
-
-}  // namespace
-
 Box broken(const Box& equation) {
   if (equation.parts.size() != 3) return {};
-  std::vector<LinePiece> pieces;
-  collect(equation.parts[2], pieces);
+  std::vector<LinePiece> collected;
+  collect(equation.parts[2], collected);
+  const std::span<const LinePiece> pieces = collected;
   float all = 0;
   for (const LinePiece& piece : pieces) all += share(*piece.box);
   float before = 0;
@@ -371,22 +356,21 @@ Box broken(const Box& equation) {
   std::size_t best = 0;
   for (std::size_t i = 1; i < pieces.size(); ++i) {
     before += share(*pieces[i - 1].box);
-    const auto at = pieces.cbegin() + static_cast<std::ptrdiff_t>(i);
-    const bool sign = is_sign(*at->box);
-    if (!sign && !(ends_factor(*pieces[i - 1].box) && begins_factor(*at->box))) continue;
-    if (!has_matrix(pieces.cbegin(), at) || !has_matrix(at, pieces.cend())) continue;
-    const float cost = std::max(before, all - before) * (1 + cost_of_bracket * static_cast<float>(at->open));
+    const auto& [box, open] = pieces[i];
+    if (!is_sign(*box) && !(ends_factor(*pieces[i - 1].box) && begins_factor(*box))) continue;
+    if (!has_matrix(pieces.first(i)) || !has_matrix(pieces.subspan(i))) continue;
+    const float cost = std::max(before, all - before) * (1 + cost_of_bracket * static_cast<float>(open));
     if (cost >= cheapest) continue;
     cheapest = cost;
     best = i;
   }
   if (best == 0) return {};
-  const auto at = pieces.cbegin() + static_cast<std::ptrdiff_t>(best);
-  const bool sign = is_sign(*at->box);
-  Box first = line_of(pieces.cbegin(), at);
-  Box between = sign ? *at->box : sign_after(first);
+  const Box& at = *pieces[best].box;
+  Box first = line_of(pieces.first(best));
+  Box between = is_sign(at) ? at : sign_after(first);
   Box lines{.kind = Box::Kind::stack};
-  lines.parts = {std::move(first), std::move(between), line_of(sign ? at + 1 : at, pieces.cend())};
+  lines.parts = {std::move(first), std::move(between),
+                 line_of(pieces.subspan(is_sign(at) ? best + 1 : best))};
   return {.kind = Box::Kind::row, .parts = {equation.parts[0], equation.parts[1], std::move(lines)}};
 }
 

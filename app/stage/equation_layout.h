@@ -1,13 +1,5 @@
 #pragma once
 
-#include <imgui.h>
-
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <vector>
-
 #include "app/scene/ruler.h"
 #include "app/stage/box.h"
 

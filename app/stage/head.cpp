@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "core/base/text.h"
 
 namespace palimpsest {
@@ -15,73 +13,16 @@ using scene::Gap;
 using scene::Node;
 using scene::Nodes;
 
-const std::string nothing_lit = "\n";  // no tensor is called so
-
-}  // namespace
-
-LatexStyle stage_latex(std::string lit) {
-  return {.colour =
-              [](Role role, bool is_lit) {
-                return style::hex(is_lit ? style::colours().role(role) : style::colours().role_dim(role));
-              },
-          .lit = std::move(lit)};
-}
-
-HeadFormulas head_formulas(const StageView& view, const Symbols& symbols) {
-  HeadFormulas formulas;
-  for (const StageFormula& formula : view.rule) {
-    if (formula.is_lit) formulas.present = formulas.latex.size();
-    formulas.latex.push_back(
-        latex(formula.equation, symbols, stage_latex(formula.is_lit ? formula.part : nothing_lit)));
-  }
-  return formulas;
-}
-
-namespace {
-
-Node whole_formula(const std::string& latex, float size) {
-  return {scene::Formula{.latex = latex, .size = size, .fit = Fit::whole}};
-}
-
-}  // namespace
-
-Node formulas_around(const HeadFormulas& formulas, float size) {
-  const std::size_t all = formulas.latex.size();
-  if (all == 0) return scene::column({});
-  const auto around = [formulas, size, all](std::size_t wish) {
-    // One more after the present one, then one more before it, and so on.
-    std::size_t first = formulas.present;
-    std::size_t last = formulas.present;
-    for (std::size_t count = 1; count < all - wish; ++count) {
-      const bool grows_on =
-          last + 1 < all && (first == 0 || last - formulas.present <= formulas.present - first);
-      grows_on ? ++last : --first;
-    }
-    Nodes shown;
-    for (std::size_t i = first; i <= last; ++i) {
-      if (i > first) shown.push_back(scene::space(Gap::wide));
-      shown.push_back(first == last ? scene::formula(formulas.latex[i], size)
-                                    : whole_formula(formulas.latex[i], size));
-    }
-    return scene::row(std::move(shown), Gap::wide);
-  };
-  Nodes heights = {scene::centred(scene::first_that_fits(all, around))};
-  for (const std::string& latex : formulas.latex) heights.push_back(scene::formula(latex, size));
-  return scene::steady(std::move(heights));
-}
-
-Node present_formula(const HeadFormulas& formulas, float size) {
-  Nodes all = {whole_formula(formulas.latex[formulas.present], size)};
-  for (const std::string& latex : formulas.latex) all.push_back(whole_formula(latex, size));
-  return scene::steady(std::move(all));
-}
-
-namespace {
-
 constexpr float symbol_size = 15;  // design pixels
 constexpr float bar_width = 88;
 constexpr float small_bar_width = 36;
 constexpr float bar_height = 8;
+
+const std::string nothing_lit = "\n";  // no tensor is called so
+
+Node whole_formula(const std::string& latex, float size) {
+  return {scene::Formula{.latex = latex, .size = size, .fit = Fit::whole}};
+}
 
 /// "1.6 % beyond"; nothing where nothing is.
 std::string beyond_words(double share) {
@@ -128,6 +69,55 @@ Node legend_of(const ScaleWords& words, float width) {
 }
 
 }  // namespace
+
+LatexStyle stage_latex(std::string lit) {
+  return {.colour =
+              [](Role role, bool is_lit) {
+                return style::hex(is_lit ? style::colours().role(role) : style::colours().role_dim(role));
+              },
+          .lit = std::move(lit)};
+}
+
+HeadFormulas head_formulas(const StageView& view, const Symbols& symbols) {
+  HeadFormulas formulas;
+  for (const StageFormula& formula : view.rule) {
+    if (formula.is_lit) formulas.present = formulas.latex.size();
+    formulas.latex.push_back(
+        latex(formula.equation, symbols, stage_latex(formula.is_lit ? formula.part : nothing_lit)));
+  }
+  return formulas;
+}
+
+Node formulas_around(const HeadFormulas& formulas, float size) {
+  const std::size_t all = formulas.latex.size();
+  if (all == 0) return scene::column({});
+  const auto around = [formulas, size, all](std::size_t wish) {
+    // One more after the present one, then one more before it, and so on.
+    std::size_t first = formulas.present;
+    std::size_t last = formulas.present;
+    for (std::size_t count = 1; count < all - wish; ++count) {
+      const bool grows_on =
+          last + 1 < all && (first == 0 || last - formulas.present <= formulas.present - first);
+      grows_on ? ++last : --first;
+    }
+    Nodes shown;
+    for (std::size_t i = first; i <= last; ++i) {
+      if (i > first) shown.push_back(scene::space(Gap::wide));
+      shown.push_back(first == last ? scene::formula(formulas.latex[i], size)
+                                    : whole_formula(formulas.latex[i], size));
+    }
+    return scene::row(std::move(shown), Gap::wide);
+  };
+  Nodes heights = {scene::centred(scene::first_that_fits(all, around))};
+  for (const std::string& latex : formulas.latex) heights.push_back(scene::formula(latex, size));
+  return scene::steady(std::move(heights));
+}
+
+Node present_formula(const HeadFormulas& formulas, float size) {
+  Nodes all = {whole_formula(formulas.latex[formulas.present], size)};
+  for (const std::string& latex : formulas.latex) all.push_back(whole_formula(latex, size));
+  return scene::steady(std::move(all));
+}
 
 Node colour_legend(const StageScene& scene, bool shared) {
   const bool pointed = scene.focus && scene.record.contains(scene.focus->tensor);

@@ -1,11 +1,7 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "app/scene/node.h"
 #include "app/stage/draw.h"
-#include "app/stage/view.h"
 
 namespace palimpsest {
 

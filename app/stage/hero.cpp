@@ -1,19 +1,13 @@
-#include "app/stage/hero.h"
+// The step at the cursor by itself, large.
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <iterator>
-#include <optional>
-#include <utility>
-
 #include "app/stage/cell_words.h"
 #include "app/stage/equation_layout.h"
+#include "app/stage/view.h"
 #include "core/base/text.h"
-#include "core/formula/expression.h"
 #include "core/insight/memory_change.h"
 #include "core/numbers/between.h"
-#include "core/numbers/matrix_functions.h"
 #include "core/steps/recognised.h"
 
 namespace palimpsest {
@@ -92,28 +86,27 @@ struct Contraction {
   bool numbers_lie_flat = false;
 };
 
-class HeroBuilder {
- public:
-  HeroBuilder(const Phase& phase, const Record& record, const Symbols& symbols, const LatexStyle& style)
-      : phase_(phase), record_(record), symbols_(symbols), style_(style) {}
+struct HeroBuilder {
+  const Phase& phase;
+  const Record& record;
+  const Symbols& symbols;
+  const LatexStyle& style;
+  Hero hero = {};
+  int pictures = 0;
 
   Hero build(const Operation& operation) {
     if (!(flattened(operation) || in_network(operation) || solved(operation) || overwritten(operation) ||
           added(operation) || scaled(operation) || multiplied(operation) || contracted(operation) ||
           in_strips(operation))) {
-      hero_ = {.equation = boxes("hero", operation.equation, record_, symbols_)};
-      hero_.broken = broken(hero_.equation);
+      hero = {.kind = Hero::Kind::equation, .equation = boxes("hero", operation.equation, record, symbols)};
+      hero.broken = broken(hero.equation);
     }
     add_flattening(operation);
-    return std::move(hero_);
+    return std::move(hero);
   }
 
- private:
-  Shape shape_of(const Expression& expression) const { return shape(expression, record_); }
-  bool is_number(const Expression& expression) const {
-    const Shape size = shape_of(expression);
-    return size.rows == 1 && size.columns == 1;
-  }
+  Shape shape_of(const Expression& expression) const { return shape(expression, record); }
+  bool is_number(const Expression& expression) const { return shape_of(expression) == Shape{1, 1}; }
   bool is_matrix(const Expression& expression) const {
     const Shape size = shape_of(expression);
     return size.rows > 1 && size.columns > 1;
@@ -126,9 +119,9 @@ class HeroBuilder {
     return size.rows == 0 || size.columns == 0;
   }
 
-  const Symbol& symbol_of(const std::string& tensor) const { return symbol_in(symbols_, tensor); }
+  const Symbol& symbol_of(const std::string& tensor) const { return symbol_in(symbols, tensor); }
 
-  std::string latex_of(const auto& formula) const { return latex(formula, symbols_, style_); }
+  std::string latex_of(const auto& formula) const { return latex(formula, symbols, style); }
 
   Factors factors_of(const Expression& product, Factors factors = {}) const {
     const Expression& inner = unwrapped(product);
@@ -141,21 +134,20 @@ class HeroBuilder {
   }
 
   const Matrix<double>& values(const std::string& tensor) const {
-    return hero_.made.contains(tensor) ? hero_.made.at(tensor) : record_.at(tensor);
+    return hero.made.contains(tensor) ? hero.made.at(tensor) : record.at(tensor);
   }
 
-  std::string key(const std::string& tensor) { return fmt::format("hero/{}/{}", tensor, pictures_++); }
+  std::string key(const std::string& tensor) { return fmt::format("hero/{}/{}", tensor, pictures++); }
 
   /// The picture of an expression, or its number. One that no step makes is computed for it.
   Box picture(const Expression& expression, bool transposed = false) {
     const Expression& inner = unwrapped(expression);
     const Expression& bare = inner.kind() == Kind::transpose ? unwrapped(inner.arguments()[0]) : inner;
     const bool turns = transposed != (inner.kind() == Kind::transpose);
-    if (bare.kind() == Kind::tensor)
-      return picture_of(bare.name(), turns, key(bare.name()), record_, symbols_);
+    if (bare.kind() == Kind::tensor) return picture_of(bare.name(), turns, key(bare.name()), record, symbols);
     const std::string name = "made for the picture: " + to_string(inner);
-    if (!hero_.made.contains(name)) hero_.made.set(name, evaluate(inner, record_));
-    Box box = picture_of(name, transposed, key(name), hero_.made, symbols_);
+    if (!hero.made.contains(name)) hero.made.set(name, evaluate(inner, record));
+    Box box = picture_of(name, transposed, key(name), hero.made, symbols);
     box.latex = latex_of(inner);
     return box;
   }
@@ -188,7 +180,7 @@ class HeroBuilder {
 
   /// What is made for the eye: whose cells it shows, and in whose colours.
   void stand_for(const std::string& made, const std::string& tensor) {
-    hero_.stands_for[made] = hero_.scale_of[made] = tensor;
+    hero.stands_for[made] = hero.scale_of[made] = tensor;
   }
 
   Plate result_plate(const Operation& operation) {
@@ -214,7 +206,7 @@ class HeroBuilder {
   bool put_margins(Plate& plate, const Expression& expression) {
     const Expression* product = &unwrapped(expression);
     if (product->kind() == Kind::tensor) {
-      const Operation* maker = maker_of(phase_, product->name());
+      const Operation* maker = maker_of(phase, product->name());
       if (!maker) return false;
       product = &maker->equation.expression;
     }
@@ -231,31 +223,30 @@ class HeroBuilder {
   }
 
   bool overwritten(const Operation& operation) {
-    const auto overwrite = overwrite_of(phase_, operation);
+    const auto overwrite = overwrite_of(phase, operation);
     if (!overwrite || !is_matrix(overwrite->update)) return false;
     const auto add = [&](const Expression& part, const std::string& sign, const std::string& name, Role role,
                          const std::string& latex) {
-      Plate& plate = hero_.plates.emplace_back(plate_of(part, sign));
+      Plate& plate = hero.plates.emplace_back(plate_of(part, sign));
       plate.name = name;
       plate.role = role;
       if (!latex.empty()) plate.latex = latex;
       put_margins(plate, part);
       if (plate.words.empty()) plate.words = symbol_of(plate.picture.tensor).words;
-      hero_.one_scale.push_back(plate.picture.tensor);
-      if (hero_.made.contains(plate.picture.tensor))
-        hero_.stands_for[plate.picture.tensor] = operation.equation.result;
+      hero.one_scale.push_back(plate.picture.tensor);
+      if (hero.made.contains(plate.picture.tensor))
+        hero.stands_for[plate.picture.tensor] = operation.equation.result;
     };
-    hero_.kind = Hero::Kind::plates;
     add(overwrite->erased, "", "erased", Role::error, "");
     add(overwrite->written, "+", "written", Role::value, "");
     add(overwrite->update, "=", "update", Role::plain,
         overwrite->is_one_step ? latex_of(operation.equation) : "");
     if (overwrite->is_one_step) {
-      hero_.plates.back().words = "what is added to the memory";
+      hero.plates.back().words = "what is added to the memory";
     } else {
-      hero_.plates.back().words = "both together";
+      hero.plates.back().words = "both together";
       // Made of both, it is there as soon as the second is.
-      hero_.stands_for[hero_.plates[2].picture.tensor] = hero_.plates[1].picture.tensor;
+      hero.stands_for[hero.plates[2].picture.tensor] = hero.plates[1].picture.tensor;
     }
     return true;
   }
@@ -275,20 +266,19 @@ class HeroBuilder {
     if (terms.size() == 1) return is_outer_product(operation);
     if (!std::ranges::all_of(terms, [&](const SignedTerm& term) { return is_matrix(term.expression); }))
       return false;
-    hero_.kind = Hero::Kind::plates;
     for (const SignedTerm& term : terms) {
-      const std::string sign = hero_.plates.empty() ? "" : term.minus ? "-" : "+";
-      Plate& plate = hero_.plates.emplace_back(plate_of(term.expression, sign));
+      const std::string sign = hero.plates.empty() ? "" : term.minus ? "-" : "+";
+      Plate& plate = hero.plates.emplace_back(plate_of(term.expression, sign));
       put_margins(plate, term.expression);
       if (plate.picture.tensor != operation.equation.result)
-        hero_.scale_of[plate.picture.tensor] = operation.equation.result;
-      if (hero_.made.contains(plate.picture.tensor))
-        hero_.stands_for[plate.picture.tensor] = operation.equation.result;
+        hero.scale_of[plate.picture.tensor] = operation.equation.result;
+      if (hero.made.contains(plate.picture.tensor))
+        hero.stands_for[plate.picture.tensor] = operation.equation.result;
     }
     const Expression& first = unwrapped(terms[0].expression);
-    if (first.kind() == Kind::tensor && !terms[0].minus) hero_.grows_from = first.name();
-    hero_.alone = operation.equation.result;
-    hero_.plates.push_back(result_plate(operation));
+    if (first.kind() == Kind::tensor && !terms[0].minus) hero.grows_from = first.name();
+    hero.alone = operation.equation.result;
+    hero.plates.push_back(result_plate(operation));
     return true;
   }
 
@@ -296,9 +286,8 @@ class HeroBuilder {
     Plate plate = plate_of(tensor(operation.equation.result), "");
     if (!put_margins(plate, operation.equation.expression)) return false;
     plate.latex = latex_of(operation.equation);
-    hero_.kind = Hero::Kind::plates;
-    hero_.alone = plate.picture.tensor;
-    hero_.plates.push_back(std::move(plate));
+    hero.alone = plate.picture.tensor;
+    hero.plates.push_back(std::move(plate));
     return true;
   }
 
@@ -320,18 +309,18 @@ class HeroBuilder {
     const bool is_bare = matrix.kind() == Kind::tensor ||
                          (matrix.kind() == Kind::transpose && matrix.arguments()[0].kind() == Kind::tensor);
     if (!is_bare) return false;
-    hero_.kind = Hero::Kind::plates;
-    hero_.plates.push_back(plate_of(matrix, ""));
-    if (matrix.kind() == Kind::tensor) hero_.grows_from = matrix.name();
+    hero.plates.push_back(plate_of(matrix, ""));
+    if (matrix.kind() == Kind::tensor) hero.grows_from = matrix.name();
     for (const Expression& number : factors.numbers) {
-      Plate& plate = hero_.plates.emplace_back(Plate{.picture = picture(number), .sign = "\\times"});
+      Plate& plate = hero.plates.emplace_back(Plate{.picture = picture(number), .sign = "\\times"});
       plate.picture.latex = latex_of(number);
       const Symbol& symbol = symbol_of(plate.picture.tensor);
       plate.words =
           symbol.role == Role::gate ? half_life_words(values(plate.picture.tensor)(0, 0)) : symbol.words;
     }
-    for (const auto& [vector, flat] : vectors) hero_.plates.push_back(factors_plate(vector, flat));
-    hero_.plates.push_back(result_plate(operation));
+    for (const auto& [vector, flat] : vectors)
+      hero.plates.push_back(factors_plate(along(vector, flat), vector, "\\odot"));
+    hero.plates.push_back(result_plate(operation));
     return true;
   }
 
@@ -344,24 +333,18 @@ class HeroBuilder {
           return is_matrix(factor) && unwrapped(factor).kind() == Kind::tensor;
         }))
       return false;
-    hero_.kind = Hero::Kind::plates;
     for (const Expression& factor : arguments) {
       const std::string& tensor = unwrapped(factor).name();
-      const std::string sign = hero_.plates.empty() ? "" : "\\odot";
+      const std::string sign = hero.plates.empty() ? "" : "\\odot";
       const bool is_gate = symbol_of(tensor).role == Role::gate;
-      hero_.plates.push_back(is_gate ? factors_plate(picture(factor), factor, sign) : plate_of(factor, sign));
-      if (symbol_of(tensor).role == Role::state) hero_.grows_from = tensor;
+      hero.plates.push_back(is_gate ? factors_plate(picture(factor), factor, sign) : plate_of(factor, sign));
+      if (symbol_of(tensor).role == Role::state) hero.grows_from = tensor;
     }
-    hero_.plates.push_back(result_plate(operation));
+    hero.plates.push_back(result_plate(operation));
     return true;
   }
 
-  /// Factors between 0 and 1, one for each row or column.
-  Plate factors_plate(const Expression& vector, bool flat) {
-    return factors_plate(along(vector, flat), vector, "\\odot");
-  }
-
-  /// The picture of such factors: where all is kept stands blank paper.
+  /// The picture of factors between 0 and 1: where all is kept stands blank paper.
   Plate factors_plate(Box picture, const Expression& factors, std::string sign) {
     const std::string tensor = picture.tensor;
     Plate plate{.picture = std::move(picture),
@@ -370,7 +353,7 @@ class HeroBuilder {
                 .words = symbol_of(tensor).words};
     if (symbol_of(tensor).role != Role::gate) return plate;
     const std::string name = "made for the picture: lost by " + tensor;
-    if (!hero_.made.contains(name)) hero_.made.set(name, forgotten_parts(values(tensor)));
+    if (!hero.made.contains(name)) hero.made.set(name, values(tensor).unaryExpr(&forgotten_part));
     stand_for(name, tensor);
     plate.words = "what is lost, by powers of ten";
     plate.picture.tensor = name;
@@ -391,13 +374,13 @@ class HeroBuilder {
   }
 
   std::optional<Layers> layers_around(const Operation& operation) const {
-    for (const Operation& hidden : phase_.operations) {
+    for (const Operation& hidden : phase.operations) {
       const Expression& bend = unwrapped(hidden.equation.expression);
       if (bend.kind() != Kind::function || bend.name() != "gelu" ||
           bend.arguments()[0].kind() != Kind::tensor)
         continue;
-      Layers layers{.input = maker_of(phase_, bend.arguments()[0].name()), .hidden = &hidden};
-      for (const Operation& later : phase_.operations) {
+      Layers layers{.input = maker_of(phase, bend.arguments()[0].name()), .hidden = &hidden};
+      for (const Operation& later : phase.operations) {
         const auto layer = layer_of(later);
         const bool reads =
             layer && layer->numbers.kind() == Kind::tensor && layer->numbers.name() == hidden.equation.result;
@@ -418,19 +401,19 @@ class HeroBuilder {
     const Contraction second = *layer_of(*layers->answer);
     if (!first.over_rows || !second.over_rows || first.numbers_lie_flat || second.numbers_lie_flat)
       return false;
-    hero_.kind = Hero::Kind::network;
+    hero.kind = Hero::Kind::network;
     const auto add = [&](const Expression& units) {
-      Plate& plate = hero_.plates.emplace_back(told(along(units, false), units, ""));
-      const Operation* maker = maker_of(phase_, plate.picture.tensor);
+      Plate& plate = hero.plates.emplace_back(told(along(units, false), units, ""));
+      const Operation* maker = maker_of(phase, plate.picture.tensor);
       if (maker && maker > &operation) plate.number.clear();  // it is to come
     };
     add(first.numbers);
     add(tensor(layers->hidden->equation.result));
     add(tensor(layers->answer->equation.result));
     const auto link = [&](std::size_t from, const std::string& weights) {
-      const Matrix<double>& units = values(hero_.plates[from].picture.tensor);
-      hero_.links.push_back(
-          {from, strong_links(units.reshaped().asDiagonal() * record_.at(weights), most_links)});
+      const Matrix<double>& units = values(hero.plates[from].picture.tensor);
+      hero.links.push_back(
+          {from, strong_links(units.reshaped().asDiagonal() * record.at(weights), most_links)});
     };
     link(0, first.matrix);
     link(1, second.matrix);
@@ -460,19 +443,18 @@ class HeroBuilder {
     const Expression result = tensor(operation.equation.result);
     if (!is_vector(result)) return false;
     const auto asked = contraction_of(operation.equation.expression);
-    if (!asked || record_.at(asked->matrix).size() > most_products) return false;
+    if (!asked || record.at(asked->matrix).size() > most_products) return false;
     const auto sides = asked->over_rows ? std::pair(Margin::Side::left, Margin::Side::below)
                                         : std::pair(Margin::Side::top, Margin::Side::right);
-    hero_.kind = Hero::Kind::plates;
-    hero_.plates.push_back(plate_of(tensor(asked->matrix), ""));
-    hero_.plates.back().margins = {{sides.first, along(asked->numbers, !asked->over_rows)}};
+    hero.plates.push_back(plate_of(tensor(asked->matrix), ""));
+    hero.plates.back().margins = {{sides.first, along(asked->numbers, !asked->over_rows)}};
     const Expression numbers =
         asked->numbers_lie_flat == asked->over_rows ? transpose(asked->numbers) : asked->numbers;
     Plate& products =
-        hero_.plates.emplace_back(plate_of(hadamard(numbers, tensor(asked->matrix)), "\\rightarrow"));
+        hero.plates.emplace_back(plate_of(hadamard(numbers, tensor(asked->matrix)), "\\rightarrow"));
     const std::string& made = products.picture.tensor;
-    hero_.one_scale = {made};
-    hero_.stands_for[made] = asked->matrix;
+    hero.one_scale = {made};
+    hero.stands_for[made] = asked->matrix;
     products.name = asked->over_rows ? "each row times its number" : "each column times its number";
     const std::string& answer = operation.equation.result;
     products.words = fmt::format("added up: {}", symbol_of(answer).words);
@@ -515,10 +497,10 @@ class HeroBuilder {
       return is_vector(strip.second) || (is_times_number && is_number(strip.second));
     });
     if (strips.empty() || !all_vectors || strips.size() > most_strips) return false;
-    hero_.kind = Hero::Kind::strips;
+    hero.kind = Hero::Kind::strips;
     const auto add = [&](const Expression& vector, std::string sign) {
-      const Plate& plate = hero_.plates.emplace_back(told(along(vector, true), vector, std::move(sign)));
-      if (hero_.made.contains(plate.picture.tensor) && !is_number(vector))
+      const Plate& plate = hero.plates.emplace_back(told(along(vector, true), vector, std::move(sign)));
+      if (hero.made.contains(plate.picture.tensor) && !is_number(vector))
         stand_for(plate.picture.tensor, operation.equation.result);
     };
     for (const auto& [sign, vector] : strips) add(vector, sign);
@@ -536,29 +518,28 @@ class HeroBuilder {
                     .title = operation.title,
                     .words = "each line is a direction; in the band all learn alike"};
     for (const Expression& step : values.arguments()) chart.columns.push_back(latex_of(step));
-    if (static_cast<Index>(chart.columns.size()) != record_.at(chart.tensor).cols()) return false;
-    hero_.kind = Hero::Kind::plates;
-    hero_.charts.push_back(std::move(chart));
+    if (static_cast<Index>(chart.columns.size()) != record.at(chart.tensor).cols()) return false;
+    hero.charts.push_back(std::move(chart));
     return true;
   }
 
   /// Beside a step of those that flatten singular values: what these are by now.
   void add_flattening(const Operation& operation) {
-    if (hero_.kind != Hero::Kind::plates || !hero_.charts.empty()) return;
-    for (const Operation& other : phase_.operations) {
+    if (hero.kind != Hero::Kind::plates || !hero.charts.empty()) return;
+    for (const Operation& other : phase.operations) {
       const Expression& all = unwrapped(other.equation.expression);
       if (all.kind() != Kind::function || all.name() != "spectra") continue;
       const auto steps = all.arguments();
       const auto found = std::ranges::find_if(steps, [&](const Expression& step) {
         return step.kind() == Kind::tensor && step.name() == operation.equation.result;
       });
-      const Matrix<double>& spectra = record_.at(other.equation.result);
+      const Matrix<double>& spectra = record.at(other.equation.result);
       if (found == steps.end() || found == steps.begin() ||
           spectra.cols() != static_cast<Index>(steps.size()))
         continue;
       const auto count = static_cast<Index>(found - steps.begin()) + 1;
       const std::string name = "made for the picture: singular values so far";
-      hero_.made.set(name, spectra.leftCols(count));
+      hero.made.set(name, spectra.leftCols(count));
       const auto alike = [&](Index column) {
         return ((spectra.col(column).array() >= flat_from) && (spectra.col(column).array() <= flat_to))
             .count();
@@ -570,7 +551,7 @@ class HeroBuilder {
                       .words = fmt::format("alike by now: {} of {} directions, {} before", alike(count - 1),
                                            spectra.rows(), alike(count - 2))};
       for (Index i = 0; i < count; ++i) chart.columns.push_back(latex_of(steps[static_cast<std::size_t>(i)]));
-      hero_.charts.push_back(std::move(chart));
+      hero.charts.push_back(std::move(chart));
     }
   }
 
@@ -580,29 +561,21 @@ class HeroBuilder {
     if (solve.kind() != Kind::function || solve.name() != "solve_symmetric") return false;
     const Expression& matrix = solve.arguments()[0];
     if (!is_matrix(matrix)) return false;
-    Plate& plate = hero_.plates.emplace_back(plate_of(matrix, ""));
+    Plate& plate = hero.plates.emplace_back(plate_of(matrix, ""));
     plate.name = "which keys there were";
     plate.words = "times the column above it is the one on the right";
     plate.margins = {{Margin::Side::top, along(tensor(operation.equation.result), true)},
                      {Margin::Side::right, along(solve.arguments()[1], false)}};
     const std::string rests = "made for the picture: what is left";
-    hero_.made.set(rests, conjugate_gradient_rests(evaluate(matrix, record_),
-                                                   evaluate(solve.arguments()[1], record_).reshaped(),
-                                                   most_steps_of_solve));
-    hero_.charts.push_back({.tensor = rests,
-                            .is_logarithmic = true,
-                            .title = "the solve converges",
-                            .words = "what is left after each step of conjugate gradients"});
-    hero_.kind = Hero::Kind::plates;
+    hero.made.set(rests, conjugate_gradient_rests(evaluate(matrix, record),
+                                                  evaluate(solve.arguments()[1], record).reshaped(),
+                                                  most_steps_of_solve));
+    hero.charts.push_back({.tensor = rests,
+                           .is_logarithmic = true,
+                           .title = "the solve converges",
+                           .words = "what is left after each step of conjugate gradients"});
     return true;
   }
-
-  const Phase& phase_;
-  const Record& record_;
-  const Symbols& symbols_;
-  const LatexStyle& style_;
-  Hero hero_;
-  int pictures_ = 0;
 };
 
 }  // namespace
@@ -610,7 +583,7 @@ class HeroBuilder {
 Hero enlarged(const std::string& name, const Record& record, const Symbols& symbols, const LatexStyle& style,
               const MatrixFigures* figures) {
   const Matrix<double>& values = record.at(name);
-  Hero hero{.kind = Hero::Kind::plates, .is_enlarged = true};
+  Hero hero{.is_enlarged = true};
   hero.plates.push_back({.picture = picture_of(name, false, "enlarged/" + name, record, symbols),
                          .name = symbol_in(symbols, name).words,
                          .latex = symbols.contains(name) ? latex(tensor(name), symbols, style) : "",
@@ -636,7 +609,7 @@ Hero enlarged(const std::string& name, const Record& record, const Symbols& symb
 
 Hero hero_of(const Phase& phase, const Operation& operation, const Record& record, const Symbols& symbols,
              const LatexStyle& style) {
-  return HeroBuilder(phase, record, symbols, style).build(operation);
+  return HeroBuilder{phase, record, symbols, style}.build(operation);
 }
 
 }  // namespace palimpsest

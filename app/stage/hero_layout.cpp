@@ -1,10 +1,6 @@
 // The step at the cursor by itself, as large as fits.
 
-#include <algorithm>
-#include <cmath>
-
 #include "app/stage/draw.h"
-#include "app/stage/equation_layout.h"
 #include "app/stage/layout.h"
 
 namespace palimpsest {
@@ -58,12 +54,13 @@ constexpr float sign_column = 30;
 constexpr float highest_strip = 52;
 constexpr float lowest_strip = 12;
 
-class HeroLayout {
- public:
-  HeroLayout(Placing& placing, const Hero& hero) : placing_(placing), ruler_(placing.ruler()), hero_(hero) {}
+struct HeroLayout {
+  Placing& placing;
+  const Hero& hero;
+  const Ruler& ruler = placing.ruler();
 
   void place(ImVec2 origin, ImVec2 room) {
-    switch (hero_.kind) {
+    switch (hero.kind) {
       case Hero::Kind::plates:
         return place_plates_and_charts(origin, room);
       case Hero::Kind::network:
@@ -75,25 +72,24 @@ class HeroLayout {
     }
   }
 
- private:
-  float px(float design_pixels) const { return ruler_.px(design_pixels); }
+  float px(float design_pixels) const { return ruler.px(design_pixels); }
 
   void place_equation(ImVec2 origin, ImVec2 room) {
-    BreakingEquation equation(hero_.equation, hero_.broken, ruler_);
+    BreakingEquation equation(hero.equation, hero.broken, ruler);
     const ImVec2 size = equation.fit(room);
-    placing_.equation(equation.chosen(),
-                      {origin.x + (room.x - size.x) / 2, origin.y + std::max((room.y - size.y) / 2, 0.0F)});
+    placing.equation(equation.chosen(),
+                     {origin.x + (room.x - size.x) / 2, origin.y + std::max((room.y - size.y) / 2, 0.0F)});
   }
 
   void place_plates_and_charts(ImVec2 origin, ImVec2 room) {
-    const float share = hero_.is_enlarged         ? share_of_enlarged
-                        : hero_.plates.size() > 2 ? share_of_many_plates
-                                                  : share_beside_chart;
-    const float plates = hero_.plates.empty() ? 0 : hero_.charts.empty() ? room.x : room.x * share;
+    const float share = hero.is_enlarged         ? share_of_enlarged
+                        : hero.plates.size() > 2 ? share_of_many_plates
+                                                 : share_beside_chart;
+    const float plates = hero.plates.empty() ? 0 : hero.charts.empty() ? room.x : room.x * share;
     if (plates > 0) place_plates(origin, {plates, room.y});
     const float left = plates > 0 ? plates + px(chart_gap) : 0;
-    const float height = room.y / std::max(static_cast<float>(hero_.charts.size()), 1.0F);
-    for (const HeroChart& chart : hero_.charts) {
+    const float height = room.y / std::max(static_cast<float>(hero.charts.size()), 1.0F);
+    for (const HeroChart& chart : hero.charts) {
       place_chart(chart, {origin.x + left, origin.y}, {room.x - left, height});
       origin.y += height;
     }
@@ -106,19 +102,19 @@ class HeroLayout {
                          std::clamp(room.y - top - foot, px(lowest_chart), px(highest_chart))};
     const float x = origin.x + (room.x - size.x) / 2;
     const float y = origin.y + std::max((room.y - size.y - top - foot) / 2, 0.0F);
-    placing_.words(chart.title, {x, y}, {.text = style::Text::title, .ink = 0, .room = size.x});
-    placing_.piece(chart.title, {x, y + top}, size,
-                   [&chart](const Rectangle& where, StageScene& scene) { draw_chart(chart, where, scene); });
-    placing_.words(chart.words, {x, y + top + size.y + foot}, {.own = {0, 1}, .room = size.x});
+    placing.words(chart.title, {x, y}, {.text = style::Text::title, .ink = 0, .room = size.x});
+    placing.piece(chart.title, {x, y + top}, size,
+                  [&chart](const Rectangle& where, StageScene& scene) { draw_chart(chart, where, scene); });
+    placing.words(chart.words, {x, y + top + size.y + foot}, {.own = {0, 1}, .room = size.x});
   }
 
   /// The middles of their pictures on one axis; the titles of the highest in one line.
   void place_plates(ImVec2 origin, ImVec2 room) {
     SideLook look = plate_sides;
-    if (hero_.is_enlarged) look.largest_side = largest_enlarged;
+    if (hero.is_enlarged) look.largest_side = largest_enlarged;
     if (room.x < px(narrow_room)) look.gap = narrow_gap;
     const Box row = row_of_plates();
-    EquationLayout layout(row, ruler_, look);
+    EquationLayout layout(row, ruler, look);
     const ImVec2 size = layout.fit(room);
     const ImVec2 corner = {origin.x + std::max((room.x - size.x) / 2, 0.0F),
                            origin.y + std::max((room.y - size.y) / 2, 0.0F)};
@@ -129,17 +125,17 @@ class HeroLayout {
     std::size_t next = 0;
     layout.visit(corner, [&](const Box& box, const BoxExtent& extent, float x, float axis) {
       if (box.kind == Box::Kind::glyph)
-        return placing_.formula(box.latex, {x + extent.width / 2, axis},
-                                {.size = sign_size, .own = in_the_middle});
+        return placing.formula(box.latex, {x + extent.width / 2, axis},
+                               {.size = sign_size, .own = in_the_middle});
       const ImVec2 picture = rounded({x + extent.words + box.around.left, axis - extent.height / 2});
       const float above = extent.height == highest ? picture.y - corner.y : box.around.top;
-      place_plate(hero_.plates[next++], rounded({extent.side, extent.height}), picture, above);
+      place_plate(hero.plates[next++], rounded({extent.side, extent.height}), picture, above);
     });
   }
 
   Box row_of_plates() const {
     Box row{.kind = Box::Kind::row};
-    for (const Plate& plate : hero_.plates) {
+    for (const Plate& plate : hero.plates) {
       if (!plate.sign.empty()) row.parts.push_back({.kind = Box::Kind::glyph, .latex = plate.sign});
       Box& picture = row.parts.emplace_back(plate.picture);
       picture.is_bare = true;
@@ -163,11 +159,11 @@ class HeroLayout {
   }
 
   float symbol_width(const Box& picture) const {
-    return placing_.formula_width(picture.latex, margin_letters);
+    return placing.formula_width(picture.latex, margin_letters);
   }
 
   ImVec2 number_extent(const Box& picture) const {
-    return ruler_.number(picture.digits, std::min(ruler_.largest_number, number_size));
+    return ruler.number(picture.digits, std::min(ruler.largest_number, number_size));
   }
 
   /// What a plate takes around its picture.
@@ -175,7 +171,7 @@ class HeroLayout {
     BoxAround around{.top = px(title_height), .bottom = px(caption_height)};
     const Box& picture = plate.picture;
     if (picture.kind == Box::Kind::number) {
-      const float widest = std::max(placing_.extent(plate.words).x, symbol_width(picture));
+      const float widest = std::max(placing.extent(plate.words).x, symbol_width(picture));
       around.left = around.right = std::max((widest - number_extent(picture).x) / 2, 0.0F);
     }
     for (const auto& [side, vector] : plate.margins) {
@@ -196,80 +192,78 @@ class HeroLayout {
       const auto beside = [&](float low, float high) { return is_before ? low - gap - thick : high + gap; };
       const ImVec2 at = stands(side) ? ImVec2{beside(corner.x, end.x), corner.y}
                                      : ImVec2{corner.x, beside(corner.y, end.y)};
-      placing_.picture(vector, at, stands(side) ? ImVec2{thick, size.y} : ImVec2{size.x, thick});
+      placing.picture(vector, at, stands(side) ? ImVec2{thick, size.y} : ImVec2{size.x, thick});
       // Its symbol: below what stands, left of what lies.
       ImVec2 symbol = {corner.x - gap, at.y + thick / 2};
       if (stands(side)) symbol.y = end.y + px(caption_height) * 0.55F;
       if (side == Margin::Side::left) symbol.y += room_of(plate, Margin::Side::below);
       if (side == Margin::Side::right) symbol.x = end.x + gap + std::max(thick, symbol_width(vector));
-      placing_.formula(vector.latex, symbol,
-                       {.size = margin_letters, .own = to_the_right, .enlarges = vector.tensor});
+      placing.formula(vector.latex, symbol,
+                      {.size = margin_letters, .own = to_the_right, .enlarges = vector.tensor});
     }
   }
 
   /// `above`: where the title begins, over the picture.
   void place_plate(const Plate& plate, ImVec2 size, ImVec2 corner, float above) {
-    placing_.picture(plate.picture, corner, size);
+    placing.picture(plate.picture, corner, size);
     const float bottom = corner.y + size.y;
     if (plate.picture.kind == Box::Kind::number) {
       const float middle = corner.x + size.x / 2;
-      placing_.formula(plate.picture.latex, {middle, corner.y - px(2)},
-                       {.size = margin_letters, .own = {0.5F, 1}});
-      return placing_.words(plate.words, {middle, bottom + px(2)}, {.own = upper_middle});
+      placing.formula(plate.picture.latex, {middle, corner.y - px(2)},
+                      {.size = margin_letters, .own = {0.5F, 1}});
+      return placing.words(plate.words, {middle, bottom + px(2)}, {.own = upper_middle});
     }
     place_margins(plate, size, corner);
-    placing_.row_words(plate.picture,
-                       {corner.x - px(word_gap) - room_of(plate, Margin::Side::left), corner.y}, size.y,
-                       px(widest_row_word), has_row_words(plate.picture, size.y, ruler_));
+    placing.row_words(plate.picture, {corner.x - px(word_gap) - room_of(plate, Margin::Side::left), corner.y},
+                      size.y, px(widest_row_word), has_row_words(plate.picture, size.y, ruler));
     place_title(plate, {corner.x, corner.y - above}, size.x);
     const float y = bottom + room_of(plate, Margin::Side::below) + px(4);
     float rest = size.x;
-    const float number = placing_.extent(plate.number, style::Text::number_small).x;
+    const float number = placing.extent(plate.number, style::Text::number_small).x;
     if (!plate.number.empty() && number <= size.x) {
-      placing_.words(plate.number, {corner.x + size.x, y},
-                     {.text = style::Text::number_small, .own = {1, 0}});
+      placing.words(plate.number, {corner.x + size.x, y}, {.text = style::Text::number_small, .own = {1, 0}});
       rest -= number + px(10);
     }
-    if (placing_.extent(plate.words).x <= rest) placing_.words(plate.words, {corner.x, y}, {.room = rest});
+    if (placing.extent(plate.words).x <= rest) placing.words(plate.words, {corner.x, y}, {.room = rest});
   }
 
   /// The name on the left, the formula on the right, where both fit; else the formula alone.
   void place_title(const Plate& plate, ImVec2 corner, float width) {
     const float middle = corner.y + (px(title_height) - px(6)) / 2;
     const bool has_formula = !plate.latex.empty();
-    const float taken = has_formula ? std::min(placing_.formula_width(plate.latex, title_letters), width) : 0;
-    const float name = placing_.extent(plate.name, style::Text::title).x;
+    const float taken = has_formula ? std::min(placing.formula_width(plate.latex, title_letters), width) : 0;
+    const float name = placing.extent(plate.name, style::Text::title).x;
     const bool has_name = !plate.name.empty() && name <= width;
     const bool both = has_name && name + px(10) + taken <= width;
     const bool is_written = has_formula && (both || !has_name || plate.role == Role::plain);
     if (is_written) {
-      placing_.formula(plate.latex, {corner.x + width, middle},
-                       {.size = title_letters,
-                        .ink = 0,
-                        .own = to_the_right,
-                        .room = width,
-                        .enlarges = plate.picture.tensor});
+      placing.formula(plate.latex, {corner.x + width, middle},
+                      {.size = title_letters,
+                       .ink = 0,
+                       .own = to_the_right,
+                       .room = width,
+                       .enlarges = plate.picture.tensor});
     }
     if (!has_name || (is_written && !both)) return;
-    placing_.words(plate.name, {corner.x, middle},
-                   {.text = style::Text::title,
-                    .ink = scene::role_ink(plate.role),
-                    .own = from_the_left,
-                    .enlarges = plate.picture.tensor});
+    placing.words(plate.name, {corner.x, middle},
+                  {.text = style::Text::title,
+                   .ink = scene::role_ink(plate.role),
+                   .own = from_the_left,
+                   .enlarges = plate.picture.tensor});
   }
 
   /// A word that rises to a strip, cut at a length.
   std::string column_word(const Box& picture, Index column) const {
-    return ruler_.shortened(picture.column_words[static_cast<std::size_t>(column)], style::Text::caption,
-                            px(widest_row_word));
+    return ruler.shortened(picture.column_words[static_cast<std::size_t>(column)], style::Text::caption,
+                           px(widest_row_word));
   }
 
   /// What the words below the columns take.
   float column_words_height() const {
     float height = 0;
-    for (const Plate& plate : hero_.plates) {
+    for (const Plate& plate : hero.plates) {
       for (const Index column : plate.picture.column_order)
-        height = std::max(height, placing_.extent(column_word(plate.picture, column)).x + px(word_gap));
+        height = std::max(height, placing.extent(column_word(plate.picture, column)).x + px(word_gap));
     }
     return height;
   }
@@ -291,23 +285,23 @@ class HeroLayout {
                        .ink = column == picture.column_order.front() ? 0 : scene::dim_ink,
                        .rises = true,
                        .height = row_of_words - 1};
-      placing_.put(scene::Node{std::move(text)}.named("piece"), {middle, corner.y + px(word_gap / 2)},
-                   {0.5F, 0});
+      placing.put(scene::Node{std::move(text)}.named("piece"), {middle, corner.y + px(word_gap / 2)},
+                  {0.5F, 0});
     }
   }
 
   void place_strips(ImVec2 origin, ImVec2 room) {
-    const auto count = static_cast<float>(hero_.plates.size());
+    const auto count = static_cast<float>(hero.plates.size());
     const float gap = px(strip_gap);
     Index cells = 1;
     float name_width = 0;
     float symbol = 0;
     float number_room = 0;
-    for (const Plate& plate : hero_.plates) {
-      number_room = std::max(number_room, placing_.extent(plate.number, style::Text::number_small).x);
+    for (const Plate& plate : hero.plates) {
+      number_room = std::max(number_room, placing.extent(plate.number, style::Text::number_small).x);
       cells = std::max(cells, plate.picture.columns);
-      name_width = std::max(name_width, placing_.extent(plate.name, style::Text::body).x);
-      symbol = std::max(symbol, placing_.formula_width(plate.latex, title_letters));
+      name_width = std::max(name_width, placing.extent(plate.name, style::Text::body).x);
+      symbol = std::max(symbol, placing.formula_width(plate.latex, title_letters));
     }
     number_room = std::ceil(number_room) + gap;
     name_width = std::min(name_width, px(widest_name));
@@ -324,25 +318,25 @@ class HeroLayout {
     const float symbol_end = sign + px(sign_column) + symbol;
     const float x = std::floor(symbol_end + gap);
     float y = origin.y + std::max((room.y - below - count * height - gap * (count - 1)) / 2, 0.0F);
-    for (const Plate& plate : hero_.plates) {
+    for (const Plate& plate : hero.plates) {
       const Box& picture = plate.picture;
       const float middle = y + height / 2;
-      placing_.words(plate.name, {left, middle},
-                     {.text = style::Text::body, .own = from_the_left, .room = name_width});
-      placing_.formula(plate.sign, {sign + px(4), middle},
-                       {.size = title_letters, .own = from_the_left, .room = px(sign_column - 8)});
-      placing_.formula(
+      placing.words(plate.name, {left, middle},
+                    {.text = style::Text::body, .own = from_the_left, .room = name_width});
+      placing.formula(plate.sign, {sign + px(4), middle},
+                      {.size = title_letters, .own = from_the_left, .room = px(sign_column - 8)});
+      placing.formula(
           plate.latex, {symbol_end, middle},
           {.size = title_letters, .ink = 0, .own = to_the_right, .room = symbol, .enlarges = picture.tensor});
       if (picture.kind == Box::Kind::number) {
         const ImVec2 size = number_extent(picture);
-        placing_.picture(picture, {x, std::floor(middle - size.y / 2)}, size);
+        placing.picture(picture, {x, std::floor(middle - size.y / 2)}, size);
       } else {
         const ImVec2 size = {std::floor(cell * static_cast<float>(picture.columns)), std::floor(height)};
-        placing_.picture(picture, {x, std::floor(y)}, size);
+        placing.picture(picture, {x, std::floor(y)}, size);
         place_column_words(picture, {x, std::floor(y) + size.y}, size.x);
-        placing_.words(plate.number, {x + size.x + gap, middle},
-                       {.text = style::Text::number_small, .own = from_the_left});
+        placing.words(plate.number, {x + size.x + gap, middle},
+                      {.text = style::Text::number_small, .own = from_the_left});
         if (!picture.column_order.empty()) y += below;
       }
       y += height + gap;
@@ -353,34 +347,34 @@ class HeroLayout {
   void place_network(ImVec2 origin, ImVec2 room) {
     const float side = px(layer_width);
     const float network = std::min(room.x, px(widest_network));
-    const float column = network / static_cast<float>(hero_.plates.size());
+    const float column = network / static_cast<float>(hero.plates.size());
     const float above = px(2 * title_height);
     const float below = px(caption_height);
     const float most = std::clamp(room.y - above - below, px(least_side), px(highest_layer));
     const float top = origin.y + std::max((room.y - above - below - most) / 2, 0.0F);
     Index longest = 1;
-    for (const Plate& plate : hero_.plates) longest = std::max(longest, plate.picture.rows);
+    for (const Plate& plate : hero.plates) longest = std::max(longest, plate.picture.rows);
     const auto height_of = [&](const Box& layer) {
       const float grown = std::pow(static_cast<float>(layer.rows) / static_cast<float>(longest), growth);
       return std::round(std::max(most * grown, px(least_side)));
     };
     float middle = origin.x + (room.x - network) / 2 + column / 2;
-    for (std::size_t i = 0; i < hero_.plates.size(); ++i) {
-      const Plate& plate = hero_.plates[i];
+    for (std::size_t i = 0; i < hero.plates.size(); ++i) {
+      const Plate& plate = hero.plates[i];
       const float height = height_of(plate.picture);
       const float words_room = column - px(8);
-      placing_.formula(
+      placing.formula(
           plate.latex, {middle, top},
           {.size = title_letters, .ink = 0, .own = upper_middle, .enlarges = plate.picture.tensor});
-      placing_.words(plate.name, {middle, top + px(title_height)}, {.own = upper_middle, .room = words_room});
-      placing_.words(plate.number, {middle, top + above + most + px(3)},
-                     {.text = style::Text::number_small, .own = upper_middle, .room = words_room});
-      placing_.picture(plate.picture, rounded({middle - side / 2, top + above + (most - height) / 2}),
-                       {side, height});
-      const auto links = std::ranges::find(hero_.links, i, &HeroLinks::from);
-      if (links != hero_.links.end())
+      placing.words(plate.name, {middle, top + px(title_height)}, {.own = upper_middle, .room = words_room});
+      placing.words(plate.number, {middle, top + above + most + px(3)},
+                    {.text = style::Text::number_small, .own = upper_middle, .room = words_room});
+      placing.picture(plate.picture, rounded({middle - side / 2, top + above + (most - height) / 2}),
+                      {side, height});
+      const auto links = std::ranges::find(hero.links, i, &HeroLinks::from);
+      if (links != hero.links.end())
         place_links(*links, {std::round(middle + side / 2), top + above}, {column - side, most}, height,
-                    height_of(hero_.plates[i + 1].picture));
+                    height_of(hero.plates[i + 1].picture));
       middle += column;
     }
   }
@@ -388,23 +382,18 @@ class HeroLayout {
   /// In the room between two layers, whose middles are level.
   void place_links(const HeroLinks& links, ImVec2 corner, ImVec2 size, float from_height, float to_height) {
     const LinkedLayers layers{.links = links.links,
-                              .from = {&hero_.plates[links.from].picture, from_height},
-                              .to = {&hero_.plates[links.from + 1].picture, to_height}};
-    placing_.put(
-        placing_.drawn(size, [layers](const Rectangle& where,
-                                      const StageScene& scene) { draw_links(layers, where, scene); }),
-        corner);
+                              .from = {&hero.plates[links.from].picture, from_height},
+                              .to = {&hero.plates[links.from + 1].picture, to_height}};
+    placing.put(placing.drawn(size, [layers](const Rectangle& where,
+                                             const StageScene& scene) { draw_links(layers, where, scene); }),
+                corner);
   }
-
-  Placing& placing_;
-  const Ruler& ruler_;
-  const Hero& hero_;
 };
 
 }  // namespace
 
 void lay_out_hero(Placing& placing, const Hero& hero, ImVec2 origin, ImVec2 room) {
-  HeroLayout(placing, hero).place(origin, room);
+  HeroLayout{placing, hero}.place(origin, room);
 }
 
 }  // namespace palimpsest

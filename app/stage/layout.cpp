@@ -2,10 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <utility>
-
 #include "app/stage/draw.h"
 
 namespace palimpsest {

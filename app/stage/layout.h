@@ -1,14 +1,6 @@
 #pragma once
 
-#include <imgui.h>
-
-#include <functional>
-#include <limits>
-#include <string>
-#include <vector>
-
 #include "app/scene/node.h"
-#include "app/scene/ruler.h"
 #include "app/stage/equation_layout.h"
 #include "app/stage/view.h"
 
@@ -51,7 +43,7 @@ class Placing {
   const Ruler& ruler() const { return ruler_; }
   float px(float design_pixels) const { return ruler_.px(design_pixels); }
   ImVec2 extent(const std::string& words, style::Text text = style::Text::caption) const {
-    return ruler_.words(words, text, -1);
+    return ruler_.words(words, text);
   }
   /// How wide a formula is whose letters are so many design pixels high.
   float formula_width(const std::string& latex, float size) const {
@@ -92,7 +84,6 @@ class Placing {
   void operand(const Box& box, const BoxExtent& extent, ImVec2 corner, const PictureSizes& sizes);
   void caption(const Box& box, const FormulaSize& letters, ImVec2 corner, float width,
                const PictureSizes& sizes);
-  void bracket(const Box& bracket, const BoxExtent& extent, float x, float axis);
   void lit_frame(ImVec2 corner, ImVec2 size);
   scene::Node named(scene::Node node, const std::string& enlarges) const;
 

@@ -2,15 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <numeric>
-#include <utility>
-#include <vector>
 
 #include "app/scene/layout.h"
-#include "app/session/words.h"
-#include "app/stage/equation_layout.h"
 #include "app/stage/layout.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 

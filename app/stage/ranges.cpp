@@ -1,11 +1,6 @@
 #include "app/stage/ranges.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 #include "app/gl/context_local.h"
-#include "app/session/scales.h"
 #include "app/stage/box.h"
 #include "app/stage/cell_words.h"
 #include "core/numbers/between.h"
@@ -37,11 +32,8 @@ double kind_range(const Computation& computation, Role role) {
 namespace {
 
 double largest_finite(const Matrix<double>& values) {
-  double largest = 0;
-  for (Index i = 0; i < values.size(); ++i) {
-    if (std::isfinite(values.data()[i])) largest = std::max(largest, std::abs(values.data()[i]));
-  }
-  return largest;
+  if (values.size() == 0) return 0;
+  return values.array().isFinite().select(values.array().abs(), 0).maxCoeff();
 }
 
 constexpr double most_beyond = 0.05;  // of a picture's numbers, on a scale that it shares
@@ -51,11 +43,8 @@ constexpr double least_share = 0.1;  // of a scale: below, cells can hardly be t
 /// What part of the numbers is larger than `range`; what is not finite does not count.
 double share_beyond(const Matrix<double>& values, double range) {
   if (values.size() == 0) return 0;
-  Index count = 0;
-  for (Index i = 0; i < values.size(); ++i) {
-    const double size = std::abs(values.data()[i]);
-    count += std::isfinite(size) && size > range ? 1 : 0;
-  }
+  const auto sizes = values.array().abs();
+  const Index count = (sizes.isFinite() && sizes > range).count();
   return static_cast<double>(count) / static_cast<double>(values.size());
 }
 
@@ -63,12 +52,9 @@ double share_beyond(const Matrix<double>& values, double range) {
 double nearly_largest(const std::vector<const Matrix<double>*>& matrices) {
   constexpr Index few = 256;
   std::vector<double> sizes;
-  Index count = 0;
-  for (const Matrix<double>* values : matrices) count += values->size();
-  sizes.reserve(static_cast<std::size_t>(count));
   double largest = 0;
   for (const Matrix<double>* values : matrices) {
-    for (Index i = 0; i < values->size(); ++i) sizes.push_back(std::abs(values->data()[i]));
+    for (const double value : values->reshaped()) sizes.push_back(std::abs(value));
     largest = std::max(largest, largest_finite(*values));
   }
   if (static_cast<Index>(sizes.size()) <= few) return largest;
@@ -81,6 +67,23 @@ bool output_follows(const Phase& phase) {
   const Operation* maker = maker_of(phase, "o");
   if (!maker) maker = maker_of(phase, "O");
   return maker && maker->id != "output";
+}
+
+constexpr Index most_cells = Index{1} << 20;  // larger pictures would be made anew for too long
+
+struct FadingCells {
+  std::uint64_t version = 0;
+  Index rows = -1;
+  Index columns = -1;
+  bool are_factors = false;
+  Matrix<double> cells = {};
+};
+
+bool is_decay(const std::string& tensor) {
+  static constexpr std::string_view names[] = {"alpha", "mu",       "gamma", "G",       "G_before",
+                                               "g_in",  "g_before", "g_out", "g_total", "m_in",
+                                               "m_out", "m_total",  "E",     "E_bar"};
+  return std::ranges::find(names, tensor) != std::end(names);
 }
 
 }  // namespace
@@ -159,30 +162,6 @@ void ColourRanges::join(const std::vector<std::string>& tensors) {
   for (const std::string& tensor : tensors) known_in_view_[tensor] = joint;
 }
 
-namespace {
-
-constexpr Index most_cells = Index{1} << 20;  // larger pictures would be made anew for too long
-
-struct FadingCells {
-  std::uint64_t version = 0;
-  Index rows = -1;
-  Index columns = -1;
-  bool are_factors = false;
-  Matrix<double> cells = {};
-};
-
-bool is_decay(const std::string& tensor) {
-  static constexpr std::string_view names[] = {"alpha", "mu",       "gamma", "G",       "G_before",
-                                               "g_in",  "g_before", "g_out", "g_total", "m_in",
-                                               "m_out", "m_total",  "E",     "E_bar"};
-  return std::ranges::find(names, tensor) != std::end(names);
-}
-
-/// Whether only what lies on one side of the diagonal is there.
-bool is_triangle(const std::string& tensor) { return tensor == "G" || tensor == "G_before"; }
-
-}  // namespace
-
 bool holds_decays(const std::string& tensor, const Matrix<double>& values) {
   return is_decay(tensor) && (values.array() >= 0).all() && (values.array() <= 1).all();
 }
@@ -200,7 +179,9 @@ const Matrix<double>* fading_cells(std::string_view key, const std::string& tens
     kept.are_factors = holds_decays(tensor, values);
     if (kept.are_factors) {
       kept.cells = values.unaryExpr([](double factor) { return -forgotten_part(factor); });
-      for (Index i = 0; is_triangle(tensor) && i < values.rows(); ++i) {
+      const bool is_triangle =
+          tensor == "G" || tensor == "G_before";  // only one side of the diagonal is there
+      for (Index i = 0; is_triangle && i < values.rows(); ++i) {
         for (Index j = i; j < values.cols(); ++j) {
           if (values(i, j) == 0) kept.cells(i, j) = -std::numeric_limits<double>::infinity();
         }

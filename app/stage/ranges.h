@@ -1,14 +1,6 @@
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <set>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "app/session/computation.h"
-#include "core/steps/trace.h"
 
 namespace palimpsest {
 

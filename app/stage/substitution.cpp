@@ -3,11 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <numeric>
-#include <ranges>
-#include <utility>
 
 #include "app/stage/layout.h"
 #include "app/widgets/text.h"
@@ -41,19 +37,19 @@ constexpr float sign_letters = 20;
 // Numbers are words: a formula for each would be read and painted at every step.
 constexpr style::Text factor_text = style::Text::number_small;
 
-class SubstitutionLayout {
- public:
-  SubstitutionLayout(Placing& placing, const SubstitutionView& view) : placing_(placing), view_(view) {}
+struct SubstitutionLayout {
+  Placing& placing;
+  const SubstitutionView& view;
 
   void place(ImVec2 origin, ImVec2 room) {
-    const auto rows = static_cast<float>(view_.solved.rows);
+    const auto rows = static_cast<float>(view.solved.rows);
     const float beside_words = room.y - px(matrix_title + sum_gap) - px(row_of_words) * rows;
     const float for_sum = beside_words >= px(least_strips * strip_distance)
                               ? std::min(beside_words, room.y * most_of_height)
                               : room.y * share_of_sum;
     const std::vector<std::size_t> shown =
         strongest(static_cast<std::size_t>(std::max(for_sum / px(strip_distance), 3.0F)));
-    const std::size_t lines = shown.size() + (shown.size() < view_.strips.size() ? 1 : 0);
+    const std::size_t lines = shown.size() + (shown.size() < view.strips.size() ? 1 : 0);
     const float sum = px(sum_gap) + static_cast<float>(lines) * px(strip_distance);
     const float most = (room.y - sum - px(matrix_title)) / rows;
     const float row = most < px(least_row) ? std::max(most, 0.0F) : std::min(std::floor(most), px(usual_row));
@@ -67,22 +63,21 @@ class SubstitutionLayout {
     const float n = origin.x + px(words_room) + gap;
     const float u = n + overlap + gap + coefficients;
     const float r = u + wide + px(equals_room);
-    place_titled(view_.overlap, "how alike the keys are", {n, origin.y}, overlap + coefficients,
+    place_titled(view.overlap, "how alike the keys are", {n, origin.y}, overlap + coefficients,
                  {overlap, height}, "I + ");
-    place_titled(view_.solved, fmt::format("solved to row {}", view_.row), {u, origin.y}, wide,
-                 {wide, height});
-    place_titled(view_.missing, "what is missing", {r, origin.y}, wide, {wide, height});
-    placing_.formula("=", {u + wide + px(equals_room) / 2, y + height / 2},
-                     {.size = sign_letters, .own = in_the_middle});
+    place_titled(view.solved, fmt::format("solved to row {}", view.row), {u, origin.y}, wide, {wide, height});
+    place_titled(view.missing, "what is missing", {r, origin.y}, wide, {wide, height});
+    placing.formula("=", {u + wide + px(equals_room) / 2, y + height / 2},
+                    {.size = sign_letters, .own = in_the_middle});
     if (row >= px(row_of_words)) {
-      for (std::size_t i = 0; i < view_.words.size(); ++i)
-        place_beside_row(view_.words[i], i, {n - gap, y}, row, {.room = px(words_room)});
-      for (std::size_t i = 0; i < view_.coefficients.size(); ++i)
-        place_beside_row(view_.coefficients[i] + " ×", i, {u - px(8), y}, row,
+      for (std::size_t i = 0; i < view.words.size(); ++i)
+        place_beside_row(view.words[i], i, {n - gap, y}, row, {.room = px(words_room)});
+      for (std::size_t i = 0; i < view.coefficients.size(); ++i)
+        place_beside_row(view.coefficients[i] + " ×", i, {u - px(8), y}, row,
                          {.text = style::Text::number_small, .room = px(coefficient_room - 10)});
       if (overlap == height) place_ones(n, y, row);
     }
-    const float top = y + row * static_cast<float>(view_.row);
+    const float top = y + row * static_cast<float>(view.row);
     // Open where the sign stands.
     const float margin = px(3);
     place_frame({n - margin, top - 1}, {u + wide + margin, top + row + 1});
@@ -90,30 +85,29 @@ class SubstitutionLayout {
     place_sum(origin.x, y + height + px(sum_gap), u, r + wide, shown);
   }
 
- private:
-  float px(float design_pixels) const { return placing_.px(design_pixels); }
+  float px(float design_pixels) const { return placing.px(design_pixels); }
 
   /// Around the row that is being solved.
   void place_frame(ImVec2 from, ImVec2 to) {
-    placing_.put(placing_.drawn(to - from,
-                                [](const Rectangle& where, StageScene&) {
-                                  ImGui::GetWindowDrawList()->AddRect(where.minimum, where.maximum,
-                                                                      style::colours().text, style::px(3),
-                                                                      style::px(style::lit_line));
-                                }),
-                 from);
+    placing.put(placing.drawn(to - from,
+                              [](const Rectangle& where, StageScene&) {
+                                ImGui::GetWindowDrawList()->AddRect(where.minimum, where.maximum,
+                                                                    style::colours().text, style::px(3),
+                                                                    style::px(style::lit_line));
+                              }),
+                from);
   }
 
   /// The strips that must stand and the longest of the others, in their order; where some are left out, a
   /// line says so.
   std::vector<std::size_t> strongest(std::size_t most) const {
-    std::vector<std::size_t> order(view_.strips.size());
+    std::vector<std::size_t> order(view.strips.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t i) {
-      return std::pair(view_.strips[i].must_stand, view_.strips[i].length);
+      return std::pair(view.strips[i].must_stand, view.strips[i].length);
     });
     const auto must_stand =
-        static_cast<std::size_t>(std::ranges::count(view_.strips, true, &SubstitutionStrip::must_stand));
+        static_cast<std::size_t>(std::ranges::count(view.strips, true, &SubstitutionStrip::must_stand));
     if (order.size() > most) order.resize(std::max(most - 1, must_stand));
     std::ranges::sort(order);
     return order;
@@ -122,12 +116,12 @@ class SubstitutionLayout {
   /// Words that end at a point, level with it.
   void ended(const std::string& said, ImVec2 at, PieceLook look) {
     look.own = to_the_right;
-    placing_.words(said, at, look);
+    placing.words(said, at, look);
   }
 
   /// `corner`: of all rows, from the first one's upper edge down. The row that is being solved is bright.
   void place_beside_row(const std::string& said, std::size_t i, ImVec2 corner, float row, PieceLook look) {
-    look.ink = static_cast<Index>(i) == view_.row ? 0 : scene::dim_ink;
+    look.ink = static_cast<Index>(i) == view.row ? 0 : scene::dim_ink;
     look.is_row = true;
     ended(said, {corner.x, corner.y + row * (static_cast<float>(i) + 0.5F)}, look);
   }
@@ -136,18 +130,18 @@ class SubstitutionLayout {
                     const std::string& before = {}) {
     const std::string latex = before + picture.latex;
     const float middle = corner.y + px(matrix_title) / 2 - px(2);
-    placing_.formula(latex, {corner.x, middle}, {.size = symbol_letters, .ink = 0, .own = from_the_left});
-    const float taken = placing_.formula_width(latex, symbol_letters) + px(8);
-    if (placing_.extent(said).x <= width - taken)
-      placing_.words(said, {corner.x + taken, middle}, {.own = from_the_left});
-    placing_.picture(picture, rounded(corner + ImVec2(0, px(matrix_title))), rounded(size));
+    placing.formula(latex, {corner.x, middle}, {.size = symbol_letters, .ink = 0, .own = from_the_left});
+    const float taken = placing.formula_width(latex, symbol_letters) + px(8);
+    if (placing.extent(said).x <= width - taken)
+      placing.words(said, {corner.x + taken, middle}, {.own = from_the_left});
+    placing.picture(picture, rounded(corner + ImVec2(0, px(matrix_title))), rounded(size));
   }
 
   /// The ones of I, which no tensor holds.
   void place_ones(float x, float y, float row) {
-    for (Index i = 0; i < view_.solved.rows; ++i) {
+    for (Index i = 0; i < view.solved.rows; ++i) {
       const float at = row * (static_cast<float>(i) + 0.5F);
-      placing_.put(scene::number("1", scene::dim_ink), {x + at, y + at}, {0.5F, 0.5F});
+      placing.put(scene::number("1", scene::dim_ink), {x + at, y + at}, {0.5F, 0.5F});
     }
   }
 
@@ -157,19 +151,19 @@ class SubstitutionLayout {
     const float word_end = origin + px(words_room);
     float formulas = 0;
     for (const std::size_t i : shown) {
-      const SubstitutionStrip& strip = view_.strips[i];
+      const SubstitutionStrip& strip = view.strips[i];
       const float factor =
-          strip.factor.empty() ? 0 : placing_.extent(strip.factor, factor_text).x + px(factor_gap);
-      formulas = std::max(formulas, placing_.formula_width(strip.latex, symbol_letters) + factor);
+          strip.factor.empty() ? 0 : placing.extent(strip.factor, factor_text).x + px(factor_gap);
+      formulas = std::max(formulas, placing.formula_width(strip.latex, symbol_letters) + factor);
     }
     const float words_end = formula_end - std::max(formulas + px(8), px(formula_of_strip));
     const float words_width = std::min(words_end - word_end - px(column_gap), px(words_of_strip + 40));
     std::vector<std::size_t> left_out;
-    for (std::size_t i = 0; i < view_.strips.size(); ++i) {
+    for (std::size_t i = 0; i < view.strips.size(); ++i) {
       if (!std::ranges::binary_search(shown, i)) left_out.push_back(i);
     }
     for (const std::size_t i : shown) {
-      const SubstitutionStrip& strip = view_.strips[i];
+      const SubstitutionStrip& strip = view.strips[i];
       // Those that are left out stand after the terms that are shown, before what they all come to.
       if (!left_out.empty() && strip.must_stand && i > 0) {
         place_left_out(left_out, word_end, formula_end, left, right, y + px(strip_height) / 2);
@@ -177,23 +171,23 @@ class SubstitutionLayout {
         y += px(strip_distance);
       }
       const float middle = y + px(strip_height) / 2;
-      const bool has_words = placing_.extent(strip.words).x <= words_width;
+      const bool has_words = placing.extent(strip.words).x <= words_width;
       ended(has_words || strip.brief.empty() ? strip.word : strip.brief, {word_end, middle},
             {.ink = strip.must_stand ? 0 : scene::dim_ink, .room = px(words_room)});
       if (has_words) ended(strip.words, {words_end, middle}, {.room = words_width});
       place_term(strip.latex, {formula_end, middle});
       ended(strip.factor,
-            {formula_end - placing_.formula_width(strip.latex, symbol_letters) - px(factor_gap), middle},
+            {formula_end - placing.formula_width(strip.latex, symbol_letters) - px(factor_gap), middle},
             {.text = factor_text, .ink = 0});
-      placing_.picture(strip.picture, rounded({left, y}),
-                       {std::round(right - left - number), px(strip_height)});
+      placing.picture(strip.picture, rounded({left, y}),
+                      {std::round(right - left - number), px(strip_height)});
       place_number(strip.number, {right, middle});
       y += px(strip_distance);
     }
   }
 
   void place_term(const std::string& latex, ImVec2 at) {
-    placing_.formula(latex, at, {.size = symbol_letters, .ink = 0, .own = to_the_right});
+    placing.formula(latex, at, {.size = symbol_letters, .ink = 0, .own = to_the_right});
   }
 
   void place_number(const std::string& digits, ImVec2 at) {
@@ -203,33 +197,17 @@ class SubstitutionLayout {
   /// "3 more  …  smaller ones, together of this length  0.02"
   void place_left_out(const std::vector<std::size_t>& strips, float word_end, float formula_end, float left,
                       float right, float middle) {
-    Matrix<double> sum = view_.made.at(view_.strips[strips.front()].picture.tensor);
+    Matrix<double> sum = view.made.at(view.strips[strips.front()].picture.tensor);
     for (const std::size_t i : strips | std::views::drop(1))
-      sum += view_.made.at(view_.strips[i].picture.tensor);
+      sum += view.made.at(view.strips[i].picture.tensor);
     ended(fmt::format("{} more", strips.size()), {word_end, middle}, {.room = px(words_room)});
     place_term("\\cdots", {formula_end, middle});
-    placing_.words(
+    placing.words(
         strips.size() == 1 ? "a smaller term, of this length" : "smaller terms, together of this length",
         {left, middle}, {.own = from_the_left, .room = right - px(number_of_strip) - left});
     place_number(fixed_number(sum.norm(), 2), {right, middle});
   }
-
-  Placing& placing_;
-  const SubstitutionView& view_;
 };
-
-}  // namespace
-
-float natural_height(const SubstitutionView& view, const Ruler& ruler) {
-  return ruler.px(matrix_title + sum_gap) + static_cast<float>(view.solved.rows) * ruler.px(usual_row) +
-         static_cast<float>(view.strips.size()) * ruler.px(strip_distance);
-}
-
-void lay_out_substitution(Placing& placing, const SubstitutionView& view, ImVec2 origin, ImVec2 room) {
-  SubstitutionLayout(placing, view).place(origin, room);
-}
-
-namespace {
 
 class SubstitutionBuilder {
  public:
@@ -329,6 +307,15 @@ class SubstitutionBuilder {
 };
 
 }  // namespace
+
+float natural_height(const SubstitutionView& view, const Ruler& ruler) {
+  return ruler.px(matrix_title + sum_gap) + static_cast<float>(view.solved.rows) * ruler.px(usual_row) +
+         static_cast<float>(view.strips.size()) * ruler.px(strip_distance);
+}
+
+void lay_out_substitution(Placing& placing, const SubstitutionView& view, ImVec2 origin, ImVec2 room) {
+  SubstitutionLayout{placing, view}.place(origin, room);
+}
 
 std::optional<SubstitutionView> substitution_view(const Trace& trace, const Phase& phase,
                                                   const Record& record, const Cursor& cursor,

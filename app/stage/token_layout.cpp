@@ -3,10 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <string_view>
-
 #include "app/stage/draw.h"
 #include "app/stage/layout.h"
 

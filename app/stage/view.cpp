@@ -2,16 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <iterator>
-#include <utility>
-
 #include "app/stage/cell_words.h"
 #include "app/stage/equation_layout.h"
 #include "app/widgets/text.h"
-#include "core/formula/expression.h"
 
 namespace palimpsest {
 
@@ -116,10 +109,10 @@ class TokenNames {
   /// `tensor`: whose cells the picture shows.
   void name(Box& picture, const std::string& tensor, bool& has_words) const {
     if (picture.kind != Box::Kind::picture || !record_.contains(tensor)) return;
-    TokenAxes axes = token_axes(trace_, block_, record_.at(tensor), tensor);
+    Axes axes = axes_of(trace_, block_, record_.at(tensor), tensor);
     if (picture.transposed) std::swap(axes.rows, axes.columns);
-    picture.first_row_token = picture.rows > 1 ? axes.rows.value_or(-1) : -1;
-    picture.first_column_token = picture.columns > 1 ? axes.columns.value_or(-1) : -1;
+    picture.first_row_token = picture.rows > 1 ? axes.rows.first_token.value_or(-1) : -1;
+    picture.first_column_token = picture.columns > 1 ? axes.columns.first_token.value_or(-1) : -1;
     if (picture.first_row_token < 0 || has_words) return;
     has_words = true;
     const Index present = token_ - picture.first_row_token;
@@ -166,8 +159,8 @@ class TokenNames {
   /// Whether what the picture shows turned has a row for each word.
   bool has_turned_rows(const Box& picture) const {
     if (!picture.transposed || !record_.contains(picture.tensor)) return false;
-    const TokenAxes axes = token_axes(trace_, block_, record_.at(picture.tensor), picture.tensor);
-    return axes.rows && !axes.columns;
+    const Axes axes = axes_of(trace_, block_, record_.at(picture.tensor), picture.tensor);
+    return axes.rows.first_token && !axes.columns.first_token;
   }
 
   /// Turned, a few words would stand beside each other as tall narrow columns: draws them as rows, and with

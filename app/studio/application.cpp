@@ -1,31 +1,21 @@
 #include "app/studio/application.h"
 
 #include <fmt/format.h>
-#include <imgui.h>
+#include <imgui_internal.h>  // for the recovery of its stacks
 
-#include <algorithm>
 #include <cstdlib>
 
 #include "app/scene/parts.h"
-#include "app/session/paths.h"
-#include "app/session/presets.h"
-#include "app/session/state.h"
-#include "app/session/words.h"
-#include "app/studio/guarded.h"
+#include "app/scene/window.h"
+#include "app/session/typed_text.h"
 #include "app/widgets/text.h"
-#include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/io/file.h"
 #include "core/steps/recognised.h"
-#include "core/variants/variants.h"
 
 namespace palimpsest {
 
 namespace {
 
-constexpr const char* first_capture = "capture:gated_deltanet_overwrite_l1";
-constexpr Index first_word =
-    6;  // "key": the first thing said to be in a jar. Before it there is little to see.
 constexpr float top_bar_height = 48;
 constexpr float text_bar_height = 46;
 
@@ -34,13 +24,7 @@ constexpr float presented_width = 1240;
 constexpr float least_presented_zoom = 1.15F;
 constexpr float most_presented_zoom = 1.6F;
 
-/// Where a session stands, as it is saved.
-ToSave place_of(const Session& session) {
-  return {.what = "this place",
-          .is_in = "This place is saved in",
-          .text = [&session] { return session.to_json() + '\n'; },
-          .is_place = true};
-}
+constexpr float room_for_words = 64;  // design pixels; what is lower has one line
 
 /// Whether any of these stands for all: .npy files of one folder.
 bool are_one_sequence(const std::vector<std::filesystem::path>& paths) {
@@ -49,13 +33,57 @@ bool are_one_sequence(const std::vector<std::filesystem::path>& paths) {
   });
 }
 
+// Ends what was begun and pops what was pushed since `before`, without Dear ImGui's complaints about it.
+void put_back(const ImGuiErrorRecoveryState& before) {
+  ImGuiIO& io = ImGui::GetIO();
+  const std::array complaints = {&io.ConfigErrorRecoveryEnableAssert, &io.ConfigErrorRecoveryEnableDebugLog,
+                                 &io.ConfigErrorRecoveryEnableTooltip};
+  std::array<bool, complaints.size()> usual{};
+  for (std::size_t i = 0; i < usual.size(); ++i) usual[i] = std::exchange(*complaints[i], false);
+  ImGui::ErrorRecoveryTryToRecoverState(&before);
+  for (std::size_t i = 0; i < usual.size(); ++i) *complaints[i] = usual[i];
+}
+
 }  // namespace
+
+std::string guarded(const std::function<void()>& draw) {
+  ImGuiErrorRecoveryState before;
+  ImGui::ErrorRecoveryStoreState(&before);
+  try {
+    draw();
+    return {};
+  } catch (...) {
+    put_back(before);
+    return problem_in_words();
+  }
+}
+
+void draw_problem(const char* title, const std::string& problem) {
+  ImGui::Begin(title);
+  ImGui::SetCursorPos({0, 0});
+  const ImVec2 size = ImGui::GetWindowSize();
+  const style::Palette& c = style::colours();
+  const bool is_low = size.y < style::px(room_for_words);
+  ImGui::PushID("problem");
+  if (style::begin_panel("##problem", size, 0, is_low ? 4 : style::panel_padding)) {
+    if (is_low)
+      scene::show(scene::note(fmt::format("{} cannot be drawn: {}", title, problem), c.alarm).told(problem));
+    else
+      scene::show(scene::column(
+          {scene::text(fmt::format("{}: this part cannot be drawn", title), style::Text::strong, c.alarm),
+           scene::paragraph(problem),
+           scene::caption(
+               "The rest of the window works. This part comes back as soon as it can be drawn.")}));
+  }
+  style::end_panel();
+  ImGui::PopID();
+  ImGui::End();
+}
 
 Application::Application(std::span<const Workspace> shown, std::span<const Command> known, Devices devices)
     : session(devices), workspaces_(shown), commands_(known.begin(), known.end()) {
   enter(workspace().id);
   session.start_history();
-  saving = place_of(session);
   if (shown.size() < 2) return;
   for (const Workspace& workspace : shown) {
     commands_.push_back({.id = std::string("workspace.") + workspace.id,
@@ -86,16 +114,10 @@ void Application::require_workspace() {
       fmt::format("there is no workspace \"{}\"; this is {}", shown(wanted), workspace().name));
 }
 
-void Application::open_first_capture() {
-  try {
-    session.open(open_capture(first_capture), {.token = first_word});
-  } catch (const Error& error) {
-    session.set_message(error.what());
-  }
-}
+void Application::open_first_text() { session.open_named(text_id(usual_text())); }
 
 bool Application::open(const std::filesystem::path& path) {
-  if (path.extension() != ".json") return session.open(path);
+  if (path.extension() != ".json") return session.open_named(path.string());
   std::string text;
   try {
     text = read_text_file(path, most_places_bytes);
@@ -145,31 +167,22 @@ void Application::drop(const std::vector<std::filesystem::path>& paths) try {
   session.set_message(problem_in_words());
 }
 
-void Application::ask_where_to_save(bool pins) {
-  if (pins)
-    ask_where("places", {.what = "the pinned places", .is_in = "These places are saved in", .text = [this] {
-                           return write_places(places.all());
-                         }});
-  else
-    ask_where("palimpsest", place_of(session));
-}
-
 void Application::ask_where_to_save_text(const std::string& name, std::string text,
                                          const std::string& ending) {
-  ask_where(name, {.what = "the " + name,
-                   .is_in = "The " + name + " is saved in",
-                   .ending = ending,
-                   .text = [text = std::move(text)] { return text; }});
+  ask_where_to_save({.file = name,
+                     .what = "the " + name,
+                     .is_in = "The " + name + " is saved in",
+                     .ending = ending,
+                     .text = [text = std::move(text)] { return text; }});
 }
 
-/// Proposes the first file of this name that is not there yet.
-void Application::ask_where(const std::string& file, ToSave wanted) {
+void Application::ask_where_to_save(ToSave wanted) {
   const std::filesystem::path folder =
       save_path.empty() ? own_folder() : std::filesystem::path(save_path).parent_path();
   std::filesystem::path path;
   std::error_code absent;
   for (int number = 1; path.empty() || std::filesystem::exists(path, absent); ++number)
-    path = folder / fmt::format("{}-{}{}", file, number, wanted.ending);
+    path = folder / fmt::format("{}-{}{}", wanted.file, number, wanted.ending);
   save_path = path.string();
   saving = std::move(wanted);
   show_save = true;
@@ -177,12 +190,12 @@ void Application::ask_where(const std::string& file, ToSave wanted) {
 
 std::string Application::save_to(const std::filesystem::path& path) {
   try {
-    const std::string text = saving.text();
+    const std::string text = saving.text ? saving.text() : session.to_json() + '\n';
     replace_file(path, std::as_bytes(std::span(text)));
   } catch (const InputError& error) {
     return error.what();
   }
-  if (saving.is_place) remember_file(path);
+  if (!saving.text) remember_file(path);
   notice = fmt::format("{} {}", saving.is_in, path.string());
   return {};
 }
@@ -265,10 +278,6 @@ void Application::change_view(const std::function<void(ViewOptions&)>& edit) {
   ViewOptions changed = view;
   edit(changed);
   keeping_pinned([&] { session.change_view(changed); });
-}
-
-void Application::turn_states() {
-  change_view([](ViewOptions& changed) { changed.state_value_by_key = !changed.state_value_by_key; });
 }
 
 void Application::copy_state() {
@@ -401,12 +410,8 @@ void Application::draw(float usual_scale) {
   const float room = ImGui::GetMainViewport()->WorkSize.x / presented_width;
   const float shown_zoom = presenting ? std::clamp(room, least_presented_zoom, most_presented_zoom) : 1;
   const float scale = usual_scale * static_cast<float>(zoom) * shown_zoom;
-  if (applied_scale_ != scale || applied_theme_ != view.theme) {
-    style::apply(view.theme, scale);
-    if (applied_scale_ != scale) layout_width_ = 0;
-    applied_scale_ = scale;
-    applied_theme_ = view.theme;
-  }
+  if (style::scale() != scale) layout_width_ = 0;
+  style::apply(view.theme, scale);
   const std::string problem = guarded([this] {
     session.update();
     races.keep_racing(session);

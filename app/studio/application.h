@@ -1,31 +1,22 @@
 #pragma once
 
-#include <filesystem>
-#include <functional>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "app/session/kept.h"
 #include "app/session/prove_questions.h"
 #include "app/session/races.h"
-#include "app/session/session.h"
 #include "app/stage/cell_words.h"
 #include "app/studio/command.h"
 #include "app/studio/layout.h"
-#include "app/studio/workspaces.h"
 #include "app/widgets/style.h"
 
 namespace palimpsest {
 
-/// What is to be written into a file.
+/// What is to be written into a file; a place is among the recent files then.
 struct ToSave {
-  std::string what;   // "the report"
-  std::string is_in;  // "The report is saved in"
+  std::string file = "palimpsest";  // its name, before a number
+  std::string what = "this place";
+  std::string is_in = "This place is saved in";
   std::string ending = ".json";
-  std::function<std::string()> text = {};
-  bool is_place = false;  // which is among the recent files then
+  std::function<std::string()> text = {};  // null: the present place
 };
 
 /// The program in front of a person: one session, its panels, its keys. Draws one frame of Dear ImGui; knows
@@ -72,9 +63,6 @@ class Application {
   /// number.
   void change_view(const std::function<void(ViewOptions&)>& edit);
 
-  /// Shows states value x key instead of key x value, or back.
-  void turn_states();
-
   /// What the mouse points at in this frame, on any panel; the other panels answer to it.
   std::optional<CellFocus> hovered;
   /// A cell that was clicked stays in focus until another click or Escape.
@@ -113,9 +101,9 @@ class Application {
   std::string save_path;  // and what is typed in it
   bool show_places = false;
 
-  /// Opens the capture that greets a newcomer, at a word where something happens. Problems are left in
-  /// session.message().
-  void open_first_capture();
+  /// Opens the typed text that greets a newcomer, at a word that is written over another. Problems are left
+  /// in session.message().
+  void open_first_text();
 
   /// Opens a saved place, a file of pinned ones or a report of `bench` (.json), or data. Returns whether it
   /// worked, or is under way; session.message() says why not.
@@ -129,9 +117,9 @@ class Application {
   /// the person's home, else the working folder.
   std::filesystem::path own_folder() const;
 
-  /// Asks where the present place is to be saved, to be opened again or given to `render --session`; or, with
-  /// `pins`, all pinned ones.
-  void ask_where_to_save(bool pins);
+  /// Asks where something is to be saved: the present place, to be opened again or given to `render
+  /// --session`, or what is said. Proposes the first file of its name that is not there yet.
+  void ask_where_to_save(ToSave wanted = {});
 
   /// The same about a text made now, called `name` in words, in a file that ends so.
   void ask_where_to_save_text(const std::string& name, std::string text, const std::string& ending = ".json");
@@ -182,7 +170,6 @@ class Application {
  private:
   void remember_file(const std::filesystem::path& file);
   void remember_open_file();
-  void ask_where(const std::string& file, ToSave wanted);
   void keeping_pinned(const std::function<void()>& change);
   void play();
   void play_step();
@@ -208,8 +195,14 @@ class Application {
   std::string remembered_;  // the data that remember_open_file() saw last
   float layout_width_ = 0;
   float layout_height_ = 0;
-  float applied_scale_ = 0;
-  std::optional<style::Theme> applied_theme_;
 };
+
+/// Calls `draw`, which draws a part of the window. Where it throws, Dear ImGui's windows and stacks are put
+/// back as they were, so that the rest can be drawn. Returns what happened in a person's words; empty: all is
+/// well.
+std::string guarded(const std::function<void()>& draw);
+
+/// Covers what was drawn of the Dear ImGui window `title` by what happened there.
+void draw_problem(const char* title, const std::string& problem);
 
 }  // namespace palimpsest

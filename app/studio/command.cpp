@@ -1,19 +1,11 @@
 #include "app/studio/command.h"
 
 #include <fmt/format.h>
-#include <imgui.h>
 
-#include <algorithm>
-#include <cctype>
-#include <iterator>
 #include <sstream>
-#include <stdexcept>
-#include <tuple>
-#include <utility>
 
 #include "app/scene/node.h"
 #include "app/studio/application.h"
-#include "app/widgets/text.h"
 #include "core/base/text.h"
 
 namespace palimpsest {
@@ -61,14 +53,6 @@ int distance(const std::string& text, const std::string& word) {
     best = 1;
   }
   return best;
-}
-
-/// The words that are typed, in small letters.
-std::vector<std::string> words_of(std::string_view typed) {
-  std::istringstream stream(lower(valid_utf8(typed)));
-  std::vector<std::string> words;
-  for (std::string word; stream >> word;) words.push_back(word);
-  return words;
 }
 
 }  // namespace
@@ -134,20 +118,22 @@ scene::Node with_command(Application& application, std::string_view id, scene::N
   return node;
 }
 
-TypedWords::TypedWords(std::string_view typed) : words_(words_of(typed)) {}
-
-bool TypedWords::all_in(std::string_view text) const {
-  const std::string small_text = lower(valid_utf8(text));
-  return std::ranges::all_of(
-      words_, [&](const std::string& word) { return small_text.find(word) != std::string::npos; });
+std::vector<std::string> typed_words(std::string_view typed) {
+  std::istringstream stream(lower(valid_utf8(typed)));
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
 }
 
-bool has_words(std::string_view text, std::string_view typed) { return TypedWords(typed).all_in(text); }
+bool has_words(std::string_view text, std::span<const std::string> words) {
+  const std::string small_text = lower(valid_utf8(text));
+  return std::ranges::all_of(
+      words, [&](const std::string& word) { return small_text.find(word) != std::string::npos; });
+}
 
 std::vector<const Command*> search(std::initializer_list<std::span<const Command>> tables,
-                                   std::string_view typed, std::span<const std::string> recent,
-                                   const MoreWords& more) {
-  const TypedWords words(typed);
+                                   std::string_view typed, std::span<const std::string> recent) {
+  const std::vector<std::string> words = typed_words(typed);
   struct Hit {
     int distance;
     std::ptrdiff_t age;
@@ -160,11 +146,10 @@ std::vector<const Command*> search(std::initializer_list<std::span<const Command
       std::string
           beside;  // made where it is needed: most commands are found by their own words, or not at all
       Hit hit{0, std::ranges::find(recent, command.id) - recent.begin(), &command};
-      const bool met = std::ranges::all_of(words.all(), [&](const std::string& word) {
+      const bool met = std::ranges::all_of(words, [&](const std::string& word) {
         int how = distance(text, word);
         if (how == nowhere) {
-          if (beside.empty())
-            beside = lower(command.explained + ' ' + (more ? more(command) : std::string()));
+          if (beside.empty()) beside = lower(command.explained + ' ' + command.more);
           how += distance(beside, word);
         }
         hit.distance += how;

@@ -25,6 +25,7 @@ struct Command {
   std::function<std::string(const Application&)> why_not = nullptr;  // as below; none: it always can be done
   std::string explained = {};  // a sentence more, where the words alone do not say it
   bool repeats = false;        // again and again while the key is held: what goes on, not what switches
+  std::string more = {};       // words by which it is found as well
 };
 
 /// The one table of commands. Keys, buttons, the palette, the help and the tests all go by it.
@@ -49,33 +50,17 @@ void handle_keys(Application& application);
 /// done; its tip says why, or what it does and with which key.
 scene::Node with_command(Application& application, std::string_view id, scene::Node node);
 
-/// Words that somebody types, to be looked for in texts, in capitals or not.
-class TypedWords {
- public:
-  explicit TypedWords(std::string_view typed);
+/// The words that somebody types, in small letters, to be looked for in texts.
+std::vector<std::string> typed_words(std::string_view typed);
 
-  bool empty() const { return words_.empty(); }
-  const std::vector<std::string>& all() const { return words_; }
-
-  /// Whether each of them occurs in `text`.
-  bool all_in(std::string_view text) const;
-
- private:
-  std::vector<std::string> words_;  // in small letters
-};
-
-/// By which words more a command is found than by its own.
-using MoreWords = std::function<std::string(const Command&)>;
+/// Whether each of them occurs in `text`, in capitals or not.
+bool has_words(std::string_view text, std::span<const std::string> words);
 
 /// The commands of `tables` in which every word of `typed` occurs, in capitals or not. First come those where
 /// a word of group, words or id begins as typed, then those where it is inside of one, then those that have
-/// it in what is explained or in `more`; among these those of `recent` (ids, the last one first), then as
-/// they stand in the tables.
+/// it in what is explained or in what they are found by as well; among these those of `recent` (ids, the last
+/// one first), then as they stand in the tables.
 std::vector<const Command*> search(std::initializer_list<std::span<const Command>> tables,
-                                   std::string_view typed, std::span<const std::string> recent,
-                                   const MoreWords& more = nullptr);
-
-/// Whether every word of `typed` occurs in `text`, in capitals or not.
-bool has_words(std::string_view text, std::string_view typed);
+                                   std::string_view typed, std::span<const std::string> recent);
 
 }  // namespace palimpsest

@@ -1,31 +1,17 @@
 #include <fmt/format.h>
-#include <imgui.h>
-
-#include <algorithm>
-#include <optional>
-#include <utility>
-#include <vector>
 
 #include "app/session/compared_sides.h"
-#include "app/session/kept.h"
-#include "app/session/memory_questions.h"
 #include "app/session/paths.h"
 #include "app/session/presets.h"
-#include "app/session/scales.h"
 #include "app/session/typed_text.h"
 #include "app/studio/application.h"
-#include "app/studio/command.h"
 #include "app/widgets/text.h"
-#include "core/base/error.h"
-#include "core/io/array_file.h"
-#include "core/variants/variants.h"
 
 namespace palimpsest {
 
 namespace {
 
 using Grain = Session::Grain;
-using Table = std::vector<Command>;
 using Perform = std::function<void(Application&)>;
 using WhyNot = std::function<std::string(const Application&)>;
 
@@ -42,20 +28,16 @@ Key held(int chord) {
   return key;
 }
 
-/// Where the rows of one group are added.
-class GroupOfCommands {
- public:
-  GroupOfCommands(Table& table, std::string name) : table_(table), name_(std::move(name)) {}
+/// The rows, to which those of one group are added.
+struct CommandTable {
+  std::vector<Command> rows = {};
+  std::string group = {};
 
   void add(std::string id, std::string words, Key key, Perform perform, WhyNot why_not = nullptr,
-           std::string explained = {}) const {
-    table_.push_back({std::move(id), name_, std::move(words), key.chord, std::move(perform),
-                      std::move(why_not), std::move(explained), key.repeats});
+           std::string explained = {}, std::string more = {}) {
+    rows.push_back({std::move(id), group, std::move(words), key.chord, std::move(perform), std::move(why_not),
+                    std::move(explained), key.repeats, std::move(more)});
   }
-
- private:
-  Table& table_;
-  std::string name_;
 };
 
 // Steps per second.
@@ -92,11 +74,9 @@ Perform opening(std::string id) {
 
 // Why not: a reason, or nothing.
 
-std::string unless(bool possible, const char* reason) { return possible ? "" : reason; }
-
 template <class Possible>
 WhyNot unless(Possible possible, const char* reason) {
-  return [possible, reason](const Application& application) { return unless(possible(application), reason); };
+  return [possible, reason](const Application& application) { return possible(application) ? "" : reason; };
 }
 
 /// The first reason of several.
@@ -109,22 +89,18 @@ WhyNot first_of(Why... why) {
   };
 }
 
-std::string nothing_open(const Application& application) {
-  return unless(application.session.computed() != nullptr, "nothing is open yet");
-}
+const WhyNot nothing_open =
+    unless([](const Application& a) { return a.session.computed() != nullptr; }, "nothing is open yet");
 
 std::string form_missing(const Application& application, Form form) {
   const auto computed = application.session.computed();
   return computed ? computed->form(form).missing : std::string();
 }
 
-std::string no_steps(const Application& application) {
-  const auto missing = [](const Application& a) { return form_missing(a, a.session.choice().form); };
-  const auto has_steps = [](const Application& a) {
-    return a.session.trace() && a.session.trace()->block_count() > 0;
-  };
-  return first_of(nothing_open, missing, unless(has_steps, "there are no steps to go through"))(application);
-}
+const WhyNot no_steps = first_of(
+    nothing_open, [](const Application& a) { return form_missing(a, a.session.choice().form); },
+    unless([](const Application& a) { return a.session.trace() && a.session.trace()->block_count() > 0; },
+           "there are no steps to go through"));
 
 WhyNot no_step(Grain grain, int direction) {
   const auto goes_on = [=](const Application& a) {
@@ -236,19 +212,17 @@ std::optional<double> next_zoom(const Application& application, int direction) {
 
 // The rows.
 
-void add_step(const GroupOfCommands& time, const char* id, const char* words, Key key, Grain grain,
-              int direction) {
+void add_step(CommandTable& time, const char* id, const char* words, Key key, Grain grain, int direction) {
   time.add(
       id, words, key, [=](Application& a) { a.step(grain, direction); }, no_step(grain, direction));
 }
 
-void add_mark(const GroupOfCommands& time, const char* id, const char* words, int key, int direction) {
+void add_mark(CommandTable& time, const char* id, const char* words, int key, int direction) {
   time.add(
       id, words, held(key), [=](Application& a) { go_to_mark(a, direction); }, no_steps, events_in_words());
 }
 
-void add_time(Table& table) {
-  const GroupOfCommands time(table, "Time");
+void add_time(CommandTable& time) {
   time.add("time.play", "play or pause", ImGuiKey_Space, play_or_pause, no_steps);
   add_step(time, "operation.forward", "one operation on", held(ImGuiKey_RightArrow), Grain::operation, 1);
   add_step(time, "operation.back", "one operation back", held(ImGuiKey_LeftArrow), Grain::operation, -1);
@@ -289,11 +263,10 @@ void read_the_other_way(Application& application) {
 
 std::string no_other_read(const Application& application) {
   const auto computed = application.session.computed();
-  return computed ? no_read_choice(*computed) : "nothing is open yet";
+  return computed ? no_read_order(*computed->variant, computed->sequence.settings) : "nothing is open yet";
 }
 
-void add_forms(Table& table) {
-  const GroupOfCommands forms(table, "Form");
+void add_forms(CommandTable& forms) {
   int key = ImGuiKey_1;
   for (const Form form : all_forms)
     forms.add(
@@ -332,8 +305,7 @@ void add_forms(Table& table) {
   forms.add("form.read", "o reads S after its own write, or before it", 0, read_the_other_way, no_other_read);
 }
 
-void add_changes(Table& table) {
-  const GroupOfCommands changes(table, "Change");
+void add_changes(CommandTable& changes) {
   changes.add(
       "change.undo", "undo (where and how one looks stays)", held(ImGuiMod_Ctrl | ImGuiKey_Z),
       [](Application& a) { a.session.undo(); },
@@ -349,18 +321,17 @@ void add_changes(Table& table) {
   changes.add("change.paste", "go to a copied place", ImGuiMod_Ctrl | ImGuiKey_V, &Application::paste_state);
 }
 
-void add_head(const GroupOfCommands& data, const char* id, const char* words, int key, int direction) {
+void add_head(CommandTable& data, const char* id, const char* words, int key, int direction) {
   data.add(id, words, held(key), choosing([=](Choice& choice) { choice.head += direction; }),
            no_head(direction));
 }
 
-void add_data(Table& table) {
-  const GroupOfCommands data(table, "Data");
+void add_data(CommandTable& data) {
   data.add("data.list", "all data: captures, presets, own files", ImGuiKey_D,
            opening(&Application::show_data), nullptr, "What goes in: captures, presets, your own files");
   data.add(
       "data.save", "save this place", ImGuiMod_Ctrl | ImGuiKey_S,
-      [](Application& a) { a.ask_where_to_save(false); }, nothing_open,
+      [](Application& a) { a.ask_where_to_save(); }, nothing_open,
       "Asks where; a saved place is opened again by the same as data");
   data.add("variant.next", "next variant", held(ImGuiKey_V),
            choosing([](Choice& choice) { change_variant(choice, 1); }));
@@ -389,15 +360,14 @@ void release(Application& application) {
   application.enlarged.reset();
 }
 
-void add_zoom(const GroupOfCommands& view, const char* id, const char* words, int key, int direction) {
+void add_zoom(CommandTable& view, const char* id, const char* words, int key, int direction) {
   view.add(
       id, words, held(key), [=](Application& a) { a.zoom = *next_zoom(a, direction); },
       unless([=](const Application& a) { return next_zoom(a, direction).has_value(); },
              direction > 0 ? "this is the largest size" : "this is the smallest size"));
 }
 
-void add_view(Table& table) {
-  const GroupOfCommands group(table, "View");
+void add_view(CommandTable& group) {
   group.add("view.theme", "dark or light", ImGuiKey_L, showing([](ViewOptions& view) {
               view.theme = view.theme == Theme::dark ? Theme::light : Theme::dark;
             }),
@@ -407,7 +377,8 @@ void add_view(Table& table) {
             showing([](ViewOptions& view) { view.theme = Theme::light; }));
   group.add("view.shared_scale", "one colour scale, or one per matrix", ImGuiKey_C,
             showing([](ViewOptions& view) { view.shared_scale = !view.shared_scale; }));
-  group.add("view.turn", "S as key x value, or value x key", ImGuiKey_T, &Application::turn_states);
+  group.add("view.turn", "S as key x value, or value x key", ImGuiKey_T,
+            showing([](ViewOptions& view) { view.state_value_by_key = !view.state_value_by_key; }));
   group.add("view.numbers", "numbers in large cells", ImGuiKey_N,
             showing([](ViewOptions& view) { view.numbers = !view.numbers; }));
   group.add("view.enlarge", "the picture that is pointed at alone, or the step again", ImGuiKey_E, enlarge,
@@ -433,11 +404,10 @@ void add_view(Table& table) {
   group.add("view.release", "let go of the number, or stop presenting", ImGuiKey_Escape, release);
 }
 
-std::string no_place(const Application& application) {
-  return unless(!application.places.all().empty(), "no place is pinned yet");
-}
+const WhyNot no_place =
+    unless([](const Application& a) { return !a.places.all().empty(); }, "no place is pinned yet");
 
-void add_place(const GroupOfCommands& places, const char* id, const char* words, int key, int direction) {
+void add_place(CommandTable& places, const char* id, const char* words, int key, int direction) {
   const auto has_next = [=](const Application& a) { return a.places.after(direction) != nullptr; };
   places.add(
       id, words, key, [=](Application& a) { a.go_to_place(a.places.present() + direction); },
@@ -445,8 +415,7 @@ void add_place(const GroupOfCommands& places, const char* id, const char* words,
                unless(has_next, direction > 0 ? "this is the last place" : "this is the first place")));
 }
 
-void add_places(Table& table) {
-  const GroupOfCommands places(table, "Places");
+void add_places(CommandTable& places) {
   places.add("places.add", "pin this place", ImGuiKey_B, &Application::pin_place, nothing_open,
              "Data, rule, form and cursor, to be walked through as in a lecture");
   add_place(places, "places.next", "next pinned place", ImGuiKey_PageDown, 1);
@@ -462,30 +431,32 @@ void add_places(Table& table) {
   places.add("places.list", "all pinned places", ImGuiMod_Shift | ImGuiKey_B,
              opening(&Application::show_places), nullptr, "Their names and their order");
   places.add(
-      "places.save", "save the pinned places", 0, [](Application& a) { a.ask_where_to_save(true); }, no_place,
-      "In one file, which opens as data do");
+      "places.save", "save the pinned places", 0,
+      [](Application& a) {
+        a.ask_where_to_save({.file = "places",
+                             .what = "the pinned places",
+                             .is_in = "These places are saved in",
+                             .text = [&a] { return write_places(a.places.all()); }});
+      },
+      no_place, "In one file, which opens as data do");
 }
 
-void add_words(Table& table) {
-  GroupOfCommands(table, "Words")
-      .add("words.strongest", "ask about the words written most strongly", 0,
-           changing([](SessionState state) {
-             state.words.clear();
-             return state;
-           }),
-           unless([](const Application& a) { return !a.session.state().words.empty(); },
-                  "it is asked about them already"),
-           "In the place of those chosen by Ctrl+click in the text");
+void add_words(CommandTable& table) {
+  table.add("words.strongest", "ask about the words written most strongly", 0,
+            changing([](SessionState state) {
+              state.words.clear();
+              return state;
+            }),
+            unless([](const Application& a) { return !a.session.state().words.empty(); },
+                   "it is asked about them already"),
+            "In the place of those chosen by Ctrl+click in the text");
 }
 
 // What one does with the sides of Compare.
 
-std::string not_here(const Application& application) {
-  const auto is_compare = [](const Application& a) {
-    return a.workspace().id == std::string_view("compare");
-  };
-  return first_of(nothing_open, unless(is_compare, "the sides are in Compare"))(application);
-}
+const WhyNot not_here = first_of(
+    nothing_open, unless([](const Application& a) { return a.workspace().id == std::string_view("compare"); },
+                         "the sides are in Compare"));
 
 Side side_with_handle(const Application& application) {
   const SessionState& state = application.session.state();
@@ -508,34 +479,32 @@ WhyNot no_way(int direction) {
                   unless(goes_on, "this is the end of the rail"));
 }
 
-bool has_room_for_side(const Application& application) {
-  return compared_sides(application.session.state()).size() < most_sides;
-}
-
-std::string side_stays(const Application& application) {
-  return why_it_stays(application.session.state(), handle_side(application.session.state()));
-}
-
 SessionState with_handle_on(SessionState state) {
   state.compare.handle = (handle_side(state) + 1) % compared_sides(state).size();
   return state;
 }
 
-void add_way_on_rail(const GroupOfCommands& compare, const char* id, const char* words, int key,
-                     int direction) {
+void add_way_on_rail(CommandTable& compare, const char* id, const char* words, int key, int direction) {
   compare.add(
       id, words, held(key), [=](Application& a) { move_handle(a, direction); }, no_way(direction));
 }
 
-void add_compare(Table& table) {
-  const GroupOfCommands compare(table, "Compare");
-  compare.add("compare.add", "add a side", ImGuiKey_A,
-              changing([](const SessionState& state) { return with_side(state, next_side(state)); }),
-              first_of(not_here, unless(has_room_for_side, "four sides are compared at most")),
-              "The nearest rule on the rail that is not shown yet");
+void add_compare(CommandTable& compare) {
+  compare.add(
+      "compare.add", "add a side", ImGuiKey_A,
+      changing([](const SessionState& state) { return with_side(state, next_side(state)); }),
+      first_of(
+          not_here,
+          unless([](const Application& a) { return compared_sides(a.session.state()).size() < most_sides; },
+                 "four sides are compared at most")),
+      "The nearest rule on the rail that is not shown yet");
   compare.add("compare.remove", "take this side out", ImGuiKey_X,
               changing([](const SessionState& state) { return without_side(state, handle_side(state)); }),
-              first_of(not_here, side_stays), "The side with the rail's handle");
+              first_of(not_here,
+                       [](const Application& a) {
+                         return why_it_stays(a.session.state(), handle_side(a.session.state()));
+                       }),
+              "The side with the rail's handle");
   compare.add("compare.reference", "take differences to this side", ImGuiKey_R,
               changing([](const SessionState& state) { return with_reference(state, handle_side(state)); }),
               not_here, "The side with the rail's handle becomes the reference");
@@ -544,32 +513,42 @@ void add_compare(Table& table) {
   add_way_on_rail(compare, "compare.back", "move the handle back", ImGuiKey_Comma, -1);
 }
 
-void add_help(Table& table) {
-  const GroupOfCommands help(table, "Help");
+void add_help(CommandTable& help) {
   help.add("help.commands", "all commands", ImGuiMod_Ctrl | ImGuiKey_P, opening(&Application::show_palette),
            nullptr, "Everything that can be done here, found by its words");
   help.add("help.keys", "these keys", ImGuiMod_Shift | ImGuiKey_Slash, opening(&Application::show_keys));
   help.add("help.quit", "quit", ImGuiMod_Ctrl | ImGuiKey_Q, [](Application& a) { a.quit(); });
 }
 
-void add_faults(Table& table) {
-  GroupOfCommands(table, "Prove")
-      .add("fault.out", "take the fault out", 0, choosing([](Choice& choice) { choice.fault.id.clear(); }),
-           unless([](const Application& a) { return !a.session.state().prove.fault.id.empty(); },
-                  "nothing is wrong on purpose"),
-           "The equations are right again.");
+void add_faults(CommandTable& table) {
+  table.add("fault.out", "take the fault out", 0, choosing([](Choice& choice) { choice.fault.id.clear(); }),
+            unless([](const Application& a) { return !a.session.state().prove.fault.id.empty(); },
+                   "nothing is wrong on purpose"),
+            "The equations are right again.");
 }
 
-void add_variants(Table& table) {
-  const GroupOfCommands group(table, "Variant");
+/// What a rule takes and can be told.
+std::string more_words(const Variant& variant) {
+  std::string words = variant.paper;
+  for (const Option& option : variant.options) {
+    words += ' ' + option.name + ' ' + option.meaning;
+    for (const std::string& value : option.values) words += ' ' + value;
+  }
+  for (const Input& input : variant.inputs) words += ' ' + input.name + ' ' + input.meaning;
+  for (const Parameter& parameter : variant.parameters)
+    words += ' ' + parameter.name + ' ' + parameter.meaning;
+  return words;
+}
+
+void add_variants(CommandTable& table) {
   for (const Variant& variant : variants())
-    group.add("variant." + variant.id, variant.label, 0,
-              choosing([id = variant.id](Choice& choice) { choice.variant = id; }), nullptr, variant.words);
+    table.add("variant." + variant.id, variant.label, 0,
+              choosing([id = variant.id](Choice& choice) { choice.variant = id; }), nullptr, variant.words,
+              more_words(variant));
 }
 
 /// Those that lie there when the program starts.
-void add_captures(Table& table) try {
-  const GroupOfCommands group(table, "Capture");
+void add_captures(CommandTable& group) try {
   for (const CaptureSummary& capture : list_captures(asset("captures"))) {
     const std::string stem = capture.file.stem().string();
     group.add("capture." + stem, capture.name, 0, opening("capture:" + stem),
@@ -579,16 +558,14 @@ void add_captures(Table& table) try {
   // The list of data says why there are none.
 }
 
-void add_presets(Table& table) {
-  const GroupOfCommands group(table, "Preset");
+void add_presets(CommandTable& group) {
   for (const Preset& preset : presets())
     group.add("preset." + preset.id, preset.label, 0, opening(usual_preset_id(preset)), nullptr,
               preset.words);
 }
 
 /// Changes of the model that reads a typed text.
-void add_text(Table& table) {
-  const GroupOfCommands group(table, "Text");
+void add_text(CommandTable& group) {
   group.add("text.open", "type a text of your own", ImGuiMod_Ctrl | ImGuiKey_T, [](Application& application) {
     application.session.open_named(text_id(usual_text()));
     application.show_data = false;
@@ -629,15 +606,20 @@ void add_text(Table& table) {
 }  // namespace
 
 std::span<const Command> commands() {
-  static const Table table = [] {
-    Table rows;
-    for (const auto add :
-         {add_time, add_forms, add_changes, add_data, add_view, add_places, add_words, add_compare, add_help,
-          add_text, add_faults, add_variants, add_captures, add_presets})
-      add(rows);
-    return rows;
+  static const CommandTable all = [] {
+    constexpr std::pair<const char*, void (*)(CommandTable&)> groups[] = {
+        {"Time", add_time},        {"Form", add_forms},    {"Change", add_changes}, {"Data", add_data},
+        {"View", add_view},        {"Places", add_places}, {"Words", add_words},    {"Compare", add_compare},
+        {"Help", add_help},        {"Text", add_text},     {"Prove", add_faults},   {"Variant", add_variants},
+        {"Capture", add_captures}, {"Preset", add_presets}};
+    CommandTable table;
+    for (const auto& [group, add] : groups) {
+      table.group = group;
+      add(table);
+    }
+    return table;
   }();
-  return table;
+  return all.rows;
 }
 
 }  // namespace palimpsest

@@ -3,13 +3,10 @@
 #include <fmt/format.h>
 #include <imgui_internal.h>
 
-#include <algorithm>
-#include <cmath>
 #include <regex>
 #include <sstream>
 
 #include "app/widgets/style.h"
-#include "core/base/error.h"
 
 namespace palimpsest {
 

@@ -1,11 +1,5 @@
-#include "app/views/adjusting.h"
-
-#include "app/session/edits.h"
-#include "app/session/memory_questions.h"
+#include "app/views/data_parts.h"
 #include "app/views/form_words.h"
-#include "app/widgets/controls.h"
-#include "app/widgets/formula.h"
-#include "core/insight/learning.h"
 
 namespace palimpsest {
 
@@ -191,7 +185,7 @@ void parameter(Nodes& all, Application& application, const Computation& computed
 
 /// A value as one says it: of the order of reading its names in files are no words.
 std::string value_words(const Option& option, const std::string& value) {
-  if (!is_read_option(option)) return value;
+  if (option.name != read_order_option) return value;
   Settings settings;
   settings.options[option.name] = value;
   return is_read_before(settings) ? "before" : "after";
@@ -293,10 +287,6 @@ void other_gates(Nodes& all, Application& application, const Computation& comput
   }
 }
 
-bool is_changed(const Choice& choice) {
-  return !choice.edits.empty() || !choice.settings.parameters.empty() || !choice.settings.options.empty();
-}
-
 }  // namespace
 
 Node adjusting_numbers(Application& application) {
@@ -317,10 +307,11 @@ Node adjusting_options(Application& application) {
   for (const bool are_of_read :
        {false, true}) {  // nearly every rule has that, and its switch is at the equation
     for (const Option& row : computed.variant->options) {
-      if (is_read_option(row) == are_of_read) option(all, application, computed, row);
+      if ((row.name == read_order_option) == are_of_read) option(all, application, computed, row);
     }
   }
-  if (is_changed(application.session.choice())) {
+  const Choice& present = application.session.choice();
+  if (!present.edits.empty() || !present.settings.parameters.empty() || !present.settings.options.empty()) {
     all.push_back(scene::pill("as it was").on([&application] {
       application.session.choose([](Choice& choice) {
         choice.edits = {};

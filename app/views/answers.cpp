@@ -1,8 +1,7 @@
 #include "app/views/answers.h"
 
-#include "app/session/scales.h"
+#include "app/views/story.h"
 #include "app/views/underlined_words.h"
-#include "app/views/what_to_look_at.h"
 
 namespace palimpsest {
 
@@ -67,8 +66,7 @@ std::string row_words(const AnswerTable& table, Index row) {
   if (comes_again(word))
     words += fmt::format(
         " “{}” is written strongly {} times so far: this row alone asks for it, with this one key; its "
-        "column "
-        "adds up the values of all of them.",
+        "column adds up the values of all of them.",
         visible_label(word.text), word.occurrences.size());
   return words + mark_words(table, row);
 }
@@ -88,8 +86,7 @@ std::string how_to_read(const AnswerTable& table, const OutputAnswer& output) {
   const bool reads = std::ranges::any_of(table.words, &AskedWord::by_query);
   return fmt::format(
       "Row: the word whose key asks{}; the key carries the words before it.{} Column: how much of {} is in "
-      "the "
-      "answer. Thick frame: {}; thin: the other that changes most. {}{}",
+      "the answer. Thick frame: {}; thin: the other that changes most. {}{}",
       reads ? ", or at “q of” its query" : "",
       again ? " A word that comes again asks as at the number beside it." : "",
       again ? "all its values" : "that word's value", thick_frame_words(table),
@@ -157,11 +154,9 @@ Node answers_node(const AnswersAtPlace& answers, bool is_old) {
     return scene::first_that_fits({words_of(answers, is_old), line_of(answers, is_old)});
   const CellTables usual;
   return scene::first_that_fits(
-      {Node{scene::Row{
-           .nodes = {words_of(answers, is_old).fixed(words_width),
-                     scene::centred(tables_of(answers, wide_cell, usual.between, false)).filling()},
-           .gap = Gap::wide,
-           .on_top = true}},
+      {scene::top_row({words_of(answers, is_old).fixed(words_width),
+                       scene::centred(tables_of(answers, wide_cell, usual.between, false)).filling()},
+                      Gap::wide),
        scene::column({line_of(answers, is_old),
                       scene::centred(tables_of(answers, narrow_cell, between_narrow, false))}),
        scene::column({scene::text(answers.sentence, style::Text::caption, is_old ? scene::dim_ink : 0)

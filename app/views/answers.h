@@ -1,9 +1,6 @@
 #pragma once
 
-#include "app/scene/cells.h"
-#include "app/session/memory_questions.h"
 #include "app/views/view.h"
-#include "core/insight/answers.h"
 
 namespace palimpsest {
 

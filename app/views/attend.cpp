@@ -1,6 +1,5 @@
 #include "app/views/attend.h"
 
-#include "app/views/token_words.h"
 #include "app/widgets/chart.h"
 
 namespace palimpsest {
@@ -39,26 +38,24 @@ struct Square {
   const char* name() const { return by == WeighedBy::rule ? "rule" : "softmax"; }
 };
 
-/// Names what the picture leaves out or adds, in words.
-std::string softmax_words(Application& application, bool briefly) {
-  if (briefly) return "nothing is negative, nothing is erased";
-  const double chosen = application.session.state().attention.sharpness;
-  return fmt::format("of the same q and k, sharpness {:.3g}: nothing is negative, nothing is erased",
-                     chosen > 0 ? chosen : attention_facts(application).usual_sharpness);
-}
-
-std::string rule_words(Application& application, bool briefly) {
+/// What the picture leaves out or adds; a pixel of it stands for so many `weights`.
+std::string square_words(Application& application, WeighedBy by, Index weights, bool briefly) {
   const AttentionView& view = application.session.state().attention;
-  std::string words = briefly ? "warm adds, cool subtracts"
-                              : "the words whose values make the answer: warm adds, cool subtracts";
-  if (!view.gates && attention_facts(application).has_gates) words += "; every gate is 1";
+  std::string words;
+  if (by == WeighedBy::rule) {
+    words = briefly ? "warm adds, cool subtracts"
+                    : "the words whose values make the answer: warm adds, cool subtracts";
+    if (!view.gates && attention_facts(application).has_gates) words += "; every gate is 1";
+  } else {
+    if (!briefly)
+      words = fmt::format("of the same q and k, sharpness {:.3g}: ",
+                          view.sharpness > 0 ? view.sharpness : attention_facts(application).usual_sharpness);
+    words += "nothing is negative, nothing is erased";
+  }
+  if (weights > 1)
+    words += briefly ? fmt::format("; strongest of {}", weights)
+                     : fmt::format("; a pixel is the strongest of {} weights", weights);
   return words;
-}
-
-std::string pixel_words(Index weights, bool briefly) {
-  if (weights == 1) return {};
-  return briefly ? fmt::format("; strongest of {}", weights)
-                 : fmt::format("; a pixel is the strongest of {} weights", weights);
 }
 
 /// The cell of the strongest weight in the present row, else the row's middle.
@@ -75,26 +72,19 @@ Index last_read(const RowOfWeights* row, WeighedBy reader, Index token) {
   return std::max(last, token);
 }
 
-Reading reading_of(Application& application, WeighedBy reader) {
-  const AttentionView& view = application.session.state().attention;
-  if (reader == WeighedBy::softmax) return {.by = reader, .sharpness = view.sharpness};
-  return {.gates_are_1 = !view.gates && attention_facts(application).has_gates};
-}
-
 /// A part as the view wants it.
-AttentionPart part_of(Application& application, WeighedBy by, const BandPlace& place,
-                      Index rows_per_cell = 1) {
+AttentionPart part_of(Application& application, WeighedBy by, BandPlace place, Index rows_per_cell = 1) {
   const AttentionView& view = application.session.state().attention;
-  AttentionPart part;
-  part.of = application.session.computed();
-  part.reading = reading_of(application, by);
-  part.place = place;
-  part.place.channel =
-      by == WeighedBy::rule ? asked_channel(view, application.session.computed()->sequence) : 0;
-  part.place.no_diagonal = !view.diagonal;
-  part.place.no_mask = !view.mask;
-  part.rows_per_cell = rows_per_cell;
-  return part;
+  const auto computed = application.session.computed();
+  const bool is_rule = by == WeighedBy::rule;
+  place.channel = is_rule ? asked_channel(view, computed->sequence) : 0;
+  place.no_diagonal = !view.diagonal;
+  place.no_mask = !view.mask;
+  return {.of = computed,
+          .reading = is_rule ? Reading{.gates_are_1 = !view.gates && attention_facts(application).has_gates}
+                             : Reading{.by = by, .sharpness = view.sharpness},
+          .place = place,
+          .rows_per_cell = rows_per_cell};
 }
 
 /// One part over its rows: the coarse one, or one of those that come over it.
@@ -103,15 +93,11 @@ PlotMark part_mark(const SeenPart& part, bool shares, double range) {
   const BandPlace& place = asked.place;
   const Matrix<double>& numbers = shares ? drawn->shares : drawn->weights;
   const auto across = static_cast<double>(place.cells() * place.tokens_per_cell);
-  return {.kind = PlotMark::Kind::picture,
-          .name = fmt::format("{} {}", is_coarse ? "coarse" : "fine", place.first_row),
-          .x = static_cast<double>(place.first_column),
-          .y = static_cast<double>(place.first_row),
-          .to_x = static_cast<double>(place.first_column) + across,
-          .to_y = static_cast<double>(place.token(numbers.rows() * asked.rows_per_cell)),
-          .numbers = {drawn, &numbers},
-          .version = drawn->version * 2 + (shares ? 1 : 0),
-          .heat = {.range = static_cast<float>(range)}};
+  const auto left = static_cast<double>(place.first_column);
+  return picture_mark(fmt::format("{} {}", is_coarse ? "coarse" : "fine", place.first_row),
+                      {left, static_cast<double>(place.first_row)},
+                      {left + across, static_cast<double>(place.token(numbers.rows() * asked.rows_per_cell))},
+                      {drawn, &numbers}, drawn->version * 2 + (shares ? 1 : 0), range);
 }
 
 /// From a token to another, of rows and of columns.
@@ -211,12 +197,6 @@ BandPlace loupe_place(const Square& square) {
           .columns = count};
 }
 
-/// A number of the loupe: a long one as a power of ten.
-std::vector<std::string> loupe_numbers(double value, bool is_share) {
-  return {is_share ? fixed_number(100 * value, 0) : fmt::format("{:.1g}", value),
-          fmt::format("{:.0e}", is_share ? 100 * value : value)};
-}
-
 /// Some cells, large, with their numbers.
 Node loupe_node(const Square& square, const BandPlace& place, const DrawnPart& part) {
   const style::Palette& c = style::colours();
@@ -234,7 +214,9 @@ Node loupe_node(const Square& square, const BandPlace& place, const DrawnPart& p
                       double value, Cell cell) -> std::vector<std::string> {
     const bool is_masked = value == 0 && offset + cell.column > cell.row;
     const bool is_aside = !has_diagonal && offset + cell.column == cell.row;
-    return is_masked || is_aside ? std::vector<std::string>() : loupe_numbers(value, shares);
+    if (is_masked || is_aside) return {};
+    return {shares ? fixed_number(100 * value, 0) : fmt::format("{:.1g}", value),
+            fmt::format("{:.0e}", shares ? 100 * value : value)};  // a long one as a power of ten
   };
   for (Index i = 0; i < place.rows; ++i) {
     const Index row = place.first_row + i;
@@ -389,15 +371,13 @@ Node squares(Application& application, const SquareLook& look) {
        {std::tuple(WeighedBy::rule, computed.variant->label, facts.reason),
         std::tuple(WeighedBy::softmax, std::string("Softmax"), facts.no_softmax)}) {
     const Square square{application, computed, block, range, answer.value.get(), by, look};
-    const std::string words = (by == WeighedBy::rule ? rule_words(application, look.is_small)
-                                                     : softmax_words(application, look.is_small)) +
-                              pixel_words(seen_weights(application, by).weights_of_a_pixel, look.is_small);
+    const std::string words =
+        square_words(application, by, seen_weights(application, by).weights_of_a_pixel, look.is_small);
     both.push_back(square_node(square, name, words, reason).filling());
   }
   return scene::row(std::move(both), Gap::far);
 }
 
-/// A switch of the headline.
 Node switch_node(Application& application, const char* words, bool AttentionView::*field,
                  const char* meaning) {
   const bool is_on = application.session.state().attention.*field;
@@ -428,8 +408,7 @@ Node attend_headline(Application& application) {
         "Without them the rule is computed as if every gate were 1: what it reads if nothing fades."));
   all.push_back(switch_node(application, "chunks", &AttentionView::chunks,
                             "Where the chunks of a form lie: inside an outlined square a chunk computes the "
-                            "weights itself, all that "
-                            "stands left of it came through the state."));
+                            "weights itself, all that stands left of it came through the state."));
   all.push_back(scene::segments(
       {"weights", "shares"}, application.session.state().attention.shares ? 1 : 0,
       [&application](std::size_t chosen) {

@@ -1,8 +1,5 @@
-#include "app/scene/draw.h"
 #include "app/views/attend.h"
 #include "app/views/floor.h"
-#include "app/views/token_words.h"
-#include "app/views/view.h"
 
 // What the present word reads: the words that are read most beside the squares, all of them under the text.
 
@@ -86,9 +83,9 @@ Node left_of_write(const Computation& computed, const LeftOfWrite& left, Index o
       .named("left")
       .told(
           "Not who is read, but what the memory still recalls, as in Learn: asked with the key of this word, "
-          "how "
-          "much of its own value is in the answer, fitted together with the values of the other words listed "
-          "here; from its own write on. Beside other words, as in Step, it comes out a little different.");
+          "how much of its own value is in the answer, fitted together with the values of the other words "
+          "listed here; from its own write on. Beside other words, as in Step, it comes out a little "
+          "different.");
 }
 
 Node read_word(const Computation& computed, const RowOfWeights& row, const ReadWord& word) {

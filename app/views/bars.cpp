@@ -1,10 +1,6 @@
-#include "app/session/prove_questions.h"
-#include "app/studio/command.h"
-#include "app/studio/workspaces.h"
 #include "app/views/form_words.h"
 #include "app/views/found_list.h"
-#include "app/views/story_line.h"
-#include "app/views/view.h"
+#include "app/views/story.h"
 
 namespace palimpsest {
 
@@ -79,17 +75,14 @@ void choose_variant(Application& application, const std::string& variant) {
 /// A line to type in above the rules that have what is typed in their names or sentences. It opens at the
 /// present one.
 Node list_of_rules(Application& application) {
-  struct Rules {
-    FoundList list;
-  };
-  FoundList& list = context_local<Rules>().list;
+  auto& list = context_local<FoundList, struct Rules>();
   const std::string present = application.session.choice().variant;
   if (scene::appears()) list = {.at = present};
   std::vector<std::string> left;
   Nodes rows;
+  const std::vector<std::string> wanted = typed_words(list.filter.typed);
   for (const Variant& variant : variants()) {
-    if (has_words(variant.label + ' ' + variant.words + ' ' + variant.id, list.filter.typed))
-      left.push_back(variant.id);
+    if (has_words(variant.label + ' ' + variant.words + ' ' + variant.id, wanted)) left.push_back(variant.id);
   }
   list.follow(left, true);
   for (const std::string& id : left) {
@@ -176,14 +169,6 @@ Node bar(Application& application) {
   return scene::row(std::move(all));
 }
 
-}  // namespace
-
-void draw_top_bar(Application& application, float height) {
-  scene::show_bar("Top bar", height, bar(application));
-}
-
-namespace {
-
 /// What there is to say, the most urgent first.
 struct News {
   enum class Kind { message, notice, refusal, waiting };
@@ -211,18 +196,14 @@ std::optional<News> news(const Application& application) {
   return std::nullopt;
 }
 
-void close_message(Session& session) {
-  if (session.message().empty()) session.clear_left_device();
-  session.clear_message();
-}
-
 /// The words, after a cross that closes a message or a turning arc while something is computed.
 Node line_of(Session& session, const News& said) {
   Nodes all;
   if (said.kind == News::Kind::message)
     all.push_back(
         scene::icon_button("close message", Icon::close, 20).told("Close this message").on([&session] {
-          close_message(session);
+          if (session.message().empty()) session.clear_left_device();
+          session.clear_message();
         }));
   if (said.kind == News::Kind::waiting) all.push_back(scene::mark(Mark::Kind::spinner, style::colours().dim));
   all.push_back(scene::note(said.words, said.ink).named("words"));
@@ -234,6 +215,10 @@ Node line_of(Session& session, const News& said) {
 }
 
 }  // namespace
+
+void draw_top_bar(Application& application, float height) {
+  scene::show_bar("Top bar", height, bar(application));
+}
 
 void draw_status(Application& application) {
   const std::optional<News> said = news(application);

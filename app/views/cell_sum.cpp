@@ -1,11 +1,7 @@
-#include "app/views/cell_sum.h"
-
 #include <numeric>
 
 #include "app/stage/box.h"
-#include "app/widgets/style.h"
-#include "core/formula/expression.h"
-#include "core/insight/provenance.h"
+#include "app/views/why_words.h"
 
 namespace palimpsest {
 

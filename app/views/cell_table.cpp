@@ -1,6 +1,6 @@
-#include "app/views/cell_table.h"
-
 #include <cstdlib>
+
+#include "app/views/data_parts.h"
 
 namespace palimpsest {
 
@@ -13,9 +13,7 @@ constexpr float rows_height = 264;  // of so many rows as are in sight at once
 constexpr Index most_rows = 8;
 
 /// What was wrong with the number that was typed last.
-struct Refusal {
-  std::string words = {};
-};
+std::string& cell_refusal() { return context_local<std::string, struct CellRefusal>(); }
 
 /// The numbers of an array at one token.
 struct NumbersColumn {
@@ -68,7 +66,7 @@ void take(Application& application, const NumbersColumn& column, Index token, In
   char* end = nullptr;
   const double value = std::strtod(typed.c_str(), &end);
   if (end == typed.c_str()) return;
-  std::string& refusal = context_local<Refusal>().words;
+  std::string& refusal = cell_refusal();
   refusal.clear();
   const double present = (*column.array)[token * column.channels + channel];
   if (!std::isfinite(value))
@@ -115,7 +113,7 @@ Node row_of(Node first, Nodes cells) {
 Node cell_table(Application& application) {
   const auto computed = application.session.computed();
   if (!computed || computed->sequence.tokens == 0) return scene::column({});
-  const std::string& refusal = context_local<Refusal>().words;
+  const std::string& refusal = cell_refusal();
   const Index token = std::clamp<Index>(application.session.token(), 0, computed->sequence.tokens - 1);
   Nodes all = {refusal.empty()
                    ? scene::caption("Its numbers. Type over one: everything is computed anew, and "

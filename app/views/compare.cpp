@@ -1,6 +1,5 @@
 #include "app/views/compare.h"
 
-#include "app/scene/draw.h"
 #include "app/views/answers.h"
 #include "app/views/floor.h"
 #include "app/views/line_looks.h"
@@ -66,70 +65,11 @@ void ask_moment(Application& application, ComparedSide& side, const std::shared_
     side.recall = errors.value;
 }
 
-}  // namespace
-
-std::string side_name(const Side& side) {
-  const std::optional<double> place = place_on_rail(side);
-  if (place && *place == std::floor(*place)) return rail()[static_cast<std::size_t>(*place)].name;
-  return find_variant(side.variant).label;
-}
-
-ComparedSides compared(Application& application) {
-  const SessionState& state = application.session.state();
-  const std::vector<Side> sides = compared_sides(state);
-  const std::size_t reference = reference_side(state);
-  const std::size_t handle = handle_side(state);
-  ComparedSides all;
-  for (const std::size_t index : column_order(state)) {
-    ComparedSide& side =
-        all.sides.emplace_back(ComparedSide{.index = index,
-                                            .side = sides[index],
-                                            .same_as = same_further_left(state, all.sides.size()),
-                                            .is_reference = index == reference,
-                                            .has_handle = index == handle});
-    ask_computed(application, side);
-  }
-  const auto of = std::ranges::find(all.sides, true, &ComparedSide::is_reference)->computed;
-  const Index token = application.session.token();
-  double logarithms = 0;
-  int counted = 0;
-  for (ComparedSide& side : all.sides) {
-    const bool is_there =
-        side.computed && of && token < side.computed->sequence.tokens && token < of->sequence.tokens;
-    if (is_there) ask_moment(application, side, of, token);
-    if (!side.moment || !(side.moment->range > 0)) continue;
-    logarithms += std::log(side.moment->range);
-    ++counted;
-  }
-  // Between a memory that only adds up and one that corrects, so that both can be seen.
-  if (counted > 0) all.range = std::exp(logarithms / counted);
-  for (const ComparedSide& side : all.sides) {
-    if (!side.moment || side.moment->table.words.empty()) continue;
-    std::vector<Index> asked;
-    for (const AskedWord& word : side.moment->table.words) asked.push_back(word.token);
-    std::ranges::sort(asked);
-    name_words(std::move(asked));
-    break;
-  }
-  return all;
-}
-
-namespace {
-
-/// The rail above the sides.
 Node side_by_side(Application& application, const ComparedSides& all) {
   scene::Sides rail;
   rail.columns.push_back(scene::column({rail_node(application, all)}));
   return scene::column({Node{std::move(rail)}.named("rail").fixed(rail_height),
                         side_columns(application, all).named("sides").filling()});
-}
-
-/// "axis to 20.2", where it ends.
-std::string end_words(const LengthScale& scale) { return "axis to " + plain_number(scale.full, 3); }
-
-/// "largest 28.6", how far lines go that leave it; empty: none does.
-std::string beyond_words(const LengthScale& scale) {
-  return scale.largest > scale.full ? "largest " + plain_number(scale.largest, 3) : std::string();
 }
 
 std::string axis_explained(const LengthScale& scale) {
@@ -159,8 +99,7 @@ using Errors = std::shared_ptr<const TokenRecalls>;
 std::string line_name(const ComparedSide& side, const ComparedSides& all) {
   const auto has_rule = [&](const ComparedSide& other) { return other.side.variant == side.side.variant; };
   if (std::ranges::count_if(all.sides, has_rule) == 1) return side_name(side.side);
-  const auto reference = std::ranges::find(all.sides, true, &ComparedSide::is_reference);
-  const std::string words = otherwise(side.side, reference->side);
+  const std::string words = otherwise(side.side, all.reference().side);
   return words.empty() ? side_name(side.side) : words;
 }
 
@@ -266,16 +205,62 @@ Plot compared_errors_plot(const ComparedSides& all, const LengthScale& scale, co
 FloorRow lines_row(const LengthScale& scale) {
   const style::Palette& c = style::colours();
   FloorRow row{.name = "errors", .kind = FloorRow::Kind::own, .above = 6, .below = 3};
-  row.label = {
-      .lines = {{.words = "error left", .colour = c.error}, {.words = end_words(scale), .colour = c.dim}},
-      .top = true};
-  if (const std::string over = beyond_words(scale); !over.empty())
-    row.label.lines.push_back({.words = over, .colour = c.dim});
+  row.label = {.lines = {{.words = "error left", .colour = c.error},
+                         {.words = "axis to " + plain_number(scale.full, 3), .colour = c.dim}},
+               .top = true};
+  if (scale.largest > scale.full)  // so far go lines that leave it
+    row.label.lines.push_back({.words = "largest " + plain_number(scale.largest, 3), .colour = c.dim});
   row.levels = {{.part = 0, .words = "0", .ink = c.dim}};
   return row;
 }
 
 }  // namespace
+
+std::string side_name(const Side& side) {
+  const std::optional<double> place = place_on_rail(side);
+  if (place && *place == std::floor(*place)) return rail()[static_cast<std::size_t>(*place)].name;
+  return find_variant(side.variant).label;
+}
+
+ComparedSides compared(Application& application) {
+  const SessionState& state = application.session.state();
+  const std::vector<Side> sides = compared_sides(state);
+  const std::size_t reference = reference_side(state);
+  const std::size_t handle = handle_side(state);
+  ComparedSides all;
+  for (const std::size_t index : column_order(state)) {
+    ComparedSide& side =
+        all.sides.emplace_back(ComparedSide{.index = index,
+                                            .side = sides[index],
+                                            .same_as = same_further_left(state, all.sides.size()),
+                                            .is_reference = index == reference,
+                                            .has_handle = index == handle});
+    ask_computed(application, side);
+  }
+  const auto of = all.reference().computed;
+  const Index token = application.session.token();
+  double logarithms = 0;
+  int counted = 0;
+  for (ComparedSide& side : all.sides) {
+    const bool is_there =
+        side.computed && of && token < side.computed->sequence.tokens && token < of->sequence.tokens;
+    if (is_there) ask_moment(application, side, of, token);
+    if (!side.moment || !(side.moment->range > 0)) continue;
+    logarithms += std::log(side.moment->range);
+    ++counted;
+  }
+  // Between a memory that only adds up and one that corrects, so that both can be seen.
+  if (counted > 0) all.range = std::exp(logarithms / counted);
+  for (const ComparedSide& side : all.sides) {
+    if (!side.moment || side.moment->table.words.empty()) continue;
+    std::vector<Index> asked;
+    for (const AskedWord& word : side.moment->table.words) asked.push_back(word.token);
+    std::ranges::sort(asked);
+    name_words(std::move(asked));
+    break;
+  }
+  return all;
+}
 
 void draw_compare(Application& application) {
   const std::string nothing = nothing_to_show(application, ": there is nothing to compare");

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "app/session/compared_sides.h"
-#include "app/session/computation.h"
 #include "app/views/view.h"
 
 // What the panels of Compare share.
@@ -26,6 +25,10 @@ struct ComparedSide {
 struct ComparedSides {
   std::vector<ComparedSide> sides;
   double range = 1;  // the mean, of their logarithms, of what 95 % of each one's numbers lie within
+
+  const ComparedSide& reference() const {
+    return *std::ranges::find(sides, true, &ComparedSide::is_reference);
+  }
 };
 
 /// Asks for them as they are wanted in this frame.
@@ -33,9 +36,6 @@ ComparedSides compared(Application& application);
 
 /// What a side is called: by its stop on the rail, else by its rule; with what is otherwise about it.
 std::string side_name(const Side& side);
-
-/// The symbols in the equation of the side at a place that the side on its left lacks.
-const std::vector<std::string>& boxed_symbols(const ComparedSides& all, std::size_t place);
 
 /// The rail.
 Node rail_node(Application& application, const ComparedSides& all);

@@ -1,13 +1,8 @@
-#include <array>
-
-#include "app/session/compared_sides.h"
 #include "app/stage/head.h"
 #include "app/views/answers.h"
 #include "app/views/compare.h"
 #include "app/views/floor.h"
 #include "app/views/line_looks.h"
-#include "app/views/token_words.h"
-#include "app/views/view.h"
 #include "core/steps/recognised.h"
 
 // What stands in the columns of Compare.
@@ -31,41 +26,30 @@ struct Said {
   float cell = 18;  // least height of a cell, in design pixels
 };
 
-Node caption(const std::string& words, scene::Ink ink = scene::dim_ink, Fit fit = Fit::whole) {
-  return scene::text(words, style::Text::caption, ink, fit);
-}
-
 std::string sentence_of(const ComparedSide& side, const ComparedSides& all) {
   if (side.same_as)
     return fmt::format("The same rule with the same settings as in column {}: no number differs.",
                        *side.same_as + 1);
   if (!side.computed) return side.reason.empty() ? "It is being computed …" : side.reason;
-  const auto reference = std::ranges::find(all.sides, true, &ComparedSide::is_reference);
-  const std::string differs = side.is_reference ? "" : otherwise(side.side, reference->side);
+  const std::string differs = side.is_reference ? "" : otherwise(side.side, all.reference().side);
   return (differs.empty() ? "" : differs + ". ") + side_sentence(*side.computed);
 }
 
 /// The equation of a side, with a box around what the side on its left lacks.
 struct WrittenSide {
-  std::weak_ptr<const Computation> of;
-  std::weak_ptr<const Computation> beside;
-  std::optional<style::Theme> theme;
+  using Key = std::tuple<Weak<Computation>, Weak<Computation>, style::Theme>;  // the side, that on its left
+
+  std::optional<Key> key;
   std::string latex;
   std::vector<std::string> lacking;  // the symbols in boxes
 };
 
-/// Whether they are one computation, or none. A gone one is no other that lies where it lay.
-bool is_same(const std::weak_ptr<const Computation>& known,
-             const std::shared_ptr<const Computation>& present) {
-  return !known.owner_before(present) && !present.owner_before(known);
-}
-
 const WrittenSide& equation_of(const ComparedSide& side, const ComparedSide* left) {
   auto& known = context_local<std::array<WrittenSide, most_sides>>()[side.index % most_sides];
   const std::shared_ptr<const Computation> beside = left ? left->computed : nullptr;
-  if (is_same(known.of, side.computed) && is_same(known.beside, beside) && known.theme == style::theme())
-    return known;
-  known = {side.computed, beside, style::theme(), {}, {}};
+  const WrittenSide::Key key{side.computed, beside, style::theme()};
+  if (known.key == key) return known;
+  known = {key, {}, {}};
   const auto& trace = side.computed->trace(Form::recurrent);
   const Line* line = trace ? rewriting_line(*trace) : nullptr;
   if (!line) return known;
@@ -118,8 +102,7 @@ std::vector<std::string> memory_words(const PictureScale& scale, bool is_before)
 
 /// Why there is no difference, in as few words as its room needs.
 std::string no_difference(const ComparedSide& side, const ComparedSides& all) {
-  const auto reference = std::ranges::find(all.sides, true, &ComparedSide::is_reference);
-  const Variant& variant = find_variant(reference->side.variant);
+  const Variant& variant = find_variant(all.reference().side.variant);
   return variant.memory.none.empty() ? side.moment->no_difference : variant.label + " keeps no memory.";
 }
 
@@ -177,12 +160,8 @@ class SideColumn {
                .named(fmt::format("another {}", index))
                .told("Another rule, form, precision or option for this side.");
     Nodes all = {scene::mark(Mark::Kind::dot, compared_colour(index))};
-    if (is_cut) {
-      all.push_back(std::move(menu).filling());
-    } else {
-      all.push_back(std::move(menu));
-      all.push_back(scene::rest());
-    }
+    all.push_back(is_cut ? std::move(menu).filling() : std::move(menu));
+    if (!is_cut) all.push_back(scene::rest());
     const auto button = [&](const char* sign, const char* what, const char* meaning, auto change) {
       return scene::word_button(sign)
           .named(fmt::format("{} {}", what, index))
@@ -193,7 +172,7 @@ class SideColumn {
     };
     if (side_.is_old) all.push_back(scene::mark(Mark::Kind::spinner, style::colours().dim));
     if (room == Room::all)
-      all.push_back(side_.is_reference ? scene::framed(caption("reference", style::colours().text),
+      all.push_back(side_.is_reference ? scene::framed(scene::tag("reference", style::colours().text),
                                                        Gap::tight, Gap::tight, scene::edge_ink)
                                        : button("reference", "reference",
                                                 "Take all differences to this side.", with_reference));
@@ -231,12 +210,10 @@ class SideColumn {
 
   /// How far the memory is from that of the reference.
   Node difference(const SideMoment::Memory& memory) const {
-    if (side_.is_reference) return scene::column({caption("the reference", scene::dim_ink, Fit::shorten)});
+    if (side_.is_reference) return scene::column({scene::note("the reference")});
     if (memory.apart.size() == 0)
-      return scene::column({caption("no difference", scene::dim_ink, Fit::shorten),
-                            scene::caption(no_difference(side_, all_))});
-    const auto reference = std::ranges::find(all_.sides, true, &ComparedSide::is_reference);
-    std::vector<std::string> than = {"minus " + side_name(reference->side), "minus reference", "apart"};
+      return scene::column({scene::note("no difference"), scene::caption(no_difference(side_, all_))});
+    std::vector<std::string> than = {"minus " + side_name(all_.reference().side), "minus reference", "apart"};
     const PictureScale apart = scale_of(memory.apart_sizes, memory.apart_range, all_.range);
     if (apart.is_own)
       than = {"own scale ±" + plain_number(apart.range, 1), "±" + plain_number(apart.range, 1)};
@@ -250,8 +227,8 @@ class SideColumn {
                       const Matrix<double>& numbers, std::uint64_t version, double range) const {
     Nodes heads;
     const auto head = [&](const std::string& each, const std::string& number, bool is_last) {
-      heads.push_back(scene::row({caption(each, scene::dim_ink, is_last ? Fit::shorten : Fit::whole),
-                                  scene::rest(), caption(number, style::colours().text)},
+      heads.push_back(scene::row({is_last ? scene::note(each) : scene::tag(each), scene::rest(),
+                                  scene::tag(number, style::colours().text)},
                                  Gap::tight));
     };
     const std::string number = length ? plain_number(*length, 3) : std::string();
@@ -277,9 +254,10 @@ class SideColumn {
   Node answers() const {
     const bool is_asked = side_.moment && !side_.moment->table.words.empty();
     const double scale = is_asked ? answer_scale(side_.moment->table) : 1;
-    const Node title = scene::heading(title_with_scale("What the memory answers", scale));
+    const std::string title = title_with_scale("What the memory answers", scale);
     if (!is_asked)
-      return scene::column({title, scene::paragraph(side_.moment ? side_.moment->no_table : std::string())});
+      return scene::column(
+          {scene::heading(title), scene::paragraph(side_.moment ? side_.moment->no_table : std::string())});
     const AnswerTable& table = side_.moment->table;
     const Matrix<double>& values = is_before() ? table.before : table.after;
     CellTables cells = answer_cells(table, scale);
@@ -294,28 +272,24 @@ class SideColumn {
   }
 
   /// The title, and as far as there is room how much of the answers these words explain.
-  Node answers_head(const Node& title, const AnswerTable& table, double scale) const {
+  Node answers_head(const std::string& title, const AnswerTable& table, double scale) const {
     const Vector<double>& shares = is_before() ? table.explained_before : table.explained_after;
     const bool is_early = std::ranges::none_of(table.words, &AskedWord::is_written);
-    if (shares.size() == 0 || !shares.allFinite() || is_early) return title;
+    if (shares.size() == 0 || !shares.allFinite() || is_early) return scene::heading(title);
     const std::string least = fmt::format("{:.0f}", 100 * std::max(shares.minCoeff(), 0.0));
     const std::string most = fmt::format("{:.0f}", 100 * std::max(shares.maxCoeff(), 0.0));
     const std::string share = least == most ? least : fmt::format("{}–{}", least, most);
     Nodes wishes;
     for (const std::string& words : {fmt::format("these words explain {} % of each answer", share),
                                      fmt::format("they explain {} %", share)})
-      wishes.push_back(scene::row({title_whole(title), scene::rest(), caption(words)}));
-    wishes.push_back(title);
+      wishes.push_back(scene::row(
+          {scene::text(title, style::Text::strong, 0, Fit::whole), scene::rest(), scene::tag(words)}));
+    wishes.push_back(scene::heading(title));
     return scene::first_that_fits(std::move(wishes))
         .told(
             "“They explain”: how much of the direction of each row's answer the values of these words "
             "explain, from the least row to the most; the rest is of other words. " +
             scale_words(scale));
-  }
-
-  static Node title_whole(Node title) {
-    std::get<scene::Text>(title.content).fit = Fit::whole;
-    return title;
   }
 
   Node answer() const {
@@ -343,15 +317,15 @@ class SideColumn {
     const double full = longest_error(all_, token);
     const std::string word = word_at(*application_.session.computed(), token);
     const auto bar = [&](double length) { return static_cast<double>(length_bar(length, full).part); };
-    return scene::row({caption("error at " + word, scene::dim_ink, Fit::shorten),
+    return scene::row({scene::note("error at " + word),
                        Node{scene::Bar{.value = bar(after),
                                        .ink = style::colours().error,
                                        .height = 9,
                                        .shows_zero = false,
                                        .outlined = bar(before)}}
                            .filling(),
-                       caption(fmt::format("{} → {}", plain_number(before, 3), plain_number(after, 3)),
-                               style::colours().text)
+                       scene::tag(fmt::format("{} → {}", plain_number(before, 3), plain_number(after, 3)),
+                                  style::colours().text)
                            .fixed(number_width)
                            .right()},
                       Gap::small);
@@ -377,11 +351,6 @@ Node side_columns(Application& application, const ComparedSides& all) {
       sides.columns.push_back(SideColumn(application, *kept, place, ways[wish]).column());
     return Node{std::move(sides)};
   });
-}
-
-const std::vector<std::string>& boxed_symbols(const ComparedSides& all, std::size_t place) {
-  const ComparedSide& side = all.sides[place];
-  return equation_of(side, place > 0 && !side.same_as ? &all.sides[place - 1] : nullptr).lacking;
 }
 
 }  // namespace palimpsest

@@ -1,11 +1,5 @@
-#include <cmath>
-
-#include "app/scene/plot.h"
-#include "app/session/compared_sides.h"
-#include "app/studio/command.h"
 #include "app/views/compare.h"
 #include "app/views/line_looks.h"
-#include "app/views/view.h"
 #include "core/base/parse.h"
 
 // What one can do with the sides of Compare: the rail, rules in a row and between them what leads from one to
@@ -19,11 +13,6 @@ constexpr float buttons_width = 132;  // design pixels
 constexpr float track_height = 24;
 constexpr double near_a_stop = 0.06;  // the handle stays at it
 constexpr double caught = 0.3;        // how near a side the pointer must be
-
-/// The side that is dragged.
-struct DraggedSide {
-  std::optional<std::size_t> index;
-};
 
 void move_side(Application& application, std::size_t index, double place, std::string_view merge_key) {
   const SessionState& state = application.session.state();
@@ -117,7 +106,7 @@ std::optional<std::size_t> side_near(const SessionState& state, double place) {
 
 /// Drags a side; one that is only pressed gets the handle.
 void drag_side(Application& application, const PlotDone& done) {
-  auto& dragged = context_local<DraggedSide>().index;
+  auto& dragged = context_local<std::optional<std::size_t>, struct DraggedSide>();
   Session& session = application.session;
   if (done.begins && done.at) dragged = side_near(session.state(), done.at->x);
   if (!dragged) return;
@@ -148,28 +137,6 @@ Node buttons(Application& application) {
                        "The memory as the word finds it, or as it leaves it.")});
 }
 
-}  // namespace
-
-Node rail_node(Application& application, const ComparedSides& all) {
-  Nodes names;
-  Nodes words;
-  for (std::size_t stop = 0; stop < rail().size(); ++stop) {
-    names.push_back(stop_name(application, all, stop));
-    words.push_back(stop_words(all, stop));
-  }
-  const auto drag = [&application](const PlotDone& done) { drag_side(application, done); };
-  return Node{scene::Row{
-      .nodes = {scene::column({scene::row(std::move(names), Gap::none),
-                               scene::plotted(track_plot(all), drag).fixed(track_height),
-                               Node{scene::Row{.nodes = std::move(words), .gap = Gap::none, .on_top = true}}},
-                              Gap::hair)
-                    .filling(),
-                buttons(application).fixed(buttons_width)},
-      .gap = Gap::near}};
-}
-
-namespace {
-
 constexpr float rules_width = 240;  // design pixels
 constexpr float list_height = 340;
 
@@ -186,12 +153,12 @@ class SideMenu {
     add_devices();
     add_settings();
     if (compared_.index > 0) add_sliders();
-    return scene::column({Node{
-        scene::Row{
-            .nodes = {scene::scroll("rules", scene::column(std::move(rules), Gap::tight)).fixed(rules_width),
-                      scene::scroll("how", scene::column(std::move(how_), Gap::tight)).filling()},
-            .gap = Gap::wide,
-            .on_top = true}}.fixed(list_height)});
+    return scene::column(
+        {scene::top_row(
+             {scene::scroll("rules", scene::column(std::move(rules), Gap::tight)).fixed(rules_width),
+              scene::scroll("how", scene::column(std::move(how_), Gap::tight)).filling()},
+             Gap::wide)
+             .fixed(list_height)});
   }
 
  private:
@@ -341,6 +308,22 @@ class SideMenu {
 };
 
 }  // namespace
+
+Node rail_node(Application& application, const ComparedSides& all) {
+  Nodes names;
+  Nodes words;
+  for (std::size_t stop = 0; stop < rail().size(); ++stop) {
+    names.push_back(stop_name(application, all, stop));
+    words.push_back(stop_words(all, stop));
+  }
+  const auto drag = [&application](const PlotDone& done) { drag_side(application, done); };
+  return scene::row({scene::column({scene::row(std::move(names), Gap::none),
+                                    scene::plotted(track_plot(all), drag).fixed(track_height),
+                                    scene::top_row(std::move(words), Gap::none)},
+                                   Gap::hair)
+                         .filling(),
+                     buttons(application).fixed(buttons_width)});
+}
 
 Node side_menu(Application& application, const ComparedSide& side) {
   return SideMenu(application, side).content();

@@ -1,9 +1,6 @@
 #include <cstdlib>
 
-#include "app/views/adjusting.h"
-#include "app/views/head_tables.h"
-#include "app/views/knob.h"
-#include "app/views/view.h"
+#include "app/views/data_parts.h"
 
 namespace palimpsest {
 
@@ -88,17 +85,12 @@ Node notes(const Session& session) {
   return scene::column(std::move(all)).named("notes");
 }
 
-/// Whether the chunk size is what one wants to turn here.
-bool has_knob(const Session& session) {
-  const Form form = session.choice().form;
-  return has_chunks(form) && session.computed()->form(form).missing.empty();
-}
-
 }  // namespace
 
 void draw_data(Application& application) {
   const Session& session = application.session;
-  if (session.computed() && has_knob(session))
+  const Form form = session.choice().form;
+  if (session.computed() && has_chunks(form) && session.computed()->form(form).missing.empty())
     return scene::show_panel("##knob", true, [&] { return knob(application); });
   scene::show_panel("##goes in", true, [&] {
     if (!session.computed()) return scene::column({});

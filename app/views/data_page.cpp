@@ -1,20 +1,11 @@
 #include <fmt/ranges.h>
 
-#include <filesystem>
-
-#include "app/session/inputs.h"
 #include "app/session/paths.h"
 #include "app/session/presets.h"
 #include "app/session/typed_text.h"
-#include "app/views/cell_table.h"
-#include "app/views/data_entries.h"
+#include "app/views/data_parts.h"
 #include "app/views/found_list.h"
-#include "app/views/head_tables.h"
-#include "app/views/story_line.h"
-#include "app/views/view.h"
-#include "app/views/what_to_look_at.h"
-#include "core/base/error.h"
-#include "core/io/array_file.h"
+#include "app/views/story.h"
 
 namespace palimpsest {
 
@@ -66,31 +57,7 @@ void add_captures(std::vector<DataEntry>& all) try {
                  .problem = error.what()});
 }
 
-}  // namespace
-
-std::vector<DataEntry> data_entries(std::span<const std::string> recent) {
-  std::vector<DataEntry> all;
-  for (const std::string& path : recent) {
-    const std::filesystem::path file = path;
-    all.push_back({.id = path,
-                   .group = "Your own files",
-                   .name = file.filename().string(),
-                   .words = file.parent_path().string()});
-  }
-  all.push_back({.id = text_id(usual_text()),
-                 .group = "A text of your own",
-                 .name = "Type a text",
-                 .words = "A small language model reads it and answers."});
-  for (const Preset& preset : presets()) {
-    all.push_back({.id = usual_preset_id(preset),
-                   .group = "Made up to show one thing",
-                   .name = preset.label,
-                   .words = preset.words});
-  }
-  add_captures(all);
-  return all;
-}
-
+/// The names of all captures, as notes call them: "retnet_overwrite_l2".
 std::vector<std::string> capture_names(std::span<const DataEntry> entries) {
   std::vector<std::string> names;
   for (const DataEntry& entry : entries) {
@@ -99,16 +66,16 @@ std::vector<std::string> capture_names(std::span<const DataEntry> entries) {
   return names;
 }
 
+/// Those of `all` with every word of `typed` in their group, name, words or id.
 std::vector<const DataEntry*> filtered(std::span<const DataEntry> all, std::string_view typed) {
   std::vector<const DataEntry*> left;
+  const std::vector<std::string> wanted = typed_words(typed);
   for (const DataEntry& entry : all) {
-    if (has_words(entry.group + ' ' + entry.name + ' ' + entry.words + ' ' + entry.id, typed))
+    if (has_words(entry.group + ' ' + entry.name + ' ' + entry.words + ' ' + entry.id, wanted))
       left.push_back(&entry);
   }
   return left;
 }
-
-namespace {
 
 constexpr float narrow = 1280;           // design pixels; in narrower windows the list has less room,
 constexpr float one_below_other = 1240;  // and all that is told of data stands one below the other
@@ -225,9 +192,8 @@ class DataDetails {
     Node words = scene::column(told(), Gap::near);
     Node seen = scene::column(pictures(), Gap::near);
     if (scene::window_width() > one_below_other)
-      all.push_back({scene::Row{.nodes = {std::move(words).filling(0.42F), std::move(seen).filling(0.58F)},
-                                .gap = Gap::far,
-                                .on_top = true}});
+      all.push_back(
+          scene::top_row({std::move(words).filling(0.42F), std::move(seen).filling(0.58F)}, Gap::far));
     else
       all.push_back(scene::column({std::move(words), std::move(seen)}, Gap::near));
     return scene::column(std::move(all), Gap::near);
@@ -431,14 +397,36 @@ Node content(Application& application, DataPage& page) {
                  : page.chosen.empty()            ? scene::column({})
                  : page.chosen.ends_with(".json") ? saved_place(application, page.chosen)
                                                   : DataDetails(application, page).content();
-  return {scene::Row{.nodes = {std::move(list).fixed(scene::window_width() > narrow ? 320 : 264),
-                               {scene::Rule{.room = Gap::near, .height = 4000}},
-                               scene::scroll("details", std::move(details)).filling()},
-                     .gap = Gap::near,
-                     .on_top = true}};
+  return scene::top_row({std::move(list).fixed(scene::window_width() > narrow ? 320 : 264),
+                         {scene::Rule{.room = Gap::near, .height = 4000}},
+                         scene::scroll("details", std::move(details)).filling()},
+                        Gap::near);
 }
 
 }  // namespace
+
+std::vector<DataEntry> data_entries(std::span<const std::string> recent) {
+  std::vector<DataEntry> all;
+  for (const std::string& path : recent) {
+    const std::filesystem::path file = path;
+    all.push_back({.id = path,
+                   .group = "Your own files",
+                   .name = file.filename().string(),
+                   .words = file.parent_path().string()});
+  }
+  all.push_back({.id = text_id(usual_text()),
+                 .group = "A text of your own",
+                 .name = "Type a text",
+                 .words = "A small language model reads it and answers."});
+  for (const Preset& preset : presets()) {
+    all.push_back({.id = usual_preset_id(preset),
+                   .group = "Made up to show one thing",
+                   .name = preset.label,
+                   .words = preset.words});
+  }
+  add_captures(all);
+  return all;
+}
 
 void draw_data_page(Application& application) {
   const scene::Card card = {.name = "All data", .widest = 1504, .highest = 952, .beside = 112};

@@ -1,9 +1,5 @@
-#include <tuple>
-
-#include "app/session/memory_questions.h"
 #include "app/stage/box.h"
 #include "app/views/stage.h"
-#include "app/views/view.h"
 #include "app/views/why_words.h"
 
 namespace palimpsest {
@@ -78,9 +74,7 @@ std::string symbol_in_focus(const Application& application, const Symbols& symbo
 }
 
 /// The line that the pointer was on in the last frame: that is lit, and written out below.
-struct PointedLine {
-  std::optional<Index> operation;
-};
+std::optional<Index>& pointed_line() { return context_local<std::optional<Index>, struct PointedLine>(); }
 
 /// One line, and below it what it comes to; a click goes there.
 Node line_node(Application& application, const WrittenLines& lines, const Operation& operation, Index index,
@@ -108,7 +102,7 @@ Node line_node(Application& application, const WrittenLines& lines, const Operat
       .named(operation.id)
       .told(operation.title)
       .revealed_for(is_present ? operation.id : std::string())
-      .when_pointed([index] { context_local<PointedLine>().operation = index; })
+      .when_pointed([index] { pointed_line() = index; })
       .on(go_there);
 }
 
@@ -153,14 +147,14 @@ void add_reading(Nodes& all, Application& application, const Operation& operatio
   if (operation.purpose != Purpose::output) return;
   Session& session = application.session;
   const Sight& sight = session.sight();
-  ReadNow key;
-  key.of = sight.computation;
-  key.token = sight.trace->token(sight.cursor);
-  const Known<ReadMoments> answer = session.questions().ask(key, Urgency::later);
+  const Index token = sight.trace->token(sight.cursor);
+  const Known<ReadMoments> answer =
+      session.questions().ask(ReadNow{{sight.computation}, token}, Urgency::later);
   all.push_back(scene::caption("Before the write or after it?"));
-  if (no_read_choice(*sight.computation).empty())
-    all.push_back(read_switch(session, is_read_before(sight.computation->sequence.settings)));
-  const bool is_known = answer.value && answer.value->token == key.token;
+  const Settings& settings = sight.computation->sequence.settings;
+  if (no_read_order(*sight.computation->variant, settings).empty())
+    all.push_back(read_switch(session, is_read_before(settings)));
+  const bool is_known = answer.value && answer.value->token == token;
   all.push_back(
       scene::paragraph(reading_in_words(*sight.computation, is_known ? answer.value.get() : nullptr)));
 }
@@ -172,7 +166,7 @@ void add_lines(Nodes& all, Application& application) {
   WrittenLines& lines = written_lines(application, phase);
   write_results(lines, sight, phase);
   const Index present = sight.cursor.operation;
-  const auto pointed = std::exchange(context_local<PointedLine>().operation, std::nullopt);
+  const auto pointed = std::exchange(pointed_line(), std::nullopt);
   const Index written = std::min(pointed.value_or(present), std::ssize(phase.operations) - 1);
   Nodes rows;
   for (Index i = 0; i < std::ssize(phase.operations); ++i)

@@ -1,5 +1,4 @@
 #include <cstdlib>
-#include <filesystem>
 
 #include "app/views/view.h"
 
@@ -53,7 +52,26 @@ struct FolderList {
   std::vector<std::string> names = {};
 
   /// Reads `wanted`, unless it is known already.
-  void look_up(const fs::path& wanted, std::span<const std::string_view> endings);
+  void look_up(const fs::path& wanted, std::span<const std::string_view> endings) {
+    if (known && path == wanted) return;
+    path = wanted;
+    known = true;
+    names.clear();
+    std::error_code error;
+    const auto options = fs::directory_options::skip_permission_denied;
+    for (auto entry = fs::directory_iterator(path, options, error);
+         !error && entry != fs::directory_iterator(); entry.increment(error)) {
+      const std::string name = entry->path().filename().string();
+      const std::string ending = entry->path().extension().string();
+      std::error_code unknown;
+      if (name.starts_with('.')) continue;
+      const bool is_below = entry->is_directory(unknown);
+      if (is_below || std::ranges::find(endings, ending) != endings.end())
+        names.push_back(is_below ? name + "/" : name);
+    }
+    // Folders come first.
+    std::ranges::sort(names, {}, [](const auto& name) { return std::pair(!name.ends_with('/'), name); });
+  }
 
   /// Those that go on as typed.
   std::vector<std::string> going_on(const std::string& typed) const {
@@ -64,55 +82,23 @@ struct FolderList {
   }
 
   /// What was typed so far, gone on as far as only one name goes on.
-  std::string completed(const std::string& typed) const;
+  std::string completed(const std::string& typed) const {
+    const std::vector<std::string> fitting = going_on(typed);
+    if (fitting.empty()) return typed;
+    const std::string begin = begun_name(typed);
+    std::string common = fitting.front();
+    for (const std::string& name : fitting)
+      common.resize(static_cast<std::size_t>(std::ranges::mismatch(common, name).in1 - common.begin()));
+    const bool needs_slash = begin.empty() && !typed.empty() && !typed.ends_with('/');
+    return typed.substr(0, typed.size() - begin.size()) + (needs_slash ? "/" : "") + common;
+  }
 };
 
-void FolderList::look_up(const fs::path& wanted, std::span<const std::string_view> endings) {
-  if (known && path == wanted) return;
-  path = wanted;
-  known = true;
-  names.clear();
-  std::vector<std::string> files;
-  std::error_code error;
-  const auto options = fs::directory_options::skip_permission_denied;
-  for (auto entry = fs::directory_iterator(path, options, error); !error && entry != fs::directory_iterator();
-       entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    const std::string ending = entry->path().extension().string();
-    std::error_code unknown;
-    if (name.starts_with('.')) continue;
-    if (entry->is_directory(unknown))
-      names.push_back(name + "/");
-    else if (std::ranges::find(endings, ending) != endings.end())
-      files.push_back(name);
-  }
-  std::ranges::sort(names);
-  std::ranges::sort(files);
-  names.insert(names.end(), files.begin(), files.end());
-}
-
-std::string FolderList::completed(const std::string& typed) const {
-  const std::vector<std::string> fitting = going_on(typed);
-  if (fitting.empty()) return typed;
-  const std::string begin = begun_name(typed);
-  std::string common = fitting.front();
-  for (const std::string& name : fitting)
-    common.resize(static_cast<std::size_t>(std::ranges::mismatch(common, name).in1 - common.begin()));
-  const bool needs_slash = begin.empty() && !typed.empty() && !typed.ends_with('/');
-  return typed.substr(0, typed.size() - begin.size()) + (needs_slash ? "/" : "") + common;
-}
-
-/// A card that asks for a path.
 struct FileDialog {
   FolderList folder = {};
   std::string problem = {};       // of the last try
   bool asks = false;              // the typed path is to be selected, so that typing replaces it
   const DataSet* left = nullptr;  // what was open when other data were asked for; null: none are
-};
-
-struct FileDialogs {
-  FileDialog open;
-  FileDialog save;
 };
 
 /// What is asked of a card, and what it does.
@@ -248,7 +234,7 @@ void save(Application& application, FileDialog& dialog) {
 
 void draw_open_dialog(Application& application) {
   scene::show_card({.name = "Open", .widest = card_width}, application.show_open, [&](bool is_new) {
-    FileDialog& dialog = context_local<FileDialogs>().open;
+    auto& dialog = context_local<FileDialog, struct Opened>();
     if (is_new) begin_opening(application, dialog);
     follow_opening(application, dialog);
     const auto enter = [&application, &dialog] {
@@ -272,7 +258,7 @@ void draw_open_dialog(Application& application) {
 
 void draw_save_dialog(Application& application) {
   scene::show_card({.name = "Save", .widest = card_width}, application.show_save, [&](bool is_new) {
-    FileDialog& dialog = context_local<FileDialogs>().save;
+    auto& dialog = context_local<FileDialog, struct Saved>();
     if (is_new) dialog = {.asks = true};
     const std::string_view endings[] = {application.saving.ending};
     const auto enter = [&application, &dialog] { save(application, dialog); };

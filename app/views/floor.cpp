@@ -1,13 +1,7 @@
 #include "app/views/floor.h"
 
-#include <tuple>
-
-#include "app/session/scales.h"
 #include "app/session/typed_text.h"
-#include "app/views/token_words.h"
 #include "app/views/underlined_words.h"
-#include "app/widgets/controls.h"
-#include "core/insight/memory_change.h"
 
 namespace palimpsest {
 
@@ -35,107 +29,6 @@ void ask_about_word(Application& application, Index token) {
     application.refusal = fmt::format("The memory is asked about {} words at most", most_asked);
   application.session.change(std::move(next));
 }
-
-}  // namespace
-
-void draw_floor_panel(Application& application, const FloorPanel& panel,
-                      const std::function<void(Floor& floor, const FloorPlaces& places)>& draw) {
-  const Session& session = application.session;
-  if (style::begin_panel(fmt::format("##{} panel", panel.name).c_str(), {0, 0},
-                         ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse) &&
-      session.computed()) {
-    const ImVec2 corner = ImGui::GetWindowPos();
-    const ImVec2 size = ImGui::GetWindowSize();
-    const float padding = px(style::panel_padding);
-    const float transport = corner.y + size.y - px(around + transport_height);
-    const Rectangle inside = {{corner.x + padding, corner.y + px(panel.top)},
-                              {corner.x + size.x - padding, transport - px(panel.gap)}};
-    const ImVec2 from = {inside.minimum.x + px(floor_gutter - style::panel_padding),
-                         inside.minimum.y + px(panel.head)};
-    const float overview = panel.has_overview ? floor_overview_height() : 0;
-    const ImVec2 to = {inside.maximum.x - px(panel.beside), inside.maximum.y - overview};
-    const FloorText text = floor_text(session);
-    if (to.x - from.x >= px(panel.least.x) && to.y - from.y >= px(panel.least.y) && text.tokens > 0) {
-      const FloorColumns columns =
-          floor_columns(floor_view(), text, screen_ruler(false), from, {to.x - from.x, to.y - from.y});
-      Floor floor = floor_of(session, panel.name);
-      draw(floor, {.columns = columns,
-                   .head = {inside.minimum, {inside.maximum.x, from.y}},
-                   .beside = {{to.x, inside.minimum.y}, inside.maximum},
-                   .left = inside.minimum.x});
-      if (panel.has_overview) draw_floor_overview(floor_view(), columns, text.token);
-    }
-    ImGui::SetCursorScreenPos({inside.minimum.x, std::max(transport, corner.y + px(around))});
-    draw_transport(application, panel.legend);
-    ImGui::Dummy({1, 1});  // where there is no room for it
-  }
-  style::end_panel();
-}
-
-FloorText floor_text(const Session& session) {
-  return {.id = session.data().id,
-          .labels = session.data().labels,
-          .tokens = static_cast<Index>(session.computed()->tokens.size()),
-          .token = session.token()};
-}
-
-WordPlaces word_places(const FloorColumns& columns) {
-  return {columns.begin(), columns.end(), static_cast<double>(columns.size.x),
-          [&columns](Index token) { return static_cast<double>(columns.left(token) - columns.position.x); }};
-}
-
-PlotDone draw_over_words(const Plot& plot, const Rectangle& place) {
-  ImDrawList* const list = ImGui::GetWindowDrawList();
-  list->PushClipRectFullScreen();  // rows are clipped to the words
-  PlotDone done = draw_plot(plot, place);
-  list->PopClipRect();
-  return done;
-}
-
-Floor floor_of(const Session& session, const char* id) {
-  const Computation& computed = *session.computed();
-  const Form form = session.choice().form;
-  const Trace* trace = computed.form(form).trace;
-  const Groups groups = trace ? trace->groups : Groups{.size = computed.choice.chunk_size};
-  const bool are_batches = groups.kind == Groups::Kind::batches;
-  Floor floor{.id = id, .text = floor_text(session), .reached = session.token() + 1};
-  floor.groups = {.size = groups.size,
-                  .is_whole = groups.kind == Groups::Kind::whole,
-                  .is_together = are_batches || has_chunks(form),
-                  .word = are_batches ? "batch" : "chunk"};
-  if (floor.groups.is_whole) floor.groups.word = "the whole sequence";
-  if (trace && trace->form != Form::recurrent && trace->block_count() > 0) {
-    const Block block = trace->block(session.cursor().block);
-    floor.reached = block.first_token + block.count;
-  }
-  floor.underlined = underlined_words(session);
-  floor.repeated = session.state().repeated;
-  return floor;
-}
-
-FloorRow words_row(float height, float above) {
-  return {.name = "words", .kind = FloorRow::Kind::words, .height = height, .above = above};
-}
-
-FloorRow captions_row(float height) {
-  return {.name = "captions", .kind = FloorRow::Kind::captions, .height = height};
-}
-
-void show_floor(Application& application, const Floor& floor, const FloorColumns& columns) {
-  FloorView& view = floor_view();
-  const FloorActs acts = draw_floor(floor, view, columns);
-  if (!acts.refusal.empty()) application.refusal = acts.refusal;
-  if (acts.followed) application.go_to(*acts.followed);
-  if (!acts.pressed) return;
-  if (ImGui::GetIO().KeyCtrl) {
-    if (acts.begins) ask_about_word(application, *acts.pressed);
-    return;
-  }
-  application.go_to(*acts.pressed);
-  view.followed = application.session.token();  // what is under the pointer stays there
-}
-
-namespace {
 
 constexpr double shortest = 0.1;  // words of half-life: no bar
 constexpr double longest = 1e4;   // a full one
@@ -205,6 +98,100 @@ FloorRow lane(const char* name, ImU32 colour, const Computation& computed) {
 }
 
 }  // namespace
+
+void draw_floor_panel(Application& application, const FloorPanel& panel,
+                      const std::function<void(Floor& floor, const FloorPlaces& places)>& draw) {
+  const Session& session = application.session;
+  if (style::begin_panel(fmt::format("##{} panel", panel.name).c_str(), {0, 0},
+                         ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse) &&
+      session.computed()) {
+    const ImVec2 corner = ImGui::GetWindowPos();
+    const ImVec2 size = ImGui::GetWindowSize();
+    const float padding = px(style::panel_padding);
+    const float transport = corner.y + size.y - px(around + transport_height);
+    const Rectangle inside = {{corner.x + padding, corner.y + px(panel.top)},
+                              {corner.x + size.x - padding, transport - px(panel.gap)}};
+    const ImVec2 from = {inside.minimum.x + px(floor_gutter - style::panel_padding),
+                         inside.minimum.y + px(panel.head)};
+    const float overview = panel.has_overview ? floor_overview_height() : 0;
+    const ImVec2 to = {inside.maximum.x - px(panel.beside), inside.maximum.y - overview};
+    Floor floor = floor_of(session, panel.name);
+    if (to.x - from.x >= px(panel.least.x) && to.y - from.y >= px(panel.least.y) && floor.text.tokens > 0) {
+      const FloorColumns columns =
+          floor_columns(floor_view(), floor.text, screen_ruler(false), from, {to.x - from.x, to.y - from.y});
+      draw(floor, {.columns = columns,
+                   .head = {inside.minimum, {inside.maximum.x, from.y}},
+                   .beside = {{to.x, inside.minimum.y}, inside.maximum},
+                   .left = inside.minimum.x});
+      if (panel.has_overview) draw_floor_overview(floor_view(), columns, floor.text.token);
+    }
+    ImGui::SetCursorScreenPos({inside.minimum.x, std::max(transport, corner.y + px(around))});
+    draw_transport(application, panel.legend);
+    ImGui::Dummy({1, 1});  // where there is no room for it
+  }
+  style::end_panel();
+}
+
+WordPlaces word_places(const FloorColumns& columns) {
+  return {columns.begin(), columns.end(), static_cast<double>(columns.size.x),
+          [&columns](Index token) { return static_cast<double>(columns.left(token) - columns.position.x); }};
+}
+
+PlotDone draw_over_words(const Plot& plot, const Rectangle& place) {
+  ImDrawList* const list = ImGui::GetWindowDrawList();
+  list->PushClipRectFullScreen();  // rows are clipped to the words
+  PlotDone done = draw_plot(plot, place);
+  list->PopClipRect();
+  return done;
+}
+
+Floor floor_of(const Session& session, const char* id) {
+  const Computation& computed = *session.computed();
+  const Form form = session.choice().form;
+  const Trace* trace = computed.form(form).trace;
+  const Groups groups = trace ? trace->groups : Groups{.size = computed.choice.chunk_size};
+  const bool are_batches = groups.kind == Groups::Kind::batches;
+  Floor floor{.id = id,
+              .text = {.id = session.data().id,
+                       .labels = session.data().labels,
+                       .tokens = static_cast<Index>(computed.tokens.size()),
+                       .token = session.token()},
+              .reached = session.token() + 1};
+  floor.groups = {.size = groups.size,
+                  .is_whole = groups.kind == Groups::Kind::whole,
+                  .is_together = are_batches || has_chunks(form),
+                  .word = are_batches ? "batch" : "chunk"};
+  if (floor.groups.is_whole) floor.groups.word = "the whole sequence";
+  if (trace && trace->form != Form::recurrent && trace->block_count() > 0) {
+    const Block block = trace->block(session.cursor().block);
+    floor.reached = block.first_token + block.count;
+  }
+  floor.underlined = underlined_words(session);
+  floor.repeated = session.state().repeated;
+  return floor;
+}
+
+FloorRow words_row(float height, float above) {
+  return {.name = "words", .kind = FloorRow::Kind::words, .height = height, .above = above};
+}
+
+FloorRow captions_row(float height) {
+  return {.name = "captions", .kind = FloorRow::Kind::captions, .height = height};
+}
+
+void show_floor(Application& application, const Floor& floor, const FloorColumns& columns) {
+  FloorView& view = floor_view();
+  const FloorActs acts = draw_floor(floor, view, columns);
+  if (!acts.refusal.empty()) application.refusal = acts.refusal;
+  if (acts.followed) application.go_to(*acts.followed);
+  if (!acts.pressed) return;
+  if (ImGui::GetIO().KeyCtrl) {
+    if (acts.begins) ask_about_word(application, *acts.pressed);
+    return;
+  }
+  application.go_to(*acts.pressed);
+  view.followed = application.session.token();  // what is under the pointer stays there
+}
 
 float half_life_part(double kept) {
   const double words = half_life(std::clamp(kept, 0.0, 1.0));

@@ -1,8 +1,6 @@
 #pragma once
 
 #include "app/scene/floor.h"
-#include "app/scene/plot.h"
-#include "app/session/session.h"
 #include "app/views/view.h"
 
 namespace palimpsest {
@@ -41,8 +39,7 @@ void draw_floor_panel(Application& application, const FloorPanel& panel,
 /// legend.
 void draw_transport(Application& application, RowsAbove rows = RowsAbove::facts);
 
-/// The open text as a floor has it, and the floor that draw_floor_panel() begins with.
-FloorText floor_text(const Session& session);
+/// The floor that draw_floor_panel() begins with, of the open text.
 Floor floor_of(const Session& session, const char* id);
 
 /// Where a plot that stands over them has the words.

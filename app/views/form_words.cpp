@@ -1,86 +1,41 @@
 #include "app/views/form_words.h"
 
-#include <initializer_list>
-
-#include "app/session/prove_questions.h"
-#include "app/session/words.h"
-
 namespace palimpsest {
 
 namespace {
 
-/// Whether any step that is for `purpose` passes `test`.
-template <class Test>
-bool any_step(const Trace& trace, Purpose purpose, Test test) {
-  return std::ranges::any_of(trace.phases, [&](const Phase& phase) {
-    return std::ranges::any_of(phase.operations, [&](const Operation& operation) {
-      return operation.purpose == purpose && test(operation);
-    });
-  });
+/// What a form with a fault in it comes to; empty while that is not known.
+std::string fault_in_words(const Computation& computed) {
+  const Form form = computed.choice.fault.form;
+  const FormResult& result = computed.form(form);
+  if (!result.missing.empty()) return fmt::format("{} cannot be carried out", name(form));
+  if (!result.is_compared) return {};
+  const Index bad = result.first_bad_token;
+  if (bad < 0) return {};
+  constexpr std::size_t short_word = 8;  // that has room in the top bar
+  const std::string word = visible_label(computed.data->labels[static_cast<std::size_t>(bad)]);
+  if (word.size() > short_word)
+    return fmt::format("{} parts at token {} · {}", name(form), bad, scientific(result.residual()));
+  return fmt::format("{} parts at {} “{}” · {}", name(form), bad, word, scientific(result.residual()));
 }
 
-bool has_step(const Trace& trace, Purpose purpose) {
-  return any_step(trace, purpose, [](const Operation&) { return true; });
-}
-
-bool reads_at_end(const Trace& trace) {
-  return std::ranges::any_of(trace.phases.back().operations, [](const Operation& operation) {
-    const std::vector<std::string> read = operands(operation.equation.expression);
-    return std::ranges::find(read, "S_final") != read.end();
-  });
-}
-
-std::string recurrent_work(const Trace& trace, Index token) {
-  if (has_step(trace, Purpose::denominator)) {
-    return fmt::format("weighs {} anew", counted(token + 1, "token", "tokens"));
+/// `value` in the first unit of which there are fewer than `base`, with three digits, or four of a whole one.
+std::string in_units(double value, double base, std::initializer_list<const char*> units) {
+  const char* last = *(units.end() - 1);
+  for (const char* unit : units) {
+    if (unit == *units.begin() && std::round(value) < base) return fmt::format("{:.0f}{}", value, unit);
+    if (unit == last || std::round(value) < base)
+      return fmt::format("{:.{}g}{}", value, value < 999.5 ? 3 : 4, unit);
+    value /= base;
   }
-  if (reads_at_end(trace)) return fmt::format("{} steps, then everyone reads", trace.tokens);
-  return token == 0 ? "1 step" : fmt::format("{} steps, one after the other", token + 1);
-}
-
-std::string chunkwise_work(const Trace& trace, Index chunk_size, Index token) {
-  const Groups& groups = trace.groups;
-  const Index last = (trace.tokens + groups.size - 1) / groups.size - 1;
-  const Index size = trace.block(trace.block_of(token, 0)).count;  // a piece of a batch, where chunks cut it
-  const std::string place = fmt::format(
-      "{} {} of 0–{}", groups.kind == Groups::Kind::batches ? "batch" : "chunk", token / groups.size, last);
-  if (has_step(trace, Purpose::denominator)) {
-    const Index tiles = trace.block_of(token, 1) - trace.block_of(token, 0);
-    return fmt::format("{}: {} of {} × {} scores", place, counted(tiles, "tile", "tiles"), size, chunk_size);
-  }
-  if (reads_at_end(trace)) return fmt::format("{}: one state, then everyone reads", place);
-  if (has_step(trace, Purpose::solve)) return fmt::format("{}: solve {} × {}, one state", place, size, size);
-  if (has_step(trace, Purpose::scores))
-    return fmt::format("{}: scores {} × {}, one state", place, size, size);
-  return fmt::format("{}: {} at once, one state", place, counted(size, "token", "tokens"));
-}
-
-std::string two_pass_work(const Trace& trace, Index chunk_size) {
-  const Index chunks = (trace.tokens + chunk_size - 1) / chunk_size;
-  return fmt::format("{} first, then the outputs", counted(chunks, "state", "states"));
-}
-
-std::string parallel_work(const Trace& trace) {
-  if (!has_step(trace, Purpose::scores))
-    return fmt::format("{} at once", counted(trace.tokens, "token", "tokens"));
-  const std::string scores = fmt::format("{} × {} scores", trace.tokens, trace.tokens);
-  return has_step(trace, Purpose::solve) ? scores + ", one solve" : scores;
+  return {};
 }
 
 }  // namespace
 
 const char* form_label(Form form) {
-  switch (form) {
-    case Form::recurrent:
-      return "Recurrent";
-    case Form::chunkwise:
-      return "Chunkwise";
-    case Form::two_pass:
-      return "Two-pass";
-    case Form::parallel:
-      return "Parallel";
-  }
-  return "";
+  static constexpr const char* labels[] = {"Recurrent", "Chunkwise", "Two-pass", "Parallel"};
+  return labels[static_cast<std::size_t>(form)];
 }
 
 std::string divergence_words(const Divergence& divergence) {
@@ -97,22 +52,6 @@ std::string form_title(Form form, const Choice& choice) {
 
 std::string on_device(const Choice& choice) {
   return choice.device == cpu_backend().name() ? "" : " on " + choice.device;
-}
-
-std::string form_work(const FormResult& result, const Computation& computed, Index token) {
-  if (!result.trace) return {};
-  const Trace& trace = *result.trace;
-  switch (trace.form) {
-    case Form::recurrent:
-      return recurrent_work(trace, token);
-    case Form::chunkwise:
-      return chunkwise_work(trace, computed.choice.chunk_size, token);
-    case Form::two_pass:
-      return two_pass_work(trace, computed.choice.chunk_size);
-    case Form::parallel:
-      return parallel_work(trace);
-  }
-  return {};
 }
 
 std::string reference_words(Precision precision) {
@@ -136,25 +75,6 @@ Index first_bad_token(const Computation& computed) {
   }
   return first;
 }
-
-namespace {
-
-/// What a form with a fault in it comes to; empty while that is not known.
-std::string fault_in_words(const Computation& computed) {
-  const Form form = computed.choice.fault.form;
-  const FormResult& result = computed.form(form);
-  if (!result.missing.empty()) return fmt::format("{} cannot be carried out", name(form));
-  if (!result.is_compared) return {};
-  const Index bad = result.first_bad_token;
-  if (bad < 0) return {};
-  constexpr std::size_t short_word = 8;  // that has room in the top bar
-  const std::string word = visible_label(computed.data->labels[static_cast<std::size_t>(bad)]);
-  if (word.size() > short_word)
-    return fmt::format("{} parts at token {} · {}", name(form), bad, scientific(result.residual()));
-  return fmt::format("{} parts at {} “{}” · {}", name(form), bad, word, scientific(result.residual()));
-}
-
-}  // namespace
 
 bool has_fault_in(const Computation& computed) { return computed.right && computed.no_fault.empty(); }
 
@@ -209,22 +129,6 @@ std::string agreement_explained(const Computation& computed) {
   }
   return words;
 }
-
-namespace {
-
-/// `value` in the first unit of which there are fewer than `base`, with three digits, or four of a whole one.
-std::string in_units(double value, double base, std::initializer_list<const char*> units) {
-  const char* last = *(units.end() - 1);
-  for (const char* unit : units) {
-    if (unit == *units.begin() && std::round(value) < base) return fmt::format("{:.0f}{}", value, unit);
-    if (unit == last || std::round(value) < base)
-      return fmt::format("{:.{}g}{}", value, value < 999.5 ? 3 : 4, unit);
-    value /= base;
-  }
-  return {};
-}
-
-}  // namespace
 
 std::string in_thousands(double value) { return in_units(value, 1000, {"", "k", "M", "G"}); }
 

@@ -1,8 +1,6 @@
 #pragma once
 
-#include "app/session/computation.h"
 #include "app/views/view.h"
-#include "core/race/race.h"
 
 namespace palimpsest {
 
@@ -11,9 +9,6 @@ const char* form_label(Form form);
 
 /// "Chunkwise, C = 8", and the device where it is not the CPU: "Chunkwise, C = 8, cuda".
 std::string form_title(Form form, const Choice& choice);
-
-/// What this form does to come to the output of `token`, in plain words with its real sizes.
-std::string form_work(const FormResult& result, const Computation& computed, Index token);
 
 /// From which token on the memory runs away, why, and what that does to the pictures.
 std::string divergence_words(const Divergence& divergence);

@@ -1,15 +1,6 @@
-#include <array>
-
-#include "app/scene/draw.h"
-#include "app/session/computation.h"
-#include "app/session/step_questions.h"
-#include "app/session/words.h"
 #include "app/stage/ranges.h"
-#include "app/studio/command.h"
 #include "app/views/form_words.h"
 #include "app/views/prove.h"
-#include "app/views/view.h"
-#include "core/contract/output.h"
 
 namespace palimpsest {
 
@@ -170,7 +161,7 @@ Node strip(Application& application, Form form, const ComparedRows& compared, In
     picture.version = compared.version[index];
     picture.look.range = strip_range(application, *application.session.computed(), compared, token);
     picture.look.transposed = compared.is_written && form == Form::recurrent;
-    if (!picture.look.transposed) picture.look.block = {compared.row[index], 0, 1, -1};
+    if (!picture.look.transposed) picture.look.only_row = compared.row[index];
     picture.told = [&application, &compared, form, token](Cell cell) {
       if (form == application.session.choice().form)
         application.hovered = recorded_cell(application, compared.is_written, cell.column);
@@ -222,7 +213,6 @@ Node tab(std::string words, bool chosen) {
   return {scene::Button{std::move(words), scene::Button::Look::tab, chosen}};
 }
 
-/// The devices to choose from.
 Node device_tabs(Application& application) {
   Nodes tabs;
   for (const Backend* device : application.session.devices()) {
@@ -233,7 +223,6 @@ Node device_tabs(Application& application) {
   return scene::row(std::move(tabs), Gap::near).named("devices");
 }
 
-/// The precisions to choose from.
 Node precision_tabs(Application& application) {
   Nodes tabs;
   for (const Precision each : all_precisions)
@@ -289,23 +278,18 @@ const std::array<Column, 3> columns = {{
 /// Why a form costs what it costs.
 std::string explained(const std::vector<CostRow>& rows, const CostRow& row, bool of_one_word) {
   if (!row.missing.empty()) return row.missing;
-  switch (row.form) {
-    case Form::recurrent:
-      return "One step for every word, each waiting for the one before; the state is fetched and written "
-             "back "
-             "every time.";
-    case Form::chunkwise:
-      if (const auto other = std::ranges::find(rows, Form::recurrent, &CostRow::form);
-          of_one_word && other != rows.end())
-        return one_word_words(row.flops, other->flops, false);
-      return "The words of a chunk at once, by matrix products; the state is fetched and written back once a "
-             "chunk.";
-    case Form::two_pass: {
-      const auto other = std::ranges::find(rows, Form::chunkwise, &CostRow::form);
-      return two_pass_words(other == rows.end() || row.flops > other->flops || row.bytes > other->bytes);
-    }
-    case Form::parallel:
-      break;
+  const auto of = [&](Form form) -> const CostRow& { return rows[static_cast<std::size_t>(form)]; };
+  if (row.form == Form::recurrent)
+    return "One step for every word, each waiting for the one before; the state is fetched and written "
+           "back every time.";
+  if (row.form == Form::chunkwise && of_one_word)
+    return one_word_words(row.flops, of(Form::recurrent).flops, false);
+  if (row.form == Form::chunkwise)
+    return "The words of a chunk at once, by matrix products; the state is fetched and written back once a "
+           "chunk.";
+  if (row.form == Form::two_pass) {
+    const CostRow& other = of(Form::chunkwise);
+    return two_pass_words(row.flops > other.flops || row.bytes > other.bytes);
   }
   return "All words at once: every word looks at every word before it, so FLOPs grow with the text.";
 }
@@ -372,14 +356,6 @@ Node form_costs(Application& application, bool has_title, bool has_meaning) {
   return scene::column(std::move(all), Gap::tight).named("costs");
 }
 
-/// "What is written, in 4 forms".
-std::string title_words(const Application& application, const ComparedRows& compared) {
-  const auto count = std::ranges::count_if(application.session.computed()->forms,
-                                           [](const auto& form) { return form->missing.empty(); });
-  return fmt::format("{}, in {}", compared.is_written ? "What is written" : "What comes out",
-                     counted(count, "form", "forms"));
-}
-
 /// The forms below each other, and what else is said of them.
 Nodes compared_forms(Application& application, const ComparedRows& compared, Index token, bool has_device) {
   Nodes all;
@@ -393,7 +369,12 @@ Nodes compared_forms(Application& application, const ComparedRows& compared, Ind
 /// Forms and costs below each other, the device beside the title or below.
 Node both(Application& application, const ComparedRows& compared, Index token, bool has_device,
           bool has_meaning) {
-  Nodes head = {scene::tag(title_words(application, compared)), scene::rest()};
+  const auto count = std::ranges::count_if(application.session.computed()->forms,
+                                           [](const auto& form) { return form->missing.empty(); });
+  const std::string title =
+      fmt::format("{}, in {}", compared.is_written ? "What is written" : "What comes out",
+                  counted(count, "form", "forms"));
+  Nodes head = {scene::tag(title), scene::rest()};
   if (has_device) {
     head.push_back(device_tabs(application));
     head.push_back(scene::space(Gap::small));

@@ -1,6 +1,4 @@
-#include "app/views/head_tables.h"
-
-#include "app/session/memory_questions.h"
+#include "app/views/data_parts.h"
 
 namespace palimpsest {
 
@@ -29,8 +27,7 @@ std::string words_of(Index index, const HeadAnswers& head) {
   if (asked.empty()) return fmt::format("Head {}: there are no words to ask about yet.", index);
   return fmt::format(
       "Head {}: what its memory answers after half of the words. Rows: asked with the key of {}; columns: "
-      "how "
-      "much of their values is in the answer. Legible {:.2f} of 1: the diagonal against the rest.",
+      "how much of their values is in the answer. Legible {:.2f} of 1: the diagonal against the rest.",
       index, asked, head.legibility);
 }
 
@@ -64,33 +61,6 @@ Node table(Index index, const Known<TablesOfHeads>& answer, std::uint64_t versio
       .told(head ? words_of(index, *head) : std::string())
       .filling_between(smallest_table, largest_table);
 }
-
-}  // namespace
-
-bool has_head_tables(const Session& session) {
-  const DataSet& data = session.data();
-  return session.computed() && data.batches == 1 && data.heads > 1 && data.heads <= most_heads &&
-         data.heads * data.tokens <= most_run;
-}
-
-Node head_tables(Application& application, const std::function<void(Index)>& open) {
-  Session& session = application.session;
-  HeadTables key;
-  key.of = session.computed();
-  const Known<TablesOfHeads> answer = session.questions().ask(key, Urgency::later);
-  Nodes all;
-  for (Index index = 0; index < session.data().heads; ++index) {
-    const bool is_present = index == session.choice().head;
-    // What is pressed keeps the tables until they are drawn.
-    all.push_back(
-        table(index, answer, session.computed()->version, is_present).on([open, index, kept = answer.value] {
-          open(index);
-        }));
-  }
-  return scene::flow(std::move(all), Gap::small);
-}
-
-namespace {
 
 std::string word(const PreviewedData& preview, Index token) {
   return visible_label(preview.data->labels[static_cast<std::size_t>(token)]);
@@ -160,6 +130,28 @@ Nodes legends(const PreviewedData& preview) {
 }
 
 }  // namespace
+
+bool has_head_tables(const Session& session) {
+  const DataSet& data = session.data();
+  return session.computed() && data.batches == 1 && data.heads > 1 && data.heads <= most_heads &&
+         data.heads * data.tokens <= most_run;
+}
+
+Node head_tables(Application& application, const std::function<void(Index)>& open) {
+  Session& session = application.session;
+  const Known<TablesOfHeads> answer =
+      session.questions().ask(HeadTables{.of = session.computed()}, Urgency::later);
+  Nodes all;
+  for (Index index = 0; index < session.data().heads; ++index) {
+    const bool is_present = index == session.choice().head;
+    // What is pressed keeps the tables until they are drawn.
+    all.push_back(
+        table(index, answer, session.computed()->version, is_present).on([open, index, kept = answer.value] {
+          open(index);
+        }));
+  }
+  return scene::flow(std::move(all), Gap::small);
+}
 
 Node head_pictures(const PreviewedData& preview, Index present, const std::function<void(Index)>& open) {
   Nodes heads;

@@ -1,4 +1,3 @@
-#include "app/studio/command.h"
 #include "app/views/view.h"
 
 namespace palimpsest {
@@ -129,9 +128,9 @@ void draw_keys_help(Application& application) {
       application.show_keys = false;
     Nodes all;
     for (const std::vector<Group>& column : in_columns(groups(application))) all.push_back(column_of(column));
-    return scene::column({scene::line("Keys and mouse", style::Text::title),
-                          {scene::Row{.nodes = std::move(all), .gap = Gap::far, .on_top = true}}},
-                         Gap::near)
+    return scene::column(
+               {scene::line("Keys and mouse", style::Text::title), scene::top_row(std::move(all), Gap::far)},
+               Gap::near)
         .named("keys");
   });
 }

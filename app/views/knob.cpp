@@ -1,7 +1,4 @@
-#include "app/views/knob.h"
-
-#include "app/session/step_questions.h"
-#include "app/views/awaited.h"
+#include "app/views/data_parts.h"
 #include "app/views/form_words.h"
 
 namespace palimpsest {
@@ -14,9 +11,7 @@ constexpr float most_bars = 44;
 constexpr float above_bars = 30;  // title and numbers
 
 void choose_size(Application& application, Index size, std::string_view merge_key = {}) {
-  Choice choice = application.session.choice();
-  choice.chunk_size = size;
-  application.session.choose(std::move(choice), merge_key);
+  application.session.choose([size](Choice& choice) { choice.chunk_size = size; }, merge_key);
 }
 
 Node size_slider(Application& application) {
@@ -52,10 +47,8 @@ double part_of(const Chart& chart, double value) {
   const double most = std::ranges::max(chart.values);
   if (!std::isfinite(value) || value <= 0 || most <= 0) return 0;
   if (!chart.logarithmic) return value / most;
-  double least = most;
-  for (const double each : chart.values) {
-    if (each > 0) least = std::min(least, each);
-  }
+  const double least =
+      std::ranges::min(chart.values | std::views::filter([](double each) { return each > 0; }));
   // The smallest keeps a stump: on a log axis nothing is zero.
   constexpr double stump = 0.12;
   const double span = std::log(most / least);
@@ -71,7 +64,7 @@ struct Sizes {
   bool is_chosen(std::size_t i) const { return is_exact && i == nearest; }
 };
 
-Sizes sizes_of(const Computation& computation, Index present) {
+Sizes swept_sizes(const Computation& computation, Index present) {
   Sizes sizes{.all = swept_chunks(computation.sequence.tokens)};
   const auto nearest = std::ranges::min_element(sizes.all, {}, [&](Index size) {
     return std::abs(std::log(static_cast<double>(size)) - std::log(static_cast<double>(present)));
@@ -157,40 +150,39 @@ Node chart_node(Application& application, const Chart& chart, const Sizes& sizes
 }
 
 /// Why the smallest chunk is not the recurrent form, where that is chosen.
-std::string why_one_word(Application& application, const std::vector<ChunkCost>& counted) {
+std::string why_one_word(Application& application, const std::vector<CostRow>& counted) {
   const Session& session = application.session;
-  if (session.choice().chunk_size != 1 || counted.empty() || counted.front().chunk_size != 1) return {};
+  if (session.choice().chunk_size != 1 || counted.empty()) return {};
   const auto forms = application.session.questions().ask(FormCosts{session.computed(), 1}, Urgency::later);
   if (!forms.value || forms.stale) return {};
-  const auto recurrent = std::ranges::find(*forms.value, Form::recurrent, &CostRow::form);
-  if (recurrent == forms.value->end() || !recurrent->missing.empty()) return {};
+  const CostRow& recurrent = (*forms.value)[static_cast<std::size_t>(Form::recurrent)];
+  if (!recurrent.missing.empty()) return {};
   const Trace* trace = session.trace();
-  return one_word_words(counted.front().flops, recurrent->flops, trace && trace->symbols.contains("P"));
+  return one_word_words(counted.front().flops, recurrent.flops, trace && trace->symbols.contains("P"));
 }
 
 /// Whether one of `costs` is higher than among `others`.
-bool takes_more(const std::vector<ChunkCost>& costs, const std::vector<ChunkCost>& others) {
+bool takes_more(const std::vector<CostRow>& costs, const std::vector<CostRow>& others) {
   for (std::size_t i = 0; i < std::min(costs.size(), others.size()); ++i) {
     if (costs[i].flops > others[i].flops || costs[i].bytes > others[i].bytes) return true;
   }
   return false;
 }
 
-std::vector<Chart> cost_charts(const std::vector<ChunkCost>& costs, Form form) {
-  const auto of = [&](const std::function<double(const ChunkCost&)>& get) {
+std::vector<Chart> cost_charts(const std::vector<CostRow>& costs, Form form) {
+  const auto of = [&](const std::function<double(const CostRow&)>& get) {
     std::vector<double> values;
     std::ranges::transform(costs, std::back_inserter(values), get);
     return values;
   };
-  return {
-      {"FLOPs for a word", "Counted.", of([](const ChunkCost& cost) { return cost.flops; }), in_thousands},
-      {"bytes for a word, float32, log", "Counted: the state is written back after every chunk.",
-       of([](const ChunkCost& cost) { return cost.bytes; }), in_bytes, true},
-      {"steps, one after the other, log",
-       form == Form::two_pass ? "Counted: one for every chunk, and one for all outputs."
-                              : "Counted: one for every chunk.",
-       of([](const ChunkCost& cost) { return static_cast<double>(cost.steps); }),
-       [](double steps) { return fmt::format("{:.0f}", steps); }, true}};
+  return {{"FLOPs for a word", "Counted.", of([](const CostRow& cost) { return cost.flops; }), in_thousands},
+          {"bytes for a word, float32, log", "Counted: the state is written back after every chunk.",
+           of([](const CostRow& cost) { return cost.bytes; }), in_bytes, true},
+          {"steps, one after the other, log",
+           form == Form::two_pass ? "Counted: one for every chunk, and one for all outputs."
+                                  : "Counted: one for every chunk.",
+           of([](const CostRow& cost) { return static_cast<double>(cost.steps); }),
+           [](double steps) { return fmt::format("{:.0f}", steps); }, true}};
 }
 
 }  // namespace
@@ -199,7 +191,7 @@ Node knob(Application& application) {
   const auto computation = application.session.computed();
   Questions& questions = application.session.questions();
   const Form form = application.session.choice().form;
-  const Sizes sizes = sizes_of(*computation, application.session.choice().chunk_size);
+  const Sizes sizes = swept_sizes(*computation, application.session.choice().chunk_size);
   const auto counted = questions.ask(ChunkCosts{computation, form}, Urgency::later);
   std::vector<Chart> charts;
   if (counted.value && counted.value->size() == sizes.all.size()) charts = cost_charts(*counted.value, form);
@@ -227,7 +219,7 @@ Node knob(Application& application) {
   }
   if (!fits && !errors.reason.empty())
     all.push_back(scene::caption("The error in float32: " + errors.reason));
-  all.push_back(awaiting("measuring the error", errors, [&questions, key] { questions.give_up(key); }));
+  all.push_back(awaiting("measuring the error", errors, questions, key));
   return scene::column(std::move(all)).named("knob");
 }
 

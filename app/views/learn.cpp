@@ -1,10 +1,7 @@
 #include "app/views/learn.h"
 
-#include <cctype>
-
-#include "app/views/adjusting.h"
+#include "app/views/data_parts.h"
 #include "app/views/form_words.h"
-#include "app/views/token_words.h"
 
 namespace palimpsest {
 
@@ -33,15 +30,11 @@ std::size_t symbol_length(std::string_view latex) {
   return std::max<std::size_t>(length, 2);
 }
 
-/// The length of what stands in braces at the start of `latex`, with them; 1 of a single letter.
+/// The length of what stands in braces at the start of `latex`, with them: there are no others in them; or of
+/// a symbol.
 std::size_t group_length(std::string_view latex) {
-  if (latex.empty() || latex.front() != '{') return latex.empty() ? 0 : symbol_length(latex);
-  int depth = 0;
-  for (std::size_t i = 0; i < latex.size(); ++i) {
-    depth += latex[i] == '{' ? 1 : latex[i] == '}' ? -1 : 0;
-    if (depth == 0) return i + 1;
-  }
-  return latex.size();
+  if (latex.empty()) return 0;
+  return latex.front() == '{' ? latex.find('}') + 1 : symbol_length(latex);
 }
 
 /// LaTeX with k, v, beta, alpha, ... and `strength`, the symbol of a rule's own, in their colours.
@@ -51,20 +44,14 @@ std::string coloured_symbols(std::string_view latex, std::string_view strength) 
     const std::size_t length = symbol_length(latex.substr(i));
     const std::string_view symbol = latex.substr(i, length);
     std::size_t end = i + length;
-    if (symbol == "\\mathrm" || symbol == "\\textstyle") {
-      if (symbol == "\\mathrm") end += group_length(latex.substr(end));
-      coloured += latex.substr(i, end - i);
-      i = end;
-      continue;
-    }
+    if (symbol == "\\mathrm") end += group_length(latex.substr(end));
     const Role role = symbol == strength ? Role::strength : role_of(symbol);
-    if (role == Role::plain) {
-      coloured += symbol;
-    } else {
-      if (end < latex.size() && latex[end] == '_') end += 1 + group_length(latex.substr(end + 1));
-      coloured += fmt::format("\\fgcolor{{{}}}{{{}}}", style::hex(style::colours().role(role)),
-                              latex.substr(i, end - i));
-    }
+    if (role != Role::plain && end < latex.size() && latex[end] == '_')
+      end += 1 + group_length(latex.substr(end + 1));
+    const std::string_view part = latex.substr(i, end - i);
+    coloured += role == Role::plain
+                    ? std::string(part)
+                    : fmt::format("\\fgcolor{{{}}}{{{}}}", style::hex(style::colours().role(role)), part);
     i = end;
   }
   return coloured;
@@ -235,8 +222,7 @@ std::string left_words(const LearningMoment& moment) {
   const LearningStep& step = moment.step;
   if (step.problem.muon)
     return "It has no floor, so nothing stops it here: every direction steps equally far, and the columns "
-           "keep "
-           "their length.";
+           "keep their length.";
   if (!std::isfinite(step.loss_after)) return "The step leaves numbers that are not finite.";
   if (step.loss_after > step.loss_before && std::isfinite(moment.edge))
     return fmt::format(

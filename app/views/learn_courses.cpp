@@ -1,11 +1,8 @@
 // What comes nearer step by step: the singular values of a gathered step on their way through Newton–Schulz,
 // and the solution that a query finds by conjugate gradients.
 
-#include "app/scene/plot.h"
 #include "app/views/learn.h"
-#include "app/views/view.h"
 #include "app/widgets/chart.h"
-#include "app/widgets/style.h"
 
 namespace palimpsest {
 
@@ -18,15 +15,12 @@ constexpr double highest = 6;
 constexpr Index most_lines = 64;  // of directions, or of channels
 constexpr double rounding = std::numeric_limits<double>::epsilon();
 
-Index count_alike(const Matrix<double>& values, Index step) {
-  return (values.col(step).array() >= alike_from && values.col(step).array() <= alike_to).count();
-}
-
 /// The ticks of the steps: the symbol of each, and how many directions are alike by then.
 std::vector<PlotTick> step_ticks(const Matrix<double>& values, std::size_t shown) {
   std::vector<PlotTick> ticks;
   for (Index i = 0; i < values.cols(); ++i) {
-    const Index alike = count_alike(values, i);
+    const auto column = values.col(i).array();
+    const Index alike = (column >= alike_from && column <= alike_to).count();
     ticks.push_back(
         {.at = static_cast<double>(i),
          .latex = fmt::format("X_{}", i),

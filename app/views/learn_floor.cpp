@@ -1,13 +1,7 @@
-#include "app/scene/draw.h"
-#include "app/session/edits.h"
-#include "app/session/memory_questions.h"
 #include "app/views/answers.h"
 #include "app/views/floor.h"
 #include "app/views/learn.h"
-#include "app/views/learn_rows.h"
 #include "app/views/underlined_words.h"
-#include "app/views/view.h"
-#include "core/insight/answers.h"
 
 namespace palimpsest {
 
@@ -28,21 +22,11 @@ constexpr float growth_height = 46;
 constexpr float lowest_lane = 6;
 constexpr float highest_lane = 24;
 
-/// What was there before a stroke: a ramp is drawn anew on it.
-struct EditsBefore {
-  Edits edits;
-};
-
 /// Which of the words so far have a row.
 std::string which_words(const Session& session) {
-  switch (asked_choice(session).by) {
-    case AskedBy::person:
-      return "the words that you ask about";
-    case AskedBy::guide:
-      return "what is asked for at this word, and the word itself";
-    case AskedBy::strength:
-      break;
-  }
+  const AskedBy by = asked_choice(session).by;
+  if (by == AskedBy::person) return "the words that you ask about";
+  if (by == AskedBy::guide) return "what is asked for at this word, and the word itself";
   return fmt::format("the words written most strongly so far, of {}", session.token() + 1);
 }
 
@@ -130,7 +114,7 @@ void let_paint(FloorRow& row, Application& application, const std::string& array
   row.paint = [&application, array, channel, value_at, id = "paint " + row.name](const FloorStroke& stroke) {
     Session& session = application.session;
     Edits edits = session.choice().edits;
-    Edits& before = context_local<EditsBefore>().edits;
+    Edits& before = context_local<Edits, struct BeforeStroke>();  // a ramp is drawn anew on it
     if (stroke.begins) before = edits;
     const auto value = [&](Index token, float part) {
       return within(*session.computed(), array, value_at(token, part));

@@ -1,7 +1,4 @@
-#include "app/session/edits.h"
 #include "app/views/learn.h"
-#include "app/views/token_words.h"
-#include "app/views/view.h"
 #include "app/widgets/chart.h"
 
 // The loss along a step: how far it may go, where it lands, and whom it harms.
@@ -61,7 +58,6 @@ const char* stability_words(const LearningMoment& moment) {
   return is_this_step ? "stable below 2 / |k|² =" : "the rule's own step is stable below";
 }
 
-/// What the axis is.
 std::vector<std::string> axis_titles(const LearningMoment& moment) {
   const double unit = per_rate(moment);
   const std::string axis = std::string("step size along the gradient   ") +
@@ -265,7 +261,6 @@ void set_strength(const LearnScene& scene, double value) {
       "dot");
 }
 
-/// Lets the dot be dragged.
 void drag_dot(const LearnScene& scene, const PlotDone& done, double present, double right) {
   auto& dragged = context_local<DraggedDot>();
   if (!scene.moment.strength || !done.active) {

@@ -1,10 +1,6 @@
 // The other questions of Learn: which keys collide, and how much fits into the memory.
 
-#include <array>
-
 #include "app/views/learn.h"
-#include "app/views/token_words.h"
-#include "app/views/view.h"
 
 namespace palimpsest {
 
@@ -33,33 +29,23 @@ Node cosines(const Computation& computed, const std::shared_ptr<const KeyPicture
   };
   for (Index i = count; i-- > 0;) name_row(i, c.dim);
   plot.x.named = plot.y.named;
-  plot.marks.push_back({.kind = PlotMark::Kind::picture,
-                        .name = "numbers",
-                        .x = 0,
-                        .y = 0,
-                        .to_x = end,
-                        .to_y = end,
-                        .look = {.colour = c.edge},
-                        .outline = style::line,
-                        .numbers = {picture, &picture->cosines},
-                        .version = version_of(picture),
-                        .heat = {.range = 1},
-                        .told = [&computed, picture](Cell cell) {
-                          return fmt::format("{} and {}: {:+.3f}",
-                                             number_and_word(computed, picture->first + cell.row),
-                                             number_and_word(computed, picture->first + cell.column),
-                                             picture->cosines(cell.row, cell.column));
-                        }});
+  plot.marks.push_back(picture_mark("numbers", {0, 0}, {end, end}, {picture, &picture->cosines},
+                                    version_of(picture), 1, c.edge));
+  plot.marks.back().told = [&computed, picture](Cell cell) {
+    return fmt::format("{} and {}: {:+.3f}", number_and_word(computed, picture->first + cell.row),
+                       number_and_word(computed, picture->first + cell.column),
+                       picture->cosines(cell.row, cell.column));
+  };
   if (present >= 0 && present < count) {
     name_row(present, c.text);
-    plot.marks.push_back({.name = "present",
+    plot.marks.push_back({.kind = PlotMark::Kind::area,
+                          .name = "present",
                           .x = 0,
                           .y = static_cast<double>(present),
                           .to_x = end,
                           .to_y = static_cast<double>(present + 1),
                           .look = {.colour = c.text},
                           .outline = style::lit_line});
-    plot.marks.back().kind = PlotMark::Kind::area;
   }
   return scene::column({Node{scene::Over{{scene::plotted(std::move(plot))}, 1}}.shrinking(),
                         scene::note("cosines of the keys: how much one word answers for another")});
@@ -174,16 +160,12 @@ Node sphere(Session& session, const KeyPicture& picture) {
 struct NamedKeys {
   const char* words;
   Keys keys;
+  ImU32 style::Palette::*ink;
 };
 
-constexpr std::array<NamedKeys, 3> kinds = {{{"random keys", Keys::random},
-                                             {"keys at right angles", Keys::orthonormal},
-                                             {"keys alike, cosine 0.5", Keys::correlated}}};
-
-ImU32 ink_of(std::size_t kind) {
-  const style::Palette& c = style::colours();
-  return std::array{c.key, c.good, c.error}[kind];
-}
+constexpr NamedKeys kinds[] = {{"random keys", Keys::random, &style::Palette::key},
+                               {"keys at right angles", Keys::orthonormal, &style::Palette::good},
+                               {"keys alike, cosine 0.5", Keys::correlated, &style::Palette::error}};
 
 Plot empty_plot(Index channels) {
   const auto pairs = static_cast<double>(channels);
@@ -217,13 +199,6 @@ void add_points(Plot& plot, const std::vector<CapacityPoint>& points, ImU32 ink,
   plot.series.push_back(std::move(mean));
 }
 
-/// A line over which so much of the way is bright.
-Node progress_bar(double progress) {
-  const style::Palette& c = style::colours();
-  return Node{
-      scene::Track{.value = progress, .limit = progress, .ink = c.good, .below = c.good, .beyond = c.edge}};
-}
-
 }  // namespace
 
 Node keys_page(Application& application) {
@@ -246,6 +221,7 @@ Node keys_page(Application& application) {
 Node capacity_page(Application& application) {
   Session& session = application.session;
   const Computation& computed = *session.computed();
+  const style::Palette& c = style::colours();
   const CapacitySweep present{
       .variant = computed.variant->id,
       .channels = std::min({computed.sequence.dk, computed.sequence.dv, most_channels}),
@@ -263,13 +239,13 @@ Node capacity_page(Application& application) {
   bool under_way = false;
   std::string reason;
   std::vector<CapacitySweep> sweeps;
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
+  for (const NamedKeys& kind : kinds) {
     sweeps.push_back(present);
-    sweeps.back().keys = kinds[i].keys;
+    sweeps.back().keys = kind.keys;
     const Known<std::vector<CapacityPoint>> answer = session.questions().ask(sweeps.back(), Urgency::later);
     under_way = under_way || answer.under_way;
-    progress += (answer.value ? 1 : answer.progress) / static_cast<double>(kinds.size());
-    if (answer.value) add_points(plot, *answer.value, ink_of(i), kinds[i].words);
+    progress += (answer.value ? 1 : answer.progress) / static_cast<double>(std::size(kinds));
+    if (answer.value) add_points(plot, *answer.value, c.*kind.ink, kind.words);
     if (!answer.reason.empty()) reason = answer.reason;
   }
   Nodes head;
@@ -277,7 +253,9 @@ Node capacity_page(Application& application) {
     head = {scene::pill("stop").on([&session, sweeps] {
               for (const CapacitySweep& sweep : sweeps) session.questions().give_up(sweep);
             }),
-            progress_bar(progress).fixed(220)};
+            Node{scene::Track{
+                     .value = progress, .limit = progress, .ink = c.good, .below = c.good, .beyond = c.edge}}
+                .fixed(220)};
   } else {
     head = {scene::pill("again").on([&session, sweeps] {
               for (const CapacitySweep& sweep : sweeps) session.questions().forget(sweep);

@@ -1,10 +1,6 @@
-#include "app/views/learn_rows.h"
-
 #include "app/views/answers.h"
 #include "app/views/floor.h"
-#include "app/views/token_words.h"
-#include "core/formula/expression.h"
-#include "core/insight/memory_change.h"
+#include "app/views/learn.h"
 
 namespace palimpsest {
 
@@ -70,19 +66,61 @@ FloorRow symbol_row(std::string name, float share, std::string symbol, ImU32 col
           .width = FloorWidth::narrow};
 }
 
+FloorScale half_life_scale() { return {.bottom = shortest_life, .top = longest_life, .logarithmic = true}; }
+
+/// "“drum” (42)\nβ‖k‖² = 0.856: how far it steps …\nβ = 0.856".
+std::string strength_bar_words(const Computation& computed, const StepReach& strengths, Index token) {
+  const std::string letter = unicode(strengths.symbol);
+  const std::string what = strengths.is_network ? letter + " × curvature" : letter + "‖k‖²";
+  const double reach = strengths.reach[token];
+  std::string words =
+      fmt::format("{}\n{} = {:.3g}: how far it steps", quoted_and_numbered(computed, token), what, reach);
+  if (strengths.has_edge) words += "; at 1 it lands on its value, beyond 2 it ends farther away";
+  if (strengths.has_edge && strengths.has_momentum) words += " by itself: momentum moves that edge";
+  const double squares = strengths.squares[token];
+  if (!letter.empty() && squares > 0) words += fmt::format("\n{} = {:.3g}", letter, reach / squares);
+  return words;
+}
+
+/// "“drum” (42)\nα = 0.9993: half-life 954 words", of all channels together or of `channel`; -1: all.
+std::string keeping_bar_words(const Computation& computed, const Keeping& keeping, Index channel,
+                              Index token) {
+  const double kept = keeping.mean[token];
+  std::string words = quoted_and_numbered(computed, token) + "\n";
+  if (keeping.forgets)
+    words += fmt::format("f = {:.4g}, so {:.4g} of the memory stays", 1 - kept, kept);
+  else
+    words += fmt::format("{} = {:.4g}", gate_letter(computed, keeping).first, kept);
+  if (keeping.channels > 1 && channel < 0) {
+    words += fmt::format(" on average, {:.4g} to {:.4g} over its {} channels", keeping.least[token],
+                         keeping.most[token], keeping.channels);
+  } else if (keeping.channels > 1) {
+    words += fmt::format(" in {} {}", keeping.array == "mu" ? "column" : "row", channel);
+  }
+  return words + ": " + half_life_words(kept);
+}
+
+/// "“drum” (42)\nthe numbers of S after it: 0.0545 (root mean square)"; nothing where it is not known.
+std::string growth_bar_words(const Computation& computed, Index token) {
+  const Recall* recall = computed.recall(token);
+  if (!recall) return {};
+  return fmt::format("{}\nthe numbers of S after it: {:.3g} (root mean square)",
+                     quoted_and_numbered(computed, token), recall->root_mean_square);
+}
+
 }  // namespace
 
 std::string recalled_words(const RecalledAt& at) {
-  if (!at.is_there) return fmt::format("{} is not in the memory yet.", at.word);
+  if (!at.state.is_there) return fmt::format("{} is not in the memory yet.", at.word);
   std::string words =
-      fmt::format("{} after {}.\n{}\n", at.word, at.present, found(at.after, at.is_alignment));
+      fmt::format("{} after {}.\n{}\n", at.word, at.present, found(at.state.now, at.is_alignment));
   if (at.beside > 0) words += fmt::format("Fitted together with the other {} shown here.\n", at.beside);
-  const double change = recalled_part(at.after).right - recalled_part(at.before).right;
-  const char* verb = at.is_own ? "writes it" : change < 0 ? "damages it" : "repairs it";
-  if (!(std::abs(at.after - at.before) > seen))
+  const double change = recalled_part(at.state.now).right - recalled_part(at.state.before).right;
+  const char* verb = at.state.is_own ? "writes it" : change < 0 ? "damages it" : "repairs it";
+  if (!(std::abs(at.state.now - at.state.before) > seen))
     return words + fmt::format("{} leaves it as it is.", at.present);
-  return words + fmt::format("{} {}: {} before, {} now.", at.present, verb, fixed_number(at.before, 2),
-                             fixed_number(at.after, 2));
+  return words + fmt::format("{} {}: {} before, {} now.", at.present, verb, fixed_number(at.state.before, 2),
+                             fixed_number(at.state.now, 2));
 }
 
 const RecalledLegend& recalled_legend(bool is_alignment) {
@@ -168,15 +206,11 @@ FloorRow lane_row(const Computation& computed, const Remembered& remembered, Ind
           .width = FloorWidth::whole,
           .tip =
               [&computed, &remembered, word, batch, token](Index present) {
-                const LaneState state = lane_state(remembered, word, present, present + 1, batch);
                 return recalled_words(
                     {.word = quoted_and_numbered(computed, token),
                      .present = quoted_and_numbered(computed, present),
-                     .before = state.before,
-                     .after = state.now,
+                     .state = lane_state(remembered, word, present, present + 1, batch),
                      .is_alignment = remembered.is_alignment,
-                     .is_own = state.is_own,
-                     .is_there = state.is_there,
                      .beside = remembered.is_alignment ? 0 : std::ssize(remembered.tokens) - 1});
               }};
 }
@@ -242,8 +276,6 @@ std::vector<FloorRow::Link> edge_links(const Computation& computed, const TokenC
   return links;
 }
 
-FloorScale half_life_scale() { return {.bottom = shortest_life, .top = longest_life, .logarithmic = true}; }
-
 FloorRow half_life_row(const Computation& computed, const Keeping& keeping, Index channel) {
   const style::Palette& c = style::colours();
   const bool are_many = keeping.channels > 1;
@@ -308,43 +340,6 @@ FloorRow growth_row(const Computation& computed, const FloorColumns& columns) {
   };
   row.levels = {{.part = 1, .words = fmt::format("{:.0e}", scale.top), .ink = c.dim}};
   return row;
-}
-
-std::string strength_bar_words(const Computation& computed, const StepReach& strengths, Index token) {
-  const std::string letter = unicode(strengths.symbol);
-  const std::string what = strengths.is_network ? letter + " × curvature" : letter + "‖k‖²";
-  const double reach = strengths.reach[token];
-  std::string words =
-      fmt::format("{}\n{} = {:.3g}: how far it steps", quoted_and_numbered(computed, token), what, reach);
-  if (strengths.has_edge) words += "; at 1 it lands on its value, beyond 2 it ends farther away";
-  if (strengths.has_edge && strengths.has_momentum) words += " by itself: momentum moves that edge";
-  const double squares = strengths.squares[token];
-  if (!letter.empty() && squares > 0) words += fmt::format("\n{} = {:.3g}", letter, reach / squares);
-  return words;
-}
-
-std::string keeping_bar_words(const Computation& computed, const Keeping& keeping, Index channel,
-                              Index token) {
-  const double kept = keeping.mean[token];
-  std::string words = quoted_and_numbered(computed, token) + "\n";
-  if (keeping.forgets)
-    words += fmt::format("f = {:.4g}, so {:.4g} of the memory stays", 1 - kept, kept);
-  else
-    words += fmt::format("{} = {:.4g}", gate_letter(computed, keeping).first, kept);
-  if (keeping.channels > 1 && channel < 0) {
-    words += fmt::format(" on average, {:.4g} to {:.4g} over its {} channels", keeping.least[token],
-                         keeping.most[token], keeping.channels);
-  } else if (keeping.channels > 1) {
-    words += fmt::format(" in {} {}", keeping.array == "mu" ? "column" : "row", channel);
-  }
-  return words + ": " + half_life_words(kept);
-}
-
-std::string growth_bar_words(const Computation& computed, Index token) {
-  const Recall* recall = computed.recall(token);
-  if (!recall) return {};
-  return fmt::format("{}\nthe numbers of S after it: {:.3g} (root mean square)",
-                     quoted_and_numbered(computed, token), recall->root_mean_square);
 }
 
 }  // namespace palimpsest

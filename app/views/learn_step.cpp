@@ -1,7 +1,4 @@
-#include "app/session/scales.h"
 #include "app/views/learn.h"
-#include "app/views/view.h"
-#include "core/insight/learning.h"
 
 // A step as pictures: as matrices, or of a memory that is a little network: the word on its way through, the
 // gradient on its way back, and the step.
@@ -42,19 +39,14 @@ struct ShownMatrix {
   std::string id;
   const Matrix<double>* values;
   std::string latex;
-  std::string words;
-  std::string words_briefly = {};
-  std::string measured = {};
-  std::string measured_briefly = {};
-  std::string measured_least = {};  // where even that has no room
-  bool is_good = false;             // `measured` is an agreement
+  std::vector<std::string> names;     // the shorter, the later: the first for which there is room
+  std::vector<std::string> measured;  // as these
+  bool is_good = false;               // `measured` is an agreement
   Margins MatrixScales::*margins = nullptr;
 };
 
 ScaledNumbers scaled(const Matrix<double>& values) {
-  std::vector<double> sizes;
-  for (const double number : values.reshaped()) sizes.push_back(std::abs(number));
-  const double range = quantile(std::move(sizes), shown_part);
+  const double range = quantile(sizes_of(values), shown_part);
   const auto beyond = static_cast<double>((values.array().abs() > range).count());
   return {std::make_shared<const Matrix<double>>(values), range,
           beyond / static_cast<double>(std::max<Index>(values.size(), 1))};
@@ -98,57 +90,49 @@ std::vector<ShownMatrix> matrices_of(const Session& session, const LearningMomen
     const std::string words = index == last ? std::string("the step, flattened")
                               : index == 0  ? std::string("not yet flattened")
                                             : fmt::format("after {} of {} steps", index, last);
-    shown.push_back({"gathered", &step.iterates.front(), "X_0", "gathered", "", in_full(0), briefly(0)});
-    shown.push_back({fmt::format("flattened {}", index), &step.iterates[index],
-                     fmt::format("X_{{{}}}", index), words, "", in_full(static_cast<Index>(index)),
-                     briefly(static_cast<Index>(index))});
+    shown.push_back({"gathered", &step.iterates.front(), "X_0", {"gathered"}, {in_full(0), briefly(0)}});
+    const auto column = static_cast<Index>(index);
+    shown.push_back({fmt::format("flattened {}", index),
+                     &step.iterates[index],
+                     fmt::format("X_{{{}}}", index),
+                     {words},
+                     {in_full(column), briefly(column)}});
     return shown;
   }
-  shown.push_back({"gradient", &step.gradient.front(), "\\nabla\\mathcal L", "uphill", "",
-                   fmt::format("agrees with finite differences: {}", scientific(moment.check.error)),
-                   fmt::format("finite differences: {}", scientific(moment.check.error)),
-                   fmt::format("checked: {}", scientific(moment.check.error)), moment.check.error < 1e-6,
-                   &MatrixScales::gradient});
+  const std::string error = scientific(moment.check.error);
+  shown.push_back(
+      {"gradient",
+       &step.gradient.front(),
+       "\\nabla\\mathcal L",
+       {"uphill"},
+       {"agrees with finite differences: " + error, "finite differences: " + error, "checked: " + error},
+       moment.check.error < 1e-6,
+       &MatrixScales::gradient});
   if (!problem.moving.empty())
-    shown.push_back({"moving", &problem.moving.front(), "M'", "momentum before", "before",
-                     fmt::format("{:.3g} of it goes on", problem.momentum)});
-  shown.push_back({"written", &moment.written.front(),
-                   problem.moving.empty() ? "-\\beta\\nabla\\mathcal L" : "M", "the step, written into S",
-                   "written into S", fmt::format("length {:.3g}", norm(moment.written)), "", "", false,
+    shown.push_back({"moving",
+                     &problem.moving.front(),
+                     "M'",
+                     {"momentum before", "before"},
+                     {fmt::format("{:.3g} of it goes on", problem.momentum)}});
+  const bool is_beta = moment.strength && moment.strength->array == "beta";
+  shown.push_back({"written",
+                   &moment.written.front(),
+                   !problem.moving.empty() ? "M"
+                   : is_beta               ? "-\\beta\\nabla\\mathcal L"
+                                           : "\\Delta S",
+                   {"the step, written into S", "written into S"},
+                   {fmt::format("length {:.3g}", norm(moment.written))},
+                   false,
                    &MatrixScales::step});
-  if (problem.moving.empty() && !(moment.strength && moment.strength->array == "beta"))
-    shown.back().latex = "\\Delta S";
   return shown;
 }
 
-/// What the vector above a matrix is.
-struct ErrorWords {
-  const char* in_full;
-  const char* briefly;
-};
-
-ErrorWords error_words(bool is_difference, bool is_step) {
-  if (!is_difference)
-    return is_step ? ErrorWords{"v: what this loss asks for", "v"}
-                   : ErrorWords{"−v: this loss asks for no difference", "−v"};
-  return is_step ? ErrorWords{"what should be there − what is there", "should be − is"}
-                 : ErrorWords{"what is there − what should be there", "is − should be"};
-}
-
-/// Numbers between two corners, 0, 0 the upper left one of the matrix and 1, 1 its lower right one.
-PlotMark numbers_mark(std::string name, const ScaledNumbers& scaled, std::uint64_t version, PlotPlace from,
-                      PlotPlace to) {
-  return {.kind = PlotMark::Kind::picture,
-          .name = std::move(name),
-          .x = from.x,
-          .y = from.y,
-          .to_x = to.x,
-          .to_y = to.y,
-          .look = {.colour = style::colours().edge},
-          .outline = style::line,
-          .numbers = scaled.numbers,
-          .version = version,
-          .heat = {.range = static_cast<float>(scaled.range > 0 ? scaled.range : 1)}};
+/// What the vector above a matrix is; then as little as there is room for.
+std::vector<std::string> error_words(bool is_difference, bool is_step) {
+  if (!is_difference && is_step) return {"v: what this loss asks for", "v"};
+  if (!is_difference) return {"−v: this loss asks for no difference", "−v"};
+  if (is_step) return {"what should be there − what is there", "should be − is"};
+  return {"what is there − what should be there", "is − should be"};
 }
 
 /// A matrix, and left of it and above it the vectors that it is the product of.
@@ -163,24 +147,26 @@ Node picture_of(const LearnScene& scene, const ShownMatrix& shown, const ScaledN
             .x = {.low = -across, .high = 1, .has_round = false, .has_grid = false},
             .y = {.low = 1, .high = -down, .has_round = false, .has_grid = false},
             .is_area = true};
-  plot.marks.push_back(numbers_mark("matrix", scaled, scene.version, {0, 0}, {1, 1}));
+  // 0, 0 is the upper left corner of the matrix, 1, 1 its lower right one.
+  const auto add = [&](const char* name, const ScaledNumbers& of, PlotPlace from, PlotPlace to) {
+    plot.marks.push_back(picture_mark(name, from, to, of.numbers, scene.version, of.range > 0 ? of.range : 1,
+                                      style::colours().edge));
+  };
+  add("matrix", scaled, {0, 0}, {1, 1});
   if (beside && beside->key.numbers) {
-    plot.marks.push_back(numbers_mark("key", beside->key, scene.version, {-across, 0}, {-margin_gap, 1}));
-    plot.marks.push_back(
-        numbers_mark("error", beside->error, scene.version, {0, -down}, {1, -margin_gap / ratio}));
+    add("key", beside->key, {-across, 0}, {-margin_gap, 1});
+    add("error", beside->error, {0, -down}, {1, -margin_gap / ratio});
   }
   return {scene::Over{{scene::plotted(std::move(plot))}, static_cast<float>(ratio)}};
 }
 
 /// What stands above a matrix: which vectors lie beside it.
 Node head_of(const LearnScene& scene, const ShownMatrix& shown, const Margins* beside) {
-  const style::Palette& c = style::colours();
   if (!beside || !beside->key.numbers) return scene::caption(" ");
-  const ErrorWords words =
-      error_words(scene.moment.outer->is_difference, shown.margins == &MatrixScales::step);
   Nodes all;
-  if (beside->along_key) all.push_back(scene::formula("k", style::formula_label, c.key));
-  all.push_back(scene::that_fits({words.in_full, words.briefly}));
+  if (beside->along_key) all.push_back(scene::formula("k", style::formula_label, style::colours().key));
+  all.push_back(
+      scene::that_fits(error_words(scene.moment.outer->is_difference, shown.margins == &MatrixScales::step)));
   return scene::row(std::move(all));
 }
 
@@ -189,44 +175,23 @@ Node matrix_node(const LearnScene& scene, const ShownMatrix& shown, const Matrix
                  const ScaledNumbers& scaled) {
   const style::Palette& c = style::colours();
   const Margins* beside = shown.margins ? &(scales.*shown.margins) : nullptr;
-  std::string measured = shown.measured;
+  std::vector<std::string> ways = shown.measured;
   if (beside && beside->key.numbers && shown.margins == &MatrixScales::step)
-    measured = beside->along_key ? "one key × one error" : "one direction × one error";
-  std::vector<std::string> ways = {measured};
+    ways.front() = beside->along_key ? "one key × one error" : "one direction × one error";
   if (scaled.beyond > 0)
     ways.insert(ways.begin(),
-                fmt::format("{}±{:.2g}, {:.0f} % beyond", measured.empty() ? "" : measured + "; ",
-                            scaled.range, 100 * scaled.beyond));
-  for (const std::string& brief : {shown.measured_briefly, shown.measured_least})
-    if (!brief.empty()) ways.push_back(brief);
-  std::vector<std::string> names = {shown.words};
-  if (!shown.words_briefly.empty()) names.push_back(shown.words_briefly);
+                fmt::format("{}; ±{:.2g}, {:.0f} % beyond", ways.front(), scaled.range, 100 * scaled.beyond));
   return scene::column({head_of(scene, shown, beside), picture_of(scene, shown, scaled, beside).shrinking(),
-                        scene::row({scene::formula(shown.latex), scene::that_fits(names, c.text)}),
+                        scene::row({scene::formula(shown.latex), scene::that_fits(shown.names, c.text)}),
                         scene::that_fits(ways, shown.is_good ? c.good : scene::dim_ink)},
                        Gap::tight);
 }
-
-}  // namespace
-
-Node step_matrices(const LearnScene& scene) {
-  const std::vector<ShownMatrix> shown = matrices_of(scene.application.session, scene.moment);
-  const MatrixScales& scales = updated_scales(scene, shown);
-  Nodes all;
-  for (std::size_t i = 0; i < shown.size(); ++i)
-    all.push_back(matrix_node(scene, shown[i], scales, scales.matrices[i]).filling());
-  return Node{scene::Row{.nodes = std::move(all), .gap = Gap::far, .on_top = true}};
-}
-
-namespace {
 
 constexpr double strip_width = 0.03;  // of the picture
 constexpr double narrow_part = 0.11;  // of each column on the right
 
 double size_of(const Vector<double>& numbers) {
-  std::vector<double> sizes;
-  for (const double number : numbers) sizes.push_back(std::abs(number));
-  return std::max(quantile(std::move(sizes), nearly_all), 1e-30);
+  return std::max(quantile(sizes_of(numbers), nearly_all), 1e-30);
 }
 
 ImU32 path_ink(double part) {
@@ -252,20 +217,13 @@ struct Strip {
 };
 
 PlotMark strip_mark(const Strip& strip, std::uint64_t version) {
-  return {.kind = PlotMark::Kind::picture,
-          .name = strip.id,
-          .x = strip.left,
-          .y = 1,
-          .to_x = strip.left + strip_width,
-          .to_y = 0,
-          .look = {.colour = strip.frame},
-          .outline = style::line,
-          .numbers = std::make_shared<const Matrix<double>>(strip.values),
-          .version = version,
-          .heat = {.range = static_cast<float>(strip.range)},
-          .told = [words = strip.words, values = strip.values](Cell cell) {
-            return fmt::format("{} {}: {:.4g}", words, cell.row, values[cell.row]);
-          }};
+  PlotMark mark =
+      picture_mark(strip.id, {strip.left, 1}, {strip.left + strip_width, 0},
+                   std::make_shared<const Matrix<double>>(strip.values), version, strip.range, strip.frame);
+  mark.told = [words = strip.words, values = strip.values](Cell cell) {
+    return fmt::format("{} {}: {:.4g}", words, cell.row, values[cell.row]);
+  };
+  return mark;
 }
 
 void add_paths(Plot& plot, const std::vector<StrongLink>& paths, const Strip& from, const Strip& to) {
@@ -287,25 +245,16 @@ std::vector<std::string> side_words(const LearningMoment& moment, NetworkSide si
   const auto strongest = [](const NetworkPaths& paths) {
     return fmt::format("the {} strongest", paths.in.size() + paths.out.size());
   };
-  switch (side) {
-    case NetworkSide::forward:
-      return {"a line: unit × weight", strongest(pass.sent),
-              fmt::format("{} hidden units", pass.hidden.size())};
-    case NetworkSide::backward:
-      return {"a line: a weight's gradient", strongest(pass.taught), "before η and σ"};
-    case NetworkSide::step:
-      break;
-  }
+  if (side == NetworkSide::forward)
+    return {"a line: unit × weight", strongest(pass.sent),
+            fmt::format("{} hidden units", pass.hidden.size())};
+  if (side == NetworkSide::backward)
+    return {"a line: a weight's gradient", strongest(pass.taught), "before η and σ"};
   std::vector<std::string> words = {
       fmt::format("error {:.4g} → {:.4g}", half_square(pass.error), half_square(moment.network_after->error)),
       "a line: a weight's change"};
   if (moment.step.problem.token_count > 1) words.push_back("the batch so far");
   return words;
-}
-
-const NetworkPaths& paths_of(const LearningMoment& moment, NetworkSide side) {
-  if (side == NetworkSide::forward) return moment.network->sent;
-  return side == NetworkSide::backward ? moment.network->taught : moment.network_step;
 }
 
 /// k, h, y, (f,) v and the error; on the way back the gradients at h and y in their place.
@@ -386,13 +335,25 @@ Plot network_plot(const LearnScene& scene, NetworkSide side, const std::vector<S
         {.at = strip.left + strip_width / 2, .latex = strip.symbol, .colour = strip.colour});
     plot.marks.push_back(strip_mark(strip, scene.version));
   }
-  const NetworkPaths& paths = paths_of(scene.moment, side);
+  const LearningMoment& moment = scene.moment;
+  const NetworkPaths& paths = side == NetworkSide::forward    ? moment.network->sent
+                              : side == NetworkSide::backward ? moment.network->taught
+                                                              : moment.network_step;
   add_paths(plot, paths.in, strips[0], strips[1]);
   add_paths(plot, paths.out, strips[1], strips[2]);
   return plot;
 }
 
 }  // namespace
+
+Node step_matrices(const LearnScene& scene) {
+  const std::vector<ShownMatrix> shown = matrices_of(scene.application.session, scene.moment);
+  const MatrixScales& scales = updated_scales(scene, shown);
+  Nodes all;
+  for (std::size_t i = 0; i < shown.size(); ++i)
+    all.push_back(matrix_node(scene, shown[i], scales, scales.matrices[i]).filling());
+  return scene::top_row(std::move(all), Gap::far);
+}
 
 Node network_picture(const LearnScene& scene) {
   const NetworkSide side = scene.view().network;
@@ -403,7 +364,7 @@ Node network_picture(const LearnScene& scene) {
         (1 - strip_width) * (i < 3 ? (1 - narrow) * static_cast<double>(i) / 2
                                    : 1 - narrow_part * static_cast<double>(strips.size() - 1 - i));
   const auto choose = [&session = scene.application.session](std::size_t chosen) {
-    session.change([chosen](SessionState& state) { state.learn.network = all_network_sides[chosen]; });
+    session.change([chosen](SessionState& state) { state.learn.network = all_of<NetworkSide>[chosen]; });
   };
   return scene::column(
       {scene::row({scene::segments({"forward", "backward", "step"}, static_cast<std::size_t>(side), choose),

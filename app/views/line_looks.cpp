@@ -1,24 +1,10 @@
 #include "app/views/line_looks.h"
 
-#include <array>
-
-#include "app/widgets/style.h"
-
 namespace palimpsest {
 
 ImU32 form_colour(Form form) {
   const style::Palette& c = style::colours();
-  switch (form) {
-    case Form::recurrent:
-      return c.text;
-    case Form::chunkwise:
-      return c.gate;
-    case Form::two_pass:
-      return c.key;
-    case Form::parallel:
-      return c.strength;
-  }
-  return c.text;
+  return std::array{c.text, c.gate, c.key, c.strength}[static_cast<std::size_t>(form)];
 }
 
 ImU32 compared_colour(std::size_t place) {
@@ -28,17 +14,9 @@ ImU32 compared_colour(std::size_t place) {
 }
 
 PlotMarker precision_marker(Precision precision) {
-  switch (precision) {
-    case Precision::f32:
-      return PlotMarker::circle;
-    case Precision::bf16:
-      return PlotMarker::square;
-    case Precision::tf32:
-      return PlotMarker::up;
-    case Precision::f64:
-      break;
-  }
-  return PlotMarker::diamond;
+  static constexpr PlotMarker markers[] = {PlotMarker::diamond, PlotMarker::circle, PlotMarker::up,
+                                           PlotMarker::square};  // f64, f32, tf32, bf16
+  return markers[static_cast<std::size_t>(precision)];
 }
 
 namespace {
@@ -64,24 +42,10 @@ PlotLook curve_look(const RaceEntry& entry, const std::vector<std::string>& vari
 }
 
 PlotLook proof_look(Form form, Arithmetic arithmetic) {
-  const auto dash = [&] {
-    switch (arithmetic) {
-      case Arithmetic::f64:
-        return 0.0F;
-      case Arithmetic::f32:
-        return 8.0F;
-      case Arithmetic::tf32:
-        return 6.0F;
-      case Arithmetic::bf16:
-        return 4.0F;
-      case Arithmetic::f16:
-        break;
-    }
-    return 2.0F;
-  };
+  static constexpr float dashes[] = {0, 8, 6, 4, 2};  // f64, f32, tf32, bf16, f16
   return {.colour = arithmetic == Arithmetic::f64 ? form_colour(form) : style::colours().dim,
           .width = 1.5F,
-          .dash = dash()};
+          .dash = dashes[static_cast<std::size_t>(arithmetic)]};
 }
 
 }  // namespace palimpsest

@@ -1,12 +1,6 @@
 #pragma once
 
-#include <cstddef>
-
-#include "app/scene/plot.h"
 #include "app/views/view.h"
-#include "core/base/matrix.h"
-#include "core/numbers/arithmetic.h"
-#include "core/race/race.h"
 
 // How lines look, by what they are of: the same thing the same in every plot.
 

@@ -2,11 +2,6 @@
 
 #include <fmt/ranges.h>
 
-#include <iterator>
-#include <map>
-
-#include "app/scene/draw.h"
-#include "app/session/words.h"
 #include "app/views/floor.h"
 
 // What Measure says beside its charts: the answer, which reports are seen, and what their times hold.
@@ -17,6 +12,11 @@ namespace {
 
 constexpr float words_top = 9;  // in the floor
 constexpr float words_height = 33;
+
+/// Whether reports are on their way while there are none yet.
+bool is_reading(const MeasuredNow& now, const Races& races) {
+  return now.reports.empty() && (races.reads() || !races.seen().empty());
+}
 
 std::string cannot_say(const MeasuredNow& now, const Application& application) {
   if (application.races.runs()) return "The first points are being measured …";
@@ -81,11 +81,9 @@ Node times_of_races(Application& application) {
 /// "9 up to 1,024, 3 at 2,048": how many runs the median is of, by the lengths.
 std::string runs_words(const std::vector<RaceLine>& lines) {
   std::map<Index, Index> runs;  // by length, the fewest
-  for (const RaceLine& line : lines) {
-    for (const RacePoint& point : line.points) {
-      const auto [place, is_new] = runs.try_emplace(point.entry.tokens, point.repeats);
-      if (!is_new) place->second = std::min(place->second, point.repeats);
-    }
+  for (const RacePoint& point : points_of(lines)) {
+    const auto [place, is_new] = runs.try_emplace(point.entry.tokens, point.repeats);
+    if (!is_new) place->second = std::min(place->second, point.repeats);
   }
   if (runs.empty()) return {};
   const auto by_count = [](const auto& one, const auto& other) { return one.second < other.second; };
@@ -96,17 +94,11 @@ std::string runs_words(const std::vector<RaceLine>& lines) {
 }
 
 std::string warm_words(const std::vector<RaceLine>& lines) {
-  bool all = true;
-  Index longest = 0;
-  for (const RaceLine& line : lines) {
-    for (const RacePoint& point : line.points) {
-      all = all && point.warmed;
-      if (point.warmed) longest = std::max(longest, point.entry.tokens);
-    }
-  }
-  if (all) return "a warm-up run before, not counted";
-  return longest > 0 ? "a warm-up run before, not counted, where it is short"
-                     : "no warm-up run: they took long";
+  auto points = points_of(lines);
+  if (std::ranges::all_of(points, &RacePoint::warmed)) return "a warm-up run before, not counted";
+  return std::ranges::any_of(points, &RacePoint::warmed)
+             ? "a warm-up run before, not counted, where it is short"
+             : "no warm-up run: they took long";
 }
 
 std::string shapes_words(const RaceReport& report, const char* between) {
@@ -132,12 +124,9 @@ Node report_row(Application& application, const MeasuredNow& now, std::size_t in
   const style::Palette& c = style::colours();
   const SeenReport& report = now.reports[index];
   const bool leads = now.has_leading() && index == now.leading;
-  std::vector<RaceLine> curves;
-  if (now.figures) {
-    std::ranges::copy_if(now.figures->lines[index], std::back_inserter(curves),
-                         [](const RaceLine& line) { return !line.points.empty(); });
-  }
-  const bool has_curves = !curves.empty();
+  const bool has_curves =
+      now.figures && std::ranges::any_of(now.figures->lines[index],
+                                         [](const RaceLine& line) { return !line.points.empty(); });
   const bool is_gpu = has_curves && std::ranges::all_of(now.figures->lines[index], [](const RaceLine& line) {
                         return line.of.device != "cpu";
                       });
@@ -193,11 +182,9 @@ Node reports(Application& application, const MeasuredNow& now) {
 /// Something that is in the times, or is not.
 Node item(bool is_in, const std::string& words) {
   const style::Palette& c = style::colours();
-  return Node{
-      scene::Row{.nodes = {scene::mark(is_in ? Mark::Kind::tick : Mark::Kind::dash, is_in ? c.good : c.dim),
-                           scene::text(words, style::Text::caption, is_in ? c.text : c.dim).filling()},
-                 .gap = Gap::small,
-                 .on_top = true}};
+  return scene::top_row({scene::mark(is_in ? Mark::Kind::tick : Mark::Kind::dash, is_in ? c.good : c.dim),
+                         scene::text(words, style::Text::caption, is_in ? c.text : c.dim).filling()},
+                        Gap::small);
 }
 
 Node contents(const MeasuredNow& now) {
@@ -257,11 +244,12 @@ Node facts(const Application& application, const MeasuredNow& now) {
   return scene::grid(2, std::move(cells)).named("facts");
 }
 
-}  // namespace
-
-bool is_reading(const MeasuredNow& now, const Races& races) {
-  return now.reports.empty() && (races.reads() || !races.seen().empty());
+const char* explained(KernelKind kernel) {
+  if (kernel == KernelKind::plain) return "plain ones, written to be read";
+  return kernel == KernelKind::registers ? "one that holds the memory in registers" : "on tensor cores";
 }
+
+}  // namespace
 
 const MeasuredNow& measured(Application& application) {
   struct KeptFigures {
@@ -293,9 +281,7 @@ std::set<Index> seen_lengths(const Application& application, const MeasuredNow& 
   std::set<Index> lengths;
   if (now.figures) {
     for (const auto& lines : now.figures->lines) {
-      for (const RaceLine& line : lines) {
-        for (const RacePoint& point : line.points) lengths.insert(point.entry.tokens);
-      }
+      for (const RacePoint& point : points_of(lines)) lengths.insert(point.entry.tokens);
     }
   }
   const bool may_come =
@@ -309,22 +295,6 @@ RateUnit rate_unit(double highest) {
   if (highest < 1e12) return {};
   return {.flops_per_second = 1e12, .name = "TFLOP/s"};
 }
-
-namespace {
-
-const char* explained(KernelKind kernel) {
-  switch (kernel) {
-    case KernelKind::plain:
-      return "plain ones, written to be read";
-    case KernelKind::registers:
-      return "one that holds the memory in registers";
-    case KernelKind::tensor_cores:
-      break;
-  }
-  return "on tensor cores";
-}
-
-}  // namespace
 
 std::string point_words(const RacePoint& point, const SeenReport& of) {
   const RaceEntry& entry = point.entry;

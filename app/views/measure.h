@@ -1,9 +1,5 @@
 #pragma once
 
-#include <set>
-
-#include "app/scene/plot.h"
-#include "app/session/races.h"
 #include "app/views/view.h"
 
 // What the panels of Measure share.
@@ -23,15 +19,17 @@ struct MeasuredNow {
   const std::vector<RaceLine>& lines() const { return figures->lines[leading]; }
 };
 
-/// Whether reports are on their way while there are none yet.
-bool is_reading(const MeasuredNow& now, const Races& races);
-
 /// What is to be seen in this frame.
 const MeasuredNow& measured(Application& application);
 
 /// All figures of a point: median, quartiles, transfers, allocations, share of the roof; or why it is
 /// missing.
 std::string point_words(const RacePoint& point, const SeenReport& of);
+
+/// Those of all lines.
+inline auto points_of(const std::vector<RaceLine>& lines) {
+  return lines | std::views::transform(&RaceLine::points) | std::views::join;
+}
 
 /// All lengths that a chart shows, and where one may still come what is wished for.
 std::set<Index> seen_lengths(const Application& application, const MeasuredNow& now);
@@ -52,9 +50,6 @@ Node chart_switches(Application& application, const MeasuredNow& now);
 
 /// Times over lengths.
 Plot race_plot(Application& application, const MeasuredNow& now);
-
-/// "chunkwise, cuda" of "chunkwise, C = 64, cuda".
-std::string without_chunk(const std::string& curve);
 
 /// A sentence's beginning.
 std::string with_capital(std::string words);

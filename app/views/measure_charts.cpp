@@ -1,8 +1,5 @@
-#include <set>
-
 #include "app/views/line_looks.h"
 #include "app/views/measure.h"
-#include "app/views/view.h"
 
 // The charts of Measure: times over lengths, both as logarithms; and the roofline of the leading report, what
 // its machine can do and what each curve makes of it at its end.
@@ -14,6 +11,13 @@ namespace {
 constexpr std::size_t most_crossings = 4;
 constexpr float ring_size = 6.5F;
 constexpr float cross_step = 11;  // between crosses at one place, in design pixels
+
+/// "chunkwise, cuda" of "chunkwise, C = 64, cuda".
+std::string without_chunk(const std::string& curve) {
+  const std::size_t chunk = curve.find(", C = ");
+  if (chunk == std::string::npos) return curve;
+  return curve.substr(0, chunk) + curve.substr(std::min(curve.find(',', chunk + 1), curve.size()));
+}
 
 /// What is drawn in the plot of times, part by part.
 class RacePlot {
@@ -61,13 +65,11 @@ class RacePlot {
     double least = 0;
     double most = 0;
     for (const auto& lines : now_.figures ? now_.figures->lines : std::vector<std::vector<RaceLine>>()) {
-      for (const RaceLine& line : lines) {
-        for (const RacePoint& point : line.points) {
-          const Quartiles& seconds = seconds_of(point, now_.whole);
-          const double low = value(point, seconds.low);
-          least = least == 0 ? low : std::min(least, low);
-          most = std::max(most, value(point, seconds.high));
-        }
+      for (const RacePoint& point : points_of(lines)) {
+        const Quartiles& seconds = seconds_of(point, now_.whole);
+        const double low = value(point, seconds.low);
+        least = least == 0 ? low : std::min(least, low);
+        most = std::max(most, value(point, seconds.high));
       }
     }
     if (most == 0) {
@@ -272,18 +274,6 @@ class RacePlot {
   Plot plot_ = {.name = "times", .strip_name = "fastest", .labels = Plot::Labels::beside, .explores = true};
 };
 
-}  // namespace
-
-std::string without_chunk(const std::string& curve) {
-  const std::size_t chunk = curve.find(", C = ");
-  if (chunk == std::string::npos) return curve;
-  return curve.substr(0, chunk) + curve.substr(std::min(curve.find(',', chunk + 1), curve.size()));
-}
-
-Plot race_plot(Application& application, const MeasuredNow& now) { return RacePlot(application, now).take(); }
-
-namespace {
-
 constexpr std::size_t most_told = 2;  // shares in the sentence
 
 /// A curve's longest point under its roof.
@@ -324,32 +314,25 @@ std::vector<const RaceRoof*> roofs_of(const MeasuredNow& now) {
   return all;
 }
 
-/// The sides of the chart, at powers of ten.
-struct RoofRange {
-  double left = 1;
-  double right = 100;
-  double bottom = 1e9;
-  double top = 1e11;
-};
+using Ends = std::ranges::minmax_result<double>;
 
-RoofRange range_of(const std::vector<UnderRoof>& points, const std::vector<const RaceRoof*>& roofs) {
-  RoofRange range = {.left = 1e300, .right = 0, .bottom = 1e300, .top = 0};
+/// Between which intensities and which rates the chart is.
+std::pair<Ends, Ends> ends_of_roof(const std::vector<UnderRoof>& points,
+                                   const std::vector<const RaceRoof*>& roofs) {
+  std::vector<double> intensities;
+  std::vector<double> rates;
   for (const UnderRoof& each : points) {
-    range.left = std::min(range.left, each.intensity / 2);
-    range.right = std::max(range.right, each.intensity * 2);
-    range.bottom = std::min(range.bottom, each.rate / 2);
-    range.top = std::max(range.top, each.rate);
+    intensities.insert(intensities.end(), {each.intensity / 2, each.intensity * 2});
+    rates.insert(rates.end(), {each.rate / 2, each.rate * 2});
   }
   for (const RaceRoof* const roof : roofs) {
-    const double ridge = roof->roof.flops_per_second / roof->roof.bytes_per_second;
-    range.left = std::min(range.left, ridge / 8);  // so that the slope is seen
-    range.right = std::max(range.right, ridge * 4);
-    range.bottom = std::min(range.bottom, roof->roof.flops_per_second / 12);
-    range.top = std::max(range.top, roof->roof.flops_per_second);
+    const double most = roof->roof.flops_per_second;
+    const double ridge = most / roof->roof.bytes_per_second;
+    intensities.insert(intensities.end(), {ridge / 8, ridge * 4});  // so that the slope is seen
+    rates.insert(rates.end(), {most / 12, most * 2});
   }
-  if (range.top == 0) return {};
-  range.top *= 2;
-  return range;
+  if (rates.empty()) return {{1, 100}, {1e9, 1e11}};
+  return {std::ranges::minmax(intensities), std::ranges::minmax(rates)};
 }
 
 /// A rate in a unit: "62.9", "1234".
@@ -389,18 +372,18 @@ void add_roof(Plot& plot, const RaceRoof& roof, const std::string& whose, const 
 
 Plot roof_plot(const MeasuredNow& now, const std::vector<UnderRoof>& points) {
   const std::vector<const RaceRoof*> roofs = roofs_of(now);
-  const RoofRange range = range_of(points, roofs);
-  const RateUnit unit = rate_unit(range.top);
+  const auto [intensities, rates] = ends_of_roof(points, roofs);
+  const RateUnit unit = rate_unit(rates.max);
   Plot plot{.name = "roof",
             .x = {.title = {"FLOPs per byte that must be moved"},
                   .scale = PlotAxis::Scale::log10,
-                  .low = range.left,
-                  .high = range.right,
+                  .low = intensities.min,
+                  .high = intensities.max,
                   .words = [](double at) { return fmt::format("{:g}", at); }},
             .y = {.title = {unit.name},
                   .scale = PlotAxis::Scale::log10,
-                  .low = range.bottom,
-                  .high = range.top,
+                  .low = rates.min,
+                  .high = rates.max,
                   .words = [unit](double rate) { return rate_words(rate, unit); }},
             .explores = true};
   for (const RaceRoof* const roof : roofs)
@@ -427,14 +410,10 @@ std::string shares_sentence(std::vector<UnderRoof> points) {
   std::ranges::stable_sort(points, std::ranges::greater(), &UnderRoof::share);
   std::string words;
   for (std::size_t i = 0; i < std::min(points.size(), most_told); ++i) {
-    const RaceLine& line = *points[i].line;
-    const std::string name = without_chunk(line.name);
-    words +=
-        fmt::format("{}{} {} {}", i > 0 ? ", " : "", name, i > 0 ? "" : "uses", share_words(points[i].share));
+    words += fmt::format("{}{}{} {}", i > 0 ? ", " : "", without_chunk(points[i].line->name),
+                         i > 0 ? "" : " uses", share_words(points[i].share));
   }
-  words = with_capital(std::move(words));
-  for (std::size_t at = words.find("  "); at != std::string::npos; at = words.find("  ")) words.erase(at, 1);
-  return words + " of the roof.";
+  return with_capital(std::move(words)) + " of the roof.";
 }
 
 Node roof(Application& application) {
@@ -455,6 +434,8 @@ Node roof(Application& application) {
 }
 
 }  // namespace
+
+Plot race_plot(Application& application, const MeasuredNow& now) { return RacePlot(application, now).take(); }
 
 void draw_measure_roof(Application& application) {
   scene::show_panel("##measure roof", false, [&] { return roof(application); });

@@ -1,11 +1,6 @@
 #include <fmt/ranges.h>
 
-#include <set>
-
-#include "app/session/races.h"
 #include "app/views/measure.h"
-#include "app/views/view.h"
-#include "core/base/error.h"
 
 // What is raced, and how it is shown.
 
@@ -84,13 +79,12 @@ Node curves(Session& session) {
                         [id = variant.id](RaceWish& next) { toggle(next.variants, id); }, variant.words)
                         .named(variant.id));
   }
-  return {scene::Row{
-      .nodes = {scene::column(std::move(left)).filling(),
-                scene::column({scene::caption("Rules"),
-                               scene::scroll("raced rules", scene::column(std::move(rules))).fixed(300)})
-                    .filling()},
-      .gap = Gap::wide,
-      .on_top = true}};
+  return scene::top_row(
+      {scene::column(std::move(left)).filling(),
+       scene::column({scene::caption("Rules"),
+                      scene::scroll("raced rules", scene::column(std::move(rules))).fixed(300)})
+           .filling()},
+      Gap::wide);
 }
 
 std::string where_words(const RaceWish& wish) {

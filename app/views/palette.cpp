@@ -1,13 +1,6 @@
-#include "app/views/palette.h"
-
-#include <cctype>
-
 #include "app/views/found_list.h"
 #include "app/views/prove.h"
-#include "app/widgets/controls.h"
 #include "core/base/parse.h"
-#include "core/contract/variant.h"
-#include "core/insight/answers.h"
 
 namespace palimpsest {
 
@@ -15,8 +8,6 @@ namespace {
 
 constexpr std::size_t most_places = 20;
 constexpr Index most_looked_at = 100000;  // tokens on either side of the cursor
-
-constexpr std::string_view variant_prefix = "variant.";
 
 /// What is typed without the words that every row of this kind begins with.
 std::string_view without_go_to(std::string_view typed) {
@@ -48,7 +39,7 @@ void add_words(std::vector<Command>& all, const Application& application, std::s
   const DataSet& data = application.session.data();
   const auto tokens = static_cast<Index>(data.labels.size());
   const std::string_view wanted = without_go_to(typed);
-  const TypedWords words(wanted);
+  const std::vector<std::string> words = typed_words(wanted);
   if (words.empty()) return;
   const Index numbered = token_number(wanted, tokens);
   if (numbered >= 0) all.push_back(word_at(data, numbered));
@@ -58,7 +49,7 @@ void add_words(std::vector<Command>& all, const Application& application, std::s
     if (here - distance < 0 && here + distance >= tokens) break;
     for (const Index token : {here + distance, here - distance}) {
       const bool is_there = token >= 0 && token < tokens && token != numbered;
-      if (is_there && words.all_in(data.labels[static_cast<std::size_t>(token)]))
+      if (is_there && has_words(data.labels[static_cast<std::size_t>(token)], words))
         all.push_back(word_at(data, token));
       if (distance == 0) break;
     }
@@ -107,7 +98,8 @@ void add_panels(std::vector<Command>& all, const Application& application) {
                            a.enter(id);
                            scene::focus_panel(title.c_str());
                          },
-                     .explained = workspace.words});
+                     .explained = workspace.words,
+                     .more = panel.words});
     }
   }
 }
@@ -146,45 +138,20 @@ void add_faults(std::vector<Command>& all) {
   }
 }
 
-/// What leads to a panel beside the words of its title.
-std::string_view words_of_panel(std::string_view title) {
-  for (const Workspace& workspace : workspaces()) {
-    for (const Panel& panel : workspace.panels)
-      if (title == panel.title) return panel.words;
-  }
-  return {};
-}
-
 }  // namespace
 
+/// What can be found by its words in what is open, beside the commands that there always are: the words of
+/// the text (the twenty nearest to the cursor, among as many tokens as one can look through at once), the
+/// steps of the present form, the panels, the sliders on the screen. Nothing while nothing is typed.
 std::vector<Command> commands_here(const Application& application, std::string_view typed) {
   std::vector<Command> all;
-  if (TypedWords(typed).empty()) return all;
+  if (typed_words(typed).empty()) return all;
   add_sliders(all);
   add_words(all, application, typed);
   add_steps(all, application);
   add_panels(all, application);
   if (application.session.computed()) add_faults(all);
   return all;
-}
-
-std::string more_words(const Command& command) {
-  constexpr std::string_view panel_prefix = "panel.";
-  if (command.id.starts_with(panel_prefix))
-    return std::string(words_of_panel(std::string_view(command.id).substr(panel_prefix.size())));
-  if (!command.id.starts_with(variant_prefix)) return {};
-  const auto table = variants();
-  const auto found = std::ranges::find(table, command.id.substr(variant_prefix.size()), &Variant::id);
-  if (found == table.end()) return {};  // "next variant"
-  std::string words = found->paper;
-  for (const Option& option : found->options) {
-    words += ' ' + option.name + ' ' + option.meaning;
-    for (const std::string& value : option.values) words += ' ' + value;
-  }
-  for (const Input& input : found->inputs) words += ' ' + input.name + ' ' + input.meaning;
-  for (const Parameter& parameter : found->parameters)
-    words += ' ' + parameter.name + ' ' + parameter.meaning;
-  return words;
 }
 
 namespace {
@@ -227,8 +194,8 @@ Node content(Application& application, PaletteState& palette, const Command*& wa
     palette.here = commands_here(application, list.filter.typed);
     palette.looked_for = list.filter.typed;
   }
-  const auto found = search({application.commands(), palette.here}, list.filter.typed,
-                            application.recent_commands, more_words);
+  const auto found =
+      search({application.commands(), palette.here}, list.filter.typed, application.recent_commands);
   std::vector<std::string> ids;
   for (const Command* command : found) ids.push_back(command->id);
   list.follow(ids, false);

@@ -1,31 +1,22 @@
 #include "app/views/prove.h"
 
-#include "app/stage/cell_words.h"
-#include "app/views/awaited.h"
-#include "app/views/form_words.h"
-#include "app/views/token_words.h"
+#include "app/stage/head.h"
 
 namespace palimpsest {
 
 namespace {
 
-LatexStyle boxed_style(const FormulaChange& change) {
-  return {.colour = [](Role role, bool) { return style::hex(style::colours().role(role)); },
-          .lit = {},
-          .numbers = nullptr,
-          .boxed = changed_piece,
-          .box_colour = style::hex(style::colours().alarm),
-          .boxes_sign = change.is_sign};
-}
-
-/// The forms of the rule, those that do not exist disabled.
+/// The forms of the rule, those that do not exist disabled; a fault goes with the form.
 Node form_choice(Application& application) {
   const Computation& computed = *application.session.computed();
   std::vector<std::string> words;
   for (const Form form : all_forms) words.emplace_back(name(form));
   const auto present = std::ranges::find(all_forms, proof_form(application)) - std::begin(all_forms);
   Node all = scene::segments(words, static_cast<std::size_t>(present), [&application](std::size_t chosen) {
-    choose_proof_form(application, all_forms[chosen]);
+    application.session.choose([form = all_forms[chosen]](Choice& choice) {
+      choice.form = form;
+      if (!choice.fault.id.empty()) choice.fault.form = form;
+    });
   });
   Nodes& segments = std::get<scene::Row>(all.content).nodes;
   for (std::size_t i = 0; i < segments.size(); ++i) {
@@ -69,8 +60,8 @@ Node should_be(const FormulaChange& change, const Symbols& symbols) {
   if (!change.should_be) return scene::column({});
   if (change.is_sign)
     return centred({said(change.should_be->kind() == Expression::Kind::sum ? "should be +" : "should be −")});
-  return centred(
-      {said("should be"), scene::formula(latex(*change.should_be, symbols, boxed_style(change)), 15)});
+  const LatexStyle boxed = boxed_style(change, style::colours().alarm);
+  return centred({said("should be"), scene::formula(latex(*change.should_be, symbols, boxed), 15)});
 }
 
 /// One of the three pictures.
@@ -128,9 +119,8 @@ std::vector<std::string> words_of_rows(const Computation& computed, const WrongP
 
 /// As it should be, as it is, and the difference, with what the colours mean.
 Node tensor_pictures(const Computation& computed, const WrongPlace& place) {
-  const auto symbol = place.symbols.find(place.tensor.departure.tensor);
-  const bool is_called = symbol != place.symbols.end() && !symbol->second.words.empty();
-  const std::string called = is_called ? ": " + symbol->second.words : std::string();
+  const std::string& words = symbol_in(place.symbols, place.tensor.departure.tensor).words;
+  const std::string called = words.empty() ? words : ": " + words;
   const bool has_own_scale = place.should_range != place.range;
   const std::string own =
       has_own_scale ? fmt::format(", own scale ±{}", plain_number(place.should_range, 1)) : std::string();
@@ -138,27 +128,25 @@ Node tensor_pictures(const Computation& computed, const WrongPlace& place) {
   const std::string range = plain_number(place.range, 2);
   const std::string cut =
       place.first_row > 0 || place.first_column > 0 ? " around the first that is off" : "";
-  Node pictures = {scene::Row{
-      .nodes =
-          {tensor_picture(
-               place, {.name = "should be",
+  Node pictures = scene::top_row(
+      {tensor_picture(place,
+                      {.name = "should be",
                        .words = {"as it should be" + own + called, "as it should be" + own, "should be"},
                        .values = place.tensor.should_be,
                        .range = place.should_range,
                        .row_words = is_column ? std::vector<std::string>() : words_of_rows(computed, place)})
-               .filling(1.12F),
-           tensor_picture(
-               place,
-               {.name = "is", .words = {"as it is", "is"}, .values = place.tensor.is, .range = place.range})
-               .filling(),
-           tensor_picture(place, {.name = "apart",
-                                  .words = {"is − should be"},
-                                  .values = place.apart,
-                                  .range = place.range,
-                                  .is_difference = true})
-               .filling()},
-      .gap = Gap::wide,
-      .on_top = true}};
+           .filling(1.12F),
+       tensor_picture(
+           place,
+           {.name = "is", .words = {"as it is", "is"}, .values = place.tensor.is, .range = place.range})
+           .filling(),
+       tensor_picture(place, {.name = "apart",
+                              .words = {"is − should be"},
+                              .values = place.apart,
+                              .range = place.range,
+                              .is_difference = true})
+           .filling()},
+      Gap::wide);
   Node meaning = scene::row(
       {scene::note(fmt::format("{} × {} numbers{}", place.tensor.should_be.rows(),
                                place.tensor.should_be.cols(), cut)),
@@ -198,31 +186,34 @@ Node arithmetic(Application& application, const WrongPlace& place) {
   return scene::row({scene::grid(3, std::move(lines)).filling(), std::move(button)}, Gap::wide);
 }
 
-/// The question for the first tensor that the fault that is in makes wrong.
+/// The question for what the fault that is in does, or for the first tensor that it makes wrong.
 template <class Key>
 Key about_fault(const Application& application) {
   const InjectedFault& fault = application.session.state().prove.fault;
-  auto key = about_proof<Key>(application);
-  key.form = fault.form;
-  key.fault = fault.id;
-  return key;
+  return {.of = without_fault(application.session.computed()), .form = fault.form, .fault = fault.id};
 }
 
-/// That tensor, or the one that a device makes wrong.
-Known<std::optional<WrongPlace>> ask_wrong(Application& application) {
-  if (application.session.state().prove.fault.id.empty())
-    return ask_device_departure(application, proof_form(application));
-  return application.session.questions().ask(about_fault<WrongHere>(application));
+/// The question for the first tensor that the device makes wrong.
+WrongHere about_device(const Application& application, Form form) {
+  const auto computed = application.session.computed();
+  return {.of = without_fault(computed),
+          .form = form,
+          .tolerance = std::max(step_tolerance, computed->form(form).judgement.allowed())};
 }
 
 /// What is wrong: formula, tensors, arithmetic. `reason`: why no step may be off, in a sentence; `message`:
 /// why equations cannot be carried out, mostly empty.
 Node wrong(Application& application, const std::string& reason, const std::string& message) {
-  const Known<std::optional<WrongPlace>> answer = ask_wrong(application);
+  Questions& questions = application.session.questions();
+  const bool has_fault = !application.session.state().prove.fault.id.empty();
+  const WrongHere asked =
+      has_fault ? about_fault<WrongHere>(application) : about_device(application, proof_form(application));
+  const auto answer = questions.ask(asked, has_fault ? Urgency::now : Urgency::later);
   if (answer.value && !answer.stale && *answer.value) {
     const WrongPlace& place = **answer.value;
     const FormulaChange& change = place.tensor.change;
-    return scene::column({centred({scene::formula(latex(change.is, place.symbols, boxed_style(change)), 24)}),
+    const LatexStyle boxed = boxed_style(change, style::colours().alarm);
+    return scene::column({centred({scene::formula(latex(change.is, place.symbols, boxed), 24)}),
                           should_be(change, place.symbols),
                           tensor_pictures(*application.session.computed(), place).filling(),
                           arithmetic(application, place)},
@@ -232,9 +223,7 @@ Node wrong(Application& application, const std::string& reason, const std::strin
   if (!message.empty()) return scene::paragraph("Its equations cannot be carried out: " + message);
   if (!answer.reason.empty()) return scene::paragraph(answer.reason);
   if (answer.value && !answer.stale) return scene::paragraph(reason);
-  return awaiting("looking for the first step that is off", answer, [&application] {
-    application.session.questions().give_up(about_fault<WrongHere>(application));
-  });
+  return awaiting("looking for the first step that is off", answer, questions, asked);
 }
 
 /// The first step that a fault makes wrong.
@@ -242,13 +231,10 @@ Node faulty(Application& application) {
   const Fault& fault = find_fault(application.session.state().prove.fault.id);
   const Known<FaultFigures> figures = ask_present_fault(application);
   if (!figures.value || figures.stale)
-    return scene::column(
-        {headline(application, fault.label), awaiting("carrying out the faulty equations", figures,
-                                                      [&application] {
-                                                        application.session.questions().give_up(
-                                                            about_fault<FaultHere>(application));
-                                                      })},
-        Gap::wide);
+    return scene::column({headline(application, fault.label),
+                          awaiting("carrying out the faulty equations", figures,
+                                   application.session.questions(), about_fault<FaultHere>(application))},
+                         Gap::wide);
   if (!figures.value->without.empty()) {
     const std::string& refused = application.session.computed()->no_fault;
     return scene::column(
@@ -270,7 +256,7 @@ Node faulty(Application& application) {
 /// The first step that a device makes otherwise than the CPU.
 Node parting_device(Application& application) {
   const std::string& device = application.session.computed()->choice.device;
-  const Known<std::optional<WrongPlace>> found = ask_wrong(application);
+  const auto found = ask_device_departure(application, proof_form(application));
   const bool is_found = found.value && !found.stale && *found.value;
   return scene::column(
       {headline(application, is_found
@@ -307,11 +293,12 @@ Form proof_form(const Application& application) {
   return fault.id.empty() ? application.session.choice().form : fault.form;
 }
 
-void choose_proof_form(Application& application, Form form) {
-  application.session.choose([form](Choice& choice) {
-    choice.form = form;
-    if (!choice.fault.id.empty()) choice.fault.form = form;
-  });
+LatexStyle boxed_style(const FormulaChange& change, scene::Ink box) {
+  LatexStyle look = stage_latex();
+  look.boxed = changed_piece;
+  look.box_colour = style::hex(box);
+  look.boxes_sign = change.is_sign;
+  return look;
 }
 
 Node beside_segments(Node heading) { return scene::framed(std::move(heading), Gap::none, Gap::small); }
@@ -328,13 +315,16 @@ Known<FaultFigures> ask_present_fault(Application& application) {
   return application.session.questions().ask(about_fault<FaultHere>(application));
 }
 
+FragileHere about_fragile(const Application& application) {
+  const ProveState& prove = application.session.state().prove;
+  return {
+      .of = without_fault(application.session.computed()), .fragile = prove.fragile, .breaks = prove.breaks};
+}
+
 Known<FragileFigures> ask_present_fragile(Application& application) {
   const ProveState& prove = application.session.state().prove;
   if (prove.fragile.empty() || !prove.fault.id.empty()) return {};
-  auto key = about_proof<FragileHere>(application);
-  key.fragile = prove.fragile;
-  key.breaks = prove.breaks;
-  return application.session.questions().ask(key);
+  return application.session.questions().ask(about_fragile(application));
 }
 
 bool parts_on_device(const Computation& computed, Form form) {
@@ -347,9 +337,7 @@ bool parts_on_device(const Computation& computed, Form form) {
 Known<std::optional<WrongPlace>> ask_device_departure(Application& application, Form form) {
   const auto computed = application.session.computed();
   if (!computed || !parts_on_device(*computed, form)) return {};
-  const double tolerance = std::max(step_tolerance, computed->form(form).judgement.allowed());
-  return application.session.questions().ask(WrongHere{{without_fault(computed)}, form, {}, tolerance},
-                                             Urgency::later);
+  return application.session.questions().ask(about_device(application, form), Urgency::later);
 }
 
 std::string departure_words(const Computation& computed, const Departure& at) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "app/session/prove_questions.h"
 #include "app/views/view.h"
 
 // What the panels of Prove share.
@@ -23,27 +22,20 @@ std::string departure_words(const Computation& computed, const Departure& at);
 /// Steps to where a form departs, on the Stage of Step.
 void go_to_departure(Application& application, Form form, const Departure& at);
 
-/// Looks at another one; a fault goes with it.
-void choose_proof_form(Application& application, Form form);
-
 /// A heading as high as one with segments, so that those of neighbouring panels stand on one line.
 Node beside_segments(Node heading);
+
+/// How a formula is written whose wrong piece stands in a box of this colour.
+LatexStyle boxed_style(const FormulaChange& change, scene::Ink box);
 
 /// Puts a fault into the form that is looked at; an empty id takes it out.
 void inject(Application& application, const std::string& fault);
 
-/// An answer's key about the numbers without a fault.
-template <class Key>
-Key about_proof(const Application& application) {
-  Key key;
-  key.of = without_fault(application.session.computed());
-  return key;
-}
-
 /// What the present fault does; nothing where none is in.
 Known<FaultFigures> ask_present_fault(Application& application);
 
-/// A fragile form as it is looked at.
+/// A fragile form as it is looked at, and the question for that.
+FragileHere about_fragile(const Application& application);
 Known<FragileFigures> ask_present_fragile(Application& application);
 
 /// The centre while a fragile form is looked at, and while nothing is wrong.
@@ -52,9 +44,6 @@ Node proof(Application& application);
 
 /// What an array of results is called: "the outputs", "the memory", "the memory's Hkk".
 std::string array_words(const std::string& array);
-
-/// "What is written" as it stands in a sentence: "what is written". Symbols keep their letters.
-std::string with_small_letter(std::string words);
 
 /// "f16: what is written underflows to 0 at …": what became of a number on its way through an arithmetic.
 std::string lost_words(const Application& application, const Seen& seen, const LostNumber& lost);

@@ -1,6 +1,4 @@
-#include "app/session/words.h"
 #include "app/views/prove.h"
-#include "app/views/view.h"
 
 namespace palimpsest {
 
@@ -25,16 +23,14 @@ Node list_row(const ListRow& row, std::function<void()> press) {
   const auto label = [&](style::Text letters, Fit fit) {
     return scene::text(row.label, letters, words, fit);
   };
-  Node line = {
-      scene::Row{.nodes = {scene::mark(row.is_chosen ? Mark::Kind::dot : Mark::Kind::ring,
-                                       row.is_chosen ? row.colour : words),
-                           (row.is_chosen ? scene::first_that_fits({label(style::Text::strong, Fit::whole),
-                                                                    label(style::Text::caption, Fit::wrap)})
-                                          : label(style::Text::caption, Fit::wrap))
-                               .filling(),
-                           scene::number(row.number, number)},
-                 .gap = Gap::small,
-                 .on_top = true}};
+  Node line = scene::top_row(
+      {scene::mark(row.is_chosen ? Mark::Kind::dot : Mark::Kind::ring, row.is_chosen ? row.colour : words),
+       (row.is_chosen ? scene::first_that_fits(
+                            {label(style::Text::strong, Fit::whole), label(style::Text::caption, Fit::wrap)})
+                      : label(style::Text::caption, Fit::wrap))
+           .filling(),
+       scene::number(row.number, number)},
+      Gap::small);
   Nodes all = {std::move(line)};
   if (row.is_chosen) all.push_back(scene::caption(row.sentence));
   return scene::framed(scene::column(std::move(all), Gap::tight), Gap::tight, Gap::hair,
@@ -45,9 +41,14 @@ Node list_row(const ListRow& row, std::function<void()> press) {
       .on(std::move(press));
 }
 
+/// A fault, and what is known of what it does.
 struct Listed {
   const Fault* fault;
   Known<FaultFigures> figures;
+
+  const FaultFigures* known() const { return figures.stale ? nullptr : figures.value.get(); }
+  bool lacks() const { return known() && !known()->without.empty(); }
+  bool is_noticed() const { return known() && !lacks() && known()->noticed(); }
 };
 
 /// Where it is off by how much; the badge tells the largest of these.
@@ -65,8 +66,9 @@ std::string by_array(const FaultFigures& figures) {
   return words + " times the largest number.";
 }
 
-std::string number_of(const Known<FaultFigures>& figures) {
-  if (figures.value && !figures.stale) return size_words(*figures.value);
+std::string number_of(const Listed& listed) {
+  const auto& [fault, figures] = listed;
+  if (listed.known()) return size_words(*listed.known());
   if (!figures.under_way && figures.reason.empty()) return {};
   return figures.reason.empty() ? "…" : "?";
 }
@@ -96,35 +98,26 @@ void add_faults(Nodes& all, Application& application) {
   const style::Palette& c = style::colours();
   const Form form = proof_form(application);
   const std::string chosen = application.session.state().prove.fault.id;
-  std::vector<Listed> possible;
-  std::vector<Listed> impossible;
-  Index noticed = 0;
-  Index known = 0;
   const bool tries = tries_all(all, application.session);
+  std::vector<Listed> listed;
   // The newest wish is granted first.
-  for (std::size_t i = faults().size(); i-- > 0;) {
-    const Fault& fault = faults()[i];
-    auto key = about_proof<FaultHere>(application);
-    key.form = form;
-    key.fault = fault.id;
-    Listed listed{&fault, {}};
+  for (const Fault& fault : faults() | std::views::reverse) {
+    const FaultHere key{.of = without_fault(application.session.computed()), .form = form, .fault = fault.id};
+    listed.push_back({&fault, {}});
     if (tries || fault.id == chosen)
-      listed.figures = application.session.questions().ask(key, Urgency::later);
-    const bool is_known = listed.figures.value && !listed.figures.stale;
-    const bool lacks = is_known && !listed.figures.value->without.empty();
-    if (is_known) ++known;
-    if (is_known && !lacks && listed.figures.value->noticed()) ++noticed;
-    (lacks ? impossible : possible).push_back(std::move(listed));
+      listed.back().figures = application.session.questions().ask(key, Urgency::later);
   }
-  std::ranges::reverse(possible);
-  std::ranges::reverse(impossible);
+  std::ranges::reverse(listed);
+  const auto known = std::ranges::count_if(listed, &Listed::known);
+  const auto noticed = std::ranges::count_if(listed, &Listed::is_noticed);
+  const auto impossible = std::ranges::stable_partition(listed, std::not_fn(&Listed::lacks));
+  const std::span possible(listed.begin(), impossible.begin());
   for (const Listed& each : possible) {
     const bool is_chosen = each.fault->id == chosen;
-    const bool is_known = each.figures.value && !each.figures.stale;
-    const bool is_unnoticed = is_known && !each.figures.value->noticed();
+    const bool is_unnoticed = each.known() && !each.known()->noticed();
     const ListRow row{.label = each.fault->label,
-                      .number = number_of(each.figures),
-                      .sentence = each.fault->sentence + (is_known ? by_array(*each.figures.value) : ""),
+                      .number = number_of(each),
+                      .sentence = each.fault->sentence + (each.known() ? by_array(*each.known()) : ""),
                       .is_chosen = is_chosen,
                       .colour = c.alarm,
                       .number_colour = is_unnoticed ? c.good : 0};

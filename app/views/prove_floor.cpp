@@ -1,10 +1,7 @@
-#include "app/scene/draw.h"
 #include "app/views/floor.h"
 #include "app/views/form_words.h"
 #include "app/views/line_looks.h"
 #include "app/views/prove.h"
-#include "app/views/token_words.h"
-#include "app/views/view.h"
 
 // How far forms and arithmetics are from the recurrence, word by word, as a plot over the words.
 
@@ -15,8 +12,7 @@ namespace {
 /// A line over the words: how far something is from the recurrence at each.
 struct ProofCurve {
   std::string words;
-  std::shared_ptr<const void> owner;  // of what follows
-  const std::vector<double>* errors = nullptr;
+  std::shared_ptr<const std::vector<double>> errors = {};
   PlotLook look = {};
   bool is_wrong = false;
 };
@@ -41,15 +37,14 @@ void add_line(ProofLines& all, const Known<Seen>& answer, ProofCurve line, Index
     return;
   }
   if (static_cast<Index>(answer.value->errors.size()) != tokens) return;
-  line.owner = answer.value;
-  line.errors = &answer.value->errors;
+  line.errors = {answer.value, &answer.value->errors};
   all.lines.push_back(std::move(line));
 }
 
 void add_forms(Application& application, ProofLines& all) {
   const Computation& computed = *application.session.computed();
   const ProveState& prove = application.session.state().prove;
-  auto key = about_proof<ProofLine>(application);
+  ProofLine key{.of = without_fault(application.session.computed())};
   for (const Form form : all_forms) {
     if (!computed.trace(form)) continue;
     key.form = form;
@@ -59,7 +54,6 @@ void add_forms(Application& application, ProofLines& all) {
              {.words = is_reference ? std::string("recurrent f64: what all are measured against")
                                     : fmt::format("{} f64{}{}", name(form), on_device(computed.choice),
                                                   has_fault ? ", without the fault" : ""),
-              .owner = nullptr,
               .look = proof_look(form, Arithmetic::f64)},
              computed.sequence.tokens);
   }
@@ -67,7 +61,7 @@ void add_forms(Application& application, ProofLines& all) {
 
 void add_precisions(Application& application, ProofLines& all) {
   const Computation& computed = *application.session.computed();
-  auto key = about_proof<ProofLine>(application);
+  ProofLine key{.of = without_fault(application.session.computed())};
   key.form = proof_form(application);
   if (!computed.trace(key.form)) return;
   const bool has_f64 = application.session.state().prove.lens == ProofLens::both;  // among the forms
@@ -78,7 +72,6 @@ void add_precisions(Application& application, ProofLines& all) {
     add_line(all, answer,
              {.words = fmt::format("{} {}{}", name(key.form), name(arithmetic),
                                    arithmetic == Arithmetic::f64 ? on_device(computed.choice) : ""),
-              .owner = nullptr,
               .look = proof_look(key.form, arithmetic)},
              computed.sequence.tokens);
     if (answer.value && !answer.stale) all.seen.push_back(answer.value);
@@ -191,12 +184,10 @@ ProofLines proof_lines(Application& application) {
       const FragileRun& run = *answer.value->run;
       const bool holds = answer.value->holds();
       all.lines.push_back({.words = fmt::format("{} f64, as it should be", name(answer.value->form)),
-                           .owner = answer.value,
-                           .errors = &run.right_errors,
+                           .errors = {answer.value, &run.right_errors},
                            .look = {.colour = c.text, .width = 1.5F}});
       all.lines.push_back({.words = find_fragile_form(prove.fragile).way.label,
-                           .owner = answer.value,
-                           .errors = &run.errors,
+                           .errors = {answer.value, &run.errors},
                            .look = {.colour = holds ? c.strength : c.alarm, .width = 2.5F},
                            .is_wrong = !holds});
     }
@@ -208,27 +199,13 @@ ProofLines proof_lines(Application& application) {
   if (fault.value && !fault.stale && std::ssize(fault.value->errors) == tokens) {
     all.lines.push_back(
         {.words = fmt::format("{}, {}", name(prove.fault.form), find_fault(prove.fault.id).label),
-         .owner = fault.value,
-         .errors = &fault.value->errors,
+         .errors = {fault.value, &fault.value->errors},
          .look = {.colour = c.alarm, .width = 2.5F},
          .is_wrong = true});
   } else if (!prove.fault.id.empty() && !fault.value) {
     ++all.awaited;
   }
   return all;
-}
-
-/// What became of numbers that are lost there: each kind that has a mark of its own once.
-std::vector<LostNumber::As> lost_kinds(const ProofLines& all) {
-  std::vector<LostNumber::As> kinds;
-  for (const LostNumber::As as :
-       {LostNumber::As::underflow, LostNumber::As::cancelled, LostNumber::As::infinite}) {
-    const bool occurs = std::ranges::any_of(all.seen, [&](const auto& seen) {
-      return std::ranges::any_of(seen->lost, [&](const LostNumber& lost) { return mark_of(lost.as) == as; });
-    });
-    if (occurs) kinds.push_back(as);
-  }
-  return kinds;
 }
 
 /// They as a plot over the words, with what is lost and a flag at the first wrong word, whose pole goes on
@@ -277,31 +254,34 @@ constexpr float below_chart = 8;
 /// What the marks of lost numbers mean, as far as there are such.
 Node marks_legend(const ProofLines& all) {
   Nodes marks;
-  for (const LostNumber::As as : lost_kinds(all))
+  for (const LostNumber::As as :
+       {LostNumber::As::underflow, LostNumber::As::cancelled, LostNumber::As::infinite}) {
+    const bool occurs = std::ranges::any_of(all.seen, [&](const auto& seen) {
+      return std::ranges::any_of(seen->lost, [&](const LostNumber& lost) { return mark_of(lost.as) == as; });
+    });
+    if (!occurs) continue;
     marks.push_back(
         scene::row({{Mark{.kind = Mark::Kind::point, .look = lost_look(as)}}, scene::caption(in_words(as))},
                    Gap::tight));
+  }
   if (marks.empty()) return scene::column({});
   return scene::row(std::move(marks), Gap::wide)
       .named("lost")
       .told(
           "Marks above the words: the first number of each kind that a coarser arithmetic loses on its way, "
-          "one "
-          "row of marks for each arithmetic. A number underflows where it is smaller than any that the "
-          "arithmetic "
-          "holds: f32, tf32 and bf16 hold them down to about 1e-38, f16 to 6e-8. It cancels where of rounded "
-          "numbers "
-          "that are added and taken away nothing is left. Rest on a mark to see which.");
+          "one row of marks for each arithmetic. A number underflows where it is smaller than any that the "
+          "arithmetic holds: f32, tf32 and bf16 hold them down to about 1e-38, f16 to 6e-8. It cancels where "
+          "of rounded numbers that are added and taken away nothing is left. Rest on a mark to see which.");
 }
 
 Node lens_choice(Application& application) {
   std::vector<std::string> words;
-  for (const ProofLens lens : all_proof_lenses) words.emplace_back(name(lens));
+  for (const ProofLens lens : all_of<ProofLens>) words.emplace_back(name(lens));
   const ProofLens present = application.session.state().prove.lens;
-  const auto chosen = std::ranges::find(all_proof_lenses, present) - std::begin(all_proof_lenses);
+  const auto chosen = std::ranges::find(all_of<ProofLens>, present) - all_of<ProofLens>.begin();
   return scene::segments(words, static_cast<std::size_t>(chosen), [&application](std::size_t pressed) {
     application.session.change(
-        [pressed](SessionState& state) { state.prove.lens = all_proof_lenses[pressed]; });
+        [pressed](SessionState& state) { state.prove.lens = all_of<ProofLens>[pressed]; });
   });
 }
 

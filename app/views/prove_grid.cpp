@@ -1,10 +1,5 @@
-#include <map>
-
-#include "app/session/devices.h"
-#include "app/session/inputs.h"
 #include "app/views/form_words.h"
 #include "app/views/prove.h"
-#include "app/views/view.h"
 
 // Everything that can be checked: a cell for every rule, form, precision and device.
 

@@ -1,11 +1,6 @@
-#include <cctype>
-
-#include "app/session/words.h"
-#include "app/views/awaited.h"
+#include "app/stage/box.h"
 #include "app/views/form_words.h"
 #include "app/views/prove.h"
-#include "app/views/token_words.h"
-#include "app/views/view.h"
 
 // The centre while nothing is wrong: what is measured, how far every form and precision is, and why; and a
 // fragile form, which is right on paper.
@@ -26,7 +21,7 @@ struct TableRow {
 std::vector<TableRow> rows_of(Application& application) {
   const Computation& computed = *application.session.computed();
   std::vector<TableRow> rows;
-  auto key = about_proof<ProofLine>(application);
+  ProofLine key{.of = without_fault(application.session.computed())};
   for (const Form form : forms_of(computed)) {
     key.form = form;
     key.arithmetic = Arithmetic::f64;
@@ -156,65 +151,13 @@ std::string lost_tensor_words(const Computation& computed, const Seen& seen, con
     const std::string title = with_small_letter(lost.title);
     return lost.is_gate ? fmt::format("the gate ({})", title) : title;
   }
-  std::string words = lost.tensor;
+  if (lost.is_gate) return fmt::format("the gate {} as it comes in", lost.tensor);
   const auto& trace = computed.trace(seen.lens.form);
-  if (trace) {
-    const auto symbol = trace->symbols.find(lost.tensor);
-    if (symbol != trace->symbols.end() && !symbol->second.words.empty())
-      words = with_small_letter(symbol->second.words);
-  }
-  return fmt::format("{}{} as it comes in", lost.is_gate ? "the gate " : "",
-                     lost.is_gate ? lost.tensor : words);
+  const std::string words = trace ? symbol_in(trace->symbols, lost.tensor).words : std::string();
+  return (words.empty() ? lost.tensor : with_small_letter(words)) + " as it comes in";
 }
-
-}  // namespace
-
-std::string array_words(const std::string& array) {
-  if (array == "o") return "the outputs";
-  if (array == "final_state" || array == "final_S") return "the memory";
-  constexpr std::string_view final = "final_";
-  return array.starts_with(final) ? "the memory's " + array.substr(final.size()) : array;
-}
-
-std::string with_small_letter(std::string words) {
-  const bool is_word = words.size() > 1 && std::islower(static_cast<unsigned char>(words[1])) != 0;
-  if (is_word) words.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(words.front())));
-  return words;
-}
-
-std::string lost_words(const Application& application, const Seen& seen, const LostNumber& lost) {
-  const Computation& computed = *application.session.computed();
-  return fmt::format("{}: {} {} at {}; in f64 it is {:.2g}", name(seen.lens.arithmetic),
-                     lost_tensor_words(computed, seen, lost), in_words(lost.as),
-                     numbered_word(computed, lost.token), lost.expected);
-}
-
-Node proof(Application& application) {
-  const Computation& computed = *application.session.computed();
-  const std::vector<TableRow> rows = rows_of(application);
-  const Known<std::vector<DigitsLost>> digits =
-      application.session.questions().ask(about_proof<DigitsHere>(application), Urgency::later);
-  const auto measured = [&computed, rows](std::size_t wish) {
-    const bool is_roomy = wish == 0;
-    return scene::column({said(verdict(rows, computed), is_roomy ? style::Text::title : style::Text::body),
-                          table(computed, rows, is_roomy)},
-                         is_roomy ? Gap::wide : Gap::small);
-  };
-  const auto lost = [&application, rows, digits](std::size_t wish) {
-    return why_lost(application, rows, digits, most_lost - wish);
-  };
-  Node left = scene::scroll("measured", scene::first_that_fits(2, measured));
-  Node right = scene::scroll("lost", scene::first_that_fits(most_lost - least_lost + 1, lost));
-  return {scene::Row{.nodes = {std::move(left).filling(0.53F), std::move(right).filling(0.47F)},
-                     .gap = Gap::far,
-                     .on_top = true}};
-}
-
-namespace {
 
 constexpr std::size_t most_broken = 4;
-
-Node sentence(const std::string& words) { return scene::paragraph(words).named("said"); }
 
 Node data_choice(Application& application) {
   return scene::segments(
@@ -227,12 +170,7 @@ Node data_choice(Application& application) {
 void add_formula(Nodes& all, const FragileRun& run) {
   if (!run.change) return;
   const FormulaChange& change = *run.change;
-  const LatexStyle look{.colour = [](Role role, bool) { return style::hex(style::colours().role(role)); },
-                        .lit = {},
-                        .numbers = nullptr,
-                        .boxed = changed_piece,
-                        .box_colour = style::hex(style::colours().strength),
-                        .boxes_sign = change.is_sign};
+  const LatexStyle look = boxed_style(change, style::colours().strength);
   all.push_back(scene::formula(latex(change.is, run.symbols, look), 22));
   if (!change.should_be) return;
   all.push_back(scene::caption("the same on paper as"));
@@ -257,13 +195,46 @@ void add_broken(Nodes& all, const Application& application, const FragileRun& ru
   std::size_t count = 0;
   for (const NotFiniteNumber& broken : run.broken) {
     if (count++ >= most_broken) break;
-    all.push_back(sentence(fmt::format(
+    all.push_back(said(fmt::format(
         "{}[{}, {}] ({}) is {} from {} on", broken.tensor, broken.row, broken.column, broken.title,
         std::isnan(broken.value) ? "no number" : "infinite", numbered_word(computed, broken.token))));
   }
 }
 
 }  // namespace
+
+std::string array_words(const std::string& array) {
+  if (array == "o") return "the outputs";
+  if (array == "final_state" || array == "final_S") return "the memory";
+  constexpr std::string_view final = "final_";
+  return array.starts_with(final) ? "the memory's " + array.substr(final.size()) : array;
+}
+
+std::string lost_words(const Application& application, const Seen& seen, const LostNumber& lost) {
+  const Computation& computed = *application.session.computed();
+  return fmt::format("{}: {} {} at {}; in f64 it is {:.2g}", name(seen.lens.arithmetic),
+                     lost_tensor_words(computed, seen, lost), in_words(lost.as),
+                     numbered_word(computed, lost.token), lost.expected);
+}
+
+Node proof(Application& application) {
+  const Computation& computed = *application.session.computed();
+  const std::vector<TableRow> rows = rows_of(application);
+  const Known<std::vector<DigitsLost>> digits = application.session.questions().ask(
+      DigitsHere{without_fault(application.session.computed())}, Urgency::later);
+  const auto measured = [&computed, rows](std::size_t wish) {
+    const bool is_roomy = wish == 0;
+    return scene::column({said(verdict(rows, computed), is_roomy ? style::Text::title : style::Text::body),
+                          table(computed, rows, is_roomy)},
+                         is_roomy ? Gap::wide : Gap::small);
+  };
+  const auto lost = [&application, rows, digits](std::size_t wish) {
+    return why_lost(application, rows, digits, most_lost - wish);
+  };
+  Node left = scene::scroll("measured", scene::first_that_fits(2, measured));
+  Node right = scene::scroll("lost", scene::first_that_fits(most_lost - least_lost + 1, lost));
+  return scene::top_row({std::move(left).filling(0.53F), std::move(right).filling(0.47F)}, Gap::far);
+}
 
 Node fragile_form(Application& application) {
   const ProveState& prove = application.session.state().prove;
@@ -274,17 +245,13 @@ Node fragile_form(Application& application) {
   if (is_known && answer.value->run) add_formula(left, *answer.value->run);
   Nodes right = {data_choice(application)};
   if (!is_known) {
-    right.push_back(awaiting("carrying it out", answer, [&application] {
-      auto key = about_proof<FragileHere>(application);
-      key.fragile = application.session.state().prove.fragile;
-      key.breaks = application.session.state().prove.breaks;
-      application.session.questions().give_up(key);
-    }));
+    right.push_back(
+        awaiting("carrying it out", answer, application.session.questions(), about_fragile(application)));
   } else if (!answer.value->run) {
-    right.push_back(sentence(answer.value->reason));
+    right.push_back(said(answer.value->reason));
   } else {
     const FragileFigures& figures = *answer.value;
-    right.push_back(sentence(outcome(fragile, figures)));
+    right.push_back(said(outcome(fragile, figures)));
     right.push_back(scene::caption(fmt::format(
         "{}, {} form in chunks of {}{}{}", figures.variant->label, name(figures.form), figures.chunk_size,
         figures.data_words.empty() ? "; the data as they are" : "; ", figures.data_words)));
@@ -295,10 +262,9 @@ Node fragile_form(Application& application) {
   const auto scrolled = [](const char* name, Nodes nodes) {
     return scene::scroll(name, scene::column(std::move(nodes), Gap::near));
   };
-  return {scene::Row{.nodes = {scrolled("formula", std::move(left)).filling(0.56F),
-                               scrolled("outcome", std::move(right)).filling(0.44F)},
-                     .gap = Gap::far,
-                     .on_top = true}};
+  return scene::top_row({scrolled("formula", std::move(left)).filling(0.56F),
+                         scrolled("outcome", std::move(right)).filling(0.44F)},
+                        Gap::far);
 }
 
 }  // namespace palimpsest

@@ -1,12 +1,5 @@
 #include "app/views/stage.h"
 
-#include <iterator>
-#include <tuple>
-
-#include "app/scene/draw.h"
-#include "app/scene/layout.h"
-#include "app/session/step_questions.h"
-#include "app/stage/draw.h"
 #include "app/stage/head.h"
 #include "app/stage/layout.h"
 #include "app/views/form_words.h"
@@ -23,21 +16,6 @@ struct TurnedBlock {
   Phase phase;
   Record record;
 };
-
-}  // namespace
-
-Shown shown(const Application& application) {
-  const Sight& sight = application.session.sight();
-  const Trace& trace = *sight.trace;
-  const Phase& phase = trace.phase(trace.block(sight.cursor.block));
-  if (!application.view.state_value_by_key) return {phase, *sight.record};
-  auto& block = context_local<TurnedBlock>();
-  if (block.of.lock() != sight.record)
-    block = {sight.record, turned(phase, trace.symbols, *sight.record), turned(*sight.record, trace.symbols)};
-  return {block.phase, block.record};
-}
-
-namespace {
 
 // In design pixels.
 constexpr float reason_width = 460;   // of the words where there is nothing to draw
@@ -232,16 +210,13 @@ Node form_segments(Application& application, bool is_tight = false) {
 
 /// Where the step is and what it asks: rather less than what would be cut, the transport says the rest.
 Node place_words(const Application& application, const KeptStage& kept) {
-  const auto words = [](const std::string& said) {
-    return scene::text(said, style::Text::caption, scene::dim_ink, Fit::whole);
-  };
   Nodes wishes;
   if (application.session.lookout().is_stale() && application.session.waiting()) {
-    wishes = {words("of the previous choice")};
+    wishes = {scene::tag("of the previous choice")};
   } else {
     const std::size_t last = kept.place.rfind("· ");
-    wishes = {words(fmt::format("{} · {}", kept.place, kept.view->sentence)), words(kept.place),
-              words(last == std::string::npos ? kept.place : kept.place.substr(last + 3))};
+    wishes = {scene::tag(fmt::format("{} · {}", kept.place, kept.view->sentence)), scene::tag(kept.place),
+              scene::tag(last == std::string::npos ? kept.place : kept.place.substr(last + 3))};
   }
   wishes.push_back(scene::column({}));
   return scene::first_that_fits(std::move(wishes));
@@ -333,6 +308,17 @@ Node stage_node(Application& application, KeptStage& kept, StageScene& shown) {
 }
 
 }  // namespace
+
+Shown shown(const Application& application) {
+  const Sight& sight = application.session.sight();
+  const Trace& trace = *sight.trace;
+  const Phase& phase = trace.phase(trace.block(sight.cursor.block));
+  if (!application.view.state_value_by_key) return {phase, *sight.record};
+  auto& block = context_local<TurnedBlock>();
+  if (block.of.lock() != sight.record)
+    block = {sight.record, turned(phase, trace.symbols, *sight.record), turned(*sight.record, trace.symbols)};
+  return {block.phase, block.record};
+}
 
 StageWork stage_work() { return made(); }
 

@@ -2,8 +2,8 @@
 
 namespace palimpsest {
 
-std::span<const GlossaryEntry> glossary() {
-  static constexpr GlossaryEntry table[] = {
+std::span<const SymbolMeaning> glossary() {
+  static const SymbolMeaning table[] = {
       {"q_t", "query: what is asked of the memory", "Mamba: C. RWKV: r, receptance. TTT: the test view."},
       {"k_t", "key: where it is written", "Mamba: B. TTT: the training view of the input."},
       {"v_t", "value: what should be there", "Mamba-2: Δ x. TTT: the label view of the input."},
@@ -52,31 +52,13 @@ template <class Rows, class Latex>
 auto find(const Rows& rows, const PointedSymbol& symbol, Latex latex) {
   auto same_letter = std::end(rows);
   for (auto row = std::begin(rows); row != std::end(rows); ++row) {
-    const PointedSymbol first = first_symbol(std::string(latex(*row)));
+    const PointedSymbol first = first_symbol(latex(*row));
     if (first.symbol.empty()) continue;
     if (first.symbol == symbol.symbol) return row;
     if (same_letter == std::end(rows) && first.letter == symbol.letter) same_letter = row;
   }
   return same_letter;
 }
-
-}  // namespace
-
-SymbolMeaning meaning(const PointedSymbol& symbol, const Symbols& symbols) {
-  SymbolMeaning known;
-  const auto entries = glossary();
-  const auto shared = find(entries, symbol, [](const GlossaryEntry& entry) { return entry.latex; });
-  if (shared != entries.end())
-    known = {std::string(shared->latex), std::string(shared->words), std::string(shared->papers)};
-  const auto own =
-      find(symbols, symbol, [](const auto& row) -> const std::string& { return row.second.latex; });
-  if (own == symbols.end()) return known;
-  known.latex = own->second.latex;
-  if (!own->second.words.empty()) known.words = own->second.words;
-  return known;
-}
-
-namespace {
 
 constexpr double rest = 0.35;  // seconds until a pointer rests
 
@@ -95,6 +77,19 @@ void say(const SymbolMeaning& known) {
 }
 
 }  // namespace
+
+SymbolMeaning meaning(const PointedSymbol& symbol, const Symbols& symbols) {
+  SymbolMeaning known;
+  const auto entries = glossary();
+  const auto shared = find(entries, symbol, std::mem_fn(&SymbolMeaning::latex));
+  if (shared != entries.end()) known = *shared;
+  const auto own =
+      find(symbols, symbol, [](const auto& row) -> const std::string& { return row.second.latex; });
+  if (own == symbols.end()) return known;
+  known.latex = own->second.latex;
+  if (!own->second.words.empty()) known.words = own->second.words;
+  return known;
+}
 
 const std::optional<PointedSymbol>& symbol_under_pointer() { return context_local<Resting>().symbol; }
 

@@ -1,27 +1,18 @@
 #pragma once
 
 #include "app/views/view.h"
-#include "app/widgets/formula.h"
-#include "core/formula/expression.h"
 
 namespace palimpsest {
 
 /// What a symbol is, and how papers write it.
-struct GlossaryEntry {
-  std::string_view latex;   // as our formulas write it
-  std::string_view words;   // what it is, in every rule that has it
-  std::string_view papers;  // under which other names it is known
+struct SymbolMeaning {
+  std::string latex;   // as our formulas write it; empty: nothing is known of it
+  std::string words;   // what it is: in the glossary in every rule that has it, else in what is shown
+  std::string papers;  // under which other names it is known; empty: it has none
 };
 
 /// The one table of symbols that several rules share.
-std::span<const GlossaryEntry> glossary();
-
-/// What is said of a symbol.
-struct SymbolMeaning {
-  std::string latex;   // empty: nothing is known of it
-  std::string words;   // what it is in the formulas that are shown
-  std::string papers;  // empty: it has no other name
-};
+std::span<const SymbolMeaning> glossary();
 
 /// What a symbol in a formula is: by `symbols` of the steps that are shown, which know it best, else by the
 /// glossary.

@@ -1,10 +1,5 @@
-#include "app/session/prove_questions.h"
 #include "app/session/typed_text.h"
-#include "app/studio/command.h"
 #include "app/views/answers.h"
-#include "app/views/token_words.h"
-#include "app/views/view.h"
-#include "app/views/why_words.h"
 
 namespace palimpsest {
 
@@ -40,10 +35,9 @@ std::vector<Index> pieces_shown(const ReadText& text) {
 
 /// Bars for what may follow, as trained and, where something is changed, as it is now.
 Node continuation_bars(const ReadText& text) {
-  const style::Palette& c = style::colours();
   const auto add = [&](Nodes& cells, const TextReading& reading, Index piece) {
     const double probability = std::exp(reading.last(piece));
-    cells.push_back(Node{scene::Bar{.value = probability, .ink = c.value}}.filling());
+    cells.push_back(Node{scene::Bar{.value = probability, .ink = style::colours().value}}.filling());
     cells.push_back(scene::number(fixed_number(probability, 2)));
   };
   Nodes cells = {scene::tag(""), scene::tag("as trained"), scene::tag("")};
@@ -78,7 +72,6 @@ std::string surprise_words(const ReadText& text) {
 
 /// What every head does to the answer, a row for each layer; a click looks at the head.
 Node head_grid(Application& application, const ReadText& text, const std::vector<HeadEffect>& effects) {
-  const style::Palette& c = style::colours();
   const auto heads = static_cast<std::size_t>(text.model->weights.heads());
   const auto part = [&](const char* title, const auto& number) {
     Nodes cells = {scene::tag("layer")};
@@ -91,7 +84,7 @@ Node head_grid(Application& application, const ReadText& text, const std::vector
       Node cell = {scene::Button{.words = change ? fixed_number(*change, 1) : "–",
                                  .look = scene::Button::Look::segment,
                                  .chosen = is_shown,
-                                 .ink = change && *change < -1 ? c.alarm : scene::dim_ink}};
+                                 .ink = change && *change < -1 ? style::colours().alarm : scene::dim_ink}};
       cells.push_back(std::move(cell)
                           .named(fmt::format("{}.{}", effect.layer, effect.head))
                           .told("Looks at this head")
@@ -244,11 +237,11 @@ std::string target_words(const TypedText& typed, TextTarget target) {
 
 Node target_choice(Application& application, const TypedText& typed) {
   std::vector<std::string> words;
-  for (const TextTarget target : all_text_targets) words.push_back(target_words(typed, target));
+  for (const TextTarget target : all_of<TextTarget>) words.push_back(target_words(typed, target));
   return scene::segments(words, static_cast<std::size_t>(application.session.state().text.target),
                          [&application](std::size_t chosen) {
                            TextView view = application.session.state().text;
-                           view.target = all_text_targets[chosen];
+                           view.target = all_of<TextTarget>[chosen];
                            application.session.change(&SessionState::text, view);
                          })
       .named("target");
@@ -332,9 +325,9 @@ Node changes(Application& application) {
 
 /// The changes that are made, each of which a click takes back.
 void add_changes(Nodes& all, Application& application, const TypedText& typed) {
-  const style::Palette& c = style::colours();
   for (const Intervention& each : typed.interventions) {
-    Node pill = {scene::Button{.words = in_words(each), .ink = c.accent, .fit = Fit::shorten, .tail = " ×"}};
+    Node pill = {scene::Button{
+        .words = in_words(each), .ink = style::colours().accent, .fit = Fit::shorten, .tail = " ×"}};
     all.push_back(std::move(pill)
                       .named("change " + to_string(each))
                       .told("A change of the model, made on purpose. A click takes it back.")

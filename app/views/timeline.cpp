@@ -1,9 +1,5 @@
-#include "app/session/memory_questions.h"
 #include "app/views/floor.h"
 #include "app/views/form_words.h"
-#include "app/views/token_words.h"
-#include "app/views/view.h"
-#include "core/formula/expression.h"
 
 namespace palimpsest {
 

@@ -1,11 +1,5 @@
-#include <cctype>
-
-#include "app/scene/draw.h"
-#include "app/session/words.h"
-#include "app/studio/command.h"
 #include "app/views/floor.h"
 #include "app/views/form_words.h"
-#include "app/views/view.h"
 
 namespace palimpsest {
 
@@ -58,11 +52,8 @@ std::string group_words(const Trace& trace, Index token) {
 std::string step_words(const Trace& trace, const Cursor& cursor) {
   const Block block = trace.block(cursor.block);
   const Operation& operation = trace.operation(cursor);
-  std::string title = operation.title;
-  if (title.size() > 1 && std::islower(static_cast<unsigned char>(title[1])))
-    title.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(title.front())));
-  std::string words =
-      fmt::format(" · step {} of {}: {}", cursor.operation + 1, trace.phase(block).operations.size(), title);
+  std::string words = fmt::format(" · step {} of {}: {}", cursor.operation + 1,
+                                  trace.phase(block).operations.size(), with_small_letter(operation.title));
   if (operation.by_row) words += fmt::format(", row {} of 0–{}", cursor.row, block.count - 1);
   return words;
 }

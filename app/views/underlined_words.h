@@ -1,6 +1,5 @@
 #pragma once
 
-#include "app/session/session.h"
 #include "app/views/view.h"
 
 namespace palimpsest {

@@ -2,24 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "app/gl/context_local.h"
 #include "app/scene/window.h"
 #include "app/studio/application.h"
 #include "app/widgets/text.h"
 #include "core/base/text.h"
-#include "core/variants/variants.h"
 
 // What every view begins with: the program whose state it shows, the nodes of a scene that it shows it with,
 // and the words for them.
@@ -35,5 +22,48 @@ using scene::Nodes;
 /// Why a workspace has nothing to show; empty: it has. `without_tokens` ends what is said of a sequence that
 /// has none: ", so nobody reads".
 std::string nothing_to_show(const Application& application, const char* without_tokens);
+
+/// Where the answer to what was asked is waited for since a moment that is noticed: `words`, how far it is,
+/// and a way to give it up. Empty before that, or when it is there.
+template <class Value, Question Key>
+Node awaiting(std::string_view words, const Known<Value>& answer, Questions& questions, const Key& asked) {
+  constexpr double noticed_after = 0.3;  // seconds
+  if (!answer.under_way || answer.seconds < noticed_after) return scene::column({});
+  const std::string far =
+      answer.progress > 0 ? fmt::format(" · {:.0f} %", 100 * answer.progress) : std::string();
+  return scene::row({scene::mark(Mark::Kind::spinner, scene::dim_ink),
+                     scene::line(fmt::format("{}{}", words, far), style::Text::caption, scene::dim_ink),
+                     scene::word_button("stop")
+                         .on([&questions, asked] { questions.give_up(asked); })
+                         .told("Gives it up; what is seen stays.")});
+}
+
+// How sentences name the tokens of a text.
+
+/// drum
+inline std::string word_at(const Computation& computed, Index token) {
+  return visible_label(computed.data->labels[static_cast<std::size_t>(token)]);
+}
+
+/// “drum”
+inline std::string quoted_word(const Computation& computed, Index token) {
+  return fmt::format("“{}”", word_at(computed, token));
+}
+
+/// 42 “drum”
+inline std::string number_and_word(const Computation& computed, Index token) {
+  return fmt::format("{} {}", token, quoted_word(computed, token));
+}
+
+/// “drum” (42)
+inline std::string quoted_and_numbered(const Computation& computed, Index token) {
+  return fmt::format("{} ({})", quoted_word(computed, token), token);
+}
+
+/// token 42 “drum”; only its number where the text has no such token.
+inline std::string numbered_word(const Computation& computed, Index token) {
+  const bool has_word = token >= 0 && token < std::ssize(computed.data->labels);
+  return "token " + (has_word ? number_and_word(computed, token) : std::to_string(token));
+}
 
 }  // namespace palimpsest

@@ -1,13 +1,7 @@
-#include "app/session/step_questions.h"
 #include "app/stage/box.h"
-#include "app/stage/cell_words.h"
 #include "app/stage/ranges.h"
-#include "app/views/awaited.h"
-#include "app/views/cell_sum.h"
 #include "app/views/stage.h"
-#include "app/views/view.h"
 #include "app/views/why_words.h"
-#include "core/base/error.h"
 #include "core/steps/recognised.h"
 
 namespace palimpsest {
@@ -34,20 +28,10 @@ struct ExplainedCell {
   double value = 0;
   std::string problem;
   std::optional<Explanation> explanation;  // nothing: the data give it
-  std::vector<std::string> sources;
-  std::vector<CellPart> parts;         // that add up to it
-  bool is_inner_product = false;       // they are its products
-  std::optional<WrittenCell> written;  // what earlier words made of it, or what it is made from
+  std::vector<CellPart> parts;             // that add up to it
+  bool is_inner_product = false;           // they are its products
+  std::optional<WrittenCell> written;      // what earlier words made of it, or what it is made from
 };
-
-std::vector<std::string> source_words(const Trace& trace, const Explanation& explanation) {
-  std::vector<std::string> words;
-  for (const Cells& cells : explanation.sources) {
-    std::string name = named_symbol(trace.symbols, cells.tensor).words;
-    if (!name.empty() && std::ranges::find(words, name) == words.end()) words.push_back(std::move(name));
-  }
-  return words;
-}
 
 /// Where a tensor that no operation makes comes from.
 std::string origin(const Symbol& symbol, const std::string& tensor) {
@@ -60,9 +44,7 @@ std::string origin(const Symbol& symbol, const std::string& tensor) {
 std::string of_token(const Symbol& symbol, const Matrix<double>& values, const Sight& sight) {
   const bool is_vector = values.rows() == 1 || values.cols() == 1;
   if (sight.trace->form != Form::recurrent || !is_vector || symbol.role == Role::plain) return {};
-  const Index token = sight.trace->token(sight.cursor);
-  const std::string label = visible_label(sight.computation->data->labels[static_cast<std::size_t>(token)]);
-  return fmt::format(", token {} “{}”", token, label);
+  return ", " + numbered_word(*sight.computation, sight.trace->token(sight.cursor));
 }
 
 /// What adds up to the cell, and who wrote what it is made from, in the coordinates of the record.
@@ -102,10 +84,8 @@ void fill(ExplainedCell& answer, const Application& application) {
   // What no operation of this step makes, the words before made: their writes are told apart as well.
   try {
     fill_sum(answer, trace, block, *sight.record, cell);
-    if (const Operation* maker = maker_of(phase, cell.tensor)) {
+    if (const Operation* maker = maker_of(phase, cell.tensor))
       answer.explanation = explain(maker->equation, trace.symbols, record, cell.row, cell.column);
-      answer.sources = source_words(trace, *answer.explanation);
-    }
   } catch (const Error& error) {
     answer.problem = error.what();
   }
@@ -141,12 +121,10 @@ struct BarLine {
 
 /// The words beside a bar, or a symbol where there are none or they have no room.
 Node label_of(const BarLine& line) {
-  const style::Palette& c = style::colours();
   Nodes words;
   const Fit fit = line.latex.empty() ? Fit::shorten : Fit::whole;
   words.push_back(scene::text(line.words, style::Text::caption, line.colour, fit));
-  if (!line.index.empty())
-    words.push_back(scene::text(line.index, style::Text::caption, c.faint, Fit::whole));
+  if (!line.index.empty()) words.push_back(scene::tag(line.index, scene::faint_ink));
   Node label = scene::row(std::move(words), Gap::small);
   if (line.latex.empty()) return label;
   if (line.words.empty()) return scene::formula(line.latex, 14);
@@ -193,11 +171,10 @@ std::string word_of(Index token, const std::vector<std::string>& labels) {
 std::vector<BarLine> part_lines(const ExplainedCell& answer, const std::vector<std::string>& labels,
                                 std::size_t most) {
   std::vector<BarLine> lines;
-  const style::Palette& c = style::colours();
   const NamedParts parts = named_parts(answer.parts, most);
   for (const CellPart& part : parts.named) {
     BarLine line{.words = part.words, .latex = part.latex, .value = part.value};
-    if (part.role != Role::plain) line.colour = c.role(part.role);
+    if (part.role != Role::plain) line.colour = style::colours().role(part.role);
     if (part.token >= 0) {
       line.words = word_of(part.token, labels);
       line.index = std::to_string(part.token);
@@ -230,15 +207,12 @@ struct PointedWriter {
 
 /// "what is there now, v[2], was written by".
 Node heading_of(const WrittenCell& written) {
-  const scene::Ink ink = style::colours().dim;
-  const auto whole = [&](const std::string& words) {
-    return scene::text(words, style::Text::caption, ink, Fit::whole);
-  };
-  if (written.latex.empty()) return scene::line(written.words + ", by", style::Text::caption, ink);
+  if (written.latex.empty()) return scene::note(written.words + ", by");
   const auto with = [&](const char* end) {
-    return scene::row({whole(written.words + ","),
-                       scene::row({scene::formula(written.latex, 14, ink), whole(end)}, Gap::none)},
-                      Gap::small);
+    return scene::row(
+        {scene::tag(written.words + ","),
+         scene::row({scene::formula(written.latex, 14, scene::dim_ink), scene::tag(end)}, Gap::none)},
+        Gap::small);
   };
   return scene::first_that_fits({with(", was written by"), with(", by")});
 }
@@ -305,9 +279,8 @@ void add_writers(Nodes& all, Application& application, const AskedCell& asked, s
                  bool is_low) {
   const WrittenCell& written = *asked.cell.written;
   const Known<WhoWroteIt>& told = asked.told;
-  const Node waiting = awaiting("telling its writers apart", told, [&application, key = *asked.key] {
-    application.session.questions().give_up(key);
-  });
+  const Node waiting =
+      awaiting("telling its writers apart", told, application.session.questions(), *asked.key);
   all.push_back(heading_of(written));
   if (!told.value) {
     if (!told.under_way) all.push_back(scene::caption(told.reason));
@@ -344,14 +317,14 @@ void add_writers(Nodes& all, Application& application, const AskedCell& asked, s
 /// All that is said of a cell, with bars for so many words or products. In little room the symbols stand in
 /// the formula above the pictures alone, and the numbers beside the bars.
 Node explanation(Application& application, const AskedCell& asked, std::size_t most, bool is_low) {
-  const style::Palette& c = style::colours();
   const ExplainedCell& answer = asked.cell;
   Nodes all = {headline(answer)};
   if (!answer.explanation) {
     all.push_back(scene::paragraph(answer.origin + answer.words + "."));
   } else {
     if (!is_low)
-      all.push_back(scene::text("= " + answer.explanation->formula, style::Text::number_small, c.dim));
+      all.push_back(
+          scene::text("= " + answer.explanation->formula, style::Text::number_small, scene::dim_ink));
     if (!is_low || answer.parts.empty())
       all.push_back(scene::text("= " + answer.explanation->numbers, style::Text::number_small));
   }
@@ -396,16 +369,13 @@ Node origin_of_focus(const Application& application) {
   const bool in_row =
       is_known && is_looked_at_by_row(sight.record->at(focus->tensor), sight.trace->block(sight.cursor.block),
                                       sight.trace->form);
-  using Choices = std::array<const char*, 4>;
+  using Choices = std::vector<std::string>;
   const Choices of_all = fades ? Choices{"what fades most, ringed", "fades most, ringed", "ringed", ""}
                                : Choices{"the largest, ringed", "largest, ringed", "ringed", ""};
   const Choices of_row =
       fades ? Choices{"what fades most in its row, ringed", "most faded of its row", "ringed", ""}
             : Choices{"the largest in its row, ringed", "largest of its row", "ringed", ""};
-  Nodes choices;
-  for (const char* words : in_row ? of_row : of_all)
-    choices.push_back(scene::text(words, style::Text::caption, style::colours().dim, Fit::whole));
-  return scene::first_that_fits(std::move(choices)).named("origin");
+  return scene::that_fits(in_row ? of_row : of_all).named("origin");
 }
 
 }  // namespace
@@ -414,9 +384,8 @@ void draw_why(Application& application) {
   scene::show_panel("##why", true, [&] {
     const std::optional<CellFocus> cell = application.focus();
     const bool is_known = cell && application.session.sight().record;
-    Node title =
-        scene::row({scene::text("Why this number?", style::Text::caption, style::colours().dim, Fit::whole),
-                    is_known ? origin_of_focus(application).filling().right() : scene::rest()});
+    Node title = scene::row({scene::tag("Why this number?"),
+                             is_known ? origin_of_focus(application).filling().right() : scene::rest()});
     Node body = is_known
                     ? explained(application, *cell)
                     : scene::paragraph(

@@ -4,9 +4,6 @@
 
 #include "app/stage/box.h"
 #include "app/views/floor.h"
-#include "core/formula/expression.h"
-#include "core/insight/learning.h"
-#include "core/insight/provenance.h"
 
 namespace palimpsest {
 
@@ -65,33 +62,20 @@ class Finder {
 
   Terms find(const Expression& e, Index row, Index column) const {
     const auto arguments = e.arguments();
-    switch (e.kind()) {
-      case Kind::named:
-        return find(arguments[0], row, column);
-      case Kind::transpose:
-        return find(arguments[0], column, row);
-      case Kind::hadamard:
-        return find_hadamard(e, row, column);
-      case Kind::product:
-        return find_product(e, row, column);
-      case Kind::function:
-        // What a mask leaves is the cell of the matrix.
-        if (is_mask(e)) return find(arguments[0], row, column);
-        if (e.name() == "row_sum") return row_terms(arguments[0], row);
-        if (e.name() == "log_decays") return gate_terms(e, row, column);
-        break;
-      case Kind::tensor:
-      case Kind::diagonal:
-      case Kind::sum:
-      case Kind::difference:
-        break;
-    }
-    return {};
+    if (e.kind() == Kind::transpose) return find(arguments[0], column, row);
+    if (e.kind() == Kind::hadamard) return find_hadamard(e, row, column);
+    if (e.kind() == Kind::product) return find_product(e, row, column);
+    // What a mask leaves is the cell of the matrix.
+    if (e.kind() == Kind::named || is_mask(e)) return find(arguments[0], row, column);
+    if (e.kind() != Kind::function) return {};
+    if (e.name() == "row_sum") return row_terms(arguments[0], row);
+    return e.name() == "log_decays" ? gate_terms(e, row, column) : Terms();
   }
 
  private:
   static bool is_mask(const Expression& e) {
-    return e.name() == "lower" || e.name() == "strictly_lower" || e.name() == "causal";
+    return e.kind() == Kind::function &&
+           (e.name() == "lower" || e.name() == "strictly_lower" || e.name() == "causal");
   }
 
   static Terms times(Terms terms, double factor) {
@@ -174,11 +158,12 @@ class Finder {
     const bool is_turned = x.kind() == Kind::transpose;
     const Expression& left = is_turned ? x.arguments()[0] : x;
     if (left.kind() == Kind::tensor) {
-      const TokenAxes axes = token_axes(trace_, block_, record_.at(left.name()), left.name());
-      if (is_turned ? axes.rows : axes.columns) return is_turned ? axes.rows : axes.columns;
+      const Axes axes = axes_of(trace_, block_, record_.at(left.name()), left.name());
+      const auto& first = (is_turned ? axes.rows : axes.columns).first_token;
+      if (first) return first;
     }
     if (y.kind() != Kind::tensor) return std::nullopt;
-    return token_axes(trace_, block_, record_.at(y.name()), y.name()).rows;
+    return axes_of(trace_, block_, record_.at(y.name()), y.name()).rows.first_token;
   }
 
   const Trace& trace_;

@@ -1,7 +1,5 @@
-#include "app/studio/workspaces.h"
 #include "app/views/answers.h"
 #include "app/views/symbol_tip.h"
-#include "app/views/view.h"
 
 namespace palimpsest {
 

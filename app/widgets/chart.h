@@ -1,10 +1,6 @@
 #pragma once
 
-#include <imgui.h>
-
 #include <span>
-#include <string>
-#include <vector>
 
 #include "app/widgets/heat_map.h"
 

@@ -3,10 +3,6 @@
 #include <imgui_internal.h>  // to build buttons of our own
 #include <imgui_stdlib.h>
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
 #include "app/widgets/text.h"
 #include "core/base/text.h"
 
@@ -40,58 +36,15 @@ Press press(const char* label, ImVec2 size, float rounding, ImRect& box) {
   return result;
 }
 
-}  // namespace
-
-bool begin_panel(const char* name, ImVec2 size, ImGuiWindowFlags flags, float padding) {
-  ImGui::PushStyleColor(ImGuiCol_ChildBg, colours().panel);
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(padding), px(padding)));
-  const bool visible =
-      ImGui::BeginChild(name, size, ImGuiChildFlags_Borders | ImGuiChildFlags_AlwaysUseWindowPadding, flags);
-  ImGui::PopStyleVar();
-  ImGui::PopStyleColor();
-  return visible;
-}
-
-void end_panel() { ImGui::EndChild(); }
-
-void spinner(ImVec2 middle, ImU32 colour) {
-  const float turn = static_cast<float>(std::fmod(ImGui::GetTime() * 6, 2 * 3.14159265));
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  list->PathArcTo(middle, px(5), turn, turn + 4.2F, 16);
-  list->PathStroke(colour, px(2));
-}
-
-ButtonSize button_size(ButtonShape shape) {
-  switch (shape) {
-    case ButtonShape::pill:
-      return {Text::body, 14, 28};
-    case ButtonShape::segment:
-      return {Text::body, 12, 26};
-    case ButtonShape::tab:
-      return {Text::body, 0, 28};
-    case ButtonShape::word:
-    case ButtonShape::link:
-      break;
-  }
-  return {Text::caption, 0, 20};
-}
-
-namespace {
-
-/// What a button is in: whether it can be pressed, and the pointer is on it.
-struct ButtonState {
-  bool is_lit = false;
-  bool is_disabled = false;
-};
-
-ImU32 ink_of(const ButtonLook& look, const ButtonState& state) {
+/// `is_lit`: the pointer is on it.
+ImU32 ink_of(const ButtonLook& look, bool is_lit, bool is_disabled) {
   const Palette& c = colours();
   const bool is_pill = look.shape == ButtonShape::pill;
   if (look.chosen && look.shape == ButtonShape::segment) return c.background;
   if (look.chosen && is_pill) return c.panel;
-  if (state.is_disabled && !is_pill) return c.faint;
+  if (is_disabled && !is_pill) return c.faint;
   if (look.shape == ButtonShape::segment) return c.text;
-  if (state.is_lit || look.chosen) return is_pill && look.colour != 0 ? look.colour : c.text;
+  if (is_lit || look.chosen) return is_pill && look.colour != 0 ? look.colour : c.text;
   return look.colour != 0 ? look.colour : c.dim;
 }
 
@@ -138,6 +91,36 @@ void draw_underline(const ImRect& box, const ButtonLook& look, bool is_disabled)
 
 }  // namespace
 
+bool begin_panel(const char* name, ImVec2 size, ImGuiWindowFlags flags, float padding) {
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, colours().panel);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(padding), px(padding)));
+  const bool visible =
+      ImGui::BeginChild(name, size, ImGuiChildFlags_Borders | ImGuiChildFlags_AlwaysUseWindowPadding, flags);
+  ImGui::PopStyleVar();
+  ImGui::PopStyleColor();
+  return visible;
+}
+
+void end_panel() { ImGui::EndChild(); }
+
+void spinner(ImVec2 middle, ImU32 colour) {
+  const float turn = static_cast<float>(std::fmod(ImGui::GetTime() * 6, 2 * 3.14159265));
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->PathArcTo(middle, px(5), turn, turn + 4.2F, 16);
+  list->PathStroke(colour, px(2));
+}
+
+ButtonSize button_size(ButtonShape shape) {
+  // In the order of ButtonShape.
+  static constexpr ButtonSize all[] = {{Text::body, 14, 28},
+                                       {Text::body, 12, 26},
+                                       {Text::body, 0, 28},
+                                       {Text::caption, 0, 20},
+                                       {Text::caption, 0, 20}};
+  static_assert(std::size(all) == static_cast<std::size_t>(ButtonShape::link) + 1);
+  return all[static_cast<std::size_t>(shape)];
+}
+
 bool button(const char* label, const ButtonLook& look) {
   const auto [text, padding, height] = button_size(look.shape);
   const TextStyle style(text);
@@ -148,27 +131,13 @@ bool button(const char* label, const ButtonLook& look) {
   const bool has_outline = look.shape == ButtonShape::pill || look.shape == ButtonShape::segment;
   ImRect box;
   const Press pressed = press(label, size, has_outline ? size.y / 2 : 0, box);
-  const ButtonState state = {
-      .is_lit = pressed.hovered || (look.shape == ButtonShape::segment && ImGui::IsItemFocused()),
-      .is_disabled = (ImGui::GetCurrentContext()->CurrentItemFlags & ImGuiItemFlags_Disabled) != 0};
-  if (has_outline) draw_outline(box, look, state.is_lit);
-  draw_text({box.Min.x + (size.x - extent.x) / 2, box.Min.y + (size.y - extent.y) / 2}, ink_of(look, state),
-            words);
-  draw_underline(box, look, state.is_disabled);
+  const bool is_lit = pressed.hovered || (look.shape == ButtonShape::segment && ImGui::IsItemFocused());
+  const bool is_disabled = (ImGui::GetCurrentContext()->CurrentItemFlags & ImGuiItemFlags_Disabled) != 0;
+  if (has_outline) draw_outline(box, look, is_lit);
+  draw_text({box.Min.x + (size.x - extent.x) / 2, box.Min.y + (size.y - extent.y) / 2},
+            ink_of(look, is_lit, is_disabled), words);
+  draw_underline(box, look, is_disabled);
   return pressed.pressed;
-}
-
-void key_hint(const char* key) {
-  const Palette& c = colours();
-  const TextStyle style(Text::caption);
-  const ImVec2 extent = text_extent(key);
-  const ImVec2 size(std::ceil(extent.x) + 2 * px(6), px(20));
-  const float line_height = std::max(ImGui::GetCurrentWindow()->DC.CurrLineSize.y, size.y);
-  ImVec2 from = ImGui::GetCursorScreenPos();
-  ImGui::Dummy({size.x, line_height});
-  from.y += std::floor((line_height - size.y) / 2);
-  ImGui::GetWindowDrawList()->AddRect(from, from + size, c.edge, px(4), px(line));
-  draw_text({from.x + px(6), from.y + (size.y - extent.y) / 2}, c.dim, key);
 }
 
 }  // namespace palimpsest::style
@@ -208,44 +177,33 @@ struct Pen {
     switch (icon) {
       case Icon::to_start:
         box(-1, -1, -0.7F, 1);
-        arrow(-0.55F, -1);
-        break;
+        return arrow(-0.55F, -1);
       case Icon::back:
-        arrow(-0.85F, -1);
-        break;
+        return arrow(-0.85F, -1);
       case Icon::play:
-        list->AddTriangleFilled(at(-0.85F, -1.2F), at(1.2F, 0), at(-0.85F, 1.2F), colour);
-        break;
+        return list->AddTriangleFilled(at(-0.85F, -1.2F), at(1.2F, 0), at(-0.85F, 1.2F), colour);
       case Icon::pause:
         box(-0.9F, -1.1F, -0.25F, 1.1F);
-        box(0.25F, -1.1F, 0.9F, 1.1F);
-        break;
+        return box(0.25F, -1.1F, 0.9F, 1.1F);
       case Icon::forwards:
-        arrow(0.85F, 1);
-        break;
+        return arrow(0.85F, 1);
       case Icon::to_end:
         arrow(0.55F, 1);
-        box(0.7F, -1, 1, 1);
-        break;
+        return box(0.7F, -1, 1, 1);
       case Icon::mark_back:
         arrow(-1.4F, -1);
-        flag(0.5F);
-        break;
+        return flag(0.5F);
       case Icon::mark_forward:
         flag(-1.3F);
-        arrow(1.4F, 1);
-        break;
+        return arrow(1.4F, 1);
       case Icon::minus:
-        stroke(at(-0.8F, 0), at(0.8F, 0));
-        break;
+        return stroke(at(-0.8F, 0), at(0.8F, 0));
       case Icon::plus:
         stroke(at(-0.8F, 0), at(0.8F, 0));
-        stroke(at(0, -0.8F), at(0, 0.8F));
-        break;
+        return stroke(at(0, -0.8F), at(0, 0.8F));
       case Icon::close:
         stroke(at(-0.7F, -0.7F), at(0.7F, 0.7F));
-        stroke(at(-0.7F, 0.7F), at(0.7F, -0.7F));
-        break;
+        return stroke(at(-0.7F, 0.7F), at(0.7F, -0.7F));
     }
   }
 };

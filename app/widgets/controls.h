@@ -1,11 +1,5 @@
 #pragma once
 
-#include <imgui.h>
-
-#include <cstdint>
-#include <string>
-#include <string_view>
-
 #include "app/widgets/style.h"
 
 /// The small pieces that all panels are made of. Labels are also their identities ("##" works as in Dear
@@ -76,10 +70,6 @@ std::vector<DrawnSlider> drawn_sliders();
 
 /// Brings a slider into sight when it is drawn next, its number ready to be typed over.
 void seek_slider(ImGuiID id);
-
-/// A key as printed on the keyboard, in a faint outline: "Space". Centred in the line when it follows
-/// something higher.
-void key_hint(const char* key);
 
 }  // namespace palimpsest::style
 

@@ -2,23 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
-#include <cmath>
-#include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <memory>
 #include <new>
-#include <optional>
-#include <string_view>
-#include <tuple>
 
 #include "app/gl/context_local.h"
 #include "app/gl/heat_map_renderer.h"
 #include "app/widgets/formula_painter.h"
 #include "app/widgets/style.h"
-#include "core/base/error.h"
 
 namespace palimpsest {
 
@@ -33,7 +24,6 @@ using SoughtPicture = std::tuple<std::string_view, float, ImU32>;
 struct KeptFormula {
   bool known = false;
   std::unique_ptr<const LaidOutFormula> formula;  // null: it cannot be read
-  FormulaExtent extent;
   std::optional<std::vector<FormulaMark>> marks;  // once somebody has pointed at it
 };
 
@@ -60,7 +50,6 @@ KeptFormula lay_out(const std::string& latex, float pixels) {
   KeptFormula result;
   try {
     result.formula = std::make_unique<const LaidOutFormula>(latex, pixels);
-    result.extent = result.formula->extent();
   } catch (const Error&) {
     throw;  // the font's fault: no other formula will be drawn either
   } catch (const std::bad_alloc&) {
@@ -139,71 +128,6 @@ void point_at(ImVec2 from, FormulaSize size, const std::string& latex, float siz
   }
 }
 
-}  // namespace
-
-const PointedSymbol* pointed_symbol() {
-  const auto& pointed = context_local<Pointed>();
-  return pointed.frame == ImGui::GetFrameCount() ? &pointed.symbol : nullptr;
-}
-
-PointedSymbol first_symbol(const std::string& latex) {
-  KeptFormula& found = layout(latex, readable);
-  if (!found.formula || marks_of(found).empty()) return {};
-  return {found.marks->front().letter, found.marks->front().symbol};
-}
-
-std::vector<SymbolPlace> symbol_places(const std::string& latex, float size_px,
-                                       const std::vector<std::string>& symbols) {
-  if (!is_drawn(size_px)) return {};
-  std::vector<std::string> wanted;
-  for (const std::string& symbol : symbols) {
-    KeptFormula& alone = layout(symbol, readable);
-    if (!alone.formula) continue;
-    for (const FormulaMark& mark : marks_of(alone)) wanted.push_back(mark.symbol);
-  }
-  std::vector<SymbolPlace> places;
-  KeptFormula& found = layout(latex, size_px * density());
-  if (!found.formula || wanted.empty()) return places;
-  for (const FormulaMark& mark : marks_of(found)) {
-    if (std::ranges::find(wanted, mark.symbol) == wanted.end()) continue;
-    places.push_back(
-        {{mark.left / density(), mark.top / density()}, {mark.right / density(), mark.bottom / density()}});
-  }
-  return places;
-}
-
-FormulaSize measure_formula(const std::string& latex, float size_px) {
-  if (!is_drawn(size_px)) return {};
-  const KeptFormula& found = layout(latex, size_px * density());
-  return found.formula ? size_of(found.extent) : source_size(latex, size_px);
-}
-
-FormulaSize draw_formula(ImDrawList* list, ImVec2 position, const std::string& latex, float size_px,
-                         ImU32 colour) {
-  if (!is_drawn(size_px)) return {};
-  const KeptFormula& found = layout(latex, size_px * density());
-  if (!found.formula) {
-    const FormulaSize size = source_size(latex, size_px);
-    list->AddText(source_font(), size_px, {position.x, position.y - size.baseline}, colour, latex.c_str());
-    return size;
-  }
-  const FormulaSize size = size_of(found.extent);
-  const Picture& shown = picture(*found.formula, latex, size_px * density(), colour);
-  const float margin = FormulaExtent::margin / density();
-  // Pixel on pixel, so that it stays sharp.
-  const ImVec2 from(whole(position.x) - margin, whole(position.y) - size.baseline - margin);
-  list->AddImage(static_cast<ImTextureID>(shown.texture.name()), from,
-                 {from.x + shown.size.x / density(), from.y + shown.size.y / density()});
-  point_at({from.x + margin, from.y + margin}, size, latex, size_px);
-  return size;
-}
-
-int cached_layouts() { return static_cast<int>(context_local<Formulas>().layouts.size()); }
-
-int cached_formulas() { return static_cast<int>(context_local<Formulas>().pictures.size()); }
-
-namespace {
-
 /// A command with its backslash, or one letter.
 std::string_view next_symbol(std::string_view latex) {
   if (latex.front() != '\\') return latex.substr(0, 1);
@@ -247,18 +171,6 @@ std::vector<std::size_t> places(std::string_view latex, bool inside_brackets) {
   return found;
 }
 
-/// With all brackets of one size: a line may end between two of them.
-std::string with_plain_brackets(std::string latex) {
-  for (const std::string_view command : {"\\left", "\\right"}) {
-    for (std::size_t at = latex.find(command); at != std::string::npos; at = latex.find(command, at + 1)) {
-      const std::size_t next = at + command.size();
-      if (next < latex.size() && std::string_view("()[]").find(latex[next]) != std::string_view::npos)
-        latex.erase(at, command.size());
-    }
-  }
-  return latex;
-}
-
 std::vector<std::string> filled(const std::string& latex, const std::vector<std::size_t>& breaks,
                                 float size_px, float width, float indent) {
   std::vector<std::string> lines;
@@ -280,6 +192,78 @@ std::vector<std::string> filled(const std::string& latex, const std::vector<std:
 }
 
 }  // namespace
+
+const PointedSymbol* pointed_symbol() {
+  const auto& pointed = context_local<Pointed>();
+  return pointed.frame == ImGui::GetFrameCount() ? &pointed.symbol : nullptr;
+}
+
+PointedSymbol first_symbol(const std::string& latex) {
+  KeptFormula& found = layout(latex, readable);
+  if (!found.formula || marks_of(found).empty()) return {};
+  return {found.marks->front().letter, found.marks->front().symbol};
+}
+
+std::vector<SymbolPlace> symbol_places(const std::string& latex, float size_px,
+                                       const std::vector<std::string>& symbols) {
+  if (!is_drawn(size_px)) return {};
+  std::vector<std::string> wanted;
+  for (const std::string& symbol : symbols) {
+    KeptFormula& alone = layout(symbol, readable);
+    if (!alone.formula) continue;
+    for (const FormulaMark& mark : marks_of(alone)) wanted.push_back(mark.symbol);
+  }
+  std::vector<SymbolPlace> places;
+  KeptFormula& found = layout(latex, size_px * density());
+  if (!found.formula || wanted.empty()) return places;
+  for (const FormulaMark& mark : marks_of(found)) {
+    if (std::ranges::find(wanted, mark.symbol) == wanted.end()) continue;
+    places.push_back(
+        {{mark.left / density(), mark.top / density()}, {mark.right / density(), mark.bottom / density()}});
+  }
+  return places;
+}
+
+FormulaSize measure_formula(const std::string& latex, float size_px) {
+  if (!is_drawn(size_px)) return {};
+  const KeptFormula& found = layout(latex, size_px * density());
+  return found.formula ? size_of(found.formula->extent()) : source_size(latex, size_px);
+}
+
+FormulaSize draw_formula(ImDrawList* list, ImVec2 position, const std::string& latex, float size_px,
+                         ImU32 colour) {
+  if (!is_drawn(size_px)) return {};
+  const KeptFormula& found = layout(latex, size_px * density());
+  if (!found.formula) {
+    const FormulaSize size = source_size(latex, size_px);
+    list->AddText(source_font(), size_px, {position.x, position.y - size.baseline}, colour, latex.c_str());
+    return size;
+  }
+  const FormulaSize size = size_of(found.formula->extent());
+  const Picture& shown = picture(*found.formula, latex, size_px * density(), colour);
+  const float margin = FormulaExtent::margin / density();
+  // Pixel on pixel, so that it stays sharp.
+  const ImVec2 from(whole(position.x) - margin, whole(position.y) - size.baseline - margin);
+  list->AddImage(static_cast<ImTextureID>(shown.texture.name()), from,
+                 {from.x + shown.size.x / density(), from.y + shown.size.y / density()});
+  point_at({from.x + margin, from.y + margin}, size, latex, size_px);
+  return size;
+}
+
+int cached_layouts() { return static_cast<int>(context_local<Formulas>().layouts.size()); }
+
+int cached_formulas() { return static_cast<int>(context_local<Formulas>().pictures.size()); }
+
+std::string with_plain_brackets(std::string latex) {
+  for (const std::string_view command : {"\\left", "\\right"}) {
+    for (std::size_t at = latex.find(command); at != std::string::npos; at = latex.find(command, at + 1)) {
+      const std::size_t next = at + command.size();
+      if (next < latex.size() && std::string_view("()[]").find(latex[next]) != std::string_view::npos)
+        latex.erase(at, command.size());
+    }
+  }
+  return latex;
+}
 
 std::vector<std::string> formula_lines(const std::string& latex, float size_px, float width, float indent) {
   if (measure_formula(latex, size_px).width <= width) return {latex};

@@ -60,4 +60,7 @@ int cached_formulas();
 std::vector<std::string> formula_lines(const std::string& latex, float size_px, float width,
                                        float indent = 0);
 
+/// `latex` with all brackets of one size: a line may end between two of them.
+std::string with_plain_brackets(std::string latex);
+
 }  // namespace palimpsest

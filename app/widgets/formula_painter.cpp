@@ -1,7 +1,6 @@
 #include "app/widgets/formula_painter.h"
 
 #include <fmt/format.h>
-#include <ft2build.h>
 #include FT_OUTLINE_H
 #include <core/formula.h>
 #include <microtex.h>
@@ -14,8 +13,6 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
-#include <span>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -403,11 +400,6 @@ std::string start_microtex() {
   return {};
 }
 
-void require_microtex() {
-  static const std::string problem = start_microtex();
-  if (!problem.empty()) throw Error(problem);
-}
-
 // Whether the capital at `i` stands by itself, before a sign such as + or =.
 bool touches_a_sign(std::string_view latex, std::size_t i) {
   constexpr std::array<std::string_view, 9> signs = {"+",       "-",     "=",     "\\odot",  "\\cdot",
@@ -440,7 +432,8 @@ std::string mended(std::string_view latex) {
 
 // What MicroTeX::parse does, but strictly: that one draws what it does not understand in red.
 microtex::Render* parse(const std::string& latex, float size) {
-  require_microtex();
+  static const std::string problem = start_microtex();
+  if (!problem.empty()) throw Error(problem);
   microtex::Formula nothing;
   const microtex::Parser strict(false, "", &nothing);
   microtex::Formula formula(strict, mended(latex));
@@ -454,45 +447,32 @@ microtex::Render* parse(const std::string& latex, float size) {
 
 }  // namespace
 
-struct LaidOutFormula::State {
-  std::unique_ptr<microtex::Render> render;
-  float size = 0;
-  FormulaExtent extent;
-};
-
-LaidOutFormula::LaidOutFormula(const std::string& latex, float size) : state_(std::make_unique<State>()) {
-  state_->render.reset(parse(latex, size));
-  state_->size = size;
+LaidOutFormula::LaidOutFormula(const std::string& latex, float size) : render_(parse(latex, size)) {
   // It tells its extent in whole pixels, cut off: ask at a size where that does not matter.
   constexpr float magnified = 256;
-  microtex::Render& render = *state_->render;
-  render.setTextSize(size * magnified);
-  FormulaExtent& extent = state_->extent;
-  extent.width = static_cast<float>(render.getWidth()) / magnified;
-  extent.descent = static_cast<float>(render.getDepth()) / magnified;
-  extent.ascent = static_cast<float>(render.getHeight()) / magnified - extent.descent;
-  render.setTextSize(size);
+  render_->setTextSize(size * magnified);
+  extent_.width = static_cast<float>(render_->getWidth()) / magnified;
+  extent_.descent = static_cast<float>(render_->getDepth()) / magnified;
+  extent_.ascent = static_cast<float>(render_->getHeight()) / magnified - extent_.descent;
+  render_->setTextSize(size);
 }
 
 LaidOutFormula::~LaidOutFormula() = default;
 
-FormulaExtent LaidOutFormula::extent() const { return state_->extent; }
-
 FormulaPicture LaidOutFormula::paint(std::uint32_t argb) const {
-  const FormulaExtent& extent = state_->extent;
   constexpr int margin = FormulaExtent::margin;
-  const int above = static_cast<int>(std::ceil(extent.ascent));
-  const int below = static_cast<int>(std::ceil(extent.descent));
-  Paper paper(static_cast<int>(std::ceil(extent.width)) + 2 * margin, above + below + 2 * margin);
-  Painter painter(paper, margin, static_cast<float>(margin + above) - extent.ascent);
-  state_->render->setForeground(argb);
-  state_->render->draw(painter, 0, 0);
+  const int above = static_cast<int>(std::ceil(extent_.ascent));
+  const int below = static_cast<int>(std::ceil(extent_.descent));
+  Paper paper(static_cast<int>(std::ceil(extent_.width)) + 2 * margin, above + below + 2 * margin);
+  Painter painter(paper, margin, static_cast<float>(margin + above) - extent_.ascent);
+  render_->setForeground(argb);
+  render_->draw(painter, 0, 0);
   return paper.take();
 }
 
 std::vector<FormulaMark> LaidOutFormula::marks() const {
   Marker marker;
-  state_->render->draw(marker, 0, 0);
+  render_->draw(marker, 0, 0);
   return marker.marks();
 }
 

@@ -5,6 +5,10 @@
 #include <string>
 #include <vector>
 
+namespace microtex {
+class Render;
+}
+
 namespace palimpsest {
 
 /// A formula as pixels: 8-bit red, green, blue and alpha (not premultiplied), rows from top to bottom.
@@ -40,7 +44,7 @@ class LaidOutFormula {
   LaidOutFormula(const LaidOutFormula&) = delete;
   LaidOutFormula& operator=(const LaidOutFormula&) = delete;
 
-  FormulaExtent extent() const;
+  FormulaExtent extent() const { return extent_; }
 
   /// Paints it in `argb` where the LaTeX does not say another colour. Its baseline is the lower edge of row
   /// margin + ceil(ascent) - 1, its left end the left edge of column `margin`. Throws an Error when the font
@@ -51,8 +55,8 @@ class LaidOutFormula {
   std::vector<FormulaMark> marks() const;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<microtex::Render> render_;
+  FormulaExtent extent_;
 };
 
 }  // namespace palimpsest

@@ -1,12 +1,5 @@
 #include "app/widgets/heat_map.h"
 
-#include <algorithm>
-#include <cmath>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "app/gl/context_local.h"
 #include "app/gl/heat_map_renderer.h"
 #include "app/widgets/style.h"
@@ -15,6 +8,8 @@ namespace palimpsest {
 
 namespace {
 
+constexpr float smallest_cell_with_grid = 6;  // design pixels
+
 // A stretch of rows or columns.
 struct Stretch {
   Index first = 0;
@@ -22,11 +17,10 @@ struct Stretch {
   Index finished = 0;  // of them
 };
 
-Stretch stretch(Index first, Index count, Index finished, Index available) {
-  const auto clipped = [](Index wanted, Index limit) { return wanted < 0 ? limit : std::min(wanted, limit); };
-  const Index begin = std::clamp<Index>(first, 0, available);
-  const Index taken = clipped(count, available - begin);
-  return {begin, taken, clipped(finished, taken)};
+Stretch rows_of(const Matrix<double>& values, const HeatMapLook& look) {
+  const Index count = look.only_row < 0 ? values.rows() : 1;
+  const Index finished = look.finished_rows < 0 ? count : std::min(look.finished_rows, count);
+  return {std::max<Index>(look.only_row, 0), count, finished};
 }
 
 // Those that pixel `pixel` of `pixels` shows: at least one, overlapping where they do not divide evenly.
@@ -48,47 +42,12 @@ float strongest(const Matrix<double>& values, const Stretch& rows, const Stretch
   return result;
 }
 
-}  // namespace
-
-Matrix<float> drawn_cells(const Matrix<double>& values, const HeatMapLook& look, Index width, Index height) {
-  // Rows and columns of the matrix; swapped at the end, so that memory is read in order.
-  const bool swapped = look.transposed;
-  if (swapped) std::swap(width, height);
-  const Stretch rows = stretch(look.block.first_row, look.block.rows,
-                               swapped ? look.finished_columns : look.finished_rows, values.rows());
-  const Stretch columns = stretch(look.block.first_column, look.block.columns,
-                                  swapped ? look.finished_rows : look.finished_columns, values.cols());
-  Matrix<float> cells(std::min(rows.count, height), std::min(columns.count, width));
-  if (cells.rows() == rows.count && cells.cols() == columns.count) {  // no two numbers share a pixel
-    cells.setZero();
-    cells.topLeftCorner(rows.finished, columns.finished) =
-        values.block(rows.first, columns.first, rows.finished, columns.finished).cast<float>();
-    if (swapped) return cells.transpose();
-    return cells;
-  }
-  std::vector<Stretch> of_column;
-  for (Index column = 0; column < cells.cols(); ++column)
-    of_column.push_back(footprint(columns, column, cells.cols()));
-  for (Index row = 0; row < cells.rows(); ++row) {
-    const Stretch its_rows = footprint(rows, row, cells.rows());
-    for (Index column = 0; column < cells.cols(); ++column)
-      cells(row, column) = strongest(values, its_rows, of_column[static_cast<std::size_t>(column)]);
-  }
-  if (swapped) return cells.transpose();
-  return cells;
-}
-
-namespace {
-
-constexpr float smallest_cell_with_grid = 6;  // design pixels
-
 // What of a matrix is on the graphics card.
 struct Content {
   std::uint64_t version = 0;
   bool transposed = false;
-  MatrixBlock block{};
+  Index only_row = 0;
   Index finished_rows = 0;
-  Index finished_columns = 0;
   Index rows = 0;  // of the matrix
   Index columns = 0;
   int width = 0;  // in pixels
@@ -130,10 +89,8 @@ PixelRectangle pixels_of(const Rectangle& where) {
 void upload(Entry& entry, const Matrix<double>& values, const HeatMapLook& look, const Content& content) {
   const Matrix<float> cells = drawn_cells(values, look, content.width, content.height);
   entry.content = {};  // until all of it is there
-  if (cells.size() > 0) {
-    entry.numbers.upload_numbers(std::span(cells.data(), static_cast<std::size_t>(cells.size())),
-                                 static_cast<int>(cells.cols()), static_cast<int>(cells.rows()));
-  }
+  entry.numbers.upload_numbers(std::span(cells.data(), static_cast<std::size_t>(cells.size())),
+                               static_cast<int>(cells.cols()), static_cast<int>(cells.rows()));
   entry.content = content;
   entry.rows = cells.rows();
   entry.columns = cells.cols();
@@ -179,6 +136,31 @@ int edge(Index cell, Index cells, int pixels) {
 
 }  // namespace
 
+Matrix<float> drawn_cells(const Matrix<double>& values, const HeatMapLook& look, Index width, Index height) {
+  // Rows and columns of the matrix; swapped at the end, so that memory is read in order.
+  const bool swapped = look.transposed;
+  if (swapped) std::swap(width, height);
+  const Stretch rows = rows_of(values, look);
+  const Stretch columns = {0, values.cols(), values.cols()};
+  Matrix<float> cells(std::min(rows.count, height), std::min(columns.count, width));
+  if (cells.rows() == rows.count && cells.cols() == columns.count) {  // no two numbers share a pixel
+    cells.setZero();
+    cells.topRows(rows.finished) = values.middleRows(rows.first, rows.finished).cast<float>();
+    if (swapped) return cells.transpose();
+    return cells;
+  }
+  std::vector<Stretch> of_column;
+  for (Index column = 0; column < cells.cols(); ++column)
+    of_column.push_back(footprint(columns, column, cells.cols()));
+  for (Index row = 0; row < cells.rows(); ++row) {
+    const Stretch its_rows = footprint(rows, row, cells.rows());
+    for (Index column = 0; column < cells.cols(); ++column)
+      cells(row, column) = strongest(values, its_rows, of_column[static_cast<std::size_t>(column)]);
+  }
+  if (swapped) return cells.transpose();
+  return cells;
+}
+
 void heat_map(std::string_view key, const Matrix<double>& values, std::uint64_t version,
               const Rectangle& where, const HeatMapLook& look) {
   const PixelRectangle rectangle = pixels_of(where);
@@ -186,17 +168,9 @@ void heat_map(std::string_view key, const Matrix<double>& values, std::uint64_t 
   if (!ImGui::IsRectVisible(where.minimum, where.maximum)) return;
   auto& maps = context_local<HeatMaps>();
   Entry& entry = maps.entries[key];
-  const Content content = {.version = version,
-                           .transposed = look.transposed,
-                           .block = look.block,
-                           .finished_rows = look.finished_rows,
-                           .finished_columns = look.finished_columns,
-                           .rows = values.rows(),
-                           .columns = values.cols(),
-                           .width = rectangle.width,
-                           .height = rectangle.height};
+  const Content content = {version,       look.transposed, look.only_row,   look.finished_rows,
+                           values.rows(), values.cols(),   rectangle.width, rectangle.height};
   if (entry.numbers.name() == 0 || entry.content != content) upload(entry, values, look, content);
-  if (entry.rows == 0 || entry.columns == 0) return;
   maps.renderer.set_colours(style::colours().map);
   Call call = {&maps.renderer,
                {.numbers = entry.numbers.name(),
@@ -223,15 +197,10 @@ std::optional<Cell> hovered_cell(const Rectangle& where, Index rows, Index colum
 
 std::optional<Cell> pointed_cell(const Matrix<double>& values, const HeatMapLook& look,
                                  const Rectangle& where) {
-  Index rows = stretch(look.block.first_row, look.block.rows, -1, values.rows()).count;
-  Index columns = stretch(look.block.first_column, look.block.columns, -1, values.cols()).count;
+  Index rows = rows_of(values, look).count;
+  Index columns = values.cols();
   if (look.transposed) std::swap(rows, columns);
   return hovered_cell(where, rows, columns, ImGui::GetMousePos());
-}
-
-bool overlap(const Rectangle& a, const Rectangle& b, float slack) {
-  return a.minimum.x + slack < b.maximum.x && b.minimum.x + slack < a.maximum.x &&
-         a.minimum.y + slack < b.maximum.y && b.minimum.y + slack < a.maximum.y;
 }
 
 Rectangle cell_rectangle(const Rectangle& where, Index rows, Index columns, Cell cell) {

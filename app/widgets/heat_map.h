@@ -12,26 +12,15 @@
 
 namespace palimpsest {
 
-/// A block of a matrix; a count of -1 reaches to the end.
-struct MatrixBlock {
-  Index first_row = 0;
-  Index first_column = 0;
-  Index rows = -1;
-  Index columns = -1;
-
-  friend bool operator==(const MatrixBlock&, const MatrixBlock&) = default;
-};
-
 /// How a matrix is drawn.
 struct HeatMapLook {
-  float range = 1;              // the magnitude with the strongest colour
-  bool transposed = false;      // rows of the matrix run to the right
-  MatrixBlock block{};          // what is drawn, in rows and columns of the matrix
-  Index finished_rows = -1;     // of the drawn rows only the first ones; the rest is blank paper. -1: all
-  Index finished_columns = -1;  // the same for the drawn columns
-  bool dim = false;             // something else is lit
-  bool masked = false;          // -inf is what a mask took out: hatched, and no number
-  bool grid = true;             // a thin line between cells that are at least 6 design pixels large
+  float range = 1;           // the magnitude with the strongest colour
+  bool transposed = false;   // rows of the matrix run to the right
+  Index only_row = -1;       // of the matrix, alone; -1: all
+  Index finished_rows = -1;  // of those of the matrix; the rest is blank paper. -1: all
+  bool dim = false;          // something else is lit
+  bool masked = false;       // -inf is what a mask took out: hatched, and no number
+  bool grid = true;          // a thin line between cells that are at least 6 design pixels large
 };
 
 /// A place on the screen.
@@ -68,19 +57,25 @@ inline ImVec2 rounded(ImVec2 at) { return {std::round(at.x), std::round(at.y)}; 
 /// That of this extent at a place.
 inline Rectangle box_at(ImVec2 at, ImVec2 extent) { return {at, at + extent}; }
 
+/// Whether two rectangles share more than `slack` pixels both ways.
+inline bool overlap(const Rectangle& a, const Rectangle& b, float slack = 0) {
+  return a.minimum.x + slack < b.maximum.x && b.minimum.x + slack < a.maximum.x &&
+         a.minimum.y + slack < b.maximum.y && b.minimum.y + slack < a.maximum.y;
+}
+
 /// Draws `values` into a rectangle (screen pixels, rounded to whole ones; cells are stretched to fill it) in
 /// the current window. `key` names the place on the screen that keeps the numbers on the graphics card; they
-/// are sent again only when `version`, block or size change. Where several cells share a pixel it shows the
+/// are sent again only when `version`, rows or size change. Where several cells share a pixel it shows the
 /// one of largest magnitude, and NaN before all, so that thin structures do not vanish.
 void heat_map(std::string_view key, const Matrix<double>& values, std::uint64_t version,
               const Rectangle& where, const HeatMapLook& look);
 
-/// The cells that a heat map shows, as drawn: the block of `values`, transposed if asked, zero where it is
+/// The cells that a heat map shows, as drawn: `values` or a row of it, transposed if asked, zero where it is
 /// not finished. Where there are more rows than `height` or columns than `width` pixels, each pixel shows its
 /// strongest cell: the first NaN if there is one, else the first of largest magnitude.
 Matrix<float> drawn_cells(const Matrix<double>& values, const HeatMapLook& look, Index width, Index height);
 
-/// A cell in the picture: rows and columns as drawn, after choosing the block and transposing.
+/// A cell in the picture: rows and columns as drawn, after choosing the row and transposing.
 struct Cell {
   Index row = 0;
   Index column = 0;
@@ -95,9 +90,6 @@ std::optional<Cell> hovered_cell(const Rectangle& where, Index rows, Index colum
 /// The cell of a heat map under the pointer, as drawn.
 std::optional<Cell> pointed_cell(const Matrix<double>& values, const HeatMapLook& look,
                                  const Rectangle& where);
-
-/// Whether two rectangles share more than `slack` pixels both ways.
-bool overlap(const Rectangle& a, const Rectangle& b, float slack = 0);
 
 /// The rectangle of a drawn cell on the screen (for frames), in whole pixels.
 Rectangle cell_rectangle(const Rectangle& where, Index rows, Index columns, Cell cell);

@@ -1,13 +1,5 @@
 #include "app/widgets/controls.h"
 
-#include <imgui_internal.h>  // to build a slider of our own
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <string>
-#include <utility>
-
 #include "app/gl/context_local.h"
 #include "app/widgets/formula.h"
 #include "app/widgets/text.h"

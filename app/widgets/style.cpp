@@ -3,13 +3,7 @@
 #include <fmt/format.h>
 #include <imgui_freetype.h>
 
-#include <array>
-#include <cmath>
-#include <cstdint>
-#include <filesystem>
 #include <initializer_list>
-#include <optional>
-#include <span>
 
 #include "app/gl/context_local.h"
 #include "app/session/paths.h"
@@ -17,8 +11,6 @@
 
 namespace palimpsest::style {
 namespace {
-
-constexpr float selection_strength = 0.35F;  // of the accent behind letters that are selected
 
 constexpr ImU32 rgb(std::uint32_t hex) { return IM_COL32(hex >> 16 & 255, hex >> 8 & 255, hex & 255, 255); }
 
@@ -75,11 +67,6 @@ struct State {
 
 State& state() { return context_local<State>(); }
 
-// Ascender to descender in units of the em.
-float height_of(FT_Face face) {
-  return static_cast<float>(face->ascender - face->descender) / static_cast<float>(face->units_per_EM);
-}
-
 // Accents such as the bar of a letter, which is put after it; fonts have them at the height of small letters,
 // and we write them mostly over capitals.
 constexpr ImWchar accents[] = {0x300, 0x36f, 0x20d0, 0x20ff, 0};
@@ -92,7 +79,9 @@ Face load(std::initializer_list<std::filesystem::path> files) {
   for (const std::filesystem::path& file : files) {
     const FT_Face source = font_face(file.string());
     const std::span<const unsigned char> bytes = font_bytes(source);
-    const float height = height_of(source);
+    // Ascender to descender in units of the em.
+    const float height =
+        static_cast<float>(source->ascender - source->descender) / static_cast<float>(source->units_per_EM);
     ImFontConfig config;
     // To read a file of some megabytes for each of its uses would take most of the time to the first frame.
     config.FontDataOwnedByAtlas = false;
@@ -188,8 +177,6 @@ void set_sizes(ImGuiStyle& style, float scale) {
   style.IndentSpacing = 16;
   style.ScrollbarSize = 8;
   style.ScrollbarRounding = 4;
-  style.GrabMinSize = 12;
-  style.WindowRounding = 0;
   style.ChildRounding = corner;
   style.PopupRounding = corner;
   style.FrameRounding = 6;
@@ -198,12 +185,10 @@ void set_sizes(ImGuiStyle& style, float scale) {
   style.WindowBorderSize = 0;
   style.ChildBorderSize = line;
   style.PopupBorderSize = line;
-  style.FrameBorderSize = 0;
   style.TabBarBorderSize = line;
   style.TabBarOverlineSize = lit_line;
   style.DockingSeparatorSize = panel_gap;
   style.SeparatorTextBorderSize = line;
-  style.WindowTitleAlign = {0, 0.5F};
   style.WindowMenuButtonPosition = ImGuiDir_None;
   style.DisabledAlpha = 0.65F;  // words can still be read
   style.ScaleAllSizes(scale);
@@ -214,7 +199,6 @@ void set_sizes(ImGuiStyle& style, float scale) {
   }
   style.FontSizeBase = font_size(Text::body);
   style._NextFrameFontSizeBase = style.FontSizeBase;  // inside a frame the size in use would be put back
-  style.FontScaleMain = 1;
   style.FontScaleDpi = scale;
 }
 
@@ -253,8 +237,6 @@ Theme theme() { return state().theme; }
 
 float scale() { return state().scale; }
 
-float px(float design_pixels) { return std::round(design_pixels * scale()); }
-
 ImU32 Palette::role(Role role) const {
   const ImU32 inks[] = {text, query, key, value, gate, strength, error, text, query};  // in the order of Role
   static_assert(std::size(inks) == static_cast<std::size_t>(Role::output) + 1);
@@ -265,42 +247,10 @@ ImU32 Palette::role_dim(Role which) const { return mix(faint, role(which), 0.3F)
 
 ImU32 Palette::lit_ground() const { return mix(panel, edge, 0.8F); }
 
-std::vector<TextOnGround> texts_on_grounds(const Palette& palette) {
-  // A colour that is added does not compile until it is named here: as a ground, or in a row of words.
-  const auto& [background, panel, edge, text, dim, faint, accent, good, alarm, query, key, value, gate,
-               strength, error, map] = palette;
-  std::vector<TextOnGround> all;
-  const auto on = [&all](std::initializer_list<ImU32> inks, std::initializer_list<ImU32> grounds) {
-    for (const ImU32 ground : grounds) {
-      for (const ImU32 ink : inks) all.push_back({ink, ground});
-    }
-  };
-  const ImU32 selection = mix(panel, accent, selection_strength);
-  // Panels, cards and fields to type in, also under the pointer; behind the panels stand only tabs.
-  on({text, dim}, {panel, palette.lit_ground(), edge, background});
-  on({text}, {selection});
-  on({faint, accent, good, alarm, query, key, value, gate, strength, error}, {panel});
-  // A tinted pill under the pointer, the present line of a rule.
-  on({good, alarm, query, key, value, gate, strength, error}, {mix(panel, edge, 0.25F)});
-  for (const Role role : {Role::plain, Role::query, Role::key, Role::value, Role::gate, Role::strength,
-                          Role::error, Role::state, Role::output})
-    on({palette.role_dim(role)}, {panel});
-  // What is chosen is filled with the text's colour, or that of its meaning.
-  on({panel, background}, {text});
-  on({panel}, {good, alarm, accent});
-  for (int step = -100; step <= 100; ++step) {
-    const Rgb8 paper = palimpsest::colour(map, static_cast<float>(step) / 100, 1);
-    all.push_back({legible_on(paper, palette), colour(paper)});
-  }
-  return all;
-}
-
 const Palette& colours(Theme theme) {
   static const std::array<Palette, 2> palettes = {palette(Theme::dark), palette(Theme::light)};
   return palettes[theme == Theme::dark ? 0 : 1];
 }
-
-const Palette& colours() { return colours(theme()); }
 
 ImU32 mix(ImU32 from, ImU32 to, float part) {
   const ImVec4 a = ImGui::ColorConvertU32ToFloat4(from);
@@ -319,15 +269,11 @@ std::string hex(ImU32 colour) {
                      colour >> IM_COL32_G_SHIFT & 255, colour >> IM_COL32_B_SHIFT & 255);
 }
 
-ImU32 colour(Rgb8 colour) { return IM_COL32(colour.red, colour.green, colour.blue, 255); }
-
 double contrast(ImU32 one, ImU32 other) {
   const double a = luminance(one);
   const double b = luminance(other);
   return (std::max(a, b) + 0.05) / (std::min(a, b) + 0.05);
 }
-
-ImU32 legible_on(Rgb8 paper) { return legible_on(paper, colours()); }
 
 ImU32 legible_on(Rgb8 paper, const Palette& palette) {
   const ImU32 ground = colour(paper);
@@ -347,17 +293,5 @@ Rgb8 bytes(ImU32 colour) {
 ImFont* font(Text text) { return face(text).font; }
 
 float font_size(Text text) { return writing(text).em * face(text).height; }
-
-TextStyle::TextStyle(Text text) { ImGui::PushFont(font(text), font_size(text)); }
-
-TextStyle::TextStyle(Text text, ImU32 colour) : TextStyle(text) {
-  ImGui::PushStyleColor(ImGuiCol_Text, colour);
-  colours_ = 1;
-}
-
-TextStyle::~TextStyle() {
-  ImGui::PopStyleColor(colours_);
-  ImGui::PopFont();
-}
 
 }  // namespace palimpsest::style

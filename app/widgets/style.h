@@ -2,12 +2,10 @@
 
 #include <imgui.h>
 
-#include <string>
-#include <vector>
+#include <cmath>
 
 #include "app/session/state.h"
 #include "core/base/colour_map.h"
-#include "core/formula/expression.h"
 
 /// How everything looks: the only place with colours, type and sizes. The state belongs to the current Dear
 /// ImGui context, so that a window and a picture drawn off screen can differ.
@@ -24,9 +22,9 @@ Theme theme();
 float scale();
 
 /// Screen pixels of a length in the design, whole ones.
-float px(float design_pixels);
+inline float px(float design_pixels) { return std::round(design_pixels * scale()); }
 
-/// The colours of a theme. Words keep least_contrast on all that they stand on (texts_on_grounds).
+/// The colours of a theme. Words keep least_contrast on all that they stand on, which style_test.cpp lists.
 struct Palette {
   ImU32 background, panel, edge;  // behind the panels; a panel; its outline and the tracks of sliders
   ImU32 text, dim, faint;         // what is read; captions; what is off or waits
@@ -48,21 +46,15 @@ struct Palette {
 /// How much lighter or darker words are at least than what they stand on (WCAG 2).
 inline constexpr double least_contrast = 4.5;
 
-/// A colour of words and one that they stand on.
-struct TextOnGround {
-  ImU32 text;
-  ImU32 ground;
-};
-
-/// Every colour of `palette` in which words are written, with each that they stand on.
-std::vector<TextOnGround> texts_on_grounds(const Palette& palette);
+/// How much of the accent lies behind letters that are selected.
+inline constexpr float selection_strength = 0.35F;
 
 /// The contrast of two opaque colours as WCAG 2 defines it, from 1 to 21.
 double contrast(ImU32 one, ImU32 other);
 
 /// The colours of the theme in use.
-const Palette& colours();
 const Palette& colours(Theme theme);
+inline const Palette& colours() { return colours(theme()); }
 
 /// A colour between two; part 0 gives `from`.
 ImU32 mix(ImU32 from, ImU32 to, float part);
@@ -72,13 +64,13 @@ ImU32 with_alpha(ImU32 colour, float alpha);
 
 /// "#e9b44c", as LaTeX takes it.
 std::string hex(ImU32 colour);
-ImU32 colour(Rgb8 colour);
+inline ImU32 colour(Rgb8 colour) { return IM_COL32(colour.red, colour.green, colour.blue, 255); }
 Rgb8 bytes(ImU32 colour);
 
 /// The text's colour or the panel's, whichever can be read better on `paper`; black or white where neither
 /// can.
-ImU32 legible_on(Rgb8 paper);
 ImU32 legible_on(Rgb8 paper, const Palette& palette);
+inline ImU32 legible_on(Rgb8 paper) { return legible_on(paper, colours()); }
 
 /// Distances in design pixels, for px().
 inline constexpr float panel_gap = 8;
@@ -110,17 +102,14 @@ enum class Text {
 ImFont* font(Text text);
 float font_size(Text text);
 
-/// Uses the font of a text, and if given a colour, until the end of the scope.
+/// Uses the font of a text until the end of the scope, in its size or in another.
 class TextStyle {
  public:
-  explicit TextStyle(Text text);
-  TextStyle(Text text, ImU32 colour);
-  ~TextStyle();
+  explicit TextStyle(Text text) : TextStyle(text, font_size(text)) {}
+  TextStyle(Text text, float size) { ImGui::PushFont(font(text), size); }
+  ~TextStyle() { ImGui::PopFont(); }
   TextStyle(const TextStyle&) = delete;
   TextStyle& operator=(const TextStyle&) = delete;
-
- private:
-  int colours_ = 0;
 };
 
 }  // namespace palimpsest::style

@@ -1,17 +1,8 @@
 #include "app/widgets/text.h"
 
 #include <fmt/format.h>
-#include <imgui_internal.h>  // whether a tip is shown already
-
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <optional>
-#include <utility>
 
 #include "app/gl/context_local.h"
-#include "app/widgets/controls.h"
-#include "app/widgets/style.h"
 
 namespace palimpsest {
 
@@ -99,6 +90,21 @@ bool begin_tip(ImVec2 extent, const Rectangle& item, bool above = false) {
   return begun;
 }
 
+/// A key as printed on the keyboard, in a faint outline: "Space". Centred in the line when it follows
+/// something higher.
+void key_hint(std::string_view key) {
+  const style::Palette& c = style::colours();
+  const style::TextStyle text(style::Text::caption);
+  const ImVec2 extent = text_extent(key);
+  const ImVec2 size(std::ceil(extent.x) + 2 * style::px(6), style::px(20));
+  const float line_height = std::max(ImGui::GetCurrentWindow()->DC.CurrLineSize.y, size.y);
+  ImVec2 from = ImGui::GetCursorScreenPos();
+  ImGui::Dummy({size.x, line_height});
+  from.y += std::floor((line_height - size.y) / 2);
+  ImGui::GetWindowDrawList()->AddRect(from, from + size, c.edge, style::px(4), style::px(style::line));
+  draw_text({from.x + style::px(6), from.y + (size.y - extent.y) / 2}, c.dim, key);
+}
+
 void wrapped(std::string_view text) {
   ImGui::PushTextWrapPos(style::px(tooltip_width));
   ImGui::TextUnformatted(text.data(), end_of(text));
@@ -175,14 +181,11 @@ std::string first_fitting(const std::vector<std::string>& words, float width) {
 
 std::vector<std::string_view> wrapped_lines(std::string_view text, float width) {
   std::vector<std::string_view> lines;
-  const char* const end = text.data() + text.size();
-  const auto goes_on = [&](const char* at) {  // a letter that began before
-    return at < end && (static_cast<unsigned char>(*at) & 0xC0U) == 0x80U;
-  };
+  const char* const end = end_of(text);
   for (const char* from = text.data(); from < end;) {
     const char* to = ImGui::GetFont()->CalcWordWrapPosition(ImGui::GetFontSize(), from, end, width);
     if (to == from && *from != '\n') {  // a letter at least, however narrow the room
-      for (++to; goes_on(to);) ++to;
+      while (++to < end && (static_cast<unsigned char>(*to) & 0xC0U) == 0x80U) continue;
     }
     lines.emplace_back(from, static_cast<std::size_t>(to - from));
     for (from = to; from < end && *from == ' ';) ++from;
@@ -247,11 +250,6 @@ void draw_rising_text(ImVec2 position, ImU32 colour, std::string_view text) {
   offer_whole({{to.x, to.y - extent.x}, {to.x + extent.y, to.y}}, text);
 }
 
-void draw_centred(ImVec2 position, float width, ImU32 colour, std::string_view text) {
-  const std::string shown = shortened(text, width);
-  draw_text({position.x + (width - text_extent(shown).x) / 2, position.y}, colour, shown);
-}
-
 void tooltip(std::string_view text, std::string_view key, bool above) {
   if (!wants_tooltip()) return;
   ImVec2 extent = wrapped_extent(text);
@@ -260,7 +258,7 @@ void tooltip(std::string_view text, std::string_view key, bool above) {
   wrapped(text);
   if (!key.empty()) {
     ImGui::SameLine();
-    style::key_hint(std::string(key).c_str());
+    key_hint(key);
   }
   ImGui::EndTooltip();
 }

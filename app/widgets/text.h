@@ -1,11 +1,5 @@
 #pragma once
 
-#include <imgui.h>
-
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "app/widgets/heat_map.h"
 #include "app/widgets/style.h"
 
@@ -41,9 +35,6 @@ ImVec2 draw_words(ImVec2 at, style::Text text, ImU32 colour, std::string_view wo
 
 /// Text that is read from below: its left lower corner at `position`, so that it rises from there.
 void draw_rising_text(ImVec2 position, ImU32 colour, std::string_view text);
-
-/// The same as draw_text, cut to `width` screen pixels and centred in them.
-void draw_centred(ImVec2 position, float width, ImU32 colour, std::string_view text);
 
 /// A few words about the last item, shown while the pointer rests on it; wraps when long. With the key that
 /// does it, if there is one; below it, or `above` where there is room.

@@ -2,15 +2,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/commands/command_line.h"
 #include "app/commands/options.h"
 #include "app/session/computation.h"
-#include "app/session/devices.h"
 #include "app/session/presets.h"
-#include "app/session/words.h"
 #include "app/studio/workspaces.h"
 #include "app/window/window_commands.h"
-#include "core/base/error.h"
 #include "core/base/parallel_for.h"
 #include "core/base/text.h"
 #include "core/io/file.h"
@@ -44,34 +40,29 @@ bool is_quick(const FramesOf& frames) {
   return frames.processor.median <= aim_median && frames.processor.high <= aim_high;
 }
 
-std::string text_of(const StartTimes& times) {
-  struct StartStep {
-    const char* words;
-    const StartMoment& from;
-    const StartMoment& to;
-    const char* whose;
-  };
-  const StartMoment process;
-  const StartStep steps[] = {{"the program begins", process, times.begun, "the system's"},
-                             {"the place is computed", times.begun, times.prepared, "the program's"},
-                             {"a window is open", times.prepared, times.opened, "the driver's"},
-                             {"its frame is made", times.opened, times.drawn, "the program's"},
-                             {"its frame is seen", times.drawn, times.shown, "the driver's"}};
+std::string text_of(const std::vector<StartMoment>& times) {
+  constexpr std::pair<const char*, std::string_view> steps[] = {{"the program begins", "the system's"},
+                                                                {"the place is computed", "the program's"},
+                                                                {"a window is open", "the driver's"},
+                                                                {"its frame is made", "the program's"},
+                                                                {"its frame is seen", "the driver's"}};
   std::vector<std::vector<std::string>> table = {{"until", "at", "took", "cpu", "whose"}};
   double driver = 0;
-  for (const StartStep& step : steps) {
-    const double took = step.to.clock - step.from.clock;
-    if (std::string_view(step.whose) == "the driver's") driver += took;
-    table.push_back({step.words, milliseconds(step.to.clock), milliseconds(took),
-                     milliseconds(step.to.processor - step.from.processor), step.whose});
+  StartMoment before;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const auto& [words, whose] = steps[i];
+    const double took = times[i].clock - before.clock;
+    if (whose == "the driver's") driver += took;
+    table.push_back({words, milliseconds(times[i].clock), milliseconds(took),
+                     milliseconds(times[i].processor - before.processor), std::string(whose)});
+    before = times[i];
   }
   return columns(table, 0) + '\n' +
          paragraph(fmt::format(
              "Milliseconds after the process began, by the clock, and of the processor's time for the "
              "window's thread. The first frame is seen after {} ms, {} of them the driver's. Aim: at most "
              "{:g} ms: {}.",
-             milliseconds(times.shown.clock), milliseconds(driver), aim_start,
-             met(times.shown.clock <= aim_start)));
+             milliseconds(before.clock), milliseconds(driver), aim_start, met(before.clock <= aim_start)));
 }
 
 std::vector<std::string> row(const FramesOf& frames, bool is_met) {
@@ -116,10 +107,8 @@ std::string text_of(const UiBench& bench, const UiTimes& times) {
       milliseconds(times.slider_processor.median), aim_slider, met(times.slider.high <= aim_slider)));
   text += paragraph(
       fmt::format("From a letter typed behind a text of {} tokens to the picture with the small model's "
-                  "answer, the same way: "
-                  "median {} ms, 99 % {} ms, worst {} ms; cpu time of all threads meanwhile: median {} ms. "
-                  "Aim: at most {:g} ms by "
-                  "the clock: {}.",
+                  "answer, the same way: median {} ms, 99 % {} ms, worst {} ms; cpu time of all threads "
+                  "meanwhile: median {} ms. Aim: at most {:g} ms by the clock: {}.",
                   bench.typed_tokens, milliseconds(times.typing.median), milliseconds(times.typing.high),
                   milliseconds(times.typing.worst), milliseconds(times.typing_processor.median), aim_slider,
                   met(times.typing.high <= aim_slider)));
@@ -238,7 +227,7 @@ Task add_window_bench(CommandOptions command, Console console) {
   ui.option("--json", "write the figures into this file, too");
   return [ui, start, console] {
     if (!start.was_given()) return measure(ui, console);
-    const StartTimes times = time_start();
+    const std::vector<StartMoment> times = time_start();
     console.out << text_of(Circumstances{.processor = processor_name(), .date = present_date()}) << "\n\n"
                 << text_of(times);
     return static_cast<int>(exit_done);

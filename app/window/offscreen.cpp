@@ -9,7 +9,6 @@
 #include <imgui.h>
 
 #include <array>
-#include <vector>
 
 #include "core/base/error.h"
 
@@ -36,10 +35,12 @@ std::vector<EGLDisplay> candidate_displays() {
   return displays;
 }
 
-// An OpenGL context that is current while this lives, with no surface of its own.
-class Context {
+}  // namespace
+
+/// An OpenGL context that is current while this lives, with no surface of its own.
+class SurfacelessContext {
  public:
-  Context() {
+  SurfacelessContext() {
     for (EGLDisplay display : candidate_displays()) {
       if (display != EGL_NO_DISPLAY && open(display)) return;
     }
@@ -47,9 +48,9 @@ class Context {
         "pictures cannot be drawn: EGL offers no OpenGL 3.3 here (its last error is {:#x})", eglGetError()));
   }
 
-  ~Context() { close(); }
-  Context(const Context&) = delete;
-  Context& operator=(const Context&) = delete;
+  ~SurfacelessContext() { close(); }
+  SurfacelessContext(const SurfacelessContext&) = delete;
+  SurfacelessContext& operator=(const SurfacelessContext&) = delete;
 
   void make_current() const { eglMakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, context_); }
 
@@ -93,55 +94,39 @@ class Context {
   EGLContext context_ = EGL_NO_CONTEXT;
 };
 
-}  // namespace
-
 double clock_milliseconds(int clock) {
   timespec now{};
   clock_gettime(clock, &now);
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
 }
 
-struct Offscreen::State {
-  Context context;  // first, so that it ends last
-  Canvas canvas;
-  int width = 0;
-  int height = 0;
-  float scale = 1;
-};
+Offscreen::Offscreen(int width, int height)
+    : context_(std::make_unique<SurfacelessContext>()), width_(width), height_(height) {}
 
-Offscreen::Offscreen(int width, int height, float scale) : state_(std::make_unique<State>()) {
-  state_->width = width;
-  state_->height = height;
-  state_->scale = scale;
-}
-
-Offscreen::~Offscreen() {
-  if (state_) state_->context.make_current();
-}
-
-float Offscreen::scale() const { return state_->scale; }
+Offscreen::~Offscreen() { context_->make_current(); }
 
 void Offscreen::prepare() {
-  state_->context.make_current();
-  state_->canvas.make_current();
+  context_->make_current();
+  canvas_.make_current();
   ImGuiIO& io = ImGui::GetIO();
-  io.DisplaySize = ImVec2(static_cast<float>(state_->width), static_cast<float>(state_->height));
+  io.DisplaySize = ImVec2(static_cast<float>(width_), static_cast<float>(height_));
   io.DeltaTime = 1.0F / 60.0F;
 }
 
 void Offscreen::draw_frame(const std::function<void()>& draw, bool seen) {
   prepare();
-  state_->canvas.draw_frame(state_->width, state_->height, draw, seen);
+  canvas_.build(width_, height_, draw);
+  canvas_.fill(seen);
 }
 
 FrameTime Offscreen::time(const std::function<void()>& draw, bool seen) {
   prepare();
   const double processor = clock_milliseconds(CLOCK_THREAD_CPUTIME_ID);
   const double start = clock_milliseconds(CLOCK_MONOTONIC);
-  state_->canvas.build(state_->width, state_->height, draw);
+  canvas_.build(width_, height_, draw);
   const double built = clock_milliseconds(CLOCK_MONOTONIC);
   const double used = clock_milliseconds(CLOCK_THREAD_CPUTIME_ID) - processor;
-  state_->canvas.fill(seen);
+  canvas_.fill(seen);
   glFinish();
   return {.processor = used, .elapsed = built - start, .driver = clock_milliseconds(CLOCK_MONOTONIC) - built};
 }
@@ -151,7 +136,7 @@ void Offscreen::pass(const std::function<void()>& draw) { draw_frame(draw, false
 Image Offscreen::render(const std::function<void()>& draw, int frames) {
   for (int frame = 1; frame < frames; ++frame) pass(draw);
   draw_frame(draw, true);
-  return state_->canvas.read_pixels();
+  return canvas_.read_pixels();
 }
 
 }  // namespace palimpsest

@@ -1,11 +1,12 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 
 #include "app/gl/canvas.h"
 
 namespace palimpsest {
+
+class SurfacelessContext;
 
 /// The milliseconds of one of the system's clocks (a clockid_t).
 double clock_milliseconds(int clock);
@@ -25,15 +26,11 @@ inline constexpr int settling_frames = 30;
 /// calls give the same picture.
 class Offscreen {
  public:
-  /// Pixels in each direction, and how much larger than in the design everything is drawn. Throws an Error
-  /// when EGL offers no OpenGL 3.3.
-  Offscreen(int width, int height, float scale = 1);
+  /// Pixels in each direction. Throws an Error when EGL offers no OpenGL 3.3.
+  Offscreen(int width, int height);
   ~Offscreen();
   Offscreen(const Offscreen&) = delete;
   Offscreen& operator=(const Offscreen&) = delete;
-
-  /// How much larger than in the design everything is drawn.
-  float scale() const;
 
   /// Draws `frames` frames through `draw` and returns the last one. Dear ImGui needs a few frames until
   /// sizes have settled.
@@ -49,8 +46,10 @@ class Offscreen {
   void prepare();
   void draw_frame(const std::function<void()>& draw, bool seen);
 
-  struct State;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<SurfacelessContext> context_;  // first, so that it ends last
+  Canvas canvas_;
+  int width_;
+  int height_;
 };
 
 }  // namespace palimpsest

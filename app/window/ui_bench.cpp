@@ -1,25 +1,15 @@
 #include "app/window/ui_bench.h"
 
 #include <unistd.h>
-#include <algorithm>
 #include <cfloat>
-#include <chrono>
-#include <cmath>
 #include <fstream>
-#include <functional>
-#include <iterator>
 #include <sstream>
-#include <thread>
-#include <tuple>
 
 #include "app/scene/parts.h"
 #include "app/session/presets.h"
-#include "app/session/scales.h"
 #include "app/session/typed_text.h"
-#include "app/studio/application.h"
 #include "app/views/attend.h"
 #include "app/window/offscreen.h"
-#include "core/base/error.h"
 
 namespace palimpsest {
 
@@ -62,7 +52,7 @@ class Person {
     const FrameTime time = offscreen_.time(
         [&] {
           act();
-          application_.draw(offscreen_.scale());
+          application_.draw(1);
         },
         seen);
     if (!application_.undrawn().empty()) throw Error(application_.undrawn());
@@ -92,7 +82,7 @@ class Person {
 
  private:
   void pass() {
-    offscreen_.pass([&] { application_.draw(offscreen_.scale()); });
+    offscreen_.pass([&] { application_.draw(1); });
   }
 
   Application application_;
@@ -129,7 +119,7 @@ void require_no_problem(const Session& session) {
 /// Opens a long sequence from the picture that greets a newcomer.
 FramesOf open_sequence(Person& person, const std::string& id) {
   Session& session = person.application().session;
-  person.application().open_first_capture();
+  person.application().open_first_text();
   person.settle();
   std::vector<FrameTime> times;
   const auto is_open = [&] { return session.data().id == id || !session.message().empty(); };
@@ -281,7 +271,7 @@ std::pair<Spread, Spread> changes_to_pictures(Person& person, int changes,
   std::vector<double> processor;
   for (int i = 0; i < changes; ++i) {
     const std::uint64_t before = session.computed()->version;
-    const auto start = Clock::now();
+    const double start = clock_milliseconds(CLOCK_MONOTONIC);
     const double used = clock_milliseconds(CLOCK_PROCESS_CPUTIME_ID);
     double driver = person.frame([&] { change(session, i); }, false).driver;
     for (int frame = 0; session.computed()->version == before; ++frame) {
@@ -289,8 +279,7 @@ std::pair<Spread, Spread> changes_to_pictures(Person& person, int changes,
       person.rest();
       driver += person.frame([] {}, false).driver;
     }
-    const std::chrono::duration<double, std::milli> taken = Clock::now() - start;
-    durations.push_back(taken.count() - driver);
+    durations.push_back(clock_milliseconds(CLOCK_MONOTONIC) - start - driver);
     processor.push_back(clock_milliseconds(CLOCK_PROCESS_CPUTIME_ID) - used);
     person.await();
   }
@@ -323,10 +312,8 @@ std::optional<PictureTimes> weights_to_picture(Person& person, const UiBench& be
   };
   PictureTimes times;
   double driver = 0;
-  const auto start = Clock::now();
-  const auto now = [&] {
-    return std::chrono::duration<double, std::milli>(Clock::now() - start).count() - driver;
-  };
+  const double start = clock_milliseconds(CLOCK_MONOTONIC);
+  const auto now = [&] { return clock_milliseconds(CLOCK_MONOTONIC) - start - driver; };
   person.application().enter("attend");
   for (int frame = 0; times.fine == 0; ++frame) {
     if (frame == most_frames) throw Error(late);

@@ -112,7 +112,8 @@ void give_back_free_memory() {
 }
 
 struct Window::State {
-  explicit State(const WindowOptions& options) : window(create_window(options), glfwDestroyWindow) {
+  explicit State(WindowOptions wanted)
+      : options(std::move(wanted)), window(create_window(options), glfwDestroyWindow) {
     glfwMakeContextCurrent(window.get());
     glfwSwapInterval(options.vsync ? 1 : 0);
     canvas = std::make_unique<Canvas>();
@@ -140,25 +141,22 @@ struct Window::State {
 
   void hand_over_dropped() {
     if (problem) std::rethrow_exception(std::exchange(problem, nullptr));
-    if (!lying.empty() && dropped) dropped(std::exchange(lying, {}));
+    if (!lying.empty() && options.dropped) options.dropped(std::exchange(lying, {}));
   }
 
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  Glfw glfw;  // first, so that it ends last
+  const WindowOptions options;
+  Glfw glfw;  // before what follows, so that it ends after that
   std::unique_ptr<GLFWwindow, decltype(&glfwDestroyWindow)> window;
   std::unique_ptr<Canvas> canvas;
-  std::function<void()> after_frame;
-  std::function<void(const std::vector<std::filesystem::path>&)> dropped;
   std::vector<std::filesystem::path> lying;  // what was dropped and is not handed over yet
   std::exception_ptr problem;                // or why it cannot be
   std::atomic<bool> redraw = true;
-  float chosen_scale = 0;
 };
 
-Window::Window(const WindowOptions& options) : state_(std::make_unique<State>(options)) {
-  state_->chosen_scale = options.scale;
+Window::Window(WindowOptions options) : state_(std::make_unique<State>(std::move(options))) {
   keep_little_free_memory();
 }
 
@@ -196,12 +194,13 @@ void Window::draw_frame(const std::function<void()>& draw, bool seen) {
   int height = 0;
   glfwGetFramebufferSize(state_->window.get(), &width, &height);
   ImGui_ImplGlfw_NewFrame();
-  state_->canvas->draw_frame(width, height, draw, seen);
+  state_->canvas->build(width, height, draw);
+  state_->canvas->fill(seen);
   if (seen) {
     state_->canvas->show();
     glfwSwapBuffers(state_->window.get());
   }
-  if (state_->after_frame) state_->after_frame();
+  if (state_->options.after_frame) state_->options.after_frame();
 }
 
 void Window::finish_drawing() { glFinish(); }
@@ -216,7 +215,7 @@ void Window::close() { glfwSetWindowShouldClose(state_->window.get(), GLFW_TRUE)
 bool Window::closing() const { return glfwWindowShouldClose(state_->window.get()) == GLFW_TRUE; }
 
 float Window::scale() const {
-  if (state_->chosen_scale > 0) return state_->chosen_scale;
+  if (state_->options.scale > 0) return state_->options.scale;
   float scale = 1;
   glfwGetWindowContentScale(state_->window.get(), &scale, nullptr);
   // Where a screen coordinate is more than a pixel (Wayland), Dear ImGui already scales by their ratio.
@@ -234,14 +233,6 @@ std::pair<int, int> Window::size() const {
   int height = 0;
   glfwGetWindowSize(state_->window.get(), &width, &height);
   return {width, height};
-}
-
-void Window::set_dropped(std::function<void(const std::vector<std::filesystem::path>&)> dropped) {
-  state_->dropped = std::move(dropped);
-}
-
-void Window::set_after_frame(std::function<void()> after_frame) {
-  state_->after_frame = std::move(after_frame);
 }
 
 Image Window::read_pixels() const { return state_->canvas->read_pixels(); }

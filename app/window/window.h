@@ -1,11 +1,8 @@
 #pragma once
 
-#include <filesystem>
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "app/gl/canvas.h"
 
@@ -18,6 +15,10 @@ struct WindowOptions {
   int height = 1000;  // in screen coordinates; less where the monitor has less room
   float scale = 0;    // size of the user interface; 0 takes the monitor's own scale
   bool vsync = true;  // off for tests, which want every frame at once
+  // Called before the next frame with the paths of files that are dropped on the window; what it throws,
+  // draw_frame() does.
+  std::function<void(const std::vector<std::filesystem::path>&)> dropped = {};
+  std::function<void()> after_frame = {};  // called after every frame has been shown (the test engine's hook)
 };
 
 /// A window with Dear ImGui in it. It draws when something happens and otherwise sleeps, without the memory
@@ -25,7 +26,7 @@ struct WindowOptions {
 class Window {
  public:
   /// Opens the window; throws an Error that says what is missing (a display, OpenGL 3.3).
-  explicit Window(const WindowOptions& options = {});
+  explicit Window(WindowOptions options = {});
   ~Window();
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
@@ -55,13 +56,6 @@ class Window {
 
   /// Its width and height in screen coordinates.
   std::pair<int, int> size() const;
-
-  /// Called before the next frame with the paths of files that are dropped on the window; what it throws,
-  /// draw_frame() does.
-  void set_dropped(std::function<void(const std::vector<std::filesystem::path>&)> dropped);
-
-  /// Called after every frame has been shown (the test engine's hook).
-  void set_after_frame(std::function<void()> after_frame);
 
   /// The last frame.
   Image read_pixels() const;

@@ -1,30 +1,12 @@
 #include "app/window/window_commands.h"
 
 #include <fmt/format.h>
-#include <imgui.h>
-
-#include <algorithm>
-#include <map>
-#include <optional>
-#include <ranges>
-#include <string_view>
-#include <tuple>
-#include <utility>
 
 #include "app/commands/options.h"
 #include "app/scene/parts.h"
-#include "app/session/kept.h"
-#include "app/session/presets.h"
-#include "app/session/prove_questions.h"
-#include "app/session/races.h"
-#include "app/session/words.h"
 #include "app/studio/application.h"
-#include "app/studio/workspaces.h"
 #include "app/window/offscreen.h"
 #include "app/window/window.h"
-#include "core/base/error.h"
-#include "core/io/file.h"
-#include "core/variants/variants.h"
 
 namespace palimpsest {
 
@@ -165,7 +147,7 @@ void prepare(Application& application, const Look& look) {
   } else if (look["--capture"]) {
     require(session.open_named(*look["--capture"]), session);
   } else {
-    application.open_first_capture();
+    application.open_first_text();
     require(session.computed() != nullptr || session.computing(), session);
   }
   session.wait_for_choice();
@@ -217,12 +199,12 @@ Image part_of(const Image& image, const std::string& path) {
 }
 
 void render_to(Application& application, int width, int height, float scale, const Wanted& wanted) {
-  Offscreen offscreen(width, height, scale);
+  Offscreen offscreen(width, height);
   for (int frame = 0; frame < settling_frames; ++frame) {  // a page asks for what it shows
-    offscreen.pass([&] { application.draw(offscreen.scale()); });
+    offscreen.pass([&] { application.draw(scale); });
     application.session.questions().wait();
   }
-  const Image image = offscreen.render([&] { application.draw(offscreen.scale()); }, settling_frames);
+  const Image image = offscreen.render([&] { application.draw(scale); }, settling_frames);
   if (!application.undrawn().empty()) throw Error(application.undrawn());
   if (wanted.text) *wanted.text << parts().text();
   if (!wanted.output.empty())
@@ -243,11 +225,6 @@ void open_page(Application& application, const std::string& page) {
       find_row(pages, page, &Page::name, fmt::format("--page is \"{}\"; expected one of", page)).shown = true;
 }
 
-struct TourStop {
-  const char* file;
-  Look look;
-};
-
 /// The pictures that show what the program is, for machines without a display.
 void render_tour(const std::filesystem::path& folder, Console console) {
   std::error_code problem;
@@ -255,7 +232,7 @@ void render_tour(const std::filesystem::path& folder, Console console) {
   if (problem)
     throw InputError(
         fmt::format("--tour {}: the folder cannot be made: {}", folder.string(), problem.message()));
-  const std::vector<TourStop> stops = {
+  const std::vector<std::pair<const char*, Look>> stops = {
       {"1-a-token-is-written.png", {{{"--at", "19:error"}, {"--form", "recurrent"}}}},
       {"2-chunkwise.png", {{{"--at", "19:solve"}, {"--form", "chunkwise"}}}},
       {"3-parallel.png", {{{"--at", "40:solve"}, {"--form", "parallel"}}}},
@@ -264,13 +241,13 @@ void render_tour(const std::filesystem::path& folder, Console console) {
       {"5-softmax.png", {{{"--capture", "capture:softmax_names_l17"}, {"--at", "40:weights"}}}},
       {"6-light.png", {{{"--at", "19:write"}, {"--theme", "light"}}}},
   };
-  for (const TourStop& stop : stops) {
+  for (const auto& [file, look] : stops) {
     Application application;
-    prepare(application, stop.look);
+    prepare(application, look);
     application.session.wait();
     application.show_welcome = false;
-    render_to(application, 1920, 1080, 1, {.output = folder / stop.file});
-    console.out << (folder / stop.file).string() << std::endl;
+    render_to(application, 1920, 1080, 1, {.output = folder / file});
+    console.out << (folder / file).string() << std::endl;
   }
 }
 
@@ -375,11 +352,11 @@ Preferences preferences(const Application& application, const Window& window, co
 
 /// Opens the window and shows frames until it is closed. With `times` it closes after the first, keeps
 /// nothing, and says there when what was done.
-void show_window(const Look& look, StartTimes* times = nullptr) {
-  const auto note = [times](StartMoment StartTimes::*step) {
-    if (times) times->*step = start_moment();
+void show_window(const Look& look, std::vector<StartMoment>* times = nullptr) {
+  const auto note = [times] {
+    if (times) times->push_back(start_moment());
   };
-  note(&StartTimes::begun);
+  note();  // the program is loaded and runs
   constexpr float as_the_monitor_says = 0;
   const float scale = scale_of(look, as_the_monitor_says);
   KeptPreferences kept(own_file("settings.json"));
@@ -401,9 +378,12 @@ void show_window(const Look& look, StartTimes* times = nullptr) {
     if (!first["--theme"] && !has_own_theme(first)) first.given["--theme"] = kept.read().theme;
     prepare(application, first);
   }
-  note(&StartTimes::prepared);
-  Window window({.width = kept.read().width, .height = kept.read().height, .scale = scale});
-  note(&StartTimes::opened);
+  note();  // what is asked for is computed
+  Window window({.width = kept.read().width,
+                 .height = kept.read().height,
+                 .scale = scale,
+                 .dropped = [&](const auto& paths) { application.drop(paths); }});
+  note();  // there is a window with OpenGL
   if (!look["--scale"]) application.zoom = kept.read().scale;
   try {
     application.panel_layout().restore({kept.read().layout, kept.read().own_workspaces});
@@ -413,10 +393,10 @@ void show_window(const Look& look, StartTimes* times = nullptr) {
   if (times) {
     window.draw_frame([&] {
       application.draw(window.scale());
-      note(&StartTimes::drawn);
+      note();  // Dear ImGui has the first frame
     });
     window.finish_drawing();
-    note(&StartTimes::shown);
+    note();  // the card has it
     return;
   }
   kept.begin_with(preferences(application, window, kept.read()));
@@ -432,7 +412,6 @@ void show_window(const Look& look, StartTimes* times = nullptr) {
     window.close();
     window.request_redraw();
   });
-  window.set_dropped([&](const auto& paths) { application.drop(paths); });
   window.run([&] {
     application.draw(window.scale());
     if (application.animating()) window.request_redraw();
@@ -470,8 +449,8 @@ void draw_race(const RaceReport& report, const std::string& file) {
 
 }  // namespace
 
-StartTimes time_start() {
-  StartTimes times;
+std::vector<StartMoment> time_start() {
+  std::vector<StartMoment> times;
   show_window({}, &times);
   return times;
 }

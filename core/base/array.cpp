@@ -18,14 +18,9 @@ const char* name(Precision precision) {
   return names[static_cast<std::size_t>(precision)];
 }
 
-Array::Array(std::vector<Index> new_shape, std::vector<double> new_values)
+Array::Array(std::vector<Index> new_shape, Values new_values)
     : shape(std::move(new_shape)), values(std::move(new_values)) {
-  assert(size() == static_cast<Index>(std::get<0>(values).size()));
-}
-
-Array::Array(std::vector<Index> new_shape, std::vector<float> new_values)
-    : shape(std::move(new_shape)), values(std::move(new_values)) {
-  assert(size() == static_cast<Index>(std::get<1>(values).size()));
+  assert(size() == std::visit([](const auto& numbers) { return std::ssize(numbers); }, values));
 }
 
 Index Array::size() const {
@@ -50,23 +45,15 @@ MatrixView::MatrixView(const Array& array, Index offset, Index rows, Index colum
   assert(rows == 0 || columns == 0 || offset + (rows - 1) * row_stride + columns <= array.size());
 }
 
-namespace {
-
-template <class Scalar, class Stored>
-Matrix<Scalar> copy_rows(const Stored* first_row, Index count, Index columns, Index row_stride) {
-  using Source = Eigen::Map<const Matrix<Stored>, 0, Eigen::OuterStride<>>;
-  return Source(first_row, count, columns, Eigen::OuterStride<>(row_stride)).template cast<Scalar>();
-}
-
-}  // namespace
-
 template <class Scalar>
 Matrix<Scalar> MatrixView::rows(Index first, Index count) const {
   assert(first >= 0 && count >= 0 && first + count <= rows_);
   if (count == 0 || columns_ == 0) return Matrix<Scalar>(count, columns_);
   return std::visit(
-      [&](const auto& stored) {
-        return copy_rows<Scalar>(stored.data() + offset_ + first * row_stride_, count, columns_, row_stride_);
+      [&]<class Stored>(const std::vector<Stored>& stored) -> Matrix<Scalar> {
+        using Source = Eigen::Map<const Matrix<Stored>, 0, Eigen::OuterStride<>>;
+        const Stored* const first_row = stored.data() + offset_ + first * row_stride_;
+        return Source(first_row, count, columns_, Eigen::OuterStride<>(row_stride_)).template cast<Scalar>();
       },
       array_->values);
 }

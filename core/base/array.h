@@ -10,12 +10,13 @@ namespace palimpsest {
 /// A row-major array of any rank, as a file holds it or a preset makes it.
 /// float16 and float32 are kept as float (both exact), everything else as double.
 struct Array {
+  using Values = std::variant<std::vector<double>, std::vector<float>>;
+
   std::vector<Index> shape;
-  std::variant<std::vector<double>, std::vector<float>> values;
+  Values values;
 
   Array() = default;
-  Array(std::vector<Index> shape, std::vector<double> values);
-  Array(std::vector<Index> shape, std::vector<float> values);
+  Array(std::vector<Index> shape, Values values);
 
   Index rank() const { return static_cast<Index>(shape.size()); }
   Index size() const;

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 #include <stop_token>
+#include <string>
 
 namespace palimpsest {
 
@@ -28,6 +29,23 @@ class Cancelled : public Error {
  public:
   Cancelled() : Error("cancelled") {}
 };
+
+/// What `act` gives; where something is wrong with the input, the words begin with the name.
+template <class Act>
+auto naming_input(const std::string& name, Act act) try {
+  return act();
+} catch (const InputError& error) {
+  throw InputError(name + ": " + error.what());
+}
+
+/// Runs `tried`: why that is not supported; empty if it is.
+template <class Tried>
+std::string why_unsupported(Tried tried) try {
+  tried();
+  return {};
+} catch (const Unsupported& reason) {
+  return reason.what();
+}
 
 /// Throws Cancelled where somebody has asked to stop.
 inline void stop_if_asked(const std::stop_token& stop) {

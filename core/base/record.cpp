@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <ranges>
+
 #include "core/base/error.h"
 
 namespace palimpsest {
@@ -13,9 +15,8 @@ void Record::set(std::string_view name, Matrix<double> value) {
 
 const Matrix<double>& Record::at(std::string_view name) const {
   if (const auto found = tensors_.find(name); found != tensors_.end()) return *found->second;
-  std::vector<std::string_view> known;
-  for (const auto& [known_name, value] : tensors_) known.push_back(known_name);
-  throw Error(fmt::format("no tensor \"{}\" was recorded; recorded are: {}", name, fmt::join(known, ", ")));
+  throw Error(fmt::format("no tensor \"{}\" was recorded; recorded are: {}", name,
+                          fmt::join(std::views::keys(tensors_), ", ")));
 }
 
 std::vector<std::pair<const std::string&, const Matrix<double>&>> Record::tensors() const {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <string>
 #include <string_view>
 
 #include "core/base/error.h"
@@ -21,9 +20,9 @@ const auto& find_row(const Table& table, std::string_view wanted, Name name, std
   throw InputError(std::string(problem) + ": " + known);
 }
 
-/// The row of a table whose name is `wanted`; null where there is none.
+/// The row of a table whose name, or what else `name` gives of it, is `wanted`; null where there is none.
 template <class Table, class Name>
-auto* row_called(const Table& table, std::string_view wanted, Name name) {
+auto* row_called(const Table& table, const auto& wanted, Name name) {
   const auto is_wanted = [&](const auto& row) { return std::invoke(name, row) == wanted; };
   const auto found = std::ranges::find_if(table, is_wanted);
   return found == std::ranges::end(table) ? nullptr : &*found;

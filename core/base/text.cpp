@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
-#include <cstddef>
+#include <exception>
+#include <new>
+#include <stdexcept>
 
 namespace palimpsest {
 
@@ -66,27 +69,20 @@ std::string shown(std::string_view text) {
   return text.size() > most ? result + "..." : result;
 }
 
+std::size_t letter_count(std::string_view text) {
+  return text.size() - static_cast<std::size_t>(std::ranges::count_if(text, is_continuation));
+}
+
 void append_utf8(std::string& text, char32_t code_point) {
-  const auto append = [&](char32_t byte) { text += static_cast<char>(byte); };
-  if (code_point < 0x80) {
-    append(code_point);
-  } else if (code_point < 0x800) {
-    append(0xC0 | code_point >> 6);
-    append(0x80 | (code_point & 0x3F));
-  } else if (code_point >= 0xD800 && code_point < 0xE000) {
+  const bool is_surrogate = code_point >= 0xD800 && code_point < 0xE000;
+  if (is_surrogate || code_point >= 0x110000) {
     text += replacement;
-  } else if (code_point < 0x10000) {
-    append(0xE0 | code_point >> 12);
-    append(0x80 | (code_point >> 6 & 0x3F));
-    append(0x80 | (code_point & 0x3F));
-  } else if (code_point < 0x110000) {
-    append(0xF0 | code_point >> 18);
-    append(0x80 | (code_point >> 12 & 0x3F));
-    append(0x80 | (code_point >> 6 & 0x3F));
-    append(0x80 | (code_point & 0x3F));
-  } else {
-    text += replacement;
+    return;
   }
+  constexpr char32_t leads[] = {0, 0xC0, 0xE0, 0xF0};  // by how many bytes follow
+  const int following = code_point < 0x80 ? 0 : code_point < 0x800 ? 1 : code_point < 0x10000 ? 2 : 3;
+  text += static_cast<char>(leads[following] | code_point >> 6 * following);
+  for (int i = following - 1; i >= 0; --i) text += static_cast<char>(0x80 | (code_point >> 6 * i & 0x3F));
 }
 
 std::string plain_number(double value, int digits) {
@@ -106,6 +102,26 @@ std::string share_of_one(double value) {
   if (value == 0 || value == 1) return fmt::format("{:.0f}", value);
   if (value < 0.995) return fmt::format("{:.2f}", value).substr(1);
   return value < 0.9995 ? fmt::format("{:.3f}", value).substr(1) : "<1";
+}
+
+std::string counted(std::ptrdiff_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+std::string with_small_letter(std::string words) {
+  const bool is_word = words.size() > 1 && std::islower(static_cast<unsigned char>(words[1])) != 0;
+  if (is_word) words.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(words.front())));
+  return words;
+}
+
+std::string problem_in_words() try { throw; } catch (const std::bad_alloc&) {
+  return "there is not enough memory for this";
+} catch (const std::logic_error& error) {
+  return fmt::format("a mistake in this program: {}", error.what());
+} catch (const std::exception& error) {
+  return error.what();
+} catch (...) {
+  return "something went wrong";
 }
 
 }  // namespace palimpsest

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <limits>
 #include <set>
 
 #include "core/base/parallel_for.h"
@@ -38,7 +37,6 @@ class Numbers : public RandomNumbers {
     return x * x * x;
   }
 
-  /// A number within `range`.
   double within(Range range) {
     switch (range) {
       case Range::finite:
@@ -82,13 +80,6 @@ std::vector<Index> shape_of(const Input& input, const Settings& settings, const 
   return shape;
 }
 
-Array empty_array(const std::vector<Index>& shape) {
-  Array array;
-  array.shape = shape;
-  array.values = std::vector<double>(static_cast<std::size_t>(array.size()));
-  return array;
-}
-
 /// 1 + A A^T / 4: symmetric, with eigenvalues from 1.
 void make_positive_definite(Array& array) {
   const Index size = array.shape.front();
@@ -107,7 +98,9 @@ double size_of_numbers(const Input& input, const Settings& settings) {
 
 Array random_array(const Input& input, const Settings& settings, const RandomCase& random) {
   Numbers numbers(random.seed, input.name);
-  Array array = empty_array(shape_of(input, settings, random));
+  Array array;
+  array.shape = shape_of(input, settings, random);
+  array.values = std::vector<double>(static_cast<std::size_t>(array.size()));
   if (random.keeps && input.keeps) {
     const bool is_log = input.range == Range::decay && random.log_gates;
     std::ranges::fill(std::get<0>(array.values), is_log ? std::log(*input.keeps) : *input.keeps);
@@ -239,12 +232,9 @@ RandomCase parse_random_case(std::string_view text) {
 }
 
 RandomCase fitted(const Variant& variant, const Settings& settings, RandomCase random) {
-  const auto is_square = [](const Input& input) {
-    return std::ranges::find(input.shape, "d") != input.shape.end();
-  };
-  if (std::ranges::any_of(inputs_of(variant, settings), is_square)) {
+  const auto is_square = [](const Input& input) { return has_axis(input, "d"); };
+  if (std::ranges::any_of(inputs_of(variant, settings), is_square))
     random.dk = random.dv = std::max({random.dk, random.dv, Index{6}});
-  }
   return random;
 }
 

@@ -1,6 +1,5 @@
 #include "core/contract/output.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -13,12 +12,8 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 double largest_finite(const Matrix<double>& x) {
-  double largest = 0;
-  for (Index flat = 0; flat < x.size(); ++flat) {
-    const double size = std::abs(x.data()[flat]);
-    if (std::isfinite(size)) largest = std::max(largest, size);
-  }
-  return largest;
+  if (x.size() == 0) return 0;
+  return x.array().isFinite().select(x.array().abs(), 0.0).maxCoeff();
 }
 
 /// The error of one element; `scale` is the largest element expected.

@@ -4,17 +4,14 @@
 #include <fmt/ranges.h>
 #include <Eigen/Eigenvalues>
 
-#include <algorithm>
 #include <cmath>
-
-#include "core/base/error.h"
+#include <numeric>
 
 namespace palimpsest {
 
 const MatrixView& Sequence::at(std::string_view name) const {
-  const auto found = views_.find(name);
-  if (found == views_.end()) throw InputError(fmt::format("array \"{}\" is missing", name));
-  return found->second;
+  if (const MatrixView* view = value_at(views_, name)) return *view;
+  throw InputError(fmt::format("array \"{}\" is missing", name));
 }
 
 std::vector<std::string> Sequence::names_with_tokens() const { return with_tokens_; }
@@ -28,9 +25,8 @@ void Sequence::add(const std::string& name, const Matrix<double>& rows) {
 }
 
 double Sequence::parameter(std::string_view name) const {
-  const auto found = settings.parameters.find(name);
-  if (found == settings.parameters.end()) throw InputError(fmt::format("parameter {} is missing", name));
-  return found->second;
+  if (const double* value = value_at(settings.parameters, name)) return *value;
+  throw InputError(fmt::format("parameter {} is missing", name));
 }
 
 void require_token(Index token, Index tokens) {
@@ -62,31 +58,13 @@ constexpr double largest_state = 1e9;  // bytes as double; a run holds a few cop
 
 constexpr double giga = 1e9;
 
-/// Throws Unsupported with `verb` in front where `needed` is above `limit`.
-void require_less(const char* verb, double limit, const Footprint& needed, const Sequence& sequence,
-                  Form form, Index chunk_size) {
-  if (needed.work <= limit) return;
-  const std::string too_much =
-      fmt::format("{:.1f} GB at its peak{}{}, above the limit of {:.0f} GB", needed.work / giga,
-                  needed.what.empty() ? "" : " for ", needed.what, limit / giga);
-  if (form == Form::parallel) {
-    throw Unsupported(fmt::format(
-        "{}the parallel form of {} tokens needs {}. The chunkwise form gives the same result in small chunks",
-        verb, sequence.tokens, too_much));
-  }
-  if (form == Form::two_pass) {
-    throw Unsupported(fmt::format(
-        "{}the two passes of {} tokens in chunks of {} need {}. The chunkwise form gives the same result",
-        verb, sequence.tokens, std::min(chunk_size, sequence.tokens), too_much));
-  }
-  if (form == Form::chunkwise) {
-    throw Unsupported(fmt::format(
-        "{}the chunkwise form in chunks of {} tokens needs {}. Smaller chunks give the same result", verb,
-        std::min(chunk_size, sequence.tokens), too_much));
-  }
-  throw Unsupported(
-      fmt::format("{}the recurrent form of {} tokens needs {}", verb, sequence.tokens, too_much));
-}
+/// What a form needs too much for, in the order of all_forms: {0} what is done, {1} tokens, {2} of a chunk,
+/// {3} how much.
+constexpr const char* too_much_for[] = {
+    "{0}the recurrent form of {1} tokens needs {3}",
+    "{0}the chunkwise form in chunks of {2} tokens needs {3}. Smaller chunks give the same result",
+    "{0}the two passes of {1} tokens in chunks of {2} need {3}. The chunkwise form gives the same result",
+    "{0}the parallel form of {1} tokens needs {3}. The chunkwise form gives the same result in small chunks"};
 
 }  // namespace
 
@@ -97,8 +75,6 @@ struct Binder {
   std::map<std::string, Index> sizes = {};            // "n" -> 105, "dk" -> 64, ...
   std::map<std::string, std::string> size_from = {};  // which array fixed it
   int head_axes = 0;                                  // 0, 1 (H) or 2 (B and H)
-  Index batch_count = 1;
-  Index head_count = 1;
   SequenceBatch result = {};
 
   struct Found {
@@ -118,18 +94,16 @@ struct Binder {
       if (entry.name == "q") learn_batches(given, settings);
     }
     check_head_counts();
-    if (batch_count > most_heads_in_all / std::max<Index>(head_count, 1)) {
+    if (result.batch_count > most_heads_in_all / std::max<Index>(result.head_count, 1)) {
       refuse("q", arrays->at("q"),
-             fmt::format(" makes {} batches of {} heads; expected at most {} heads in all", batch_count,
-                         head_count, most_heads_in_all));
+             fmt::format(" makes {} batches of {} heads; expected at most {} heads in all",
+                         result.batch_count, result.head_count, most_heads_in_all));
     }
     for (const Found& entry : found) check_values(entry);
     note_ignored();
 
-    result.batch_count = batch_count;
-    result.head_count = head_count;
-    for (Index batch = 0; batch < batch_count; ++batch) {
-      for (Index head = 0; head < head_count; ++head) {
+    for (Index batch = 0; batch < result.batch_count; ++batch) {
+      for (Index head = 0; head < result.head_count; ++head) {
         Sequence sequence;
         sequence.tokens = sizes.at("n");
         sequence.dk = sizes.at("dk");
@@ -164,7 +138,7 @@ struct Binder {
       refuse("q", q->second, fmt::format(" has rank {}; expected [T, K], [T, H, K] or [B, T, H, K]", rank));
     head_axes = static_cast<int>(rank) - 2;
     result.rank = static_cast<int>(rank);
-    if (head_axes == 2) batch_count = q->second.shape[0];
+    if (head_axes == 2) result.batch_count = q->second.shape[0];
   }
 
   void find_arrays(const Settings& settings) {
@@ -210,9 +184,9 @@ struct Binder {
         continue;
       }
       if (label == "B") {
-        if (shape[axis] == batch_count) continue;
+        if (shape[axis] == result.batch_count) continue;
         refuse(entry.name, *entry.array,
-               fmt::format(" has {} batches; expected {} as in \"q\"", shape[axis], batch_count));
+               fmt::format(" has {} batches; expected {} as in \"q\"", shape[axis], result.batch_count));
       }
       if (label != "n" && label != "p" && label != "n_batches" && shape[axis] == 0)
         refuse(entry.name, *entry.array,
@@ -255,18 +229,18 @@ struct Binder {
 
   void check_head_counts() {
     if (head_axes == 0) return;
-    head_count = 0;
-    for (const Found& entry : found) head_count = std::max(head_count, entry.heads);
+    result.head_count = 0;
+    for (const Found& entry : found) result.head_count = std::max(result.head_count, entry.heads);
     for (const Found& entry : found) {
-      if (entry.heads == head_count) continue;
-      const bool divides = entry.heads != 0 && head_count % entry.heads == 0;
+      if (entry.heads == result.head_count) continue;
+      const bool divides = entry.heads != 0 && result.head_count % entry.heads == 0;
       if (shares_heads(entry.name) && divides) continue;
       refuse(entry.name, *entry.array,
              shares_heads(entry.name)
                  ? fmt::format(" has {} heads, which does not divide the {} heads of the others", entry.heads,
-                               head_count)
+                               result.head_count)
                  : fmt::format(" has {} heads; expected {} (only q, k and v may share heads)", entry.heads,
-                               head_count));
+                               result.head_count));
     }
   }
 
@@ -284,22 +258,16 @@ struct Binder {
 
   MatrixView view(const Found& entry, Index batch, Index head) const {
     const std::vector<Index>& shape = entry.array->shape;
-    const Index own_head = head_axes == 0 ? 0 : head * entry.heads / head_count;
-    const auto product = [&](std::size_t first) {
-      Index size = 1;
-      for (std::size_t axis = first; axis < shape.size(); ++axis) size *= shape[axis];
-      return size;
-    };
-    const auto axes_before = static_cast<std::size_t>(head_axes);
+    const Index own_head = head_axes == 0 ? 0 : head * entry.heads / result.head_count;
+    const Index columns =
+        std::accumulate(shape.begin() + head_axes + 1, shape.end(), Index{1}, std::multiplies<>());
     if (has_tokens(entry.input)) {  // [B, n, H, columns...]
       const Index n = sizes.at("n");
-      const Index columns = product(axes_before + 1);
       return {*entry.array, (batch * n * entry.heads + own_head) * columns, n, columns,
               entry.heads * columns};
     }
     // [B, H, rows, columns...]
-    const Index rows = shape.size() > axes_before ? shape[axes_before] : 1;
-    const Index columns = product(axes_before + 1);
+    const Index rows = shape[static_cast<std::size_t>(head_axes)];
     return {*entry.array, (batch * entry.heads + own_head) * rows * columns, rows, columns, columns};
   }
 
@@ -318,11 +286,11 @@ struct Binder {
     const auto array = arrays->find(parameter.name);
     if (given.parameters.contains(parameter.name) || array == arrays->end()) return std::nullopt;
     const Index size = array->second.size();
-    if (size != 1 && !(parameter.per_head && size == head_count && head_axes > 0)) {
+    if (size != 1 && !(parameter.per_head && size == result.head_count && head_axes > 0)) {
       refuse(parameter.name, array->second,
-             "; expected one number" + (parameter.per_head
-                                            ? fmt::format(" or one for each of the {} heads", head_count)
-                                            : std::string()));
+             "; expected one number" +
+                 (parameter.per_head ? fmt::format(" or one for each of the {} heads", result.head_count)
+                                     : std::string()));
     }
     const double value = array->second[size == 1 ? 0 : head];
     if (!(value >= parameter.minimum && value <= parameter.maximum)) {
@@ -375,17 +343,20 @@ SequenceBatch bind(const Variant& variant, std::shared_ptr<const Arrays> arrays,
 }
 
 Index inner_batch(const Settings& settings) {
-  const auto batch = settings.parameters.find("batch");
-  return batch == settings.parameters.end() ? 1 : static_cast<Index>(batch->second);
+  const double* batch = value_at(settings.parameters, "batch");
+  return batch ? static_cast<Index>(*batch) : 1;
 }
 
-void require_footprint(const Footprint& needed, const Sequence& sequence, Form form, Index chunk_size) {
-  require_less("", byte_limit, needed, sequence, form, chunk_size);
-}
-
-void require_record_footprint(const Footprint& needed, const Sequence& sequence, Form form,
-                              Index chunk_size) {
-  require_less("to show ", record_limit, needed, sequence, form, chunk_size);
+void require_footprint(const Footprint& needed, const Sequence& sequence, Form form, Index chunk_size,
+                       bool recorded) {
+  const double limit = recorded ? record_limit : byte_limit;
+  if (needed.work <= limit) return;
+  const std::string how_much =
+      fmt::format("{:.1f} GB at its peak{}{}, above the limit of {:.0f} GB", needed.work / giga,
+                  needed.what.empty() ? "" : " for ", needed.what, limit / giga);
+  throw Unsupported(fmt::format(fmt::runtime(too_much_for[static_cast<std::size_t>(form)]),
+                                recorded ? "to show " : "", sequence.tokens,
+                                std::min(chunk_size, sequence.tokens), how_much));
 }
 
 void require_state(const Sequence& sequence, Index rows, Index columns) {

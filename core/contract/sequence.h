@@ -81,11 +81,10 @@ struct Footprint {
   std::string what = {};  // most of it, in words: "its n x n matrices"
 };
 
-/// Throws Unsupported, saying what to do instead, where one head would go over the limit in this form.
-void require_footprint(const Footprint& needed, const Sequence& sequence, Form form, Index chunk_size);
-
-/// The same for the record of a block of a trace, whose limit is lower.
-void require_record_footprint(const Footprint& needed, const Sequence& sequence, Form form, Index chunk_size);
+/// Throws Unsupported, saying what to do instead, where one head, or the record of a block of its trace,
+/// would go over the limit in this form.
+void require_footprint(const Footprint& needed, const Sequence& sequence, Form form, Index chunk_size,
+                       bool recorded = false);
 
 /// Throws InputError naming the arrays that it comes from where a state of this size is too large to be kept
 /// and written.

@@ -3,18 +3,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include "core/base/error.h"
 
 namespace palimpsest {
 
 const std::string& Settings::option(std::string_view name) const {
-  const auto found = options.find(name);
-  if (found == options.end()) throw InputError(fmt::format("option {} is missing", name));
-  return found->second;
+  if (const std::string* value = value_at(options, name)) return *value;
+  throw InputError(fmt::format("option {} is missing", name));
 }
 
 namespace {
@@ -110,8 +106,8 @@ bool has_tokens(const Input& input) { return !input.shape.empty() && input.shape
 
 bool Condition::holds(const Settings& settings) const {
   return options.empty() || std::ranges::any_of(options, [&](const std::string& option) {
-           const auto chosen = settings.options.find(option);
-           return chosen != settings.options.end() && chosen->second == value;
+           const std::string* chosen = value_at(settings.options, option);
+           return chosen && *chosen == value;
          });
 }
 
@@ -168,8 +164,7 @@ Settings resolve(const Variant& variant, const Settings& given) {
     settings.options[name] = value;
   }
   for (const Option& option : variant.options) {
-    const bool was_given = given.options.find(option.name) != given.options.end();
-    if (!was_given && !option.follows.empty())
+    if (!given.options.contains(option.name) && !option.follows.empty())
       settings.options[option.name] = settings.options[option.follows];
   }
   if (variant.complete) variant.complete(settings);

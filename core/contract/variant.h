@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/base/array.h"
+#include "core/base/table.h"
 #include "core/formula/expression.h"
 
 namespace palimpsest {
@@ -15,6 +16,8 @@ struct Settings {
 
   /// The option `name` of resolved settings; throws InputError where it is missing.
   const std::string& option(std::string_view name) const;
+
+  auto operator<=>(const Settings&) const = default;
 };
 
 /// Which numbers an array or a parameter may hold.
@@ -111,8 +114,8 @@ struct InnerProblem;
 /// The learning problem that one update of the state is a step on.
 struct InnerLoss {
   std::string words;
-  std::string latex;  // empty where there is none; words then say why
-  std::string step;   // LaTeX of the step taken on it
+  std::string latex = {};  // empty where there is none; words then say why
+  std::string step = {};   // LaTeX of the step taken on it
   /// The steps that a token makes, as computations (core/rules/inner_problem.h). Throws Unsupported where the
   /// numbers of the token leave no loss. Absent: there is none, and words say why.
   std::function<std::vector<InnerProblem>(const InnerContext&)> problems = {};
@@ -154,7 +157,7 @@ struct Variant {
   InnerLoss loss;
   MemoryAccess memory = {};
   std::vector<Function> functions = {};  // that only its own steps call
-  std::shared_ptr<const Rule> rule;
+  std::shared_ptr<const Rule> rule = {};
   /// Fills in parameters whose default depends on the options.
   std::function<void(Settings&)> complete = {};
   /// Whether options, resolved, go together whatever the sizes of the data. Absent: all do.
@@ -175,6 +178,11 @@ std::vector<Input> inputs_of(const Variant& variant, const Settings& settings);
 
 /// The names of the states that belong to these settings.
 std::vector<std::string> states_of(const Variant& variant, const Settings& settings);
+
+/// Whether `variant` hands on a state of this name, whatever the settings.
+inline bool hands_on(const Variant& variant, std::string_view state) {
+  return row_called(variant.states, state, &State::name) != nullptr;
+}
 
 /// All parameters of one variant including scale.
 std::vector<Parameter> all_parameters(const Variant& variant);

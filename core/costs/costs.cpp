@@ -17,22 +17,6 @@ struct Attention {
   double loaded = 0;  // keys read from the cache
 };
 
-Work attention_work(const Attention& x, Form form, bool fades) {
-  Work work = {.products = x.cells * (x.k + x.v), .seen = x.seen * (x.k + x.v)};
-  if (form == Form::parallel) {
-    work.multiplications = x.cells;  // divided by the sum of the row
-    work.exponentials = x.seen;
-    work.moved = 2 * x.cells;
-  } else {
-    // A new maximum fades what was collected under the old one; the first has nothing to fade.
-    work.multiplications = x.tiles * (x.v + 1) + x.queries * x.v;
-    work.exponentials = x.seen + x.tiles - x.queries;
-    work.moved = x.loaded * (x.k + x.v);
-    if (fades) work.moved = work.moved + x.loaded;
-  }
-  return work;
-}
-
 Attention exact(const Sequence& sequence, Form form, Index chunk_size) {
   const Index n = sequence.tokens;
   const Index earlier = sequence.has("initial_k_cache") ? sequence.at("initial_k_cache").rows() : 0;
@@ -62,14 +46,7 @@ Work solve_work(double k, double columns) {
   return {.products = products, .seen = products, .multiplications = 2 * triangle + k * columns};
 }
 
-/// How often a scan goes over its rows, and how often it composes two of them.
-struct Scan {
-  double passes;
-  double composed;
-};
-
-/// `scan`: in the recurrent form none.
-Work mamba_work(double L, double k, double v, const Scan& scan, bool skip, Form form) {
+Work mamba_work(double L, double k, double v, bool skip, Form form) {
   const double cells = k * v;
   Work work = Work::product(L, k, v);  // the read
   work += {.multiplications = L * v + L * cells, .exponentials = L * cells};
@@ -78,21 +55,18 @@ Work mamba_work(double L, double k, double v, const Scan& scan, bool skip, Form 
     work += Work::product(L, k, v);  // the write
     work += {.multiplications = L * cells, .moved = 2 * L * cells};
   } else {
+    double passes = 0;    // of the scan over its rows
+    double composed = 0;  // pairs of rows
+    for (double distance = 1; distance < L; distance *= 2) {
+      passes += 1;
+      composed += L - distance;
+    }
     // What is written, the scan, and what was carried in. Both tables are written and read, and read and
     // written again in every pass.
-    work += {.multiplications = 2 * (L + scan.composed) * cells,
-             .moved = 4 * (1 + scan.passes) * L * cells + 2 * cells};
+    work +=
+        {.multiplications = 2 * (L + composed) * cells, .moved = 4 * (1 + passes) * L * cells + 2 * cells};
   }
   return work;
-}
-
-Scan scan_of(double L) {
-  Scan scan = {};
-  for (double distance = 1; distance < L; distance *= 2) {
-    scan.passes += 1;
-    scan.composed += L - distance;
-  }
-  return scan;
 }
 
 /// What is read once every query is solved, and what is carried on.
@@ -121,11 +95,6 @@ Work parallel_work(double L, double k, double v) {
   Work work = token * L + read_work(L, k, v);
   work.moved = work.moved + 2 * 2 * L * L + 2 * L * k * k;
   return work;
-}
-
-Work mesanet_work(double L, double k, double v, double steps, Form form) {
-  if (form == Form::recurrent) return recurrent_work(k, v);
-  return form == Form::chunkwise ? mesanet_chunk_work(L, k, v, steps) : parallel_work(L, k, v);
 }
 
 /// The gains of L keys and P after them: by Sherman and Morrison, or (parallel) one solve for each key with
@@ -212,14 +181,26 @@ Work update_work(const Sizes& size, bool muon, bool weight_norm) {
 }  // namespace
 
 Work softmax_cost(const Sequence& sequence, Form form, Index chunk_size, bool fades) {
-  return attention_work(exact(sequence, form, chunk_size), form, fades);
+  const Attention x = exact(sequence, form, chunk_size);
+  Work work = {.products = x.cells * (x.k + x.v), .seen = x.seen * (x.k + x.v)};
+  if (form == Form::parallel) {
+    work.multiplications = x.cells;  // divided by the sum of the row
+    work.exponentials = x.seen;
+    work.moved = 2 * x.cells;
+  } else {
+    // A new maximum fades what was collected under the old one; the first has nothing to fade.
+    work.multiplications = x.tiles * (x.v + 1) + x.queries * x.v;
+    work.exponentials = x.seen + x.tiles - x.queries;
+    work.moved = x.loaded * (x.k + x.v);
+    if (fades) work.moved = work.moved + x.loaded;
+  }
+  return work;
 }
 
 Work mamba_cost(const Sequence& sequence, Form form, Index chunk_size) {
   const bool skip = sequence.has("D");
   const auto exact = [&](double L) {
-    return mamba_work(L, static_cast<double>(sequence.dk), static_cast<double>(sequence.dv), scan_of(L), skip,
-                      form);
+    return mamba_work(L, static_cast<double>(sequence.dk), static_cast<double>(sequence.dv), skip, form);
   };
   return all_blocks(form, sequence.tokens, chunk_size, exact);
 }
@@ -239,7 +220,10 @@ Work mesanet_chunk_work(double L, double k, double v, double steps) {
 Work mesanet_cost(const Sequence& sequence, Form form, Index chunk_size) {
   const auto dk = static_cast<double>(sequence.dk);
   const auto dv = static_cast<double>(sequence.dv);
-  const auto exact = [&](double L) { return mesanet_work(L, dk, dv, dk, form); };
+  const auto exact = [&](double L) {
+    if (form == Form::recurrent) return recurrent_work(dk, dv);
+    return form == Form::chunkwise ? mesanet_chunk_work(L, dk, dv, dk) : parallel_work(L, dk, dv);
+  };
   return all_blocks(form, sequence.tokens, chunk_size, exact);
 }
 

@@ -245,13 +245,8 @@ class Counter {
     }
     masked_product(seen.readers * rows_.rows, seen.writes, rows_.k);
     if (decays_) scaled(seen.decayed * rows_.rows);
-    part_scores(seen);
+    if (has_parts_) product(seen.writes, p_, 1);  // the weights of every write for every reader
     if (has_parts_) scaled(seen.readers * rows_.rows);
-  }
-
-  /// The table of weights of every write for every reader.
-  void part_scores(const SeenRows& seen) {
-    if (has_parts_) product(seen.writes, p_, 1);
   }
 
   void chunk_from_start(const SeenRows& seen) {
@@ -273,7 +268,7 @@ class Counter {
     } else {
       masked_product(readers * rows_.rows, seen.writes, rows_.k);
       if (decays_) scaled(seen.writes);
-      part_scores(seen);
+      if (has_parts_) product(seen.writes, p_, 1);  // the weights of every write for every reader
       if (has_parts_) scaled(readers * rows_.rows);
     }
     if (decays_ && logs_) exponentiated(seen.writes * gates());
@@ -309,27 +304,15 @@ class Counter {
   Work work_;
 };
 
-Work work_of(const Structure& structure, const MetRows& rows, Form form) {
-  Counter counter(structure, rows);
-  switch (form) {
-    case Form::recurrent:
-      return counter.recurrent();
-    case Form::chunkwise:
-      return counter.chunk();
-    case Form::two_pass:
-      return counter.two_passes();
-    case Form::parallel:
-      return counter.parallel();
-  }
-  return {};
-}
-
 }  // namespace
 
 Work row_cost(const Structure& structure, const RowSizes& sizes, Form form, Index chunk_size,
               const std::vector<Index>& read_after) {
+  static constexpr Work (Counter::*of_form[])() = {&Counter::recurrent, &Counter::chunk, &Counter::two_passes,
+                                                   &Counter::parallel};
   const auto exact = [&](double tokens) {
-    return work_of(structure, exact_rows(structure, sizes, tokens, read_after), form);
+    const MetRows rows = exact_rows(structure, sizes, tokens, read_after);
+    return (Counter(structure, rows).*of_form[static_cast<std::size_t>(form)])();
   };
   return all_blocks(form, sizes.reads, chunk_size, exact);
 }

@@ -1,11 +1,8 @@
 #include "core/engines/row_engines.h"
 
-#include <algorithm>
 #include <numeric>
-#include <utility>
 
 #include "core/engines/chunk_decays.h"
-#include "core/numbers/exponential.h"
 
 namespace palimpsest {
 
@@ -20,10 +17,7 @@ Matrix<Scalar> scale_rows(const Matrix<Scalar>& X, const Matrix<Scalar>& factor)
 
 template <class Scalar>
 Matrix<Scalar> as_row(const std::vector<double>& sight) {
-  Matrix<Scalar> row(1, static_cast<Index>(sight.size()));
-  for (std::size_t i = 0; i < sight.size(); ++i)
-    row(0, static_cast<Index>(i)) = static_cast<Scalar>(sight[i]);
-  return row;
+  return Eigen::Map<const RowVector<double>>(sight.data(), std::ssize(sight)).template cast<Scalar>();
 }
 
 /// The decays inside one chunk of L rows, spec 2.1: only running products (or, with log gates, running sums),
@@ -262,17 +256,7 @@ template <class Scalar>
 class ChunkValueDecay {
  public:
   ChunkValueDecay(const Structure& structure, const Matrix<Scalar>& mu)
-      : exists_(structure.value_decay), mu_(mu) {
-    if (!exists_) return;
-    const Index L = mu.rows();
-    cumulative_ = mu;
-    remaining_ = Matrix<Scalar>::Ones(L, mu.cols());
-    for (Index i = 1; i < L; ++i) {
-      const Index j = L - 1 - i;
-      cumulative_.row(i) = cumulative_.row(i).cwiseProduct(cumulative_.row(i - 1));
-      remaining_.row(j) = remaining_.row(j + 1).cwiseProduct(mu.row(j + 1));
-    }
-  }
+      : exists_(structure.value_decay), mu_(mu), decay_({.decay = exists_ ? Decay::key : Decay::none}, mu) {}
 
   /// mu_{1:i} o X_s for the reads X [R, V] of the carried state; read s comes after i = after[s] rows.
   Matrix<Scalar> from_start(const Matrix<Scalar>& X, std::span<const Index> after) const {
@@ -280,20 +264,18 @@ class ChunkValueDecay {
     Matrix<Scalar> faded = X;
     for (Index s = 0; s < X.rows(); ++s) {
       const Index rows = after[static_cast<std::size_t>(s)];
-      if (rows > 0) faded.row(s) = faded.row(s).cwiseProduct(cumulative_.row(rows - 1));
+      if (rows > 0) faded.row(s) = faded.row(s).cwiseProduct(decay_.cumulative().row(rows - 1));
     }
     return faded;
   }
 
   /// Row j faded from its write to the chunk's end: mu_{j+1:L} o U_j. U: [L, V].
-  Matrix<Scalar> to_end(const Matrix<Scalar>& U) const {
-    return exists_ ? Matrix<Scalar>(U.cwiseProduct(remaining_)) : U;
-  }
+  Matrix<Scalar> to_end(const Matrix<Scalar>& U) const { return decay_.to_end(U); }
 
   /// The state faded over the whole chunk: S Diag(mu_{1:L}). S: [K, V].
   Matrix<Scalar> over_chunk(const Matrix<Scalar>& S) const {
-    if (!exists_ || cumulative_.rows() == 0) return S;
-    return (S.array().rowwise() * cumulative_.row(cumulative_.rows() - 1).array()).matrix();
+    if (!exists_ || decay_.cumulative().rows() == 0) return S;
+    return (S.array().rowwise() * decay_.cumulative().row(decay_.cumulative().rows() - 1).array()).matrix();
   }
 
   /// U_i = R_i - sum_{j<i} N_ij (mu_{j+1:i} o U_j). N: [L, L], R: [L, V].
@@ -326,17 +308,16 @@ class ChunkValueDecay {
 
   /// Hands mu_{1:i}, mu_{j+1:L} and mu_{1:L} to a trace; mu_{1:i-1} too where outputs read before their row.
   void record(bool reads_before, Recorder& record) const {
-    record("m_in", cumulative_);
-    if (reads_before) record("m_before", one_row_earlier<Scalar>(cumulative_, 1));
-    record("m_out", remaining_);
-    record("m_total", cumulative_.bottomRows(1).transpose());
+    record("m_in", decay_.cumulative());
+    if (reads_before) record("m_before", one_row_earlier<Scalar>(decay_.cumulative(), 1));
+    record("m_out", decay_.remaining());
+    record("m_total", decay_.cumulative().bottomRows(1).transpose());
   }
 
  private:
   bool exists_;
   Matrix<Scalar> mu_;
-  Matrix<Scalar> cumulative_;
-  Matrix<Scalar> remaining_;
+  ChunkDecay<Scalar> decay_;
 };
 
 /// (I + N) U = R row by row: U_i = R_i - sum_{j<i} N_ij U_j.

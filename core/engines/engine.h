@@ -1,15 +1,5 @@
 #pragma once
 
-#include <optional>
-#include <span>
-#include <stop_token>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "core/base/error.h"
-#include "core/base/matrix.h"
-#include "core/base/record.h"
 #include "core/contract/sequence.h"
 #include "core/engines/device_engines.h"
 
@@ -27,13 +17,6 @@ struct EngineRequest {
                                     // through it: by kernels that make every tensor. None: all of the form
   Recorder* tap = nullptr;          // receives every tensor of the block, which is of one head
   std::stop_token stop = {};        // throws Cancelled when asked to
-};
-
-/// What a run gives.
-template <class Scalar>
-struct HeadsTaken {
-  std::vector<Matrix<Scalar>> o;          // of every head
-  KernelKind kernel = KernelKind::plain;  // what computed it
 };
 
 /// One family of operators on one device, in one precision.
@@ -54,10 +37,10 @@ class Engine {
   /// 0: whole heads are not run at once, but one by one, block by block.
   virtual double most_bytes() const { return 0; }
 
-  /// Takes the states over operators of one size and structure, a state for each. Throws Unsupported with the
-  /// reason of missing(), Cancelled when asked to stop, Error with the device's words.
-  HeadsTaken<Scalar> run(const EngineRequest& request, std::span<const Operator<Scalar>> heads,
-                         std::span<Carried<Scalar>> states) const {
+  /// Takes the states over operators of one size and structure, a state for each; gives the outputs. Throws
+  /// Unsupported with the reason of missing(), Cancelled when asked to stop, Error with the device's words.
+  std::vector<Matrix<Scalar>> run(const EngineRequest& request, std::span<const Operator<Scalar>> heads,
+                                  std::span<Carried<Scalar>> states) const {
     if (heads.empty()) return {};
     if (const auto reason = missing(request, heads.front())) throw Unsupported(*reason);
     return compute(request, heads, states);
@@ -66,12 +49,13 @@ class Engine {
   /// One block of one head.
   Matrix<Scalar> block(const EngineRequest& request, const Operator<Scalar>& rows,
                        Carried<Scalar>& state) const {
-    return std::move(run(request, {&rows, 1}, {&state, 1}).o.front());
+    return std::move(run(request, {&rows, 1}, {&state, 1}).front());
   }
 
  private:
-  virtual HeadsTaken<Scalar> compute(const EngineRequest& request, std::span<const Operator<Scalar>> heads,
-                                     std::span<Carried<Scalar>> states) const = 0;
+  virtual std::vector<Matrix<Scalar>> compute(const EngineRequest& request,
+                                              std::span<const Operator<Scalar>> heads,
+                                              std::span<Carried<Scalar>> states) const = 0;
 };
 
 /// Part `index` of every state.

@@ -1,15 +1,10 @@
 #pragma once
 
-#include <type_traits>
-
-#include "core/engines/device_engines.h"
-#include "core/engines/engine.h"
 #include "core/engines/inner_network.h"
 #include "core/engines/lact.h"
 #include "core/engines/mamba.h"
 #include "core/engines/mesanet.h"
 #include "core/engines/softmax.h"
-#include "core/operator/program.h"
 
 namespace palimpsest {
 

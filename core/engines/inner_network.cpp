@@ -17,24 +17,22 @@ std::vector<std::string> NetworkPlan::parameters() const {
 template <class Scalar>
 class InnerNetwork<Scalar>::Record {
  public:
-  Record(Recorder* recorder, bool token) : recorder_(recorder), token_(token) {}
+  Record(Recorder* recorder, bool token, const NetworkPlan& plan)
+      : recorder_(recorder), token_(token), plan_(plan) {}
 
   void rows(const std::string& name, const Matrix<Scalar>& value) const {
     if (recorder_) recorder_->rows(name, token_, value);
   }
 
-  /// A parameter or the sum of its gradients; a bias as a column.
-  void parameter(const std::string& name, bool is_bias, const Matrix<Scalar>& value) const {
-    if (!recorder_) return;
-    if (is_bias) {
-      (*recorder_)(name, value.transpose());
-    } else {
-      (*recorder_)(name, value);
+  /// Parameters, or the sums of their gradients: value(0), value(1) ..., biases as columns.
+  template <class Value>
+  void parameters(const std::string& prefix, const std::string& when, Value value) const {
+    const std::vector<std::string> names = plan_.parameters();
+    for (std::size_t p = 0; recorder_ && p < names.size(); ++p) {
+      const Matrix<Scalar> each = value(p);
+      const bool is_bias = plan_.has_biases() && p % 2 == 1;
+      (*recorder_)(prefix + names[p] + when, is_bias ? Matrix<Scalar>(each.transpose()) : each);
     }
-  }
-
-  void matrix(const std::string& name, const Matrix<Scalar>& value) const {
-    if (recorder_) (*recorder_)(name, value);
   }
 
   const char* before() const { return token_ ? "_before" : "_in"; }
@@ -43,6 +41,7 @@ class InnerNetwork<Scalar>::Record {
  private:
   Recorder* recorder_;
   bool token_;
+  const NetworkPlan& plan_;
 };
 
 template <class Scalar>
@@ -128,26 +127,17 @@ void InnerNetwork<Scalar>::begin_next_batch(const NetworkRows<Scalar>& rows, Car
 template <class Scalar>
 Matrix<Scalar> InnerNetwork<Scalar>::primal(const NetworkRows<Scalar>& token, Carried<Scalar>& carried,
                                             Recorder* recorder) const {
-  const Record record(recorder, true);
-  const std::vector<std::string> names = plan_.parameters();
-  const auto is_bias = [&](std::size_t parameter) { return plan_.has_biases() && parameter % 2 == 1; };
-  const auto record_all = [&](const std::string& prefix, const std::string& when, const auto& value) {
-    for (std::size_t p = 0; p < names.size(); ++p) {
-      record.parameter(prefix + names[p] + when, is_bias(p), value(p));
-    }
-  };
-  const auto start = [&](std::size_t p) { return carried[p]; };
+  const Record record(recorder, true, plan_);
   const auto sum = [&](std::size_t p) { return carried[parameter_count() + p]; };
-
-  if (recorder) record_all("", "_start", start);
-  if (recorder) record_all("sum_", record.before(), sum);
+  record.parameters("", "_start", [&](std::size_t p) { return carried[p]; });
+  record.parameters("sum_", record.before(), sum);
   add_to_sums(gradients(token, carried, record), carried);
-  if (recorder) record_all("sum_", record.after(), sum);
+  record.parameters("sum_", record.after(), sum);
 
   // The token's own weights, and what the network with them answers to the query.
   Carried<Scalar> own;
-  for (std::size_t p = 0; p < names.size(); ++p) own.push_back(after(p, token.sigma(0), carried));
-  if (recorder) record_all("", record.after(), [&](std::size_t p) { return own[p]; });
+  for (std::size_t p = 0; p < parameter_count(); ++p) own.push_back(after(p, token.sigma(0), carried));
+  record.parameters("", record.after(), [&](std::size_t p) { return own[p]; });
 
   Matrix<Scalar> X = token.Q;
   for (std::size_t layer = 0; layer < plan_.layers(); ++layer) {
@@ -166,14 +156,11 @@ Matrix<Scalar> InnerNetwork<Scalar>::primal(const NetworkRows<Scalar>& token, Ca
 template <class Scalar>
 Matrix<Scalar> InnerNetwork<Scalar>::dual(const NetworkRows<Scalar>& rows, Carried<Scalar>& carried,
                                           Recorder* recorder) const {
-  const Record record(recorder, false);
-  const std::vector<std::string> names = plan_.parameters();
-  const auto is_bias = [&](std::size_t parameter) { return plan_.has_biases() && parameter % 2 == 1; };
+  const Record record(recorder, false, plan_);
   const std::size_t sums = parameter_count();
-  for (std::size_t p = 0; recorder && p < names.size(); ++p) {
-    record.parameter(names[p] + "_start", is_bias(p), carried[p]);
-    record.parameter("sum_" + names[p] + record.before(), is_bias(p), carried[sums + p]);
-  }
+  const auto sum = [&](std::size_t p) { return carried[sums + p]; };
+  record.parameters("", "_start", [&](std::size_t p) { return carried[p]; });
+  record.parameters("sum_", record.before(), sum);
 
   const Gradients keys = gradients(rows, carried, record);
   Matrix<Scalar> X = rows.Q;
@@ -183,7 +170,7 @@ Matrix<Scalar> InnerNetwork<Scalar>::dual(const NetworkRows<Scalar>& rows, Carri
     if (plan_.has_biases()) P.array() += Scalar(1);
     P = rows.sigma.asDiagonal() * P;
     P.template triangularView<Eigen::StrictlyUpper>().setZero();
-    record.matrix("P" + plan_.suffix(layer), P);
+    note(recorder, "P" + plan_.suffix(layer), P);
 
     // X W + b, less what this piece has learned, less what the batch had learned before it.
     Matrix<Scalar> earlier = X * carried[sums + weights(layer)];
@@ -202,10 +189,8 @@ Matrix<Scalar> InnerNetwork<Scalar>::dual(const NetworkRows<Scalar>& rows, Carri
 
   add_to_sums(keys, carried);
   const Scalar last_sigma = rows.sigma(rows.sigma.size() - 1);
-  for (std::size_t p = 0; recorder && p < names.size(); ++p) {
-    record.parameter("sum_" + names[p] + record.after(), is_bias(p), carried[sums + p]);
-    record.parameter(names[p] + record.after(), is_bias(p), after(p, last_sigma, carried));
-  }
+  record.parameters("sum_", record.after(), sum);
+  record.parameters("", record.after(), [&](std::size_t p) { return after(p, last_sigma, carried); });
   if (rows.ends_batch) begin_next_batch(rows, carried);
   return O;
 }

@@ -1,11 +1,5 @@
 #pragma once
 
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "core/base/record.h"
 #include "core/engines/engine.h"
 #include "core/numbers/layer_norm.h"
 
@@ -29,6 +23,15 @@ struct NetworkPlan {
 
 template <class Scalar>
 class InnerNetwork;
+
+/// The layer norm that the answers of a sequence's network go through; nothing where it has none.
+template <class Scalar>
+std::optional<LayerNorm<Scalar>> network_norm(const Sequence& sequence) {
+  if (sequence.option("layer_norm") != "true") return std::nullopt;
+  return LayerNorm<Scalar>{sequence.at("ln_weight").all<Scalar>().transpose(),
+                           sequence.at("ln_bias").all<Scalar>().transpose(),
+                           static_cast<Scalar>(sequence.parameter("ln_eps"))};
+}
 
 /// The tokens of one piece of an inner batch; or, for an engine that takes whole heads, of a sequence.
 template <class Scalar>

@@ -1,18 +1,17 @@
 #include "core/engines/lact.h"
 
-#include "core/base/error.h"
-
 namespace palimpsest {
 
 template <class Scalar>
-void lact_gather(const Matrix<Scalar>& K, const Matrix<Scalar>& R, const Vector<Scalar>& eta,
-                 Matrix<Scalar>& G) {
+void LactOnProcessor<Scalar>::gather(const Matrix<Scalar>& K, const Matrix<Scalar>& R,
+                                     const Vector<Scalar>& eta, Matrix<Scalar>& G) const {
   G.noalias() += (eta.asDiagonal() * K).transpose() * R;
 }
 
 template <class Scalar>
-void lact_update(const LactUpdate<Scalar>& update, const Matrix<Scalar>& G, Scalar momentum,
-                 Matrix<Scalar>& S, Matrix<Scalar>& M, Recorder* recorder) {
+void LactOnProcessor<Scalar>::update(const LactUpdate<Scalar>& update, const Matrix<Scalar>& G,
+                                     Scalar momentum, Matrix<Scalar>& S, Matrix<Scalar>& M,
+                                     Recorder* recorder) const {
   M = momentum * M + G;
   S += update.muon ? newton_schulz(M, *update.muon, recorder) : M;
   if (!update.column_norm) return;
@@ -27,9 +26,9 @@ void lact_update(const LactUpdate<Scalar>& update, const Matrix<Scalar>& G, Scal
 }
 
 template <class Scalar>
-LactScan<Scalar> lact_scan(const LactTokens<Scalar>& tokens, const std::vector<Index>& first,
-                           const Matrix<Scalar>& S_0, const Matrix<Scalar>& M_0,
-                           const std::stop_token& stop) {
+LactScan<Scalar> LactOnProcessor<Scalar>::scan(const LactTokens<Scalar>& tokens,
+                                               const std::vector<Index>& first, const Matrix<Scalar>& S_0,
+                                               const Matrix<Scalar>& M_0, const std::stop_token& stop) const {
   const Vector<Scalar>& momentum = tokens.momentum;
   const std::optional<NewtonSchulz>& muon = tokens.way.muon;
   const auto N = static_cast<Index>(first.size());
@@ -47,8 +46,8 @@ LactScan<Scalar> lact_scan(const LactTokens<Scalar>& tokens, const std::vector<I
     const Index begin = first[static_cast<std::size_t>(c)];
     const Index end = c + 1 < N ? first[static_cast<std::size_t>(c) + 1] : tokens.K.rows();
     Matrix<Scalar> G = Matrix<Scalar>::Zero(dk, S_0.cols());
-    lact_gather<Scalar>(tokens.K.middleRows(begin, end - begin), tokens.V.middleRows(begin, end - begin),
-                        tokens.eta.segment(begin, end - begin), G);
+    gather(tokens.K.middleRows(begin, end - begin), tokens.V.middleRows(begin, end - begin),
+           tokens.eta.segment(begin, end - begin), G);
     block(scan.gradients, c) = G;
   });
   scan.momenta = scan.gradients;
@@ -73,15 +72,7 @@ LactScan<Scalar> lact_scan(const LactTokens<Scalar>& tokens, const std::vector<I
   return scan;
 }
 
-#define PALIMPSEST_INSTANTIATE(Scalar)                                                                 \
-  template void lact_gather(const Matrix<Scalar>&, const Matrix<Scalar>&, const Vector<Scalar>&,       \
-                            Matrix<Scalar>&);                                                          \
-  template void lact_update(const LactUpdate<Scalar>&, const Matrix<Scalar>&, Scalar, Matrix<Scalar>&, \
-                            Matrix<Scalar>&, Recorder*);                                               \
-  template LactScan<Scalar> lact_scan(const LactTokens<Scalar>&, const std::vector<Index>&,            \
-                                      const Matrix<Scalar>&, const Matrix<Scalar>&, const std::stop_token&);
-PALIMPSEST_INSTANTIATE(double)
-PALIMPSEST_INSTANTIATE(float)
-#undef PALIMPSEST_INSTANTIATE
+template struct LactOnProcessor<double>;
+template struct LactOnProcessor<float>;
 
 }  // namespace palimpsest

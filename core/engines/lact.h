@@ -1,10 +1,5 @@
 #pragma once
 
-#include <optional>
-#include <stop_token>
-#include <vector>
-
-#include "core/base/record.h"
 #include "core/engines/engine.h"
 #include "core/numbers/matrix_functions.h"
 #include "core/operator/blocks.h"
@@ -22,17 +17,6 @@ struct LactUpdate {
 
 /// What is added to the norm of a column that is rescaled.
 inline constexpr double column_norm_eps = 1e-5;
-
-/// Adds the gradient of some tokens of a batch: G += K^T Diag(eta) R, where the rows of R [L, V] are what the
-/// memory should learn to answer more of: v for the dot loss, v - S^T k for the squared one.
-template <class Scalar>
-void lact_gather(const Matrix<Scalar>& K, const Matrix<Scalar>& R, const Vector<Scalar>& eta,
-                 Matrix<Scalar>& G);
-
-/// The end of a batch: M = momentum M + G, then S = normalise(S + NS5(M)).
-template <class Scalar>
-void lact_update(const LactUpdate<Scalar>& update, const Matrix<Scalar>& G, Scalar momentum,
-                 Matrix<Scalar>& S, Matrix<Scalar>& M, Recorder* recorder = nullptr);
 
 /// The scan over all batches, for the dot loss without weight norm, where no gradient needs the weights: all
 /// gradients, a linear scan for M, the steps of every batch for itself, running sums for S. N batches,
@@ -69,16 +53,33 @@ struct LactTokens {
   Scalar momentum_of(Index batch) const { return momentum.size() > 0 ? momentum(batch) : Scalar(0); }
 };
 
-/// `first` are the first tokens of the batches. Throws Cancelled when asked to stop.
+/// What LaCT computes with on the processor.
 template <class Scalar>
-LactScan<Scalar> lact_scan(const LactTokens<Scalar>& tokens, const std::vector<Index>& first,
-                           const Matrix<Scalar>& S_0, const Matrix<Scalar>& M_0, const std::stop_token& stop);
+struct LactOnProcessor {
+  Matrix<Scalar> read(const Matrix<Scalar>& Q, const Matrix<Scalar>& S) const { return Q * S; }
+
+  /// Adds the gradient of some tokens of a batch: G += K^T Diag(eta) R, where the rows of R [L, V] are what
+  /// the memory should learn to answer more of: v for the dot loss, v - S^T k for the squared one.
+  void gather(const Matrix<Scalar>& K, const Matrix<Scalar>& R, const Vector<Scalar>& eta,
+              Matrix<Scalar>& G) const;
+
+  /// The end of a batch: M = momentum M + G, then S = normalise(S + NS5(M)).
+  void update(const LactUpdate<Scalar>& update, const Matrix<Scalar>& G, Scalar momentum, Matrix<Scalar>& S,
+              Matrix<Scalar>& M, Recorder* recorder = nullptr) const;
+
+  /// `first` are the first tokens of the batches. Throws Cancelled when asked to stop.
+  LactScan<Scalar> scan(const LactTokens<Scalar>& tokens, const std::vector<Index>& first,
+                        const Matrix<Scalar>& S_0, const Matrix<Scalar>& M_0,
+                        const std::stop_token& stop) const;
+};
 
 /// Carried are the weights S, their momentum M and the gradient G of a batch so far, 0 at its start.
 ///
 /// The phases of the forms batch by batch: pieces of a batch are gathered, the update is made, and with
 /// update_first the pieces are read.
-enum class LactPhase : Index { gathering, updating, reading };
+struct LactPhase {
+  enum : Index { gathering, updating, reading };
+};
 
 /// All batches at once: the scan, then all reads.
 template <class Scalar, class Device>
@@ -118,7 +119,7 @@ Matrix<Scalar> lact_block(const Device& device, const EngineRequest& request,
   Matrix<Scalar>& M = state[1];
   Matrix<Scalar>& G = state[2];
   if (request.form == Form::parallel) return lact_scan_block(device, request, tokens, S, M);
-  const auto phase = static_cast<LactPhase>(request.phase.value());
+  const Index phase = request.phase.value();
   if (phase == LactPhase::reading) return device.read(tokens.Q, S);
   Matrix<Scalar> O(0, tokens.V.cols());
   if (phase == LactPhase::updating) {

@@ -1,6 +1,5 @@
 #include "core/engines/mamba.h"
 
-#include "core/base/error.h"
 #include "core/numbers/exponential.h"
 
 namespace palimpsest {
@@ -26,8 +25,6 @@ Matrix<Scalar> with_skip(const Matrix<Scalar>& read, const MambaRows<Scalar>& ro
   if (rows.D.size() == 0) return read;
   return read + (rows.v.array().rowwise() * rows.D.row(0).array()).matrix();
 }
-
-}  // namespace
 
 template <class Scalar>
 Matrix<Scalar> mamba_recurrent(const MambaRows<Scalar>& rows, Matrix<Scalar>& S, Recorder* recorder) {
@@ -101,12 +98,16 @@ Matrix<Scalar> mamba_scan(const MambaRows<Scalar>& rows, Matrix<Scalar>& S, Reco
   return with_skip(read, rows);
 }
 
-#define PALIMPSEST_INSTANTIATE(Scalar)                                                           \
-  template Matrix<Scalar> mamba_recurrent(const MambaRows<Scalar>&, Matrix<Scalar>&, Recorder*); \
-  template Matrix<Scalar> mamba_scan(const MambaRows<Scalar>&, Matrix<Scalar>&, Recorder*,       \
-                                     const std::stop_token&);
-PALIMPSEST_INSTANTIATE(double)
-PALIMPSEST_INSTANTIATE(float)
-#undef PALIMPSEST_INSTANTIATE
+}  // namespace
+
+template <class Scalar>
+Matrix<Scalar> compute_block(const EngineRequest& request, const MambaRows<Scalar>& rows,
+                             Carried<Scalar>& state) {
+  if (request.form == Form::recurrent) return mamba_recurrent(rows, state.front(), request.tap);
+  return mamba_scan(rows, state.front(), request.tap, request.stop);
+}
+
+template Matrix<double> compute_block(const EngineRequest&, const MambaRows<double>&, Carried<double>&);
+template Matrix<float> compute_block(const EngineRequest&, const MambaRows<float>&, Carried<float>&);
 
 }  // namespace palimpsest

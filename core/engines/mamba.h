@@ -1,9 +1,6 @@
 #pragma once
 
-#include <stop_token>
-
-#include "core/base/matrix.h"
-#include "core/base/record.h"
+#include "core/engines/engine.h"
 
 namespace palimpsest {
 
@@ -19,17 +16,13 @@ struct MambaRows {
   Matrix<Scalar> D;      // [1, V], or empty: no skip connection
 };
 
-/// Recurrent form: S = exp(A o 1 delta^T) o S + k (delta o v)^T, o = S^T q + D o v, token by token. Advances
-/// S [K, V] and returns [L, V]. A recorder wants one token at a time.
+/// Recurrent form: S = exp(A o 1 delta^T) o S + k (delta o v)^T, o = S^T q + D o v, token by token; a
+/// recorder wants one token at a time. Chunkwise and parallel form: an associative scan over the pairs (E_t,
+/// B_t) with (E_2, B_2) o (E_1, B_1) = (E_2 o E_1, E_2 o B_1 + B_2), then the state carried in, then all
+/// reads; makes every state: two tables [L, K V]. Advances {S [K, V]} and returns [L, V]. Throws Cancelled
+/// when asked to stop.
 template <class Scalar>
-Matrix<Scalar> mamba_recurrent(const MambaRows<Scalar>& rows, Matrix<Scalar>& S,
-                               Recorder* recorder = nullptr);
-
-/// Chunkwise and parallel form: an associative scan over the pairs (E_t, B_t) with (E_2, B_2) o (E_1, B_1) =
-/// (E_2 o E_1, E_2 o B_1 + B_2), then the state carried in, then all reads. Makes every state: two tables
-/// [L, K V]. Advances S [K, V] and returns [L, V]. Throws Cancelled when asked to stop.
-template <class Scalar>
-Matrix<Scalar> mamba_scan(const MambaRows<Scalar>& rows, Matrix<Scalar>& S, Recorder* recorder = nullptr,
-                          const std::stop_token& stop = {});
+Matrix<Scalar> compute_block(const EngineRequest& request, const MambaRows<Scalar>& rows,
+                             Carried<Scalar>& state);
 
 }  // namespace palimpsest

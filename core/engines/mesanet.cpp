@@ -1,10 +1,7 @@
 #include "core/engines/mesanet.h"
 
 #include <Eigen/Cholesky>
-#include <cmath>
 #include <limits>
-
-#include "core/base/error.h"
 
 namespace palimpsest {
 
@@ -186,8 +183,6 @@ Matrix<Scalar> read_and_carry(const MesaRows<Scalar>& rows, const Inside<Scalar>
   return carried + own;
 }
 
-}  // namespace
-
 template <class Scalar>
 Matrix<Scalar> mesa_recurrent(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Recorder* recorder) {
   const Index K = rows.k.cols();
@@ -214,6 +209,8 @@ Matrix<Scalar> mesa_recurrent(const MesaRows<Scalar>& rows, MesaState<Scalar>& H
   return o;
 }
 
+}  // namespace
+
 template <class Scalar>
 Matrix<Scalar> mesa_chunk(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Recorder* recorder,
                           const std::stop_token& stop, SolveCourse* course) {
@@ -234,13 +231,6 @@ Matrix<Scalar> mesa_solutions(const MesaRows<Scalar>& rows, Matrix<Scalar> Hkk, 
     if (t >= first) X.row(t - first) = solve<Scalar>(Hkk + rows.ridge, rows.q.row(t));
   }
   return X;
-}
-
-template <class Scalar>
-Matrix<Scalar> mesa_parallel(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Recorder* recorder,
-                             const std::stop_token& stop) {
-  const Matrix<Scalar> X = mesa_solutions<Scalar>(rows, H.leftCols(rows.k.cols()), 0, stop);
-  return read_and_carry(rows, Inside<Scalar>(rows), X, H, recorder);
 }
 
 template <class Scalar>
@@ -283,18 +273,33 @@ Matrix<Scalar> solved_least_squares_gains(const LeastSquaresKeys<Scalar>& keys, 
   return all;
 }
 
-#define PALIMPSEST_INSTANTIATE(Scalar)                                                                      \
-  template Matrix<Scalar> mesa_recurrent(const MesaRows<Scalar>&, Matrix<Scalar>&, Recorder*);              \
-  template Matrix<Scalar> mesa_chunk(const MesaRows<Scalar>&, Matrix<Scalar>&, Recorder*,                   \
-                                     const std::stop_token&, SolveCourse*);                                 \
-  template Matrix<Scalar> mesa_solutions(const MesaRows<Scalar>&, Matrix<Scalar>, Index,                    \
-                                         const std::stop_token&);                                           \
-  template Matrix<Scalar> mesa_parallel(const MesaRows<Scalar>&, Matrix<Scalar>&, Recorder*,                \
-                                        const std::stop_token&);                                            \
-  template Matrix<Scalar> symmetric_inverse(const Matrix<Scalar>&);                                         \
-  template Matrix<Scalar> least_squares_gains(const LeastSquaresKeys<Scalar>&, Matrix<Scalar>&, Recorder*); \
-  template Matrix<Scalar> solved_least_squares_gains(const LeastSquaresKeys<Scalar>&, Matrix<Scalar>&,      \
-                                                     const std::stop_token&);
+template <class Scalar>
+Matrix<Scalar> compute_block(const EngineRequest& request, const MesaRows<Scalar>& rows,
+                             Carried<Scalar>& state) {
+  if (request.form == Form::recurrent) return mesa_recurrent(rows, state.front(), request.tap);
+  if (request.form == Form::chunkwise) return mesa_chunk(rows, state.front(), request.tap, request.stop);
+  Matrix<Scalar>& H = state.front();
+  const Matrix<Scalar> X = mesa_solutions<Scalar>(rows, H.leftCols(rows.k.cols()), 0, request.stop);
+  return read_and_carry(rows, Inside<Scalar>(rows), X, H, request.tap);
+}
+
+template <class Scalar>
+Matrix<Scalar> compute_block(const EngineRequest& request, const LeastSquaresKeys<Scalar>& keys,
+                             Carried<Scalar>& state) {
+  if (request.form == Form::parallel) return solved_least_squares_gains(keys, state.front(), request.stop);
+  return least_squares_gains(keys, state.front(), request.tap);
+}
+
+#define PALIMPSEST_INSTANTIATE(Scalar)                                                                    \
+  template Matrix<Scalar> compute_block(const EngineRequest&, const MesaRows<Scalar>&, Carried<Scalar>&); \
+  template Matrix<Scalar> compute_block(const EngineRequest&, const LeastSquaresKeys<Scalar>&,            \
+                                        Carried<Scalar>&);                                                \
+  template Matrix<Scalar> mesa_chunk(const MesaRows<Scalar>&, Matrix<Scalar>&, Recorder*,                 \
+                                     const std::stop_token&, SolveCourse*);                               \
+  template Matrix<Scalar> mesa_solutions(const MesaRows<Scalar>&, Matrix<Scalar>, Index,                  \
+                                         const std::stop_token&);                                         \
+  template Matrix<Scalar> symmetric_inverse(const Matrix<Scalar>&);                                       \
+  template Matrix<Scalar> least_squares_gains(const LeastSquaresKeys<Scalar>&, Matrix<Scalar>&, Recorder*);
 PALIMPSEST_INSTANTIATE(double)
 PALIMPSEST_INSTANTIATE(float)
 #undef PALIMPSEST_INSTANTIATE

@@ -1,10 +1,6 @@
 #pragma once
 
-#include <stop_token>
-#include <vector>
-
-#include "core/base/matrix.h"
-#include "core/base/record.h"
+#include "core/engines/engine.h"
 #include "core/operator/program.h"
 
 namespace palimpsest {
@@ -58,12 +54,6 @@ struct SolveCourse {
   bool is_direct = false;  // it did not come so far, and the engine solved the system directly instead
 };
 
-/// Recurrent form: H <- gamma H + beta k (k, v)^T, x = (Hkk + ridge)^{-1} q by one Cholesky solve, o = Hkv^T
-/// x, token by token. Advances the state and returns [L, V]. A recorder wants one token at a time.
-template <class Scalar>
-Matrix<Scalar> mesa_recurrent(const MesaRows<Scalar>& rows, MesaState<Scalar>& H,
-                              Recorder* recorder = nullptr);
-
 /// Chunkwise form: conjugate gradients on all queries of the chunk at once; the Gram matrices inside the
 /// chunk are never formed. Each query, preconditioned with the diagonal, stops when its residual has fallen
 /// to the rounding of Scalar relative to the query; one that has not after 4 K + 16 steps is solved directly.
@@ -78,11 +68,12 @@ template <class Scalar>
 Matrix<Scalar> mesa_solutions(const MesaRows<Scalar>& rows, Matrix<Scalar> Hkk, Index first,
                               const std::stop_token& stop = {});
 
-/// Parallel form: one Cholesky solve per token, then one masked matrix (X K^T o G) diag(beta). Advances the
-/// state and returns [L, V]. Throws Cancelled when asked to stop.
+/// Recurrent form: H <- gamma H + beta k (k, v)^T, x = (Hkk + ridge)^{-1} q by one Cholesky solve, o = Hkv^T
+/// x, token by token; a recorder wants one token at a time. Chunkwise: mesa_chunk(). Parallel:
+/// mesa_solutions(), then one masked matrix (X K^T o G) diag(beta). Advances {H} and returns [L, V].
 template <class Scalar>
-Matrix<Scalar> mesa_parallel(const MesaRows<Scalar>& rows, MesaState<Scalar>& H, Recorder* recorder = nullptr,
-                             const std::stop_token& stop = {});
+Matrix<Scalar> compute_block(const EngineRequest& request, const MesaRows<Scalar>& rows,
+                             Carried<Scalar>& state);
 
 /// What the gains of recursive least squares follow from, spec 3.13: no value is needed.
 template <class Scalar>
@@ -102,10 +93,10 @@ template <class Scalar>
 Matrix<Scalar> least_squares_gains(const LeastSquaresKeys<Scalar>& keys, Matrix<Scalar>& P,
                                    Recorder* recorder = nullptr);
 
-/// The same gains, every token for itself: one solve with R_t = gamma_t R_{t-1} + beta_t k_t k_t^T, the
-/// inverse of P_t. [L, K]. Throws Cancelled when asked to stop.
+/// The same; in the parallel form every token for itself: one solve with R_t = gamma_t R_{t-1} + beta_t k_t
+/// k_t^T, the inverse of P_t. Throws Cancelled when asked to stop.
 template <class Scalar>
-Matrix<Scalar> solved_least_squares_gains(const LeastSquaresKeys<Scalar>& keys, Matrix<Scalar>& P,
-                                          const std::stop_token& stop = {});
+Matrix<Scalar> compute_block(const EngineRequest& request, const LeastSquaresKeys<Scalar>& keys,
+                             Carried<Scalar>& state);
 
 }  // namespace palimpsest

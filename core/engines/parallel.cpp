@@ -1,8 +1,6 @@
 #include "core/engines/row_engines.h"
 
-#include "core/base/error.h"
 #include "core/engines/chunk_decays.h"
-#include "core/numbers/exponential.h"
 
 namespace palimpsest {
 
@@ -143,10 +141,8 @@ class PartsWalk {
 
  private:
   static Matrix<Scalar> sight(const Reader& reader) {
-    Matrix<Scalar> row(1, static_cast<Index>(reader.sight.size()));
-    for (Index i = 0; i < row.cols(); ++i)
-      row(0, i) = static_cast<Scalar>(reader.sight[static_cast<std::size_t>(i)]);
-    return row;
+    return Eigen::Map<const RowVector<double>>(reader.sight.data(), std::ssize(reader.sight))
+        .template cast<Scalar>();
   }
 
   const Program<Scalar>& program_;
@@ -176,70 +172,63 @@ std::vector<std::vector<Index>> by_time(const std::vector<Reader>& readers, Inde
   return lists;
 }
 
-/// Notes the decays on the way, for a trace.
+/// The decays of a whole walk, for a trace.
 template <class Scalar>
-struct DecayNotes {
-  Matrix<Scalar> G;           // [n, n] of one decay per row, [R, n] of parts
-  Matrix<Scalar> from_start;  // [n, 1 or K]; [R, p]
-  Matrix<Scalar> G_erase;     // [n, n] of parts
-  Matrix<Scalar> erase_from_start;
-
-  void after_row(const Program<Scalar>& program, const DecayWalk<Scalar>& walk, Index i) {
-    const Structure& structure = program.structure;
-    const Index n = program.rows();
-    if (structure.decay == Decay::none) return;
-    if (i == 0) from_start.resize(n, walk.since_start().cols());
+void record_decays(DecayWalk<Scalar> walk, const Program<Scalar>& program, Recorder& record) {
+  const Structure& structure = program.structure;
+  if (structure.decay == Decay::none) return;
+  const Index n = program.rows();
+  Matrix<Scalar> G = Matrix<Scalar>::Zero(n, n);
+  Matrix<Scalar> from_start(n, walk.since_start().cols());
+  for (Index i = 0; i < n; ++i) {
+    walk.pass(i);
     from_start.row(i) = walk.since_start().row(0).matrix();
-    if (structure.decay != Decay::scalar) return;
-    if (i == 0) G = Matrix<Scalar>::Zero(n, n);
-    G.row(i).head(i + 1) = walk.since_write(i + 1).col(0).transpose().matrix();
+    if (structure.decay == Decay::scalar)
+      G.row(i).head(i + 1) = walk.since_write(i + 1).col(0).transpose().matrix();
   }
-  void after_row(const Program<Scalar>&, const PartsWalk<Scalar>&, Index) {}
+  record("g_in", from_start);
+  record("g_out", walk.since_write(n).matrix());
+  record("g_total", from_start.bottomRows(1).transpose());
+  if (structure.decay == Decay::scalar) record("G", G);
+  if (!structure.reads_early()) return;
+  record("g_before", one_row_earlier<Scalar>(from_start, 1));
+  if (structure.decay == Decay::scalar) record("G_before", one_row_earlier<Scalar>(G, 0));
+}
 
-  void at_read(const Program<Scalar>&, const DecayWalk<Scalar>&, Index, const Reader&) {}
-  void at_read(const Program<Scalar>& program, const PartsWalk<Scalar>& walk, Index s, const Reader& reader) {
-    if (G.size() == 0) G.resize(program.reads(), program.rows());
-    if (from_start.size() == 0) from_start.resize(program.reads(), walk.total().cols());
-    G.row(s) = walk.weights(reader);
-    from_start.row(s) = walk.weights_from_start(reader);
+/// The weights of a state in parts for some readers: [R, n] of the writes as `G`, [R, p] of the parts as `g`.
+template <class Scalar>
+PartsWalk<Scalar> record_weights(PartsWalk<Scalar> walk, const std::vector<Reader>& readers,
+                                 const char* of_writes, const char* of_parts, Index n, Recorder& record) {
+  Matrix<Scalar> G(std::ssize(readers), n);
+  Matrix<Scalar> from_start(std::ssize(readers), walk.total().cols());
+  const auto served = by_time(readers, n);
+  for (Index rows = 0; rows <= n; ++rows) {
+    if (rows > 0) walk.pass(rows - 1);
+    for (const Index s : served[static_cast<std::size_t>(rows)]) {
+      G.row(s) = walk.weights(readers[static_cast<std::size_t>(s)]);
+      from_start.row(s) = walk.weights_from_start(readers[static_cast<std::size_t>(s)]);
+    }
   }
+  record(of_writes, G);
+  record(of_parts, from_start);
+  return walk;
+}
 
-  void at_erase(const Program<Scalar>&, const DecayWalk<Scalar>&, Index, const Reader&) {}
-  void at_erase(const Program<Scalar>& program, const PartsWalk<Scalar>& walk, Index i,
-                const Reader& reader) {
-    if (G_erase.size() == 0) G_erase.resize(program.rows(), program.rows());
-    if (erase_from_start.size() == 0) erase_from_start.resize(program.rows(), walk.total().cols());
-    G_erase.row(i) = walk.weights(reader);
-    erase_from_start.row(i) = walk.weights_from_start(reader);
-  }
-
-  void record(const Structure& structure, const DecayWalk<Scalar>& walk, Recorder& record) const {
-    if (structure.decay == Decay::none) return;
-    record("g_in", from_start);
-    record("g_out", walk.since_write(from_start.rows()).matrix());
-    record("g_total", from_start.bottomRows(1).transpose());
-    if (structure.decay == Decay::scalar) record("G", G);
-    if (!structure.reads_early()) return;
-    record("g_before", one_row_earlier<Scalar>(from_start, 1));
-    if (structure.decay == Decay::scalar) record("G_before", one_row_earlier<Scalar>(G, 0));
-  }
-  void record(const Structure& structure, const PartsWalk<Scalar>& walk, Recorder& record) const {
-    record("G", G);
-    record("g_in", from_start);
-    record("g_out", walk.weights_to_end());
-    record("g_total", walk.total());
-    if (structure.erase == Erase::none) return;
-    record("G_erase", G_erase);
-    record("g_erase", erase_from_start);
-  }
-};
+template <class Scalar>
+void record_decays(const PartsWalk<Scalar>& walk, const Program<Scalar>& program, Recorder& record) {
+  const PartsWalk<Scalar> end =
+      record_weights(walk, program.output_readers(), "G", "g_in", program.rows(), record);
+  record("g_out", end.weights_to_end());
+  record("g_total", end.total());
+  if (program.structure.erase != Erase::none)
+    record_weights(walk, program.erase_readers(), "G_erase", "g_erase", program.rows(), record);
+}
 
 /// Walks down the whole sequence; every reader reads when its turn has come.
 template <class Scalar, class Walking>
 Dense<Scalar> walked(Walking walk, const Program<Scalar>& program, const Matrix<Scalar>& B,
                      const Matrix<Scalar>& S, Recorder* record, const std::stop_token& stop) {
-  DecayNotes<Scalar> written_down;
-  DecayNotes<Scalar>* const notes = record ? &written_down : nullptr;
+  if (record) record_decays(walk, program, *record);
   const bool erases = program.structure.erase != Erase::none;
   const bool has_plain = program.structure.plain_write;
   const Index n = program.rows();
@@ -264,14 +253,12 @@ Dense<Scalar> walked(Walking walk, const Program<Scalar>& program, const Matrix<
       walk.score_row(dense.N, i, A, B, reader);
       if (has_plain) walk.score_row(dense.N_plain, i, A, program.k_plain, reader);
       dense.a_decayed.row(i) = walk.from_start(A.row(i), reader);
-      if (notes) notes->at_erase(program, walk, i, reader);
     }
     for (const Index s : reads_after[static_cast<std::size_t>(rows)]) {
       const Reader& reader = reads[static_cast<std::size_t>(s)];
       walk.score_row(dense.P, s, program.q, B, reader);
       if (has_plain) walk.score_row(dense.P_plain, s, program.q, program.k_plain, reader);
       dense.q_decayed.row(s) = walk.from_start(program.q.row(s), reader);
-      if (notes) notes->at_read(program, walk, s, reader);
     }
   };
   serve(0);
@@ -279,12 +266,10 @@ Dense<Scalar> walked(Walking walk, const Program<Scalar>& program, const Matrix<
     stop_if_asked(stop);
     walk.pass(i);
     serve(i + 1);
-    if (notes) notes->after_row(program, walk, i);
   }
   dense.b_to_end = walk.to_end(B);
   if (has_plain) dense.k_plain_to_end = walk.to_end(program.k_plain);
   dense.S_kept = walk.carried(S);
-  if (notes) notes->record(program.structure, walk, *record);
   return dense;
 }
 

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <stop_token>
-
-#include "core/base/record.h"
 #include "core/operator/program.h"
 
 // The three engines of row programs.

@@ -1,9 +1,5 @@
 #include "core/engines/softmax.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 #include "core/numbers/exponential.h"
 
 namespace palimpsest {
@@ -31,28 +27,6 @@ template <class Scalar>
 Scalar weight(Scalar x, Scalar m) {
   using std::exp;
   return x == minus_infinity<Scalar> ? Scalar(0) : exp(x - m);
-}
-
-}  // namespace
-
-template <class Scalar>
-SoftmaxState<Scalar>::SoftmaxState(Index queries, Index dv)
-    : m(Vector<Scalar>::Constant(queries, minus_infinity<Scalar>)),
-      l(Vector<Scalar>::Zero(queries)),
-      Y(Matrix<Scalar>::Zero(queries, dv)) {}
-
-template <class Scalar>
-Matrix<Scalar> SoftmaxState<Scalar>::output() const {
-  return (Y.array().colwise() / l.array()).matrix();
-}
-
-template <class Scalar>
-Matrix<Scalar> log_decays(const Vector<Scalar>& log_gates, Index first_query, Index queries) {
-  Matrix<Scalar> D = Matrix<Scalar>::Zero(queries, first_query + queries);
-  for (Index i = 0; i < queries; ++i) {
-    for (Index j = first_query + i; j-- > 0;) D(i, j) = D(i, j + 1) + log_gates(j + 1);
-  }
-  return D;
 }
 
 template <class Scalar>
@@ -107,6 +81,43 @@ void softmax_tile(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, const Matrix
   note(record, "Y", state.Y);
 }
 
+/// Queries of some chunks, one tile of keys after the other; a tap receives those of the last one.
+template <class Scalar>
+Matrix<Scalar> softmax_chunks(const EngineRequest& request, const CachedQueries<Scalar>& given) {
+  const Index T = given.Q.rows();
+  const Index V = given.V.cols();
+  Matrix<Scalar> o(T, V);
+  for (Index first = 0; first < T; first += request.chunk_size) {
+    stop_if_asked(request.stop);
+    const Index count = std::min(request.chunk_size, T - first);
+    const Index keys = std::min(given.first_query + first + count, given.K.rows());
+    const Matrix<Scalar> bias = given.bias(first, count);
+    SoftmaxState<Scalar> state(count, V);
+    for (Index first_key = 0; first_key < keys; first_key += request.chunk_size) {
+      const Index key_count = std::min(request.chunk_size, keys - first_key);
+      const bool is_last = first_key + key_count == keys;
+      softmax_tile(Matrix<Scalar>(given.Q.middleRows(first, count)),
+                   Matrix<Scalar>(given.K.middleRows(first_key, key_count)),
+                   Matrix<Scalar>(given.V.middleRows(first_key, key_count)), given.first_query + first,
+                   first_key, state, is_last ? request.tap : nullptr,
+                   bias.size() == 0 ? bias : Matrix<Scalar>(bias.middleCols(first_key, key_count)));
+    }
+    o.middleRows(first, count) = state.output();
+  }
+  return o;
+}
+
+}  // namespace
+
+template <class Scalar>
+Matrix<Scalar> log_decays(const Vector<Scalar>& log_gates, Index first_query, Index queries) {
+  Matrix<Scalar> D = Matrix<Scalar>::Zero(queries, first_query + queries);
+  for (Index i = 0; i < queries; ++i) {
+    for (Index j = first_query + i; j-- > 0;) D(i, j) = D(i, j + 1) + log_gates(j + 1);
+  }
+  return D;
+}
+
 template <class Scalar>
 Matrix<Scalar> softmax_dense(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, const Matrix<Scalar>& V,
                              Index first_query, Recorder* record, const Matrix<Scalar>& bias) {
@@ -126,15 +137,28 @@ Matrix<Scalar> softmax_dense(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, c
   return O;
 }
 
+template <class Scalar>
+Matrix<Scalar> compute_block(const EngineRequest& request, const CachedQueries<Scalar>& given,
+                             Carried<Scalar>&) {
+  const Index T = given.Q.rows();
+  if (request.form == Form::parallel)
+    return softmax_dense(given.Q, given.K, given.V, given.first_query, request.tap, given.bias(0, T));
+  if (request.form == Form::chunkwise) return softmax_chunks(request, given);
+  Matrix<Scalar> o(T, given.V.cols());
+  for (Index t = 0; t < T; ++t) {
+    stop_if_asked(request.stop);
+    const Index seen = given.first_query + t + 1;
+    o.row(t) = softmax_stream(RowVector<Scalar>(given.Q.row(t)), Matrix<Scalar>(given.K.topRows(seen)),
+                              Matrix<Scalar>(given.V.topRows(seen)), request.tap, given.bias(t, 1));
+  }
+  return o;
+}
+
 #define PALIMPSEST_INSTANTIATE(Scalar)                                                                       \
-  template struct SoftmaxState<Scalar>;                                                                      \
   template Matrix<Scalar> log_decays(const Vector<Scalar>&, Index, Index);                                   \
-  template RowVector<Scalar> softmax_stream(const RowVector<Scalar>&, const Matrix<Scalar>&,                 \
-                                            const Matrix<Scalar>&, Recorder*, const Matrix<Scalar>&);        \
-  template void softmax_tile(const Matrix<Scalar>&, const Matrix<Scalar>&, const Matrix<Scalar>&, Index,     \
-                             Index, SoftmaxState<Scalar>&, Recorder*, const Matrix<Scalar>&);                \
   template Matrix<Scalar> softmax_dense(const Matrix<Scalar>&, const Matrix<Scalar>&, const Matrix<Scalar>&, \
-                                        Index, Recorder*, const Matrix<Scalar>&);
+                                        Index, Recorder*, const Matrix<Scalar>&);                            \
+  template Matrix<Scalar> compute_block(const EngineRequest&, const CachedQueries<Scalar>&, Carried<Scalar>&);
 PALIMPSEST_INSTANTIATE(double)
 PALIMPSEST_INSTANTIATE(float)
 #undef PALIMPSEST_INSTANTIATE

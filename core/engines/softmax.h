@@ -1,7 +1,8 @@
 #pragma once
 
-#include "core/base/matrix.h"
-#include "core/base/record.h"
+#include <limits>
+
+#include "core/engines/engine.h"
 
 namespace palimpsest {
 
@@ -17,10 +18,13 @@ struct SoftmaxState {
   Vector<Scalar> l;  // [L]
   Matrix<Scalar> Y;  // [L, V]
 
-  SoftmaxState(Index queries, Index dv);
+  SoftmaxState(Index queries, Index dv)
+      : m(Vector<Scalar>::Constant(queries, -std::numeric_limits<Scalar>::infinity())),
+        l(Vector<Scalar>::Zero(queries)),
+        Y(Matrix<Scalar>::Zero(queries, dv)) {}
 
   /// Y / l: [L, V].
-  Matrix<Scalar> output() const;
+  Matrix<Scalar> output() const { return (Y.array().colwise() / l.array()).matrix(); }
 };
 
 /// What keys have lost on the way to their queries where every token's gate fades all keys before it, as a
@@ -48,22 +52,16 @@ struct CachedQueries {
   }
 };
 
-/// Recurrent form: one query [1, K] streams over the keys [M, K] and values [M, V], one pair at a time.
-/// Returns [1, V].
-template <class Scalar>
-RowVector<Scalar> softmax_stream(const RowVector<Scalar>& q, const Matrix<Scalar>& K, const Matrix<Scalar>& V,
-                                 Recorder* recorder = nullptr, const Matrix<Scalar>& bias = {});
-
-/// Chunkwise form: merges one tile of keys [M, K] and values [M, V] into the state of L queries [L, K].
-template <class Scalar>
-void softmax_tile(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, const Matrix<Scalar>& V,
-                  Index first_query, Index first_key, SoftmaxState<Scalar>& state,
-                  Recorder* recorder = nullptr, const Matrix<Scalar>& bias = {});
-
 /// Parallel form: the whole matrix of weights [L, M]. Returns [L, V].
 template <class Scalar>
 Matrix<Scalar> softmax_dense(const Matrix<Scalar>& Q, const Matrix<Scalar>& K, const Matrix<Scalar>& V,
                              Index first_query, Recorder* recorder = nullptr,
                              const Matrix<Scalar>& bias = {});
+
+/// Recurrent: every query streams over its keys. Chunkwise: tiles of keys, merged one after the other; a tap
+/// receives those of the last one. [T, V]. Throws Cancelled when asked to stop.
+template <class Scalar>
+Matrix<Scalar> compute_block(const EngineRequest& request, const CachedQueries<Scalar>& given,
+                             Carried<Scalar>&);
 
 }  // namespace palimpsest

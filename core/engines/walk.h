@@ -1,22 +1,11 @@
 #pragma once
 
-#include <algorithm>
 #include <limits>
-#include <memory>
-#include <optional>
-#include <span>
-#include <stop_token>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "core/base/matrix.h"
 #include "core/base/parallel_for.h"
-#include "core/base/record.h"
 #include "core/engines/engine.h"
 #include "core/operator/blocks.h"
 #include "core/operator/channel.h"
-#include "core/operator/program.h"
 #include "core/operator/work.h"
 
 namespace palimpsest {
@@ -26,12 +15,6 @@ template <class Scalar>
 struct Walked {
   Matrix<Scalar> o;         // [T, V]
   Carried<Scalar> carried;  // after the last block
-};
-
-/// What a block takes of the machine's memory at its peak, besides what is carried, and for what.
-struct BlockNeed {
-  double bytes = 0;
-  std::string what;  // "its n x n matrices"
 };
 
 /// One sequence on its way through one form, block by block: for rules that are no row programs. A block is
@@ -67,11 +50,20 @@ class Walk {
                                  const std::stop_token& stop) const = 0;
 
   /// All of `heads` from the first to the last block, walks like this one over sequences of one size, this
-  /// the first: at once where the engines can; else nothing. Throws Cancelled when asked to stop.
-  virtual std::optional<std::vector<Walked<Scalar>>> walk_together(
-      std::span<const std::unique_ptr<const Walk>> /*heads*/, Index /*chunk_size*/,
-      const std::stop_token&) const {
-    return std::nullopt;
+  /// the first: at once where the engines can, else block by block. Throws Cancelled when asked to stop.
+  virtual std::vector<Walked<Scalar>> walk_together(std::span<const std::unique_ptr<const Walk>> heads,
+                                                    Index /*chunk_size*/, const std::stop_token& stop) const {
+    std::vector<Walked<Scalar>> walked;
+    for (const auto& head : heads) {
+      walked.push_back({Matrix<Scalar>(sequence_.tokens, sequence_.dv), head->initial()});
+      auto& [o, carried] = walked.back();
+      for (Index index = 0; index < head->block_count(); ++index) {
+        stop_if_asked(stop);
+        const Matrix<Scalar> outputs = head->advance(index, carried, nullptr, stop);
+        if (outputs.rows() > 0) o.middleRows(head->block(index).first_token, outputs.rows()) = outputs;
+      }
+    }
+    return walked;
   }
 
   /// The states of the rule, by the names of Variant::states, in what is carried after the last block.
@@ -99,12 +91,9 @@ class Walk {
   /// memory is no linear function of the values.
   virtual std::optional<Channel> channel(Index /*column*/) const { return std::nullopt; }
 
-  /// What the whole walk computes and moves, in chunks of this size; nothing where it does not say.
-  virtual std::optional<Work> cost(Index /*chunk_size*/) const { return std::nullopt; }
-
-  /// What the largest block needs; more if every tensor of it is recorded. Rather too much than too little;
-  /// nothing where the rule says it otherwise.
-  virtual BlockNeed need(bool /*recorded*/) const { return {}; }
+  /// What the largest block takes at its peak, besides what is carried; more if every tensor of it is
+  /// recorded. Rather too much than too little; nothing where the rule says it otherwise.
+  virtual Footprint need(bool /*recorded*/) const { return {}; }
 
  protected:
   /// The rows of the arrays that belong to a block.
@@ -158,10 +147,9 @@ class OperatorWalk : public Walk<Scalar> {
                          carried);
   }
 
-  std::optional<std::vector<Walked<Scalar>>> walk_together(
-      std::span<const std::unique_ptr<const Walk<Scalar>>> heads, Index chunk_size,
-      const std::stop_token& stop) const override {
-    if (engine_.most_bytes() == 0) return std::nullopt;
+  std::vector<Walked<Scalar>> walk_together(std::span<const std::unique_ptr<const Walk<Scalar>>> heads,
+                                            Index chunk_size, const std::stop_token& stop) const override {
+    if (engine_.most_bytes() == 0) return Walk<Scalar>::walk_together(heads, chunk_size, stop);
     const auto all = made_in_parallel(heads.size(), stop, [&](std::size_t h) {
       const auto& head = static_cast<const OperatorWalk&>(*heads[h]);
       return head.tokens({.count = head.sequence_.tokens});
@@ -169,7 +157,7 @@ class OperatorWalk : public Walk<Scalar> {
     std::vector<Carried<Scalar>> carried;
     for (const auto& head : heads) carried.push_back(head->initial());
     std::vector<Matrix<Scalar>> o =
-        engine_.run({.form = this->form_, .chunk_size = chunk_size, .stop = stop}, all, carried).o;
+        engine_.run({.form = this->form_, .chunk_size = chunk_size, .stop = stop}, all, carried);
     std::vector<Walked<Scalar>> walked;
     for (std::size_t head = 0; head < heads.size(); ++head)
       walked.push_back({std::move(o[head]), std::move(carried[head])});

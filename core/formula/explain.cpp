@@ -140,10 +140,7 @@ std::string Explainer::name(const Expression& expression) const {
       if (find_function(expression.name()).binds == Precedence::atom)
         return unicode(latex(expression, symbols_));
       break;
-    case Expression::Kind::product:
-    case Expression::Kind::hadamard:
-    case Expression::Kind::sum:
-    case Expression::Kind::difference:
+    default:
       break;
   }
   return fmt::format("({})", unicode(latex(expression, symbols_)));
@@ -337,11 +334,8 @@ void CallCell::reads(std::size_t argument, Index first_row, Index first_column, 
 Matrix<double> CallCell::read(std::size_t argument, Index first_row, Index first_column, Index rows,
                               Index columns) const {
   reads(argument, first_row, first_column, rows, columns);
-  Matrix<double> numbers(rows, columns);
-  for (Index i = 0; i < rows; ++i) {
-    for (Index j = 0; j < columns; ++j) numbers(i, j) = value(argument, first_row + i, first_column + j);
-  }
-  return numbers;
+  return Matrix<double>::NullaryExpr(
+      rows, columns, [&](Index i, Index j) { return value(argument, first_row + i, first_column + j); });
 }
 
 std::string CallCell::name(std::size_t argument) const {

@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
-#include "core/base/error.h"
+#include "core/base/table.h"
+#include "core/formula/functions.h"
 
 namespace palimpsest {
 
@@ -63,48 +62,10 @@ std::string to_string(const Expression& expression) {
 namespace {
 
 void collect_operands(const Expression& expression, std::vector<std::string>& names) {
-  if (expression.kind() == Expression::Kind::tensor &&
-      std::find(names.begin(), names.end(), expression.name()) == names.end()) {
-    names.push_back(expression.name());
-  }
+  const bool is_new = std::ranges::find(names, expression.name()) == names.end();
+  if (expression.kind() == Expression::Kind::tensor && is_new) names.push_back(expression.name());
   for (const Expression& argument : expression.arguments()) collect_operands(argument, names);
 }
-
-/// The definitions that may be put in place of their results.
-class Expander {
- public:
-  Expander(std::span<const Equation> definitions, std::span<const std::string> inlined)
-      : definitions_(definitions), inlined_(inlined) {}
-
-  Expression expand(const Expression& expression) {
-    return replaced(expression, [this](const Expression& piece) -> std::optional<Expression> {
-      if (piece.kind() != Expression::Kind::tensor) return std::nullopt;
-      return expand_tensor(piece);
-    });
-  }
-
- private:
-  Expression expand_tensor(const Expression& tensor) {
-    const std::string& name = tensor.name();
-    const auto definition = std::find_if(definitions_.begin(), definitions_.end(),
-                                         [&](const Equation& each) { return each.result == name; });
-    if (definition == definitions_.end() ||
-        std::find(inlined_.begin(), inlined_.end(), name) == inlined_.end()) {
-      return tensor;
-    }
-    if (std::find(open_.begin(), open_.end(), name) != open_.end()) {
-      throw Error(fmt::format("the definition of \"{}\" reads its own result", name));
-    }
-    open_.push_back(name);
-    Expression expanded = named(name, expand(definition->expression));
-    open_.pop_back();
-    return expanded;
-  }
-
-  std::span<const Equation> definitions_;
-  std::span<const std::string> inlined_;
-  std::vector<std::string> open_;  // results whose definitions are being expanded
-};
 
 void append(std::vector<AdditivePart>& parts, const Expression& expression, double sign) {
   for (AdditivePart& part : additive_parts(expression)) {
@@ -112,76 +73,6 @@ void append(std::vector<AdditivePart>& parts, const Expression& expression, doub
     parts.push_back(std::move(part));
   }
 }
-
-}  // namespace
-
-std::vector<std::string> operands(const Expression& expression) {
-  std::vector<std::string> names;
-  collect_operands(expression, names);
-  return names;
-}
-
-Expression expand(const Expression& expression, std::span<const Equation> definitions,
-                  std::span<const std::string> inlined) {
-  return Expander(definitions, inlined).expand(expression);
-}
-
-Expression replaced(const Expression& expression, const Replacement& replacement) {
-  if (std::optional<Expression> other = replacement(expression)) return *other;
-  if (expression.arguments().empty()) return expression;
-  std::vector<Expression> arguments;
-  for (const Expression& argument : expression.arguments()) {
-    arguments.push_back(replaced(argument, replacement));
-  }
-  return {expression.kind(), expression.name(), std::move(arguments)};
-}
-
-bool operator==(const Expression& a, const Expression& b) {
-  return a.kind() == b.kind() && a.name() == b.name() && std::ranges::equal(a.arguments(), b.arguments());
-}
-
-std::vector<AdditivePart> additive_parts(const Expression& expression) {
-  const auto arguments = expression.arguments();
-  std::vector<AdditivePart> parts;
-  switch (expression.kind()) {
-    case Expression::Kind::sum:
-    case Expression::Kind::difference:
-      append(parts, arguments[0], 1);
-      append(parts, arguments[1], expression.kind() == Expression::Kind::sum ? 1 : -1);
-      return parts;
-    case Expression::Kind::product:
-    case Expression::Kind::hadamard:
-      for (const AdditivePart& left : additive_parts(arguments[0])) {
-        for (const AdditivePart& right : additive_parts(arguments[1]))
-          parts.push_back(
-              {left.sign * right.sign, {expression.kind(), {}, {left.expression, right.expression}}});
-      }
-      return parts;
-    case Expression::Kind::transpose:
-      append(parts, arguments[0], 1);
-      for (AdditivePart& part : parts) part.expression = transpose(part.expression);
-      return parts;
-    case Expression::Kind::named:
-      append(parts, arguments[0], 1);
-      if (parts.size() == 1) return {{1, expression}};
-      return parts;
-    default:
-      return {{1, expression}};
-  }
-}
-
-std::string to_string(Shape shape) { return fmt::format("[{}, {}]", shape.rows, shape.columns); }
-
-ProductKind product_kind(const Expression& product, Shape left, Shape right) {
-  constexpr Shape number = {1, 1};
-  if (left == number) return ProductKind::number_left;
-  if (right == number) return ProductKind::number_right;
-  if (product.arguments()[0].kind() == Expression::Kind::diagonal) return ProductKind::diagonal_left;
-  if (product.arguments()[1].kind() == Expression::Kind::diagonal) return ProductKind::diagonal_right;
-  return ProductKind::matrices;
-}
-
-namespace {
 
 /// Whether `factor` has the shape of `whole`, or one row or column that can be repeated over it.
 bool repeats_over(Shape factor, Shape whole) {
@@ -252,17 +143,91 @@ Matrix<double> multiply(const Expression& product, const Matrix<double>& x, cons
 }
 
 Matrix<double> multiply_elements(const Matrix<double>& x, const Matrix<double>& y, Shape shape) {
-  Matrix<double> result(shape.rows, shape.columns);
-  for (Index i = 0; i < shape.rows; ++i) {
-    for (Index j = 0; j < shape.columns; ++j) {
-      result(i, j) =
-          x(repeated(i, x.rows()), repeated(j, x.cols())) * y(repeated(i, y.rows()), repeated(j, y.cols()));
-    }
-  }
-  return result;
+  return Matrix<double>::NullaryExpr(shape.rows, shape.columns, [&](Index i, Index j) {
+    return x(repeated(i, x.rows()), repeated(j, x.cols())) * y(repeated(i, y.rows()), repeated(j, y.cols()));
+  });
 }
 
 }  // namespace
+
+std::vector<std::string> operands(const Expression& expression) {
+  std::vector<std::string> names;
+  collect_operands(expression, names);
+  return names;
+}
+
+Expression expand(const Expression& expression, std::span<const Equation> definitions,
+                  std::span<const std::string> inlined) {
+  std::vector<std::string> open;  // results whose definitions are being expanded
+  const Replacement substitute = [&](const Expression& piece) -> std::optional<Expression> {
+    if (piece.kind() != Expression::Kind::tensor) return std::nullopt;
+    const std::string& name = piece.name();
+    const Equation* const definition = row_called(definitions, name, &Equation::result);
+    if (!definition || std::ranges::find(inlined, name) == inlined.end()) return std::nullopt;
+    if (std::ranges::find(open, name) != open.end())
+      throw Error(fmt::format("the definition of \"{}\" reads its own result", name));
+    open.push_back(name);
+    Expression expanded = named(name, replaced(definition->expression, substitute));
+    open.pop_back();
+    return expanded;
+  };
+  return replaced(expression, substitute);
+}
+
+Expression replaced(const Expression& expression, const Replacement& replacement) {
+  if (std::optional<Expression> other = replacement(expression)) return *other;
+  if (expression.arguments().empty()) return expression;
+  std::vector<Expression> arguments;
+  for (const Expression& argument : expression.arguments()) {
+    arguments.push_back(replaced(argument, replacement));
+  }
+  return {expression.kind(), expression.name(), std::move(arguments)};
+}
+
+bool operator==(const Expression& a, const Expression& b) {
+  return a.kind() == b.kind() && a.name() == b.name() && std::ranges::equal(a.arguments(), b.arguments());
+}
+
+std::vector<AdditivePart> additive_parts(const Expression& expression) {
+  const auto arguments = expression.arguments();
+  std::vector<AdditivePart> parts;
+  switch (expression.kind()) {
+    case Expression::Kind::sum:
+    case Expression::Kind::difference:
+      append(parts, arguments[0], 1);
+      append(parts, arguments[1], expression.kind() == Expression::Kind::sum ? 1 : -1);
+      return parts;
+    case Expression::Kind::product:
+    case Expression::Kind::hadamard:
+      for (const AdditivePart& left : additive_parts(arguments[0])) {
+        for (const AdditivePart& right : additive_parts(arguments[1]))
+          parts.push_back(
+              {left.sign * right.sign, {expression.kind(), {}, {left.expression, right.expression}}});
+      }
+      return parts;
+    case Expression::Kind::transpose:
+      append(parts, arguments[0], 1);
+      for (AdditivePart& part : parts) part.expression = transpose(part.expression);
+      return parts;
+    case Expression::Kind::named:
+      append(parts, arguments[0], 1);
+      if (parts.size() == 1) return {{1, expression}};
+      return parts;
+    default:
+      return {{1, expression}};
+  }
+}
+
+std::string to_string(Shape shape) { return fmt::format("[{}, {}]", shape.rows, shape.columns); }
+
+ProductKind product_kind(const Expression& product, Shape left, Shape right) {
+  constexpr Shape number = {1, 1};
+  if (left == number) return ProductKind::number_left;
+  if (right == number) return ProductKind::number_right;
+  if (product.arguments()[0].kind() == Expression::Kind::diagonal) return ProductKind::diagonal_left;
+  if (product.arguments()[1].kind() == Expression::Kind::diagonal) return ProductKind::diagonal_right;
+  return ProductKind::matrices;
+}
 
 Shape shape(const Expression& expression, const Record& record) {
   if (expression.kind() == Expression::Kind::tensor) {
@@ -278,12 +243,8 @@ Matrix<double> evaluate(const Expression& expression, const Record& record) {
   if (expression.kind() == Expression::Kind::tensor) return record.at(expression.name());
 
   std::vector<Matrix<double>> arguments;
-  std::vector<Shape> shapes;
-  for (const Expression& argument : expression.arguments()) {
-    arguments.push_back(evaluate(argument, record));
-    shapes.push_back({arguments.back().rows(), arguments.back().cols()});
-  }
-  const Shape shape = combined(expression, shapes);
+  for (const Expression& argument : expression.arguments()) arguments.push_back(evaluate(argument, record));
+  const Shape shape = combined(expression, shapes_of(arguments));
 
   switch (expression.kind()) {
     case Expression::Kind::tensor:

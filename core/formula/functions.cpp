@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
+#include <ranges>
 
-#include "core/base/error.h"
+#include "core/base/table.h"
 
 namespace palimpsest {
 
@@ -164,11 +164,15 @@ Matrix<double> whole(CallCell& cell, std::size_t argument) {
   return first_rows(cell, argument, cell.shape(argument).rows);
 }
 
-Term worked_out_cell(CallCell& cell, Matrix<double> (*evaluate)(Arguments), std::size_t count,
-                     std::string formula) {
-  std::vector<Matrix<double>> arguments;
-  for (std::size_t i = 0; i < count; ++i) arguments.push_back(whole(cell, i));
-  return symbol(std::move(formula), evaluate(arguments)(cell.row(), cell.column()));
+Function by_number(std::string name, const std::string& signature, Pattern pattern,
+                   Matrix<double> (*evaluate)(Arguments), std::size_t count,
+                   std::function<std::string(const CallCell&)> words) {
+  const auto explain = [evaluate, count, words = std::move(words)](CallCell& cell) {
+    std::vector<Matrix<double>> arguments;
+    for (std::size_t i = 0; i < count; ++i) arguments.push_back(whole(cell, i));
+    return symbol(words(cell), evaluate(arguments)(cell.row(), cell.column()));
+  };
+  return function(std::move(name), signature, std::move(pattern), evaluate, explain);
 }
 
 Pattern applied(std::string_view name, int arguments) {
@@ -190,11 +194,9 @@ std::vector<Function> common_functions() {
 
 const Function& find_function(std::string_view name) {
   const std::span<const Function> all = functions();
-  const auto found = std::ranges::find(all, name, &Function::name);
-  if (found != all.end()) return *found;
-  std::vector<std::string_view> known;
-  for (const Function& function : all) known.push_back(function.name);
-  throw Error(fmt::format("there is no function \"{}\"; known are: {}", name, fmt::join(known, ", ")));
+  if (const Function* const found = row_called(all, name, &Function::name)) return *found;
+  throw Error(fmt::format("there is no function \"{}\"; known are: {}", name,
+                          fmt::join(all | std::views::transform(&Function::name), ", ")));
 }
 
 }  // namespace palimpsest

@@ -220,10 +220,11 @@ Matrix<double> first_rows(CallCell& cell, std::size_t argument, Index count);
 /// The whole argument.
 Matrix<double> whole(CallCell& cell, std::size_t argument);
 
-/// The cell of what `evaluate` gives for the first `count` arguments, all of them read, under a formula of
-/// its own.
-Term worked_out_cell(CallCell& cell, Matrix<double> (*evaluate)(Arguments), std::size_t count,
-                     std::string formula);
+/// A row of the table whose cells are explained by their number alone, which reads all of the `count`
+/// arguments; `words` stand for it.
+Function by_number(std::string name, const std::string& signature, Pattern pattern,
+                   Matrix<double> (*evaluate)(Arguments), std::size_t count,
+                   std::function<std::string(const CallCell&)> words);
 
 /// Whether the key of this column of a tile comes no later than the query of this row. The second and third
 /// argument of the call are the numbers with which the tile begins.

@@ -2,14 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
+
+#include "core/base/table.h"
 
 namespace palimpsest {
 
 namespace {
 
-using Replacements = std::vector<std::pair<std::string_view, std::string_view>>;
+using Replacements = std::map<std::string_view, std::string_view>;
 
 const Replacements commands = {
     {"alpha", "α"}, {"beta", "β"},   {"gamma", "γ"},    {"delta", "δ"}, {"epsilon", "ε"}, {"varepsilon", "ε"},
@@ -42,12 +43,6 @@ const Replacements superscripts = {
     {"8", "⁸"}, {"9", "⁹"}, {"+", "⁺"}, {"−", "⁻"}, {"ᵀ", "ᵀ"}, {"′", "′"}, {"n", "ⁿ"}, {"i", "ⁱ"},
 };
 
-const std::string_view* find(const Replacements& replacements, std::string_view key) {
-  const auto found = std::find_if(replacements.begin(), replacements.end(),
-                                  [&](const auto& pair) { return pair.first == key; });
-  return found == replacements.end() ? nullptr : &found->second;
-}
-
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 /// The bytes of the first UTF-8 character.
@@ -62,7 +57,7 @@ std::string replace_all(std::string_view text, const Replacements& replacements)
   std::string result;
   while (!text.empty()) {
     const std::size_t length = first_length(text);
-    const std::string_view* replacement = find(replacements, text.substr(0, length));
+    const std::string_view* replacement = value_at(replacements, text.substr(0, length));
     if (!replacement) return {};
     result += *replacement;
     text.remove_prefix(length);
@@ -123,16 +118,16 @@ class NotationReader {
     const std::string_view name = rest_.substr(0, length);
     rest_.remove_prefix(length);
 
-    if (const auto* accent = find(accents, name)) {
+    if (const auto* accent = value_at(accents, name)) {
       std::string base = argument();
       return base.insert(first_length(base), *accent);
     }
-    if (find(fonts, name)) return argument();
+    if (fonts.contains(name)) return argument();
     if (name == "frac") {
       const std::string above_line = argument();
       return fmt::format("({})/({})", above_line, argument());
     }
-    if (const auto* replacement = find(commands, name)) return std::string(*replacement);
+    if (const auto* replacement = value_at(commands, name)) return std::string(*replacement);
     return std::string(name);
   }
 
@@ -157,6 +152,15 @@ std::pair<std::string, int> significant(double value, int digits) {
   const std::size_t e = text.find('e');
   if (e == std::string::npos) return {text, 0};
   return {text.substr(0, e), std::stoi(text.substr(e + 1))};
+}
+
+/// LaTeX of a number with so many digits; `times` stands before its power of ten.
+std::string number_in_latex(double value, int digits, std::string_view times) {
+  if (std::isnan(value)) return R"(\mathrm{NaN})";
+  const std::string sign = std::signbit(value) && value != 0 ? "-" : "";
+  if (std::isinf(value)) return sign + R"(\infty)";
+  const auto [factor, exponent] = significant(std::abs(value), digits);
+  return sign + (exponent == 0 ? factor : fmt::format("{}{}10^{{{}}}", factor, times, exponent));
 }
 
 /// LaTeX of a part, and what decides how it can stand inside another.
@@ -337,21 +341,9 @@ class Writer {
 
 std::string unicode(std::string_view latex) { return NotationReader(latex).text(); }
 
-std::string number_text(double value) {
-  if (std::isnan(value)) return "NaN";
-  const std::string sign = std::signbit(value) && value != 0 ? "−" : "";
-  if (std::isinf(value)) return sign + "∞";
-  const auto [digits, exponent] = significant(std::abs(value), 4);
-  return sign + (exponent == 0 ? digits : unicode(fmt::format("{}·10^{{{}}}", digits, exponent)));
-}
+std::string number_text(double value) { return unicode(number_in_latex(value, 4, "·")); }
 
-std::string number_latex(double value) {
-  if (std::isnan(value)) return "\\mathrm{NaN}";
-  const std::string sign = std::signbit(value) && value != 0 ? "-" : "";
-  if (std::isinf(value)) return sign + "\\infty";
-  const auto [digits, exponent] = significant(std::abs(value), 3);
-  return sign + (exponent == 0 ? digits : fmt::format("{}\\cdot 10^{{{}}}", digits, exponent));
-}
+std::string number_latex(double value) { return number_in_latex(value, 3, R"(\cdot )"); }
 
 std::string latex(const Expression& expression, const Symbols& symbols, const LatexStyle& style) {
   const Writer writer(symbols, style);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <Eigen/Eigenvalues>
 
-#include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/rules/stored_pairs.h"
 
@@ -70,11 +69,6 @@ bool have_spaces(std::span<const std::string> labels, Index token) {
     if (label.size() > 1 && is_space(label.front())) return true;
   }
   return false;
-}
-
-std::size_t letters(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
 }
 
 /// Whether nothing before this label belongs to the same sentence.
@@ -350,7 +344,7 @@ std::string phrase_before(std::span<const std::string> labels, Index token) {
     const std::string& label = labels[static_cast<std::size_t>(t)];
     if (ends_sentence(label)) return phrase;
     std::string longer = std::string(word_text(label)) + gap + phrase;
-    if (letters(longer) > most_letters) return "…" + phrase;
+    if (letter_count(longer) > most_letters) return "…" + phrase;
     phrase = std::move(longer);
     gap = gap_of(label);
   }

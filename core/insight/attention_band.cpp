@@ -1,8 +1,5 @@
 #include "core/insight/attention_band.h"
 
-#include <fmt/format.h>
-
-#include "core/base/error.h"
 #include "core/rules/effective_attention.h"
 #include "core/variants/variants.h"
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/rules/network_rule.h"
+#include "core/engines/inner_network.h"
 #include "core/rules/stored_pairs.h"
 
 namespace palimpsest {
@@ -23,16 +23,6 @@ bool is_plain(const InnerProblem& problem) {
   return !problem.muon && !problem.column_norm && problem.is_fresh();
 }
 
-/// Stability along one direction of curvature `sharpness` alone.
-Stability along_one_direction(const InnerProblem& problem, double sharpness) {
-  return {.sharpness = sharpness,
-          .exact = false,
-          .reach = problem.rate * sharpness,
-          .eigenvalue = problem.kept - problem.rate * sharpness,
-          .growth = growth(problem, sharpness),
-          .largest_rate = largest_stable_rate(problem, sharpness)};
-}
-
 /// Nothing where the Hessian depends on the weights.
 std::optional<Stability> exact_stability(const InnerProblem& problem) {
   const auto eigenvalues = hessian_eigenvalues(problem);
@@ -50,10 +40,16 @@ std::optional<Stability> exact_stability(const InnerProblem& problem) {
                    .largest_rate = largest_stable_rate(problem, sharpest)};
 }
 
-std::optional<Stability> stability(const InnerProblem& problem, double along_gradient) {
+/// Where it is not exact, along one direction of curvature `sharpness` alone.
+std::optional<Stability> stability(const InnerProblem& problem, double sharpness) {
   if (!is_plain(problem)) return std::nullopt;
-  const std::optional<Stability> exact = exact_stability(problem);
-  return exact ? exact : along_one_direction(problem, along_gradient);
+  if (const std::optional<Stability> exact = exact_stability(problem)) return exact;
+  return Stability{.sharpness = sharpness,
+                   .exact = false,
+                   .reach = problem.rate * sharpness,
+                   .eigenvalue = problem.kept - problem.rate * sharpness,
+                   .growth = growth(problem, sharpness),
+                   .largest_rate = largest_stable_rate(problem, sharpness)};
 }
 
 /// L(at - e G) and its derivatives by e at 0.
@@ -333,7 +329,7 @@ NetworkPass network_pass(const Variant& variant, const Sequence& sequence, Index
                          const Weights<double>& W) {
   if (W.size() != 4) throw InputError("a network of one hidden layer has the weights W1, b1, W2, b2");
   const StoredPairs pair = stored_pairs(variant, sequence, token, 1);
-  const std::optional<LayerNorm<double>> norm = network_norm(sequence);
+  const std::optional<LayerNorm<double>> norm = network_norm<double>(sequence);
   const Record record = engine_record(pair, W, norm);
   NetworkPass pass{.key = pair.keys.bottomRows(1).transpose(),
                    .hidden = record.at("h"),
@@ -454,10 +450,7 @@ std::optional<WrittenOuter> written_outer(const LearningMoment& moment) {
 }
 
 bool solves_for_queries(const Variant& variant) {
-  const auto has = [&](const char* name) {
-    return std::ranges::any_of(variant.states, [&](const State& state) { return state.name == name; });
-  };
-  return has("Hkk") && has("Hkv");
+  return hands_on(variant, "Hkk") && hands_on(variant, "Hkv");
 }
 
 std::optional<ConvergingSolve> converging_solve(const Variant& variant, const Sequence& sequence, Index token,

@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "core/base/error.h"
+#include <ranges>
+
 #include "core/rules/inner_problem.h"
 #include "core/rules/stored_pairs.h"
 
@@ -15,35 +16,20 @@ void require_within(const char* what, Index number, Index count) {
   throw InputError(fmt::format("{} {}; expected 0 to {}", what, number, count - 1));
 }
 
-bool makes(const Phase& phase, const std::string& tensor) {
-  return std::ranges::any_of(phase.operations,
-                             [&](const Operation& operation) { return operation.equation.result == tensor; });
-}
-
 /// The last block of `phase` among the first `count`; -1 if there is none. Its blocks come by their tokens.
 Index last_of_phase(const Trace& trace, Index phase, Index count) {
-  Index found = -1;
-  Index low = 0;
-  Index high = trace.tokens;  // tokens whose block is among them, then those whose block is not
-  while (low < high) {
-    const Index token = (low + high) / 2;
-    const Index block = trace.block_of(token, phase);
-    if (block < count) {
-      found = block;
-      low = token + 1;
-    } else {
-      high = token;
-    }
-  }
-  return found;
+  const auto tokens = std::views::iota(Index{0}, trace.tokens);
+  const auto is_among = [&](Index token) { return trace.block_of(token, phase) < count; };
+  const auto among = static_cast<Index>(std::ranges::partition_point(tokens, is_among) - tokens.begin());
+  return among == 0 ? -1 : trace.block_of(among - 1, phase);
 }
 
 /// The last of the first `count` blocks that makes `tensor`; -1 if none does.
 Index last_that_makes(const Trace& trace, const std::string& tensor, Index count) {
-  if (count > 0 && makes(trace.phase(trace.block(count - 1)), tensor)) return count - 1;
+  if (count > 0 && maker_of(trace.phase(trace.block(count - 1)), tensor)) return count - 1;
   Index found = -1;
   for (std::size_t phase = 0; phase < trace.phases.size(); ++phase) {
-    if (makes(trace.phases[phase], tensor))
+    if (maker_of(trace.phases[phase], tensor))
       found = std::max(found, last_of_phase(trace, static_cast<Index>(phase), count));
   }
   return found;
@@ -51,18 +37,10 @@ Index last_that_makes(const Trace& trace, const std::string& tensor, Index count
 
 /// What a step of the recurrence for this purpose is a part of.
 TokenPart shown_part(Purpose purpose) {
-  switch (purpose) {
-    case Purpose::decay:
-      return TokenPart::decay;
-    case Purpose::read:
-    case Purpose::error:
-    case Purpose::update:
-    case Purpose::momentum:
-    case Purpose::write:
-      return TokenPart::write;
-    default:
-      return TokenPart::all;
-  }
+  static constexpr Purpose writing[] = {Purpose::read, Purpose::error, Purpose::update, Purpose::momentum,
+                                        Purpose::write};
+  if (purpose == Purpose::decay) return TokenPart::decay;
+  return std::ranges::find(writing, purpose) != std::end(writing) ? TokenPart::write : TokenPart::all;
 }
 
 /// Whether an operation carries the memory on over all tokens of its block.
@@ -161,15 +139,9 @@ std::string_view changed_by(const Variant& variant, const Sequence& sequence, co
   if (trace.form != Form::recurrent)
     return carries_on(variant, sequence, trace, operation) ? group : std::string_view("this token");
   if (trace.block(cursor.block).count > 1) return group;
-  switch (shown_part(operation.purpose)) {
-    case TokenPart::decay:
-      return "the decay";
-    case TokenPart::write:
-      return "the write";
-    case TokenPart::all:
-      break;
-  }
-  return "this token";
+  const TokenPart part = shown_part(operation.purpose);
+  if (part == TokenPart::decay) return "the decay";
+  return part == TokenPart::write ? "the write" : "this token";
 }
 
 Index tokens_per_step(const Variant& variant, const Sequence& sequence) {

@@ -1,7 +1,5 @@
 #include "core/insight/provenance.h"
 
-#include <fmt/format.h>
-
 #include "core/operator/channel.h"
 #include "core/rules/row_map.h"
 

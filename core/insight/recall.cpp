@@ -17,7 +17,7 @@ namespace {
 /// |answer of S - v|^2 / 2 of what a row writes.
 double half_squared_error(const Matrix<double>& S, const Program<double>& row) {
   const StoredPairs pair = written_pairs(row);
-  return 0.5 * recall_differences(pair.keys * S, pair).squaredNorm();
+  return 0.5 * (pair.keys * S - pair.values).eval().squaredNorm();
 }
 
 /// The memory in which the row's error is taken: faded, unless the rule erases before it fades.
@@ -127,7 +127,6 @@ std::vector<Index> shape_of(const Input& input, const CapacityPlan& plan, const 
   return shape;
 }
 
-/// A number for every element of the array.
 double number_for(const Input& input) {
   return input.range == Range::decay || input.name == "beta" ? 1 : input.stand_in.value;
 }
@@ -245,20 +244,17 @@ std::vector<double> losses_along(const Variant& variant, const Sequence& sequenc
     Weights<double> weights = step.problem.at;
     for (std::size_t i = 0; i < weights.size(); ++i) weights[i] -= rate * step.gradient[i];
     const Matrix<double> answer = answers(variant, sequence, step.problem, weights, asked.keys);
-    losses.push_back(0.5 * recall_differences(answer, asked).squaredNorm());
+    losses.push_back(0.5 * (answer - asked.values).eval().squaredNorm());
   }
   return losses;
 }
 
 std::string compared_by_direction(const Variant& variant) {
   if (answers_by_length(variant)) return {};
-  const auto has_state = [&](const char* name) {
-    return std::ranges::find(variant.states, name, &State::name) != variant.states.end();
-  };
   if (!answers_linearly(variant) && !variant.memory.answers)
     return "The memory is asked with the key as with a query, and divides its answer by the sum of its "
            "weights: the length says nothing of what is stored.";
-  if (has_state("Hkk"))
+  if (hands_on(variant, "Hkk"))
     return "The best linear memory of all words so far is solved for and asked with the key; its ridge "
            "shortens the answers.";
   if (variant.memory.answers)

@@ -8,8 +8,8 @@ namespace palimpsest {
 
 struct LearningStep;
 
-// What a memory still knows of the pairs that were stored in it. Everywhere the error of a pair is
-// recall_differences: what the memory answers for the key, less the value.
+// What a memory still knows of the pairs that were stored in it. Everywhere the error of a pair is what the
+// memory answers for the key, less the value.
 
 /// How well the memory answers a token's own value for its own key, before and after its write.
 struct Recall {

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 #include <Eigen/Eigenvalues>
 
-#include "core/base/error.h"
+#include <numeric>
+
 #include "core/insight/memory_change.h"
 #include "core/numbers/matrix_functions.h"
 #include "core/rules/stored_pairs.h"
@@ -39,24 +40,17 @@ std::vector<Spectrum> spectra_at(const Variant& variant, const Sequence& sequenc
 
 MatrixFigures matrix_figures(const Matrix<double>& X, Index parts, std::stop_token stop) {
   MatrixFigures figures{.counts = Vector<double>::Zero(parts)};
-  double squares = 0;
-  bool is_first = true;
-  for (const double value : X.reshaped()) {
-    if (!std::isfinite(value)) {
-      ++figures.not_finite;
-      continue;
-    }
-    figures.least = is_first ? value : std::min(figures.least, value);
-    figures.largest = is_first ? value : std::max(figures.largest, value);
-    is_first = false;
-    squares += value * value;
-  }
-  const Index finite = X.size() - figures.not_finite;
-  if (finite == 0) return figures;
-  figures.root_mean_square = std::sqrt(squares / static_cast<double>(finite));
+  std::vector<double> finite;
+  std::ranges::copy_if(X.reshaped(), std::back_inserter(finite),
+                       [](double value) { return std::isfinite(value); });
+  figures.not_finite = X.size() - std::ssize(finite);
+  if (finite.empty()) return figures;
+  figures.least = std::ranges::min(finite);
+  figures.largest = std::ranges::max(finite);
+  const double squares = std::inner_product(finite.begin(), finite.end(), finite.begin(), 0.0);
+  figures.root_mean_square = std::sqrt(squares / static_cast<double>(finite.size()));
   figures.range = std::max(-figures.least, figures.largest);
-  for (const double value : X.reshaped()) {
-    if (!std::isfinite(value)) continue;
+  for (const double value : finite) {
     const double share = figures.range > 0 ? (value / figures.range + 1) / 2 : 0.5;
     const auto part = static_cast<Index>(share * static_cast<double>(parts));
     figures.counts(std::clamp<Index>(part, 0, parts - 1)) += 1;

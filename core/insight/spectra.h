@@ -1,7 +1,5 @@
 #pragma once
 
-#include <stop_token>
-
 #include "core/contract/variant.h"
 
 namespace palimpsest {

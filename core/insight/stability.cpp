@@ -335,9 +335,8 @@ std::string rate_symbol(const Variant& variant, const Settings& settings, const 
   const RowRule* const rows = variant.rule->row_program();
   if (!rows) return name == "delta" ? "\\Delta" : "\\" + name;  // a time step
   const Symbols symbols = rows->notation(settings).symbols;
-  const auto symbol = symbols.find(name);
-  if (symbol == symbols.end()) return "\\" + name;
-  return symbol->second.latex.substr(0, symbol->second.latex.find("_t"));
+  const Symbol* const symbol = value_at(symbols, name);
+  return symbol ? symbol->latex.substr(0, symbol->latex.find("_t")) : "\\" + name;
 }
 
 StepReach step_reach(const Variant& variant, const Sequence& sequence, std::stop_token stop) {

@@ -18,9 +18,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string small_letters(std::string text) {
-  for (char& letter : text) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  return text;
+/// The ending of a file in small letters, ".npy"; of a folder "/".
+std::string ending_of(const fs::path& path) {
+  std::error_code unknown;
+  if (fs::is_directory(path, unknown)) return "/";
+  std::string ending = path.extension().string();
+  for (char& letter : ending) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return ending;
 }
 
 /// Whether arrays of this name are texts where they hold text.
@@ -52,8 +56,7 @@ std::string name_of(const fs::path& file) { return valid_utf8(file.stem().string
 
 /// The .npy files of a folder, which `path` is or any of them.
 Npz read_npy_files(const fs::path& path, const NpzLimits& limits, const Wanted& wanted) {
-  std::error_code unknown;
-  const bool is_folder = fs::is_directory(path, unknown);
+  const bool is_folder = ending_of(path) == "/";
   if (!is_folder) {
     require_readable_file(path);
     if (!is_read(wanted, name_of(path))) {
@@ -87,11 +90,9 @@ Npz read_npy_files(const fs::path& path, const NpzLimits& limits, const Wanted& 
 using Reader = Npz (*)(const fs::path& path, const NpzLimits& limits, const Wanted& wanted);
 
 Reader reader_of(const fs::path& path) {
-  std::error_code unknown;
-  if (fs::is_directory(path, unknown)) return read_npy_files;
-  const std::string ending = small_letters(path.extension().string());
+  const std::string ending = ending_of(path);
   if (ending == ".npz") return read_npz;
-  if (ending == ".npy") return read_npy_files;
+  if (ending == ".npy" || ending == "/") return read_npy_files;
   if (ending == ".safetensors") return read_safetensors;
   if (ending == ".csv") return read_csv;
   require_readable_file(path);
@@ -106,10 +107,8 @@ Reader reader_of(const fs::path& path) {
 
 /// Where such a file should have had the array `name`. Empty where the format names arrays itself.
 std::string where_expected(const fs::path& path, std::string_view name) {
-  std::error_code unknown;
-  const bool is_folder = fs::is_directory(path, unknown);
-  const std::string ending = small_letters(path.extension().string());
-  if (is_folder) return fmt::format("; expected {}.npy in this folder", name);
+  const std::string ending = ending_of(path);
+  if (ending == "/") return fmt::format("; expected {}.npy in this folder", name);
   if (ending == ".npy") return fmt::format("; expected {}.npy beside it", name);
   if (ending == ".csv") return fmt::format("; expected the columns {}0, {}1, …", name, name);
   return {};
@@ -122,12 +121,11 @@ Npz read_array_file(const fs::path& path, const NpzLimits& limits, const Wanted&
 }
 
 std::string array_file_title(const fs::path& path) {
+  const std::string ending = ending_of(path);
+  if (ending != "/" && ending != ".npy") return valid_utf8(path.stem().string());
   std::error_code unknown;
-  const bool is_folder = fs::is_directory(path, unknown);
-  if (!is_folder && small_letters(path.extension().string()) != ".npy")
-    return valid_utf8(path.stem().string());
   const fs::path whole = fs::absolute(path, unknown).lexically_normal();
-  const fs::path folder = is_folder && whole.has_filename() ? whole : whole.parent_path();
+  const fs::path folder = ending == "/" && whole.has_filename() ? whole : whole.parent_path();
   return valid_utf8(folder.filename().string());
 }
 

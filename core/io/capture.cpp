@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "core/base/error.h"
+#include "core/base/table.h"
 #include "core/base/text.h"
 #include "core/io/file.h"
 
@@ -126,9 +125,8 @@ std::optional<Index> positions(const Arrays& arrays) {
 }
 
 void require_text(const Unreadable& unreadable, std::string_view name, std::string_view held) {
-  const auto found = unreadable.find(name);
-  if (found == unreadable.end()) return;
-  throw InputError(fmt::format("{}; as {} one text is expected, {}", found->second, name, held));
+  if (const std::string* const problem = value_at(unreadable, name))
+    throw InputError(fmt::format("{}; as {} one text is expected, {}", *problem, name, held));
 }
 
 }  // namespace

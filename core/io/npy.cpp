@@ -3,14 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <bit>
-#include <charconv>
-#include <limits>
 #include <set>
 
-#include "core/base/error.h"
 #include "core/base/parse.h"
+#include "core/base/table.h"
 #include "core/base/text.h"
 
 namespace palimpsest {
@@ -256,20 +253,12 @@ Array decode_integers(const NpyHeader& header, const std::byte* data, std::strin
 }
 
 std::string_view kind_in_words(char kind) {
-  switch (kind) {
-    case 'c':
-      return " (complex numbers)";
-    case 'O':
-      return " (Python objects)";
-    case 'S':
-    case 'U':
-      return " (text)";
-    case 'M':
-    case 'm':
-      return " (times)";
-    default:
-      return "";
-  }
+  using KindInWords = std::pair<char, std::string_view>;
+  static constexpr KindInWords table[] = {
+      {'c', " (complex numbers)"}, {'O', " (Python objects)"}, {'S', " (text)"}, {'U', " (text)"},
+      {'M', " (times)"},           {'m', " (times)"}};
+  const KindInWords* const row = row_called(table, kind, &KindInWords::first);
+  return row ? row->second : "";
 }
 
 [[noreturn]] void refuse_dtype(const NpyHeader& header, std::string_view what) {

@@ -89,7 +89,6 @@ std::vector<std::byte> inflate(zip_t* archive, zip_uint64_t index, const Budget&
   return bytes;
 }
 
-/// Whether a member begins as an .npy does.
 bool begins_as_npy(zip_t* archive, zip_uint64_t index) {
   const Member member(zip_fopen_index(archive, index, 0));
   std::array<char, npy_magic.size()> start{};

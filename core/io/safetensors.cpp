@@ -61,15 +61,12 @@ const Dtype& find_dtype(const json& tensor, std::string_view what) {
 /// A list of numbers that count something.
 std::vector<std::uint64_t> counts(const json& tensor, const char* key, std::string_view what) {
   const auto field = tensor.find(key);
-  std::vector<std::uint64_t> numbers;
-  bool is_list = field != tensor.end() && field->is_array();
-  for (std::size_t i = 0; is_list && i < field->size(); ++i) {
-    is_list = (*field)[i].is_number_unsigned();
-    if (is_list) numbers.push_back((*field)[i].get<std::uint64_t>());
-  }
+  const bool is_list =
+      field != tensor.end() && field->is_array() &&
+      std::ranges::all_of(*field, [](const json& each) { return each.is_number_unsigned(); });
   if (!is_list)
     throw InputError(fmt::format("{}: expected a \"{}\", a list of integers from 0 on", what, key));
-  return numbers;
+  return field->get<std::vector<std::uint64_t>>();
 }
 
 std::vector<Index> shape_of(const json& tensor, std::string_view what) {

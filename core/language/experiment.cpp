@@ -2,10 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "core/base/error.h"
-#include "core/base/table.h"
 #include "core/base/text.h"
 
 namespace palimpsest {
@@ -47,8 +43,13 @@ struct Telling {
   const char* lead;  // of the answer
 };
 
-/// Facts about as many keys; the one about the first is overwritten, then asked for.
-AskingText told(const Telling& telling, const WordList& keys, const WordList& values) {
+constexpr Index told_keys = 3;
+
+/// Facts about some keys and values of these words; the one about the first is overwritten, then asked for.
+AskingText told(const Telling& telling, RandomNumbers& random, const WordList& key_words,
+                const WordList& value_words, Index overwritten) {
+  const WordList keys = drawn(random, key_words, told_keys);
+  const WordList values = drawn(random, value_words, told_keys + overwritten);
   const auto say = [](const char* words, const std::string& key, const std::string& value) {
     return fmt::format(fmt::runtime(words), key, value);
   };
@@ -67,42 +68,32 @@ AskingText told(const Telling& telling, const WordList& keys, const WordList& va
   return asking;
 }
 
-constexpr Index told_keys = 3;
-
 AskingText about_boxes(RandomNumbers& random, const std::string& box, Index overwritten) {
   const std::string fact = "he {0} " + box + " holds a {1}.";
   const std::string lead = "The {0} " + box + " holds a";
   const std::string question = "What does the {0} " + box + " hold?";
-  const WordList keys = drawn(random, colours, told_keys);
-  return told({("T" + fact).c_str(), ("t" + fact).c_str(), question.c_str(), lead.c_str()}, keys,
-              drawn(random, things, told_keys + overwritten));
-}
-
-AskingText about_jars(RandomNumbers& random, Index overwritten) {
-  return about_boxes(random, "jar", overwritten);
-}
-
-AskingText about_any_boxes(RandomNumbers& random, Index overwritten) {
-  const std::string box = drawn(random, boxes, 1).front();
-  return about_boxes(random, box, overwritten);
+  return told({("T" + fact).c_str(), ("t" + fact).c_str(), question.c_str(), lead.c_str()}, random, colours,
+              things, overwritten);
 }
 
 AskingText about_places(RandomNumbers& random, Index overwritten) {
-  const WordList keys = drawn(random, names, told_keys);
-  return told({"{0} lives in {1}.", "{0} lives in {1}.", "Where does {0} live?", "{0} lives in"}, keys,
-              drawn(random, places, told_keys + overwritten));
+  return told({"{0} lives in {1}.", "{0} lives in {1}.", "Where does {0} live?", "{0} lives in"}, random,
+              names, places, overwritten);
 }
 
 AskingText about_doors(RandomNumbers& random, Index overwritten) {
-  const WordList keys = drawn(random, colours, told_keys);
   return told({"The number of the {0} door is {1}.", "the number of the {0} door is {1}.",
                "Which number is on the {0} door?", "The number of the {0} door is"},
-              keys, drawn(random, numbers, told_keys + overwritten));
+              random, colours, numbers, overwritten);
 }
 
 constexpr TextKind all_text_kinds[] = {
-    {"jars", "three jars and what they hold", about_jars},
-    {"boxes", "the same with boxes, bags, drawers and others", about_any_boxes},
+    {"jars", "three jars and what they hold",
+     [](RandomNumbers& random, Index overwritten) { return about_boxes(random, "jar", overwritten); }},
+    {"boxes", "the same with boxes, bags, drawers and others",
+     [](RandomNumbers& random, Index overwritten) {
+       return about_boxes(random, drawn(random, boxes, 1).front(), overwritten);
+     }},
     {"places", "where three people live", about_places},
     {"doors", "the numbers of three doors", about_doors},
 };

@@ -1,11 +1,5 @@
 #pragma once
 
-#include <functional>
-#include <span>
-#include <stop_token>
-#include <string>
-#include <vector>
-
 #include "core/base/random_numbers.h"
 #include "core/language/reading.h"
 

@@ -2,14 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
-#include "core/base/error.h"
 #include "core/base/parse.h"
-#include "core/base/table.h"
 #include "core/base/text.h"
-#include "core/contract/sequence.h"
 #include "core/io/array_file.h"
 #include "core/proof/faults.h"
 #include "core/variants/variants.h"
@@ -58,8 +54,8 @@ struct Adder {
 constexpr Adder adders[] = {{"deltanet", "linear"}, {"gated_deltanet", "scalar_decay"}, {"kda", "gla"}};
 
 void only_add(HeadInputs& inputs, const ChangedHead&) {
-  const auto found = std::ranges::find(adders, std::string_view(inputs.rule), &Adder::erases);
-  if (found == std::end(adders))
+  const Adder* const found = row_called(adders, inputs.rule, &Adder::erases);
+  if (!found)
     throw InputError(
         fmt::format("{} erases nothing: it only adds as it is", find_variant(inputs.rule).label));
   const Array beta = array_of(inputs, "beta");
@@ -81,16 +77,20 @@ struct Gated {
 constexpr Gated gated[] = {
     {"deltanet", "gated_deltanet"}, {"linear", "scalar_decay"}, {"retnet", "scalar_decay"}};
 
+/// The same decay for every token.
+void set_decays(HeadInputs& inputs, double alpha) {
+  inputs.settings.parameters.erase("gamma");
+  const Index tokens = tokens_of(inputs);
+  inputs.arrays["alpha"] = Array({tokens}, std::vector<double>(static_cast<std::size_t>(tokens), alpha));
+}
+
 void fix_decay(HeadInputs& inputs, const ChangedHead& head) {
   const double alpha = number_in(head.value, 0, 1);
-  const auto row = std::ranges::find(gated, std::string_view(inputs.rule), &Gated::plain);
-  if (row != std::end(gated)) inputs.rule = row->gated;
+  if (const Gated* const row = row_called(gated, inputs.rule, &Gated::plain)) inputs.rule = row->gated;
   if (inputs.rule != "gated_deltanet" && inputs.rule != "scalar_decay")
     throw InputError(fmt::format("{} has no decay of one number", find_variant(inputs.rule).label));
   inputs.arrays.erase("g");
-  inputs.settings.parameters.erase("gamma");
-  const auto tokens = static_cast<std::size_t>(tokens_of(inputs));
-  inputs.arrays["alpha"] = Array({tokens_of(inputs)}, std::vector<double>(tokens, alpha));
+  set_decays(inputs, alpha);
 }
 
 void scale_decay(HeadInputs& inputs, const ChangedHead& head) {
@@ -103,7 +103,6 @@ void change_rule(HeadInputs& inputs, const ChangedHead& head) {
   if (inputs.rule == "retnet") inputs.settings.parameters["gamma"] = retnet_gamma(head.head);
 }
 
-/// Takes the pair of a token out: it neither erases nor writes.
 void take_out(HeadInputs& inputs, const ChangedHead& head) {
   const Index token = parse_count(head.value, "the token");
   require_token(token, tokens_of(inputs));
@@ -111,18 +110,13 @@ void take_out(HeadInputs& inputs, const ChangedHead& head) {
     scale_rows(array_of(inputs, name), [&](Index t) { return t == token ? 0.0 : 1.0; });
 }
 
-/// The memory is empty again before a token: nothing of it is kept there.
 void clear_memory(HeadInputs& inputs, const ChangedHead& head) {
-  const Index tokens = tokens_of(inputs);
   const Index token = parse_count(head.value, "the token");
-  require_token(token, tokens);
-  const auto row = std::ranges::find(gated, std::string_view(inputs.rule), &Gated::plain);
-  if (row != std::end(gated)) {
-    const auto gamma = inputs.settings.parameters.find("gamma");
-    const double kept = gamma == inputs.settings.parameters.end() ? 1 : gamma->second;
-    if (gamma != inputs.settings.parameters.end()) inputs.settings.parameters.erase(gamma);
+  require_token(token, tokens_of(inputs));
+  if (const Gated* const row = row_called(gated, inputs.rule, &Gated::plain)) {
     inputs.rule = row->gated;
-    inputs.arrays["alpha"] = Array({tokens}, std::vector<double>(static_cast<std::size_t>(tokens), kept));
+    const double* const kept = value_at(inputs.settings.parameters, "gamma");
+    set_decays(inputs, kept ? *kept : 1);
   }
   if (const auto g = inputs.arrays.find("g"); g != inputs.arrays.end()) {
     inputs.arrays["alpha"] = mapped<double>(g->second, [](double log) { return std::exp(log); });
@@ -191,9 +185,7 @@ Intervention parse_intervention(std::string_view text) {
   return found;
 }
 
-bool erases(std::string_view rule) {
-  return std::ranges::find(adders, rule, &Adder::erases) != std::end(adders);
-}
+bool erases(std::string_view rule) { return row_called(adders, rule, &Adder::erases) != nullptr; }
 
 std::vector<std::string> fitting_rules(const HeadInputs& inputs, Index head) {
   std::vector<std::string> fitting;

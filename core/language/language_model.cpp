@@ -3,20 +3,32 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "core/base/error.h"
 #include "core/base/parallel_for.h"
 #include "core/io/array_file.h"
 #include "core/io/file.h"
 #include "core/proof/faults.h"
-#include "core/rules/rule.h"
 #include "core/variants/variants.h"
 
 namespace palimpsest {
+
+/// A kind of layer: the variant that it runs, the tensors by which it is known, and what it does before and
+/// after it. What else a layer may have, a short convolution, a gate of its output, is seen by its tensors.
+struct LayerKind {
+  std::string rule;
+  std::vector<std::string> tensors;  // that no kind after it in the table has all of
+  bool has_unit_keys = false;        // q and k of length one, behind silu
+  bool is_rotated = false;           // q and k by their place
+  const char* strength = nullptr;    // a projection, whose sigmoid is beta
+  const char* log_decay = nullptr;   // a projection, of which the gate is made
+  bool is_discretised = false;       // g = -e^A softplus(x + dt) (Gu and Dao, 2023); else log sigmoid(x) / 16
+  bool has_channel_decays = false;   // one per channel of the keys, else per head
+  const char* norm = "o_norm.weight";
+  bool has_sigmoid_gate = false;  // the gate of the output; else it is silu
+};
 
 namespace {
 
@@ -124,10 +136,7 @@ struct LayerInput {
   KeptProducts<Scalar>* kept;
 
   /// Null where the layer has none of this name.
-  const Matrix<Scalar>* find(const std::string& name) const {
-    const auto found = weights.find(layer_prefix + name);
-    return found == weights.end() ? nullptr : &found->second;
-  }
+  const Matrix<Scalar>* find(const std::string& name) const { return value_at(weights, layer_prefix + name); }
 
   const Matrix<Scalar>& operator[](const std::string& name) const { return *find(name); }
 
@@ -170,25 +179,6 @@ Array as_array(const Matrix<Scalar>& rows, bool is_vector) {
   if (!is_vector) shape.push_back(rows.cols());
   return {std::move(shape), std::vector<Scalar>(rows.data(), rows.data() + rows.size())};
 }
-
-}  // namespace
-
-/// A kind of layer: the variant that it runs, the tensors by which it is known, and what it does before and
-/// after it. What else a layer may have, a short convolution, a gate of its output, is seen by its tensors.
-struct LayerKind {
-  std::string rule;
-  std::vector<std::string> tensors;  // that no kind after it in the table has all of
-  bool has_unit_keys = false;        // q and k of length one, behind silu
-  bool is_rotated = false;           // q and k by their place
-  const char* strength = nullptr;    // a projection, whose sigmoid is beta
-  const char* log_decay = nullptr;   // a projection, of which the gate is made
-  bool is_discretised = false;       // g = -e^A softplus(x + dt) (Gu and Dao, 2023); else log sigmoid(x) / 16
-  bool has_channel_decays = false;   // one per channel of the keys, else per head
-  const char* norm = "o_norm.weight";
-  bool has_sigmoid_gate = false;  // the gate of the output; else it is silu
-};
-
-namespace {
 
 const std::vector<LayerKind>& layer_kinds() {
   static const std::vector<LayerKind> kinds = {
@@ -296,7 +286,6 @@ class Tensors {
     return matrix;
   }
 
-  /// Throws InputError.
   [[noreturn]] void refuse(const std::string& problem) const { refuse_file(path_, problem); }
 
  private:
@@ -304,7 +293,6 @@ class Tensors {
   Npz file_;
 };
 
-/// The names that a file uses.
 const Names& names_of(const Tensors& tensors) {
   for (const Names& names : all_names) {
     if (tensors.has(names.embedding)) return names;
@@ -399,12 +387,6 @@ struct ReadBlock {
   }
 };
 
-/// What a model's own description may say, and what alone is read here.
-struct Setting {
-  const char* name;
-  nlohmann::json expected;
-};
-
 /// The epsilon of all norms, which config.json beside the weights may say, as transformers writes it. Throws
 /// InputError where that asks for what is not done here.
 double norm_epsilon_of(const std::filesystem::path& weights) {
@@ -413,29 +395,31 @@ double norm_epsilon_of(const std::filesystem::path& weights) {
   const nlohmann::json config =
       nlohmann::json::parse(read_text_file(path, most_config_bytes), nullptr, false);
   if (!config.is_object()) refuse_file(path, "is no JSON object");
-  static const Setting settings[] = {{"allow_neg_eigval", false},
-                                     {"num_v_heads", nullptr},
-                                     {"num_kv_heads", nullptr},
-                                     {"feature_map", nullptr},
-                                     {"qk_norm", "l2"},
-                                     {"qk_activation", "silu"},
-                                     {"hidden_act", "swish"},
-                                     {"gate_fn", "swish"},
-                                     {"gate_logit_normalizer", gate_normalizer},
-                                     {"clamp_min", nullptr},
-                                     {"attn", nullptr},
-                                     {"use_beta", true},
-                                     {"safe_gate", false},
-                                     {"attnres_block_size", nullptr},
-                                     {"lower_bound", nullptr}};
-  for (const Setting& setting : settings) {
-    const auto found = config.find(setting.name);
-    if (found == config.end() || *found == setting.expected) continue;
-    const bool has_own_heads = std::string_view(setting.name).ends_with("_heads") &&
-                               *found == config.value("num_heads", nlohmann::json());
+  // What it may say, and what alone is read here.
+  static const std::pair<const char*, nlohmann::json> settings[] = {
+      {"allow_neg_eigval", false},
+      {"num_v_heads", nullptr},
+      {"num_kv_heads", nullptr},
+      {"feature_map", nullptr},
+      {"qk_norm", "l2"},
+      {"qk_activation", "silu"},
+      {"hidden_act", "swish"},
+      {"gate_fn", "swish"},
+      {"gate_logit_normalizer", gate_normalizer},
+      {"clamp_min", nullptr},
+      {"attn", nullptr},
+      {"use_beta", true},
+      {"safe_gate", false},
+      {"attnres_block_size", nullptr},
+      {"lower_bound", nullptr}};
+  for (const auto& [name, expected] : settings) {
+    const auto found = config.find(name);
+    if (found == config.end() || *found == expected) continue;
+    const bool has_own_heads =
+        std::string_view(name).ends_with("_heads") && *found == config.value("num_heads", nlohmann::json());
     if (has_own_heads) continue;
-    refuse_file(path, fmt::format("{} is {}; models are read with {} alone", setting.name, found->dump(),
-                                  setting.expected.dump()));
+    refuse_file(path,
+                fmt::format("{} is {}; models are read with {} alone", name, found->dump(), expected.dump()));
   }
   const auto epsilon = config.find("norm_eps");
   if (epsilon == config.end()) return usual_norm_epsilon;
@@ -443,12 +427,6 @@ double norm_epsilon_of(const std::filesystem::path& weights) {
     refuse_file(path, fmt::format("norm_eps is {}; expected a number above 0", epsilon->dump()));
   return epsilon->get<double>();
 }
-
-}  // namespace
-
-double retnet_gamma(Index head) { return 1 - std::pow(2.0, -5.0 - static_cast<double>(head)); }
-
-namespace {
 
 /// What comes of a form with a fault in it.
 Output run_faulty(const std::string& id, const Variant& variant, const Sequence& sequence,
@@ -463,7 +441,17 @@ Output run_faulty(const std::string& id, const Variant& variant, const Sequence&
   return EditedTrace(std::move(right), *std::move(faulty)).run(stop);
 }
 
+/// log sum exp of a row.
+template <class Scalar>
+double log_total(const Matrix<Scalar>& logits, Index row) {
+  const Scalar most = logits.row(row).maxCoeff();
+  const Vector<Scalar> shares = (logits.row(row).array() - most).exp();  // by whole packets, before the cast
+  return static_cast<double>(most) + std::log(shares.template cast<double>().sum());
+}
+
 }  // namespace
+
+double retnet_gamma(Index head) { return 1 - std::pow(2.0, -5.0 - static_cast<double>(head)); }
 
 RunHead run_as_trained(const HeadForm& how, std::stop_token stop) {
   return [how, stop = std::move(stop)](Index, Index, const HeadInputs& inputs) {
@@ -496,9 +484,6 @@ LanguageModel<Scalar>::LanguageModel(const std::filesystem::path& path) {
   }
   if (blocks_.empty()) tensors.refuse(fmt::format("has no tensor {}{}", prefix, names.layer_norm));
 }
-
-template <class Scalar>
-LanguageModel<Scalar>::~LanguageModel() = default;
 
 template <class Scalar>
 const std::string& LanguageModel<Scalar>::rule(Index layer) const {
@@ -578,18 +563,6 @@ Matrix<Scalar> LanguageModel<Scalar>::logits(const std::vector<Index>& ids, cons
   if (kept) kept->known_logits = kept->of[&output].known;
   return found;
 }
-
-namespace {
-
-/// log sum exp of a row.
-template <class Scalar>
-double log_total(const Matrix<Scalar>& logits, Index row) {
-  const Scalar most = logits.row(row).maxCoeff();
-  const Vector<Scalar> shares = (logits.row(row).array() - most).exp();  // by whole packets, before the cast
-  return static_cast<double>(most) + std::log(shares.template cast<double>().sum());
-}
-
-}  // namespace
 
 template <class Scalar>
 double log_probability(const Matrix<Scalar>& logits, Index token, Index piece) {

@@ -1,15 +1,7 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
-#include <map>
-#include <memory>
-#include <stop_token>
-#include <string>
-#include <vector>
 
-#include "core/base/array.h"
-#include "core/contract/variant.h"
 #include "core/rules/backend.h"
 
 namespace palimpsest {
@@ -68,7 +60,6 @@ class LanguageModel {
   /// (assets/models/README.md). Throws InputError naming the file and the tensor that is missing, of another
   /// shape or holds what is no finite number.
   explicit LanguageModel(const std::filesystem::path& weights);
-  ~LanguageModel();
 
   Index layers() const { return static_cast<Index>(blocks_.size()); }
   Index heads() const { return heads_; }

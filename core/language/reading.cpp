@@ -5,7 +5,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/base/error.h"
 #include "core/base/parallel_for.h"
 
 namespace palimpsest {

@@ -1,11 +1,5 @@
 #pragma once
 
-#include <functional>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <vector>
-
 #include "core/language/interventions.h"
 #include "core/language/tokenizer.h"
 

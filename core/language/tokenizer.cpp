@@ -100,15 +100,7 @@ std::size_t first_bad_byte(std::string_view text) {
 
 }  // namespace
 
-Tokenizer::Tokenizer(const std::filesystem::path& path) {
-  try {
-    read(path);
-  } catch (const Json::exception&) {
-    refuse_file(path, "is no tokenizer that can be read: what it holds is of another type than expected");
-  }
-}
-
-void Tokenizer::read(const std::filesystem::path& path) {
+Tokenizer::Tokenizer(const std::filesystem::path& path) try {
   const auto require = [&](bool is_so, std::string_view wanted) {
     if (!is_so) refuse_file(path, fmt::format("is no tokenizer that can be read: {}", wanted));
   };
@@ -168,6 +160,8 @@ void Tokenizer::read(const std::filesystem::path& path) {
             fmt::format("merge {} is not of pieces", rank));
     joins_.try_emplace({one->second, other->second}, Join{rank, both->second});
   }
+} catch (const Json::exception&) {
+  refuse_file(path, "is no tokenizer that can be read: what it holds is of another type than expected");
 }
 
 Index Tokenizer::find(std::string_view bytes) const {

@@ -2,10 +2,7 @@
 
 #include <filesystem>
 #include <map>
-#include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "core/base/matrix.h"
 
@@ -31,7 +28,6 @@ class Tokenizer {
   Index find(std::string_view bytes) const;
 
  private:
-  void read(const std::filesystem::path& path);
   void encode_word(std::string_view word, std::vector<Index>& ids) const;
 
   struct Join {

@@ -21,7 +21,4 @@ inline double forgotten_part(double kept) {
   return lost > 0 ? std::max(1 + std::log10(lost) / decades, 0.0) : 0.0;
 }
 
-/// The same of every factor.
-inline Matrix<double> forgotten_parts(const Matrix<double>& kept) { return kept.unaryExpr(&forgotten_part); }
-
 }  // namespace palimpsest

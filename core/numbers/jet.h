@@ -62,13 +62,5 @@ struct Eigen::NumTraits<palimpsest::Jet> : Eigen::NumTraits<double> {
   using NonInteger = palimpsest::Jet;
   using Nested = palimpsest::Jet;
   using Literal = palimpsest::Jet;
-  enum {
-    IsComplex = 0,
-    IsInteger = 0,
-    IsSigned = 1,
-    RequireInitialization = 1,
-    ReadCost = 3,
-    AddCost = 3,
-    MulCost = 9
-  };
+  enum { RequireInitialization = 1, ReadCost = 3, AddCost = 3, MulCost = 9 };
 };

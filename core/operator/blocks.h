@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <vector>
 
 #include "core/base/matrix.h"
 
@@ -75,13 +74,7 @@ class InnerBatches {
   Index per_batch_;
 };
 
-/// How many numbers a state holds.
-template <class Scalar>
-Index number_count(const Matrix<Scalar>& state) {
-  return state.size();
-}
-
-/// A state of several matrices.
+/// How many numbers a state of several matrices holds.
 template <class Scalar>
 Index number_count(const std::vector<Matrix<Scalar>>& state) {
   Index count = 0;
@@ -89,11 +82,12 @@ Index number_count(const std::vector<Matrix<Scalar>>& state) {
   return count;
 }
 
-/// States before some of the blocks of a sequence, evenly spaced so that all of them fit a budget. A state is
-/// one matrix, or several.
-template <class Scalar, class State = Matrix<Scalar>>
+/// States before some of the blocks of a sequence, evenly spaced so that all of them fit a budget.
+template <class Scalar>
 class Checkpoints {
  public:
+  using State = std::vector<Matrix<Scalar>>;
+
   /// `initial` is the state before block 0. Keeps at most about `budget` bytes, and at least the initial
   /// state.
   Checkpoints(State initial, Index blocks, std::size_t budget) {

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <functional>
-#include <optional>
-#include <vector>
+#include <fmt/format.h>
+
+#include <numeric>
 
 #include "core/operator/program.h"
 
@@ -36,12 +36,22 @@ struct Channel {
 };
 
 /// `after` where every token is one row and reads what it has written.
-std::vector<Index> rows_up_to_each(Index first, Index count);
+inline std::vector<Index> rows_up_to_each(Index first, Index count) {
+  std::vector<Index> after(static_cast<std::size_t>(count));
+  std::iota(after.begin(), after.end(), first + 1);
+  return after;
+}
 
 /// The scaled queries of such tokens.
-ChannelReads scaled_reads(const Sequence& sequence, Index first, Index count);
+inline ChannelReads scaled_reads(const Sequence& sequence, Index first, Index count) {
+  return {sequence.at("q").rows<double>(first, count) * sequence.parameter("scale"),
+          rows_up_to_each(first, count)};
+}
 
 /// Throws InputError unless 0 <= column < columns.
-void require_column(Index column, Index columns);
+inline void require_column(Index column, Index columns) {
+  if (column >= 0 && column < columns) return;
+  throw InputError(fmt::format("column {} of the memory; expected one of 0 .. {}", column, columns - 1));
+}
 
 }  // namespace palimpsest

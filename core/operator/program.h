@@ -1,11 +1,7 @@
 #pragma once
 
-#include <functional>
 #include <initializer_list>
-#include <string_view>
-#include <vector>
 
-#include "core/base/matrix.h"
 #include "core/contract/sequence.h"
 #include "core/numbers/exponential.h"
 
@@ -98,6 +94,13 @@ struct Program {
       {};  // [R] rows written before each read; empty: all up to the read's own token
   std::vector<Index> erase_after = {};  // [N] rows written before each row's erase; empty: all before the row
 
+  /// The tables that have a row for every row of the program.
+  using Table = Matrix<Scalar> Program::*;
+  static constexpr Table of_rows[] = {&Program::k,       &Program::v,          &Program::a,
+                                      &Program::gate,    &Program::mu,         &Program::beta,
+                                      &Program::k_plain, &Program::v_plain,    &Program::transition,
+                                      &Program::inject,  &Program::erase_sight};
+
   Index rows() const { return k.rows(); }
   Index reads() const { return q.rows(); }
 
@@ -108,22 +111,11 @@ struct Program {
     };
     const Index steps = structure.rows_per_read;
     const Index reads_here = r % steps == structure.reading_row() ? 1 : 0;
-    Structure one = structure;
-    one.rows_per_read = 1;
-    return {.structure = one,
-            .q = q.middleRows(r / steps, reads_here),
-            .k = one_row(k),
-            .v = one_row(v),
-            .a = one_row(a),
-            .gate = one_row(gate),
-            .mu = one_row(mu),
-            .beta = one_row(beta),
-            .k_plain = one_row(k_plain),
-            .v_plain = one_row(v_plain),
-            .transition = one_row(transition),
-            .inject = one_row(inject),
-            .erase_sight = one_row(erase_sight),
-            .read_sight = read_sight.size() == 0 ? read_sight : read_sight.middleRows(r / steps, reads_here)};
+    Program one = {.structure = structure, .q = q.middleRows(r / steps, reads_here)};
+    one.structure.rows_per_read = 1;
+    for (const auto rows : of_rows) one.*rows = one_row(this->*rows);
+    if (read_sight.size() > 0) one.read_sight = read_sight.middleRows(r / steps, reads_here);
+    return one;
   }
 
   /// The vectors that the erase reads with: [N, K].
@@ -189,21 +181,6 @@ struct Program {
   }
 };
 
-/// Turns rows of a sequence into the arrays of a program, in either precision; their structure is declared
-/// elsewhere. An empty range has the columns of any other.
-struct Encoder {
-  std::function<Program<double>(const Sequence&, Index first, Index count)> f64;
-  std::function<Program<float>(const Sequence&, Index first, Index count)> f32;
-
-  template <class Scalar>
-  Program<Scalar> encode(const Sequence& sequence, Index first, Index count) const {
-    if constexpr (std::is_same_v<Scalar, double>)
-      return f64(sequence, first, count);
-    else
-      return f32(sequence, first, count);
-  }
-};
-
 /// The rows of one head's arrays, cut out and converted: what an encoder is written in.
 template <class Scalar>
 struct Rows {
@@ -226,10 +203,8 @@ struct Rows {
 
   /// The same numbers in every row: [count, columns].
   Matrix<Scalar> every_row(std::initializer_list<Scalar> row) const {
-    Matrix<Scalar> table(count, static_cast<Index>(row.size()));
-    Index column = 0;
-    for (const Scalar value : row) table.col(column++).setConstant(value);
-    return table;
+    return Eigen::Map<const RowVector<Scalar>>(row.begin(), static_cast<Index>(row.size()))
+        .replicate(count, 1);
   }
 
   /// A parameter repeated for every row: [count, 1].
@@ -244,15 +219,17 @@ struct Rows {
   }
 };
 
-/// An Encoder from one generic function `program = encode(const Rows<Scalar>&)`, without a structure.
-template <class Function>
-Encoder make_encoder(Function encode) {
-  return {[encode](const Sequence& sequence, Index first, Index count) {
-            return encode(Rows<double>{sequence, first, count});
-          },
-          [encode](const Sequence& sequence, Index first, Index count) {
-            return encode(Rows<float>{sequence, first, count});
-          }};
-}
+/// Turns rows of a sequence into the arrays of a program, in either precision, by one generic function; their
+/// structure is declared elsewhere. An empty range has the columns of any other.
+struct Encoder {
+  template <class Function>
+  Encoder(Function encode) : f64(encode), f32(encode) {}
+
+  Program<double> operator()(const Rows<double>& rows) const { return f64(rows); }
+  Program<float> operator()(const Rows<float>& rows) const { return f32(rows); }
+
+  std::function<Program<double>(const Rows<double>&)> f64;
+  std::function<Program<float>(const Rows<float>&)> f32;
+};
 
 }  // namespace palimpsest

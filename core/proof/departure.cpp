@@ -48,14 +48,8 @@ std::optional<Departure> departure_of(const Trace& trace, Index index, const Ope
   const Index row = off - errors.begin();
   departure.token = block.first_token + row / rows;
   departure.row = row;
-  departure.column = 0;
-  double furthest = -1;
-  for (Index column = 0; column < got.cols(); ++column) {
-    const double apart = std::abs(got(row, column) - expected(row, column));
-    if (!(apart > furthest)) continue;
-    furthest = apart;
-    departure.column = column;
-  }
+  const Eigen::ArrayXd apart = (got.row(row) - expected.row(row)).cwiseAbs().transpose();
+  apart.isNaN().select(-1.0, apart).maxCoeff(&departure.column);
   departure.got = got(row, departure.column);
   departure.expected = expected(row, departure.column);
   return departure;
@@ -64,8 +58,8 @@ std::optional<Departure> departure_of(const Trace& trace, Index index, const Ope
 /// Why a cell of `operation` is what it is; nothing where its formula has no arithmetic for it.
 std::optional<Explanation> why(const Phase& phase, const std::string& operation, const Symbols& symbols,
                                const Record& record, const Departure& at) try {
-  const auto found = std::ranges::find(phase.operations, operation, &Operation::id);
-  if (found == phase.operations.end()) return std::nullopt;
+  const Operation* const found = row_called(phase.operations, operation, &Operation::id);
+  if (!found) return std::nullopt;
   return explain(found->equation, symbols, record, at.row, at.column);
 } catch (const Cancelled&) {
   throw;
@@ -77,6 +71,73 @@ std::optional<Explanation> why(const Phase& phase, const std::string& operation,
 bool is_no_change(Trace& trace, const Output& faulty, const std::stop_token& stop) {
   const Comparison right = compare_steps(trace, {trace.phases, trace.symbols}, step_tolerance, stop);
   return right.departure && compare(faulty, right.output).error == 0;
+}
+
+/// The results that a line writes out as their definitions.
+void collect_inlined(const Expression& expression, std::vector<std::string>& names) {
+  if (expression.kind() == Expression::Kind::named) names.push_back(expression.name());
+  for (const Expression& argument : expression.arguments()) collect_inlined(argument, names);
+}
+
+/// The line's formula again, from the operations as they are now.
+void follow_operations(Line& line, const std::vector<Operation>& operations) {
+  std::vector<std::string> inlined;
+  collect_inlined(line.equation.expression, inlined);
+  std::vector<Equation> equations;
+  for (const Operation& operation : operations) equations.push_back(operation.equation);
+  const Equation* const shown = row_called(equations, line.equation.result, &Equation::result);
+  if (shown) line.equation.expression = expand(shown->expression, equations, inlined);
+}
+
+const Operation* find(const Phase& phase, const std::string& id) {
+  return row_called(phase.operations, id, &Operation::id);
+}
+
+/// The smallest pieces that differ, the whole with its own one named, and whether they differ in a sign
+/// alone.
+struct Parting {
+  Expression marked;
+  Expression is;
+  Expression should_be;
+  bool is_sign = false;
+};
+
+bool adds(const Expression& x) {
+  return x.kind() == Expression::Kind::sum || x.kind() == Expression::Kind::difference;
+}
+
+Parting parting(const Expression& is, const Expression& should_be) {
+  const auto a = is.arguments();
+  const auto b = should_be.arguments();
+  if (is.kind() == should_be.kind() && is.name() == should_be.name() && a.size() == b.size()) {
+    const auto [mine, other] = std::ranges::mismatch(a, b);
+    const bool is_only_one = mine != a.end() && std::equal(mine + 1, a.end(), other + 1);
+    if (is_only_one) {
+      Parting inner = parting(*mine, *other);
+      std::vector<Expression> arguments(a.begin(), a.end());
+      arguments[static_cast<std::size_t>(mine - a.begin())] = inner.marked;
+      inner.marked = {is.kind(), is.name(), std::move(arguments)};
+      return inner;
+    }
+  }
+  const bool is_sign =
+      adds(is) && adds(should_be) && is.kind() != should_be.kind() && std::ranges::equal(a, b);
+  return {named(changed_piece, is), is, should_be, is_sign};
+}
+
+/// The carry that brings an operand of `expression` another way than it should, if there is one.
+const Carry* changed_carry(const Phase& right, const Phase& edited, const Expression& expression) {
+  const std::vector<std::string> read = operands(expression);
+  for (const Carry& carry : edited.carries) {
+    const bool is_right = std::ranges::find(right.carries, carry) != right.carries.end();
+    if (!is_right && std::ranges::find(read, carry.to) != read.end()) return &carry;
+  }
+  return nullptr;
+}
+
+bool is_changed(const Phase& right, const Operation& operation) {
+  const Operation* const should_be = find(right, operation.id);
+  return !should_be || !(should_be->equation.expression == operation.equation.expression);
 }
 
 }  // namespace
@@ -124,8 +185,8 @@ Comparison compare_steps(Trace& trace, const Equations& equations, double tolera
     comparison.message = error.what();
     compare_up_to(error.operation, error.block, error.made);
     if (comparison.departure) return comparison;
-    const std::vector<Operation>& operations = operations_of(error.block);
-    const auto operation = std::ranges::find(operations, error.operation, &Operation::id);
+    const Operation* const operation =
+        row_called(operations_of(error.block), error.operation, &Operation::id);
     comparison.departure = {.block = error.block,
                             .phase = phase_title(trace, trace.block(error.block)),
                             .operation = error.operation,
@@ -170,89 +231,6 @@ std::optional<FaultRun> run_with(const Fault& fault, Trace& trace,
   if (run.departure && run.judgement.passed() && is_no_change(trace, run.output, stop)) run.departure = {};
   return run;
 }
-
-namespace {
-
-/// The results that a line writes out as their definitions.
-void collect_inlined(const Expression& expression, std::vector<std::string>& names) {
-  if (expression.kind() == Expression::Kind::named) names.push_back(expression.name());
-  for (const Expression& argument : expression.arguments()) collect_inlined(argument, names);
-}
-
-/// The line's formula again, from the operations as they are now.
-void follow_operations(Line& line, const std::vector<Operation>& operations) {
-  std::vector<std::string> inlined;
-  collect_inlined(line.equation.expression, inlined);
-  std::vector<Equation> equations;
-  for (const Operation& operation : operations) equations.push_back(operation.equation);
-  const auto shown = std::ranges::find(equations, line.equation.result, &Equation::result);
-  if (shown != equations.end()) line.equation.expression = expand(shown->expression, equations, inlined);
-}
-
-const Operation* find(const Phase& phase, const std::string& id) {
-  const auto found = std::ranges::find(phase.operations, id, &Operation::id);
-  return found == phase.operations.end() ? nullptr : &*found;
-}
-
-/// The smallest pieces that differ, the way to them from the root, and whether they differ in a sign alone.
-struct Parting {
-  std::vector<std::size_t> path = {};
-  Expression is;
-  Expression should_be;
-  bool is_sign = false;
-};
-
-bool adds(const Expression& x) {
-  return x.kind() == Expression::Kind::sum || x.kind() == Expression::Kind::difference;
-}
-
-Parting parting(const Expression& is, const Expression& should_be) {
-  const auto a = is.arguments();
-  const auto b = should_be.arguments();
-  if (adds(is) && adds(should_be) && is.kind() != should_be.kind() && std::ranges::equal(a, b))
-    return {{}, is, should_be, true};
-  if (is.kind() == should_be.kind() && is.name() == should_be.name() && a.size() == b.size()) {
-    std::vector<std::size_t> different;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-      if (!(a[i] == b[i])) different.push_back(i);
-    }
-    if (different.size() == 1) {
-      Parting inner = parting(a[different.front()], b[different.front()]);
-      inner.path.insert(inner.path.begin(), different.front());
-      return inner;
-    }
-  }
-  return {{}, is, should_be, false};
-}
-
-/// `x` with the piece at the end of `path` named.
-Expression marked(const Expression& x, const std::vector<std::size_t>& path, std::size_t depth = 0) {
-  if (depth == path.size()) return named(changed_piece, x);
-  std::optional<std::size_t> argument;  // of x; x itself comes first
-  return replaced(x, [&](const Expression& piece) -> std::optional<Expression> {
-    const bool is_whole = !argument;
-    argument = is_whole ? 0 : *argument + 1;
-    if (is_whole) return std::nullopt;
-    return *argument - 1 == path[depth] ? marked(piece, path, depth + 1) : piece;
-  });
-}
-
-/// The carry that brings an operand of `expression` another way than it should, if there is one.
-const Carry* changed_carry(const Phase& right, const Phase& edited, const Expression& expression) {
-  const std::vector<std::string> read = operands(expression);
-  for (const Carry& carry : edited.carries) {
-    const bool is_right = std::ranges::find(right.carries, carry) != right.carries.end();
-    if (!is_right && std::ranges::find(read, carry.to) != read.end()) return &carry;
-  }
-  return nullptr;
-}
-
-bool is_changed(const Phase& right, const Operation& operation) {
-  const Operation* const should_be = find(right, operation.id);
-  return !should_be || !(should_be->equation.expression == operation.equation.expression);
-}
-
-}  // namespace
 
 void EquationEditor::replace(std::initializer_list<Purpose> purposes, const Replacement& replacement) {
   for (Phase& phase : equations_.phases) {
@@ -368,7 +346,7 @@ FormulaChange formula_change(const Phase& right, const Phase& edited, const std:
   const Expression& expression = is->equation.expression;
   if (should_be && !(should_be->equation.expression == expression)) {
     const Parting parts = parting(expression, should_be->equation.expression);
-    change.is.expression = marked(expression, parts.path);
+    change.is.expression = parts.marked;
     change.is_sign = parts.is_sign;
     change.piece = parts.is;
     change.should_be = parts.should_be;

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/base/table.h"
-
 namespace palimpsest {
 
 namespace {

@@ -4,8 +4,6 @@
 
 #include <limits>
 
-#include "core/base/table.h"
-
 namespace palimpsest {
 
 namespace {

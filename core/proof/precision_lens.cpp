@@ -40,8 +40,7 @@ class Losses {
       });
     };
     for (const auto& name : record.tensors() | std::views::keys) {
-      const auto makes = [&](const Operation& operation) { return operation.equation.result == name; };
-      if (std::ranges::none_of(phase.operations, makes) && !is_carried(name))
+      if (!maker_of(phase, name) && !is_carried(name))
         compare(index, block, std::nullopt, name, record, expected);
     }
     for (std::size_t i = 0; i < phase.operations.size(); ++i) {

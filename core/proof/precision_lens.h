@@ -1,7 +1,5 @@
 #pragma once
 
-#include <stop_token>
-
 #include "core/contract/output.h"
 #include "core/contract/variant.h"
 #include "core/numbers/arithmetic.h"

@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstdint>
-#include <random>
 #include <set>
 
-#include "core/base/error.h"
+#include "core/base/random_numbers.h"
 #include "core/numbers/arithmetic.h"
 #include "core/rules/backend.h"
 
@@ -30,20 +28,6 @@ bool applies(const ToleranceException& exception, const Variant& variant, const 
            return settings.option(option.first) == option.second;
          });
 }
-
-/// Rounds numbers once more, each towards zero by a random part of a unit of itself: no range excludes that.
-class Rounding {
- public:
-  explicit Rounding(std::uint64_t seed) : bits_(seed) {}
-
-  Array operator()(const Array& array, double unit) {
-    return mapped<double>(
-        array, [&](double x) { return x * (1 - unit * static_cast<double>(bits_() >> 11) * 0x1p-53); });
-  }
-
- private:
-  std::mt19937_64 bits_;
-};
 
 /// The arrays that come to a kernel as rows of factors: q, k, v and what else a rule writes, erases or makes
 /// keys with. Not what says how much is kept or written, nor states.
@@ -71,10 +55,8 @@ Sequence bind_one(const Variant& variant, std::shared_ptr<const Arrays> arrays, 
 /// The same arrays with q, k and v as bf16 holds them.
 Arrays rounded_to_bf16(Arrays arrays) {
   for (const char* name : {"q", "k", "v"}) {
-    const auto found = arrays.find(name);
-    if (found == arrays.end()) continue;
-    found->second =
-        mapped<float>(found->second, [](double x) { return palimpsest::rounded(x, Arithmetic::bf16); });
+    if (Array* const array = value_at(arrays, name))
+      *array = mapped<float>(*array, [](double x) { return palimpsest::rounded(x, Arithmetic::bf16); });
   }
   return arrays;
 }
@@ -199,8 +181,7 @@ std::string ReferenceRun::why_amplified(const Judgement& judgement, Form form, I
   const auto solves = [&](Form each) {
     const auto trace = variant_->rule->trace(sequence, each, held_in(precision_), chunk_size, 0);
     return std::ranges::any_of(trace->phases, [](const Phase& phase) {
-      return std::ranges::find(phase.operations, Purpose::solve, &Operation::purpose) !=
-             phase.operations.end();
+      return row_called(phase.operations, Purpose::solve, &Operation::purpose) != nullptr;
     });
   };
   const auto as_one = [&](Form each) {
@@ -235,10 +216,13 @@ Amplification ReferenceRun::amplification_of_inputs(const std::stop_token& stop)
   const std::set<std::string> coarse = factors(*variant_);
   const double of_the_rest = half_unit(arithmetic_of(held_in(precision_)));
   for (std::uint64_t draw = 1; draw <= draws; ++draw) {
-    Rounding rounded(draw);
+    RandomNumbers random(draw, "");
     Arrays moved;
-    for (const auto& [name, array] : *inputs_.arrays)
-      moved[name] = rounded(array, coarse.contains(name) ? unit() : of_the_rest);
+    for (const auto& [name, array] : *inputs_.arrays) {
+      const double own_unit = coarse.contains(name) ? unit() : of_the_rest;
+      // Each towards zero by a random part of a unit of itself: no range excludes that.
+      moved[name] = mapped<double>(array, [&](double x) { return x * (1 - own_unit * random.uniform()); });
+    }
     const Sequence sequence =
         bind_one(*variant_, std::make_shared<const Arrays>(std::move(moved)), inputs_.sequence.settings);
     for (const Disagreement& change : compare_each(reference(*variant_, sequence, stop), expected_))

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/rules/amplification.h"
+#include "core/rules/rule.h"
 
 namespace palimpsest {
 

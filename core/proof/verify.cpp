@@ -28,8 +28,8 @@ class Verification {
  public:
   Verification(const VerifyPlan& plan, std::span<const Variant> table, std::stop_token stop)
       : plan_(plan), cases_(plan, table), stop_(std::move(stop)) {
-    for (const OptionChoice& choice : cases_.choices()) add_rows(choice);
-    report_.planned = cases_.size();
+    for (const OptionChoice& choice : cases_.choices) add_rows(choice);
+    report_.planned = cases_.size;
   }
 
   VerifyReport run(const std::function<void(const VerifyProgress&)>& progress) {
@@ -219,7 +219,7 @@ class Verification {
       ++result.failed;
       ++now_.failed;
     }
-    if (!cases_.are_random() && comparison.tokens >= 0) add_to_length(comparison, result, failed);
+    if (!cases_.are_random && comparison.tokens >= 0) add_to_length(comparison, result, failed);
     if (judgement.amplification > 1) {
       ++result.amplified.runs;
       if (judgement.says_nothing()) ++result.amplified.say_nothing;

@@ -95,28 +95,18 @@ VerifyPlan thorough_plan();
 VerifyPlan plan_of_lengths(const std::vector<Index>& lengths);
 
 /// The cases of a plan, made when they are asked for.
-class PlannedCases {
- public:
+struct PlannedCases {
+  std::vector<OptionChoice> choices;  // of which there are cases, or may be: of the given cases, or all
+  std::vector<VerifyCase> cases;      // none where they are random
+  std::uint64_t seed;
+  bool are_random;  // they are drawn, so that lengths and sizes are whatever came
+  Index size;
+
   /// Throws InputError for an unknown variant.
   PlannedCases(const VerifyPlan& plan, std::span<const Variant> table);
 
-  /// The variants and options that there are cases of, or may be: those of the given cases, or all.
-  const std::vector<OptionChoice>& choices() const { return choices_; }
-
-  Index size() const { return size_; }
-
-  /// Whether they are drawn, so that lengths and sizes are whatever came.
-  bool are_random() const { return are_random_; }
-
   /// Case `index`, the same every time.
   VerifyCase at(Index index) const;
-
- private:
-  std::vector<OptionChoice> choices_;
-  std::vector<VerifyCase> cases_;
-  std::uint64_t seed_;
-  bool are_random_;
-  Index size_;
 };
 
 /// The runs whose numbers amplify rounding, so that they are allowed more than the tolerance.

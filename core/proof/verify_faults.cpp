@@ -26,12 +26,12 @@ class FaultVerification {
     if (plan.faults.empty()) {
       for (const Fault& fault : faults()) faults_.push_back(&fault);
     }
-    for (const OptionChoice& choice : cases_.choices()) add_rows(choice);
-    now_.total = cases_.size();
+    for (const OptionChoice& choice : cases_.choices) add_rows(choice);
+    now_.total = cases_.size;
   }
 
   FaultReport run(const std::function<void(const FaultProgress&)>& progress) {
-    parallel_for(cases_.size(), plan_.jobs, [&](Index index) {
+    parallel_for(cases_.size, plan_.jobs, [&](Index index) {
       if (stop_.stop_requested()) return;
       const VerifyCase verified = cases_.at(index);
       std::vector<Attempt> attempts;
@@ -149,7 +149,7 @@ class FaultVerification {
                     bool is_first_size, std::span<Attempt> attempts) {
     const Rule& rule = *verified.variant->rule;
     const Sequence& sequence = reference.sequence();
-    require_record_footprint(rule.footprint(sequence, form, Precision::f64, size), sequence, form, size);
+    require_footprint(rule.footprint(sequence, form, Precision::f64, size), sequence, form, size, true);
     const auto trace = rule.trace(sequence, form, Precision::f64, size);
     for (Attempt& each : attempts) {
       stop_if_asked(stop_);

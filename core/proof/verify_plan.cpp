@@ -17,13 +17,11 @@ class Draws {
   /// 0 ... count - 1.
   Index below(Index count) { return static_cast<Index>(bits_() % static_cast<std::uint64_t>(count)); }
 
-  /// One of two.
   bool coin() { return below(2) == 0; }
 
   /// [0, 1).
   double uniform() { return static_cast<double>(bits_() >> 11) * 0x1p-53; }
 
-  /// One of `values`, each as likely.
   template <class Values>
   Index among(const Values& values) {
     return values[static_cast<std::size_t>(below(static_cast<Index>(values.size())))];
@@ -120,7 +118,6 @@ std::vector<OptionChoice> planned_choices(const VerifyPlan& plan, std::span<cons
   return all;
 }
 
-/// Whether anything makes the variant forget.
 bool forgets(const Variant& variant) {
   const auto keeps = [](const auto& each) { return each.keeps.has_value(); };
   return std::ranges::any_of(variant.inputs, keeps) || std::ranges::any_of(variant.parameters, keeps);
@@ -308,19 +305,19 @@ VerifyPlan plan_of_lengths(const std::vector<Index>& lengths) {
 }
 
 PlannedCases::PlannedCases(const VerifyPlan& plan, std::span<const Variant> table)
-    : choices_(planned_choices(plan, table)),
-      cases_(plan.cases),
-      seed_(plan.seed),
-      are_random_(plan.random_cases > 0 && plan.cases.empty()) {
-  if (!are_random_ && cases_.empty()) {
-    for (const OptionChoice& choice : choices_) add_every_combination(plan, choice, cases_);
-    cases_.insert(cases_.end(), plan.more.begin(), plan.more.end());
+    : choices(planned_choices(plan, table)),
+      cases(plan.cases),
+      seed(plan.seed),
+      are_random(plan.random_cases > 0 && plan.cases.empty()) {
+  if (!are_random && cases.empty()) {
+    for (const OptionChoice& choice : choices) add_every_combination(plan, choice, cases);
+    cases.insert(cases.end(), plan.more.begin(), plan.more.end());
   }
-  size_ = are_random_ ? plan.random_cases : static_cast<Index>(cases_.size());
+  size = are_random ? plan.random_cases : static_cast<Index>(cases.size());
 }
 
 VerifyCase PlannedCases::at(Index index) const {
-  return are_random_ ? random_verify_case(choices_, seed_, index) : cases_[static_cast<std::size_t>(index)];
+  return are_random ? random_verify_case(choices, seed, index) : cases[static_cast<std::size_t>(index)];
 }
 
 }  // namespace palimpsest

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <fmt/ranges.h>
-#include <cmath>
 #include <iterator>
 #include <set>
 
@@ -84,127 +83,6 @@ std::optional<ProgramSize> programs_of(const Variant& variant, const RaceEntry& 
   return std::nullopt;
 }
 
-bool hands_on(const Variant& variant, std::string_view state) {
-  return std::ranges::find(variant.states, state, &State::name) != variant.states.end();
-}
-
-}  // namespace
-
-bool has_tensor_cores(const RaceEntry& entry) {
-  const auto variant = std::ranges::find(variants(), entry.variant, &Variant::id);
-  if (variant == variants().end() || entry.form != Form::chunkwise) return false;
-  if (hands_on(*variant, "k_cache"))  // softmax, whose keys fade where their gates are handed on
-    return fits_tensor_cores(entry.dk, entry.dv, hands_on(*variant, "g_cache"));
-  const std::optional<ProgramSize> programs = programs_of(*variant, entry);
-  return programs && fit_tensor_cores(programs->structure, programs->K);
-}
-
-RaceShape shape_of(const RaceEntry& entry) { return {entry.batches, entry.heads, entry.dk, entry.dv}; }
-
-std::string in_words(const RaceShape& shape) {
-  const std::string channels =
-      shape.dk == shape.dv ? fmt::format("D {}", shape.dk) : fmt::format("K {} · V {}", shape.dk, shape.dv);
-  return fmt::format("B {} · H {} · {}", shape.batches, shape.heads, channels);
-}
-
-std::vector<RaceShape> race_shapes(const RaceReport& report) {
-  std::vector<RaceShape> shapes;
-  std::set<RaceShape> seen;
-  for (const RacePoint& point : report.points) {
-    const RaceShape shape = shape_of(point.entry);
-    if (point.measured() && seen.insert(shape).second) shapes.push_back(shape);
-  }
-  return shapes;
-}
-
-bool RaceSelection::takes(const RaceEntry& entry) const {
-  return shape_of(entry) == shape && lets_pass(variants, entry.variant) && lets_pass(forms, entry.form) &&
-         lets_pass(devices, entry.device) && lets_pass(precisions, entry.precision);
-}
-
-RaceReport selected(const RaceReport& report, const RaceSelection& selection) {
-  RaceReport left = {.machine = report.machine,
-                     .starts = report.starts,
-                     .data = report.data,
-                     .timing = report.timing,
-                     .roofs = report.roofs};
-  std::ranges::copy_if(report.points, std::back_inserter(left.points),
-                       [&](const RacePoint& point) { return selection.takes(point.entry); });
-  return left;
-}
-
-const Quartiles& seconds_of(const RacePoint& point, bool whole) {
-  return whole ? point.whole : point.compute;
-}
-
-std::vector<RaceLine> race_lines(const RaceReport& report, bool whole, bool joins_forms) {
-  joins_forms = joins_forms && has_others(report);
-  std::vector<RaceLine> lines;
-  for (const RacePoint& point : report.points) {
-    const bool any_form = joins_forms && point.entry.variant == race_peer;
-    const RaceEntry of = curve_of(point.entry, any_form);
-    auto line = std::ranges::find(lines, of, &RaceLine::of);
-    if (line == lines.end()) line = lines.insert(lines.end(), {.of = of, .any_form = any_form});
-    if (!point.measured())
-      line->missing.push_back(point);
-    else if (point.entry.tokens > 0 && seconds_of(point, whole).low > 0)  // else it has no logarithm
-      insert(line->points, point, whole);
-  }
-  for (RaceLine& line : lines)
-    std::ranges::stable_sort(line.missing, {}, [](const RacePoint& point) { return point.entry.tokens; });
-  return lines;
-}
-
-std::optional<Quartiles> seconds_at(const RaceLine& line, double tokens, bool whole) {
-  if (line.points.size() < 2) return std::nullopt;
-  const double at = std::log(tokens);
-  const auto place = [](const RacePoint& point) { return std::log(static_cast<double>(point.entry.tokens)); };
-  const auto after =
-      std::partition_point(line.points.begin() + 1, line.points.end(),
-                           [&](const RacePoint& point) { return place(point) + same_length < at; });
-  if (after == line.points.end()) return std::nullopt;
-  const auto before = std::prev(after);
-  const double left = place(*before);
-  const double right = place(*after);
-  if (at < left - same_length) return std::nullopt;
-  const auto between = [&](double Quartiles::*part) {
-    return std::exp(std::lerp(std::log(seconds_of(*before, whole).*part),
-                              std::log(seconds_of(*after, whole).*part), (at - left) / (right - left)));
-  };
-  return Quartiles{between(&Quartiles::low), between(&Quartiles::median), between(&Quartiles::high)};
-}
-
-std::string name_of(const RaceLine& line, std::span<const RaceLine> among) {
-  std::string words;
-  if (line.any_form) {
-    words = line.of.variant;
-  } else {
-    words = has_other_rules(line, among) ? race_label(line.of.variant) + " " : std::string();
-    words += name(line.of.form);
-    if (line.of.chunk_size > 0) words += fmt::format(", C = {}", line.of.chunk_size);
-  }
-  if (differs(line, among, &RaceEntry::device)) words += ", " + line.of.device;
-  if (differs(line, among, &RaceEntry::precision)) words += fmt::format(", {}", name(line.of.precision));
-  return words;
-}
-
-std::string called(const RaceLine& line, std::span<const RaceLine> among) {
-  std::string words;
-  if (line.any_form)
-    words = line.of.variant;
-  else if (has_other_rules(line, among))
-    words = fmt::format("{} ({})", race_label(line.of.variant), name(line.of.form));
-  else
-    words = fmt::format("the {} form", name(line.of.form));
-  if (!line.any_form && has_other_chunks(line, among))
-    words += fmt::format(" in chunks of {}", line.of.chunk_size);
-  if (differs(line, among, &RaceEntry::device)) words += " on " + line.of.device;
-  if (differs(line, among, &RaceEntry::precision)) words += fmt::format(" in {}", name(line.of.precision));
-  return words;
-}
-
-namespace {
-
 /// What the sentences are about.
 struct Told {
   const std::vector<RaceLine>& lines;
@@ -229,9 +107,7 @@ std::string capitalised(std::string words) {
 }
 
 const RacePoint* point_at(const RaceLine& line, Index tokens) {
-  const auto found =
-      std::ranges::find_if(line.points, [&](const RacePoint& point) { return point.entry.tokens == tokens; });
-  return found == line.points.end() ? nullptr : &*found;
+  return row_called(line.points, tokens, [](const RacePoint& point) { return point.entry.tokens; });
 }
 
 std::string less_than_spread(const LineCrossing& crossing) {
@@ -428,6 +304,119 @@ std::string detail(const Told& told, const std::vector<NamedCrossing>& crossings
 }
 
 }  // namespace
+
+bool has_tensor_cores(const RaceEntry& entry) {
+  const Variant* const variant = row_called(variants(), entry.variant, &Variant::id);
+  if (!variant || entry.form != Form::chunkwise) return false;
+  if (hands_on(*variant, "k_cache"))  // softmax, whose keys fade where their gates are handed on
+    return fits_tensor_cores(entry.dk, entry.dv, hands_on(*variant, "g_cache"));
+  const std::optional<ProgramSize> programs = programs_of(*variant, entry);
+  return programs && fit_tensor_cores(programs->structure, programs->K);
+}
+
+RaceShape shape_of(const RaceEntry& entry) { return {entry.batches, entry.heads, entry.dk, entry.dv}; }
+
+std::string in_words(const RaceShape& shape) {
+  const std::string channels =
+      shape.dk == shape.dv ? fmt::format("D {}", shape.dk) : fmt::format("K {} · V {}", shape.dk, shape.dv);
+  return fmt::format("B {} · H {} · {}", shape.batches, shape.heads, channels);
+}
+
+std::vector<RaceShape> race_shapes(const RaceReport& report) {
+  std::vector<RaceShape> shapes;
+  std::set<RaceShape> seen;
+  for (const RacePoint& point : report.points) {
+    const RaceShape shape = shape_of(point.entry);
+    if (point.measured() && seen.insert(shape).second) shapes.push_back(shape);
+  }
+  return shapes;
+}
+
+bool RaceSelection::takes(const RaceEntry& entry) const {
+  return shape_of(entry) == shape && lets_pass(variants, entry.variant) && lets_pass(forms, entry.form) &&
+         lets_pass(devices, entry.device) && lets_pass(precisions, entry.precision);
+}
+
+RaceReport selected(const RaceReport& report, const RaceSelection& selection) {
+  RaceReport left = {.machine = report.machine,
+                     .starts = report.starts,
+                     .data = report.data,
+                     .timing = report.timing,
+                     .roofs = report.roofs};
+  std::ranges::copy_if(report.points, std::back_inserter(left.points),
+                       [&](const RacePoint& point) { return selection.takes(point.entry); });
+  return left;
+}
+
+const Quartiles& seconds_of(const RacePoint& point, bool whole) {
+  return whole ? point.whole : point.compute;
+}
+
+std::vector<RaceLine> race_lines(const RaceReport& report, bool whole, bool joins_forms) {
+  joins_forms = joins_forms && has_others(report);
+  std::vector<RaceLine> lines;
+  for (const RacePoint& point : report.points) {
+    const bool any_form = joins_forms && point.entry.variant == race_peer;
+    const RaceEntry of = curve_of(point.entry, any_form);
+    auto line = std::ranges::find(lines, of, &RaceLine::of);
+    if (line == lines.end()) line = lines.insert(lines.end(), {.of = of, .any_form = any_form});
+    if (!point.measured())
+      line->missing.push_back(point);
+    else if (point.entry.tokens > 0 && seconds_of(point, whole).low > 0)  // else it has no logarithm
+      insert(line->points, point, whole);
+  }
+  for (RaceLine& line : lines)
+    std::ranges::stable_sort(line.missing, {}, [](const RacePoint& point) { return point.entry.tokens; });
+  return lines;
+}
+
+std::optional<Quartiles> seconds_at(const RaceLine& line, double tokens, bool whole) {
+  if (line.points.size() < 2) return std::nullopt;
+  const double at = std::log(tokens);
+  const auto place = [](const RacePoint& point) { return std::log(static_cast<double>(point.entry.tokens)); };
+  const auto after =
+      std::partition_point(line.points.begin() + 1, line.points.end(),
+                           [&](const RacePoint& point) { return place(point) + same_length < at; });
+  if (after == line.points.end()) return std::nullopt;
+  const auto before = std::prev(after);
+  const double left = place(*before);
+  const double right = place(*after);
+  if (at < left - same_length) return std::nullopt;
+  const auto between = [&](double Quartiles::*part) {
+    return std::exp(std::lerp(std::log(seconds_of(*before, whole).*part),
+                              std::log(seconds_of(*after, whole).*part), (at - left) / (right - left)));
+  };
+  return Quartiles{between(&Quartiles::low), between(&Quartiles::median), between(&Quartiles::high)};
+}
+
+std::string name_of(const RaceLine& line, std::span<const RaceLine> among) {
+  std::string words;
+  if (line.any_form) {
+    words = line.of.variant;
+  } else {
+    words = has_other_rules(line, among) ? race_label(line.of.variant) + " " : std::string();
+    words += name(line.of.form);
+    if (line.of.chunk_size > 0) words += fmt::format(", C = {}", line.of.chunk_size);
+  }
+  if (differs(line, among, &RaceEntry::device)) words += ", " + line.of.device;
+  if (differs(line, among, &RaceEntry::precision)) words += fmt::format(", {}", name(line.of.precision));
+  return words;
+}
+
+std::string called(const RaceLine& line, std::span<const RaceLine> among) {
+  std::string words;
+  if (line.any_form)
+    words = line.of.variant;
+  else if (has_other_rules(line, among))
+    words = fmt::format("{} ({})", race_label(line.of.variant), name(line.of.form));
+  else
+    words = fmt::format("the {} form", name(line.of.form));
+  if (!line.any_form && has_other_chunks(line, among))
+    words += fmt::format(" in chunks of {}", line.of.chunk_size);
+  if (differs(line, among, &RaceEntry::device)) words += " on " + line.of.device;
+  if (differs(line, among, &RaceEntry::precision)) words += fmt::format(" in {}", name(line.of.precision));
+  return words;
+}
 
 RaceFigures race_figures(std::span<const RaceReport* const> reports, std::size_t leading,
                          const RaceSelection& selection, bool whole) {

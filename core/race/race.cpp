@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <cmath>
 
-#include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/cases/random_case.h"
 
@@ -89,6 +88,17 @@ class RaceData {
   RaceEntry entry_ = {};
   std::optional<SequenceBatch> made_ = {};
 };
+
+/// Bytes of one head that come in with its tokens and go out as outputs: so many for a number of q, k, v and
+/// o, and for any other.
+double given_bytes(const Sequence& sequence, double of_rows, double of_others) {
+  double of_a_token = of_rows * static_cast<double>(sequence.dv);
+  for (const std::string& name : sequence.names_with_tokens()) {
+    const bool is_row = name == "q" || name == "k" || name == "v";
+    of_a_token += (is_row ? of_rows : of_others) * static_cast<double>(sequence.at(name).columns());
+  }
+  return of_a_token * static_cast<double>(sequence.tokens);
+}
 
 RaceWork work_of(const Variant& variant, const SequenceBatch& batch, const RaceEntry& entry) {
   const Sequence& head = batch.heads.front();
@@ -233,6 +243,37 @@ class Race {
   RaceData data_;
 };
 
+/// How many blocks of `tokens` wait for the one before: every token; every chunk; two-pass, every chunk's
+/// state and then all outputs at once; one in the parallel form.
+Index steps_in_a_row(Form form, Index tokens, Index chunk_size) {
+  const Index chunks = (tokens + chunk_size - 1) / chunk_size;
+  if (form == Form::recurrent) return tokens;
+  if (form == Form::chunkwise) return chunks;
+  if (form == Form::two_pass) return chunks + 1;
+  return tokens > 0 ? 1 : 0;
+}
+
+CostRow row(const Variant& variant, const Sequence& sequence, Form form, Index chunk_size) {
+  constexpr double bytes_per_number = 4;
+  CostRow row = {.form = form};
+  if (const auto reason = variant.rule->missing(form, sequence.settings)) {
+    row.missing = *reason;
+    return row;
+  }
+  const std::optional<Work> work = variant.rule->cost(sequence, form, chunk_size);
+  if (!work) {
+    row.missing = "this rule does not say what it takes";
+    return row;
+  }
+  const auto tokens = static_cast<double>(std::max<Index>(sequence.tokens, 1));
+  row.flops = work->flops() / tokens;
+  row.exponentials = work->exponentials / tokens;
+  row.steps = steps_in_a_row(form, sequence.tokens, chunk_size);
+  row.bytes =
+      (given_bytes(sequence, bytes_per_number, bytes_per_number) + bytes_per_number * work->moved) / tokens;
+  return row;
+}
+
 }  // namespace
 
 std::vector<RaceEntry> race_entries(const RacePlan& plan, std::span<const Variant> table) {
@@ -291,41 +332,6 @@ RaceReport race(const RacePlan& plan, RaceReport begun,
   return std::move(report);
 }
 
-namespace {
-
-/// How many blocks of `tokens` wait for the one before: every token; every chunk; two-pass, every chunk's
-/// state and then all outputs at once; one in the parallel form.
-Index steps_in_a_row(Form form, Index tokens, Index chunk_size) {
-  const Index chunks = (tokens + chunk_size - 1) / chunk_size;
-  if (form == Form::recurrent) return tokens;
-  if (form == Form::chunkwise) return chunks;
-  if (form == Form::two_pass) return chunks + 1;
-  return tokens > 0 ? 1 : 0;
-}
-
-CostRow row(const Variant& variant, const Sequence& sequence, Form form, Index chunk_size) {
-  constexpr double bytes_per_number = 4;
-  CostRow row = {.form = form};
-  if (const auto reason = variant.rule->missing(form, sequence.settings)) {
-    row.missing = *reason;
-    return row;
-  }
-  const std::optional<Work> work = variant.rule->cost(sequence, form, chunk_size);
-  if (!work) {
-    row.missing = "this rule does not say what it takes";
-    return row;
-  }
-  const auto tokens = static_cast<double>(std::max<Index>(sequence.tokens, 1));
-  row.flops = work->flops() / tokens;
-  row.exponentials = work->exponentials / tokens;
-  row.steps = steps_in_a_row(form, sequence.tokens, chunk_size);
-  row.bytes =
-      (given_bytes(sequence, bytes_per_number, bytes_per_number) + bytes_per_number * work->moved) / tokens;
-  return row;
-}
-
-}  // namespace
-
 Quartiles quartiles(std::vector<double> values) {
   if (values.empty()) return {};
   std::ranges::sort(values);
@@ -339,8 +345,7 @@ Quartiles quartiles(std::vector<double> values) {
 }
 
 const RacePoint* RaceReport::find(const RaceEntry& entry) const {
-  const auto found = std::ranges::find(points, entry, &RacePoint::entry);
-  return found == points.end() ? nullptr : &*found;
+  return row_called(points, entry, &RacePoint::entry);
 }
 
 const Roof* RaceReport::roof_of(const RaceEntry& entry) const {
@@ -377,22 +382,13 @@ void require_same_machine(const RaceMachine& machine, const RaceMachine& here) {
 }
 
 std::string race_label(const std::string& id) {
-  const auto found = std::ranges::find(variants(), id, &Variant::id);
-  return found == variants().end() ? id : found->label;
+  const Variant* const variant = row_called(variants(), id, &Variant::id);
+  return variant ? variant->label : id;
 }
 
 std::string in_groups(std::string digits) {
   for (std::size_t place = digits.size(); place > 3;) digits.insert(place -= 3, ",");
   return digits;
-}
-
-double given_bytes(const Sequence& sequence, double of_rows, double of_others) {
-  double of_a_token = of_rows * static_cast<double>(sequence.dv);
-  for (const std::string& name : sequence.names_with_tokens()) {
-    const bool is_row = name == "q" || name == "k" || name == "v";
-    of_a_token += (is_row ? of_rows : of_others) * static_cast<double>(sequence.at(name).columns());
-  }
-  return of_a_token * static_cast<double>(sequence.tokens);
 }
 
 std::vector<CostRow> costs(const Variant& variant, const Sequence& sequence, Index chunk_size) {

@@ -200,10 +200,6 @@ struct CostRow {
   Index steps = 0;           // that wait for each other, over all tokens
 };
 
-/// Bytes of one head that come in with its tokens and go out as outputs: so many for a number of q, k, v and
-/// o, and for any other.
-double given_bytes(const Sequence& sequence, double of_rows, double of_others);
-
 /// The cost of every form of `variant` over this sequence, in chunks of `chunk_size`, one row per form. The
 /// state is written back and read again at every block (token, chunk), as where it does not fit into
 /// registers.

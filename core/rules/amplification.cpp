@@ -1,15 +1,7 @@
-#include "core/rules/amplification.h"
-
-#include <algorithm>
-#include <optional>
 #include <random>
-#include <utility>
 
-#include "core/base/error.h"
-#include "core/contract/output.h"
 #include "core/engines/row_engines.h"
 #include "core/rules/row_map.h"
-#include "core/rules/row_rule.h"
 
 namespace palimpsest {
 
@@ -167,7 +159,7 @@ Amplification RowRule::amplification(const Sequence& sequence, Form form, Index 
   const auto output_of = [&](const Recurrence& recurrence, const Matrix<double>& o, Index tokens) {
     Sequence so_far = sequence;
     so_far.tokens = tokens;
-    return Output{o, named_states<double>(recurrence.state(), so_far)};
+    return Output{o, named_states(recurrence.state(), so_far)};
   };
   bool reads_at_end = false;
   for (Index t = 0; t < sequence.tokens; ++t) {

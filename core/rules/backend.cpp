@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstring>
 
-#include "core/base/error.h"
 #include "core/base/parallel_for.h"
 
 namespace palimpsest {
@@ -28,6 +26,11 @@ std::vector<Precision> precisions_of(const Backend& backend) {
     if (!backend.missing_precision(precision)) precisions.push_back(precision);
   }
   return precisions;
+}
+
+Output Backend::run(const Variant& variant, const Sequence& sequence, Form form, Precision precision,
+                    Index chunk_size, std::stop_token stop) const {
+  return std::move(run_heads(variant, {&sequence, 1}, form, precision, chunk_size, std::move(stop)).front());
 }
 
 std::unique_ptr<Trace> Backend::trace(const Variant& variant, const Sequence& sequence, Form form,
@@ -113,6 +116,8 @@ Roof processor_roof(Precision precision) {
 
 class CpuBackend : public Backend {
  public:
+  explicit CpuBackend(bool only_asks) : only_asks_(only_asks) {}
+
   std::string name() const override { return "cpu"; }
 
   const DeviceEngines& engines(Precision precision) const override {
@@ -129,7 +134,12 @@ class CpuBackend : public Backend {
   Output run(const Variant& variant, const Sequence& sequence, Form form, Precision precision,
              Index chunk_size, std::stop_token stop) const override {
     require(precision);
-    return variant.rule->run(sequence, form, precision, chunk_size, std::move(stop));
+    if (!only_asks_) return variant.rule->run(sequence, form, precision, chunk_size, std::move(stop));
+    try {
+      return {variant.rule->answers(sequence, form, precision, chunk_size, std::move(stop)), {}};
+    } catch (const Unsupported& reason) {
+      throw Unsupported(fmt::format("{}: {}", variant.id, reason.what()));
+    }
   }
 
   std::vector<Output> run_heads(const Variant& variant, std::span<const Sequence> heads, Form form,
@@ -153,23 +163,12 @@ class CpuBackend : public Backend {
     return processor_roof(precision);
   }
 
- protected:
+ private:
   void require(Precision precision) const {
     if (const auto reason = missing_precision(precision)) throw Unsupported(*reason);
   }
-};
 
-class AskingBackend : public CpuBackend {
- public:
-  Output run(const Variant& variant, const Sequence& sequence, Form form, Precision precision,
-             Index chunk_size, std::stop_token stop) const override {
-    require(precision);
-    try {
-      return {variant.rule->answers(sequence, form, precision, chunk_size, std::move(stop)), {}};
-    } catch (const Unsupported& reason) {
-      throw Unsupported(fmt::format("{}: {}", variant.id, reason.what()));
-    }
-  }
+  bool only_asks_;
 };
 
 std::string words(KernelKind kernel, Precision precision) {
@@ -181,12 +180,12 @@ std::string words(KernelKind kernel, Precision precision) {
 }  // namespace
 
 const Backend& cpu_backend() {
-  static const CpuBackend backend;
+  static const CpuBackend backend(false);
   return backend;
 }
 
 const Backend& asking_backend() {
-  static const AskingBackend backend;
+  static const CpuBackend backend(true);
   return backend;
 }
 

@@ -1,14 +1,5 @@
 #pragma once
 
-#include <functional>
-#include <memory>
-#include <optional>
-#include <span>
-#include <stop_token>
-#include <string>
-#include <vector>
-
-#include "core/contract/variant.h"
 #include "core/rules/rule.h"
 #include "core/rules/run_times.h"
 
@@ -39,7 +30,7 @@ class Backend {
 
   /// Runs one head. Throws Unsupported with the reason of missing().
   virtual Output run(const Variant& variant, const Sequence& sequence, Form form, Precision precision,
-                     Index chunk_size, std::stop_token stop = {}) const = 0;
+                     Index chunk_size, std::stop_token stop = {}) const;
 
   /// Runs all heads of a batch, several at once as memory allows: [B H]. Where heads end one after the other
   /// `head_done` is told; a device that computes them together never does. Throws as run() does.

@@ -1,10 +1,5 @@
 #include "core/rules/effective_attention.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
-#include "core/base/error.h"
 #include "core/rules/row_map.h"
 
 namespace palimpsest {

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <stop_token>
-
-#include "core/base/matrix.h"
 #include "core/operator/channel.h"
 
 namespace palimpsest {

@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "core/base/error.h"
 #include "core/engines/lact.h"
 #include "core/numbers/gelu.h"
 #include "core/rules/row_map.h"
-#include "core/rules/row_rule.h"
 
 namespace palimpsest {
 
@@ -14,26 +12,8 @@ namespace {
 
 /// A term from its value, `value(W)` for weights of either kind, its gradient and its Hessian.
 template <class Value, class Gradient, class Second>
-class TermOf : public LossTerm {
- public:
-  TermOf(Value value, Gradient gradient, Second second)
-      : value_(std::move(value)), gradient_(std::move(gradient)), second_(std::move(second)) {}
-
-  double loss(const Weights<double>& W) const override { return value_(W); }
-  Jet loss(const Weights<Jet>& W) const override { return value_(W); }
-  Weights<double> gradient(const Weights<double>& W) const override { return gradient_(W); }
-  std::optional<Hessian> hessian(const Weights<double>& W) const override { return second_(W); }
-
- private:
-  Value value_;
-  Gradient gradient_;
-  Second second_;
-};
-
-template <class Value, class Gradient, class Second>
 std::shared_ptr<const LossTerm> term(Value value, Gradient gradient, Second second) {
-  return std::make_shared<TermOf<Value, Gradient, Second>>(std::move(value), std::move(gradient),
-                                                           std::move(second));
+  return std::make_shared<const LossTerm>(LossTerm{value, value, std::move(gradient), std::move(second)});
 }
 
 /// sum_j w_j |row j of E|^2 / 2.
@@ -126,6 +106,18 @@ Weights<double> zeros_like(const Weights<double>& W) {
   Weights<double> zeros;
   for (const Matrix<double>& matrix : W) zeros.push_back(Matrix<double>::Zero(matrix.rows(), matrix.cols()));
   return zeros;
+}
+
+/// The gradients of all terms, each times its P where `preconditioned`.
+Weights<double> sum_of_gradients(const std::vector<WeighedTerm>& terms, const Weights<double>& W,
+                                 bool preconditioned) {
+  Weights<double> sum = zeros_like(W);
+  for (const auto& [term, P] : terms) {
+    const Weights<double> own = term->gradient(W);
+    for (std::size_t i = 0; i < W.size(); ++i)
+      sum[i] += preconditioned && P.size() > 0 ? Matrix<double>(P * own[i]) : own[i];
+  }
+  return sum;
 }
 
 double strength(const Program<double>& row) { return row.structure.beta ? row.beta(0, 0) : 1; }
@@ -259,22 +251,11 @@ double InnerProblem::loss(const Weights<double>& W) const { return sum_of_terms(
 Jet InnerProblem::loss(const Weights<Jet>& W) const { return sum_of_terms(terms, W); }
 
 Weights<double> InnerProblem::gradient(const Weights<double>& W) const {
-  Weights<double> sum = zeros_like(W);
-  for (const WeighedTerm& term : terms) {
-    const Weights<double> own = term.of->gradient(W);
-    for (std::size_t i = 0; i < W.size(); ++i) sum[i] += own[i];
-  }
-  return sum;
+  return sum_of_gradients(terms, W, false);
 }
 
 Weights<double> InnerProblem::preconditioned_gradient(const Weights<double>& W) const {
-  Weights<double> sum = zeros_like(W);
-  for (const WeighedTerm& term : terms) {
-    const Weights<double> own = term.of->gradient(W);
-    const Matrix<double>& P = term.preconditioner;
-    for (std::size_t i = 0; i < W.size(); ++i) sum[i] += P.size() == 0 ? own[i] : Matrix<double>(P * own[i]);
-  }
-  return sum;
+  return sum_of_gradients(terms, W, true);
 }
 
 InnerProblem::After InnerProblem::after(Recorder* recorder) const {
@@ -284,7 +265,7 @@ InnerProblem::After InnerProblem::after(Recorder* recorder) const {
   for (std::size_t i = 0; i < from.size(); ++i) {
     result.weights[i] *= kept;
     const Matrix<double> step = -rate * gradient[i];
-    lact_update(update, step, momentum, result.weights[i], result.moving[i], recorder);
+    LactOnProcessor<double>().update(update, step, momentum, result.weights[i], result.moving[i], recorder);
   }
   if (moving.empty()) result.moving.clear();
   return result;
@@ -298,9 +279,7 @@ bool InnerProblem::is_fresh() const {
 }
 
 const Matrix<double>& state_of(const NamedStates& states, std::string_view name) {
-  for (const auto& [known, value] : states) {
-    if (known == name) return value;
-  }
+  if (const auto* state = row_called(states, name, &NamedStates::value_type::first)) return state->second;
   throw Error(fmt::format("there is no state \"{}\"", name));
 }
 
@@ -367,17 +346,6 @@ std::vector<InnerProblem> preconditioned_problems(const InnerContext& context) {
                                   {squared_loss(one_pair(row.a, nothing)), iota}},
                         .at = {S}};
   });
-}
-
-InnerLoss faded_delta_loss(const std::string& faded, const std::string& made, const std::string& rate) {
-  InnerLoss loss = {
-      .words = fmt::format(
-          "Make the faded memory answer v when asked with k: one gradient step with learning rate {}.", rate),
-      .latex = "\\tfrac12\\|S^{\\top}k_t - v_t\\|^2",
-      .step = fmt::format("S_t = {0} - \\{1}_t\\nabla\\mathcal L({0})", faded, rate),
-      .problems = squared_problems};
-  if (!made.empty()) loss.step += fmt::format(",\\quad {} = {}", faded, made);
-  return loss;
 }
 
 }  // namespace palimpsest

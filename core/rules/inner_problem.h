@@ -1,11 +1,5 @@
 #pragma once
 
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "core/contract/variant.h"
 #include "core/numbers/jet.h"
 #include "core/numbers/layer_norm.h"
 #include "core/numbers/matrix_functions.h"
@@ -30,16 +24,16 @@ struct Hessian {
   Matrix<double> cells;  // [K, V]
 };
 
-/// A scalar function of weights. Its gradient is written by hand and its value is a template, so that jets
-/// can check the one with the other.
-class LossTerm {
- public:
-  virtual ~LossTerm() = default;
-  virtual double loss(const Weights<double>& W) const = 0;
-  virtual Jet loss(const Weights<Jet>& W) const = 0;
-  virtual Weights<double> gradient(const Weights<double>& W) const = 0;
-  /// Nothing where it depends on the weights.
-  virtual std::optional<Hessian> hessian(const Weights<double>& W) const = 0;
+/// A scalar function of weights. Its gradient is written by hand and its value is generic, so that jets can
+/// check the one with the other.
+struct LossTerm {
+  std::function<double(const Weights<double>&)> value;
+  std::function<Jet(const Weights<Jet>&)> value_on_a_line;
+  std::function<Weights<double>(const Weights<double>&)> gradient;
+  std::function<std::optional<Hessian>(const Weights<double>&)> hessian;  // nothing where it depends on them
+
+  double loss(const Weights<double>& W) const { return value(W); }
+  Jet loss(const Weights<Jet>& W) const { return value_on_a_line(W); }
 };
 
 /// Keys and values of some tokens, and how much each counts.
@@ -138,11 +132,6 @@ std::vector<InnerProblem> dot_problems(const InnerContext& context);
 
 /// 1/2 |S^T k - v|^2 at the decayed state, learning rate beta (spec 3.5 to 3.8, 3.13): the delta family.
 std::vector<InnerProblem> squared_problems(const InnerContext& context);
-
-/// The loss of a delta rule on a memory that fades first: `faded` in LaTeX, by its own name where it is
-/// `made` apart; `rate`, "beta" or "rho", is how far it steps.
-InnerLoss faded_delta_loss(const std::string& faded, const std::string& made = {},
-                           const std::string& rate = "beta");
 
 /// d/2 |S^T k|^2 - <S^T k, v> where the erase key is a = d k, learning rate beta, at the decayed state; or at
 /// S_{t-1}, times beta and with the pull of the decay towards zero, learning rate 1, where the erase reads

@@ -1,6 +1,5 @@
 #include "core/rules/row_map.h"
 
-#include "core/base/error.h"
 #include "core/engines/chunk_decays.h"
 
 namespace palimpsest {

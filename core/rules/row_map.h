@@ -1,10 +1,5 @@
 #pragma once
 
-#include <algorithm>
-#include <stop_token>
-
-#include "core/base/error.h"
-#include "core/operator/program.h"
 #include "core/rules/row_rule.h"
 
 namespace palimpsest {

@@ -1,13 +1,5 @@
 #include "core/rules/row_rule.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <utility>
-#include <vector>
-
-#include "core/base/error.h"
 #include "core/base/parallel_for.h"
 #include "core/costs/costs.h"
 #include "core/engines/chunk_decays.h"
@@ -101,7 +93,7 @@ template <class Scalar>
 Output finished(const RowRule& rule, const Sequence& sequence, const Matrix<Scalar>& read,
                 const Carried<Scalar>& S) {
   return {rule.finish<Scalar>(read, sequence).template cast<double>(),
-          rule.named_states<Scalar>(S.front(), sequence)};
+          rule.named_states(S.front().template cast<double>(), sequence)};
 }
 
 /// One head, block by block.
@@ -127,10 +119,8 @@ Output run_row_program(const RowRule& rule, const Sequence& sequence, Form form,
 template <class Scalar>
 double bytes_per_token(const Program<Scalar>& program) {
   Index numbers = program.q.cols() + program.read_sight.cols() + program.v.cols();
-  for (const Matrix<Scalar>* const rows :
-       {&program.k, &program.v, &program.a, &program.gate, &program.mu, &program.beta, &program.k_plain,
-        &program.v_plain, &program.transition, &program.inject, &program.erase_sight})
-    numbers += program.structure.rows_per_read * rows->cols();
+  for (const auto rows : Program<Scalar>::of_rows)
+    numbers += program.structure.rows_per_read * (program.*rows).cols();
   return static_cast<double>(numbers) * sizeof(Scalar);
 }
 
@@ -165,7 +155,7 @@ std::vector<Output> run_row_heads(const RowRule& rule, std::span<const Sequence>
     const Index count = std::min(at_once, tokens - first);
     const std::vector<Program<Scalar>> programs =
         of_each_head([&](std::size_t h) { return rule.encode<Scalar>(heads[h], first, count); });
-    std::vector<Matrix<Scalar>> o = engines.rows.run(request, programs, S).o;
+    std::vector<Matrix<Scalar>> o = engines.rows.run(request, programs, S);
     for (std::size_t h = 0; h < heads.size() && !reads_at_end; ++h) {
       if (count == tokens)
         read[h] = std::move(o[h]);
@@ -260,17 +250,34 @@ void require_declared(const Program<Scalar>& program) {
 
 }  // namespace
 
-template <class Scalar>
-Program<Scalar> given_rows(const Rows<Scalar>& rows) {
-  const auto where_given = [&](const char* name) {
-    return rows.sequence.has(name) ? rows(name) : Matrix<Scalar>();
+const Encoder& given_rows() {
+  static const Encoder encode = []<class Scalar>(const Rows<Scalar>& rows) {
+    const auto where_given = [&](const char* name) {
+      return rows.sequence.has(name) ? rows(name) : Matrix<Scalar>();
+    };
+    return Program<Scalar>{.q = rows.scaled_q(),
+                           .k = rows("k"),
+                           .v = rows("v"),
+                           .gate = where_given("alpha"),
+                           .mu = where_given("mu"),
+                           .beta = where_given("beta")};
   };
-  return {.q = rows.scaled_q(),
-          .k = rows("k"),
-          .v = rows("v"),
-          .gate = where_given("alpha"),
-          .mu = where_given("mu"),
-          .beta = where_given("beta")};
+  return encode;
+}
+
+std::shared_ptr<const Rule> row_rule(std::function<Structure(const Settings&)> structure, Encoder encode,
+                                     Notation notation, SaidByData said_by_data) {
+  return std::make_shared<RowRule>(
+      RowDeclaration{.structure = std::move(structure),
+                     .said_by_data = said_by_data,
+                     .encoder = std::move(encode),
+                     .notation = [notation](const Settings&) { return notation; }});
+}
+
+std::shared_ptr<const Rule> row_rule(Structure structure, Encoder encode, Notation notation,
+                                     SaidByData said_by_data) {
+  return row_rule([structure](const Settings&) { return structure; }, std::move(encode), std::move(notation),
+                  said_by_data);
 }
 
 Structure RowRule::structure(const Settings& settings) const {
@@ -291,7 +298,7 @@ Structure RowRule::structure(const Sequence& sequence) const {
 
 template <class Scalar>
 Program<Scalar> RowRule::encode(const Sequence& sequence, Index first, Index count) const {
-  Program<Scalar> program = declaration_.encoder.encode<Scalar>(sequence, first, count);
+  Program<Scalar> program = declaration_.encoder(Rows<Scalar>{sequence, first, count});
   program.structure = structure(sequence);
   require_declared(program);
   return program;
@@ -333,9 +340,7 @@ Matrix<Scalar> RowRule::initial_state(const Sequence& sequence) const {
   return S;
 }
 
-template <class Scalar>
-NamedStates RowRule::named_states(const Matrix<Scalar>& state, const Sequence& sequence) const {
-  const Matrix<double> S = state.template cast<double>();
+NamedStates RowRule::named_states(const Matrix<double>& S, const Sequence& sequence) const {
   if (declaration_.states.named) return declaration_.states.named(S, sequence);
   if (!declaration_.normalised) return {{"S", S}};
   return {{"S", S.leftCols(S.cols() - 1)}, {"z", S.rightCols(1)}};
@@ -361,24 +366,20 @@ Matrix<double> program_state(const NamedStates& states) {
   return all;
 }
 
-Output RowRule::run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
-                    std::stop_token stop, const DeviceEngines& engines) const {
-  require_form(form, sequence.settings, chunk_size);
-  require_footprint(footprint(sequence, form, precision, chunk_size), sequence, form, chunk_size);
-  return engines.with(precision, [&](const auto& of_scalar) {
-    return run_row_program(*this, sequence, form, chunk_size, stop, of_scalar);
-  });
-}
-
 std::vector<Output> RowRule::run_heads(std::span<const Sequence> heads, Form form, Precision precision,
                                        Index chunk_size, std::stop_token stop,
                                        const DeviceEngines& engines) const {
-  if (heads.empty() || engines.f64.rows.most_bytes() == 0)
-    return Rule::run_heads(heads, form, precision, chunk_size, std::move(stop), engines);
-  require_form(form, heads.front().settings, chunk_size);
-  require_footprint(footprint(heads.front(), form, precision, chunk_size), heads.front(), form, chunk_size);
+  if (heads.empty()) return {};
+  const Sequence& head = heads.front();
+  require_form(form, head.settings, chunk_size);
+  require_footprint(footprint(head, form, precision, chunk_size), head, form, chunk_size);
   return engines.with(precision, [&](const auto& of_scalar) {
-    return run_row_heads(*this, heads, form, chunk_size, stop, of_scalar);
+    if (of_scalar.rows.most_bytes() > 0)
+      return run_row_heads(*this, heads, form, chunk_size, stop, of_scalar);
+    std::vector<Output> outputs;
+    for (const Sequence& each : heads)
+      outputs.push_back(run_row_program(*this, each, form, chunk_size, stop, of_scalar));
+    return outputs;
   });
 }
 
@@ -404,7 +405,7 @@ void RowRule::walk_states(const Sequence& sequence, const VisitStates& visit, st
   const auto named = [&] {
     Sequence so_far = sequence;
     so_far.tokens = token;
-    return named_states<double>(S, so_far);
+    return named_states(S, so_far);
   };
   while (visit(token, named()) && token < sequence.tokens) {
     stop_if_asked(stop);
@@ -472,12 +473,8 @@ Channel RowRule::channel(const Sequence& sequence, Index column) const {
   return channel;
 }
 
-template Program<double> given_rows(const Rows<double>&);
-template Program<float> given_rows(const Rows<float>&);
 template Program<double> RowRule::encode<double>(const Sequence&, Index, Index) const;
 template Program<float> RowRule::encode<float>(const Sequence&, Index, Index) const;
-template NamedStates RowRule::named_states(const Matrix<double>&, const Sequence&) const;
-template NamedStates RowRule::named_states(const Matrix<float>&, const Sequence&) const;
 template Matrix<double> RowRule::initial_state<double>(const Sequence&) const;
 template Matrix<float> RowRule::initial_state<float>(const Sequence&) const;
 template Matrix<double> RowRule::finish<double>(const Matrix<double>&, const Sequence&) const;

@@ -1,11 +1,7 @@
 #pragma once
 
-#include <functional>
-
-#include "core/operator/program.h"
 #include "core/rules/rule.h"
 #include "core/steps/phase.h"
-#include "core/steps/trace.h"
 
 namespace palimpsest {
 
@@ -44,8 +40,6 @@ class RowRule : public Rule {
 
   const RowRule* row_program() const override { return this; }
   std::optional<std::string> missing(Form, const Settings&) const override { return std::nullopt; }
-  Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size, std::stop_token stop,
-             const DeviceEngines& engines) const override;
   std::vector<Output> run_heads(std::span<const Sequence> heads, Form form, Precision precision,
                                 Index chunk_size, std::stop_token stop,
                                 const DeviceEngines& engines) const override;
@@ -89,8 +83,7 @@ class RowRule : public Rule {
   Matrix<Scalar> initial_state(const Sequence& sequence) const;
 
   /// A program's state under the variant's names.
-  template <class Scalar>
-  NamedStates named_states(const Matrix<Scalar>& state, const Sequence& sequence) const;
+  NamedStates named_states(const Matrix<double>& state, const Sequence& sequence) const;
 
   /// What the program reads, as the variant's output: [L, V].
   template <class Scalar>
@@ -111,35 +104,15 @@ Notation learning_notation(const Settings& settings);
 Matrix<double> program_state(const NamedStates& states);
 
 /// The rows as data give them: q by its scale, k and v, and alpha, mu and beta where there are any.
-template <class Scalar>
-Program<Scalar> given_rows(const Rows<Scalar>& rows);
+const Encoder& given_rows();
 
-struct GivenRows {
-  template <class Scalar>
-  Program<Scalar> operator()(const Rows<Scalar>& rows) const {
-    return given_rows(rows);
-  }
-};
-
-/// A rule from what its programs compute, by its settings, and a generic function that makes their arrays,
-/// `Program<Scalar> encode(const Rows<Scalar>&)`.
-template <class Function = GivenRows>
+/// A rule from what its programs compute, by its settings, and what makes their arrays.
 std::shared_ptr<const Rule> row_rule(std::function<Structure(const Settings&)> structure,
-                                     Function encode = {}, Notation notation = {},
-                                     SaidByData said_by_data = {}) {
-  return std::make_shared<RowRule>(
-      RowDeclaration{.structure = std::move(structure),
-                     .said_by_data = said_by_data,
-                     .encoder = make_encoder(encode),
-                     .notation = [notation](const Settings&) { return notation; }});
-}
+                                     Encoder encode = given_rows(), Notation notation = {},
+                                     SaidByData said_by_data = {});
 
 /// The same for programs that compute the same whatever the settings.
-template <class Function = GivenRows>
-std::shared_ptr<const Rule> row_rule(Structure structure, Function encode = {}, Notation notation = {},
-                                     SaidByData said_by_data = {}) {
-  return row_rule([structure](const Settings&) { return structure; }, encode, std::move(notation),
-                  said_by_data);
-}
+std::shared_ptr<const Rule> row_rule(Structure structure, Encoder encode = given_rows(),
+                                     Notation notation = {}, SaidByData said_by_data = {});
 
 }  // namespace palimpsest

@@ -1,18 +1,7 @@
 #include "core/rules/row_rule.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <map>
-#include <utility>
-
-#include "core/base/error.h"
 #include "core/engines/engines.h"
 #include "core/engines/walk.h"
-#include "core/steps/phase.h"
-#include "core/steps/trace.h"
 
 namespace palimpsest {
 
@@ -105,20 +94,20 @@ class RowWalk : public Walk<Scalar> {
   }
 
   NamedStates states(const Carried<Scalar>& carried) const override {
-    return rule_.template named_states<Scalar>(carried.front(), sequence_);
+    return rule_.named_states(carried.front().template cast<double>(), sequence_);
   }
 
   /// The recurrent form makes the parts of a state one by one; what a rule hands on is in the first ones.
   NamedStates recorded_states(const Record& latest, const Carried<Scalar>& initial) const override {
     if (form_ != Form::recurrent || structure_.parts.empty())
-      return rule_.template named_states<double>(latest.at(this->after("S")), sequence_);
+      return rule_.named_states(latest.at(this->after("S")), sequence_);
     Matrix<double> S = Matrix<double>::Zero(initial.front().rows(), initial.front().cols());
     const Index rows = S.rows() / structure_.part_count();
     for (Index i = 0; i < structure_.part_count(); ++i) {
       const std::string name = this->after(std::string(1, structure_.parts[static_cast<std::size_t>(i)]));
       if (latest.contains(name)) S.middleRows(i * rows, rows) = latest.at(name);
     }
-    return rule_.template named_states<double>(S, sequence_);
+    return rule_.named_states(S, sequence_);
   }
 
  private:

@@ -1,23 +1,12 @@
 #include "core/rules/rule.h"
 
-#include <fmt/format.h>
-
-#include "core/base/error.h"
-#include "core/rules/amplification.h"
 #include "core/rules/effective_attention.h"
 
 namespace palimpsest {
 
-std::vector<Output> Rule::run_heads(std::span<const Sequence> heads, Form form, Precision precision,
-                                    Index chunk_size, std::stop_token stop,
-                                    const DeviceEngines& engines) const {
-  std::vector<Output> outputs;
-  for (const Sequence& head : heads) outputs.push_back(run(head, form, precision, chunk_size, stop, engines));
-  return outputs;
-}
-
-KernelKind Rule::kernel(const Sequence&, Form, Precision, const DeviceEngines&) const {
-  return KernelKind::plain;
+Output Rule::run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
+                 std::stop_token stop, const DeviceEngines& engines) const {
+  return std::move(run_heads({&sequence, 1}, form, precision, chunk_size, std::move(stop), engines).front());
 }
 
 std::optional<std::string> Rule::missing(Form form, const Settings&) const {
@@ -34,14 +23,6 @@ Matrix<double> Rule::answers(const Sequence&, Form, Precision, Index, std::stop_
 void Rule::walk_states(const Sequence&, const VisitStates&, std::stop_token) const {
   throw Unsupported("this rule does not show its state token by token");
 }
-
-std::optional<NamedStates> Rule::cache_after(const Sequence&, Index) const { return std::nullopt; }
-
-bool Rule::is_causal(const Sequence&) const { return true; }
-
-Footprint Rule::footprint(const Sequence&, Form, Precision, Index) const { return {}; }
-
-std::optional<Work> Rule::cost(const Sequence&, Form, Index) const { return std::nullopt; }
 
 Amplification Rule::amplification(const Sequence&, Form, Index, std::stop_token) const { return {}; }
 

@@ -1,15 +1,5 @@
 #pragma once
 
-#include <functional>
-#include <memory>
-#include <optional>
-#include <span>
-#include <stop_token>
-#include <string>
-#include <vector>
-
-#include "core/base/matrix.h"
-#include "core/contract/output.h"
 #include "core/contract/sequence.h"
 #include "core/engines/device_engines.h"
 #include "core/operator/work.h"
@@ -17,11 +7,33 @@
 
 namespace palimpsest {
 
-struct Amplification;
 struct AttentionWindow;
 struct Channel;
 struct EffectiveAttention;
 class RowRule;
+
+/// How many times further than one rounding a result moves, as a share of the largest element of each array
+/// (Disagreement::error).
+struct Amplification {
+  struct Factor {
+    std::string array;  // "o", "S", ...
+    double factor = 1;  // at least 1; infinite where nothing of the array is left
+  };
+  std::vector<Factor> factors = {};
+  std::vector<double> states_after = {};  // [T] the states' largest, if the sequence ended after that token
+
+  /// The factor of `array`; 1 for one that was not measured.
+  double of(std::string_view array) const;
+
+  /// Raises the factor of `array` to `factor` if it is lower.
+  void raise(std::string_view array, double factor);
+
+  /// The first token after which the states' factor exceeds `most` to the end; -1: none.
+  Index first_beyond(double most) const;
+};
+
+/// How many tokens of a sequence a form takes at once.
+Index tokens_at_once(Form form, Index chunk_size, Index tokens);
 
 /// How a variant computes. Row programs share one implementation (row_rule.h).
 class Rule {
@@ -38,17 +50,18 @@ class Rule {
   /// Outputs and final state of one head. `chunk_size` >= 1 is the form's chunk and never changes a result.
   /// Throws Unsupported with the reason where the form is missing, Cancelled when asked to stop, Error with
   /// the device's words where it fails.
-  virtual Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
-                     std::stop_token stop = {}, const DeviceEngines& engines = cpu_engines()) const = 0;
+  Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
+             std::stop_token stop = {}, const DeviceEngines& engines = cpu_engines()) const;
 
   /// The same for all heads of a batch, at once where the device can: [B H]. Throws as run() does.
   virtual std::vector<Output> run_heads(std::span<const Sequence> heads, Form form, Precision precision,
                                         Index chunk_size, std::stop_token stop,
-                                        const DeviceEngines& engines) const;
+                                        const DeviceEngines& engines) const = 0;
 
   /// What run_heads() computes with on these engines.
-  virtual KernelKind kernel(const Sequence& sequence, Form form, Precision precision,
-                            const DeviceEngines& engines) const;
+  virtual KernelKind kernel(const Sequence&, Form, Precision, const DeviceEngines&) const {
+    return KernelKind::plain;
+  }
 
   /// What the queries of a sequence get if its tokens write nothing: only its initial state answers, faded as
   /// its gates say. The mixed case of the chunkwise form, queries that lie wholly after a block of keys: no
@@ -65,21 +78,22 @@ class Rule {
 
   /// The states after `tokens` tokens where they are rows of the inputs and need no walk: a cache of keys and
   /// values. Nothing for another rule.
-  virtual std::optional<NamedStates> cache_after(const Sequence& sequence, Index tokens) const;
+  virtual std::optional<NamedStates> cache_after(const Sequence&, Index /*tokens*/) const {
+    return std::nullopt;
+  }
 
   /// Whether no output depends on tokens after its own (or after its inner batch): then more tokens may
   /// follow.
-  virtual bool is_causal(const Sequence& sequence) const;
+  virtual bool is_causal(const Sequence&) const { return true; }
 
   /// What run() takes for one head.
-  virtual Footprint footprint(const Sequence& sequence, Form form, Precision precision,
-                              Index chunk_size) const;
+  virtual Footprint footprint(const Sequence&, Form, Precision, Index /*chunk_size*/) const { return {}; }
 
   /// What run() computes and moves for one head; nothing where a rule does not say. The numbers of an array
   /// never matter, only which there are.
-  virtual std::optional<Work> cost(const Sequence& sequence, Form form, Index chunk_size) const;
+  virtual std::optional<Work> cost(const Sequence&, Form, Index /*chunk_size*/) const { return std::nullopt; }
 
-  /// How many times `form` multiplies rounding on the way (core/rules/amplification.h), beyond what the
+  /// How many times `form` multiplies rounding on the way, beyond what the
   /// rounding of inputs does in any form; empty where a rule does not say.
   virtual Amplification amplification(const Sequence& sequence, Form form, Index chunk_size,
                                       std::stop_token stop = {}) const;

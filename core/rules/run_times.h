@@ -1,8 +1,5 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "core/base/matrix.h"
 
 namespace palimpsest {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "core/base/error.h"
 #include "core/rules/inner_problem.h"
 #include "core/rules/row_rule.h"
 
@@ -60,13 +59,9 @@ Matrix<double> memory_answers(const Variant& variant, const Sequence& sequence, 
   return keys * state_of(states, "S");
 }
 
-Matrix<double> recall_differences(const Matrix<double>& answers, const StoredPairs& pairs) {
-  return answers - pairs.values;
-}
-
 Vector<double> recall_errors(const Variant& variant, const Sequence& sequence, const NamedStates& states,
                              const StoredPairs& pairs) {
-  return recall_differences(memory_answers(variant, sequence, states, pairs.keys), pairs).rowwise().norm();
+  return (memory_answers(variant, sequence, states, pairs.keys) - pairs.values).rowwise().norm();
 }
 
 Matrix<double> interference(const StoredPairs& rows, const StoredPairs& columns, bool cosines) {

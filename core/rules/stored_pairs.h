@@ -1,8 +1,5 @@
 #pragma once
 
-#include <stop_token>
-
-#include "core/contract/variant.h"
 #include "core/operator/program.h"
 #include "core/rules/rule.h"
 
@@ -20,9 +17,6 @@ Matrix<double> memory_answers(const Variant& variant, const Sequence& sequence, 
 
 /// The pairs that rows of a program write: of rows with two writes those of the one that erases nothing.
 StoredPairs written_pairs(const Program<double>& rows);
-
-/// The error of recall, answer - value of every pair: [N, V] for answers [N, V].
-Matrix<double> recall_differences(const Matrix<double>& answers, const StoredPairs& pairs);
 
 /// |answer - value| of every pair: [N].
 Vector<double> recall_errors(const Variant& variant, const Sequence& sequence, const NamedStates& states,

@@ -1,12 +1,5 @@
 #include "core/rules/walk_rule.h"
 
-#include "core/base/error.h"
-#include "core/base/parallel_for.h"
-#include "core/operator/blocks.h"
-#include "core/operator/channel.h"
-#include "core/rules/amplification.h"
-#include "core/steps/trace.h"
-
 namespace palimpsest {
 
 namespace {
@@ -17,30 +10,10 @@ Footprint run_footprint(const Walk<Scalar>& walk) {
   const auto carried = static_cast<double>(number_count(walk.initial()));
   const Sequence& sequence = walk.sequence();
   const double outputs = static_cast<double>(sequence.tokens) * static_cast<double>(sequence.dv);
-  const BlockNeed need = walk.need(false);
-  return {.work = need.bytes + sizeof(Scalar) * (2 * carried + outputs),
-          .kept = sizeof(double) * (carried + outputs),
-          .what = need.what};
-}
-
-/// What the record of a block takes, besides the checkpoints.
-template <class Scalar>
-Footprint record_footprint(const Walk<Scalar>& walk) {
-  const BlockNeed need = walk.need(true);
-  return {.work = need.bytes, .what = need.what};
-}
-
-template <class Scalar>
-Output run_walk(const Walk<Scalar>& walk, const std::stop_token& stop) {
-  Carried<Scalar> carried = walk.initial();
-  Matrix<Scalar> o(walk.sequence().tokens, walk.sequence().dv);
-  for (Index index = 0; index < walk.block_count(); ++index) {
-    stop_if_asked(stop);
-    const Matrix<Scalar> outputs = walk.advance(index, carried, nullptr, stop);
-    if (outputs.rows() > 0) o.middleRows(walk.block(index).first_token, outputs.rows()) = outputs;
-  }
-  stop_if_asked(stop);
-  return {o.template cast<double>(), walk.states(carried)};
+  Footprint footprint = walk.need(false);
+  footprint.work += sizeof(Scalar) * (2 * carried + outputs);
+  footprint.kept = sizeof(double) * (carried + outputs);
+  return footprint;
 }
 
 /// A rule that walks.
@@ -76,16 +49,6 @@ class WalkRule : public Rule {
     return Rule::missing(form, settings);
   }
 
-  Output run(const Sequence& sequence, Form form, Precision precision, Index chunk_size, std::stop_token stop,
-             const DeviceEngines& engines) const override {
-    if (const Rule* rule = other(form, sequence.settings))
-      return rule->run(sequence, form, precision, chunk_size, std::move(stop), engines);
-    return with_walk(sequence, form, precision, chunk_size, engines, [&](const auto& walk) {
-      require_footprint(run_footprint(*walk), sequence, form, chunk_size);
-      return run_walk(*walk, stop);
-    });
-  }
-
   std::vector<Output> run_heads(std::span<const Sequence> heads, Form form, Precision precision,
                                 Index chunk_size, std::stop_token stop,
                                 const DeviceEngines& engines) const override {
@@ -97,19 +60,14 @@ class WalkRule : public Rule {
         return walk_of(heads[h], form, chunk_size, engines.in<Scalar>());
       });
       require_footprint(run_footprint(*walks.front()), heads.front(), form, chunk_size);
-      const auto walked = walks.front()->walk_together(walks, chunk_size, stop);
-      if (!walked) return {};
+      const std::vector<Walked<Scalar>> walked = walks.front()->walk_together(walks, chunk_size, stop);
+      stop_if_asked(stop);
       return made_in_parallel(walks.size(), stop, [&](std::size_t h) -> Output {
-        const auto& [o, carried] = (*walked)[h];
-        return {o.template cast<double>(), walks[h]->states(carried)};
+        return {walked[h].o.template cast<double>(), walks[h]->states(walked[h].carried)};
       });
     };
     require_form(form, heads.front().settings, chunk_size);
-    std::vector<Output> outputs =
-        precision == Precision::f64 ? run_at_once(walk_f64_) : run_at_once(walk_f32_);
-    stop_if_asked(stop);
-    if (!outputs.empty()) return outputs;
-    return Rule::run_heads(heads, form, precision, chunk_size, std::move(stop), engines);
+    return precision == Precision::f64 ? run_at_once(walk_f64_) : run_at_once(walk_f32_);
   }
 
   KernelKind kernel(const Sequence& sequence, Form form, Precision precision,
@@ -131,7 +89,7 @@ class WalkRule : public Rule {
     if (const Rule* rule = other(form, sequence.settings))
       return rule->trace(sequence, form, precision, chunk_size, budget, engines);
     return with_walk(sequence, form, precision, chunk_size, engines, [&](auto walk) {
-      require_record_footprint(record_footprint(*walk), sequence, form, chunk_size);
+      require_footprint(walk->need(true), sequence, form, chunk_size, true);
       return make_walk_trace(std::move(walk), declaration_.steps(sequence, form, chunk_size),
                              groups_of(form, sequence.tokens, chunk_size, inner_batch(sequence.settings)),
                              budget);
@@ -154,8 +112,8 @@ class WalkRule : public Rule {
 
   std::optional<Work> cost(const Sequence& sequence, Form form, Index chunk_size) const override {
     if (const Rule* rule = other(form, sequence.settings)) return rule->cost(sequence, form, chunk_size);
-    return with_walk(sequence, form, Precision::f64, chunk_size, cpu_engines(),
-                     [&](const auto& walk) { return walk->cost(chunk_size); });
+    require_form(form, sequence.settings, chunk_size);
+    return declaration_.cost(sequence, form, chunk_size);
   }
 
   Amplification amplification(const Sequence& sequence, Form form, Index chunk_size,

@@ -1,9 +1,5 @@
 #pragma once
 
-#include <functional>
-#include <memory>
-#include <utility>
-
 #include "core/engines/engines.h"
 #include "core/engines/walk.h"
 #include "core/rules/rule.h"
@@ -22,6 +18,7 @@ struct ParallelRule {
 /// What is said of a rule that walks, besides how it walks.
 struct WalkDeclaration {
   std::function<Steps(const Sequence&, Form, Index chunk_size)> steps;
+  std::function<Work(const Sequence&, Form, Index chunk_size)> cost;
   /// Why a form does not exist; empty: all do that Rule has.
   std::function<std::optional<std::string>(Form, const Settings&)> missing = {};
   /// Why the memory is no linear function of the values; empty: the walk has channels.
@@ -43,15 +40,7 @@ std::shared_ptr<const Rule> walk_rule(WalkOf<double> walk_f64, WalkOf<float> wal
 /// Index chunk_size, const Engines<Scalar>&)`.
 template <class Function>
 std::shared_ptr<const Rule> walk_rule(Function walk, WalkDeclaration declaration) {
-  return walk_rule(WalkOf<double>([walk](const Sequence& sequence, Form form, Index chunk_size,
-                                         const Engines<double>& engines) {
-                     return walk.template operator()<double>(sequence, form, chunk_size, engines);
-                   }),
-                   WalkOf<float>([walk](const Sequence& sequence, Form form, Index chunk_size,
-                                        const Engines<float>& engines) {
-                     return walk.template operator()<float>(sequence, form, chunk_size, engines);
-                   }),
-                   std::move(declaration));
+  return walk_rule(WalkOf<double>(walk), WalkOf<float>(walk), std::move(declaration));
 }
 
 /// The same from a class of walks that is made of just these.

@@ -122,6 +122,4 @@ Output interpret(const Trace& trace, std::span<const Phase> phases, const Interp
   return output;
 }
 
-Output interpret(const Trace& trace, const Interpreting& how) { return interpret(trace, trace.phases, how); }
-
 }  // namespace palimpsest

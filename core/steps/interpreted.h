@@ -60,7 +60,4 @@ class BlockInterpreter {
 /// when asked to stop.
 Output interpret(const Trace& trace, std::span<const Phase> phases, const Interpreting& how = {});
 
-/// The same with the trace's own equations.
-Output interpret(const Trace& trace, const Interpreting& how = {});
-
 }  // namespace palimpsest

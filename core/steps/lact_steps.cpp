@@ -42,8 +42,7 @@ struct LactSteps {
                 token ? "old" : "OLD", token ? transpose(S) * tensor("k") : tensor("K") * S);
       steps.add("missing", Purpose::error, "What is missing", "How far is that from what should be there?",
                 token ? "r" : "R", token ? tensor("v") - tensor("old") : tensor("V") - tensor("OLD"));
-      steps.line("What is missing", "What should be there, less what is there.", token ? "r" : "R",
-                 {token ? "old" : "OLD"});
+      steps.line("What is missing", "What should be there, less what is there.", {token ? "old" : "OLD"});
     }
     steps.add("write", Purpose::gathered, "What is to be learned",
               token ? "What “{token}” asks for, laid down along its key. Nothing is written yet."
@@ -56,8 +55,8 @@ struct LactSteps {
               token ? "The gradient of the batch: what all its words up to “{token}” ask for, added up."
                     : "The gradient of the batch: what all its words up to here ask for, added up.",
               after("G"), goes_on ? tensor(before("G")) + tensor("update") : tensor("update"));
-    steps.line("Gathered, not yet written", "The gradient of the batch grows; the memory waits.", after("G"),
-               {"update"}, 2);
+    steps.line("Gathered, not yet written", "The gradient of the batch grows; the memory waits.", {"update"},
+               2);
     steps.carry({{after("S"), "S_start", Carry::When::starting_anew},
                  {"S_start", "S_start", Carry::When::going_on},
                  {after("G"), before("G"), Carry::When::going_on}});
@@ -76,7 +75,7 @@ struct LactSteps {
     steps.add("normalise", Purpose::orthogonalise, "Brought to size 1",
               "Only the directions will matter from here on, not the size.", "X_0",
               call("reciprocal", {tensor("norm") + tensor("norm_eps")}) * (shown.tall ? transpose(M) : M));
-    steps.line("Brought to size 1", "Only directions will matter, not the size.", "X_0", {"norm"});
+    steps.line("Brought to size 1", "Only directions will matter, not the size.", {"norm"});
     for (int i = 1; i <= step_count; ++i) {
       const Expression X = tensor(fmt::format("X_{}", i - 1));
       const std::string gram = fmt::format("B_{}", i);
@@ -90,14 +89,14 @@ struct LactSteps {
                 "Weak directions are stretched, strong ones held: all singular values move towards 1.", next,
                 coefficient("a", i) * X + (coefficient("b", i) * B + coefficient("c", i) * (B * B)) * X);
       steps.line(fmt::format("Flattened, step {}", i), "Weak directions are stretched, strong ones held.",
-                 next, {gram});
+                 {gram});
     }
     std::vector<Expression> iterates;
     for (int i = 0; i <= step_count; ++i) iterates.push_back(tensor(fmt::format("X_{}", i)));
     steps.add("spectra", Purpose::orthogonalise, "The singular values",
               "Column by column, the singular values after each step: from steep to flat.", "spectra",
               call("spectra", iterates));
-    steps.line("The singular values", "From steep to flat: every direction learns equally fast.", "spectra");
+    steps.line("The singular values", "From steep to flat: every direction learns equally fast.");
   }
 
   Phase update() const {
@@ -110,7 +109,7 @@ struct LactSteps {
                   : "What all words of the batch ask for, added up. There is no momentum here: nothing of "
                     "the last step's direction is kept.",
               after("M"), shown.momentum ? tensor("momentum") * tensor(before("M")) + G : G);
-    steps.line("The direction of the step", "What the whole batch asks for.", after("M"));
+    steps.line("The direction of the step", "What the whole batch asks for.");
     if (shown.muon) newton_schulz(steps);
     const std::string last = fmt::format("X_{}", step_count);
     const Expression step = !shown.muon  ? tensor(after("M"))
@@ -120,7 +119,7 @@ struct LactSteps {
     steps.add("write", Purpose::write, "One step", "The memory takes one step for the whole batch.", free,
               tensor("S_start") + step);
     if (shown.weight_norm) {
-      steps.line("One step", "One step for the whole batch.", free);
+      steps.line("One step", "One step for the whole batch.");
       steps.add("column_norms", Purpose::restore_lengths, "The length of each column",
                 "The step has made columns longer or shorter.", "column_norms",
                 call("column_norms", {tensor("S_free")}));
@@ -132,8 +131,7 @@ struct LactSteps {
                 "Every column is as long as at the start: the memory turns, it does not grow.", after("S"),
                 tensor("S_free") * diagonal(tensor("column_factors")));
     }
-    steps.line("The memory is rewritten", "Once for the whole batch.", after("S"),
-               {"column_norms", "column_factors"}, 2);
+    steps.line("The memory is rewritten", "Once for the whole batch.", {"column_norms", "column_factors"}, 2);
     steps.carry({{"S_start", "S_start"}, {after("G"), "G"}, {after("M"), before("M")}});
     return steps.take();
   }
@@ -150,13 +148,13 @@ struct LactSteps {
     steps.add("gradients", Purpose::gathered, "What each batch asks for",
               "No gradient needs the weights, so all of them are there at once.", "G_all",
               call("batch_products", {hadamard(tensor("eta"), tensor("K")), tensor("V"), tensor("first")}));
-    steps.line("What each batch asks for", "All gradients at once, batch below batch.", "G_all");
+    steps.line("What each batch asks for", "All gradients at once, batch below batch.");
     std::string direction = "G_all";
     if (shown.momentum) {
       steps.add("momentum", Purpose::momentum, "With what came before",
                 "A linear scan: each batch keeps a part of the one before.", "M_all",
                 call("batch_momentum", {tensor(direction), tensor("momentum"), tensor("M_start")}));
-      steps.line("With what came before", "A linear scan over the batches.", "M_all");
+      steps.line("With what came before", "A linear scan over the batches.");
       direction = "M_all";
     }
     steps.add_line({"last_momentum", Purpose::carry, "What is carried on", "The last batch's direction.",
@@ -165,18 +163,18 @@ struct LactSteps {
       steps.add("orthogonalise", Purpose::orthogonalise, "Flattened",
                 "Each batch by itself: all singular values are brought near 1.", "X_all",
                 call("batch_newton_schulz", {tensor(direction), tensor("coefficients"), tensor("first")}));
-      steps.line("Flattened", "Each batch by itself: all singular values near 1.", "X_all");
+      steps.line("Flattened", "Each batch by itself: all singular values near 1.");
       direction = "X_all";
     }
     steps.add("weights", Purpose::write, "The memory after each batch",
               "Running sums: every batch's step on top of those before.", "S_all",
               call("batch_weights", {tensor("S_start"), tensor(direction)}));
-    steps.line("The memory after each batch", "Running sums of the steps.", "S_all", {}, 2);
+    steps.line("The memory after each batch", "Running sums of the steps.", {}, 2);
     steps.add("output", Purpose::output, "What comes out",
               shown.update_first ? "Every query reads the memory with its own batch in it."
                                  : "Every query reads the memory from before its batch.",
               "O", call("batch_reads", {query(), tensor("S_all"), tensor("first"), tensor("later")}));
-    steps.line("What comes out", "Every query reads the memory of its batch.", "O");
+    steps.line("What comes out", "Every query reads the memory of its batch.");
     steps.add_line({"carry", Purpose::carry, "What is carried on", "The memory after the last batch.",
                     "S_out", call("last_rows", {tensor("S_all"), tensor("S_start")})});
     steps.carry({{"S_out", "S_start"}, {"M_out", "M_start"}});

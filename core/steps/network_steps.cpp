@@ -76,7 +76,7 @@ struct NetworkSteps {
       steps.add("hidden", Purpose::hidden, "Which hidden units answer",
                 "Each unit is open, shut, or somewhere on the bend.", by.name("h"),
                 call("gelu", {by.of("z")}));
-      steps.line("Inside the network", "The key meets the first layer.", by.name("h"), {by.name("z")});
+      steps.line("Inside the network", "The key meets the first layer.", {by.name("z")});
     }
     steps.add("prediction", Purpose::prediction, "What is there now",
               by.token ? "What does the memory answer for “{token}”, as it was when the batch began?"
@@ -90,9 +90,9 @@ struct NetworkSteps {
       steps.add("gradient", Purpose::gradient, "What is wrong",
                 "The answer less what should be there: the gradient of the loss at the answer.", g,
                 by.of("y") - by.of("v"));
-      steps.line("What is wrong", "The answer now, less what should be there.", g, {by.name("y")});
+      steps.line("What is wrong", "The answer now, less what should be there.", {by.name("y")});
     } else {
-      steps.line("What is there now", "The answer before it is normalised.", by.name("y"));
+      steps.line("What is there now", "The answer before it is normalised.");
       steps.add("standardise", Purpose::standardise, "Brought to one size",
                 "Layer norm takes out the mean and the size of the answer.", by.name("y_hat"),
                 by.applied("standardise", {by.of("y"), tensor("ln_eps")}));
@@ -102,7 +102,7 @@ struct NetworkSteps {
       steps.add("mismatch", Purpose::mismatch, "What is wrong",
                 "The normalised answer should be what is missing from the key to the value.", by.name("e"),
                 layer_norm(by.of("y_hat")) - (by.of("v") - by.of("k")));
-      steps.line("What is wrong", "The normalised answer, less the value without the key.", by.name("e"),
+      steps.line("What is wrong", "The normalised answer, less the value without the key.",
                  {by.name("y_hat")});
       steps.add("weighed", Purpose::gradient, "Through the gain",
                 "The gain stretched the answer, so it stretches what is wrong with it.", by.name("delta"),
@@ -110,14 +110,14 @@ struct NetworkSteps {
       steps.add("gradient", Purpose::gradient, "Back through the norm",
                 "What would only shift or stretch the answer is taken out: the norm undoes it anyway.", g,
                 by.applied("layer_norm_gradient", {by.of("delta"), by.of("y_hat"), by.of("deviation")}));
-      steps.line("Back through the norm", "The gradient of the loss at the answer.", g);
+      steps.line("Back through the norm", "The gradient of the loss at the answer.");
     }
     if (!deep()) return;
     steps.add("hidden_gradient", Purpose::hidden_gradient, "Back through the network",
               "How would each hidden unit have to change? Shut units get nothing.", by.name("g1"),
               hadamard(by.back(start(plan.weights[1]), by.of(last_gradient())),
                        call("gelu_derivative", {by.of("z")})));
-    steps.line("Back through the network", "The gradient at the hidden units.", by.name("g1"));
+    steps.line("Back through the network", "The gradient at the hidden units.");
   }
 
   /// eta g of one layer.
@@ -150,8 +150,8 @@ struct NetworkSteps {
                        : "One step against all of them: where the next tokens go on.",
               parameter + after(), start(parameter) - step_taken);
     steps.line(is_bias ? "The bias is corrected" : "The memory is rewritten",
-               "From where the batch began, one step against the gradients so far.", parameter + after(),
-               {sum + after()}, is_bias ? 1 : 2);
+               "From where the batch began, one step against the gradients so far.", {sum + after()},
+               is_bias ? 1 : 2);
   }
 
   void learn_all() {
@@ -180,7 +180,7 @@ struct NetworkSteps {
     steps.add("scores" + plan.suffix(index), Purpose::scores, "Who reads whom",
               "How much of what token j taught does token i see? Only inside the batch, only the past.", P,
               call("lower", {scores}));
-    steps.line("Who reads whom", "Queries meet keys instead of every token getting its own weights.", P);
+    steps.line("Who reads whom", "Queries meet keys instead of every token getting its own weights.");
   }
 
   void read() {
@@ -192,7 +192,7 @@ struct NetworkSteps {
                 answer(index++));
       steps.add("query_hidden", Purpose::hidden, "Which hidden units answer", "The bend, now for the query.",
                 by.name("x"), call("gelu", {by.of("z_q")}));
-      steps.line("Inside the network", "The query meets the first layer.", by.name("x"), {by.name("z_q")});
+      steps.line("Inside the network", "The query meets the first layer.", {by.name("z_q")});
     }
     who_reads_whom(index);
     const char* sentence = by.token ? "What does the memory answer to the query of “{token}”?"
@@ -205,8 +205,7 @@ struct NetworkSteps {
     steps.add("output", Purpose::output, "What comes out",
               "The query itself, and the normalised answer on top.", by.name("o"),
               query() + layer_norm(by.applied("standardise", {by.of("y_q"), tensor("ln_eps")})));
-    steps.line("What comes out", "The query, and the normalised answer on top.", by.name("o"),
-               {by.name("y_q")});
+    steps.line("What comes out", "The query, and the normalised answer on top.", {by.name("y_q")});
   }
 
   /// A batch starts from the weights of the token before it, and sums up its own gradients.

@@ -1,7 +1,5 @@
 #include "core/steps/phase.h"
 
-#include <fmt/format.h>
-
 namespace palimpsest {
 
 Symbols usual_symbols(Form form, const char* scale) {
@@ -26,17 +24,10 @@ void PhaseBuilder::add_all(const std::vector<Operation>& operations) {
   for (const Operation& operation : operations) add(operation);
 }
 
-void PhaseBuilder::line(std::string title, std::string sentence, const std::string& result,
-                        const std::vector<std::string>& inlined, double weight) {
-  const auto shown = std::ranges::find(known_, result, &Equation::result);
-  if (shown == known_.end()) {
-    throw Error(fmt::format("the line \"{}\" shows {}, which no operation before it makes", title, result));
-  }
-  Line line{std::move(title),
-            std::move(sentence),
-            {result, expand(shown->expression, known_, inlined)},
-            {},
-            weight};
+void PhaseBuilder::line(std::string title, std::string sentence, const std::vector<std::string>& inlined,
+                        double weight) {
+  const auto& [result, expression] = known_.back();
+  Line line{std::move(title), std::move(sentence), {result, expand(expression, known_, inlined)}, {}, weight};
   for (; taken_ < phase_.operations.size(); ++taken_) {
     line.operations.push_back(phase_.operations[taken_].id);
   }
@@ -46,7 +37,7 @@ void PhaseBuilder::line(std::string title, std::string sentence, const std::stri
 void PhaseBuilder::add_line(Operation operation, const std::vector<std::string>& inlined, double weight) {
   const Operation& added = phase_.operations.emplace_back(std::move(operation));
   known_.push_back(added.equation);
-  line(added.title, added.sentence, added.equation.result, inlined, weight);
+  line(added.title, added.sentence, inlined, weight);
 }
 
 void drop_unread(Phase& phase, const std::vector<Operation>& operations) {

@@ -34,10 +34,9 @@ class PhaseBuilder {
 
   void add_all(const std::vector<Operation>& operations);
 
-  /// A line for the equation of `result`, with the definitions of `inlined` written out. Throws Error if no
-  /// operation added so far makes `result`.
-  void line(std::string title, std::string sentence, const std::string& result,
-            const std::vector<std::string>& inlined = {}, double weight = 1);
+  /// A line for the equation of the operation added last, with the definitions of `inlined` written out.
+  void line(std::string title, std::string sentence, const std::vector<std::string>& inlined = {},
+            double weight = 1);
 
   /// What these steps take from earlier blocks.
   void carry(std::vector<Carry> carries) { phase_.carries = std::move(carries); }

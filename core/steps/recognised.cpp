@@ -6,13 +6,6 @@ namespace {
 
 using Kind = Expression::Kind;
 
-const Operation* maker_of(const Phase& phase, const std::string& tensor) {
-  const auto found =
-      std::ranges::find(phase.operations, tensor,
-                        [](const Operation& each) -> const std::string& { return each.equation.result; });
-  return found == phase.operations.end() ? nullptr : &*found;
-}
-
 /// The one factor of a product of tensors, turned or not, that a step of `purpose` makes; null if there is
 /// none.
 const Operation* factor_of(const Phase& phase, const Expression& product, Purpose purpose) {

@@ -50,8 +50,7 @@ struct TokenSteps {
   /// A state in parts: the rule says itself how they move.
   void write_parts(PhaseBuilder& steps) const {
     steps.add_all(notation.token_write);
-    steps.line("The memory is rewritten", "What stays, and what “{token}” adds.", "S_after",
-               {"update", "error"}, 3);
+    steps.line("The memory is rewritten", "What stays, and what “{token}” adds.", {"update", "error"}, 3);
   }
 
   void write(PhaseBuilder& steps) const {
@@ -77,7 +76,7 @@ struct TokenSteps {
       after = after + tensor("plain_update");
     }
     steps.add("write", Purpose::write, "The memory after", "The page after “{token}”.", "S_after", after);
-    steps.line("The memory is rewritten", "What stays, and what “{token}” adds.", "S_after",
+    steps.line("The memory is rewritten", "What stays, and what “{token}” adds.",
                {"update", "plain_update", "S_decayed", "error"}, 3);
   }
 
@@ -90,7 +89,7 @@ struct TokenSteps {
                             : "What does the memory answer to the query of “{token}”?",
               notation.token.o, transpose(tensor(state)) * query());
     steps.add_all(notation.token_after);
-    steps.line("The memory is asked", "What comes out for the query.", "o",
+    steps.line("The memory is asked", "What comes out for the query.",
                written_out(notation.token_after, notation.token.o), 1.4);
   }
 };
@@ -249,8 +248,7 @@ struct ChunkSteps {
                : asks_early()
                    ? "The mask is strict: no token meets its own key. What it keeps of the past fades."
                : whole ? "All pairs at once; the mask keeps the past and lets it fade."
-                       : "Only inside the chunk. The mask keeps the past and lets it fade.",
-               structure.plain_write ? "P_plain" : "P");
+                       : "Only inside the chunk. The mask keeps the past and lets it fade.");
   }
 
   /// What the rows' erases find before any of them has written.
@@ -299,7 +297,7 @@ struct ChunkSteps {
               "State passed in + inside " + scope() + " = what the recurrence gives, token by token.",
               notation.rows.o, tensor("O_inter") + tensor("O_intra"));
     steps.add_all(notation.rows_after);
-    steps.line("What comes out", "From the memory carried in, and from inside " + scope() + ".", "O",
+    steps.line("What comes out", "From the memory carried in, and from inside " + scope() + ".",
                written_out(notation.rows_after, notation.rows.o));
   }
 
@@ -372,7 +370,7 @@ Phase read_phase(const ChunkSteps& chunk) {
   reads.add("output", Purpose::output, "What comes out", "Every token reads the memory after the last one.",
             chunk.notation.rows.o, chunk.Q() * tensor("S_final"));
   reads.add_all(chunk.notation.rows_after);
-  reads.line("What comes out", "Every token reads the memory after the last one.", "O",
+  reads.line("What comes out", "Every token reads the memory after the last one.",
              written_out(chunk.notation.rows_after, chunk.notation.rows.o));
   reads.carry({{"S_out", "S_final"}});
   return reads.take();

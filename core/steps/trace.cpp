@@ -5,24 +5,13 @@
 
 namespace palimpsest {
 
-const Operation& Trace::operation(const Cursor& cursor) const {
-  return phase(block(cursor.block)).operations[static_cast<std::size_t>(cursor.operation)];
+const Operation* maker_of(const Phase& phase, const std::string& tensor) {
+  return row_called(phase.operations, tensor,
+                    [](const Operation& each) -> const std::string& { return each.equation.result; });
 }
 
-Step Trace::step(const Cursor& cursor) {
-  const Record& values = record(cursor.block);
-  const Operation& current = operation(cursor);
-  const auto whole = [&](const std::string& name) {
-    const Matrix<double>& tensor = values.at(name);
-    return Cells{name, 0, 0, tensor.rows(), tensor.cols()};
-  };
-  Step step{&current, whole(current.equation.result), {}};
-  if (current.by_row) {
-    step.written.first_row = cursor.row;
-    step.written.rows = 1;
-  }
-  for (const std::string& name : operands(current.equation.expression)) step.read.push_back(whole(name));
-  return step;
+const Operation& Trace::operation(const Cursor& cursor) const {
+  return phase(block(cursor.block)).operations[static_cast<std::size_t>(cursor.operation)];
 }
 
 namespace {
@@ -219,7 +208,7 @@ class WalkTrace : public ComputedTrace {
 
   std::unique_ptr<const Walk<Scalar>> walk_;
   Index last_start_;
-  mutable Checkpoints<Scalar, Carried<Scalar>> checkpoints_;
+  mutable Checkpoints<Scalar> checkpoints_;
 };
 
 }  // namespace

@@ -125,6 +125,9 @@ struct Phase {
   std::vector<Carry> carries = {};
 };
 
+/// The operation of `phase` that makes `tensor`; null if the data give it.
+const Operation* maker_of(const Phase& phase, const std::string& tensor);
+
 /// Where we are: a block, one of its operations, and a row of it (the token first_token + row). An operation
 /// that makes all rows at once keeps the row that was chosen; one that goes through the rows has made those
 /// up to it.
@@ -134,7 +137,7 @@ struct Cursor {
   Index row = 0;
   Index entered = 0;  // the row at which stepping came to the operation that goes through the rows
 
-  bool operator==(const Cursor&) const = default;
+  auto operator<=>(const Cursor&) const = default;
 };
 
 /// How the tokens of a form belong together: group n holds the tokens from n size on.
@@ -148,13 +151,6 @@ struct Groups {
 /// Inner batches of `batch` tokens where the rule has them (more than 1), else chunks, else the whole
 /// sequence (parallel).
 Groups groups_of(Form form, Index tokens, Index chunk_size, Index batch);
-
-/// Rows of tensors that one step reads and writes.
-struct Step {
-  const Operation* operation = nullptr;
-  Cells written;
-  std::vector<Cells> read;
-};
 
 /// All steps of one form of one sequence, known without computing anything; the values of a block are
 /// computed on demand from the nearest checkpoint, by the engine itself. Stepping backwards gives
@@ -206,10 +202,6 @@ class Trace {
 
   /// The token under the cursor.
   Index token(const Cursor& cursor) const { return block(cursor.block).first_token + cursor.row; }
-
-  /// What the step at the cursor reads and writes; with by_row operations only the row at the cursor is
-  /// written.
-  Step step(const Cursor& cursor);
 
   /// First and last position. An empty sequence has no blocks: both are the default cursor.
   Cursor first() const { return {}; }

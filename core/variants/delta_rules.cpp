@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "core/rules/inner_problem.h"
 #include "core/rules/row_rule.h"
 #include "core/variants/variants.h"
@@ -7,6 +9,18 @@
 namespace palimpsest {
 
 namespace {
+
+/// The loss of a delta rule on a memory that fades first: `faded` in LaTeX, by its own name where it is
+/// `made` apart.
+InnerLoss faded_delta_loss(const std::string& faded, const std::string& made = {}) {
+  InnerLoss loss = {
+      .words = "Make the faded memory answer v when asked with k: one gradient step with learning rate beta.",
+      .latex = "\\tfrac12\\|S^{\\top}k_t - v_t\\|^2",
+      .step = fmt::format("S_t = {0} - \\beta_t\\nabla\\mathcal L({0})", faded),
+      .problems = squared_problems};
+  if (!made.empty()) loss.step += fmt::format(",\\quad {} = {}", faded, made);
+  return loss;
+}
 
 Notation comba_notation() {
   return {.token = {"q", "k", "v", "o", "p"},
@@ -164,12 +178,9 @@ Variant comba() {
                              .beta = true};
           },
           []<class Scalar>(const Rows<Scalar>& rows) {
-            return Program<Scalar>{.q = rows.scaled_q(),
-                                   .k = rows("k"),
-                                   .v = rows("v"),
-                                   .a = rows("p"),
-                                   .gate = rows("alpha"),
-                                   .beta = rows("beta")};
+            Program<Scalar> program = given_rows()(rows);
+            program.a = rows("p");
+            return program;
           },
           comba_notation()),
   };
@@ -192,7 +203,6 @@ Variant gated_deltanet2() {
           {.words =
                "None, unless the erase gate is the same for all channels: the step has a curl, and no loss "
                "has such a gradient.",
-           .latex = "",
            .step = "S_t = \\bar S_t - k_t\\left((\\epsilon_t\\odot k_t)^{\\top}\\bar S_t - "
                    "(\\omega_t\\odot v_t)^{\\top}\\right)",
            .problems = erase_key_problems},
@@ -270,16 +280,13 @@ Variant rwkv7() {
                         .writes_value = false,
                         .plain_write = true},
                        []<class Scalar>(const Rows<Scalar>& rows) {
-                         const bool decays = rows.sequence.has("alpha");
-                         const Matrix<Scalar> v = rows("v");
-                         return Program<Scalar>{
-                             .q = rows.scaled_q(),
-                             .k = rows("b"),
-                             .v = Matrix<Scalar>::Zero(v.rows(), v.cols()),
-                             .a = -rows("a"),
-                             .gate = decays ? rows("alpha") : Matrix<Scalar>(rows.count, 0),
-                             .k_plain = rows("k"),
-                             .v_plain = v};
+                         Program<Scalar> program = given_rows()(rows);
+                         program.k_plain = program.k;
+                         program.v_plain = program.v;
+                         program.k = rows("b");
+                         program.a = -rows("a");
+                         program.v.setZero();
+                         return program;
                        },
                        rwkv7_notation(), {.decay = "alpha"}),
   };

@@ -103,7 +103,7 @@ std::vector<InnerProblem> share_problems(const InnerContext& context) {
 /// Spec 3.3: o_t = S_t^T softmax(q_t), S_t the mean of the values so far, weighted by exp(k) channel by
 /// channel.
 Variant double_softmax() {
-  const auto encoder = make_encoder([]<class Scalar>(const Rows<Scalar>& rows) {
+  const auto encoder = []<class Scalar>(const Rows<Scalar>& rows) {
     const Matrix<double> k = rows.sequence.at("k").template rows<double>(rows.first, rows.count);
     const Matrix<double> before =
         rows.sequence.at("log_z_before").template rows<double>(rows.first, rows.count);
@@ -112,7 +112,7 @@ Variant double_softmax() {
                            .k = exponential((k - after).array()).matrix().template cast<Scalar>(),
                            .v = rows("v"),
                            .gate = exponential((before - after).array()).matrix().template cast<Scalar>()};
-  });
+  };
   return {
       .id = "double_softmax",
       .label = "Double softmax",

@@ -22,43 +22,40 @@ Matrix<Scalar> with_ones(const Matrix<Scalar>& v) {
 Notation kernel_notation(const Settings& settings) {
   const std::string& map_q = settings.options.find("feature_map_q")->second;
   const std::string& map_k = settings.options.find("feature_map_k")->second;
+  const double* scale = value_at(settings.parameters, "scale");
   const auto query = [&](const char* q) {
-    const auto scale = settings.parameters.find("scale");
-    const bool scaled = scale != settings.parameters.end() && scale->second != 1;
-    return scaled ? tensor("scale") * tensor(q) : tensor(q);
+    return scale && *scale != 1 ? tensor("scale") * tensor(q) : tensor(q);
   };
   const auto mapped_by = [](const std::string& map, const char* prefix, const Expression& x) {
     if (map == "favor") return call(prefix + map, {x, tensor("directions")});
     return call(prefix + map, {x});
   };
-  const auto before = [&](const char* prefix, const ProgramNames& raw, const ProgramNames& mapped,
+  const auto before = [&](const char* prefix, const char* k, const char* v, const ProgramNames& mapped,
                           const char* ones) {
-    return std::vector<Operation>{{"features_k", Purpose::prepare, "Key features",
-                                   "The key is mapped to features; their products stand for similarity.",
-                                   mapped.k, mapped_by(map_k, prefix, tensor(raw.k))},
-                                  {"ones", Purpose::prepare, "A value and a 1",
-                                   "A constant 1 beside the value adds up the weights themselves.", mapped.v,
-                                   call(ones, {tensor(raw.v)})}};
+    return std::vector<Operation>{
+        {"features_k", Purpose::prepare, "Key features",
+         "The key is mapped to features; their products stand for similarity.", mapped.k,
+         mapped_by(map_k, prefix, tensor(k))},
+        {"ones", Purpose::prepare, "A value and a 1",
+         "A constant 1 beside the value adds up the weights themselves.", mapped.v, call(ones, {tensor(v)})}};
   };
-  const auto asked = [&](const char* prefix, const ProgramNames& raw, const ProgramNames& mapped) {
+  const auto asked = [&](const char* prefix, const char* q, const ProgramNames& mapped) {
     return std::vector<Operation>{{"features_q", Purpose::prepare, "Query features",
                                    "The query is mapped to features too.", mapped.q,
-                                   mapped_by(map_q, prefix, query(raw.q.c_str()))}};
+                                   mapped_by(map_q, prefix, query(q))}};
   };
-  const ProgramNames given = {"q", "k", "v", "o"};
-  const ProgramNames all_given = {"Q", "K", "V", "O"};
   const char* sentence = "Divide by the sum of the weights: the answer becomes an average.";
   const ProgramNames token = {"q_features", "k_features", "v_one", "read"};
   const ProgramNames rows = {"Q_features", "K_features", "V_ones", "READ"};
   return {
       .token = token,
       .rows = rows,
-      .token_before = before("features/", given, token, "append_one"),
-      .token_query = asked("features/", given, token),
+      .token_before = before("features/", "k", "v", token, "append_one"),
+      .token_query = asked("features/", "q", token),
       .token_after = {{"normalise", Purpose::normalise, "Averaged", sentence, "o",
                        call("normalise", {tensor("read"), tensor("eps")})}},
-      .rows_before = before("row_features/", all_given, rows, "append_ones"),
-      .rows_query = asked("row_features/", all_given, rows),
+      .rows_before = before("row_features/", "K", "V", rows, "append_ones"),
+      .rows_query = asked("row_features/", "Q", rows),
       .rows_after = {{"normalise", Purpose::normalise, "Averaged", sentence, "O",
                       call("row_normalise", {tensor("READ"), tensor("eps")})}},
       .arrays = map_q == "favor" || map_k == "favor" ? std::vector<std::string>{"directions"}
@@ -134,7 +131,7 @@ Variant kernel() {
                .problems = dot_problems},
       .rule =
           std::make_shared<RowRule>(RowDeclaration{.structure = [](const Settings&) { return Structure{}; },
-                                                   .encoder = make_encoder(encode),
+                                                   .encoder = encode,
                                                    .notation = kernel_notation,
                                                    .normalised = true}),
       .complete =

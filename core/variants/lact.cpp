@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "core/costs/costs.h"
 #include "core/rules/inner_problem.h"
 #include "core/rules/row_rule.h"
@@ -9,10 +7,6 @@
 namespace palimpsest {
 
 namespace {
-
-bool is(const Settings& settings, const char* option, const char* value) {
-  return settings.options.find(option)->second == value;
-}
 
 /// The norms that weight_norm restores: those given, or those of the columns of initial_S. [V].
 template <class Scalar>
@@ -24,11 +18,11 @@ RowVector<Scalar> lact_column_norm(const Sequence& sequence) {
 LactShown shown_of(const Sequence& sequence, Form form, Index chunk_size) {
   const Settings& settings = sequence.settings;
   return {.form = form,
-          .muon = is(settings, "optimizer", "muon"),
-          .tuned = is(settings, "newton_schulz", "tuned"),
-          .l2 = is(settings, "loss", "l2"),
-          .update_first = is(settings, "order", "update_first"),
-          .weight_norm = is(settings, "weight_norm", "true"),
+          .muon = settings.option("optimizer") == "muon",
+          .tuned = settings.option("newton_schulz") == "tuned",
+          .l2 = settings.option("loss") == "l2",
+          .update_first = settings.option("order") == "update_first",
+          .weight_norm = settings.option("weight_norm") == "true",
           .momentum = sequence.has("momentum"),
           .tall = sequence.dk > sequence.dv,
           .scaled = sequence.parameter("scale") != 1,
@@ -65,14 +59,10 @@ class LactWalk : public OperatorWalk<LactTokens, Scalar> {
             {"M", carried[direction].template cast<double>()}};
   }
 
-  std::optional<Work> cost(Index chunk_size) const override {
-    return lact_cost(sequence_, this->form_, chunk_size);
-  }
-
  protected:
   /// An update needs no rows, only its batch's momentum.
   LactTokens<Scalar> tokens(const Block& block) const override {
-    const bool updates = form_ != Form::parallel && block.phase == updating;
+    const bool updates = form_ != Form::parallel && block.phase == LactPhase::updating;
     const Rows<Scalar> given{sequence_, block.first_token, updates ? 0 : block.count};
     const Index batches = block.count == sequence_.tokens ? batches_.batch_count() : 1;
     return {.way = way_,
@@ -89,10 +79,6 @@ class LactWalk : public OperatorWalk<LactTokens, Scalar> {
     if (!shown_.momentum) return {};
     return sequence_.at("momentum").template rows<Scalar>(first, count);
   }
-
-  static constexpr auto gathering = static_cast<Index>(LactPhase::gathering);
-  static constexpr auto updating = static_cast<Index>(LactPhase::updating);
-  static constexpr auto reading = static_cast<Index>(LactPhase::reading);
 
   using Walk<Scalar>::sequence_;
   using Walk<Scalar>::form_;
@@ -119,10 +105,11 @@ class BatchWalk : public LactWalk<Scalar> {
     const Index batch = index / blocks_per_batch();
     const Index inside = index % blocks_per_batch();
     const Index pieces = pieces_.pieces_of(batch);
-    if (inside == pieces) return {updating, pieces_.piece(batch, 0).first, pieces_.batch_size(batch)};
+    if (inside == pieces)
+      return {LactPhase::updating, pieces_.piece(batch, 0).first, pieces_.batch_size(batch)};
     const bool gathers = inside < pieces;
     const Piece piece = pieces_.piece(batch, gathers ? inside : inside - pieces - 1);
-    return {.phase = gathers ? gathering : reading,
+    return {.phase = gathers ? LactPhase::gathering : LactPhase::reading,
             .first_token = piece.first,
             .count = piece.count,
             .starts_anew = gathers && piece.offset == 0};
@@ -132,8 +119,8 @@ class BatchWalk : public LactWalk<Scalar> {
     const Index batch = pieces_.batch_of(token);
     const Index pieces = pieces_.pieces_of(batch);
     const Index start = batch * blocks_per_batch();
-    if (phase == updating) return start + pieces;
-    return start + pieces_.piece_in_batch(token) + (phase == reading ? pieces + 1 : 0);
+    if (phase == LactPhase::updating) return start + pieces;
+    return start + pieces_.piece_in_batch(token) + (phase == LactPhase::reading ? pieces + 1 : 0);
   }
 
   Matrix<Scalar> advance(Index index, Carried<Scalar>& carried, Recorder* recorder,
@@ -141,8 +128,8 @@ class BatchWalk : public LactWalk<Scalar> {
     Matrix<Scalar> O = LactWalk<Scalar>::advance(index, carried, recorder, stop);
     if (!recorder) return O;
     const Index phase = this->block(index).phase;
-    if (phase == gathering) (*recorder)(after("G"), carried[gradient]);
-    if (phase != updating) return O;
+    if (phase == LactPhase::gathering) (*recorder)(after("G"), carried[gradient]);
+    if (phase != LactPhase::updating) return O;
     (*recorder)(after("M"), carried[direction]);
     (*recorder)(after("S"), carried[weights]);
     return O;
@@ -150,18 +137,19 @@ class BatchWalk : public LactWalk<Scalar> {
 
   NamedStates states_after(Index tokens, const Carried<Scalar>& carried) const override {
     Carried<Scalar> updated = carried;
-    const Block update = {updating, pieces_.piece(pieces_.batch_of(tokens - 1), 0).first};
-    this->engine_.block({.form = form_, .phase = updating}, this->tokens(update), updated);
+    const Block update = {LactPhase::updating, pieces_.piece(pieces_.batch_of(tokens - 1), 0).first};
+    this->engine_.block({.form = form_, .phase = LactPhase::updating}, this->tokens(update), updated);
     return this->states(updated);
   }
 
   /// The rows of a piece, its gradient, and what one update makes on the way.
-  BlockNeed need(bool recorded) const override {
+  Footprint need(bool recorded) const override {
     const auto K = static_cast<double>(sequence_.dk);
     const auto V = static_cast<double>(sequence_.dv);
     const auto n = static_cast<double>(pieces_.largest_piece());
     const double update = (recorded ? 32 : 8) * K * V;
-    return {this->number_size(recorded) * (n * (2 * K + 5 * V) + update), "its rows and weights"};
+    return {.work = this->number_size(recorded) * (n * (2 * K + 5 * V) + update),
+            .what = "its rows and weights"};
   }
 
  private:
@@ -170,9 +158,6 @@ class BatchWalk : public LactWalk<Scalar> {
   using LactWalk<Scalar>::pieces_;
   using LactWalk<Scalar>::shown_;
   using LactWalk<Scalar>::after;
-  using LactWalk<Scalar>::gathering;
-  using LactWalk<Scalar>::updating;
-  using LactWalk<Scalar>::reading;
 
   Index blocks_with(Index pieces) const { return (shown_.update_first ? 2 : 1) * pieces + 1; }
   Index blocks_per_batch() const { return blocks_with(pieces_.pieces_per_batch()); }
@@ -183,19 +168,19 @@ class BatchWalk : public LactWalk<Scalar> {
   }
 
   void record_given(const Block& block, const Carried<Scalar>& carried, Recorder& recorder) const override {
-    const bool reads = block.phase == reading;
-    if (reads || (block.phase == gathering && !shown_.update_first)) {
+    const bool reads = block.phase == LactPhase::reading;
+    if (reads || (block.phase == LactPhase::gathering && !shown_.update_first)) {
       this->record_scale(recorder);
       this->record_input("q", block, recorder);
     }
     recorder(reads ? after("S") : "S_start", carried[weights]);
-    if (block.phase == gathering) {
+    if (block.phase == LactPhase::gathering) {
       this->record_input("k", block, recorder);
       this->record_input("v", block, recorder);
       recorder("eta", this->rows(block)("eta"));
       recorder(before("G"), carried[gradient]);
     }
-    if (block.phase == updating) record_update(block, carried, recorder);
+    if (block.phase == LactPhase::updating) record_update(block, carried, recorder);
   }
 
   void record_update(const Block& block, const Carried<Scalar>& carried, Recorder& recorder) const {
@@ -231,12 +216,13 @@ class ScanWalk : public LactWalk<Scalar> {
   }
 
   /// Four tables of the weights of all batches.
-  BlockNeed need(bool recorded) const override {
+  Footprint need(bool recorded) const override {
     const auto K = static_cast<double>(sequence_.dk);
     const auto V = static_cast<double>(sequence_.dv);
     const auto T = static_cast<double>(sequence_.tokens);
     const double weights = 4 * static_cast<double>(batches_.batch_count() + 1) * K * V;
-    return {this->number_size(recorded) * (weights + T * (3 * K + 2 * V)), "the weights of all its batches"};
+    return {.work = this->number_size(recorded) * (weights + T * (3 * K + 2 * V)),
+            .what = "the weights of all its batches"};
   }
 
  private:
@@ -266,9 +252,9 @@ class ScanWalk : public LactWalk<Scalar> {
 
 std::optional<std::string> lact_missing(Form form, const Settings& settings) {
   if (form != Form::parallel) return std::nullopt;
-  const bool weight_norm = is(settings, "weight_norm", "true");
-  const bool l2 = is(settings, "loss", "l2");
-  if (weight_norm || (l2 && is(settings, "optimizer", "muon"))) {
+  const bool weight_norm = settings.option("weight_norm") == "true";
+  const bool l2 = settings.option("loss") == "l2";
+  if (weight_norm || (l2 && settings.option("optimizer") == "muon")) {
     return "The update of a batch depends non-linearly on the weights that the previous one left; only the "
            "dot loss without weight norm is a scan over batches, and only SGD without weight norm a row "
            "program.";
@@ -277,7 +263,7 @@ std::optional<std::string> lact_missing(Form form, const Settings& settings) {
 }
 
 std::string lact_nonlinear(const Settings& settings) {
-  const char* what = is(settings, "optimizer", "muon")
+  const char* what = settings.option("optimizer") == "muon"
                          ? "Muon brings the singular values of a step near 1"
                          : "the columns of the weights are scaled back to their norms";
   return fmt::format(
@@ -289,12 +275,12 @@ std::string lact_nonlinear(const Settings& settings) {
 /// SGD without weight norm is a row program in two parts: the weights S that the batch began with, and the
 /// momentum M that its tokens add to. At the next batch S takes M over and M fades.
 bool is_row_program(const Settings& settings) {
-  return is(settings, "optimizer", "sgd") && is(settings, "weight_norm", "false");
+  return settings.option("optimizer") == "sgd" && settings.option("weight_norm") == "false";
 }
 
 /// With the dot loss no gradient needs the weights, and the scan over all batches is quicker.
 bool runs_as_row_program(const Settings& settings) {
-  return is_row_program(settings) && is(settings, "loss", "l2");
+  return is_row_program(settings) && settings.option("loss") == "l2";
 }
 
 template <class Scalar>
@@ -329,10 +315,10 @@ Program<Scalar> lact_rows(const Rows<Scalar>& rows) {
 
 std::shared_ptr<const Rule> lact_row_program() {
   const auto structure = [](const Settings& settings) {
-    const Erase erase = is(settings, "loss", "l2") ? Erase::decayed : Erase::none;
+    const Erase erase = settings.option("loss") == "l2" ? Erase::decayed : Erase::none;
     return Structure{.erase = erase, .beta = true, .parts = "SM"};
   };
-  const auto encoder = make_encoder([]<class Scalar>(const Rows<Scalar>& rows) { return lact_rows(rows); });
+  const auto encoder = []<class Scalar>(const Rows<Scalar>& rows) { return lact_rows(rows); };
   const auto initial = [](const Sequence& sequence) {
     const Index K = sequence.dk;
     Matrix<double> state(2 * K, sequence.dv);
@@ -363,6 +349,7 @@ std::shared_ptr<const Rule> lact_rule() {
       },
       {.steps = [](const Sequence& sequence, Form form,
                    Index chunk_size) { return lact_steps(shown_of(sequence, form, chunk_size)); },
+       .cost = lact_cost,
        .missing = lact_missing,
        .nonlinear = lact_nonlinear,
        .parallel = ParallelRule{lact_row_program(), runs_as_row_program, is_row_program}});

@@ -34,10 +34,11 @@ class MambaWalk : public OperatorWalk<MambaRows, Scalar> {
         .initial = this->initial().front().col(column).template cast<double>(),
         .rows =
             [sequence, column](Index first, Index count) {
-              const Matrix<double> delta = sequence.at("delta").rows<double>(first, count).col(column);
+              const Rows<double> given{sequence, first, count};
+              const Matrix<double> delta = given("delta").col(column);
               return Program<double>{.structure = {.decay = Decay::key, .gates_are_logs = true, .beta = true},
-                                     .k = sequence.at("k").rows<double>(first, count),
-                                     .v = sequence.at("v").rows<double>(first, count).col(column),
+                                     .k = given("k"),
+                                     .v = given("v").col(column),
                                      .gate = delta * sequence.at("A").all<double>().col(column).transpose(),
                                      .beta = delta};
             },
@@ -45,17 +46,13 @@ class MambaWalk : public OperatorWalk<MambaRows, Scalar> {
         .skip = D_.size() > 0 ? static_cast<double>(D_(0, column)) : 0.0};
   }
 
-  std::optional<Work> cost(Index chunk_size) const override {
-    return mamba_cost(sequence_, form_, chunk_size);
-  }
-
-  BlockNeed need(bool recorded) const override {
+  Footprint need(bool recorded) const override {
     const auto n = static_cast<double>(this->pieces_.largest_piece());
     const auto K = static_cast<double>(sequence_.dk);
     const auto V = static_cast<double>(sequence_.dv);
     const double tables = sizeof(Scalar) * 2 + (recorded ? sizeof(double) * 5 : 0);
-    return {n * K * V * tables + this->number_size(recorded) * (n * (2 * K + 4 * V) + 4 * K * V),
-            "its n x dk x dv decays and states"};
+    return {.work = n * K * V * tables + this->number_size(recorded) * (n * (2 * K + 4 * V) + 4 * K * V),
+            .what = "its n x dk x dv decays and states"};
   }
 
  private:
@@ -91,7 +88,7 @@ Phase mamba_token_phase(bool scaled, bool has_skip) {
   steps.add("decays", Purpose::gates, "How fast it fades",
             "How much of each cell is left after the time that “{token}” takes?", "E",
             call("exp", {hadamard(tensor("A"), transpose(tensor("delta")))}));
-  steps.line("How fast it fades", "Every cell has a rate of its own; the token sets the pace.", "E");
+  steps.line("How fast it fades", "Every cell has a rate of its own; the token sets the pace.");
   steps.add("decay", Purpose::decay, "What is kept", "How much of the memory stays when “{token}” comes in?",
             "S_decayed", hadamard(tensor("E"), tensor("S_before")));
   steps.add("step", Purpose::prepare, "The value, by its time", "A longer step writes more.", "u",
@@ -101,11 +98,11 @@ Phase mamba_token_phase(bool scaled, bool has_skip) {
             tensor("k") * transpose(tensor("u")));
   steps.add("write", Purpose::write, "The memory after", "The page after “{token}”.", "S_after",
             tensor("S_decayed") + tensor("update"));
-  steps.line("The memory is rewritten", "What stays, and what “{token}” adds.", "S_after",
-             {"S_decayed", "u", "update"}, 3);
+  steps.line("The memory is rewritten", "What stays, and what “{token}” adds.", {"S_decayed", "u", "update"},
+             3);
   add_outputs(steps, "What does the memory answer to the query of “{token}”?",
               transpose(tensor("S_after")) * query, "o", "v", has_skip);
-  steps.line("The memory is asked", "What comes out for the query.", "o", {"read"}, 1.4);
+  steps.line("The memory is asked", "What comes out for the query.", {"read"}, 1.4);
   steps.carry({{"S_after", "S_before"}});
   return steps.take();
 }
@@ -118,30 +115,30 @@ Phase mamba_scan_phase(bool scaled, bool has_skip, bool whole) {
       "decays", Purpose::gates, "How fast it fades",
       "How much of each cell does each token leave? One row is the whole memory of one token, cell by cell.",
       "E", call("step_decays", {tensor("A"), tensor("Delta")}));
-  steps.line("How fast it fades", "One row per token, one column per cell of the memory.", "E");
+  steps.line("How fast it fades", "One row per token, one column per cell of the memory.");
   steps.add("step", Purpose::prepare, "The values, by their time", "A longer step writes more.", "U",
             hadamard(tensor("Delta"), tensor("V")));
   steps.add("writes", Purpose::update, "What each token writes",
             "What would the memory be if only this token had been there?", "B",
             call("row_outer", {tensor("K"), tensor("U")}));
-  steps.line("What each token writes", "Along its key, by its time.", "B", {"U"});
+  steps.line("What each token writes", "Along its key, by its time.", {"U"});
   steps.add("fade_in", Purpose::fade_in, "Kept from the start",
             "How much of the memory carried in is left at each token?", "E_bar",
             call("cumulative_decay", {tensor("E")}));
-  steps.line("Kept from the start", "All decays up to each token, multiplied.", "E_bar");
+  steps.line("Kept from the start", "All decays up to each token, multiplied.");
   steps.add("scan", Purpose::scan, "Written since the start",
             "What have the tokens of " + scope +
                 " up to this one written? Halves are joined to wholes: the order "
                 "is kept, the waiting is not.",
             "B_bar", call("scan", {tensor("E"), tensor("B")}));
-  steps.line("Written since the start", "A scan: two pieces joined are a piece again.", "B_bar");
+  steps.line("Written since the start", "A scan: two pieces joined are a piece again.");
   steps.add("states", Purpose::write, "The memory of every token",
             "The memory carried in, faded, and what was written since: one row per token.", "S_all",
             call("scanned_states", {tensor("S_in"), tensor("E_bar"), tensor("B_bar")}), true);
-  steps.line("The memory of every token", "All pages at once, one row each.", "S_all");
+  steps.line("The memory of every token", "All pages at once, one row each.");
   add_outputs(steps, "What does the memory of each token answer to its query?",
               call("read_rows", {query, tensor("S_all")}), "O", "V", has_skip);
-  steps.line("What comes out", "Every query asks the memory of its own token.", "O", {"read"});
+  steps.line("What comes out", "Every query asks the memory of its own token.", {"read"});
   const std::string carried = whole ? "The memory after the last token." : "One state for the next chunk.";
   steps.add_line({"carry", Purpose::carry, "What is carried on", carried, "S_out",
                   call("scanned_end", {tensor("S_in"), tensor("E_bar"), tensor("B_bar")})});
@@ -183,7 +180,7 @@ Steps mamba_steps(const Sequence& sequence, Form form, Index) {
 
 /// The value times its step: what is written, [L, V].
 StoredPairs stored(const Sequence& sequence, Index first, Index count) {
-  const auto rows = [&](const char* name) { return sequence.at(name).rows<double>(first, count); };
+  const Rows<double> rows{sequence, first, count};
   return {rows("k"), rows("delta").cwiseProduct(rows("v"))};
 }
 
@@ -226,7 +223,7 @@ Variant mamba() {
                .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
                .problems = mamba_problems},
       .memory = {.pairs = stored},
-      .rule = walk_rule<MambaWalk>({.steps = mamba_steps}),
+      .rule = walk_rule<MambaWalk>({.steps = mamba_steps, .cost = mamba_cost}),
   };
 }
 

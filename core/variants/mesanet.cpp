@@ -40,50 +40,36 @@ class MesaWalk : public OperatorWalk<MesaRows, Scalar> {
     const Index V = sequence.dv;
     require_column(column, V + sequence.dk);
     const Matrix<double> H = initial().front().template cast<double>();
-    const Matrix<double> ridge = mesa_ridge<double>(sequence);
-    return Channel{.tokens = sequence.tokens,
-                   .initial = H.col(column < V ? sequence.dk + column : column - V),
-                   .rows =
-                       [sequence, column, V](Index first, Index count) {
-                         const auto given = [&](const char* name) {
-                           return sequence.at(name).rows<double>(first, count);
-                         };
-                         return Program<double>{
-                             .structure = {.decay = Decay::scalar, .beta = true},
-                             .k = given("k"),
-                             .v = column < V ? given("v").col(column) : given("k").col(column - V),
-                             .gate = given("gamma"),
-                             .beta = given("beta")};
-                       },
-                   .reads =
-                       [sequence, ridge, H](Index first, Index count) {
-                         const auto given = [&](const char* name) {
-                           return sequence.at(name).rows<double>(0, first + count);
-                         };
-                         const MesaRows<double> rows{.q = given("q") * sequence.parameter("scale"),
-                                                     .k = given("k"),
-                                                     .v = {},
-                                                     .beta = given("beta"),
-                                                     .gamma = given("gamma"),
-                                                     .ridge = ridge};
-                         return ChannelReads{mesa_solutions<double>(rows, H.leftCols(sequence.dk), first),
-                                             rows_up_to_each(first, count)};
-                       },
-                   .reads_at_its_time = true};
-  }
-
-  std::optional<Work> cost(Index chunk_size) const override {
-    return mesanet_cost(sequence_, form_, chunk_size);
+    return Channel{
+        .tokens = sequence.tokens,
+        .initial = H.col(column < V ? sequence.dk + column : column - V),
+        .rows =
+            [sequence, column, V](Index first, Index count) {
+              const Rows<double> given{sequence, first, count};
+              return Program<double>{.structure = {.decay = Decay::scalar, .beta = true},
+                                     .k = given("k"),
+                                     .v = column < V ? given("v").col(column) : given("k").col(column - V),
+                                     .gate = given("gamma"),
+                                     .beta = given("beta")};
+            },
+        .reads =
+            [sequence, Hkk = Matrix<double>(H.leftCols(sequence.dk))](Index first, Index count) {
+              return ChannelReads{
+                  mesa_solutions<double>(mesa_rows<double>(sequence, 0, first + count), Hkk, first),
+                  rows_up_to_each(first, count)};
+            },
+        .reads_at_its_time = true};
   }
 
   /// Three n x n matrices, a dozen rows of each token, and systems of K equations.
-  BlockNeed need(bool recorded) const override {
+  Footprint need(bool recorded) const override {
     const auto n = static_cast<double>(this->pieces_.largest_piece());
     const auto K = static_cast<double>(sequence_.dk);
     const auto V = static_cast<double>(sequence_.dv);
     const double matrices = form_ == Form::recurrent ? 0 : 3 * n * n;
     const double systems = 4 * K * (K + V);
-    return {this->number_size(recorded) * (matrices + n * (8 * K + 4 * V) + systems), "its n x n matrices"};
+    return {.work = this->number_size(recorded) * (matrices + n * (8 * K + 4 * V) + systems),
+            .what = "its n x n matrices"};
   }
 
  private:
@@ -105,14 +91,13 @@ Phase mesanet_token_phase(bool scaled) {
   steps.add("write_keys", Purpose::keys, "Which keys there were",
             "The key of “{token}” is counted: which directions have been met, and how often?", "Hkk_after",
             tensor("Hkk_decayed") + strong_key * transpose(tensor("k")));
-  steps.line("Which keys there were", "Every direction, as often as it was met.", "Hkk_after",
-             {"Hkk_decayed"}, 2);
+  steps.line("Which keys there were", "Every direction, as often as it was met.", {"Hkk_decayed"}, 2);
   steps.add("decay_values", Purpose::decay, "What is kept", "How much stays of what the keys stood for?",
             "Hkv_decayed", tensor("gamma") * tensor("Hkv_before"));
   steps.add("write_values", Purpose::write, "What they stood for",
             "The value is laid down along the key, over what is there.", "Hkv_after",
             tensor("Hkv_decayed") + strong_key * transpose(tensor("v")));
-  steps.line("What they stood for", "What stays, and what “{token}” adds.", "Hkv_after", {"Hkv_decayed"}, 2);
+  steps.line("What they stood for", "What stays, and what “{token}” adds.", {"Hkv_decayed"}, 2);
   steps.add("solve", Purpose::solve, "What the query asks for",
             "Often met directions are weighed down: what is asked, measured against what was met?", "x",
             call("solve_symmetric", {tensor("Hkk_after") + tensor("ridge"), query}));
@@ -120,7 +105,7 @@ Phase mesanet_token_phase(bool scaled) {
             "The best linear memory of all that was seen answers the query of “{token}”.", "o",
             transpose(tensor("Hkv_after")) * tensor("x"));
   steps.line("The memory is asked", "First the least-squares problem is solved, then the answer is read.",
-             "o", {"x"}, 2);
+             {"x"}, 2);
   steps.carry({{"Hkk_after", "Hkk_before"}, {"Hkv_after", "Hkv_before"}});
   return steps.take();
 }
@@ -139,7 +124,7 @@ Phase mesanet_rows_phase(bool scaled, bool whole) {
   steps.add("weights", Purpose::mask, "What counts how much",
             "How much does token j count in the sum that token i looks back on?", "W",
             hadamard(tensor("G"), transpose(tensor("beta"))));
-  steps.line("What counts how much", "The past, faded, each token by its weight.", "W");
+  steps.line("What counts how much", "The past, faded, each token by its weight.");
   steps.add("fade_in", Purpose::fade_in, "Kept from the start",
             "How much of what was carried in is left at each token?", "g_in",
             call("cumulative_decay", {tensor("gamma")}));
@@ -152,15 +137,15 @@ Phase mesanet_rows_phase(bool scaled, bool whole) {
       call("solve_grams",
            {tensor("g_in"), tensor("Hkk_in"), tensor("W"), tensor("K"), tensor("ridge"), query}),
       whole);
-  steps.line("What the queries ask for", "One least-squares problem per token.", "X");
+  steps.line("What the queries ask for", "One least-squares problem per token.");
   steps.add("check", Purpose::check, "The solutions put back",
             "Put back into its system, does every solution give its query?", "Q_back",
             hadamard(tensor("g_in"), tensor("X") * tensor("Hkk_in")) + scores * tensor("K") +
                 tensor("X") * tensor("ridge"));
-  steps.line("The solutions put back", "Put back into its system, every solution gives its query.", "Q_back");
+  steps.line("The solutions put back", "Put back into its system, every solution gives its query.");
   steps.add("scores", Purpose::scores, "Who reads whom",
             "How strongly does each solved query meet each earlier key?", "A", scores);
-  steps.line("Who reads whom", "Linear attention, with solved queries.", "A");
+  steps.line("Who reads whom", "Linear attention, with solved queries.");
   steps.add("inter", Purpose::inter, "From before", "What does the memory carried in answer?", "O_inter",
             hadamard(tensor("g_in"), tensor("X")) * tensor("Hkv_in"));
   steps.add("intra", Purpose::intra, "From inside", "What do the tokens of " + scope + " add for each other?",
@@ -168,7 +153,7 @@ Phase mesanet_rows_phase(bool scaled, bool whole) {
   steps.add("output", Purpose::output, "What comes out",
             "State passed in + inside the chunk = what the recurrence gives, token by token.", "O",
             tensor("O_inter") + tensor("O_intra"));
-  steps.line("What comes out", "From the memory carried in, and from inside " + scope + ".", "O",
+  steps.line("What comes out", "From the memory carried in, and from inside " + scope + ".",
              {"O_inter", "O_intra"});
   steps.add("fade_out", Purpose::fade_out, "Kept to the end",
             "How much of each write is left at the end of " + scope + "?", "g_out",
@@ -285,7 +270,7 @@ Variant mesanet() {
                .step = "S_t = \\arg\\min_S \\mathcal L_t(S) = (H^{kk}_t + \\Lambda)^{-1} H^{kv}_t",
                .problems = mesanet_problems},
       .memory = {.answers = answers},
-      .rule = walk_rule<MesaWalk>({.steps = mesanet_steps}),
+      .rule = walk_rule<MesaWalk>({.steps = mesanet_steps, .cost = mesanet_cost}),
   };
 }
 

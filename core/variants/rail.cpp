@@ -1,4 +1,3 @@
-
 #include <fmt/format.h>
 
 #include "core/rules/row_rule.h"
@@ -86,14 +85,11 @@ double amount(bool from, bool to, double part) {
 Amounts amounts(const Path& path, double position) {
   const bool has_both = path.from.fade != Fade::none && path.to.fade != Fade::none;
   const double fade = path.part(Moved::fade, position);
-  Amounts all{.has_both = has_both,
-              .strength = amount(path.from.strength, path.to.strength, path.part(Moved::strength, position)),
-              .erase = amount(path.from.erases, path.to.erases, path.part(Moved::erase, position))};
-  if (path.from.fade == path.to.fade)
-    all.fade = path.from.fade == Fade::none ? 0 : 1;
-  else
-    all.fade = has_both ? fade : amount(path.from.fade != Fade::none, path.to.fade != Fade::none, fade);
-  return all;
+  const bool goes_over = has_both && path.from.fade != path.to.fade;
+  return {.fade = goes_over ? fade : amount(path.from.fade != Fade::none, path.to.fade != Fade::none, fade),
+          .has_both = has_both,
+          .strength = amount(path.from.strength, path.to.strength, path.part(Moved::strength, position)),
+          .erase = amount(path.from.erases, path.to.erases, path.part(Moved::erase, position))};
 }
 
 double position_of(const Settings& settings) { return settings.parameters.find(rail_parameter)->second; }
@@ -130,11 +126,8 @@ void move_gates(const Path& path, double fade, Sequence& sequence) {
   } else if (path.from.fade == Fade::token && path.to.fade == Fade::channel) {
     const Matrix<double> mean = mean_of_channels(given);
     if (fade == 0) return sequence.add("alpha", mean);
-    Matrix<double> between = given;
-    for (Index t = 0; t < given.rows(); ++t) {
-      for (Index channel = 0; channel < given.cols(); ++channel)
-        between(t, channel) = (1 - fade) * mean(t, 0) + fade * given(t, channel);  // of log 0 too
-    }
+    Matrix<double> between = fade * given;  // of log 0 too
+    between.colwise() += ((1 - fade) * mean.col(0)).eval();
     sequence.add("alpha", between);
   } else {
     sequence.add("alpha", powered(given, are_logs, fade));
@@ -214,9 +207,8 @@ Notation notation_on(const Path& path, const Settings& settings) {
 }
 
 const Variant& family_member(const RailStop& stop) {
-  const auto found = std::ranges::find(variants(), stop.variant, &Variant::id);
-  if (found == variants().end()) throw Error(fmt::format("the rail stops at {}: no such rule", stop.variant));
-  return *found;
+  if (const Variant* found = row_called(variants(), stop.variant, &Variant::id)) return *found;
+  throw Error(fmt::format("the rail stops at {}: no such rule", stop.variant));
 }
 
 Parameter position_parameter(const RailStop& lower, const RailStop& upper) {
@@ -252,8 +244,7 @@ Variant joined(const RailStop& lower, const RailStop& upper, const Path& path) {
   joint.derive = [path](Sequence& sequence) { move_symbols(path, sequence); };
   joint.rule = std::make_shared<RowRule>(in_either_order(
       {.structure = [path](const Settings& settings) { return structure_on(path, settings); },
-       .encoder =
-           make_encoder([path]<class Scalar>(const Rows<Scalar>& rows) { return rows_on(path, rows); }),
+       .encoder = [path]<class Scalar>(const Rows<Scalar>& rows) { return rows_on(path, rows); },
        .notation = [path](const Settings& settings) { return notation_on(path, settings); }}));
   return joint;
 }
@@ -294,23 +285,19 @@ struct Joints {
 
   Joints() {
     const auto stops = rail();
-    std::vector<std::size_t> of;
+    table.reserve(stops.size());  // where a joint is stays the same
     for (std::size_t i = 0; i + 1 < stops.size(); ++i) {
       Stretch& stretch = stretches.emplace_back();
+      const Variant& next = family_member(stops[i + 1]);
       const auto lower = makeup(family_member(stops[i]));
-      const auto upper = makeup(family_member(stops[i + 1]));
-      if (lower && upper) stretch.path.emplace(*lower, *upper);
-      stretch.has_momentum = !stretch.path && family_member(stops[i + 1]).rule->row_program() &&
-                             takes(family_member(stops[i + 1]), "eta");
-      if (stretch.path)
-        table.push_back(joined(stops[i], stops[i + 1], *stretch.path));
+      const auto upper = makeup(next);
+      stretch.has_momentum = !(lower && upper) && next.rule->row_program() && takes(next, "eta");
+      if (lower && upper)
+        table.push_back(joined(stops[i], stops[i + 1], stretch.path.emplace(*lower, *upper)));
       else if (stretch.has_momentum)
         table.push_back(with_momentum(stops[i], stops[i + 1]));
-      else
-        continue;
-      of.push_back(i);
+      if (stretch.path || stretch.has_momentum) stretch.joint = &table.back();
     }
-    for (std::size_t i = 0; i < of.size(); ++i) stretches[of[i]].joint = &table[i];
   }
 };
 

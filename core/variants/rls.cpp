@@ -1,4 +1,3 @@
-#include "core/base/parallel_for.h"
 #include "core/costs/costs.h"
 #include "core/rules/inner_problem.h"
 #include "core/rules/row_rule.h"
@@ -54,10 +53,10 @@ class LeastSquaresWalk : public Walk<Scalar> {
     return o;
   }
 
-  std::optional<std::vector<Walked<Scalar>>> walk_together(
-      std::span<const std::unique_ptr<const Walk<Scalar>>> heads, Index chunk_size,
-      const std::stop_token& stop) const override {
-    if (engines_.least_squares.most_bytes() == 0 || engines_.rows.most_bytes() == 0) return std::nullopt;
+  std::vector<Walked<Scalar>> walk_together(std::span<const std::unique_ptr<const Walk<Scalar>>> heads,
+                                            Index chunk_size, const std::stop_token& stop) const override {
+    if (engines_.least_squares.most_bytes() == 0 || engines_.rows.most_bytes() == 0)
+      return Walk<Scalar>::walk_together(heads, chunk_size, stop);
     const EngineRequest request = {.form = form_, .chunk_size = chunk_size, .stop = stop};
     const auto keys =
         made_in_parallel(heads.size(), stop, [&](std::size_t h) { return keys_of(all_rows(*heads[h])); });
@@ -68,10 +67,10 @@ class LeastSquaresWalk : public Walk<Scalar> {
       P.push_back({std::move(initial[0])});
       S.push_back({std::move(initial[1])});
     }
-    std::vector<Matrix<Scalar>> gains = engines_.least_squares.run(request, keys, P).o;
+    std::vector<Matrix<Scalar>> gains = engines_.least_squares.run(request, keys, P);
     const auto programs = made_in_parallel(
         heads.size(), stop, [&](std::size_t h) { return writes(all_rows(*heads[h]), std::move(gains[h])); });
-    std::vector<Matrix<Scalar>> o = engines_.rows.run(request, programs, S).o;
+    std::vector<Matrix<Scalar>> o = engines_.rows.run(request, programs, S);
     std::vector<Walked<Scalar>> walked;
     for (std::size_t head = 0; head < heads.size(); ++head)
       walked.push_back({std::move(o[head]), {std::move(P[head].front()), std::move(S[head].front())}});
@@ -104,13 +103,9 @@ class LeastSquaresWalk : public Walk<Scalar> {
         .reads = [sequence](Index first, Index count) { return scaled_reads(sequence, first, count); }};
   }
 
-  std::optional<Work> cost(Index chunk_size) const override {
-    return least_squares_cost(sequence_, form_, chunk_size);
-  }
-
-  BlockNeed need(bool recorded) const override {
+  Footprint need(bool recorded) const override {
     const auto n = static_cast<double>(this->pieces_.largest_piece());
-    return {2 * this->number_size(recorded) * n * n, "its n x n matrices"};
+    return {.work = 2 * this->number_size(recorded) * n * n, .what = "its n x n matrices"};
   }
 
  private:
@@ -237,7 +232,7 @@ Variant rls() {
                .step = "S_t = \\arg\\min_S \\mathcal L_t(S) = S_{t-1} + \\beta_t P_t k_t (v_t - "
                        "S_{t-1}^{\\top}k_t)^{\\top}",
                .problems = rls_problems},
-      .rule = walk_rule<LeastSquaresWalk>({.steps = rls_steps}),
+      .rule = walk_rule<LeastSquaresWalk>({.steps = rls_steps, .cost = least_squares_cost}),
   };
 }
 

@@ -106,7 +106,7 @@ Variant titans() {
     const Index K = sequence.dk;
     return NamedStates{{"S", state.topRows(K)}, {"M", state.middleRows(K, K)}};
   };
-  const auto encoder = make_encoder([]<class Scalar>(const Rows<Scalar>& rows) { return titans_rows(rows); });
+  const auto encoder = []<class Scalar>(const Rows<Scalar>& rows) { return titans_rows(rows); };
   return {
       .id = "titans",
       .label = "Titans (linear memory)",

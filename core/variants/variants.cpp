@@ -1,9 +1,7 @@
 #include "core/variants/variants.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include "core/base/table.h"
 #include "core/formula/functions.h"
 #include "core/rules/row_rule.h"
 
@@ -49,17 +47,13 @@ PALIMPSEST_VARIANTS(DECLARE)
 
 namespace {
 
-const Option* option_of(const Variant& variant, std::string_view name) {
-  const auto found = std::ranges::find(variant.options, name, &Option::name);
-  return found == variant.options.end() ? nullptr : &*found;
-}
-
 /// `variant` with the option `order`, after as the default, where no_read_order() says nothing.
 Variant with_read_order(Variant variant) {
   const RowRule* const rows = variant.rule->row_program();
-  if (!rows || rows->normalised() || option_of(variant, read_order_option)) return variant;
+  if (!rows || rows->normalised() || row_called(variant.options, read_order_option, &Option::name))
+    return variant;
   std::string meaning = "read after or before the own update";
-  if (option_of(variant, "causal")) meaning += ", where causal";
+  if (row_called(variant.options, "causal", &Option::name)) meaning += ", where causal";
   variant.options.push_back({read_order_option, {reads_after, reads_before}, meaning});
   variant.rule = std::make_shared<RowRule>(in_either_order(rows->declaration()));
   return variant;
@@ -95,19 +89,19 @@ std::span<const Function> functions() {
 RowDeclaration in_either_order(RowDeclaration rule) {
   rule.structure = [in_own_order = rule.structure](const Settings& settings) {
     Structure structure = in_own_order(settings);
-    const auto order = settings.options.find(read_order_option);
-    const bool is_before = order != settings.options.end() && order->second == reads_before;
-    if (is_before && structure.reads_on_the_way()) structure.read_at = ReadAt::before_row;
+    const std::string* order = value_at(settings.options, read_order_option);
+    if (order && *order == reads_before && structure.reads_on_the_way())
+      structure.read_at = ReadAt::before_row;
     return structure;
   };
   return rule;
 }
 
 std::string no_read_order(const Variant& variant, const Settings& settings) {
-  const auto causal = settings.options.find("causal");
-  if (causal != settings.options.end() && causal->second == "false")
+  const std::string* causal = value_at(settings.options, "causal");
+  if (causal && *causal == "false")
     return "Every word reads the memory after the last one: there is no own update to read before.";
-  if (option_of(variant, read_order_option)) return "";
+  if (row_called(variant.options, read_order_option, &Option::name)) return "";
   const RowRule* const rows = variant.rule->row_program();
   if ((rows && rows->normalised()) || !variant.memory.none.empty())
     return "What comes out is an average over the words so far: before the first there is none.";

@@ -1,16 +1,9 @@
-#include <cuda_runtime.h>
 #include <fmt/format.h>
 
-#include <utility>
-
-#include "core/base/error.h"
-#include "core/contract/sequence.h"
-#include "core/rules/rule.h"
-#include "kernels/cuda/check.h"
+#include "core/rules/backend.h"
 #include "kernels/cuda/engines.h"
 #include "kernels/cuda/failed_run.h"
 #include "kernels/cuda/measure.h"
-#include "kernels/cuda_backend.h"
 #include "kernels/device.h"
 
 namespace palimpsest {
@@ -108,12 +101,6 @@ class CudaBackend : public Backend {
     if (!cuda_unavailable().empty()) return cuda_unavailable();
     if (const auto reason = missing_precision(precision)) return reason;
     return precision == Precision::tf32 ? cuda::missing_in_tf32(variant, settings, form) : std::nullopt;
-  }
-
-  Output run(const Variant& variant, const Sequence& sequence, Form form, Precision precision,
-             Index chunk_size, std::stop_token stop) const override {
-    return std::move(
-        run_heads(variant, {&sequence, 1}, form, precision, chunk_size, std::move(stop), {}).front());
   }
 
   std::vector<Output> run_heads(const Variant& variant, std::span<const Sequence> heads, Form form,

@@ -9,9 +9,6 @@
 // are running products, or sums of logarithms, from each write on: nothing is divided, so exact zeros are
 // legal.
 
-#include <algorithm>
-#include <string>
-
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/row_kernels.h"
 #include "kernels/cuda/tile_product.cuh"
@@ -723,11 +720,6 @@ __global__ void __launch_bounds__(ReadTile<Scalar>::threads)
 }
 
 template <class Scalar>
-unsigned heads_of(const RowPrograms<Scalar>& rows) {
-  return blocks_for(rows.heads);
-}
-
-template <class Scalar>
 bool each_channel_decays(const RowPrograms<Scalar>& rows) {
   return rows.decays_by_channel && rows.alpha.data;
 }
@@ -755,7 +747,7 @@ void make_scores(const RowPrograms<Scalar>& rows, const Chunks<Scalar>& chunks,
                  const DeviceRows<const Scalar>& y, const DeviceRows<const Scalar>& beta, Scalar* scores) {
   if (readers.of_a_chunk == 0) return;
   const auto blocks = [&](unsigned of_a_chunk) {
-    return dim3(of_a_chunk, blocks_for(chunks.count), heads_of(rows));
+    return dim3(of_a_chunk, blocks_for(chunks.count), blocks_for(rows.heads));
   };
   if (each_channel_decays(rows)) {
     launch(fill_channel_scores<Scalar>,
@@ -778,7 +770,8 @@ void Chunks<Scalar>::make_tables(const RowPrograms<Scalar>& rows) const {
   require_part_count(rows.parts);
   require_room_for_fades(rows);
   const auto launch_for = [&](auto kernel, std::int64_t numbers) {
-    launch(kernel, {{blocks_for(numbers, threads), blocks_for(count), heads_of(rows)}, threads}, rows, *this);
+    launch(kernel, {{blocks_for(numbers, threads), blocks_for(count), blocks_for(rows.heads)}, threads}, rows,
+           *this);
   };
   const std::int64_t gates = rows.alpha.data ? (rows.decays_by_channel ? rows.K : 1) : 0;
   launch_for(fill_gates<Scalar>, std::max(gates, rows.mu.data ? rows.V : 0));
@@ -796,24 +789,24 @@ template <class Scalar>
 void Chunks<Scalar>::make_weights(const RowPrograms<Scalar>& rows, const ReaderTimes& readers,
                                   const DeviceRows<const Scalar>& sight, bool are_reads,
                                   Scalar* weights) const {
-  launch(fill_weights<Scalar>, {{blocks_for(L, threads), blocks_for(count), heads_of(rows)}, threads}, rows,
-         *this, {readers, sight, are_reads, are_reads ? reads : L}, weights);
+  launch(fill_weights<Scalar>, {{blocks_for(L, threads), blocks_for(count), blocks_for(rows.heads)}, threads},
+         rows, *this, {readers, sight, are_reads, are_reads ? reads : L}, weights);
 }
 
 template <class Scalar>
 void Chunks<Scalar>::chain(const RowPrograms<Scalar>& rows, bool outputs, const ChunkTap<Scalar>& tap) const {
   if (count == 0) return;
   using Tile = ChainTile<Scalar>;
-  launch(chain_columns<Scalar>, {{blocks_for(rows.V, Tile::columns), heads_of(rows)}, Tile::threads}, rows,
-         *this, outputs, tap);
+  launch(chain_columns<Scalar>, {{blocks_for(rows.V, Tile::columns), blocks_for(rows.heads)}, Tile::threads},
+         rows, *this, outputs, tap);
 }
 
 template <class Scalar>
 void Chunks<Scalar>::read(const RowPrograms<Scalar>& rows, const ChunkTap<Scalar>& tap) const {
   using Tile = ReadTile<Scalar>;
   launch(read_columns<Scalar>,
-         {{blocks_for(Tile::tiles(reads, rows.V)), blocks_for(count), heads_of(rows)}, Tile::threads}, rows,
-         *this, tap);
+         {{blocks_for(Tile::tiles(reads, rows.V)), blocks_for(count), blocks_for(rows.heads)}, Tile::threads},
+         rows, *this, tap);
 }
 
 template struct Chunks<double>;

@@ -1,7 +1,5 @@
 #include "kernels/device.h"
 
-#include <cuda_runtime.h>
-
 #include "kernels/cuda/check.h"
 
 namespace palimpsest {

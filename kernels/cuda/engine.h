@@ -1,18 +1,10 @@
 #pragma once
 
-#include <algorithm>
 #include <deque>
 #include <iterator>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "core/base/error.h"
-#include "core/engines/engine.h"
 #include "kernels/cuda/engines.h"
 #include "kernels/cuda/matrices.h"
-#include "kernels/cuda/measure.h"
 
 namespace palimpsest::cuda {
 
@@ -241,9 +233,9 @@ class CudaEngine : public Engine<Operator, Scalar> {
   using OnDevice = HeadsOnDevice<Operator, Scalar>;
 
   /// Heads in groups that take at most a quarter of the device's memory, or are one head.
-  HeadsTaken<Scalar> compute(const EngineRequest& request, typename OnDevice::Heads heads,
-                             typename OnDevice::States states) const override {
-    HeadsTaken<Scalar> taken = {.o = {}, .kernel = kernel(request, heads.front())};
+  std::vector<Matrix<Scalar>> compute(const EngineRequest& request, typename OnDevice::Heads heads,
+                                      typename OnDevice::States states) const override {
+    std::vector<Matrix<Scalar>> o;
     std::size_t at_once = request.phase ? 1 : heads.size();
     if (at_once > 1) {
       const double bytes = FamilyRun<Operator, Scalar>::bytes(request, heads.front(), states.front());
@@ -254,9 +246,9 @@ class CudaEngine : public Engine<Operator, Scalar> {
     for (std::size_t first = 0; first < heads.size(); first += at_once) {
       const std::size_t count = std::min(at_once, heads.size() - first);
       OnDevice device(request, heads.subspan(first, count), states.subspan(first, count), rounding_);
-      std::ranges::move(FamilyRun<Operator, Scalar>(device).run(), std::back_inserter(taken.o));
+      std::ranges::move(FamilyRun<Operator, Scalar>(device).run(), std::back_inserter(o));
     }
-    return taken;
+    return o;
   }
 
   Rounding rounding_;

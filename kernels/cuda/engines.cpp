@@ -2,11 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstdint>
-#include <string_view>
-
-#include "core/engines/device_engines.h"
 #include "core/rules/row_rule.h"
 #include "kernels/cuda/engine.h"
 
@@ -58,10 +53,6 @@ Engines<Scalar> all_engines() {
           the_engine<MambaRows, Scalar, rounding>(),       the_engine<NetworkRows, Scalar, rounding>(),
           the_engine<LactTokens, Scalar, rounding>(),      the_engine<MesaRows, Scalar, rounding>(),
           the_engine<LeastSquaresKeys, Scalar, rounding>()};
-}
-
-bool hands_on(const Variant& variant, std::string_view state) {
-  return std::ranges::find(variant.states, state, &State::name) != variant.states.end();
 }
 
 /// Whether the kernels know the rows of this rule; asked in every frame.

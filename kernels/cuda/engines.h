@@ -1,7 +1,5 @@
 #pragma once
 
-#include <memory>
-
 #include "core/engines/engines.h"
 #include "kernels/cuda/head_matrices.h"
 

@@ -1,13 +1,5 @@
 #pragma once
 
-#include <memory>
-#include <span>
-#include <string>
-#include <string_view>
-
-#include "core/base/error.h"
-#include "core/contract/sequence.h"
-#include "core/contract/variant.h"
 #include "core/rules/rule.h"
 
 namespace palimpsest::cuda {

@@ -1,11 +1,8 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
-#include <string>
 #include <type_traits>
 
-#include "core/base/error.h"
 #include "kernels/cuda/check.h"
 
 namespace palimpsest {

@@ -3,12 +3,6 @@
 // An element of a result is one thread's, wherever it needs no other; norms are a column's thread's or a
 // whole block's. Squares are taken of numbers of size 1 at most, so that none overflows or vanishes.
 
-#include <algorithm>
-#include <string>
-#include <utility>
-
-#include "core/numbers/matrix_functions.h"
-#include "core/operator/blocks.h"
 #include "kernels/cuda/block.cuh"
 #include "kernels/cuda/engine.h"
 
@@ -177,7 +171,7 @@ class Updates {
     wanted_ = std::move(wanted);
   }
 
-  /// lact_update() of every head; `momentum` [1, 1].
+  /// LactOnProcessor::update() of every head; `momentum` [1, 1].
   void operator()(const HeadMatrices<Scalar>& G, const HeadMatrices<Scalar>& momentum,
                   DeviceMatrices<Scalar>& S, DeviceMatrices<Scalar>& M, Recorder* recorder = nullptr) {
     add_scaled<Scalar>(heads_, momentum, M, G, M);
@@ -219,7 +213,7 @@ struct Tokens {
   }
 };
 
-/// What lact_scan() makes of every head: the matrices of all batches, stacked, and room for it.
+/// What LactOnProcessor::scan() makes of every head: the matrices of all batches, stacked, and room for it.
 template <class Scalar>
 class Scan {
  public:

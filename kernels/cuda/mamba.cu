@@ -8,9 +8,6 @@
 // cell in every pass: a pass over the distance d composes row i with row i - d, so that it then stands for
 // 2 d tokens. Only products of numbers in [0, 1] and of those with what was written.
 
-#include <algorithm>
-#include <utility>
-
 #include "kernels/cuda/engine.h"
 #include "kernels/cuda/grid.cuh"
 

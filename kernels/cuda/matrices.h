@@ -1,13 +1,8 @@
 #pragma once
 
-#include <cstddef>
-#include <functional>
 #include <memory>
 #include <span>
-#include <vector>
 
-#include "core/base/matrix.h"
-#include "kernels/cuda/check.h"
 #include "kernels/cuda/head_matrices.h"
 #include "kernels/cuda/measure.h"
 

@@ -49,19 +49,15 @@ struct Multiplying {
 };
 
 Multiplying multiplying(Precision precision) {
-  switch (precision) {
-    case Precision::f64:
-    case Precision::f32:
-      return {
-          precision == Precision::f64 ? multiply_adds<double> : multiply_adds<float>,
-          fmt::format("a kernel of multiply-adds in registers in {}, without tensor cores or a library of "
-                      "products",
-                      name(precision))};
-    case Precision::tf32:
-      return {tf32_multiply_adds,
-              "a kernel of mma.sync in registers on tensor cores, tf32 with sums in f32, without a library"};
-    case Precision::bf16:
-      break;
+  if (precision == held_in(precision)) {
+    return {precision == Precision::f64 ? multiply_adds<double> : multiply_adds<float>,
+            fmt::format("a kernel of multiply-adds in registers in {}, without tensor cores or a library of "
+                        "products",
+                        name(precision))};
+  }
+  if (precision == Precision::tf32) {
+    return {tf32_multiply_adds,
+            "a kernel of mma.sync in registers on tensor cores, tf32 with sums in f32, without a library"};
   }
   return {has_hopper() ? hopper_multiply_adds : bf16_multiply_adds,
           fmt::format("a kernel of {} on tensor cores, bf16 with sums in f32, without a library",

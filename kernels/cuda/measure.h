@@ -1,11 +1,8 @@
 #pragma once
 
-#include <cuda_runtime.h>
 #include <chrono>
 #include <functional>
-#include <string>
 
-#include "core/base/matrix.h"
 #include "core/rules/run_times.h"
 #include "kernels/cuda/check.h"
 

@@ -7,8 +7,6 @@
 // directly by the whole block. The other forms form every M_i and solve it directly, a block each; the
 // recurrent one token by token, a block for each head. Such a system lies in shared memory, where it fits.
 
-#include <algorithm>
-
 #include "kernels/cuda/block.cuh"
 #include "kernels/cuda/engine.h"
 

@@ -4,10 +4,6 @@
 // last. Its threads share every matrix of a piece, an element each, and wait for each other after it. The
 // matrices lie in device memory, where a trace finds them after a piece.
 
-#include <algorithm>
-#include <string>
-
-#include "core/base/error.h"
 #include "core/numbers/gelu_constants.h"
 #include "kernels/cuda/block.cuh"
 #include "kernels/cuda/engine.h"

@@ -5,9 +5,6 @@
 
 #include <cuda_pipeline_primitives.h>
 
-#include <algorithm>
-#include <type_traits>
-
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/row_kernels.h"
 

@@ -1,12 +1,7 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <string>
-
-#include "core/base/error.h"
 #include "core/engines/chunk_decays.h"
 #include "kernels/cuda/engine.h"
-#include "kernels/cuda/row_kernels.h"
 #include "kernels/cuda/tensor_rows.h"
 
 namespace palimpsest::cuda {

@@ -9,11 +9,6 @@
 // gate of 0 (-inf) is right: both forms go from the last key to the first, and what has been added up waits
 // in `decays` for the next tile.
 
-#include "kernels/cuda/softmax.h"
-
-#include <algorithm>
-#include <string>
-
 #include "kernels/cuda/engine.h"
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/tensor_rows.h"

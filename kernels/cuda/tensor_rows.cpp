@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "core/base/error.h"
 #include "core/engines/device_engines.h"
 #include "kernels/cuda/hopper/tiles.h"
 #include "kernels/cuda/matrices.h"

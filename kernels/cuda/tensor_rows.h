@@ -3,7 +3,6 @@
 #include <functional>
 
 #include "kernels/cuda/row_kernels.h"
-#include "kernels/cuda/softmax.h"
 
 // The kernels on tensor cores, on the side of the host.
 

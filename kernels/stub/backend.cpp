@@ -1,5 +1,4 @@
-#include "core/base/error.h"
-#include "kernels/cuda_backend.h"
+#include "core/rules/backend.h"
 #include "kernels/device.h"
 
 namespace palimpsest {
@@ -23,11 +22,6 @@ class NoCudaBackend : public Backend {
   }
 
   const DeviceEngines& engines(Precision) const override { throw Unsupported(cuda_unavailable()); }
-
-  Output run(const Variant& variant, const Sequence& sequence, Form form, Precision precision, Index,
-             std::stop_token) const override {
-    throw Unsupported(*missing(variant, sequence.settings, form, precision));
-  }
 
   std::vector<Output> run_heads(const Variant& variant, std::span<const Sequence> heads, Form form,
                                 Precision precision, Index, std::stop_token, const HeadDone&) const override {

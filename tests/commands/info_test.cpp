@@ -30,8 +30,9 @@ class ChoosyRule : public Rule {
     if (form != Form::parallel || !refused) return Rule::missing(form, settings);
     return "the update is not linear.";
   }
-  Output run(const Sequence&, Form, Precision, Index, std::stop_token, const DeviceEngines&) const override {
-    return {};
+  std::vector<Output> run_heads(std::span<const Sequence> heads, Form, Precision, Index, std::stop_token,
+                                const DeviceEngines&) const override {
+    return std::vector<Output>(heads.size());
   }
   std::unique_ptr<Trace> trace(const Sequence& sequence, Form form, Precision precision, Index chunk_size,
                                std::size_t budget, const DeviceEngines& engines) const override {

@@ -499,7 +499,7 @@ TEST_CASE("a line of a long work is written again while it lasts", "[run]") {
   int times = 0;
   {
     const Console console{out, error, true};
-    const WaitingLine line(console, [&] {
+    const std::jthread line = show_waiting(console, [&] {
       asked.release();
       return fmt::format("asked {} times", ++times);
     });

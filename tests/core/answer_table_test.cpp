@@ -9,7 +9,6 @@
 #include "core/insight/learning.h"
 #include "core/io/array_file.h"
 #include "core/rules/row_rule.h"
-#include "core/rules/softmax_rule.h"
 #include "core/rules/stored_pairs.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"

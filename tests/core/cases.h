@@ -4,6 +4,7 @@
 
 #include "core/proof/verify.h"
 #include "core/rules/effective_attention.h"
+#include "core/steps/interpreted.h"
 
 namespace palimpsest::testing {
 
@@ -50,6 +51,11 @@ inline Case bound(const Variant& variant, const Settings& settings, Arrays array
   auto shared = std::make_shared<const Arrays>(std::move(arrays));
   SequenceBatch batch = palimpsest::bind(variant, shared, settings);
   return {&variant, settings, shared, batch.heads.front(), std::move(words)};
+}
+
+/// The trace's own equations, step by step.
+inline Output interpret(const Trace& trace, const Interpreting& how = {}) {
+  return palimpsest::interpret(trace, trace.phases, how);
 }
 
 /// The numbers of an array in f64.

@@ -219,42 +219,27 @@ TEST_CASE("cost of softmax is what its engine counts, with and without gates tha
       const Matrix<Counted> q = some(tokens, sequence.dk);
       const Matrix<Counted> k = some(p + tokens, sequence.dk);
       const Matrix<Counted> v = some(p + tokens, sequence.dv);
-      const Vector<Counted> gates = some(p + tokens, 1).col(0);
-      const auto bias = [&, fades = fades](Index first, Index count) {
-        return fades ? log_decays(gates, p + first, count) : Matrix<Counted>();
+      const CachedQueries<Counted> queries = {
+          .Q = q, .K = k, .V = v, .log_gates = some(p + tokens, 1).col(0), .first_query = p, .fades = fades};
+      const auto count = [&](Form form, Index C) {
+        Carried<Counted> nothing;
+        return counted([&] { compute_block({.form = form, .chunk_size = C}, queries, nothing); });
       };
       INFO("T " << tokens << ", " << p << " earlier" << (fades ? ", fading" : ""));
-      Counts run = counted([&] {
-        for (Index t = 0; t < tokens; ++t)
-          softmax_stream<Counted>(q.row(t), k.topRows(p + t + 1), v.topRows(p + t + 1), nullptr, bias(t, 1));
-      });
+      Counts run = count(Form::recurrent, 7);
       Work cost = random.variant->rule->cost(sequence, Form::recurrent, 7).value();
       // The engine adds w v element by element; the cost counts that product as one.
       CHECK(cost.products + cost.multiplications == run.inner_products + run.multiplications);
       CHECK(cost.exponentials == run.exponentials);
 
-      run = counted([&] { softmax_dense<Counted>(q, k, v, p, nullptr, bias(0, tokens)); });
+      run = count(Form::parallel, 7);
       cost = random.variant->rule->cost(sequence, Form::parallel, 7).value();
       CHECK(cost.products == run.products);
       CHECK(cost.multiplications == run.multiplications);
       CHECK(cost.exponentials == run.exponentials);
 
       for (const Index C : {1, 7, 35}) {
-        run = counted([&, fades = fades] {
-          for (Index first = 0; first < tokens; first += C) {
-            const Index count = std::min(C, tokens - first);
-            const Index keys = p + first + count;
-            const Matrix<Counted> all = bias(first, count);
-            SoftmaxState<Counted> state(count, sequence.dv);
-            for (Index first_key = 0; first_key < keys; first_key += C) {
-              const Index key_count = std::min(C, keys - first_key);
-              softmax_tile<Counted>(q.middleRows(first, count), k.middleRows(first_key, key_count),
-                                    v.middleRows(first_key, key_count), p + first, first_key, state, nullptr,
-                                    fades ? Matrix<Counted>(all.middleCols(first_key, key_count)) : all);
-            }
-            const Matrix<Counted> o = state.output();
-          }
-        });
+        run = count(Form::chunkwise, C);
         cost = random.variant->rule->cost(sequence, Form::chunkwise, C).value();
         CHECK(cost.products == run.products);
         CHECK(cost.multiplications == run.multiplications);
@@ -283,7 +268,7 @@ TEST_CASE("cost of Mamba is what its engine counts") {
       INFO(name(form) << ", T " << tokens);
       const Index size = has_chunks(form) ? 7 : tokens;
       const Counts run = counted([&] {
-        Matrix<Counted> S = some(dk, dv);
+        Carried<Counted> S = {some(dk, dv)};
         for (Index first = 0; first < tokens; first += size) {
           const Index L = std::min(size, tokens - first);
           const MambaRows<Counted> rows{.q = some(L, dk),
@@ -292,10 +277,7 @@ TEST_CASE("cost of Mamba is what its engine counts") {
                                         .delta = some(L, dv),
                                         .A = -some(dk, dv),
                                         .D = {}};
-          if (form == Form::recurrent)
-            mamba_recurrent(rows, S);
-          else
-            mamba_scan(rows, S);
+          compute_block({.form = form}, rows, S);
         }
       });
       const Work cost = random.variant->rule->cost(random.sequence, form, 7).value();
@@ -330,20 +312,18 @@ TEST_CASE("cost of MesaNet is what its engine counts, for as many steps as it ta
                                .gamma = some(tokens, 1),
                                .ridge = Matrix<double>::Identity(dk, dk).cast<Counted>()};
     };
-    const auto start = [&] { return Matrix<Counted>(Matrix<double>::Zero(dk, dk + dv).cast<Counted>()); };
+    const auto count = [&](Form form) {
+      Carried<Counted> H = {Matrix<double>::Zero(dk, dk + dv).cast<Counted>()};
+      return counted([&] { compute_block({.form = form}, rows(), H); });
+    };
     const auto cost = [&](Form form) {
       return random.variant->rule->cost(random.sequence, form, tokens).value();
     };
     INFO("T " << tokens);
-    MesaState<Counted> H = start();
-    Counts run = counted([&] { mesa_recurrent(rows(), H); });
-    CHECK(cost(Form::recurrent).products == run.products);
-    H = start();
-    run = counted([&] { mesa_parallel(rows(), H); });
-    CHECK(cost(Form::parallel).products == run.products);
+    CHECK(cost(Form::recurrent).products == count(Form::recurrent).products);
+    CHECK(cost(Form::parallel).products == count(Form::parallel).products);
 
-    H = start();
-    run = counted([&] { mesa_chunk(rows(), H); });
+    const Counts run = count(Form::chunkwise);
     const auto work = [&](double steps) {
       return mesanet_chunk_work(double(tokens), double(dk), double(dv), steps).products;
     };
@@ -421,8 +401,9 @@ TEST_CASE("cost of LaCT is what its engine counts") {
           const Matrix<Counted> k = some(piece.count, dk);
           const Matrix<Counted> o = k * S;
           const Matrix<Counted> old = k * S;
-          lact_gather<Counted>(k, some(piece.count, dv), Vector<Counted>(some(piece.count, 1)), G);
-          if (piece.ends_batch) lact_update<Counted>(update, G, 0.5, S, M);
+          const LactOnProcessor<Counted> engine;
+          engine.gather(k, some(piece.count, dv), Vector<Counted>(some(piece.count, 1)), G);
+          if (piece.ends_batch) engine.update(update, G, 0.5, S, M);
         }
       });
       INFO("T " << tokens << ", " << dk << " x " << dv);

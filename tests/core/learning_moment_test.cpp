@@ -5,10 +5,10 @@
 #include <Eigen/QR>
 #include <tuple>
 
+#include "core/engines/inner_network.h"
 #include "core/insight/memory_change.h"
 #include "core/insight/recall.h"
 #include "core/insight/spectra.h"
-#include "core/rules/network_rule.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"
 
@@ -127,7 +127,7 @@ TEST_CASE("the gradients that run back through a network are those of its loss",
     const NetworkPass& pass = *moment->network;
     const Matrix<double> k = each.row("k", 4);
     const Matrix<double> v = each.row("v", 4);
-    const std::optional<LayerNorm<double>> norm = network_norm(each.sequence);
+    const std::optional<LayerNorm<double>> norm = network_norm<double>(each.sequence);
     const auto error = [&](const Weights<double>& W) {
       return Matrix<double>(network_answers(W, true, norm, k) - v);
     };
@@ -187,7 +187,7 @@ TEST_CASE("the gradients of a batch, each times eta and together times sigma, ar
         CHECK((W[m] - state_of(states, problem.names[m])).cwiseAbs().maxCoeff() <= exact_loss);
         CHECK((problem.from[m] + moment->written[m] - W[m]).cwiseAbs().maxCoeff() <= exact_loss);
       }
-      const std::optional<LayerNorm<double>> norm = network_norm(each.sequence);
+      const std::optional<LayerNorm<double>> norm = network_norm<double>(each.sequence);
       const Matrix<double> after = network_answers(W, true, norm, each.row("k", token));
       REQUIRE(moment->network_after);
       CHECK((after.transpose() - moment->network_after->answer).cwiseAbs().maxCoeff() <= exact_loss);

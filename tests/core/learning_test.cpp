@@ -122,22 +122,15 @@ Case one_key(const char* id, Index tokens, const Arrays& others) {
 }
 
 /// A term whose gradient is wrong by `factor`.
-class Faulty : public LossTerm {
- public:
-  Faulty(std::shared_ptr<const LossTerm> term, double factor) : term_(std::move(term)), factor_(factor) {}
-  double loss(const Weights<double>& W) const override { return term_->loss(W); }
-  Jet loss(const Weights<Jet>& W) const override { return term_->loss(W); }
-  Weights<double> gradient(const Weights<double>& W) const override {
-    Weights<double> wrong = term_->gradient(W);
-    for (Matrix<double>& matrix : wrong) matrix *= factor_;
-    return wrong;
-  }
-  std::optional<Hessian> hessian(const Weights<double>& W) const override { return term_->hessian(W); }
-
- private:
-  std::shared_ptr<const LossTerm> term_;
-  double factor_;
-};
+std::shared_ptr<const LossTerm> faulty(const std::shared_ptr<const LossTerm>& term, double factor) {
+  LossTerm wrong = *term;
+  wrong.gradient = [term, factor](const Weights<double>& W) {
+    Weights<double> gradient = term->gradient(W);
+    for (Matrix<double>& matrix : gradient) matrix *= factor;
+    return gradient;
+  };
+  return std::make_shared<const LossTerm>(std::move(wrong));
+}
 
 }  // namespace
 
@@ -172,7 +165,7 @@ TEST_CASE("Gradients of inner losses are their derivatives") {
           worst.from_jets = std::max(worst.from_jets, deviation.from_jets);
           worst.from_differences = std::max(worst.from_differences, deviation.from_differences);
           InnerProblem wrong = step.problem;
-          wrong.terms[0].of = std::make_shared<Faulty>(wrong.terms[0].of, 1 + 1e-6);
+          wrong.terms[0].of = faulty(wrong.terms[0].of, 1 + 1e-6);
           const double fault =
               1e-6 * largest(wrong.terms[0].of->gradient(wrong.at)) / std::max(largest(step.gradient), 1e-3);
           if (fault > 1e-8) CHECK(gradient_deviation(wrong).from_differences > 1e-9);

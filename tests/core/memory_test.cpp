@@ -388,7 +388,7 @@ TEST_CASE("between two matrices lie both of them, exactly", "[pictures]") {
 TEST_CASE("what is lost is told by powers of ten", "[pictures]") {
   Matrix<double> kept(1, 6);
   kept << 1, 0.99999, 0.9999, 0.99, 0.9, 0;
-  const Matrix<double> lost = forgotten_parts(kept);
+  const Matrix<double> lost = kept.unaryExpr(&forgotten_part);
   CHECK(lost(0, 0) == 0);
   CHECK(lost(0, 1) == 0);
   CHECK(lost(0, 2) == Approx(0).margin(1e-12));

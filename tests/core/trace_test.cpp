@@ -112,7 +112,7 @@ TEST_CASE("the states kept for stepping fit their budget") {
   for (const Index blocks : {1, 9, 10, 1000, 4096}) {
     for (const std::size_t affordable :
          {std::size_t{1}, std::size_t{10}, std::size_t{99}, std::size_t{5000}}) {
-      const Checkpoints<double> states(Matrix<double>::Zero(8, 8), blocks, affordable * state_bytes);
+      const Checkpoints<double> states({Matrix<double>::Zero(8, 8)}, blocks, affordable * state_bytes);
       const Index kept = (blocks - 1) / states.spacing() + 1;
       INFO(blocks << " blocks, " << affordable << " states affordable, one kept every " << states.spacing());
       CHECK(kept <= static_cast<Index>(affordable));
@@ -359,23 +359,4 @@ TEST_CASE("a chunk solves for the very errors that the recurrence meets one by o
       CHECK(difference(U, errors) <= 1e-12);
     }
   }
-}
-
-TEST_CASE("a step says which cells it reads and writes") {
-  const Case each = random_case(find_variant("deltanet"), {}, {.tokens = 10, .dk = 3, .dv = 2});
-  const auto trace = each.trace(Form::chunkwise, 4);
-  Cursor cursor = trace->first();
-  while (trace->operation(cursor).id != "solve") cursor = trace->next(cursor);
-  cursor = trace->next(trace->next(cursor));
-  const Step step = trace->step(cursor);
-  CHECK(step.operation->id == "solve");
-  CHECK(step.written.tensor == "U");
-  CHECK(step.written.first_row == 2);
-  CHECK(step.written.rows == 1);
-  CHECK(step.written.columns == 2);
-  REQUIRE(step.read.size() == 2);
-  CHECK(step.read[0].tensor == "N");
-  CHECK(step.read[0].rows == 4);
-  CHECK(step.read[0].columns == 4);
-  CHECK(step.read[1].tensor == "R");
 }

@@ -17,6 +17,7 @@
 #include "app/window/offscreen.h"
 #include "app/window/window.h"
 #include "tests/gui/tests.h"
+#include "tests/overwriting.h"
 
 namespace palimpsest {
 namespace {
@@ -64,9 +65,14 @@ bool report(ImGuiTestEngine* engine) {
 }
 
 bool run(const char* filter) {
-  window = std::make_unique<Window>(
-      WindowOptions{.title = "Palimpsest tests", .width = 1920, .height = 1080, .scale = 1, .vsync = false});
-  ImGuiTestEngine* engine = ImGuiTestEngine_CreateContext();
+  ImGuiTestEngine* engine = nullptr;
+  window = std::make_unique<Window>(WindowOptions{.title = "Palimpsest tests",
+                                                  .width = 1920,
+                                                  .height = 1080,
+                                                  .scale = 1,
+                                                  .vsync = false,
+                                                  .after_frame = [&engine] { after_frame(engine); }});
+  engine = ImGuiTestEngine_CreateContext();
   ImGuiTestEngineIO& io = ImGuiTestEngine_GetIO(engine);
   io.ConfigRunSpeed = ImGuiTestRunSpeed_Fast;
   io.ConfigNoThrottle = true;
@@ -82,7 +88,6 @@ bool run(const char* filter) {
     test->TestFunc = each.perform;
   }
   ImGuiTestEngine_Start(engine, ImGui::GetCurrentContext());
-  window->set_after_frame([engine] { after_frame(engine); });
 
   ImGuiTestEngine_QueueTests(engine, ImGuiTestGroup_Tests, filter, ImGuiTestRunFlags_RunFromCommandLine);
   // The tests draw what they need themselves.
@@ -100,7 +105,7 @@ bool run(const char* filter) {
 
 // Draws a white rectangle, without a window, and looks where it lies.
 bool check_offscreen() {
-  Offscreen offscreen(64, 48, 2);
+  Offscreen offscreen(64, 48);
   const auto draw = [] { ImGui::GetBackgroundDrawList()->AddRectFilled({10, 20}, {30, 40}, IM_COL32_WHITE); };
   const Image image = offscreen.render(draw);
   const Image again = offscreen.render(draw);
@@ -129,7 +134,7 @@ Session& start_afresh(ImGuiTestContext* context, Devices devices) {
   style::apply(Theme::light, 1);
   style::apply(Theme::dark, 1);
   auto fresh = std::make_unique<Application>(workspaces(), commands(), devices);
-  fresh->open_first_capture();
+  open_overwriting(fresh->session);
   fresh->session.wait();
   application = std::move(fresh);
   context->Yield(4);

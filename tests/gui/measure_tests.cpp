@@ -23,7 +23,13 @@ Session& enter_measure(ImGuiTestContext* context) {
 }
 
 /// The names of the reports in the list.
-std::vector<std::string> reports() { return parts().words("measure/side", "name"); }
+std::vector<std::string> reports() {
+  std::vector<std::string> names;
+  for (const Part* part : parts().below("measure/side")) {
+    if (part->path.ends_with("/name")) names.push_back(part->words);
+  }
+  return names;
+}
 
 /// What is raced in a moment, but for the last length, which takes long.
 void wish_for_little(Session& session, Index last) {

@@ -10,7 +10,7 @@ namespace {
 
 Session& enter_prove(ImGuiTestContext* context) {
   Session& session = start_in(context, ImGuiKey_5, 0);
-  choose_proof_form(program(), Form::chunkwise);
+  session.choose([](Choice& choice) { choice.form = Form::chunkwise; });
   settle_questions(context);
   return session;
 }

@@ -72,7 +72,7 @@ bool soak(double minutes, unsigned seed, bool stalls) {
   // Otherwise the backend tells Dear ImGui in every frame where the real pointer is.
   ImGui_ImplGlfw_CursorEnterCallback(glfwGetCurrentContext(), GLFW_TRUE);
   Application application;
-  application.open_first_capture();
+  open_overwriting(application.session);
   FrameWatch watch;
   int frames = 0;
   // While it plays: what it does to come to rest may take as long as it likes.

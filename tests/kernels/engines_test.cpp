@@ -13,7 +13,7 @@
 #include "core/numbers/arithmetic.h"
 #include "core/rules/row_rule.h"
 #include "core/steps/interpreted.h"
-#include "kernels/cuda_backend.h"
+#include "kernels/device.h"
 #include "tests/core/cases.h"
 #include "tests/kernels/gpu.h"
 
@@ -60,7 +60,7 @@ TEST_CASE("the equations alone give what the CUDA engines give") {
       all_cases({.tokens = 11, .dk = 8, .dv = 8, .seed = 5}), Precision::f64,
       [](const testing::Case& each, Form form) {
         const Output run = cuda_backend().run(*each.variant, each.sequence, form, Precision::f64, 4);
-        CHECK(compare(interpret(*trace_on_device(each, form, 4)), run).error <= each.allowed(1e-10));
+        CHECK(compare(testing::interpret(*trace_on_device(each, form, 4)), run).error <= each.allowed(1e-10));
       });
 }
 
@@ -110,8 +110,8 @@ TEST_CASE("in bf16 the device rounds rows as they come and outputs as they go, a
       Carried<float> S_plain[] = {{Matrix<float>::Ones(parts * program.k.cols(), program.v.cols())}};
       Carried<float> S[] = {S_plain[0]};
       const EngineRequest request = {.form = form, .chunk_size = 8};
-      const auto f32 = plain.rows.run(request, given, S_plain).o;
-      const auto bf16 = rounding.rows.run(request, {&program, 1}, S).o;
+      const auto f32 = plain.rows.run(request, given, S_plain);
+      const auto bf16 = rounding.rows.run(request, {&program, 1}, S);
       CHECK(bf16.front() == in_bf16(f32.front()));
       CHECK(S[0][0] == S_plain[0][0]);
     }

@@ -5,7 +5,6 @@
 #include <iostream>
 #include <vector>
 
-#include "kernels/cuda_backend.h"
 #include "kernels/device.h"
 #include "tests/catch.h"
 #include "tests/core/cases.h"

@@ -1,6 +1,6 @@
 #include <cstdlib>
 
-#include "app/views/data_entries.h"
+#include "app/views/data_parts.h"
 #include "tests/core/io/files.h"
 #include "tests/offscreen/drawn.h"
 
@@ -89,7 +89,7 @@ TEST_CASE("a place is saved at home, then where the last one was, and is found a
   setenv("HOME", home.path().c_str(), 1);
   ShownProgram shown;
   shown.session.go_to_token(19);
-  shown.application.ask_where_to_save(false);
+  shown.application.ask_where_to_save();
   CHECK(std::filesystem::path(shown.application.save_path).parent_path() == home.path());
   setenv("HOME", before.c_str(), 1);
 
@@ -109,7 +109,7 @@ TEST_CASE("a place is saved at home, then where the last one was, and is found a
 
   Application next;
   next.recent_files = {file.string()};
-  next.ask_where_to_save(false);
+  next.ask_where_to_save();
   CHECK(std::filesystem::path(next.save_path).parent_path() == elsewhere.path());
 }
 

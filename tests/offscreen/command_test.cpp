@@ -1,7 +1,10 @@
 // The table of commands, what stands in the way of each, and how they are found by words.
 
-#include "app/views/palette.h"
 #include "tests/offscreen/drawn.h"
+
+namespace palimpsest {
+std::vector<Command> commands_here(const Application& application, std::string_view typed);
+}
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -214,7 +217,7 @@ TEST_CASE("what is open is found by its words", "[commands]") {
   const auto find = [&](std::string_view typed) {
     static std::vector<Command> here;
     here = commands_here(shown.application, typed);
-    return search({shown.application.commands(), here}, typed, {}, more_words);
+    return search({shown.application.commands(), here}, typed, {});
   };
   const auto words = [&](std::string_view typed) {
     std::vector<std::string> all;

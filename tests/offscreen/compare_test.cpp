@@ -39,6 +39,16 @@ std::vector<std::size_t> columns_of(Application& application) {
 /// What a column says somewhere.
 std::string said(std::size_t index, const char* part) { return words_at(part_path(index, part)); }
 
+/// The symbols in boxes in the equation of the column at `place`.
+std::vector<std::string> boxed_symbols(Application& application, std::size_t place) {
+  const scene::Node all = side_columns(application, compared(application));
+  const auto first = std::get<scene::FirstThatFits>(all.content).wish(0);
+  const scene::Node& column = std::get<scene::Sides>(first->content).columns[place];
+  const scene::Node& equation = std::get<scene::Column>(column.content).nodes[2];
+  REQUIRE(equation.name == "equation");
+  return std::get<scene::Formula>(std::get<scene::Row>(equation.content).nodes[1].content).boxed;
+}
+
 /// Nothing is cut or lies over something else, and what belongs together has one height.
 void check_layout(Application& application, int width, int height, std::size_t columns) {
   const Rectangle window = {{0, 0}, {static_cast<float>(width), static_cast<float>(height)}};
@@ -81,7 +91,7 @@ TEST_CASE("Compare shows every place of the rail in both themes and sizes, nothi
   ShownProgram shown("compare", "preset:overwrite?T=24&K=6&V=5");
   for (const Size& size : usual_sizes) {
     shown.resize(size);
-    for (const Theme theme : all_themes) {
+    for (const Theme theme : all_of<Theme>) {
       shown.set_theme(theme);
       for (const double place :
            {0.0, 0.4, 1.0, 1.5, 2.0, 2.5, 3.0, 3.2, 3.5, 3.9, 4.0, 4.5, 5.0, 5.5, 6.0, 6.5, 7.0, 8.0}) {
@@ -122,15 +132,15 @@ TEST_CASE("Compare boxes the symbol that the side on the left lacks", "[compare]
   ShownProgram shown("compare", "capture:gated_deltanet_overwrite_l1", usual_sizes[1]);
   shown.draw_at(42);
   using Symbols = std::vector<std::string>;
-  ComparedSides all = compared(shown.application);
-  REQUIRE(all.sides.size() == 4);  // linear, RetNet, DeltaNet, Gated DeltaNet
-  CHECK(boxed_symbols(all, 0).empty());
-  CHECK(boxed_symbols(all, 1) == Symbols{"\\gamma"});
-  CHECK(boxed_symbols(all, 2) == Symbols{"\\beta_t", "\\hat v_t"});
-  CHECK(boxed_symbols(all, 3) == Symbols{"\\alpha_t"});
+  Application& application = shown.application;
+  REQUIRE(compared(application).sides.size() == 4);  // linear, RetNet, DeltaNet, Gated DeltaNet
+  CHECK(boxed_symbols(application, 0).empty());
+  CHECK(boxed_symbols(application, 1) == Symbols{"\\gamma"});
+  CHECK(boxed_symbols(application, 2) == Symbols{"\\beta_t", "\\hat v_t"});
+  CHECK(boxed_symbols(application, 3) == Symbols{"\\alpha_t"});
   const auto boxed_beside = [&](const Side& other) {
     show(shown, {{.variant = "gated_deltanet"}, other}, 42);
-    return boxed_symbols(compared(shown.application), 1);
+    return boxed_symbols(application, 1);
   };
   CHECK(boxed_beside({.variant = "kda"}) == Symbols{"\\alpha_t"});  // Diag(alpha)
   CHECK(boxed_beside({.variant = "gated_deltanet", .precision = Precision::f32}).empty());
@@ -150,7 +160,7 @@ TEST_CASE("Compare says of a side that is the same as another that it is, and bo
     CHECK(columns_of(shown.application)[2] == 2);
     CHECK((said(2, "sentence").find("The same rule with the same settings as in column 2") == 0) ==
           (place == 4));
-    CHECK(boxed_symbols(compared(shown.application), 2).empty() == (place != 1.4));
+    CHECK(boxed_symbols(shown.application, 2).empty() == (place != 1.4));
   }
 }
 

@@ -57,7 +57,7 @@ TEST_CASE(
       const std::vector<std::string> steps = {"94", "12", "13", "1"};
       for (const Form each : all_forms) {
         const std::string row = fmt::format("{}/{} cost/in a row", cost_path, form_label(each));
-        CHECK(parts().words(row, "number") == std::vector{steps[static_cast<std::size_t>(each)]});
+        CHECK(said_by(row, "number") == std::vector{steps[static_cast<std::size_t>(each)]});
       }
       check_numbers_and_bars_apart(places("number"), places("bar"));
     }
@@ -131,31 +131,24 @@ TEST_CASE("a chunk of one word says why it counts what the recurrent form does n
   }
 }
 
-TEST_CASE("words about a form follow what its steps are for, not what they are called") {
+TEST_CASE("whether a form erases follows what its steps are for, not what they are called") {
   for (const Variant& variant : variants()) {
     const auto computed = computed_for(variant.id);
     for (const Form form : all_forms) {
       const FormResult& result = computed->form(form);
       if (!result.missing.empty()) continue;
       INFO(variant.id << " " << name(form));
-      const std::string words = form_work(result, *computed, 11);
       const bool erases = erases_by_strength(*result.trace);
       const std::shared_ptr<Trace> trace = variant.rule->trace(computed->sequence, form, Precision::f64, 8);
       for (Phase& phase : trace->phases) {
         for (std::size_t i = 0; i < phase.operations.size(); ++i) phase.operations[i].id = std::to_string(i);
       }
-      FormResult renamed = result;
-      renamed.trace = trace.get();
-      CHECK(form_work(renamed, *computed, 11) == words);
       CHECK(erases_by_strength(*trace) == erases);
     }
   }
   const auto gated = computed_for("gated_deltanet");
-  CHECK(form_work(gated->form(Form::chunkwise), *gated, 11) == "chunk 1 of 0–2: solve 8 × 8, one state");
   CHECK(erases_by_strength(*gated->form(Form::recurrent).trace));
   CHECK(erases_by_strength(*gated->form(Form::parallel).trace));
-  const auto mlp = computed_for("ttt_mlp");
-  CHECK_THAT(form_work(mlp->form(Form::chunkwise), *mlp, 11), says("scores "));
   CHECK_FALSE(erases_by_strength(*computed_for("linear")->form(Form::recurrent).trace));
 }
 

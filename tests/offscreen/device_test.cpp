@@ -31,7 +31,7 @@ TEST_CASE("every workspace is drawn on another device, right and wrong, at every
   for (const Size& size : usual_sizes) {
     OtherDevice device;
     OnTwoDevices shown(device, size);
-    for (const Theme theme : all_themes) {
+    for (const Theme theme : all_of<Theme>) {
       shown.set_theme(theme);
       for (const bool is_wrong : {false, true}) {
         shown.compute_on("cpu", Form::chunkwise);
@@ -62,6 +62,25 @@ TEST_CASE("every workspace is drawn on another device, right and wrong, at every
       }
     }
   }
+}
+
+TEST_CASE("the search for the step in which a device parts can be stopped") {
+  OtherDevice device;
+  OnTwoDevices shown(device);
+  device.trouble.is_wrong = true;
+  shown.session.choose([](Choice& choice) { choice.precision = Precision::f32; });
+  shown.compute_on("cuda", Form::chunkwise);
+  shown.application.enter("prove");
+  device.trouble.hangs = true;
+  shown.pass();
+  std::this_thread::sleep_for(std::chrono::milliseconds(400));  // it is noticed then
+  shown.pass(2);
+  CHECK(parts().find("prove/where/stop"));
+  shown.click(place_of("prove/where/stop"));
+  shown.pass();
+  CHECK_FALSE(parts().find("prove/where/stop"));
+  CHECK(ask_device_departure(shown.application, Form::chunkwise).reason == was_stopped);
+  device.trouble.hangs = false;
 }
 
 TEST_CASE("a device that is not there is grey with its reason, and one that fails is said at the foot") {

@@ -23,6 +23,7 @@
 #include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/offscreen/plots.h"
+#include "tests/overwriting.h"
 
 namespace palimpsest::testing {
 
@@ -50,7 +51,7 @@ class ShownProgram {
                         const Size& size = usual_sizes[0], Devices devices = backends())
       : application(workspaces(), commands(), devices) {
     if (data.empty())
-      application.open_first_capture();
+      open_overwriting(application.session);
     else
       REQUIRE(session.open_named(data));
     session.wait();
@@ -61,14 +62,15 @@ class ShownProgram {
   /// With workspaces and commands of a test's own, and the first capture.
   explicit ShownProgram(std::span<const Workspace> own, std::span<const Command> known = commands())
       : application(own, known) {
-    application.open_first_capture();
+    open_overwriting(application.session);
     session.wait();
     resize(usual_sizes[0]);
   }
 
   /// In a window of another size.
   void resize(const Size& size) {
-    offscreen_ = std::make_unique<Offscreen>(size.width, size.height, size.scale);
+    offscreen_ = std::make_unique<Offscreen>(size.width, size.height);
+    scale_ = size.scale;
   }
 
   Offscreen& offscreen() { return *offscreen_; }
@@ -99,12 +101,12 @@ class ShownProgram {
 
   /// Draws so many frames.
   void pass(int frames = 1) {
-    for (int i = 0; i < frames; ++i) offscreen_->pass([&] { application.draw(offscreen_->scale()); });
+    for (int i = 0; i < frames; ++i) offscreen_->pass([&] { application.draw(scale_); });
   }
 
   /// What is seen after so many frames.
   Image picture(int frames) {
-    return offscreen_->render([&] { application.draw(offscreen_->scale()); }, frames);
+    return offscreen_->render([&] { application.draw(scale_); }, frames);
   }
 
   /// As a person lets the pointer rest there, clicks there, presses a key.
@@ -158,6 +160,7 @@ class ShownProgram {
 
  private:
   std::unique_ptr<Offscreen> offscreen_;
+  float scale_ = 1;
 };
 
 /// Draws in a window of this size without a frame of its own.
@@ -177,6 +180,16 @@ inline Rgb8 pixel(const Image& image, int x, int y) {
 inline bool is_tip_shown() {
   const ImGuiWindow* tip = ImGui::FindWindowByName("##Tooltip_00");
   return tip && tip->Active;
+}
+
+/// What those of the parts below `path` say that are called `piece`: the names of all rows of a list.
+inline std::vector<std::string> said_by(std::string_view path, std::string_view piece,
+                                        const Parts& all = parts()) {
+  std::vector<std::string> words;
+  for (const Part* part : all.below(path)) {
+    if (part->path.substr(part->path.rfind('/') + 1) == piece) words.push_back(part->words);
+  }
+  return words;
 }
 
 /// None of them lies over another.

@@ -41,9 +41,9 @@ TEST_CASE("the symbols of a formula are found, each with its own indices and acc
 
 TEST_CASE("each row of the glossary is another symbol, with words", "[glossary]") {
   std::set<std::string> seen;
-  for (const GlossaryEntry& entry : glossary()) {
+  for (const SymbolMeaning& entry : glossary()) {
     CAPTURE(entry.latex);
-    CHECK(seen.insert(symbol(std::string(entry.latex))).second);
+    CHECK(seen.insert(symbol(entry.latex)).second);
     CHECK(!entry.words.empty());
   }
 }

@@ -6,7 +6,6 @@
 
 #include "app/gl/heat_map_renderer.h"
 #include "app/studio/application.h"
-#include "app/studio/guarded.h"
 #include "app/widgets/controls.h"
 #include "core/base/error.h"
 #include "tests/offscreen/drawn.h"

@@ -150,7 +150,7 @@ TEST_CASE("heat map: what a mask takes out is hatched, every other number is a n
 
 TEST_CASE("heat map: lines between cells, dimmed ones, and both scales") {
   for (const float scale : {1.0F, 2.0F}) {
-    Offscreen offscreen(picture_size, picture_size, scale);
+    Offscreen offscreen(picture_size, picture_size);
     style::apply(style::Theme::light, scale);
     const int line = static_cast<int>(scale);
     const Placement at{8, 8, 240, 160};
@@ -230,23 +230,22 @@ TEST_CASE("heat map: the window cuts it off, and what is drawn after it is as ev
   CHECK(pixel(with, 20 + 50, 20 + 50) == strongest);
 }
 
-TEST_CASE("heat map: blocks, transposing and unfinished rows") {
+TEST_CASE("heat map: one row, transposing and unfinished rows") {
   Matrix<double> values(3, 4);
   values << 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12;
   const Matrix<float> all = values.cast<float>();
   CHECK(drawn_cells(values, {}, 100, 100) == all);
   CHECK(drawn_cells(values, {.transposed = true}, 100, 100) == all.transpose());
-  CHECK(drawn_cells(values, {.block = {.first_row = 1, .first_column = 2, .rows = 2, .columns = 1}}, 100,
-                    100) == all.block(1, 2, 2, 1));
-  CHECK(drawn_cells(values, {.block = {.first_row = 2, .rows = 9}}, 100, 100) == all.bottomRows(1));
+  for (const Index row : {0, 1, 2}) {
+    CHECK(drawn_cells(values, {.only_row = row}, 100, 100) == all.row(row));
+    CHECK(drawn_cells(values, {.transposed = true, .only_row = row}, 100, 100) == all.row(row).transpose());
+    CHECK(drawn_cells(values, {.only_row = row, .finished_rows = 0}, 100, 100).isZero());
+  }
   Matrix<float> two_rows = all;
   two_rows.bottomRows(1).setZero();
   CHECK(drawn_cells(values, {.finished_rows = 2}, 100, 100) == two_rows);
-  Matrix<float> two_drawn_rows = all.transpose();
-  two_drawn_rows.bottomRows(2).setZero();
-  CHECK(drawn_cells(values, {.transposed = true, .finished_rows = 2}, 100, 100) == two_drawn_rows);
-  CHECK(drawn_cells(values, {.finished_columns = 0}, 100, 100).isZero());
-  CHECK(drawn_cells(values, {.block = {.rows = 0}}, 100, 100).size() == 0);
+  CHECK(drawn_cells(values, {.transposed = true, .finished_rows = 2}, 100, 100) == two_rows.transpose());
+  CHECK(drawn_cells(values, {.finished_rows = 0}, 100, 100).isZero());
 }
 
 TEST_CASE("heat map: the strongest cell of a pixel is shown") {

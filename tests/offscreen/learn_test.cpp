@@ -1,6 +1,5 @@
 #include "app/views/learn.h"
 #include "app/views/answers.h"
-#include "app/views/learn_rows.h"
 #include "app/views/underlined_words.h"
 #include "tests/offscreen/drawn.h"
 #include "tests/session/opened.h"
@@ -22,6 +21,12 @@ struct AtOverwrite : ShownProgram {
 /// Shows one of the questions of Learn.
 void ask(ShownProgram& shown, LearnPage page) {
   shown.session.change([page](SessionState& state) { state.learn.page = page; });
+}
+
+/// The first piece of a kind; null: there is none.
+const FloorPiece* piece_of(const FloorMark& mark, FloorPiece::Kind kind) {
+  const auto found = std::ranges::find(mark, kind, &FloorPiece::kind);
+  return found == mark.end() ? nullptr : found;
 }
 
 /// The link of the floor whose words begin so.
@@ -107,9 +112,9 @@ TEST_CASE("an answer that overshoots is not green", "[learn]") {
     CAPTURE(share);
     const FloorMark mark = lane_mark({.before = share, .now = share});
     const auto right = static_cast<float>(std::clamp(1 - std::abs(1 - share), 0.0, 1.0));
-    REQUIRE(mark.find(Kind::edge));
-    CHECK(mark.find(Kind::edge)->to == Approx(right));
-    const FloorPiece* excess = mark.find(Kind::hatch);
+    REQUIRE(piece_of(mark, Kind::edge));
+    CHECK(piece_of(mark, Kind::edge)->to == Approx(right));
+    const FloorPiece* excess = piece_of(mark, Kind::hatch);
     const double beyond = share > 1 ? share - 1 : std::max(-share, 0.0);
     REQUIRE((excess != nullptr) == (beyond > 0));
     if (!excess) continue;
@@ -117,11 +122,11 @@ TEST_CASE("an answer that overshoots is not green", "[learn]") {
     CHECK(excess->to == Approx(std::min(static_cast<double>(right) + beyond, 1.0)));
   }
   // What the present word damages and repairs; one that it leaves as it is; one that is not there yet.
-  CHECK(lane_mark({.before = 0.9, .now = 0.4}).find(Kind::inset)->colour == style::colours().alarm);
-  CHECK(lane_mark({.before = 0.4, .now = 0.9}).find(Kind::inset)->colour == style::colours().gate);
-  CHECK_FALSE(lane_mark({.before = 0.9, .now = 0.9}).find(Kind::inset));
-  CHECK(lane_mark({.now = 1, .is_own = true}).find(Kind::side));
-  CHECK_FALSE(lane_mark({.is_there = false}).find(Kind::edge));
+  CHECK(piece_of(lane_mark({.before = 0.9, .now = 0.4}), Kind::inset)->colour == style::colours().alarm);
+  CHECK(piece_of(lane_mark({.before = 0.4, .now = 0.9}), Kind::inset)->colour == style::colours().gate);
+  CHECK_FALSE(piece_of(lane_mark({.before = 0.9, .now = 0.9}), Kind::inset));
+  CHECK(piece_of(lane_mark({.now = 1, .is_own = true}), Kind::side));
+  CHECK_FALSE(piece_of(lane_mark({.is_there = false}), Kind::edge));
 
   AtOverwrite shown("gated_deltanet");
   shown.choose([&](Choice& choice) { paint(choice.edits, "beta", 42, 42, 2.26); });
@@ -139,11 +144,11 @@ TEST_CASE("an answer that overshoots is not green", "[learn]") {
 }
 
 TEST_CASE("a lane says in words what it measures", "[learn]") {
-  RecalledAt at{.word = "“drum” (42)", .present = "“the” (57)", .before = 1, .after = 1.83};
+  RecalledAt at{.word = "“drum” (42)", .present = "“the” (57)", .state = {.before = 1, .now = 1.83}};
   CHECK(recalled_words(at) ==
         "“drum” (42) after “the” (57).\nIts key finds 1.83 of its value, 0.83 too much.\n“the” (57) damages "
         "it: 1.00 before, 1.83 now.");
-  at.after = 1;
+  at.state.now = 1;
   CHECK(recalled_words(at).ends_with("Its key finds 1.00 of its value.\n“the” (57) leaves it as it is."));
   at.beside = 5;
   CHECK(
@@ -152,7 +157,7 @@ TEST_CASE("a lane says in words what it measures", "[learn]") {
   at.beside = 0;
   at.is_alignment = true;
   CHECK(recalled_words(at).find("points along its value by 100 %") != std::string::npos);
-  at.is_there = false;
+  at.state.is_there = false;
   CHECK(recalled_words(at) == "“drum” (42) is not in the memory yet.");
   CHECK(recalled_legend(false).title != recalled_legend(true).title);
   CHECK(recalled_legend(false).measure != recalled_legend(true).measure);
@@ -272,12 +277,13 @@ TEST_CASE("the bars of Learn's floor tell their word and their number", "[learn]
   keeping.mean = Vector<double>::Constant(60, 0.98);
   keeping.least = Vector<double>::Constant(60, 0.9);
   keeping.most = Vector<double>::Constant(60, 1);
-  CHECK(keeping_bar_words(computed, keeping, -1, 42) ==
+  CHECK(half_life_row(computed, keeping, -1).tip(42) ==
         "“drum” (42)\nf = 0.02, so 0.98 of the memory stays on average, 0.9 to 1 over its 4 channels: "
         "half-life 34 "
         "words");
-  CHECK_THAT(keeping_bar_words(computed, keeping, 2, 42), says(" in row 2: half-life 34 words"));
-  CHECK_THAT(growth_bar_words(computed, 42), says("“drum” (42)\nthe numbers of S after it: "));
+  CHECK_THAT(half_life_row(computed, keeping, 2).tip(42), says(" in row 2: half-life 34 words"));
+  const FloorColumns columns = {.position = {0, 0}, .size = {60, 100}, .tokens = 60, .column = 1};
+  CHECK_THAT(growth_row(computed, columns).tip(42), says("“drum” (42)\nthe numbers of S after it: "));
 }
 
 TEST_CASE("the name of every rule has room in the top bar", "[learn]") {
@@ -298,7 +304,7 @@ TEST_CASE("Learn shows every rule at every size, or says why not, and cuts no se
   const std::set<std::string_view> has_spectrum = {"gated_deltanet", "kda", "linear"};  // beside the sliders
   for (const Size& size : usual_sizes) {
     shown.resize(size);
-    for (const LearnPage page : all_learn_pages) {
+    for (const LearnPage page : all_of<LearnPage>) {
       for (const Variant& variant : variants()) {
         if (page != LearnPage::step && !on_all_pages.contains(variant.id)) continue;
         CAPTURE(variant.id, size.width, name(page));

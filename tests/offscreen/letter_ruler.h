@@ -32,11 +32,8 @@ inline Ruler ruler_of(float scale) {
   const auto size_of = [scale](style::Text text) {
     return std::round((text == style::Text::body ? 14 : 12) * scale);
   };
-  const auto words = [size_of](const std::string& text, style::Text kind, float width) {
-    const float height = size_of(kind) * 1.2F;
-    const float whole = letter * size_of(kind) * static_cast<float>(text.size());
-    if (width <= 0 || whole <= width) return ImVec2(whole, height);
-    return ImVec2(width, height * std::ceil(whole / width));
+  const auto words = [size_of](const std::string& text, style::Text kind) {
+    return ImVec2(letter * size_of(kind) * static_cast<float>(text.size()), size_of(kind) * 1.2F);
   };
   return {.scale = scale,
           .formula =
@@ -52,7 +49,7 @@ inline Ruler ruler_of(float scale) {
           .shortened =
               [words](const std::string& text, style::Text kind, float width) {
                 std::string shown = text;
-                while (!shown.empty() && words(shown, kind, -1).x > width) shown.pop_back();
+                while (!shown.empty() && words(shown, kind).x > width) shown.pop_back();
                 return shown;
               },
           .lines =

@@ -153,7 +153,7 @@ TEST_CASE("Measure shows nothing, one report, several and many curves at both si
     CHECK(places_below(others).size() == 3 * 8 + 5 + 8);
     CHECK(ends().size() == 10);
     for (const Part* end : ends()) CHECK_THAT(end->words, !says("…"));
-    for (const std::string& name : parts().words("measure/side", "name")) CHECK_THAT(name, !says("…"));
+    for (const std::string& name : said_by("measure/side", "name")) CHECK_THAT(name, !says("…"));
     check_places(size.width);
 
     shown.draw_own(made_report(
@@ -333,7 +333,7 @@ TEST_CASE("while reports are being read, Measure says so in every frame", "[meas
     shown.pass();
   }
   CHECK_FALSE(places_below(leading).empty());
-  CHECK(parts().words("measure/side", "name").size() == 1);
+  CHECK(said_by("measure/side", "name").size() == 1);
 }
 
 TEST_CASE("a curve of a GPU says with what kernels it was measured", "[measure]") {

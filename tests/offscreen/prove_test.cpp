@@ -45,7 +45,7 @@ TEST_CASE("Prove shows every variant with and without a fault, at every size, in
   for (const Size& size : usual_sizes) {
     shown.resize(size);
     for (const char* variant : {"softmax", "linear", "gated_deltanet", "kda", "mesanet", "ttt_mlp", "lact"}) {
-      for (const Theme theme : all_themes) {
+      for (const Theme theme : all_of<Theme>) {
         if (theme == Theme::light && size.width == 1280 && std::string(variant) != "gated_deltanet") continue;
         CAPTURE(variant, size.width);
         shown.set_theme(theme);
@@ -54,7 +54,7 @@ TEST_CASE("Prove shows every variant with and without a fault, at every size, in
         shown.draw();
         CHECK(flagged_token() == -1);
         CHECK(parts().below(line_labels).size() >= 2);
-        CHECK_FALSE(parts().words("prove", "said").empty());
+        CHECK_FALSE(said_by("prove", "said").empty());
         check_places(size.width, size.height);
         inject(shown.application, "strength-forgotten");
         shown.draw();
@@ -96,7 +96,7 @@ TEST_CASE("Prove calls tensors by words, cuts no fault's name, and flags the fir
   ShownProgram shown("prove");
   shown.choose("gated_deltanet", Form::chunkwise);
   shown.draw();
-  for (const std::string& words : parts().words("prove", "said")) CHECK_THAT(words, !says("_"));
+  for (const std::string& words : said_by("prove", "said")) CHECK_THAT(words, !says("_"));
   for (const CutPiece& cut : drawn_cut_words()) {
     INFO(cut.whole);
     CHECK(std::ranges::none_of(faults(), [&](const Fault& fault) { return fault.label == cut.whole; }));
@@ -122,9 +122,9 @@ TEST_CASE("what should be has its own scale where a fault is so large that it wo
       choice.chunk_size = 64;
     });
     inject(shown.application, explodes ? "solve-sign" : "no-solve");
-    auto key = about_proof<WrongHere>(shown.application);
-    key.form = Form::chunkwise;
-    key.fault = explodes ? "solve-sign" : "no-solve";
+    const WrongHere key{.of = without_fault(shown.session.computed()),
+                        .form = Form::chunkwise,
+                        .fault = explodes ? "solve-sign" : "no-solve"};
     shown.session.questions().ask(key);
     shown.session.questions().wait();
     const auto place = shown.session.questions().ask(key).value;
@@ -258,7 +258,7 @@ TEST_CASE("Prove marks the gates that underflow in a precision", "[prove]") {
   REQUIRE(shown.session.message().empty());
   CHECK_FALSE(parts().below(lost_marks).empty());
   CHECK(words_at("prove/headline/lost") == "underflows to 0");
-  CHECK(std::ranges::any_of(parts().words("prove", "said"), [](const std::string& words) {
+  CHECK(std::ranges::any_of(said_by("prove", "said"), [](const std::string& words) {
     return words.starts_with("f16: the gate") &&
            words.find("underflows to 0 at token 3") != std::string::npos;
   }));

@@ -9,6 +9,7 @@
 #include "core/variants/variants.h"
 #include "tests/commands/cli.h"
 #include "tests/commands/program.h"
+#include "tests/overwriting.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -42,7 +43,7 @@ TEST_CASE("render refuses what it cannot do, and leaves no picture", "[render]")
   refused({"--at", "3:"}, "--at asks for the operation \"\"");
   refused({"--why", "3"}, "expected ROW,COLUMN");
   refused({"--why", "3,x"}, "the column of --why");
-  refused({"--why", "1,64"}, "has 64 rows and 64 columns");
+  refused({"--why", "64,1"}, "has 64 rows and 1 column");
   refused({"--variant", ""}, "there is no variant \"\"");
   refused({"--session", "x.json", "--capture", "preset:copy"}, "not both");
   refused({"--state", "eyJkYXRhIjoicHJlc2V0OmNvcHkifQ", "--capture", "preset:copy"}, "not both");
@@ -143,7 +144,7 @@ TEST_CASE("render writes one picture and nothing else", "[render]") {
 TEST_CASE("a folder that is gone does not end the program", "[application]") {
   const std::filesystem::path before = std::filesystem::current_path();
   Application application;
-  application.open_first_capture();
+  open_overwriting(application.session);
   application.session.wait();
   std::filesystem::path gone;
   {
@@ -154,7 +155,7 @@ TEST_CASE("a folder that is gone does not end the program", "[application]") {
   Offscreen offscreen(640, 400);
   application.show_open = true;
   CHECK_NOTHROW(offscreen.render([&] { application.draw(1); }));
-  CHECK_NOTHROW(application.ask_where_to_save(false));
+  CHECK_NOTHROW(application.ask_where_to_save());
   const std::string reason = application.save_to(gone / "place.json");
   std::filesystem::current_path(before);
   CHECK_THAT(reason, says("cannot be written"));

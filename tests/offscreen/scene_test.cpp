@@ -3,9 +3,9 @@
 #include <cmath>
 #include <set>
 
-#include "app/scene/draw.h"
 #include "app/scene/layout.h"
 #include "app/scene/parts.h"
+#include "app/scene/window.h"
 #include "tests/offscreen/drawn.h"
 #include "tests/offscreen/letter_ruler.h"
 
@@ -150,7 +150,7 @@ TEST_CASE("parts are found by path and read as indented text", "[scene]") {
   CHECK(parts.find("learn/side/loss")->words == "0.3");
   CHECK(parts.find("loss") == nullptr);
   CHECK(parts.below("learn/side").size() == 2);
-  CHECK(parts.words("learn", "loss") == std::vector<std::string>{"0.3"});
+  CHECK(testing::said_by("learn", "loss", parts) == std::vector<std::string>{"0.3"});
   CHECK(parts.text() == "learn: Learn\n  side\n  sideways: no part of it\n    loss: 0.3\n");
 }
 

@@ -78,7 +78,7 @@ TEST_CASE("ten thousand steps leave no more behind than a thousand", "[soak]") {
   const auto draw = [&] { application.draw(1); };
   Player player(application, [&] { offscreen.pass(draw); });
   LongWalk walk(application);
-  application.open_first_capture();
+  open_overwriting(application.session);
   Holdings first;
   for (int tenth = 1; tenth <= tenths; ++tenth) {
     for (int i = 0; i < steps_in_a_tenth; ++i) {

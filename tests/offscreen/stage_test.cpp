@@ -331,7 +331,7 @@ TEST_CASE("states are turned together with their equation", "[stage]") {
 
   application.pinned = CellFocus{"S_after", 7, 2};
   const double number = recorded.at("S_after")(7, 2);
-  application.turn_states();
+  perform(find_command(application, "view.turn"), application);
   const Rectangle flat = first_picture();
   CHECK(flat.width() > flat.height());
   const auto [phase, record] = shown(application);
@@ -339,7 +339,7 @@ TEST_CASE("states are turned together with their equation", "[stage]") {
   CHECK(record.at("S_after")(application.pinned->row, application.pinned->column) == number);
   for (const Operation& operation : phase.operations)
     CHECK_NOTHROW(shape(operation.equation.expression, record));
-  application.turn_states();
+  perform(find_command(application, "view.turn"), application);
   CHECK(*application.pinned == CellFocus{"S_after", 7, 2});
 }
 

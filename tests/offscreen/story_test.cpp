@@ -1,6 +1,6 @@
 // What a text tells, and where to look: the first that a newcomer reads.
 
-#include "app/views/story_line.h"
+#include "app/views/story.h"
 
 #include "app/session/kept.h"
 #include "app/views/answers.h"
@@ -46,7 +46,8 @@ TEST_CASE("the data are named by whole parts of their title", "[story]") {
   shown.application.closed_stories = {shown.session.data().id};
   for (const auto& [width, words] :
        {std::pair(1920, "overwriting a fact · Gated DeltaNet · layer 1 · head 0 ▾"),
-        std::pair(1150, "overwriting a fact · head 0 ▾")}) {
+        std::pair(1150, "overwriting a fact · Gated DeltaNet · head 0 ▾"),
+        std::pair(1050, "overwriting a fact · head 0 ▾")}) {
     shown.draw({width, 800});
     CHECK(words_at("data") == words);
   }
@@ -110,7 +111,7 @@ TEST_CASE("a story that was put away stays away, for its data alone", "[story]")
   shown.open("capture:gla_recall_l1");
   shown.draw();
   CHECK(parts().find("story"));
-  shown.application.open_first_capture();
+  open_overwriting(shown.application.session);
   shown.draw();
   CHECK_FALSE(parts().find("story"));
   // As the next start has it from the settings.

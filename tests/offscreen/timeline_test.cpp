@@ -41,7 +41,7 @@ Index number_of(const Part& part) { return std::stol(part.path.substr(part.path.
 /// Letters of one width: columns can be laid out without a screen.
 Ruler plain_ruler() {
   Ruler ruler;
-  ruler.words = [](const std::string& words, style::Text, float) {
+  ruler.words = [](const std::string& words, style::Text) {
     return ImVec2(8 * static_cast<float>(words.size()), 14);
   };
   return ruler;
@@ -317,8 +317,8 @@ TEST_CASE("the word at the cursor stays in sight when the window shrinks", "[tim
   drawn.offscreen().render([&] {
     FloorView view;
     const auto is_in_sight = [&](float width) {
-      const FloorColumns columns =
-          floor_columns(view, floor_text(drawn.session), screen_ruler(false), {100, 100}, {width, 100});
+      const FloorColumns columns = floor_columns(view, floor_of(drawn.session, "").text, screen_ruler(false),
+                                                 {100, 100}, {width, 100});
       return columns.left(42) >= 100 && columns.left(43) <= 100 + width;
     };
     CHECK(is_in_sight(1800));

@@ -1,7 +1,6 @@
 // "Why this number?" for the largest cell of every step: what is added up is what is there.
 
 #include "app/stage/cell_words.h"
-#include "app/views/cell_sum.h"
 #include "app/views/floor.h"
 #include "app/views/why_words.h"
 #include "core/base/error.h"
@@ -150,7 +149,7 @@ TEST_CASE("without a pointer the largest number of the step is explained", "[why
   // A state that is shown the other way round keeps its number.
   program.go_to_operation(4);
   const CellFocus before = *application.focus();
-  application.turn_states();
+  perform(find_command(application, "view.turn"), application);
   program.draw();
   CHECK(application.focus()->row == before.column);
   CHECK(application.focus()->column == before.row);
@@ -159,7 +158,7 @@ TEST_CASE("without a pointer the largest number of the step is explained", "[why
   CHECK_FALSE(application.focus_is_usual());
   CHECK(application.focus() == application.pinned);
   // A number that the words before left says who wrote it, and what became of that.
-  application.turn_states();
+  perform(find_command(application, "view.turn"), application);
   for (const char* tensor : {"S_before", "S_decayed", "S_after"}) {
     CAPTURE(tensor);
     program.hold({tensor, 31, 27});

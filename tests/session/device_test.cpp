@@ -19,6 +19,7 @@
 #include "tests/computed.h"
 #include "tests/other_device.h"
 #include "tests/session/opened.h"
+#include "tests/session/saved_places.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -192,7 +193,7 @@ TEST_CASE("a device that cannot be used is left for the CPU, and what is open st
   CHECK(why_not_on(on.device, computed(on), Form::chunkwise) == "there is no driver");
 
   Session other(on.device.beside_cpu());  // a saved place from where the device is there
-  REQUIRE(other.from_json(saved));
+  REQUIRE(open_json(other, saved));
   other.wait();
   CHECK(other.message().empty());
   CHECK_THAT(other.left_device(), says("cuda: there is no driver. The CPU goes on."));
@@ -351,7 +352,7 @@ TEST_CASE(
     plan.backends = std::move(on);
     const PlannedCases planned(plan, variants());
     std::vector<VerifyCase> cases;
-    for (Index index = 0; index < planned.size(); ++index) cases.push_back(planned.at(index));
+    for (Index index = 0; index < planned.size; ++index) cases.push_back(planned.at(index));
     return cases;
   };
   std::set<std::pair<std::string, std::string>> keys;
@@ -363,7 +364,7 @@ TEST_CASE(
     if (each.random.dv > 128) values.insert(choice);
     if (each.random.dv > 64) CHECK(each.random.tokens == 257);
   }
-  const std::size_t choices = PlannedCases({}, variants()).choices().size();
+  const std::size_t choices = PlannedCases({}, variants()).choices.size();
   CHECK(keys.size() == choices);
   CHECK(values.size() == choices);
   CHECK(cases_of({&cpu_backend(), &device}).size() == cases.size());
@@ -384,7 +385,7 @@ TEST_CASE("what was saved in bf16 opens without the device in f32, and says so")
   const std::size_t at = on_cpu.find("\"cuda\"");
   REQUIRE(at != std::string::npos);
   on_cpu.replace(at, 6, "\"cpu\"");
-  REQUIRE(other.from_json(on_cpu));
+  REQUIRE(open_json(other, on_cpu));
   other.wait();
   CHECK_THAT(other.left_device(), says("bf16 is for a device with tensor cores. The CPU goes on in f32."));
   CHECK(other.choice().precision == Precision::f32);

@@ -9,11 +9,9 @@
 #include "app/session/session.h"
 #include "tests/catch.h"
 #include "tests/folders.h"
+#include "tests/overwriting.h"
 
 namespace palimpsest::testing {
-
-/// One in which a fact is written over another.
-inline constexpr const char* overwriting_capture = "capture:gated_deltanet_overwrite_l1";
 
 /// The ids of all captures that we ship.
 inline std::vector<std::string> capture_ids() {

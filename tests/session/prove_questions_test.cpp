@@ -13,6 +13,7 @@
 #include "core/variants/variants.h"
 #include "tests/catch.h"
 #include "tests/session/opened.h"
+#include "tests/session/saved_places.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -238,14 +239,14 @@ TEST_CASE("how Prove looks is no change; its fault is", "[prove]") {
   CHECK(session.can_undo());
   const std::string text = session.to_json();
   Session other;
-  REQUIRE(other.from_json(text));
+  REQUIRE(open_json(other, text));
   other.wait();
   CHECK(other.message().empty());
   CHECK(other.state().prove == prove);
   CHECK(other.computed()->right);
   std::string bad = text;
   bad.replace(bad.find("write-sign"), 10, "typo-sign!");
-  CHECK_FALSE(other.from_json(bad));
+  CHECK_FALSE(open_json(other, bad));
   CHECK_THAT(other.message(), says("there is no fault \"typo-sign!\""));
 }
 

@@ -181,9 +181,10 @@ inline std::map<std::string, StateChange> special_changes() {
 /// Adds changes of the fields of a part of the state that their types say.
 template <class Struct, class Reach>
 void add_changes(std::map<std::string, StateChange>& all, const std::string& path, Reach reach) {
-  visit_fields(std::type_identity<Struct>{}, [&](const Field& field, auto member) {
-    using Value = std::remove_cvref_t<decltype(std::declval<Struct>().*member)>;
-    const auto value = [reach, member](SessionState& state) -> Value& { return reach(state).*member; };
+  visit_fields<Struct>([&]<class Value>(const Field<Struct, Value>& field) {
+    const auto value = [reach, member = field.member](SessionState& state) -> Value& {
+      return reach(state).*member;
+    };
     const std::string name = path + field.name;
     if constexpr (HasFields<Value>)
       return add_changes<Value>(all, *field.name == '\0' ? path : name + ".", value);

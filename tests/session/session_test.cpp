@@ -8,6 +8,7 @@
 #include "tests/catch.h"
 #include "tests/core/io/files.h"
 #include "tests/session/opened.h"
+#include "tests/session/saved_places.h"
 
 using namespace palimpsest;
 using namespace palimpsest::testing;
@@ -54,7 +55,7 @@ TEST_CASE("a session in which nothing is open can be asked anything") {
   CHECK(session.data().tokens == 0);
   choose(session, [](Choice& choice) { choice.form = Form::chunkwise; });
   CHECK(session.choice().form == Form::chunkwise);
-  session.from_json(session.to_json());
+  open_json(session, session.to_json());
   session.wait();
   CHECK_FALSE(session.message().empty());
 }
@@ -76,9 +77,9 @@ TEST_CASE("what cannot be opened leaves everything as it was") {
   Begun opened;
   choose(opened, [](Choice& choice) { set_slider(choice.edits, "scale_strength", 0.5); });
   const TemporaryFolder folder;
-  fails(opened, "absent.npz", [&] { CHECK_NOTHROW(opened.open(folder / "absent.npz")); });
+  fails(opened, "absent.npz", [&] { CHECK_NOTHROW(opened.open_named(folder / "absent.npz")); });
   std::ofstream(folder / "noise.npz") << "this is no zip file";
-  fails(opened, "noise.npz", [&] { CHECK_NOTHROW(opened.open(folder / "noise.npz")); });
+  fails(opened, "noise.npz", [&] { CHECK_NOTHROW(opened.open_named(folder / "noise.npz")); });
   fails(opened, "there is no preset", [&] { CHECK_NOTHROW(opened.open_named("preset:nonsense")); });
   fails(opened, "there is no capture", [&] { CHECK_NOTHROW(opened.open_named("capture:nonsense")); });
 
@@ -87,7 +88,7 @@ TEST_CASE("what cannot be opened leaves everything as it was") {
     Arrays changed = arrays;
     changed[name] = std::move(array);
     write_npz(folder / "case.npz", changed);
-    CHECK_NOTHROW(opened.open(folder / "case.npz"));
+    CHECK_NOTHROW(opened.open_named(folder / "case.npz"));
   };
   const auto filled = [](std::vector<Index> shape, double value) {
     Array array = numbers(std::move(shape));
@@ -311,7 +312,7 @@ TEST_CASE("when opening fails, what was chosen meanwhile is computed for what is
   Arrays arrays = {{"q", numbers({40000, 8})}, {"k", numbers({40000, 8})}, {"v", numbers({40000, 8})}};
   arrays["v"] = Array({40000, 8}, std::vector<double>(320000, std::numeric_limits<double>::infinity()));
   write_npz(folder / "long.npz", arrays);
-  opened.open(folder / "long.npz");
+  opened.open_named(folder / "long.npz");
   const bool was_under_way = opened.computing();
   choose(opened, [](Choice& choice) { choice.chunk_size = 30; });
   if (was_under_way) CHECK_THAT(opened.message(), says("array \"v\""));
@@ -363,14 +364,14 @@ TEST_CASE("a session file comes back to the same place in every phase and tile")
       if ((cursor.block * 31 + cursor.operation * 7 + cursor.row) % 23 != 0) continue;
       CAPTURE(one.data, name(one.form), cursor.block, cursor.operation, cursor.row);
       Session other;
-      REQUIRE(other.from_json(opened.to_json()));
+      REQUIRE(open_json(other, opened.to_json()));
       other.wait();
       CHECK(other.cursor() == opened.cursor());
       CHECK(other.to_json() == opened.to_json());
       CHECK(other.trace()->operation(other.cursor()).id == opened.trace()->operation(opened.cursor()).id);
     }
     Session other;
-    REQUIRE(other.from_json(opened.to_json()));
+    REQUIRE(open_json(other, opened.to_json()));
     other.wait();
     CHECK(other.cursor() == opened.trace()->last());
   }
@@ -380,7 +381,7 @@ TEST_CASE("a session file that is wrong leaves everything as it was") {
   Begun opened;
   const auto wrong = [&](const std::string& text, const std::string& words) {
     CAPTURE(text);
-    fails(opened, words, [&] { CHECK_NOTHROW(opened.from_json(text)); });
+    fails(opened, words, [&] { CHECK_NOTHROW(open_json(opened, text)); });
   };
   wrong("", "not valid JSON");
   wrong("{}", "\"data\"");
@@ -405,8 +406,8 @@ TEST_CASE("a session file finds data beside it and may ask for a larger chunk th
   const TemporaryFolder folder;
   write_npz(folder / "mine.npz", {{"q", numbers({6, 4})}, {"k", numbers({6, 4})}, {"v", numbers({6, 4})}});
   Session session;
-  CHECK(session.from_json(R"({"data": "mine.npz", "variant": "linear", "chunk_size": 1000, "token": 5})",
-                          folder.path()));
+  CHECK(open_json(session, R"({"data": "mine.npz", "variant": "linear", "chunk_size": 1000, "token": 5})",
+                  folder));
   session.wait();
   CHECK(session.message().empty());
   CHECK(session.choice().chunk_size == 6);
@@ -420,7 +421,7 @@ TEST_CASE("a session file that asks for a place that is not there is refused") {
   const auto wrong = [&](const std::string& more, const std::string& words) {
     CAPTURE(more);
     fails(opened, words,
-          [&] { opened.from_json(R"({"data": "preset:copy?T=20", "variant": "deltanet", )" + more + "}"); });
+          [&] { open_json(opened, R"({"data": "preset:copy?T=20", "variant": "deltanet", )" + more + "}"); });
   };
   wrong(R"("chunk_size": 0)", "\"chunk_size\" is 0; expected a whole number from 1");
   wrong(R"("head": 99)", "\"head\" is 99; expected a head of these data, 0 to 0");
@@ -461,7 +462,7 @@ TEST_CASE("what is wrong with the arrays of a file names it, when its rule takes
     Arrays arrays = plain;
     for (const auto& [name, array] : more) arrays[name] = array;
     write_npz(folder / "case.npz", arrays, {{"meta", R"({"rule": ")" + rule + R"("})"}});
-    opened.open(folder / "case.npz");
+    opened.open_named(folder / "case.npz");
     opened.wait();
     return opened.message().empty();
   };

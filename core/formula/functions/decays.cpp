@@ -214,25 +214,11 @@ Matrix<double> transition(const Matrix<double>& table, Index row, Index p) {
   return Eigen::Map<const Matrix<double>>(table.row(row).data(), p, p);
 }
 
-/// T_{decays} .. T_{j+2} c_j, with rows counted from 1: where write j is after `decays` rows. [p, 1].
-Matrix<double> since_write(const Matrix<double>& T, const Matrix<double>& c, Index j, Index decays) {
-  Matrix<double> part = c.row(j).transpose();
-  for (Index row = j + 1; row < decays; ++row) part = transition(T, row, c.cols()) * part;
-  return part;
-}
-
-/// T_{decays} .. T_1: [p, p].
-Matrix<double> since_start(const Matrix<double>& T, Index p, Index decays) {
-  Matrix<double> product = Matrix<double>::Identity(p, p);
-  for (Index row = 0; row < decays; ++row) product = transition(T, row, p) * product;
-  return product;
-}
-
 /// A time as the table of times holds it; what lies outside the rows at hand is brought back.
 Index time(double value, Index rows) { return std::clamp<Index>(static_cast<Index>(value), 0, rows); }
 
-/// since_write() or since_start() of one reader after the other, which read later and later as a rule: what
-/// the last one saw is carried on.
+/// Transitions times a part, for one reader after the other, which read later and later as a rule: what the
+/// last one saw is carried on.
 class CarriedPart {
  public:
   /// `start` before the row `first`.
@@ -255,6 +241,16 @@ class CarriedPart {
   Matrix<double> product_;
   Index row_;  // the next to pass
 };
+
+/// T_{decays} .. T_{j+2} c_j, with rows counted from 1: where write j is after `decays` rows. [p, 1].
+Matrix<double> since_write(const Matrix<double>& T, const Matrix<double>& c, Index j, Index decays) {
+  return CarriedPart(T, c.row(j).transpose(), j + 1).after(decays);
+}
+
+/// T_{decays} .. T_1: [p, p].
+Matrix<double> since_start(const Matrix<double>& T, Index p, Index decays) {
+  return CarriedPart(T, Matrix<double>::Identity(p, p), 0).after(decays);
+}
 
 Matrix<double> parts_mask(Arguments a) {
   const Index L = a[0].rows();
@@ -320,11 +316,6 @@ Term explain_parts_from_start(CallCell& cell) {
   return seen_parts(cell, 1, product.col(cell.column()), cell.name(0) + "⋯" + cell.name(0));
 }
 
-Term explain_parts_to_end(CallCell& cell) {
-  return worked_out_cell(cell, parts_to_end, 2,
-                         fmt::format("({}⋯{})[{}]", cell.name(0), cell.name(1), cell.column()));
-}
-
 Term explain_parts_total(CallCell& cell) {
   const Matrix<double> product = since_start(whole(cell, 0), cell.shape(1).columns, cell.shape(0).rows);
   return symbol(fmt::format("({}⋯{})[{},{}]", cell.name(0), cell.name(0), cell.row(), cell.column()),
@@ -356,6 +347,9 @@ std::vector<Function> decay_functions() {
   const auto spread = [](const auto& cell) {
     const Index K = cell.shape(1).columns;
     return cell.at(0, cell.row(), cell.column() / K) * cell.at(1, cell.row(), cell.column() % K);
+  };
+  const auto part_to_end = [](const CallCell& cell) {
+    return fmt::format("({}⋯{})[{}]", cell.name(0), cell.name(1), cell.column());
   };
   return {
       by_cell("lower", "[L, M] -> [L, M]", applied("tril"),
@@ -395,8 +389,8 @@ std::vector<Function> decay_functions() {
       function("parts_from_start", "[L, P*P], [R, P], [R, 2] -> [R, P]",
                subscripted(R"(\left[#2_i\, #1_{1:i}\right]_{i})"), parts_from_start,
                explain_parts_from_start),
-      function("parts_to_end", "[L, P*P], [L, P] -> [L, P]",
-               subscripted(R"(\left[#1_{j+1:L}\, #2_j\right]_{j})"), parts_to_end, explain_parts_to_end),
+      by_number("parts_to_end", "[L, P*P], [L, P] -> [L, P]",
+                subscripted(R"(\left[#1_{j+1:L}\, #2_j\right]_{j})"), parts_to_end, 2, part_to_end),
       function("parts_total", "[L, P*P], [L, P] -> [P, P]", subscripted("#1_{1:L}"), parts_total,
                explain_parts_total),
       by_cell("spread", "[L, P], [L, K] -> [L, P*K]", {R"(#1 \otimes #2)", hadamard, product}, spread),

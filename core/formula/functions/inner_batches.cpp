@@ -108,10 +108,8 @@ Term explain_batch_newton_schulz(CallCell& cell) {
   const Index K = cell.shape(0).rows / cell.shape(2).rows;
   const Index batch = cell.row() / K;
   const Matrix<double> M = cell.read(0, batch * K, 0, K, cell.shape(0).columns);
-  Matrix<double> coefficients(5, 3);
-  for (Index i = 0; i < 5; ++i) {
-    for (Index j = 0; j < 3; ++j) coefficients(i, j) = cell.value(1, i, j);
-  }
+  const Matrix<double> coefficients =
+      Matrix<double>::NullaryExpr(5, 3, [&](Index i, Index j) { return cell.value(1, i, j); });
   return symbol("NS5(" + cell.name(0) + ")",
                 newton_schulz(M, steps_of(coefficients))(cell.row() % K, cell.column()));
 }

@@ -136,9 +136,9 @@ Term explain_gains(CallCell& cell) {
 
 // Norms and singular values of matrices (spec 3.11).
 
-Matrix<double> number_matrix(double value) { return Matrix<double>::Constant(1, 1, value); }
-
-Matrix<double> frobenius_norm(Arguments a) { return number_matrix(std::sqrt(a[0].cwiseAbs2().sum())); }
+Matrix<double> frobenius_norm(Arguments a) {
+  return Matrix<double>::Constant(1, 1, std::sqrt(a[0].cwiseAbs2().sum()));
+}
 
 Matrix<double> column_norms(Arguments a) {
   Matrix<double> norms(a[0].cols(), 1);

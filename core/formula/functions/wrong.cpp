@@ -58,24 +58,6 @@ Matrix<double> solve_by_doubling(Arguments a) {
   return inverse * a[1];
 }
 
-Term explain_log_sums(CallCell& cell) { return worked_out_cell(cell, log_sums, 1, "Σ log " + cell.name(0)); }
-
-template <Pairs pairs>
-Term explain_difference_scores(CallCell& cell) {
-  return worked_out_cell(
-      cell, difference_scores<pairs>, 3,
-      "Σ " + cell.name(0) + "·" + cell.name(1) + "·exp(difference of " + cell.name(2) + ")");
-}
-
-template <Pairs pairs>
-Term explain_difference_mask(CallCell& cell) {
-  return worked_out_cell(cell, difference_mask<pairs>, 1, "exp(difference of " + cell.name(0) + ")");
-}
-
-Term explain_doubling(CallCell& cell) {
-  return worked_out_cell(cell, solve_by_doubling, 2, "inverse(" + cell.name(0) + ")");
-}
-
 }  // namespace
 
 std::vector<Function> wrong_functions() {
@@ -93,6 +75,12 @@ std::vector<Function> wrong_functions() {
     return is_last_row(cell) ? cell.number(2) * cell.here(0) : cell.here(0);
   };
   const auto same = [](const auto& cell) { return cell.here(0); };
+  const auto log_sum = [](const CallCell& cell) { return "Σ log " + cell.name(0); };
+  const auto difference = [](const CallCell& cell) { return "exp(difference of " + cell.name(0) + ")"; };
+  const auto scores = [](const CallCell& cell) {
+    return "Σ " + cell.name(0) + "·" + cell.name(1) + "·exp(difference of " + cell.name(2) + ")";
+  };
+  const auto inverse = [](const CallCell& cell) { return "inverse(" + cell.name(0) + ")"; };
   return {
       by_cell("all_ones", "[L, M] -> [L, M]", subscripted("#1^{0}"),
               [](const auto& cell) { return cell.number(1); }),
@@ -105,29 +93,29 @@ std::vector<Function> wrong_functions() {
       by_cell("last_row_twice", "[L, M] -> [L, M]", subscripted("#1_{1:L,L}"), last_row_twice),
       by_cell("first_channels", "[V+1, 1] -> [V, 1]", subscripted("#1_{1:V}"), same),
       by_cell("row_first_channels", "[L, V+1] -> [L, V]", subscripted("#1_{:,1:V}"), same),
-      function("log_sums", "[L, K] -> [L, K]", subscripted(R"(\left[\log #1_{1:i}\right]_{i})"), log_sums,
-               explain_log_sums),
-      function("decay_mask_late", "[L, 1] -> [L, L]",
-               subscripted(R"(\left[\exp\left(#1_i - #1_j\right)\right]_{i,j} \odot M)"),
-               difference_mask<Pairs::all>, explain_difference_mask<Pairs::all>),
-      function(
+      by_number("log_sums", "[L, K] -> [L, K]", subscripted(R"(\left[\log #1_{1:i}\right]_{i})"), log_sums, 1,
+                log_sum),
+      by_number("decay_mask_late", "[L, 1] -> [L, L]",
+                subscripted(R"(\left[\exp\left(#1_i - #1_j\right)\right]_{i,j} \odot M)"),
+                difference_mask<Pairs::all>, 1, difference),
+      by_number(
           "decay_scores_late", "[L, K], [L, K], [L, K] -> [L, L]",
           subscripted(
               R"(\left[\sum_{d} #1_{i,d} #2_{j,d} \exp\left(#3_{i,d} - #3_{j,d}\right)\right]_{i,j} \odot M)"),
-          difference_scores<Pairs::all>, explain_difference_scores<Pairs::all>),
-      function("decay_mask_differences", "[L, 1] -> [L, L]",
-               subscripted(R"(\left[\exp\left(#1_i - #1_j\right)\right]_{j \le i})"),
-               difference_mask<Pairs::masked>, explain_difference_mask<Pairs::masked>),
-      function(
+          difference_scores<Pairs::all>, 3, scores),
+      by_number("decay_mask_differences", "[L, 1] -> [L, L]",
+                subscripted(R"(\left[\exp\left(#1_i - #1_j\right)\right]_{j \le i})"),
+                difference_mask<Pairs::masked>, 1, difference),
+      by_number(
           "decay_scores_differences", "[L, K], [L, K], [L, K] -> [L, L]",
           subscripted(
               R"(\left[\sum_{d} #1_{i,d} #2_{j,d} \exp\left(#3_{i,d} - #3_{j,d}\right)\right]_{j \le i})"),
-          difference_scores<Pairs::masked>, explain_difference_scores<Pairs::masked>),
-      function(
+          difference_scores<Pairs::masked>, 3, scores),
+      by_number(
           "solve_by_doubling", "[L, L], [L, D] -> [L, D]",
           {R"((I - #1)\left(I + \left(#1\right)^{2}\right)\left(I + \left(#1\right)^{4}\right)\cdots #2)",
            product, atom},
-          solve_by_doubling, explain_doubling),
+          solve_by_doubling, 2, inverse),
   };
 }
 

@@ -24,8 +24,6 @@
 // back to the chunk's beginning, or on to its end. Loops are kept short: a block runs through this code only
 // once, and instructions have to come from somewhere too.
 
-#include "kernels/cuda/grid.cuh"
-#include "kernels/cuda/hopper/instructions.cuh"
 #include "kernels/cuda/hopper/tiles.h"
 #include "kernels/cuda/hopper/unit_lower.cuh"
 

@@ -3,7 +3,6 @@
 #include <cuda.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
-#include <cstdint>
 
 #include "kernels/cuda/head_matrices.h"
 

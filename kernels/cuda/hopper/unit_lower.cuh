@@ -1,9 +1,5 @@
 #pragma once
 
-#include <cuda_fp16.h>
-
-#include <cstdint>
-
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/hopper/instructions.cuh"
 

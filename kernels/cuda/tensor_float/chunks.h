@@ -1,7 +1,6 @@
 #pragma once
 
 #include "kernels/cuda/row_kernels.h"
-#include "kernels/cuda/softmax.h"
 
 namespace palimpsest::tensor_float {
 

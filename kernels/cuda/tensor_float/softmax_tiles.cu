@@ -10,8 +10,6 @@
 // Queries stay in registers as left factors; weights leave their product in registers and are the left
 // factor of the next one. l adds up the weights as they are multiplied, rounded, so that they sum to 1.
 
-#include <algorithm>
-
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/tensor_float/chunks.h"
 #include "kernels/cuda/tensor_float/instructions.cuh"
