@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/session/session.h"
+#include "app/session/typed_text.h"
 #include "core/base/text.h"
 
 namespace palimpsest {
@@ -102,6 +103,9 @@ TablesOfHeads tables_of_heads(const DataSet& data, const Choice& choice, const W
 const Vector<double>& word_strengths(const Foundation& foundation) {
   const std::scoped_lock lock(foundation.strengths->asking);
   std::optional<Vector<double>>& known = foundation.strengths->known;
+  const std::shared_ptr<const ReadText>& text = foundation.data->read;
+  if (!known && text && text->is_changed())
+    known = strengths_of(make_text_data(text_id(text->typed.as_trained())), foundation.choice, 0);
   if (!known) known = strengths_of(*foundation.data, foundation.choice, foundation.choice.head);
   if (!known) known = write_strengths(*foundation.variant, foundation.sequence).of_token;
   return *known;

@@ -273,9 +273,8 @@ Found<std::vector<HeadEffect>> HeadEffects::compute(const ReadText& text, const 
 }
 
 Found<AnswersAtPlace> TextAnswers::compute(const ReadText& text, const Effort& effort) const {
-  TypedText typed = text.typed;
-  if (!is_changed) typed.interventions.clear();
-  const auto data = std::make_shared<const DataSet>(make_text_data(text_id(typed)));
+  const std::string id = text_id(is_changed ? text.typed : text.typed.as_trained());
+  const auto data = std::make_shared<const DataSet>(make_text_data(id));
   Choice choice;
   choice.variant = data->rule;
   const auto computation = begin(data, choice, effort.stop);

@@ -13,6 +13,10 @@ struct TypedText {
   Index layer = 0;
   Index head = 0;
   std::vector<Intervention> interventions = {};  // made one after the other
+
+  TypedText as_trained() const {
+    return {.model = model, .text = text, .layer = layer, .head = head, .interventions = {}};
+  }
 };
 
 /// A change of what is looked at, or of what is around it.

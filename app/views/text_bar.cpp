@@ -315,6 +315,9 @@ Node changes(Application& application) {
     all.push_back(
         with_command(application, command, scene::choice(find_command(application, command).words, is_made)));
   }
+  if (text->is_changed())
+    all.push_back(with_command(application, "text.as_trained",
+                               scene::link(find_command(application, "text.as_trained").words)));
   const Arrays& arrays = text->said->head(typed.layer, typed.head).arrays;
   if (arrays.contains("beta")) all.push_back(slider_of(application, "beta", "strength β, times", 1, 3));
   if (arrays.contains("g")) all.push_back(slider_of(application, "fade", "log decay g, times", 1, 4));
@@ -416,7 +419,7 @@ void draw_text_bar(Application& application, float top, float height) {
   const auto text = application.session.data().read;
   const TypedText& typed = text->typed;
   Nodes all = {menu(
-                   typed.model, [&application] { return models(application); }, list_width,
+                   "model " + typed.model, [&application] { return models(application); }, list_width,
                    "The small language model that reads the text, and texts to start from")
                    .named("model"),
                text_line(application).filling()};

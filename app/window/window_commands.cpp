@@ -233,13 +233,13 @@ void render_tour(const std::filesystem::path& folder, Console console) {
     throw InputError(
         fmt::format("--tour {}: the folder cannot be made: {}", folder.string(), problem.message()));
   const std::vector<std::pair<const char*, Look>> stops = {
-      {"1-a-token-is-written.png", {{{"--at", "19:error"}, {"--form", "recurrent"}}}},
-      {"2-chunkwise.png", {{{"--at", "19:solve"}, {"--form", "chunkwise"}}}},
+      {"1-a-token-is-written.png", {{{"--at", "29:error"}, {"--form", "recurrent"}}}},
+      {"2-chunkwise.png", {{{"--at", "29:solve"}, {"--form", "chunkwise"}}}},
       {"3-parallel.png", {{{"--at", "40:solve"}, {"--form", "parallel"}}}},
       {"4-one-decay-per-channel.png",
        {{{"--capture", "capture:kda_overwrite_l1"}, {"--at", "30:decay"}, {"--head", "1"}}}},
       {"5-softmax.png", {{{"--capture", "capture:softmax_names_l17"}, {"--at", "40:weights"}}}},
-      {"6-light.png", {{{"--at", "19:write"}, {"--theme", "light"}}}},
+      {"6-light.png", {{{"--at", "29:write"}, {"--theme", "light"}}}},
   };
   for (const auto& [file, look] : stops) {
     Application application;

@@ -54,6 +54,21 @@ TEST_CASE("the answer changes when a layer no longer erases, and comes back", "[
   CHECK(shown.session.data().read->typed.interventions.empty());
 }
 
+TEST_CASE("a newcomer is greeted by a text, at the word that is written over another", "[text bar]") {
+  ShownProgram shown;
+  shown.application.open_first_text();
+  shown.session.wait();
+  CHECK(shown.session.message().empty());
+  for (const Size& size : usual_sizes) {
+    CAPTURE(size.width);
+    shown.draw(size);
+    CHECK(words_at("text bar/answer") == "answers “lamp” 1.00");
+    CHECK_FALSE(parts().find("story"));
+  }
+  CHECK(shown.session.data().labels[static_cast<std::size_t>(shown.session.token())] == " lamp");
+  CHECK(shown.session.choice().variant == "deltanet");
+}
+
 TEST_CASE("its menus show what else could follow, which head carries it, and lead to heads", "[text bar]") {
   ShownProgram shown;
   perform_at(shown, "text.open");

@@ -1,7 +1,9 @@
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "app/session/memory_questions.h"
 #include "app/session/presets.h"
 #include "app/session/session.h"
 #include "app/session/typed_text.h"
@@ -130,6 +132,27 @@ TEST_CASE("the first look at a text is at its facts, which stay asked for while 
   session.read(typed);
   session.wait();
   CHECK(session.state().words == std::vector<Index>{6, 13});
+}
+
+TEST_CASE("a change of the model does not change which words are asked", "[typed text]") {
+  TypedText typed = usual_text();
+  typed.text =
+      "The green box holds a key. Now the green box holds a stone. What does the green box hold? The green "
+      "box holds a";
+  const auto asked = [&] {
+    Session session;
+    REQUIRE(session.open_named(text_id(typed)));
+    session.wait();
+    std::set<std::string> words;
+    for (const AskedWord& word : words_asked(*session.computed(), session.data().tokens - 1))
+      words.insert(word.text);
+    return words;
+  };
+  const std::set<std::string> trained = asked();
+  CHECK(trained.contains("key"));
+  CHECK(trained.contains("stone"));
+  typed.interventions = {parse_intervention("only-add:2")};
+  CHECK(asked() == trained);
 }
 
 TEST_CASE("the facts of the texts to start from are the words that they store", "[typed text]") {
