@@ -102,13 +102,17 @@ int experiment(const CommandOptions& options, const Console& console) {
   const Interrupt interrupt;
   if (options.gave("--csv")) writable_target(options["--csv"]);
   const AskedModel<Scalar> asked(options, interrupt.token());
+  std::atomic<double> share = 0;
+  std::jthread line =
+      show_waiting(console, [&] { return fmt::format("{:.0f} % of the texts read", 100 * share); });
   const std::vector<ExperimentRow> found = try_texts(
       {.kind = options["--kind"],
        .texts = parse_count(options["--texts"], "--texts", 1, most_experiment_texts),
        .overwritten = parse_count(options["--overwritten"], "--overwritten", 0, most_overwritten),
        .seed = static_cast<std::uint64_t>(parse_count(options["--seed"], "--seed")),
        .interventions = asked.interventions},
-      asked.model, asked.tokenizer, asked.run, [](double) {}, interrupt.token());
+      asked.model, asked.tokenizer, asked.run, [&](double so_far) { share = so_far; }, interrupt.token());
+  line = {};  // it goes before the table comes
   const TextRows rows = rows_of(found, !asked.interventions.empty());
   console.out << columns(rows);
   if (!options.gave("--csv")) return exit_done;
