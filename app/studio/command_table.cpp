@@ -596,9 +596,7 @@ void add_text(CommandTable& group) {
   group.add(
       "text.as_trained", "take all changes of the model back", 0,
       [](Application& application) {
-        TypedText typed = application.session.data().read->typed;
-        typed.interventions.clear();
-        application.session.read(typed);
+        application.session.read(application.session.data().read->typed.as_trained());
       },
       no_text);
 }
