@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/scene/parts.h"
+#include "app/widgets/chart.h"
 #include "app/widgets/text.h"
 
 namespace palimpsest {
@@ -17,6 +18,8 @@ constexpr float after_number = 5;
 constexpr float below_head = 4;
 constexpr float most_rising = 40;
 constexpr float least_title = 60;
+constexpr float around_picture = 6;
+constexpr float link = 26;           // from a picture to its table
 constexpr float names_part = 0.22F;  // of the room, at most
 
 float width_of_number(const std::string& number) {
@@ -36,7 +39,10 @@ struct CellPainter {
       const float left = corner.x + plan.names + static_cast<float>(i) * step;
       draw_table(tables.tables[i], left);
       draw_column_names(left, i == 0);
-      if (i > 0) draw_sign(tables.tables[i].sign, left - plan.between / 2);
+      if (i == 0) continue;
+      draw_sign(tables.tables[i].sign, {left - plan.between / 2, top() + height() / 2});
+      if (plan.pictures > 0)
+        draw_sign(tables.tables[i].sign, {left - plan.between / 2, picture_at(left).middle().y});
     }
   }
 
@@ -45,7 +51,7 @@ struct CellPainter {
   float top() const { return corner.y + plan.head; }
 
   void draw_row_names() {
-    const style::TextStyle text(style::Text::caption);
+    const style::TextStyle text(tables.words);
     for (std::size_t i = 0; i < tables.rows.size(); ++i) {
       const CellName& name = tables.rows[i];
       const float row = top() + static_cast<float>(i) * plan.cell.y;
@@ -72,11 +78,12 @@ struct CellPainter {
   }
 
   void draw_column_names(float left, bool is_noted) {
-    const style::TextStyle text(style::Text::caption);
+    const style::TextStyle text(tables.words);
     const float line = text_extent("x").y;
     for (std::size_t i = 0; i < tables.columns.size(); ++i) {
       const CellName& name = tables.columns[i];
-      const ImVec2 from = {left + static_cast<float>(i) * plan.cell.x, corner.y + plan.titles};
+      const ImVec2 from = {left + static_cast<float>(i) * plan.cell.x,
+                           corner.y + plan.titles + plan.pictures};
       const std::string shown = tables.rising ? draw_rising_name(name, from, line)
                                               : draw_column_name(name, from, plan.cell.x - px(2));
       if (is_noted) note_part(fmt::format("column/{}", i), {from, {from.x + plan.cell.x, top()}}, shown);
@@ -107,16 +114,38 @@ struct CellPainter {
     return number + " " + name.words;
   }
 
-  void draw_sign(const std::string& sign, float middle) const {
+  void draw_sign(const std::string& sign, ImVec2 middle) const {
     const style::TextStyle text(style::Text::title);
-    const ImVec2 extent = text_extent(sign);
-    draw_text(rounded({middle - extent.x / 2, top() + (height() - extent.y) / 2}), style::colours().dim,
-              sign);
+    draw_text(rounded(middle - text_extent(sign) / 2), style::colours().dim, sign);
+  }
+
+  Rectangle picture_at(float left) const {
+    const float side = px(tables.picture);
+    return box_at(rounded({left + (width() - side) / 2, corner.y + plan.titles + px(around_picture)}),
+                  {side, side});
+  }
+
+  void draw_picture(const CellValues& table, float left) const {
+    const CellPicture& picture = table.picture;
+    if (plan.pictures <= 0 || !picture.values) return;
+    const PartScope scope(table.name);
+    const Rectangle where = picture_at(left);
+    if (table.is_hidden)
+      hatch(list, where, style::colours().faint);
+    else
+      heat_map(scope_path(), *picture.values, picture.version, where, picture.look);
+    note_part("picture", where, {});
+    const style::TextStyle text(style::Text::caption);
+    const ImVec2 from = {where.middle().x, where.maximum.y + px(around_picture)};
+    const ImVec2 to = {from.x, where.maximum.y + px(link)};
+    list->AddLine(from, to, style::colours().faint, px(style::line));
+    draw_text({from.x + px(around_picture), std::round((from.y + to.y - text_extent("x").y) / 2)},
+              style::colours().dim, picture.words);
   }
 
   void draw_title(const CellValues& table, float left) const {
     if (table.titles.empty()) return;
-    const style::TextStyle text(style::Text::caption);
+    const style::TextStyle text(tables.title);
     const float room = std::max(width(), px(least_title));
     const std::string shown = first_fitting(table.titles, room);
     draw_text({std::round(left + (width() - text_extent(shown).x) / 2), corner.y}, style::colours().text,
@@ -125,7 +154,10 @@ struct CellPainter {
 
   void draw_table(const CellValues& table, float left) {
     draw_title(table, left);
+    draw_picture(table, left);
     std::string numbers;
+    const Rectangle cells = box_at({left, top()}, {width(), height()});
+    if (table.is_hidden) return hatch(list, cells, style::colours().faint);
     for (Index row = 0; row < table.values.rows(); ++row) {
       for (Index column = 0; column < table.values.cols(); ++column) {
         const ImVec2 from = {left + static_cast<float>(column) * plan.cell.x,
@@ -139,7 +171,6 @@ struct CellPainter {
       list->AddRect({left - px(2), y - px(2)}, {left + width() + px(1), y + plan.cell.y + px(1)}, ring.ink,
                     px(3), px(ring.width));
     }
-    const Rectangle cells = box_at({left, top()}, {width(), height()});
     note_part(table.name, cells, numbers);
     if (!table.told || !ImGui::IsWindowHovered()) return;
     const auto cell = hovered_cell(cells, table.values.rows(), table.values.cols(), ImGui::GetMousePos());
@@ -152,10 +183,10 @@ struct CellPainter {
         colour(style::colours().map, static_cast<float>(value), static_cast<float>(tables.scale));
     const ImVec2 size = plan.cell;
     list->AddRectFilled(from, from + size - ImVec2(px(1), px(1)), style::colour(paper));
-    const float usual = style::font_size(style::Text::number_small);
+    const float usual = style::font_size(tables.numbers);
     for (const std::string& number : tables.written(value, cell)) {
       for (const float letters : {usual, usual * style::least_number}) {
-        const style::TextStyle used(style::Text::number_small, letters);
+        const style::TextStyle used(tables.numbers, letters);
         const ImVec2 extent = text_extent(number);
         const bool fits = extent.x <= size.x - (letters == usual ? px(2) : 0) && extent.y <= size.y;
         if (fits)
@@ -183,19 +214,21 @@ CellPlan plan_cells(const CellTables& tables, ImVec2 room, const Ruler& ruler) {
   };
   for (const CellName& row : tables.rows) {
     const float number = width_in(style::Text::number_small, row.number);
-    plan.names = std::max(plan.names, width_in(style::Text::caption, row.words) + ruler.px(around_names) +
+    plan.names = std::max(plan.names, width_in(tables.words, row.words) + ruler.px(around_names) +
                                           (number > 0 ? number + ruler.px(after_number) : 0));
   }
   plan.names = std::floor(std::min({plan.names, ruler.px(tables.names), names_part * room.x}));
-  const float line = ruler.words("x", style::Text::caption).y;
+  const float line = ruler.words("x", tables.words).y;
+  const float title = ruler.words("x", tables.title).y;
   const auto has_title = [](const CellValues& table) { return !table.titles.empty(); };
-  if (std::ranges::any_of(tables.tables, has_title)) plan.titles = line + ruler.px(below_head);
+  if (std::ranges::any_of(tables.tables, has_title)) plan.titles = title + ruler.px(below_head);
+  if (tables.picture > 0) plan.pictures = ruler.px(tables.picture + around_picture + link + around_picture);
   plan.head = line;
   for (const CellName& column : tables.columns) {
-    const float wide = std::min(width_in(style::Text::caption, column.words), ruler.px(most_rising));
+    const float wide = std::min(width_in(tables.words, column.words), ruler.px(most_rising));
     if (tables.rising) plan.head = std::max(plan.head, wide);
   }
-  plan.head += plan.titles + ruler.px(below_head);
+  plan.head += plan.titles + plan.pictures + ruler.px(below_head);
   const auto count = static_cast<float>(tables.tables.size());
   plan.between = ruler.px(tables.between);
   const float width = room.x - plan.names - (count - 1) * plan.between - 2;

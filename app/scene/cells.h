@@ -17,6 +17,14 @@ struct CellName {
   std::string tip = {};
 };
 
+/// A square of numbers above a table, with words between the two. `values` outlive the frame.
+struct CellPicture {
+  const Matrix<double>* values = nullptr;  // null: there is none
+  std::uint64_t version = 0;
+  HeatMapLook look = {};
+  std::string words = {};
+};
+
 /// One of several tables of the same rows and columns, beside each other.
 struct CellValues {
   std::string name = {};                 // of its part
@@ -24,6 +32,8 @@ struct CellValues {
   std::string sign = {};                 // between it and the table before
   Matrix<double> values = {};
   std::function<std::string(Cell)> told = {};
+  CellPicture picture = {};
+  bool is_hidden = false;  // hatched
 };
 
 /// A frame around a row.
@@ -43,8 +53,12 @@ struct CellTables {
       {};                       // the first that has room; empty: the colour alone
   ImVec2 least_cell = {15, 8};  // in design pixels, as all that follow
   ImVec2 most_cell = {52, 34};
-  float flat = 0.8F;    // how high a cell is at most for its width
-  float names = 84;     // at most
+  float flat = 0.8F;  // how high a cell is at most for its width
+  float names = 84;   // at most
+  float picture = 0;  // how high those above the tables are
+  style::Text title = style::Text::caption;
+  style::Text words = style::Text::caption;  // of rows and columns
+  style::Text numbers = style::Text::number_small;
   float between = 44;   // tables
   bool rising = false;  // the words above columns are read from below
   ImU32 ground = 0;     // behind words that lie over something else
@@ -53,8 +67,9 @@ struct CellTables {
 /// How large the pieces of tables are, in screen pixels.
 struct CellPlan {
   float names = 0;
-  float titles = 0;  // a line above all
-  float head = 0;    // all that stands above the cells
+  float titles = 0;    // a line above all
+  float pictures = 0;  // and below it, with their words
+  float head = 0;      // all that stands above the cells
   float between = 0;
   ImVec2 cell = {};
 

@@ -136,7 +136,13 @@ class Drawing {
     if (text.height > 0) at.y += (placed.size().y - line_height) / 2;
     for (const std::string& line : placed.lines) {
       const float beside = text.centred ? (placed.size().x - text_extent(line).x) / 2 : 0;
-      draw_text({text.centred ? std::round(at.x + beside) : at.x, at.y}, shown(text.ink), line);
+      const ImVec2 from = {text.centred ? std::round(at.x + beside) : at.x, at.y};
+      draw_text(from, shown(text.ink), line);
+      if (text.underlined) {
+        const float y = std::round(at.y + line_height) + px(style::line);
+        ImGui::GetWindowDrawList()->AddLine({from.x, y}, {from.x + text_extent(line).x, y}, shown(text.ink),
+                                            px(style::line));
+      }
       at.y += step;
     }
   }
@@ -551,6 +557,7 @@ class Drawing {
     const float corner = frame.is_round ? (to.y - from.y) / 2 : px(frame_corner);
     if (frame.ground != 0) list->AddRectFilled(from, to, frame.ground, corner);
     if (frame.outline != 0) list->AddRect(from, to, shown(frame.outline), corner, px(style::line));
+    if (frame.is_hatched) hatch(list, placed.where, style::colours().edge);
     draw(placed.inside.front());
   }
 

@@ -587,7 +587,8 @@ std::string words_of(const Placed& placed) {
   }
   for (const Placed& inside : placed.inside) {
     const std::string own = piece_of(*inside.node).empty() ? words_of(inside) : std::string();
-    if (!own.empty()) words += (words.empty() ? "" : " ") + own;
+    const bool ends = !own.empty() && std::string_view(".,:;?!").find(own.front()) != std::string_view::npos;
+    if (!own.empty()) words += (words.empty() || ends ? "" : " ") + own;
   }
   return words;
 }

@@ -53,6 +53,7 @@ struct Text {
   float between = 4;           // lines, in design pixels
   bool rises = false;          // one line that is read from below
   float height = 0;            // design pixels that it takes, in whose middle it is; 0: as its letters need
+  bool underlined = false;
 };
 
 /// Letters get smaller where there is no room, unless it is to be whole; one that wraps goes on below before
@@ -314,6 +315,7 @@ struct Frame {
   Ink outline = 0;
   Ink ground = 0;
   bool is_round = false;  // as a pill
+  bool is_hatched = false;
 };
 
 /// One node, which scrolls where it is higher than the room. Give it a name: that keeps how far it is

@@ -23,11 +23,9 @@ std::filesystem::path name_aside(const std::filesystem::path& file) {
 }
 
 constexpr std::uintmax_t most_preferences_bytes = std::uintmax_t{1} << 20;
-/// Refuses a theme that there is not; of the lists the oldest are forgotten.
+/// Of the lists the oldest are forgotten.
 struct CheckedPreferences {
   void operator()(Preferences& read) const {
-    if (read.theme != "dark" && read.theme != "light")
-      throw InputError(fmt::format("\"theme\" is \"{}\"; expected dark or light", shown(read.theme)));
     if (read.recent_files.size() > most_recent_files) read.recent_files.resize(most_recent_files);
     if (read.closed_stories.size() > most_closed_stories) read.closed_stories.resize(most_closed_stories);
   }
@@ -104,6 +102,7 @@ Preferences parse_preferences(const std::string& text) {
   if (!object.is_object())
     throw InputError(fmt::format("it holds {}; expected an object", object.type_name()));
   Preferences preferences;
+  preferences.level = Level::all;
   read_fields(Fields(object, "the settings"), preferences, CheckedPreferences());
   return preferences;
 }
@@ -173,8 +172,8 @@ void PinnedPlaces::move(Index index, int direction) {
     present_ = index;
 }
 
-void PinnedPlaces::rename(Index index, std::string name) {
-  all_[static_cast<std::size_t>(index)].name = std::move(name);
+void PinnedPlaces::word(Index index, std::string PinnedPlace::*which, std::string words) {
+  all_[static_cast<std::size_t>(index)].*which = std::move(words);
 }
 
 std::string write_places(const std::vector<PinnedPlace>& places) {

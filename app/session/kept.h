@@ -68,7 +68,8 @@ inline constexpr FieldTraits window_side = {.least = smallest_window, .most = la
 
 /// What is kept of a person's window between starts; nothing about what is computed.
 struct Preferences {
-  std::string theme = "dark";  // or "light"
+  Theme theme = Theme::dark;
+  Level level = Level::story;  // of a first start; settings that name none show all
   double scale = 1;            // how much larger everything is drawn than is usual on the monitor
   int width = 1600;            // of the window, in screen coordinates
   int height = 1000;
@@ -80,6 +81,7 @@ struct Preferences {
 
   static constexpr std::tuple fields = {
       Field{"theme", &Preferences::theme},
+      Field{"level", &Preferences::level},
       Field{"scale", &Preferences::scale, {.least = least_scale, .most = most_scale}},
       Field{"width", &Preferences::width, window_side},
       Field{"height", &Preferences::height, window_side},
@@ -127,10 +129,12 @@ class KeptPreferences : public KeptFile {
 /// A state to come back to, with a name for people.
 struct PinnedPlace {
   std::string name;
-  std::string state;  // as state_string writes it
+  std::string state;         // as state_string writes it
+  std::string caption = {};  // what a lecturer says of it, on the slide
 
   static constexpr std::tuple fields = {Field{"name", &PinnedPlace::name},
-                                        Field{"state", &PinnedPlace::state}};
+                                        Field{"state", &PinnedPlace::state},
+                                        Field{"caption", &PinnedPlace::caption}};
   bool operator==(const PinnedPlace&) const = default;
 };
 
@@ -163,7 +167,8 @@ class PinnedPlaces {
   /// Moves one before or after its neighbour; at the ends it stays.
   void move(Index index, int direction);
 
-  void rename(Index index, std::string name);
+  /// Puts words in the place of its name or its caption.
+  void word(Index index, std::string PinnedPlace::*which, std::string words);
 
  private:
   std::vector<PinnedPlace> all_;

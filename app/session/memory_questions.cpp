@@ -27,6 +27,9 @@ static auto parts_of(const KeyPicture& picture) {
   return std::tie(picture.cosines, picture.directions.points);
 }
 static auto parts_of(const AnswersAtPlace& answers) { return std::tie(answers.table, answers.output.words); }
+static auto parts_of(const MemoryStory& story) {
+  return std::tie(story.before, story.change, story.after, story.table);
+}
 static auto parts_of(const HeadAnswers& head) { return std::tie(head.table); }
 static auto parts_of(const TablesOfHeads& tables) { return std::tie(tables.heads); }
 
@@ -141,6 +144,33 @@ Found<AnswersAtPlace> MemoryAnswers::compute(const Foundation& foundation, const
                                  foundation.reference->expected(effort.stop).o.row(answers.token), asked);
   answers.output_sentence = output_sentence(answers.output);
   return answers;
+}
+
+Found<MemoryStory> StoryAtToken::compute(const Foundation& foundation, const Effort& effort) const {
+  constexpr double nearly_shown = 0.95;
+  const Variant& variant = *foundation.variant;
+  const Sequence& sequence = foundation.sequence;
+  if (!foundation.recurrence) throw Unsupported("this rule has no recurrence with these settings");
+  MemoryStory story{.token = token, .no_memory = variant.memory.none};
+  const MemoryChange change =
+      RecurrentMemory(variant, sequence, *foundation.recurrence, effort.stop).around(token);
+  if (story.no_memory.empty()) {
+    story.before = change.before.front().second;
+    story.after = change.after.front().second;
+    story.change = story.after - story.before;
+    std::vector<double> sizes = sizes_of(story.before);
+    std::ranges::copy(sizes_of(story.after), std::back_inserter(sizes));
+    std::erase_if(sizes, [](double size) { return std::isnan(size); });
+    story.range = quantile(std::move(sizes), nearly_shown);
+    story.version = next_version();
+  }
+  try {
+    story.table = answer_table(variant, sequence, change, words_asked(foundation, token, words));
+    story.keys = shared_keys(variant, sequence, story.table.words);
+  } catch (const Unsupported& reason) {
+    story.no_table = reason.what();
+  }
+  return story;
 }
 
 Found<TablesOfHeads> HeadTables::compute(const Foundation& foundation, const Effort& effort) const {

@@ -178,6 +178,30 @@ struct MemoryAnswers {
   Found<AnswersAtPlace> compute(const Foundation& foundation, const Effort& effort) const;
 };
 
+/// What all of a token's step does to a memory, and to what it returns.
+struct MemoryStory {
+  Index token = 0;
+  std::string no_memory = {};  // why there is no one matrix; empty: there is
+  Matrix<double> before = {};  // of the first state
+  Matrix<double> change = {};
+  Matrix<double> after = {};
+  double range = 0;           // 95 % of the numbers of both memories lie within
+  std::uint64_t version = 0;  // of all three
+  AnswerTable table = {};
+  std::vector<SharedKey> keys = {};  // of its words
+  std::string no_table = {};         // why nothing is returned
+};
+
+/// That story: a question.
+struct StoryAtToken {
+  Weak<Foundation> of = {};
+  Index token = 0;
+  WordChoice words = {};
+
+  auto operator<=>(const StoryAtToken&) const = default;
+  Found<MemoryStory> compute(const Foundation& foundation, const Effort& effort) const;
+};
+
 /// What one head of the data remembers, small.
 struct HeadAnswers {
   AnswerTable table = {};   // after the first half of the tokens

@@ -11,9 +11,14 @@ namespace palimpsest {
 enum class Theme { dark, light };
 constexpr auto names_of(Theme) { return std::array{"dark", "light"}; }
 
+/// How much the program shows: one story, what one works with, or all that there is.
+enum class Level { story, work, all };
+constexpr auto names_of(Level) { return std::array{"story", "work", "all"}; }
+
 /// How the program looks, apart from what it computes.
 struct ViewOptions {
   Theme theme = Theme::dark;
+  Level level = Level::all;
   bool shared_scale = true;         // one colour scale per kind of tensor; otherwise each picture its own
   bool state_value_by_key = false;  // draw S as value x key, as some papers write it
   bool numbers = true;              // values as text in cells that are large enough
@@ -21,6 +26,7 @@ struct ViewOptions {
   bool costs = false;               // what forms cost, where what they compute has no room beside it
 
   static constexpr std::tuple fields = {Field{"theme", &ViewOptions::theme},
+                                        Field{"level", &ViewOptions::level},
                                         Field{"shared_scale", &ViewOptions::shared_scale},
                                         Field{"state_value_by_key", &ViewOptions::state_value_by_key},
                                         Field{"numbers", &ViewOptions::numbers},

@@ -19,10 +19,10 @@ namespace {
 constexpr float top_bar_height = 48;
 constexpr float text_bar_height = 46;
 
-// Presenting, things are as much larger as the window is wider than this.
-constexpr float presented_width = 1240;
-constexpr float least_presented_zoom = 1.15F;
-constexpr float most_presented_zoom = 1.6F;
+// A story is as much larger as the window is larger than this, in design pixels.
+constexpr ImVec2 story_size = {1280, 800};
+constexpr float most_story_zoom = 1.6F;
+constexpr float narrow_window = 960;
 
 constexpr float room_for_words = 64;  // design pixels; what is lower has one line
 
@@ -204,8 +204,10 @@ void Application::pin_place() {
   const DataSet& data = session.data();
   const auto token = static_cast<std::size_t>(session.token());
   const std::string word = token < data.labels.size() ? visible_label(data.labels[token]) : std::string();
+  const Choice& choice = session.choice();
   std::string name =
-      fmt::format("{} · {} · {}", word, find_variant(session.choice().variant).label, data.title);
+      fmt::format("{} · {} · token {} “{}” · {} · {}", workspace().name, palimpsest::name(choice.form),
+                  session.token() + 1, word, find_variant(choice.variant).label, data.title);
   try {
     places.add({.name = std::move(name), .state = session.to_string()});
     notice = fmt::format("Pinned as place {}", places.present() + 1);
@@ -260,6 +262,7 @@ void Application::go_to(Index token) {
 }
 
 void Application::step(Session::Grain by, int direction) {
+  if (tells_story() && by == Session::Grain::operation) by = Session::Grain::token;
   show_welcome = false;
   notice.clear();
   if (!session.step(by, direction)) playing = false;
@@ -278,6 +281,11 @@ void Application::change_view(const std::function<void(ViewOptions&)>& edit) {
   ViewOptions changed = view;
   edit(changed);
   keeping_pinned([&] { session.change_view(changed); });
+}
+
+void Application::show_panel(const Panel& panel) {
+  change_view([&](ViewOptions& changed) { changed.level = std::clamp(view.level, panel.least, panel.most); });
+  scene::focus_panel(panel.title);
 }
 
 void Application::copy_state() {
@@ -299,7 +307,7 @@ bool Application::animating() const {
 /// One step on; after the last of the repeated words to the first of them.
 void Application::play_step() {
   const std::vector<Index>& repeated = session.state().repeated;
-  const bool moved = session.step(grain, 1);
+  const bool moved = session.step(tells_story() ? Session::Grain::token : grain, 1);
   if (repeated.empty()) {
     playing = moved;
   } else if (!moved || session.token() > repeated.back() || session.token() < repeated.front()) {
@@ -335,16 +343,14 @@ void Application::layout(float top, float bottom) {
                    ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNavFocus |
                    ImGuiWindowFlags_NoSavedSettings);
   ImGui::PopStyleVar();
-  const bool resized = size.x != layout_width_ || size.y != layout_height_;
-  layout_width_ = size.x;
-  layout_height_ = size.y;
   // Between the panels lies the background; a separator (docking takes the border's colour) shows itself only
   // under the pointer.
   ImGui::PushStyleColor(ImGuiCol_Border, style::colours().background);
-  if (presenting)
-    presented_ = layout_.present(workspace(), shown_panels(), position, size);
+  fixed_.clear();
+  if (level() == Level::all)
+    layout_.draw(workspace());
   else
-    layout_.draw(workspace(), resized);
+    fixed_ = layout_.fix(workspace(), shown_panels(), position, size);
   ImGui::PopStyleColor();
   ImGui::End();
 }
@@ -352,12 +358,12 @@ void Application::layout(float top, float bottom) {
 std::vector<const Panel*> Application::shown_panels() const {
   std::vector<const Panel*> all;
   for (const Panel& panel : workspace().panels) {
-    if (!panel.has_something || panel.has_something(*this)) all.push_back(&panel);
+    if (panel.is_in(level()) && (!panel.has_something || panel.has_something(*this))) all.push_back(&panel);
   }
   return all;
 }
 
-/// The panels, each in its window; while presenting, copies of some of them that cannot be moved.
+/// The panels, each in its window; where not all are shown, in windows of their own that cannot be moved.
 void Application::draw_panels() {
   bool appears = false;
   const auto draw_panel = [&](const char* title, const Panel& panel, ImGuiWindowFlags flags) {
@@ -371,13 +377,13 @@ void Application::draw_panels() {
     });
     ImGui::End();
   };
-  if (!presenting) {
+  if (level() == Level::all) {
     for (const Panel* panel : shown_panels()) draw_panel(panel->title, *panel, 0);
     // A panel that has just come is not the one that somebody chose: it would be marked in its corner.
     if (appears && !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup)) ImGui::SetWindowFocus(nullptr);
     return;
   }
-  for (const Presented& one : presented_) {
+  for (const FixedPanel& one : fixed_) {
     ImGui::SetNextWindowPos(one.position);
     ImGui::SetNextWindowSize(one.size);
     draw_panel(one.title.c_str(), *one.panel,
@@ -407,10 +413,11 @@ void Application::find_usual_focus() {
 }
 
 void Application::draw(float usual_scale) {
-  const float room = ImGui::GetMainViewport()->WorkSize.x / presented_width;
-  const float shown_zoom = presenting ? std::clamp(room, least_presented_zoom, most_presented_zoom) : 1;
-  const float scale = usual_scale * static_cast<float>(zoom) * shown_zoom;
-  if (style::scale() != scale) layout_width_ = 0;
+  const ImVec2 window = ImGui::GetMainViewport()->WorkSize;
+  const float base = usual_scale * static_cast<float>(zoom);
+  is_narrow_ = window.x < base * narrow_window;
+  const float room = std::min(window.x / story_size.x, window.y / story_size.y) / base;
+  const float scale = base * (tells_story() ? std::clamp(room, 1.0F, most_story_zoom) : 1);
   style::apply(view.theme, scale);
   const std::string problem = guarded([this] {
     session.update();
@@ -440,9 +447,9 @@ void Application::draw(float usual_scale) {
   ImGui::GetBackgroundDrawList()->AddRectFilled(
       viewport->Pos, {viewport->Pos.x + viewport->Size.x, viewport->Pos.y + viewport->Size.y},
       style::colours().background);
-  if (!presenting) draw_part("Top bar", [this] { draw_top_bar(*this, style::px(top_bar_height)); });
-  float top = style::px(presenting ? style::panel_gap : top_bar_height);
-  if (session.data().read) {
+  draw_part("Top bar", [this] { draw_top_bar(*this, style::px(top_bar_height)); });
+  float top = style::px(top_bar_height);
+  if (session.data().read && (!tells_story() || typing)) {
     const float height = style::px(text_bar_height);
     draw_part("Text bar", [&] { draw_text_bar(*this, top, height); });
     top += height;

@@ -117,6 +117,17 @@ class Application {
   /// the person's home, else the working folder.
   std::filesystem::path own_folder() const;
 
+  /// Shows as much as it takes to see a panel of the workspace, and brings it to the front.
+  void show_panel(const Panel& panel);
+
+  /// Whether what a story tells is hatched until it is asked for, at every token anew.
+  bool hides_answers = false;
+  bool hides_answer() const { return hides_answers && tells_story() && revealed_ != session.cursor(); }
+  void reveal() { revealed_ = session.cursor(); }
+
+  /// Whether somebody types a text where the line for it is not always there.
+  bool typing = false;
+
   /// Asks where something is to be saved: the present place, to be opened again or given to `render
   /// --session`, or what is said. Proposes the first file of its name that is not there yet.
   void ask_where_to_save(ToSave wanted = {});
@@ -142,8 +153,15 @@ class Application {
   /// Goes to a pinned place. Problems are left in session.message().
   void go_to_place(Index index);
 
-  /// Shows the middle and the floor alone, larger, and nothing at the sides.
+  /// Shows the story alone, without the top bar.
   bool presenting = false;
+
+  /// How much is shown: what view.level says, or the story, while presenting and where a window has room for
+  /// no more.
+  Level level() const { return presenting || is_narrow_ ? Level::story : view.level; }
+
+  /// Whether that is the story.
+  bool tells_story() const { return level() == Level::story; }
 
   /// Puts the present state into the clipboard, as `--state` takes it, and goes to one that is there.
   void copy_state();
@@ -185,16 +203,16 @@ class Application {
   std::string undrawn_;
   void find_usual_focus();
 
+  std::optional<Cursor> revealed_;  // where the answer was asked for
   std::optional<CellFocus> usual_;  // in the sight below, turned as the view wants it
   bool usual_is_turned_ = false;
   std::optional<CellFocus> hovered_before_;  // of the previous frame: complete when all panels have drawn
   double last_step_ = -1;
   double play_debt_ = 0;
-  std::vector<Presented> presented_;  // what is drawn instead of the panels, while presenting
+  std::vector<FixedPanel> fixed_;  // what is drawn instead of the panels that can be moved
+  bool is_narrow_ = false;         // the window, so that only a story has room
   Sight seen_;
   std::string remembered_;  // the data that remember_open_file() saw last
-  float layout_width_ = 0;
-  float layout_height_ = 0;
 };
 
 /// Calls `draw`, which draws a part of the window. Where it throws, Dear ImGui's windows and stacks are put

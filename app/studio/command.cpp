@@ -99,7 +99,9 @@ void handle_keys(Application& application) {
   for (const Command& command : application.commands()) {
     if (command.key == 0) continue;
     const ImGuiInputFlags held = command.repeats ? ImGuiInputFlags_Repeat : ImGuiInputFlags_None;
-    if (ImGui::Shortcut(command.key, ImGuiInputFlags_RouteGlobal | held)) perform(command, application);
+    if (!ImGui::Shortcut(command.key, ImGuiInputFlags_RouteGlobal | held)) continue;
+    perform(command, application);
+    ImGui::SetNavCursorVisible(false);  // the key was no step from one part to the next
   }
   // A question mark that the layout types without Shift+/ opens the help as well.
   for (const ImWchar character : io.InputQueueCharacters) {

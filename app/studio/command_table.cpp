@@ -355,6 +355,7 @@ void present(Application& application) {
 }
 
 void release(Application& application) {
+  application.typing = false;
   if (!application.pinned && !application.enlarged) application.presenting = false;
   application.pinned.reset();
   application.enlarged.reset();
@@ -367,6 +368,24 @@ void add_zoom(CommandTable& view, const char* id, const char* words, int key, in
              direction > 0 ? "this is the largest size" : "this is the smallest size"));
 }
 
+const char* level_words(Level level) {
+  constexpr const char* words[] = {"the story alone", "what one works with", "all"};
+  return words[static_cast<std::size_t>(level)];
+}
+
+void add_level(CommandTable& group, const char* id, const char* words, int key, int direction,
+               const char* none) {
+  const auto next = [direction](Level level) { return static_cast<int>(level) + direction; };
+  group.add(id, words, key,
+            showing([next](ViewOptions& view) { view.level = static_cast<Level>(next(view.level)); }),
+            unless(
+                [next](const Application& a) {
+                  return next(a.view.level) >= 0 && next(a.view.level) < std::ssize(all_of<Level>);
+                },
+                none),
+            "Story, work or all, in every workspace");
+}
+
 void add_view(CommandTable& group) {
   group.add("view.theme", "dark or light", ImGuiKey_L, showing([](ViewOptions& view) {
               view.theme = view.theme == Theme::dark ? Theme::light : Theme::dark;
@@ -375,6 +394,11 @@ void add_view(CommandTable& group) {
   group.add("view.theme.dark", "dark theme", 0, showing([](ViewOptions& view) { view.theme = Theme::dark; }));
   group.add("view.theme.light", "light theme", 0,
             showing([](ViewOptions& view) { view.theme = Theme::light; }));
+  for (const Level level : all_of<Level>)
+    group.add(fmt::format("view.level.{}", name(level)), fmt::format("show {}", level_words(level)), 0,
+              showing([level](ViewOptions& view) { view.level = level; }));
+  add_level(group, "view.more", "show more", ImGuiKey_I, 1, "all is shown");
+  add_level(group, "view.less", "show less", ImGuiMod_Shift | ImGuiKey_I, -1, "this is the story alone");
   group.add("view.shared_scale", "one colour scale, or one per matrix", ImGuiKey_C,
             showing([](ViewOptions& view) { view.shared_scale = !view.shared_scale; }));
   group.add("view.turn", "S as key x value, or value x key", ImGuiKey_T,
@@ -391,6 +415,11 @@ void add_view(CommandTable& group) {
            ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Equal, 1);
   group.add("view.present", "present: stage and words alone, larger", ImGuiKey_F, present, nullptr,
             "For an audience; the same key or Esc leaves it");
+  group.add(
+      "view.hide", "hide the answers of the story, or show them", 0,
+      [](Application& a) { a.hides_answers = !a.hides_answers; }, nullptr,
+      "What a token changes is hatched until somebody asks for it");
+  group.add("view.reveal", "show the answer that is hidden", ImGuiKey_Enter, &Application::reveal);
   group.add("view.usual_size", "everything in its usual size", ImGuiMod_Ctrl | ImGuiKey_0,
             [](Application& a) { a.zoom = 1; });
   group.add("view.tabs", "tabs to drag the panels by", ImGuiKey_M,
@@ -569,6 +598,10 @@ void add_text(CommandTable& group) {
   group.add("text.open", "type a text of your own", ImGuiMod_Ctrl | ImGuiKey_T, [](Application& application) {
     application.session.open_named(text_id(usual_text()));
     application.show_data = false;
+  });
+  group.add("text.type", "type in the text", 0, [](Application& application) {
+    if (!application.session.data().read) application.session.open_named(text_id(usual_text()));
+    application.typing = !application.typing;
   });
   const WhyNot no_text = [](const Application& application) {
     return application.session.data().read ? std::string()

@@ -6,7 +6,7 @@
 #include <regex>
 #include <sstream>
 
-#include "app/widgets/style.h"
+#include "app/widgets/heat_map.h"
 
 namespace palimpsest {
 
@@ -64,9 +64,9 @@ std::string arrangement(unsigned dockspace, std::span<const Panel> panels) {
   return words;
 }
 
-/// Of the floor: enough for its rows, and more for its bars where there is room.
-float floor_height(const Workspace& workspace, float height) {
-  if (workspace.floor_part > 0) return workspace.floor_part * height;
+/// Of the floor: a part, or enough for its rows and more for its bars where there is room.
+float floor_height(float part, float height) {
+  if (part > 0) return part * height;
   return std::min(std::clamp(height * 0.18F, style::px(152), style::px(208)), height * 0.34F);
 }
 
@@ -76,46 +76,68 @@ float lower_height(float width, float height) {
   return std::min(std::max(wanted, height * answers_share), height * most_answers);
 }
 
-/// Lays panels out as designed. The side columns keep their width and the bottom its height when the window
-/// grows: the centre takes the rest. A place that no panel has takes no room.
-void lay_out(unsigned dockspace, const Workspace& workspace, ImVec2 size) {
+/// Takes a part of one place for another.
+struct Cut {
+  PanelPlace from;
+  ImGuiDir side;
+  float part;
+  PanelPlace to;
+};
+
+/// How `size` is shared among the places of `shown`. The side columns keep their width and the bottom its
+/// height when the window grows: the centre takes the rest. A place that no panel has takes no room.
+std::vector<Cut> designed_cuts(const Workspace& workspace, std::span<const Panel* const> shown, ImVec2 size) {
   using enum PanelPlace;
-  const std::span<const Panel> panels = workspace.panels;
-  const auto is_used = [&](PanelPlace place) {
-    return std::ranges::find(panels, place, &Panel::place) != panels.end();
+  const auto is_used = [&](std::initializer_list<PanelPlace> places) {
+    return std::ranges::any_of(
+        shown, [&](const Panel* panel) { return std::ranges::find(places, panel->place) != places.end(); });
   };
-  const float inner = std::max(size.x - style::px(16), 1.0F);
-  const std::size_t wide = inner > style::px(wide_window) ? 1 : 0;
-  const float most_side = inner * 0.3F;  // the stage keeps most
-  const float left_side = is_used(left_top) || is_used(left_bottom)
+  const std::size_t wide = size.x > style::px(wide_window) ? 1 : 0;
+  const float most_side = size.x * 0.3F;  // the stage keeps most
+  const float left_side = is_used({left_top, left_bottom})
                               ? std::min(style::px(left_width[wide] + workspace.wider_left), most_side)
                               : 0;
-  const float right_side = std::min(style::px(right_width[wide]), most_side);
-  const float floor = floor_height(workspace, size.y);
+  const float right_side =
+      is_used({right_top, right_bottom}) ? std::min(style::px(right_width[wide]), most_side) : 0;
+  const auto below = std::ranges::find(shown, bottom, &Panel::place);
+  const float floor = floor_height(below == shown.end() ? 0 : (*below)->part, size.y);
   const float columns_height = size.y - floor;
   const bool is_high = columns_height >= style::px(high_column);
   const float lines = std::max(lines_share[is_high ? 1 : 0], 1 - style::px(inputs_height) / columns_height);
   const bool has_costs = columns_height >= style::px(forms_height + costs_height + least_why);
   const float forms = style::px(forms_height + (has_costs ? costs_height : 0));
   const float why = std::max(columns_height - forms, columns_height * 0.28F);
+  std::vector<Cut> cuts;
+  const auto cut = [&](PanelPlace from, ImGuiDir side, float part, PanelPlace to, bool is_there) {
+    if (is_there) cuts.push_back({from, side, part, to});
+  };
+  cut(center, ImGuiDir_Down, floor / size.y, bottom, is_used({bottom}));
+  cut(center, ImGuiDir_Left, left_side / size.x, left_top, left_side > 0);
+  cut(left_top, ImGuiDir_Down, is_used({left_top}) ? lines : 1, left_bottom, is_used({left_bottom}));
+  cut(center, ImGuiDir_Right, right_side / (size.x - left_side), right_top, right_side > 0);
+  cut(right_top, ImGuiDir_Down, is_used({right_top}) ? why / columns_height : 1, right_bottom,
+      is_used({right_bottom}));
+  cut(center, ImGuiDir_Down, lower_height(size.x - left_side - right_side, columns_height) / columns_height,
+      center_bottom, is_used({center_bottom}));
+  return cuts;
+}
 
+/// Docks all panels of a workspace as designed.
+void dock(unsigned dockspace, const Workspace& workspace, ImVec2 size) {
+  std::vector<const Panel*> shown;
+  for (const Panel& panel : workspace.panels) {
+    if (panel.is_in(Level::all)) shown.push_back(&panel);
+  }
+  const ImVec2 inner = {std::max(size.x - style::px(16), 1.0F), size.y};
   ImGui::DockBuilderRemoveNode(dockspace);
   ImGui::DockBuilderAddNode(dockspace, ImGuiDockNodeFlags_DockSpace);
-  ImGui::DockBuilderSetNodeSize(dockspace, {inner, size.y});
-  std::map<PanelPlace, ImGuiID> nodes = {{center, dockspace}};
-  // Takes a part of one place for another, if that has a panel.
-  const auto split = [&](PanelPlace from, ImGuiDir side, float part, PanelPlace to) {
-    ImGuiID& rest = nodes[from];
-    nodes[to] = is_used(to) ? ImGui::DockBuilderSplitNode(rest, side, part, nullptr, &rest) : rest;
-  };
-  split(center, ImGuiDir_Down, floor / size.y, bottom);
-  split(center, ImGuiDir_Left, left_side / inner, left_top);
-  split(left_top, ImGuiDir_Down, lines, left_bottom);
-  split(center, ImGuiDir_Right, right_side / (inner - left_side), right_top);
-  split(right_top, ImGuiDir_Down, why / columns_height, right_bottom);
-  split(center, ImGuiDir_Down, lower_height(inner - left_side - right_side, columns_height) / columns_height,
-        center_bottom);
-  for (const Panel& panel : panels) ImGui::DockBuilderDockWindow(panel.title, nodes.at(panel.place));
+  ImGui::DockBuilderSetNodeSize(dockspace, inner);
+  std::map<PanelPlace, ImGuiID> nodes = {{PanelPlace::center, dockspace}};
+  for (const Cut& cut : designed_cuts(workspace, shown, inner)) {
+    ImGuiID& rest = nodes[cut.from];
+    nodes[cut.to] = ImGui::DockBuilderSplitNode(rest, cut.side, cut.part, nullptr, &rest);
+  }
+  for (const Panel* panel : shown) ImGui::DockBuilderDockWindow(panel->title, nodes.at(panel->place));
   ImGui::DockBuilderFinish(dockspace);
 }
 
@@ -187,7 +209,7 @@ bool Layout::is_own(const Workspace& workspace) const {
 
 void Layout::reset(const Workspace& workspace) { laid_.erase(workspace.id); }
 
-void Layout::draw(const Workspace& shown, bool resized) {
+void Layout::draw(const Workspace& shown) {
   Laid& laid = laid_[shown.id];
   laid.dockspace = ImGui::GetID(shown.id);
   const ImGuiDockNode* centre = centre_of(ImGui::DockBuilderGetNode(laid.dockspace));
@@ -200,11 +222,13 @@ void Layout::draw(const Workspace& shown, bool resized) {
   const ImVec2 size = ImGui::GetWindowSize();
   const bool has_room = size.x > 1 && size.y > 1;
   const bool is_new = !centre || (laid.designed.empty() && !laid.is_own);
-  if (has_room && (is_new || (resized && !is_own(shown)))) {
-    lay_out(laid.dockspace, shown, size);
+  const std::tuple room{size.x, size.y, style::scale()};
+  if (has_room && (is_new || (laid.room != room && !is_own(shown)))) {
+    dock(laid.dockspace, shown, size);
     laid.designed = arrangement(laid.dockspace, shown.panels);
     laid.is_own = false;
   }
+  laid.room = room;
   laid.is_drawn = true;
   for (const auto& [id, other] : laid_) {
     if (&other != &laid && other.is_drawn)
@@ -215,31 +239,33 @@ void Layout::draw(const Workspace& shown, bool resized) {
                    shows_tabs_ ? ImGuiDockNodeFlags_None : ImGuiDockNodeFlags_AutoHideTabBar);
 }
 
-std::vector<Presented> Layout::present(const Workspace& workspace, std::span<const Panel* const> shown,
-                                       ImVec2 position, ImVec2 size) const {
+std::vector<FixedPanel> Layout::fix(const Workspace& workspace, std::span<const Panel* const> shown,
+                                    ImVec2 position, ImVec2 size) const {
   for (const auto& [id, laid] : laid_) {
     if (laid.is_drawn) ImGui::DockSpace(laid.dockspace, {0, 0}, ImGuiDockNodeFlags_KeepAliveOnly);
   }
-  const auto has = [&](PanelPlace place) {
-    return std::ranges::find(shown, place, &Panel::place) != shown.end();
-  };
-  const float floor = has(PanelPlace::bottom) ? floor_height(workspace, size.y) : 0;
-  const float centre = size.y - floor;
-  const float answers = has(PanelPlace::center_bottom) ? lower_height(size.x, centre) : 0;
   const float gap = style::px(style::panel_gap);
-  std::vector<Presented> all;
-  const auto put = [&](const Panel& panel, float top, float height) {
-    all.push_back({.panel = &panel,
-                   .title = std::string(panel.title) + "##presented",
-                   .position = {position.x + gap, std::round(position.y + top)},
-                   .size = {size.x - 2 * gap, std::max(std::round(height) - gap, 1.0F)}});
-  };
-  for (const Panel* panel : shown) {
-    if (panel->place == PanelPlace::center) put(*panel, 0, centre - answers);
-    if (panel->place == PanelPlace::center_bottom) put(*panel, centre - answers, answers);
-    if (panel->place == PanelPlace::bottom) put(*panel, centre, floor + gap);
+  // Each place has the gap at its right and below it.
+  std::map<PanelPlace, Rectangle> places = {
+      {PanelPlace::center, {position + ImVec2(gap, 0), position + size + ImVec2(0, gap)}}};
+  const ImVec2 all = places.begin()->second.size();
+  for (const Cut& cut : designed_cuts(workspace, shown, all)) {
+    Rectangle& rest = places.at(cut.from);
+    Rectangle& part = places[cut.to] = rest;
+    const ImVec2 taken = {std::round(rest.size().x * cut.part), std::round(rest.size().y * cut.part)};
+    if (cut.side == ImGuiDir_Down) part.minimum.y = rest.maximum.y = rest.maximum.y - taken.y;
+    if (cut.side == ImGuiDir_Left) part.maximum.x = rest.minimum.x = rest.minimum.x + taken.x;
+    if (cut.side == ImGuiDir_Right) part.minimum.x = rest.maximum.x = rest.maximum.x - taken.x;
   }
-  return all;
+  std::vector<FixedPanel> panels;
+  for (const Panel* panel : shown) {
+    const Rectangle& where = places.at(panel->place);
+    panels.push_back({.panel = panel,
+                      .title = std::string(panel->title) + "##fixed",
+                      .position = where.minimum,
+                      .size = upper_of(where.size() - ImVec2(gap, gap), {1, 1})});
+  }
+  return panels;
 }
 
 OwnLayout Layout::own(std::span<const Workspace> all) const {

@@ -18,8 +18,8 @@ struct OwnLayout {
   bool operator==(const OwnLayout&) const = default;
 };
 
-/// A panel that is shown to an audience: in a window of its own, on the screen.
-struct Presented {
+/// A panel in a window that nobody can move.
+struct FixedPanel {
   const Panel* panel;
   std::string title;
   ImVec2 position;
@@ -30,14 +30,13 @@ struct Presented {
 /// or a separator; from then on where they were put. The titles of all panels of all workspaces differ.
 class Layout {
  public:
-  /// Fills the rest of the present Dear ImGui window with the panels of `shown`. `resized`: what is designed
-  /// is to be laid out anew.
-  void draw(const Workspace& shown, bool resized);
+  /// Fills the rest of the present Dear ImGui window with the panels of `shown`.
+  void draw(const Workspace& shown);
 
-  /// Keeps the places of all panels while some of `shown`, those of `workspace` that do not lie at its sides,
-  /// fill a part of the screen. Call it inside the window that draw() is called in.
-  std::vector<Presented> present(const Workspace& workspace, std::span<const Panel* const> shown,
-                                 ImVec2 position, ImVec2 size) const;
+  /// Where those of `shown` lie that are fixed and fill a part of the screen as designed; the places of all
+  /// panels are kept meanwhile. Call it inside the window that draw() is called in.
+  std::vector<FixedPanel> fix(const Workspace& workspace, std::span<const Panel* const> shown,
+                              ImVec2 position, ImVec2 size) const;
 
   /// Whether somebody moved its panels.
   bool is_own(const Workspace& workspace) const;
@@ -62,7 +61,8 @@ class Layout {
     unsigned dockspace = 0;
     bool is_own = false;  // as restored
     bool is_drawn = false;
-    std::string designed;  // the arrangement when it was last laid out
+    std::string designed;                       // the arrangement when it was last laid out
+    std::tuple<float, float, float> room = {};  // width, height and scale when it was last drawn
   };
 
   std::map<std::string, Laid, std::less<>> laid_;  // by workspace

@@ -2,6 +2,8 @@
 
 #include <span>
 
+#include "app/session/state.h"
+
 namespace palimpsest {
 
 class Application;
@@ -17,6 +19,11 @@ struct Panel {
   const char* words;           // that lead to it in the palette, beside those of its title
   // Whether it has anything to show now; others get its room while it has not. Null: always.
   bool (*has_something)(const Application&) = nullptr;
+  Level least = Level::work;  // the levels that it is shown at
+  Level most = Level::all;
+  float part = 0;  // of the height, of a floor; 0: what the timeline needs
+
+  bool is_in(Level level) const { return least <= level && level <= most; }
 };
 
 /// What the window shows at one time: panels in their places, for one question to the data.
@@ -26,7 +33,6 @@ struct Workspace {
   const char* words;  // what it is for, one sentence
   int key;            // ImGuiKeyChord that leads to it; 0: none
   std::span<const Panel> panels;
-  float floor_part = 0;  // of the height that the floor takes; 0: what the timeline needs
   float wider_left = 0;  // by how much the left column is wider than usual, in design pixels
 };
 

@@ -2,14 +2,13 @@
 
 #include "app/views/story.h"
 #include "app/views/underlined_words.h"
+#include "app/words/stories.h"
 
 namespace palimpsest {
 
 namespace {
 
 constexpr double least_number = 0.1;  // smaller ones are colour alone
-
-constexpr std::string_view stores = " → ";  // in the labels of made-up data
 
 /// The other row that changes most, where one can see that.
 std::optional<Index> noticeably_changed(const AnswerTable& table) {
@@ -25,12 +24,6 @@ bool comes_again(const AskedWord& word) { return word.occurrences.size() > 1; }
 std::string_view thick_frame_words(const AnswerTable& table) {
   const bool again = table.present && comes_again(table.words[static_cast<std::size_t>(*table.present)]);
   return again ? "the text at the cursor" : "the word at the cursor";
-}
-
-/// What is stored of the label "red → key", "key"; other labels whole.
-std::string answered_part(const std::string& label) {
-  const std::size_t at = label.find(stores);
-  return at == std::string::npos ? label : label.substr(at + stores.size());
 }
 
 /// What stands beside the word that a row asks with: its number, where the text has several such, "7"; of one
@@ -166,8 +159,6 @@ Node answers_node(const AnswersAtPlace& answers, bool is_old) {
 }
 
 }  // namespace
-
-std::string asked_part(const std::string& label) { return label.substr(0, label.find(stores)); }
 
 double answer_scale(const AnswerTable& table) {
   constexpr double most_beyond = 0.05;

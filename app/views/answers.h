@@ -27,9 +27,6 @@ Known<AnswersAtPlace> ask_answers(Application& application);
 /// their numbers are beyond it.
 double answer_scale(const AnswerTable& table);
 
-/// Of the label "red → key" what is stored under, "red"; other labels whole.
-std::string asked_part(const std::string& label);
-
 /// The title of a table, with the end of its colours where that is not 1: "before, to ±3.20".
 std::string title_with_scale(std::string_view title, double scale);
 

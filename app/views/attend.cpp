@@ -1,5 +1,6 @@
 #include "app/views/attend.h"
 
+#include "app/views/story_page.h"
 #include "app/widgets/chart.h"
 
 namespace palimpsest {
@@ -360,7 +361,7 @@ Node square_node(const Square& square, const std::string& name, const std::strin
   return {std::move(over)};
 }
 
-Node squares(Application& application, const SquareLook& look) {
+Node squares(Application& application, const SquareLook& look, bool has_softmax = true) {
   const Computation& computed = *application.session.computed();
   const AttentionBlock block = attended_block(application.session);
   const double range = attended_range(application);
@@ -370,6 +371,7 @@ Node squares(Application& application, const SquareLook& look) {
   for (const auto& [by, name, reason] :
        {std::tuple(WeighedBy::rule, computed.variant->label, facts.reason),
         std::tuple(WeighedBy::softmax, std::string("Softmax"), facts.no_softmax)}) {
+    if (by == WeighedBy::softmax && !has_softmax) continue;
     const Square square{application, computed, block, range, answer.value.get(), by, look};
     const std::string words =
         square_words(application, by, seen_weights(application, by).weights_of_a_pixel, look.is_small);
@@ -394,7 +396,7 @@ Node switch_node(Application& application, const char* words, bool AttentionView
 }
 
 /// The question, how to read the picture, and the switches.
-Node attend_headline(Application& application) {
+Node attend_switches(Application& application) {
   Nodes all = {scene::text("Who is read?", style::Text::strong, 0, Fit::whole),
                scene::note("row: the word that asks · column: the word that is read").filling()};
   all.push_back(switch_node(application, "own word", &AttentionView::diagonal,
@@ -422,7 +424,7 @@ Node attend_headline(Application& application) {
 /// Large squares; in a low window smaller ones with what can be set below them: the side has no room.
 Node attend_node(Application& application) {
   return scene::column(
-      {attend_headline(application),
+      {attend_switches(application),
        scene::first_that_fits(
            {squares(application, large_square),
             scene::column({squares(application, small_square).filling(), attend_settings(application, 28)}),
@@ -432,12 +434,38 @@ Node attend_node(Application& application) {
       Gap::near);
 }
 
+Node own_square(Application& application, const SquareLook& look) {
+  return scene::row({scene::rest(), squares(application, look, false).filling(2), scene::rest()});
+}
+
+/// What the token reads, and the rule's own square.
+Node attend_story(Application& application) {
+  const Computation& computed = *application.session.computed();
+  const Known<RowOfWeights> answer = ask_row(application);
+  std::vector<Spoken> headline = {{answer.reason}};
+  if (answer.value)
+    headline = answer.value->reason.empty()
+                   ? attend_headline(computed, *answer.value, application.session.token())
+                   : std::vector<Spoken>{{answer.value->reason}};
+  return story_page(
+      application,
+      {.headline = headline,
+       .question = fmt::format("Which tokens does the output at {} read?",
+                               quoted_word(computed, application.session.token())),
+       .about =
+           "A row is a token: its cells say how much of the value of each earlier token is in its output. "
+           "Warm adds, cool subtracts.",
+       .content = scene::first_that_fits(
+           {own_square(application, large_square), own_square(application, small_square)})});
+}
+
 }  // namespace
 
 void draw_attend(Application& application) {
   scene::show_panel("##who is read", false, [&] {
     const std::string nothing = nothing_to_show(application, ", so nobody reads");
-    return nothing.empty() ? attend_node(application) : scene::paragraph(nothing);
+    if (!nothing.empty()) return scene::paragraph(nothing);
+    return application.tells_story() ? attend_story(application) : attend_node(application);
   });
 }
 

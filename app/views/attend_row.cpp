@@ -299,9 +299,10 @@ void draw_attend_floor(Application& application) {
         {"rule", "this rule, %", has_weights ? row.weights : nothing.weights, row.total,
          has_weights && !row.words.empty() ? row.words.front().token : -1},
         {"softmax", "softmax, %", row.softmax_weights, 1, row.softmax_most}};
-    for (const ReaderRow& reader : readers) floor.rows.push_back(row_of(reader, most));
+    const auto shown = std::span(readers).first(application.tells_story() ? 1 : 2);
+    for (const ReaderRow& reader : shown) floor.rows.push_back(row_of(reader, most));
     show_floor(application, floor, places.columns);
-    for (const ReaderRow& reader : readers) point_to(places.columns, session, reader, most);
+    for (const ReaderRow& reader : shown) point_to(places.columns, session, reader, most);
   });
 }
 

@@ -52,6 +52,16 @@ Node agreement_badge(Application& application, const Computation& computed, bool
                         usual});
 }
 
+/// The same in a story: words to be read.
+Node agreement_note(Application& application, const Computation& computed) {
+  const style::Palette& c = style::colours();
+  if (application.session.computing()) return scene::tag("computing…");
+  const std::string words = agreement_words(computed);
+  return scene::tag(words.substr(0, words.find(" · ")), is_in_order(computed) ? c.good : c.alarm)
+      .named("agreement")
+      .told(agreement_explained(computed));
+}
+
 /// What is wrong on purpose, in every workspace, and the way out.
 Node fault_pill(Application& application) {
   const InjectedFault& fault = application.session.state().prove.fault;
@@ -146,11 +156,51 @@ Node palette_button(Application& application) {
   return with_command(application, "help.commands", scene::word_button(std::move(key)));
 }
 
+/// How much is shown: three words, or where they have no room a list of them.
+Node level_choice(Application& application) {
+  const char* const told = "How much is shown, in all workspaces: I more, Shift+I less";
+  const auto choose = [&application](std::size_t chosen) {
+    application.change_view([&](ViewOptions& view) { view.level = all_of<Level>[chosen]; });
+  };
+  std::vector<std::string> words;
+  for (const Level level : all_of<Level>) words.emplace_back(name(level));
+  const auto list = [words, choose] {
+    Nodes all;
+    for (std::size_t i = 0; i < words.size(); ++i)
+      all.push_back(scene::link(words[i]).on([choose, i] {
+        choose(i);
+        scene::close();
+      }));
+    return scene::column(std::move(all), Gap::near);
+  };
+  Node menu = {scene::Menu{.words = name(application.level()), .content = list, .width = 120}};
+  return scene::first_that_fits(
+             {scene::segments(words, static_cast<std::size_t>(application.level()), choose, told),
+              std::move(menu).told(told)})
+      .named("level")
+      .cut_between(64, 0);
+}
+
+/// What stands above a slide: the caption of the pinned place, else the workspace; the rule and the data.
+Node slide_bar(Application& application) {
+  const PinnedPlaces& places = application.places;
+  std::string caption;
+  if (places.present() >= 0) caption = places.all()[static_cast<std::size_t>(places.present())].caption;
+  if (caption.empty()) caption = application.workspace().name;
+  const Session& session = application.session;
+  return scene::row({scene::line(caption, style::Text::title).named("caption").filling(),
+                     scene::that_fits({fmt::format("{} · {}", find_variant(session.choice().variant).label,
+                                                   session.data().title),
+                                       find_variant(session.choice().variant).label})
+                         .named("rule")});
+}
+
 Node bar(Application& application) {
+  if (application.presenting) return slide_bar(application);
   const float width = scene::window_width();
   const bool is_narrow = width < narrow_bar;
   Nodes all;
-  if (!is_narrow) {
+  if (!is_narrow || application.tells_story()) {
     all.push_back(scene::text("Palimpsest", style::Text::strong, 0, Fit::whole));
     all.push_back({scene::Rule{.room = Gap::wide, .height = 16}});
   }
@@ -161,10 +211,18 @@ Node bar(Application& application) {
                           : scene::first_that_fits({story_line(application), scene::column({})}));
   // From the right edge, so that nothing there moves when the names on the left change.
   all.push_back(scene::rest());
+  if (application.tells_story()) {
+    if (const auto computed = application.session.computed())
+      all.push_back(agreement_note(application, *computed));
+    all.push_back(level_choice(application));
+    all.push_back(palette_button(application));
+    return scene::row(std::move(all), Gap::wide);
+  }
   all.push_back(variant_menu(application, is_narrow));
   all.push_back(data_pill(application).cut_between(120, 420));
   if (const auto computed = application.session.computed())
     all.push_back(agreement_badge(application, *computed, width < small_bar));
+  all.push_back(level_choice(application));
   all.push_back(palette_button(application));
   return scene::row(std::move(all));
 }

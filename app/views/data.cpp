@@ -94,10 +94,12 @@ void draw_data(Application& application) {
     return scene::show_panel("##knob", true, [&] { return knob(application); });
   scene::show_panel("##goes in", true, [&] {
     if (!session.computed()) return scene::column({});
-    return scene::column(
-        {title_and_heads(application),
-         scene::column({adjusting_numbers(application), adjusting_options(application), notes(session)})
-             .named("data")});
+    return scene::column({title_and_heads(application),
+                          scene::column({adjusting_numbers(application),
+                                         application.level() == Level::all ? adjusting_options(application)
+                                                                           : scene::column({}),
+                                         notes(session)})
+                              .named("data")});
   });
 }
 

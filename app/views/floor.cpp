@@ -1,6 +1,7 @@
 #include "app/views/floor.h"
 
 #include "app/session/typed_text.h"
+#include "app/views/story_page.h"
 #include "app/views/underlined_words.h"
 
 namespace palimpsest {
@@ -126,7 +127,10 @@ void draw_floor_panel(Application& application, const FloorPanel& panel,
       if (panel.has_overview) draw_floor_overview(floor_view(), columns, floor.text.token);
     }
     ImGui::SetCursorScreenPos({inside.minimum.x, std::max(transport, corner.y + px(around))});
-    draw_transport(application, panel.legend);
+    if (application.tells_story())
+      scene::show(story_buttons(application));
+    else
+      draw_transport(application, panel.legend);
     ImGui::Dummy({1, 1});  // where there is no room for it
   }
   style::end_panel();

@@ -2,6 +2,7 @@
 
 #include "app/views/data_parts.h"
 #include "app/views/form_words.h"
+#include "app/views/story_page.h"
 
 namespace palimpsest {
 
@@ -300,10 +301,30 @@ Nodes loss_of_step(Application& application, const Computation& computed) {
           losses(moment), steady_sentence(left_words(moment))};
 }
 
+/// What the step of the token came to, and the curve that it is a point of.
+Node learn_story(Application& application) {
+  const auto computed = application.session.computed();
+  const bool can_ask = computed && computed->sequence.tokens > 0 && computed->variant->loss.problems;
+  const auto answer = can_ask ? ask_learning(application) : Known<std::optional<LearningMoment>>();
+  if (!answer.value || !*answer.value) return reason_page(why_nothing(application, answer));
+  const LearningMoment& moment = **answer.value;
+  const LearnScene shown = {application, moment, version_of(answer.value), answer.stale};
+  return story_page(
+      application,
+      {.headline = {{learn_headline(moment, quoted_word(*computed, moment.token))}},
+       .question =
+           fmt::format("{} is written: how far does the loss fall?", quoted_word(*computed, moment.token)),
+       .about = left_words(moment) +
+                " The curve is the loss for every size of the step; the dot is the step that is taken.",
+       .content = moment.step.iterates.empty() ? loss_picture(shown) : flattening_picture(shown)});
+}
+
 }  // namespace
 
 void draw_learn(Application& application) {
-  scene::show_panel("##how far", false, [&] { return learn_page(application); });
+  scene::show_panel("##how far", false, [&] {
+    return application.tells_story() ? learn_story(application) : learn_page(application);
+  });
 }
 
 void draw_learn_side(Application& application) {

@@ -162,6 +162,12 @@ bool is_of(const TokenCourses& courses, Index tokens) {
          (!courses.keeping || courses.keeping->mean.size() == tokens);
 }
 
+/// How high a lane is where only the words stand below.
+float story_lane(float height) {
+  const float room = height - floor_captions_height - floor_words_height;
+  return std::clamp(room / static_cast<float>(most_words), lowest_lane, highest_lane);
+}
+
 /// How high a lane of a stored word is, in design pixels.
 float lane_height(float room, bool grows, bool has_edges) {
   const float lower = (room < low_panel ? low_lower_rows : lower_rows) + (grows ? growth_height : 0);
@@ -266,24 +272,28 @@ void draw_learn_floor(Application& application) {
 
     if (grows) floor.flagged = computed.divergence->token;
     floor.rows.push_back(captions_row());
-    const float lane = lane_height(columns.size.y / style::scale(), grows, has_edges);
+    const bool is_story = application.tells_story();
+    const float height = columns.size.y / style::scale();
+    const float lane = is_story ? story_lane(height) : lane_height(height, grows, has_edges);
     add_lanes(floor, application, remembered, lane * static_cast<float>(most_words));
     floor.rows.push_back(words_row());
-    if (has_edges) {
+    if (has_edges && !is_story) {
       floor.rows.push_back(
           {.name = "edges", .kind = FloorRow::Kind::links, .height = edges_height, .above = 2});
       floor.rows.back().links = edge_links(computed, courses);
     }
-    if (courses.strengths)
-      add_strengths(floor, application, *courses.strengths, columns);
-    else
-      floor.rows.push_back({.name = "strength", .share = 56});
-    add_gates(floor, application, courses.keeping, session.state().learn.channel);
-    add_errors(floor, computed, columns);
-    if (grows) floor.rows.push_back(growth_row(computed, columns));
+    if (!is_story) {
+      if (courses.strengths)
+        add_strengths(floor, application, *courses.strengths, columns);
+      else
+        floor.rows.push_back({.name = "strength", .share = 56});
+      add_gates(floor, application, courses.keeping, session.state().learn.channel);
+      add_errors(floor, computed, columns);
+      if (grows) floor.rows.push_back(growth_row(computed, columns));
+    }
     scene::show_at(lanes_headline(session, remembered.value && remembered.value->is_alignment), places.head);
     show_floor(application, floor, columns);
-    if (courses.keeping) choose_channel(session, *courses.keeping, places.left);
+    if (courses.keeping && !is_story) choose_channel(session, *courses.keeping, places.left);
   });
 }
 

@@ -1,6 +1,7 @@
 #include "app/views/answers.h"
 #include "app/views/floor.h"
 #include "app/views/learn.h"
+#include "app/words/stories.h"
 
 namespace palimpsest {
 

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "app/views/floor.h"
+#include "app/views/story_page.h"
 
 // What Measure says beside its charts: the answer, which reports are seen, and what their times hold.
 
@@ -71,6 +72,11 @@ std::string question(const MeasuredNow& now) {
 
 Node times_of_races(Application& application) {
   const MeasuredNow& now = measured(application);
+  if (application.tells_story())
+    return story_page(application, {.headline = {{answer(now, application)}},
+                                    .question = question(now),
+                                    .about = detail(now),
+                                    .content = scene::plotted(race_plot(application, now))});
   return scene::column({scene::row({scene::heading(question(now)).named("question"), scene::rest(),
                                     chart_switches(application, now)}),
                         headline(answer(now, application), detail(now)), race_controls(application),

@@ -94,9 +94,9 @@ void add_panels(std::vector<Command>& all, const Application& application) {
                      .group = "Panel",
                      .words = fmt::format("{}: {}", workspace.name, title.substr(0, title.find("##"))),
                      .perform =
-                         [id = std::string(workspace.id), title](Application& a) {
+                         [id = std::string(workspace.id), &panel](Application& a) {
                            a.enter(id);
-                           scene::focus_panel(title.c_str());
+                           a.show_panel(panel);
                          },
                      .explained = workspace.words,
                      .more = panel.words});

@@ -4,28 +4,33 @@ namespace palimpsest {
 
 namespace {
 
-/// One place: its number, its name to be typed over, and what can be done with it.
+/// One place: its number, its name and its caption to be typed over, and what can be done with it.
 Node row(Application& application, Index index) {
   PinnedPlaces& places = application.places;
   const bool present = index == places.present();
-  const std::string& name = places.all()[static_cast<std::size_t>(index)].name;
-  const auto button = [](const char* words, std::function<void()> act) {
-    return scene::word_button(words).on(std::move(act));
+  const PinnedPlace& place = places.all()[static_cast<std::size_t>(index)];
+  const auto button = [](const char* sign, const char* name, const char* meaning, std::function<void()> act) {
+    return scene::word_button(sign).named(name).told(meaning).on(std::move(act));
+  };
+  const auto line = [&](const char* name, std::string PinnedPlace::*which, const char* meaning) {
+    return Node{scene::Input{.text = place.*which,
+                             .set = [&places, index,
+                                     which](const std::string& typed) { places.word(index, which, typed); }}}
+        .named(name)
+        .told((place.*which).empty() ? meaning : place.*which)
+        .filling();
   };
   return scene::row(
              {scene::line(fmt::format("{}", index + 1), present ? style::Text::strong : style::Text::body,
                           present ? style::colours().text : style::colours().dim)
                   .fixed(24),
-              Node{scene::Input{
-                       .text = name,
-                       .set = [&places, index](const std::string& typed) { places.rename(index, typed); }}}
-                  .named("name")
-                  .told(name)
-                  .filling(),
-              button("go", [&application, index] { application.go_to_place(index); }),
-              button("up", [&places, index] { places.move(index, -1); }),
-              button("down", [&places, index] { places.move(index, 1); }),
-              button("remove", [&places, index] { places.remove(index); })})
+              line("name", &PinnedPlace::name, "Its name in this list"),
+              line("caption", &PinnedPlace::caption, "A caption that the slide shows"),
+              button("go", "go", "Go to this place",
+                     [&application, index] { application.go_to_place(index); }),
+              button("↑", "up", "Move it up", [&places, index] { places.move(index, -1); }),
+              button("↓", "down", "Move it down", [&places, index] { places.move(index, 1); }),
+              button("×", "remove", "Take it out", [&places, index] { places.remove(index); })})
       .named(std::to_string(index));
 }
 
@@ -41,14 +46,16 @@ Node button(Application& application, const char* command, const char* words, bo
 }  // namespace
 
 void draw_places_card(Application& application) {
-  // Names tell the data, the rule and the word.
-  const scene::Card card = {.name = "Places", .widest = 900, .highest = 560, .beside = 120};
+  const scene::Card card = {.name = "Places", .widest = 1000, .beside = 120};
   scene::show_card(card, application.show_places, [&](bool) {
     Nodes rows;
     for (Index i = 0; i < std::ssize(application.places.all()); ++i) rows.push_back(row(application, i));
     if (rows.empty())
       rows.push_back(
           scene::paragraph("None yet: data, rule, form and the word at the cursor are pinned together."));
+    if (!rows.empty() && !application.places.all().empty())
+      rows.insert(rows.begin(), scene::row({scene::tag("").fixed(24), scene::caption("name").filling(),
+                                            scene::caption("caption on the slide").filling()}));
     return scene::column(
                {scene::line("Pinned places", style::Text::title),
                 scene::caption(fmt::format("{} goes to the next one, {} to the one before.",

@@ -418,6 +418,12 @@ Node answer(Application& application, const ReadText& text) {
 void draw_text_bar(Application& application, float top, float height) {
   const auto text = application.session.data().read;
   const TypedText& typed = text->typed;
+  if (application.tells_story()) {
+    Node done = with_command(application, "text.type", scene::word_button("done"));
+    scene::show_bar("Text bar", height,
+                    scene::row({text_line(application).filling(), std::move(done)}).named("text bar"), top);
+    return;
+  }
   Nodes all = {menu(
                    "model " + typed.model, [&application] { return models(application); }, list_width,
                    "The small language model that reads the text, and texts to start from")

@@ -8,6 +8,7 @@ namespace palimpsest {
 void draw_data(Application&), draw_equation(Application&), draw_stage(Application&);
 void draw_answers(Application&), draw_forms(Application&), draw_why(Application&);
 void draw_timeline(Application&);
+void draw_step_story(Application&), draw_story_floor(Application&), draw_compare_story(Application&);
 bool has_room_for_lines(const Application&);
 void draw_learn(Application&), draw_learn_side(Application&), draw_learn_floor(Application&);
 void draw_attend(Application&), draw_attend_side(Application&), draw_attend_floor(Application&);
@@ -23,62 +24,74 @@ namespace {
 
 using enum PanelPlace;
 
+constexpr auto story = Level::story;
+
 constexpr Panel step_panels[] = {
+    {"What happened", center, draw_step_story, "story memory before after", nullptr, story, story},
+    {"The text", bottom, draw_story_floor, "tokens words", nullptr, story, story},
     {"Data", left_top, draw_data, "sliders heads gates strengths alpha beta options"},
-    {"Equation", left_bottom, draw_equation, "formula rule lines", has_room_for_lines},
+    {"Equation", left_bottom, draw_equation, "formula rule lines", has_room_for_lines, Level::all},
     {"Stage", center, draw_stage, "matrices pictures tiles"},
     {"What the memory answers", center_bottom, draw_answers, "recall keys values table", has_answers},
-    {"Forms", right_top, draw_forms, "cost FLOPs bytes error agree device GPU precision chunk size"},
+    {"Forms", right_top, draw_forms, "cost FLOPs bytes error agree device GPU precision chunk size", nullptr,
+     Level::all},
     {"Why this number?", right_bottom, draw_why, "provenance shares explain erased"},
     {"Timeline", bottom, draw_timeline, "text tokens floor errors"},
 };
 
 constexpr Panel learn_panels[] = {
     {"How far may it step?", center, draw_learn,
-     "loss gradient momentum muon newton schulz keys capacity spectrum"},
+     "loss gradient momentum muon newton schulz keys capacity spectrum", nullptr, story},
     {"Error at this word", right_top, draw_learn_side, "check divergence interference"},
     {"What each stored word still answers", bottom, draw_learn_floor,
-     "recall half-life beta alpha strengths gates paint"},
+     "recall half-life beta alpha strengths gates paint", nullptr, Level::work, Level::all, 0.53F},
+    {"What is still recalled", bottom, draw_learn_floor, "recall", nullptr, story, story, 0.32F},
 };
 
 constexpr Panel attend_panels[] = {
-    {"Who is read?", center, draw_attend, "attention weights softmax squares"},
+    {"Who is read?", center, draw_attend, "attention weights softmax squares", nullptr, story},
     {"Read most", right_top, draw_attend_side, "attention shares values"},
-    {"What this word reads", bottom, draw_attend_floor, "attention text tokens floor"},
+    {"What this word reads", bottom, draw_attend_floor, "attention text tokens floor", nullptr, story},
 };
 
 constexpr Panel compare_panels[] = {
+    {"Two rules", center, draw_compare_story, "story variants linear", nullptr, story, story},
+    {"The text##story of compare", bottom, draw_story_floor, "tokens words", nullptr, story, story},
     {"Side by side", center, draw_compare, "variants rules difference"},
     {"What each side misses", bottom, draw_compare_floor, "text tokens floor recall"},
 };
 
 constexpr Panel prove_panels[] = {
+    {"The text##story of prove", bottom, draw_story_floor, "tokens words", nullptr, story, story},
     {"Make it wrong", left_top, draw_prove_faults, "faults mistakes bugs"},
     {"Where do they part?", center, draw_prove,
-     "proof fault mistake formula precision f32 tf32 bf16 f16 digits"},
+     "proof fault mistake formula precision f32 tf32 bf16 f16 digits", nullptr, story},
     {"Everything that can be checked", right_top, draw_prove_grid, "verify grid report tolerance devices"},
-    {"How far from the recurrence", bottom, draw_prove_floor, "text tokens floor digits"},
+    {"How far from the recurrence", bottom, draw_prove_floor, "text tokens floor digits", nullptr,
+     Level::work, Level::all, 0.5F},
 };
 
 constexpr Panel measure_panels[] = {
-    {"Which is faster here?", center, draw_measure, "race times curves speed lengths"},
+    {"The text##story of measure", bottom, draw_story_floor, "tokens words", nullptr, story, story},
+    {"Which is faster here?", center, draw_measure, "race times curves speed lengths", nullptr, story},
     {"How much of the machine is used", right_top, draw_measure_roof, "roofline bandwidth intensity"},
     {"What is in these times", right_bottom, draw_measure_side, "report save launches"},
-    {"The text##measure", bottom, draw_measure_floor, "tokens floor"},
+    {"The text##measure", bottom, draw_measure_floor, "tokens floor", nullptr, Level::work, Level::all,
+     0.125F},
 };
 
 constexpr Workspace all_workspaces[] = {
     {"step", "Step", "What one operation does to the memory", ImGuiMod_Ctrl | ImGuiKey_1, step_panels},
     {"learn", "Learn", "How far a word may step, and what the memory still answers",
-     ImGuiMod_Ctrl | ImGuiKey_2, learn_panels, 0.53F},
+     ImGuiMod_Ctrl | ImGuiKey_2, learn_panels},
     {"attend", "Attend", "Which words' values every answer is made of, beside softmax",
      ImGuiMod_Ctrl | ImGuiKey_3, attend_panels},
     {"compare", "Compare", "Two to four rules, settings, forms or precisions under one cursor",
      ImGuiMod_Ctrl | ImGuiKey_4, compare_panels},
     {"prove", "Prove", "How far every form and precision is from the recurrence, and what a mistake would do",
-     ImGuiMod_Ctrl | ImGuiKey_5, prove_panels, 0.5F, 44},
+     ImGuiMod_Ctrl | ImGuiKey_5, prove_panels, 44},
     {"measure", "Measure", "What is faster here: forms, rules and devices over the length of the sequence",
-     ImGuiMod_Ctrl | ImGuiKey_6, measure_panels, 0.125F},
+     ImGuiMod_Ctrl | ImGuiKey_6, measure_panels},
 };
 
 }  // namespace

@@ -210,8 +210,8 @@ struct Writing {
 
 const Writing& writing(Text text) {
   static constexpr Writing all[] = {{&State::body, 14},   {&State::strong, 14}, {&State::body, 12},
-                                    {&State::body, 16},   {&State::strong, 19}, {&State::number, 14},
-                                    {&State::number, 12}, {&State::number, 28}};
+                                    {&State::body, 16},   {&State::strong, 19}, {&State::strong, 26},
+                                    {&State::number, 14}, {&State::number, 12}, {&State::number, 28}};
   static_assert(std::size(all) == static_cast<std::size_t>(Text::number_large) + 1);
   return all[static_cast<std::size_t>(text)];
 }

@@ -93,6 +93,7 @@ enum class Text {
   caption,       // 12
   title,         // 16
   headline,      // 19, heavier: what a workspace finds
+  story,         // 26, heavier: what has happened
   number,        // 14, digits of one width
   number_small,  // 12, digits of one width
   number_large,  // 28, digits of one width

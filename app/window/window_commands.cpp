@@ -26,6 +26,7 @@ constexpr std::pair<const char*, const char*> look_options[] = {
     {"--head", "which head"},
     {"--scale", "how much larger everything is drawn, 0.5 to 4"},
     {"--theme", "dark or light"},
+    {"--level", "how much is shown: story, work or all"},
     {"--workspace", nullptr},
     {"--fault", "put this mistake into the form (see verify --faults)"},
 };
@@ -94,16 +95,22 @@ void require(bool good, const Session& session) {
   if (!good) throw InputError(session.message());
 }
 
-void require_theme(const Look& look) {
-  if (look["--theme"] && *look["--theme"] != "dark" && *look["--theme"] != "light")
-    throw InputError(fmt::format("--theme is \"{}\"; expected dark or light", *look["--theme"]));
+/// The value that an option names; nothing where it is not given.
+template <NamedInOrder Value>
+std::optional<Value> chosen(const Look& look, const char* option) {
+  const std::string* const words = look[option];
+  if (!words) return std::nullopt;
+  return find_row(
+      all_of<Value>, *words, [](Value value) { return std::string_view(name(value)); },
+      fmt::format("{} is \"{}\"; expected one of", option, *words));
 }
 
 /// Shows it in the theme and the workspace that were asked for.
 void dress(Application& application, const Look& look) {
-  if (look["--theme"])
-    application.change_view(
-        [&](ViewOptions& view) { view.theme = *look["--theme"] == "light" ? Theme::light : Theme::dark; });
+  application.change_view([&](ViewOptions& view) {
+    view.theme = chosen<Theme>(look, "--theme").value_or(view.theme);
+    view.level = chosen<Level>(look, "--level").value_or(view.level);
+  });
   for (const std::string& file : look.races) {
     const RaceReport report = read_race(file);  // says at once what is wrong with it
     application.races.open(application.session, file);
@@ -114,13 +121,14 @@ void dress(Application& application, const Look& look) {
 
 /// Whether nothing was asked for that says what is to be seen.
 bool asks_for_nothing(const Look& look) {
-  return look.races.empty() && std::ranges::all_of(look.given, [](const auto& each) {
-           return each.first == "--scale" || each.first == "--theme" || each.first == "--workspace";
+  constexpr std::string_view looks[] = {"--scale", "--theme", "--level", "--workspace"};
+  return look.races.empty() && std::ranges::all_of(look.given, [&](const auto& each) {
+           return std::ranges::find(looks, each.first) != std::end(looks);
          });
 }
 
 /// A saved place has its own; its file and that of pinned places are JSON.
-bool has_own_theme(const Look& look) {
+bool has_own_looks(const Look& look) {
   return look["--session"] || look["--state"] ||
          (look["FILE"] && std::filesystem::path(*look["FILE"]).extension() == ".json");
 }
@@ -129,7 +137,8 @@ bool has_own_theme(const Look& look) {
 /// its forms are compared.
 void prepare(Application& application, const Look& look) {
   Session& session = application.session;
-  require_theme(look);
+  chosen<Theme>(look, "--theme");
+  chosen<Level>(look, "--level");
   if ((look["--session"] || look["--state"]) && look["--capture"]) {
     throw InputError(fmt::format("--{} says which data it belongs to: give it or --capture, not both",
                                  look["--session"] ? "session" : "state"));
@@ -296,7 +305,8 @@ int render(const CommandOptions& options, const Console& console) {
   if (output.empty() && !in_words)
     throw InputError("render needs --output FILE.png, --in-words or --tour FOLDER");
   const auto [width, height] = parse_size(options["--size"]);
-  const Look look = look_of(options);
+  Look look = look_of(options);
+  if (asks_for_nothing(look)) look.given.try_emplace("--level", name(Level::story));  // as a first start
   const float scale = scale_of(look, 1);
   for (const char* const source : {"FILE", "--session", "--capture"}) {
     if (const std::string* const file = look[source]) require_other_file(output, *file);
@@ -337,7 +347,8 @@ Task add_render(CommandOptions command, Console console) {
 /// else it is that of `before`.
 Preferences preferences(const Application& application, const Window& window, const Preferences& before) {
   Preferences now = before;
-  now.theme = application.view.theme == style::Theme::light ? "light" : "dark";
+  now.theme = application.view.theme;
+  now.level = application.view.level;
   now.scale = application.zoom;
   now.recent_files = application.recent_files;
   now.closed_stories = application.closed_stories;
@@ -368,14 +379,16 @@ void show_window(const Look& look, std::vector<StartMoment>* times = nullptr) {
   application.recent_files = kept.read().recent_files;
   application.closed_stories = kept.read().closed_stories;
   Look first = look;
-  require_theme(first);
   LastPlace last(own_file("last_place.json"));
   if (asks_for_nothing(first) && last.come_back(application.session)) {
     application.require_workspace();
     dress(application, first);
     application.session.start_history();
   } else {
-    if (!first["--theme"] && !has_own_theme(first)) first.given["--theme"] = kept.read().theme;
+    if (!has_own_looks(first)) {
+      first.given.try_emplace("--theme", name(kept.read().theme));
+      first.given.try_emplace("--level", name(kept.read().level));
+    }
     prepare(application, first);
   }
   note();  // what is asked for is computed

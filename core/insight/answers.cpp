@@ -400,6 +400,26 @@ AnswerTable answer_table(const Variant& variant, const Sequence& sequence, const
   return table;
 }
 
+std::vector<SharedKey> shared_keys(const Variant& variant, const Sequence& sequence,
+                                   const std::vector<AskedWord>& words) {
+  constexpr double least_cosine = 0.7;
+  if (words.empty()) return {};
+  Matrix<double> directions = questions_of(variant, sequence, words);
+  directions.rowwise().normalize();
+  std::vector<SharedKey> keys;
+  for (Index row = 0; row < std::ssize(words); ++row) {
+    const AskedWord& word = words[static_cast<std::size_t>(row)];
+    const auto known = std::ranges::find_if(keys, [&](const SharedKey& key) {
+      return directions.row(row).dot(directions.row(key.first)) >= least_cosine;
+    });
+    if (known == keys.end())
+      keys.push_back({row, row});
+    else if (word.is_present || (word.is_written && !words[static_cast<std::size_t>(known->row)].is_present))
+      known->row = row;
+  }
+  return keys;
+}
+
 double legibility(const Matrix<double>& table) {
   const auto n = static_cast<double>(table.rows());
   if (n < 2) return 0;

@@ -69,6 +69,18 @@ struct AnswerTable {
 AnswerTable answer_table(const Variant& variant, const Sequence& sequence, const MemoryChange& change,
                          std::vector<AskedWord> words);
 
+/// Words that are asked with nearly the same key: of their rows the one of the word at the cursor, else of
+/// the last that is written; and the first of these words, whose phrase names them.
+struct SharedKey {
+  Index row = 0;
+  Index first = 0;
+};
+
+/// The keys that the words of a table are asked with, each once: those with a cosine of at least 0.7 are the
+/// same. In the order of their first words.
+std::vector<SharedKey> shared_keys(const Variant& variant, const Sequence& sequence,
+                                   const std::vector<AskedWord>& words);
+
 /// How legible a table is: (mean |diagonal| - mean |rest|) / (their sum), 1 where every word answers itself
 /// alone; 0 of an empty table or one of fewer than two words.
 double legibility(const Matrix<double>& table);

@@ -34,12 +34,12 @@ TEST_CASE("bench ui measures what a person does, in every form that it walks thr
   const TemporaryFolder folder;
   const std::string file = folder / "times.json";
   const Ran ran = bench(
-      {"ui", "--tokens", "20", "--channels", "5", "--frames", "3", "--size", "640x400", "--json", file});
+      {"ui", "--tokens", "20", "--channels", "5", "--frames", "3", "--size", "960x600", "--json", file});
   INFO(ran.error);
   REQUIRE(ran.status == exit_done);
   const auto json = nlohmann::json::parse(read_file(file));
   CHECK(json.at("tokens") == 20);
-  CHECK(json.at("size") == nlohmann::json::parse("[640, 400]"));
+  CHECK(json.at("size") == nlohmann::json::parse("[960, 600]"));
   std::vector<std::string> measured_workspaces;
   for (const auto& measured : json.at("workspaces")) {
     measured_workspaces.push_back(measured.at("workspace"));

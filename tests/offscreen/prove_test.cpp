@@ -71,7 +71,7 @@ TEST_CASE("Prove shows every variant with and without a fault, at every size, in
 
 TEST_CASE("labels of Prove's lines keep clear of the marks of lost numbers", "[prove]") {
   ShownProgram shown("prove");
-  for (const auto& [width, height] : {std::pair(700, 600), std::pair(1920, 1080)}) {
+  for (const auto& [width, height] : {std::pair(960, 600), std::pair(1920, 1080)}) {
     shown.resize({width, height});
     for (const Index token : {0, 10}) {
       CAPTURE(token, width);

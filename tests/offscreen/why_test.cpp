@@ -203,7 +203,7 @@ TEST_CASE("which cell is explained stands beside the title, never on it", "[why]
     return said("origin");
   };
   CHECK(origin_at(1280) == "the largest, ringed");
-  CHECK(origin_at(720) == "ringed");
+  CHECK(origin_at(960) == "the largest, ringed");
 }
 
 TEST_CASE("why a number is what it is stands in sight whole, in a small window too", "[why]") {

@@ -15,7 +15,7 @@ using namespace palimpsest::testing;
 namespace {
 
 Preferences some() {
-  return {.theme = "light",
+  return {.theme = Theme::light,
           .scale = 1.25,
           .width = 1280,
           .height = 801,
@@ -53,8 +53,11 @@ class Variable {
 TEST_CASE("preferences come back from their JSON", "[preferences]") {
   CHECK(parse_preferences(write_preferences(some())) == some());
   CHECK(parse_preferences(write_preferences({})) == Preferences{});
-  CHECK(parse_preferences("{}") == Preferences{});
-  CHECK(parse_preferences(R"({"theme": "light", "from a later version": [1]})").theme == "light");
+  CHECK(Preferences{}.level == Level::story);  // a first start
+  Preferences older;
+  older.level = Level::all;  // nobody loses what he saw
+  CHECK(parse_preferences("{}") == older);
+  CHECK(parse_preferences(R"({"theme": "light", "from a later version": [1]})").theme == Theme::light);
 }
 
 TEST_CASE("a settings file with a mistake says which", "[preferences]") {
@@ -63,7 +66,8 @@ TEST_CASE("a settings file with a mistake says which", "[preferences]") {
       {R"({"theme": "li)", "not valid JSON"},
       {"[]", "expected an object"},
       {R"({"theme": 3})", "\"theme\" is number; expected a string"},
-      {R"({"theme": "blue"})", "\"theme\" is \"blue\"; expected dark or light"},
+      {R"({"theme": "blue"})", "\"theme\" is \"blue\"; expected one of: dark, light"},
+      {R"({"level": "none"})", "\"level\" is \"none\"; expected one of: story, work, all"},
       {R"({"scale": 0.4})", "\"scale\" is 0.4; expected a number from 0.5 to 4"},
       {R"({"scale": "1"})", "\"scale\" is string"},
       {R"({"width": 15})", "\"width\" is 15; expected a whole number from 16 to 16384"},
@@ -100,11 +104,11 @@ TEST_CASE("settings are kept in the file, whole, when something changes", "[pref
   CHECK(again.read().own_workspaces == some().own_workspaces);
   // What the command line says once is not kept, what is changed then is.
   Preferences shown = again.read();
-  shown.theme = "dark";
+  shown.theme = Theme::dark;
   again.begin_with(shown);
   shown.width = 900;
   again.keep(shown, true);
-  CHECK(parse_preferences(read_file(file)).theme == "light");
+  CHECK(parse_preferences(read_file(file)).theme == Theme::light);
   CHECK(parse_preferences(read_file(file)).width == 900);
   CHECK(std::distance(std::filesystem::directory_iterator(file.parent_path()), {}) ==
         1);  // nothing beside it
@@ -116,7 +120,7 @@ TEST_CASE("two windows keep what each of them changed", "[preferences]") {
   KeptPreferences one(file);
   KeptPreferences other(file);
   Preferences of_one;
-  of_one.theme = "light";
+  of_one.theme = Theme::light;
   one.keep(of_one, true);
   Preferences of_other;
   of_other.width = 900;
@@ -124,12 +128,12 @@ TEST_CASE("two windows keep what each of them changed", "[preferences]") {
   of_one.scale = 2;
   one.keep(of_one, true);
   Preferences expected;
-  expected.theme = "light";
+  expected.theme = Theme::light;
   expected.width = 900;
   expected.scale = 2;
   CHECK(parse_preferences(read_file(file)) == expected);
-  of_other.theme = "light";  // both the same
-  of_other.scale = 3;        // the last one wins
+  of_other.theme = Theme::light;  // both the same
+  of_other.scale = 3;             // the last one wins
   other.keep(of_other, true);
   expected.scale = 3;
   CHECK(parse_preferences(read_file(file)) == expected);
@@ -323,7 +327,7 @@ TEST_CASE("a place is added after the present one, moved, renamed and taken out"
   CHECK(places.present() == 0);
   places.move(1, -1);  // the other way round
   CHECK(places.present() == 1);
-  places.rename(2, "last");
+  places.word(2, &PinnedPlace::name, "last");
   places.remove(2);
   CHECK(names(places) == Names{"one", "between"});
   CHECK(places.present() == 1);

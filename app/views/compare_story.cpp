@@ -1,0 +1,59 @@
+#include "app/session/compared_sides.h"
+#include "app/views/answers.h"
+#include "app/views/story_page.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr ImVec2 largest_cell_beside = {108, 64};  // design pixels
+
+/// What the rule is compared with: one that only adds; what adds itself, with one that erases.
+std::string beside(const std::string& variant) { return variant == "linear" ? "delta_net" : "linear"; }
+
+Node two_rules(Application& application, const MemoryStory& other, const MemoryStory& own,
+               const std::string& other_name) {
+  const Computation& computed = *application.session.computed();
+  CellTables cells = story_cells(own);
+  cells.most_cell = largest_cell_beside;
+  cells.scale = std::max(answer_scale(other.table), answer_scale(own.table));
+  cells.tables = {story_table(other, "beside", {other_name}, other.table.after),
+                  story_table(own, "own", {computed.variant->label}, own.table.after)};
+  return story_page(
+      application,
+      {.headline = compare_headline({std::pair(other_name, &other), {computed.variant->label, &own}}),
+       .question = "What do the two rules say?",
+       .about =
+           fmt::format("Both rules have read the same tokens, up to {}. A row is a key; its cells say how "
+                       "much of each value its memory returns.",
+                       quoted_word(computed, own.token)),
+       .content = scene::column({scene::centred(Node{std::move(cells)}.named("answers"))})});
+}
+
+}  // namespace
+
+void draw_compare_story(Application& application) {
+  Known<MemoryStory> own;
+  Known<MemoryStory> other;
+  scene::show_panel("##compare story", true, [&]() -> Node {
+    if (const std::string nothing = nothing_to_show(application, ": there is nothing to compare");
+        !nothing.empty())
+      return scene::paragraph(nothing);
+    Session& session = application.session;
+    const auto computed = session.computed();
+    const Side side{.variant = beside(computed->variant->id)};
+    const auto shown = session.questions().ask(
+        computed_side(computed->data, choice_of(session.state(), side), most_sides, session.devices()));
+    own = ask_story(application, computed);
+    if (shown.value) other = ask_story(application, shown.value);
+    if (own.value && other.value && own.value->keys.size() == other.value->keys.size())
+      return two_rules(application, *other.value, *own.value, find_variant(side.variant).label)
+          .named("story");
+    for (const std::string& reason : {own.reason, shown.reason, other.reason}) {
+      if (!reason.empty()) return scene::paragraph(reason);
+    }
+    return scene::paragraph("Asking both memories …");
+  });
+}
+
+}  // namespace palimpsest

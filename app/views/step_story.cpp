@@ -1,0 +1,128 @@
+#include "app/session/typed_text.h"
+#include "app/views/answers.h"
+#include "app/views/story_page.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr float picture_heights[] = {208, 176, 152, 128, 96, 0};  // design pixels, as all that follow
+constexpr float low_story = 420;
+constexpr float ramp_width = 120;
+
+/// What the memory returns for every key before and after, and the squares that it is.
+Node tables(const MemoryStory& story, const std::string& token, float picture, bool is_small,
+            bool is_hidden) {
+  CellTables cells = story_cells(story, is_small);
+  const auto add = [&](const char* name, std::vector<std::string> titles, const char* sign,
+                       const Matrix<double>& values, const Matrix<double>& memory, const char* link) {
+    CellValues table = story_table(story, name, std::move(titles), values);
+    table.sign = sign;
+    table.picture = {.values = memory.size() > 0 ? &memory : nullptr,
+                     .version = story.version,
+                     .look = {.range = static_cast<float>(story.range), .grid = false},
+                     .words = link};
+    table.is_hidden = is_hidden && name != std::string_view("before");
+    cells.tables.push_back(std::move(table));
+  };
+  add("before", {fmt::format("the memory before {}", token), "before"}, "", story.table.before, story.before,
+      "what it returns");
+  add("change", {fmt::format("what {} changes", token), "the change"}, "+", story.table.change, story.change,
+      "what that changes");
+  add("after", {"the memory after", "after"}, "=", story.table.after, story.after, "what it returns");
+  cells.picture = story.no_memory.empty() ? picture : 0;
+  return Node{std::move(cells)};
+}
+
+/// Whether the model erases before it writes; nothing where that cannot be chosen.
+std::optional<bool> erases(const Session& session) {
+  const auto& text = session.data().read;
+  if (!text) return std::nullopt;
+  const bool only_adds =
+      find_intervention(text->typed, targeted(text->typed, session.state().text.target, "only-add"));
+  const Trace* const trace = session.sight().trace.get();
+  if (!only_adds && !(trace && erases_by_strength(*trace))) return std::nullopt;
+  return !only_adds;
+}
+
+/// The one switch of the story: what becomes of the answer when nothing is erased.
+Node erase_switch(Application& application) {
+  const std::optional<bool> erased = erases(application.session);
+  if (!erased) return scene::column({});
+  return scene::segments(
+             {"erase, then write", "only add"}, *erased ? 0 : 1,
+             [&application, erased](std::size_t chosen) {
+               if (*erased != (chosen == 0)) perform(find_command(application, "text.only_add"), application);
+             },
+             "Whether a write first takes out what the memory returns for its key")
+      .named("erase");
+}
+
+/// The colours from −scale to scale.
+Node colours(double scale) {
+  static const Matrix<double> ramp = Vector<double>::LinSpaced(64, -1, 1).transpose();
+  const std::string end = scale == 1 ? "1" : answer_number(scale);
+  return scene::row(
+      {scene::tag("−" + end),
+       Node{scene::Picture{.values = &ramp, .version = 1, .look = {.grid = false}, .height = 10}}
+           .named("colours")
+           .fixed(ramp_width),
+       scene::tag("+" + end)},
+      Gap::small);
+}
+
+/// What the rule is, in a line.
+std::string about(const Computation& computed, const MemoryStory& story) {
+  const Variant& variant = *computed.variant;
+  if (!story.no_memory.empty()) return fmt::format("{}: {}", variant.label, story.no_memory);
+  return fmt::format("{} keeps one matrix of {} × {} numbers as its memory. {}", variant.label,
+                     story.before.rows(), story.before.cols(), variant.words);
+}
+
+Node story_node(Application& application, const MemoryStory& story) {
+  const Computation& computed = *application.session.computed();
+  const std::string token = quoted_word(computed, story.token);
+  Nodes wishes;
+  const auto add = [&](float picture, bool is_small) {
+    Nodes all;
+    if (!story.keys.empty())
+      all.push_back(scene::centred(
+          tables(story, token, picture, is_small, application.hides_answer()).named("answers")));
+    Node foot = application.hides_answer()
+                    ? with_command(application, "view.reveal", scene::pill("show the answer", true))
+                    : erase_switch(application);
+    all.push_back(
+        scene::row({scene::caption(application.hides_answer() ? "" : others_in_words(story)).filling(),
+                    std::move(foot), colours(answer_scale(story.table)).right().filling()}));
+    wishes.push_back(scene::column(std::move(all), is_small ? Gap::near : Gap::far));
+  };
+  for (const float picture : picture_heights) {
+    if (picture == 0 || story.no_memory.empty()) add(picture, false);
+  }
+  add(0, true);
+  return story_page(application,
+                    {.headline = headline(story, token),
+                     .question = fmt::format("What does {} change in what the memory says?", token),
+                     .about = about(computed, story),
+                     .content = scene::first_that_fits(std::move(wishes)),
+                     .hides_itself = true});
+}
+
+}  // namespace
+
+void draw_step_story(Application& application) {
+  Known<MemoryStory> known;
+  scene::show_panel(
+      "##story", true,
+      [&]() -> Node {
+        if (const std::string nothing = nothing_to_show(application, ""); !nothing.empty())
+          return scene::paragraph(nothing);
+        known = ask_story(application, application.session.computed());
+        if (!known.value)
+          return scene::paragraph(known.under_way ? std::string("Asking the memory …") : known.reason);
+        return story_node(application, *known.value).named("story");
+      },
+      low_story);
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,129 @@
+#include "app/views/story_page.h"
+
+#include "app/views/answers.h"
+#include "app/views/underlined_words.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr Index most_columns = 7;
+constexpr ImVec2 largest_story_cell = {72, 46};  // design pixels, as all that follow
+constexpr ImVec2 smallest_story_cell = {24, 18};
+constexpr float row_names = 200;
+constexpr float small_row_names = 130;
+constexpr float between_tables = 60;
+
+/// Words that wrap one by one; what follows an answer without a space stays at it.
+Node sentence(const std::vector<Spoken>& all) {
+  const style::Palette& c = style::colours();
+  const auto piece = [](std::string words, scene::Ink ink) {
+    return scene::text(std::move(words), style::Text::story, ink, Fit::whole);
+  };
+  Nodes words;
+  bool was_answer = false;
+  for (const Spoken& said : all) {
+    std::string_view left = said.words;
+    if (std::exchange(was_answer, said.is_answer) && !left.starts_with(' ')) {  // what ends the sentence
+      const std::size_t end = std::min(left.find(' '), left.size());
+      words.back() =
+          scene::row({std::move(words.back()), piece(std::string(left.substr(0, end)), 0)}, Gap::none);
+      left.remove_prefix(end);
+    }
+    if (said.is_answer) {
+      words.push_back(piece(said.words, c.value));
+      continue;
+    }
+    while (!left.empty()) {
+      const std::size_t end = std::min(left.find(' '), left.size());
+      if (end > 0) words.push_back(piece(std::string(left.substr(0, end)), 0));
+      left.remove_prefix(std::min(end + 1, left.size()));
+    }
+  }
+  return scene::flow(std::move(words), Gap::near);
+}
+
+/// In the place of an answer that is hidden.
+Node hidden_answer(Application& application) {
+  Node ask = with_command(application, "view.reveal", scene::pill("show the answer", true));
+  return Node{
+      scene::Frame{.node = {scene::column({scene::rest(), scene::centred(std::move(ask)), scene::rest()})},
+                   .is_hatched = true}};
+}
+
+}  // namespace
+
+Node story_page(Application& application, StoryPage page) {
+  const bool is_hidden = application.hides_answer();
+  if (is_hidden && !page.hides_itself) page.content = hidden_answer(application);
+  if (is_hidden) page.headline = {{page.question}};
+  return scene::first_that_fits(2, [page = std::move(page)](std::size_t wish) {
+    Nodes all = {sentence(page.headline).named("headline")};
+    if (wish == 0) all.push_back(scene::paragraph(page.about).named("about"));
+    all.push_back(scene::space(Gap::near));
+    all.push_back(Node(page.content).filling());
+    return framed(scene::column(std::move(all), Gap::near), Gap::far, Gap::near);
+  });
+}
+
+CellTables story_cells(const MemoryStory& story, bool is_small) {
+  CellTables cells = answer_cells(story.table, answer_scale(story.table));
+  cells.rows.clear();
+  cells.rings.clear();
+  const SharedKey* const told = told_key(story);
+  for (const SharedKey& key : story.keys) {
+    if (&key == told) cells.rings.push_back({std::ssize(cells.rows), style::colours().text, style::lit_line});
+    cells.rows.push_back({.words = question_of(story.table, key), .ink = style::colours().key});
+  }
+  cells.least_cell = smallest_story_cell;
+  cells.most_cell = largest_story_cell;
+  cells.title = style::Text::strong;
+  cells.names = is_small ? small_row_names : row_names;
+  if (is_small) return cells;
+  cells.between = between_tables;
+  cells.words = style::Text::body;
+  cells.numbers = style::Text::number;
+  return cells;
+}
+
+CellValues story_table(const MemoryStory& story, const char* name, std::vector<std::string> titles,
+                       const Matrix<double>& values) {
+  std::vector<Index> rows;
+  for (const SharedKey& key : story.keys) rows.push_back(key.row);
+  return {.name = name,
+          .titles = titles,
+          .values = values(rows, Eigen::all),
+          .told = [&story, &values, rows, title = titles.front()](Cell cell) {
+            cell.row = rows[static_cast<std::size_t>(cell.row)];
+            return answer_words(story.table, title, values, cell);
+          }};
+}
+
+Known<MemoryStory> ask_story(Application& application, const std::shared_ptr<const Computation>& computed) {
+  Session& session = application.session;
+  WordChoice words = asked_choice(session).words;
+  words.most = most_columns;
+  Known<MemoryStory> known =
+      session.questions().ask(StoryAtToken{computed, session.token(), std::move(words)});
+  if (known.value) {
+    std::vector<Index> asked;
+    for (const AskedWord& word : known.value->table.words) asked.push_back(word.token);
+    std::ranges::sort(asked);
+    name_words(std::move(asked));
+  }
+  return known;
+}
+
+Node story_buttons(Application& application) {
+  const Session& session = application.session;
+  const std::string play = application.playing ? "❚❚ pause" : "▶ read on";
+  Nodes all = {with_command(application, "time.play", scene::pill(play, true).named("play")),
+               with_command(application, "token.forward", scene::pill("→ next token").named("next")),
+               scene::tag(fmt::format("token {} of {} · {}", session.token() + 1, session.data().tokens,
+                                      quoted_word(*session.computed(), session.token())))};
+  all.push_back(scene::rest());
+  all.push_back(with_command(application, "text.type", scene::word_button("type a text")));
+  return scene::row(std::move(all), Gap::wide);
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,147 @@
+#include "app/words/stories.h"
+
+#include <fmt/format.h>
+
+#include "core/base/text.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr std::string_view stores = " → ";  // in the labels of made-up data
+constexpr double as_good = 2.0 / 3;         // of the largest amount: an answer as well
+constexpr double half_a_digit = 0.005;
+
+double largest_change(const AnswerTable& table, Index row) {
+  return table.change.cols() == 0 ? 0 : table.change.row(row).cwiseAbs().maxCoeff();
+}
+
+/// The words that a row of amounts says, the strongest first: one, or two where they are as good; none where
+/// all are small.
+std::vector<std::string> answers_of(const AnswerTable& table, const Matrix<double>& amounts, Index row) {
+  Index first = 0;
+  const double most = amounts.row(row).maxCoeff(&first);
+  if (!(most >= noticed)) return {};
+  std::vector<std::string> answers = {answered_part(table.words[static_cast<std::size_t>(first)].text)};
+  for (Index column = 0; column < amounts.cols(); ++column) {
+    if (column != first && amounts(row, column) >= as_good * most && answers.size() < 2)
+      answers.push_back(answered_part(table.words[static_cast<std::size_t>(column)].text));
+  }
+  return answers;
+}
+
+/// "a, b and c", of which each is an answer, and a full stop.
+void say(std::vector<Spoken>& sentence, const std::vector<std::string>& answers) {
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (i > 0) sentence.push_back({i + 1 == answers.size() ? " and " : ", "});
+    sentence.push_back({answers[i], true});
+  }
+  sentence.push_back({". "});
+}
+
+}  // namespace
+
+std::string asked_part(const std::string& label) { return label.substr(0, label.find(stores)); }
+
+std::string answered_part(const std::string& label) {
+  const std::size_t at = label.find(stores);
+  return at == std::string::npos ? label : label.substr(at + stores.size());
+}
+
+std::string question_of(const AnswerTable& table, const SharedKey& key) {
+  const AskedWord& word = table.words[static_cast<std::size_t>(key.first)];
+  if (word.text.find(stores) != std::string::npos) return asked_part(word.text);
+  if (word.phrase.size() <= word.text.size() || !word.phrase.ends_with(word.text)) return word.text;
+  constexpr std::string_view cut = "…";
+  std::string_view before = word.phrase;
+  if (before.starts_with(cut)) before.remove_prefix(cut.size());
+  return fmt::format("{} …", word_text(before.substr(0, before.size() - word.text.size())));
+}
+
+const SharedKey* told_key(const MemoryStory& story) {
+  const SharedKey* told = nullptr;
+  for (const SharedKey& key : story.keys) {
+    const double change = largest_change(story.table, key.row);
+    if (change >= noticed && (!told || change > largest_change(story.table, told->row))) told = &key;
+  }
+  return told;
+}
+
+std::vector<Spoken> headline(const MemoryStory& story, const std::string& token) {
+  const AnswerTable& table = story.table;
+  if (!story.no_table.empty()) return {{story.no_table}};
+  if (table.words.empty()) return {{"Nothing is stored yet."}};
+  const SharedKey* const told = told_key(story);
+  if (!told) {
+    double most = 0;
+    for (const SharedKey& key : story.keys) most = std::max(most, largest_change(table, key.row));
+    if (most < half_a_digit) return {{fmt::format("{} changes no answer.", token)}};
+    return {{fmt::format("{} changes no answer by more than {}.", token, fixed_number(most, 2))}};
+  }
+  const auto before = answers_of(table, table.before, told->row);
+  const auto after = answers_of(table, table.after, told->row);
+  std::vector<Spoken> all = {{fmt::format("Asked “{}”, the memory ", question_of(table, *told))}};
+  if (before == after) {
+    all.push_back({after.empty() ? "still knows no answer" : "still says "});
+    say(all, after);
+    return all;
+  }
+  all.push_back({before.empty() ? "knew no answer" : "said "});
+  say(all, before);
+  all.push_back({after.empty() ? "Now it knows none" : "Now it says "});
+  say(all, after);
+  return all;
+}
+
+std::string learn_headline(const LearningMoment& moment, const std::string& token) {
+  const LearningStep& step = moment.step;
+  const std::string what = step.problem.token_count > 1 ? "This batch is written" : token + " is written";
+  const char* const goes = step.loss_after <= step.loss_before ? "falls" : "grows";
+  return fmt::format("{}: the loss {} from {} to {}.", what, goes, plain_number(step.loss_before, 3),
+                     plain_number(step.loss_after, 3));
+}
+
+std::vector<Spoken> attend_headline(const Computation& computed, const RowOfWeights& row, Index token) {
+  const auto label = [&](Index t) {
+    return fmt::format("“{}”", word_text(computed.data->labels[static_cast<std::size_t>(t)]));
+  };
+  const std::string at = fmt::format("At {} (token {}), the output ", label(token), token + 1);
+  std::vector<std::string> read;
+  for (const ReadWord& word : row.words) {
+    if (read.empty() || (read.size() < 3 && word.share >= as_good * row.words.front().share))
+      read.push_back(label(word.token));
+  }
+  if (read.empty()) return {{at + "reads no other token."}};
+  std::vector<Spoken> all = {{at + "reads mostly "}};
+  say(all, read);
+  return all;
+}
+
+std::vector<Spoken> compare_headline(const std::array<std::pair<std::string, const MemoryStory*>, 2>& sides) {
+  const MemoryStory& own = *sides[1].second;
+  const SharedKey* key = told_key(own);
+  if (!key && !own.keys.empty()) key = &own.keys.front();
+  if (!key) return {{own.no_table.empty() ? "Nothing is stored yet." : own.no_table}};
+  std::vector<Spoken> all = {{fmt::format("Asked “{}”, ", question_of(own.table, *key))}};
+  for (const auto& [name, story] : sides) {
+    const bool is_there = key->row < story->table.after.rows();
+    const auto answers =
+        is_there ? answers_of(story->table, story->table.after, key->row) : std::vector<std::string>();
+    all.push_back({name + (answers.empty() ? " knows no answer" : " says ")});
+    say(all, answers);
+  }
+  return all;
+}
+
+std::string others_in_words(const MemoryStory& story) {
+  const SharedKey* const told = told_key(story);
+  if (!told || story.keys.size() < 2) return {};
+  double most = 0;
+  for (const SharedKey& key : story.keys) {
+    if (&key != told) most = std::max(most, largest_change(story.table, key.row));
+  }
+  if (most < half_a_digit) return "No other answer changes.";
+  return fmt::format("Every other answer changes by at most {}.", fixed_number(most, 2));
+}
+
+}  // namespace palimpsest

@@ -1,0 +1,181 @@
+// How much is shown: one story, what one works with, or all.
+
+#include "app/session/typed_text.h"
+#include "app/views/story_page.h"
+#include "tests/offscreen/drawn.h"
+#include "tests/offscreen/glyphs.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+void show_level(ShownProgram& shown, Level level) {
+  shown.application.change_view([level](ViewOptions& view) { view.level = level; });
+}
+
+/// As somebody sees it who starts it for the first time.
+struct FirstStart : ShownProgram {
+  FirstStart() {
+    application.open_first_text();
+    session.wait();
+    show_level(*this, Level::story);
+    draw();
+  }
+
+  MemoryStory story() {
+    WordChoice words = session.state().words.empty() ? WordChoice{.most = 7}
+                                                     : WordChoice{.pinned = session.state().words, .most = 7};
+    return *find_out(StoryAtToken{session.computed(), session.token(), words});
+  }
+};
+
+std::string in_hundredths(const std::vector<double>& numbers) {
+  std::string words;
+  for (const double number : numbers) {
+    if (std::abs(number) >= 0.1) words += (words.empty() ? "" : " ") + fmt::format("{:.2f}", number);
+  }
+  return words;
+}
+
+std::vector<double> told_rows(const MemoryStory& story, const Matrix<double>& values) {
+  std::vector<double> numbers;
+  for (const SharedKey& key : story.keys) {
+    for (const double number : values.row(key.row)) numbers.push_back(number);
+  }
+  return numbers;
+}
+
+int open_panels() {
+  int count = 0;
+  for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
+    count += window->Active && std::string_view(window->Name).ends_with("##fixed") ? 1 : 0;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("the first screen tells in one sentence what a write did, and shows the numbers of it",
+          "[levels]") {
+  FirstStart shown;
+  for (const Size& size : usual_sizes) {
+    CAPTURE(size.width);
+    shown.draw(size);
+    CHECK(open_panels() == 2);
+    const MemoryStory story = shown.story();
+    REQUIRE(story.keys.size() == 2);
+    CHECK(words_at("step/story/headline") ==
+          "Asked “The red jar holds a …”, the memory said bell. Now it says lamp.");
+    CHECK(words_at("step/story/answers/before") == in_hundredths(told_rows(story, story.table.before)));
+    CHECK(words_at("step/story/answers/change") == in_hundredths(told_rows(story, story.table.change)));
+    CHECK(words_at("step/story/answers/after") == in_hundredths(told_rows(story, story.table.after)));
+    CHECK_THAT(words_at("step/text/words/answer"), says("lamp 1.00"));
+    for (const std::string& fault : letter_faults()) FAIL_CHECK(fault);
+  }
+}
+
+TEST_CASE("one click shows what happens when nothing is erased", "[levels]") {
+  FirstStart shown;
+  shown.click(parts().find("step/story/erase/only add")->where);
+  shown.draw();
+  CHECK_THAT(words_at("step/text/words/answer"), says("bell 0.99"));
+  CHECK_THAT(words_at("step/story/headline"), says(" and "));
+  CHECK(shown.session.data().read->typed.interventions.size() == 1);
+  shown.click(parts().find("step/story/erase/erase, then write")->where);
+  shown.draw();
+  CHECK_THAT(words_at("step/text/words/answer"), says("lamp 1.00"));
+  CHECK(shown.session.data().read->typed.interventions.empty());
+}
+
+TEST_CASE("a story goes on token by token, and its text can be typed in", "[levels]") {
+  FirstStart shown;
+  shown.application.step(Session::Grain::operation, 1);
+  CHECK(shown.session.token() == 30);
+  CHECK_FALSE(parts().find("text bar"));
+  shown.click(parts().find("step/text/type a text")->where);
+  shown.draw();
+  CHECK_THAT(words_at("text bar/text"), says("holds a lamp"));
+  perform(find_command(shown.application, "view.release"), shown.application);
+  shown.draw();
+  CHECK_FALSE(parts().find("text bar"));
+}
+
+TEST_CASE("I shows more and more, Shift+I less; a panel that is not there comes with its level", "[levels]") {
+  FirstStart shown;
+  const auto performed = [&](const char* id) {
+    perform(find_command(shown.application, id), shown.application);
+    shown.draw();
+  };
+  CHECK(why_not(find_command(shown.application, "view.less"), shown.application) != "");
+  performed("view.more");
+  CHECK(shown.application.level() == Level::work);
+  CHECK(parts().find("step/stage"));
+  CHECK_FALSE(parts().find("step/forms"));
+  performed("view.more");
+  CHECK(shown.application.level() == Level::all);
+  CHECK(parts().find("step/forms"));
+  CHECK(why_not(find_command(shown.application, "view.more"), shown.application) != "");
+  performed("view.level.story");
+  CHECK(open_panels() == 2);
+  for (const Panel& panel : shown.application.workspace().panels) {
+    if (std::string_view(panel.title) != "Forms") continue;
+    shown.application.show_panel(panel);
+    shown.draw();
+    CHECK(shown.application.level() == Level::all);
+  }
+}
+
+TEST_CASE("a narrow window and a presentation tell the story, whatever was chosen", "[levels]") {
+  FirstStart shown;
+  show_level(shown, Level::all);
+  shown.draw({1280, 800, 1.5F});  // 853 × 533 design pixels
+  CHECK(shown.application.tells_story());
+  for (const std::string& fault : letter_faults()) FAIL_CHECK(fault);
+  shown.draw(usual_sizes[1]);
+  CHECK_FALSE(shown.application.tells_story());
+  shown.application.presenting = true;
+  shown.draw();
+  CHECK(shown.application.tells_story());
+  CHECK_FALSE(parts().find("tabs"));
+  CHECK(shown.application.view.level == Level::all);
+}
+
+TEST_CASE("the story of every workspace can be read under every rule", "[levels]") {
+  ShownProgram shown;
+  show_level(shown, Level::story);
+  shown.session.go_to_token(42);
+  for (const Variant& variant : variants()) {
+    shown.choose(variant.id);
+    for (const Workspace& workspace : shown.application.workspaces()) {
+      CAPTURE(variant.id, workspace.id);
+      shown.application.enter(workspace.id);
+      shown.draw();
+      CHECK(open_panels() == 2);
+      for (const std::string& fault : letter_faults()) FAIL_CHECK(fault);
+    }
+  }
+}
+
+TEST_CASE("a window that is resized in one workspace leaves the others as designed", "[levels]") {
+  const auto places = [](ShownProgram& shown) {
+    std::vector<Rectangle> all;
+    for (const Panel& panel : shown.application.workspace().panels) {
+      const ImGuiWindow* const window = ImGui::FindWindowByName(panel.title);
+      if (window && window->Active) all.push_back({window->Pos, window->Pos + window->Size});
+    }
+    return all;
+  };
+  ShownProgram fresh("step", {}, {1600, 1000});
+  fresh.application.zoom = 1.25;  // as a smaller window
+  fresh.draw();
+  const std::vector<Rectangle> designed = places(fresh);
+  ShownProgram shown("step", {}, {1600, 1000});
+  shown.draw();
+  shown.application.enter("learn");
+  shown.draw();
+  shown.application.zoom = 1.25;
+  shown.draw();
+  shown.application.enter("step");
+  shown.draw();
+  CHECK(places(shown) == designed);
+}
