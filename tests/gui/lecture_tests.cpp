@@ -71,7 +71,7 @@ PROGRAM_TEST("walks through pinned places") {
   context->KeyPress(ImGuiKey_2);
   context->KeyPress(key("places.add"));
   IM_CHECK_EQ(program().places.all().size(), 2u);
-  IM_CHECK(program().places.all()[1].name.starts_with("Step · recurrent · token 43 “drum” · Gated DeltaNet"));
+  IM_CHECK(program().places.all()[1].name.starts_with("Step · chunkwise · token 43 “drum” · Gated DeltaNet"));
   context->KeyPress(key("places.next"));
   IM_CHECK_EQ(program().refusal, "next pinned place: this is the last place");
   press(context, ImGuiKey_V);  // somewhere else
