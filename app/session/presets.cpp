@@ -100,6 +100,13 @@ class Story {
   /// A word that does nothing: writes nothing, reads something random.
   void say(std::string word) { ask(std::move(word), key()); }
 
+  /// The same, but the gate leaves only `kept` of what was stored before.
+  void forget(std::string label, double kept) {
+    const bool has_room = left() > 0;
+    say(std::move(label));
+    if (has_room) alpha_.back() = kept;
+  }
+
   /// Several such words, with spaces in between.
   void say_words(std::string_view words) {
     while (!words.empty()) say(std::string(take_until(words, ' ')));
@@ -242,6 +249,26 @@ void tell_one_fact(Story& story) {
   store("red → drum", 0);
   for (bool red = true; story.left() > 0; red = !red || !has_room)
     story.ask(red ? "red ?" : "blue ?", keys[red ? 0 : 1]);
+}
+
+/// Documents one after the other, between which the gate closes: what one said of three colours must not
+/// answer in the next, which overwrites the second colour and says nothing of the first.
+void tell_documents(Story& story) {
+  constexpr double kept = 0.02;
+  const Directions keys = story.keys_apart(3);
+  story.least_kept = 1;
+  Index things = 0;
+  const auto store = [&](Index key) {
+    story.store(fmt::format("{} → {}", colour(key), thing(things++)), keys[static_cast<std::size_t>(key)],
+                story.value());
+  };
+  for (const Index key : {0, 1, 2}) store(key);
+  while (story.left() > 0) {
+    story.forget("new document", kept);
+    for (const Index key : {1, 1, 2}) store(key);
+    for (const Index key : {0, 1, 2})
+      story.ask(fmt::format("{} ?", colour(key)), keys[static_cast<std::size_t>(key)]);
+  }
 }
 
 /// "The red box holds a key." several times, then "What does the red box hold?" in another order.
@@ -448,6 +475,18 @@ std::span<const Preset> presets() {
        6,
        false,
        {.tokens = 6, .dk = 4, .dv = 4}},
+      {"documents",
+       "Two documents",
+       "Facts of one document, then of another, in which the old ones no longer count.",
+       "The second document overwrites blue and says nothing of red. A rule that only adds returns "
+       "everything; "
+       "a gate alone mixes both things of blue; the delta rule alone still returns the old thing of red. "
+       "Only "
+       "a rule that erases and fades is right about all three.",
+       told<tell_documents>,
+       10,
+       false,
+       {.tokens = 10, .dk = 16, .dv = 16}},
       {"recall", "Associative recall", "Facts are told in sentences, then asked for.",
        "A fact is written at the thing in each box and read at the question mark. The other words write "
        "nothing.",

@@ -444,7 +444,29 @@ void add_place(CommandTable& places, const char* id, const char* words, int key,
                unless(has_next, direction > 0 ? "this is the last place" : "this is the first place")));
 }
 
+/// The end of the second of two documents under four rules: one that adds, fades, erases, and does both.
+void show_why_to_forget(Application& application) {
+  SessionState state = application.session.state();
+  const Preset& documents = *preset_of("preset:documents");
+  state.data = usual_preset_id(documents);
+  state.sides.clear();
+  for (const char* const variant : {"linear", "scalar_decay", "deltanet", "gated_deltanet"})
+    state.sides.push_back({.variant = variant});
+  state.edits = {};
+  state.head = 0;
+  state.place = {.token = 6};  // the last one that writes
+  state.words = {};
+  state.repeated = {};
+  state.compare = {};
+  state.prove = {};
+  state.workspace = "compare";
+  state.view.level = std::max(state.view.level, Level::work);
+  application.session.from_string(state_string(state));
+}
+
 void add_places(CommandTable& places) {
+  places.add("places.forget", "what a gate is for: four rules on two documents", 0, show_why_to_forget,
+             nullptr, "Only a rule that erases and fades is right about every fact");
   places.add("places.add", "pin this place", ImGuiKey_B, &Application::pin_place, nothing_open,
              "Data, rule, form and cursor, to be walked through as in a lecture");
   add_place(places, "places.next", "next pinned place", ImGuiKey_PageDown, 1);

@@ -97,6 +97,28 @@ TEST_CASE("the same id gives the same numbers, another seed others") {
   }
 }
 
+TEST_CASE("only a rule that erases and fades is right about both of two documents") {
+  const DataSet data = make_preset("preset:documents");
+  REQUIRE(data.tokens == 10);
+  CHECK(data.arrays.at("alpha")[3] == 0.02);  // where the new document begins
+  const Matrix<double> v = matrix(data, "v");
+  // Asked for red, which the second document does not speak of, blue, which it overwrites, and green.
+  const auto wrong = [&](const std::string& variant) {
+    const Matrix<double> o = answers(data, variant);
+    const Matrix<double> right =
+        (Matrix<double>(3, v.cols()) << RowVector<double>::Zero(v.cols()), v.row(5), v.row(6)).finished();
+    return Vector<double>((o.bottomRows(3) - right).rowwise().norm());
+  };
+  constexpr double little = 0.05;  // the gate leaves 0.02 of values of length 1
+  const auto is_right = [&](const Vector<double>& errors) { return errors.array() < little; };
+  CHECK(is_right(wrong("gated_deltanet")).all());
+  CHECK(wrong("deltanet")[0] == Approx(1));  // still returns the old value of red
+  CHECK(is_right(wrong("deltanet")).tail(2).all());
+  CHECK(is_right(wrong("scalar_decay"))[0]);
+  CHECK(wrong("scalar_decay")[1] == Approx(1).margin(little));  // both values of blue
+  CHECK((wrong("linear").array() > 0.9).all());
+}
+
 TEST_CASE("the numbers of a preset are the same on every machine, to the last bit") {
   const DataSet data = make_preset("preset:orthonormal?T=4&K=3&V=2&seed=5");
   const auto number = [&](const char* name, Index i) { return data.arrays.at(name)[i]; };
