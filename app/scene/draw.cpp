@@ -106,7 +106,10 @@ class Drawing {
     tell(node);
   }
 
-  void tell(const Node& node) const {
+  void tell(const Node& node) {
+    if (!node.enabled && node.refused && ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
+        ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled))
+      acts_.push_back(node.refused);
     if (!node.tip.empty()) tooltip(node.tip, node.key, tips_above_);
   }
 

@@ -13,6 +13,7 @@ using style::px;
 
 // In design pixels.
 constexpr float narrowest_group = 24;  // narrower ones have no hairlines
+constexpr float fading = 24;           // words at an edge
 constexpr float word_line = 17;
 constexpr float underline_from = 19;  // below the upper side of words
 constexpr float flag_height = 17;     // of the word above a narrow cursor
@@ -109,7 +110,8 @@ class FloorPainter {
         if (row.mark) draw_floor_marks(floor_, row, columns_, place);
         return;
       case FloorRow::Kind::words:
-        return words(place.minimum.y);
+        words(place.minimum.y);
+        return fade_edges(place);
       case FloorRow::Kind::captions:
         return captions(place.minimum.y);
       case FloorRow::Kind::own:
@@ -118,6 +120,19 @@ class FloorPainter {
       case FloorRow::Kind::links:
         return;  // over the cursor
     }
+  }
+
+  /// What is cut at an edge of the columns fades there.
+  void fade_edges(const Rectangle& place) const {
+    const ImU32 paper = colours_.panel;
+    const ImU32 none = style::with_alpha(paper, 0);
+    const float left = columns_.position.x;
+    const float right = left + columns_.size.x;
+    const auto [top, bottom] = std::pair(place.minimum.y, place.maximum.y);
+    if (columns_.left(columns_.begin()) < left - 1)
+      list_->AddRectFilledMultiColor({left, top}, {left + px(fading), bottom}, paper, none, none, paper);
+    if (columns_.left(columns_.end()) > right + 1)
+      list_->AddRectFilledMultiColor({right - px(fading), top}, {right, bottom}, none, paper, paper, none);
   }
 
   bool has_groups() const {

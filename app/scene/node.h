@@ -370,7 +370,8 @@ struct Node {
   std::function<void()> pointed = nullptr;  // happens in every frame in which the pointer is on it
   std::function<void()> act = nullptr;      // what a click on it does, when all is drawn
   bool enabled = true;
-  bool underlined = false;    // while the pointer is on it
+  std::function<void()> refused = nullptr;  // what a click on it does while it is not enabled
+  bool underlined = false;                  // while the pointer is on it
   bool tips_above = false;    // of it and what is in it, where there is room: below is what they change
   std::string revealed = {};  // where it is another than the last of its window, it is scrolled into sight
 

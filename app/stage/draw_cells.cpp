@@ -17,7 +17,8 @@ using style::px;
 
 constexpr Index few_cells = 8;           // cells
 constexpr float least_number_cell = 20;  // no number fits into less
-constexpr float growing_from = 0.02F;    // the share of its strength that a picture has at first
+constexpr float least_frame = 9;
+constexpr float growing_from = 0.02F;  // the share of its strength that a picture has at first
 constexpr float mark_side = 20;
 constexpr float mark_inset = 4;
 constexpr float least_picture = 56;  // in smaller ones the mark would hide too much
@@ -66,22 +67,28 @@ bool is_masked(const Symbol& symbol, double value) {
   return symbol.role == Role::plain && value == -std::numeric_limits<double>::infinity();
 }
 
-/// Whether only what lies below the diagonal counts: stril(..).
-bool is_strictly_lower(const Matrix<double>& values) {
-  return values.rows() == values.cols() && values.rows() >= 2 &&
-         Matrix<double>(values.triangularView<Eigen::Upper>()).isZero(0);
+/// From which diagonal on nothing counts: 0 of stril(..), 1 of tril(..), beyond all columns of others.
+Index first_empty_diagonal(const Matrix<double>& values) {
+  if (values.rows() != values.cols() || values.rows() < 2) return values.cols();
+  if (Matrix<double>(values.triangularView<Eigen::Upper>()).isZero(0)) return 0;
+  return Matrix<double>(values.triangularView<Eigen::StrictlyUpper>()).isZero(0) ? 1 : values.cols();
 }
 
 /// The most exact way in which all numbers fit into cells of this size; none if there is none. One decimal is
-/// better than nothing only where there are few cells.
+/// better than nothing only where there are few cells, and none is that would write all of them as 0.
 std::optional<NumberWriting> writing_for(const Box& picture, const Symbol& symbol,
                                          const Matrix<double>& values, ImVec2 cell) {
   const bool are_few = std::max(picture.rows, picture.columns) <= few_cells;
   const float usual = style::font_size(style::Text::number_small);
   const float small = usual * style::least_number;
+  double largest = 0;
+  for (const double value : values.reshaped()) {
+    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+  }
   for (const NumberWriting& writing :
        {NumberWriting{2, usual}, NumberWriting{2, small}, NumberWriting{1, small}}) {
     if (writing.decimals < 2 && !are_few) break;
+    if (!values.isZero(0) && !(largest >= std::pow(0.1, writing.decimals))) continue;
     const style::TextStyle used(style::Text::number_small, writing.size);
     ImVec2 widest;
     for (const double value : values.reshaped()) {
@@ -110,7 +117,7 @@ void write_numbers(CellNumbers& written, const Box& picture, const Symbol& symbo
   const auto writing = writing_for(picture, symbol, values, key.where.size() / cells);
   if (!writing) return;
   written.size = writing->size;
-  const bool is_lower = is_strictly_lower(values);
+  const Index empty_from = first_empty_diagonal(values);
   const bool in_thousandths = (values.array() >= 0.995 && values.array() < 1).any();
   const style::TextStyle used(style::Text::number_small, writing->size);
   for (Index i = 0; i < picture.rows; ++i) {
@@ -119,7 +126,7 @@ void write_numbers(CellNumbers& written, const Box& picture, const Symbol& symbo
       const Index column = picture.transposed ? i : j;
       const double value = values(row, column);
       if ((key.finished > 0 && row >= key.finished) || is_masked(symbol, value)) continue;
-      if (is_lower && column >= row) continue;
+      if (column - row >= empty_from) continue;
       const double shown = coloured ? (*coloured)(row, column) : value;
       if (!std::isfinite(shown) && coloured) continue;
       std::string words =
@@ -277,30 +284,41 @@ struct CellsPainter {
     if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) scene.enlarge = picture.tensor;
   }
 
-  void frame(const Cells& cells, ImU32 colour) const {
+  void frame(const Cells& cells, bool is_operand) const {
     if (cells.rows <= 0 || cells.columns <= 0) return;
     const auto drawn = [&](Index row, Index column) {
       return picture.transposed ? Cell{column, row} : Cell{row, column};
     };
     frame_drawn(drawn(cells.first_row, cells.first_column),
-                drawn(cells.first_row + cells.rows - 1, cells.first_column + cells.columns - 1), colour);
+                drawn(cells.first_row + cells.rows - 1, cells.first_column + cells.columns - 1), is_operand);
   }
 
   /// The row, or column, of the word at the cursor.
   void frame_token() const {
     const Index row = scene.view.token - picture.first_row_token;
     if (picture.first_row_token >= 0 && row >= 0 && row < picture.rows)
-      frame_drawn({row, 0}, {row, picture.columns - 1}, style::colours().text);
+      frame_drawn({row, 0}, {row, picture.columns - 1}, false);
     const Index column = scene.view.token - picture.first_column_token;
     // Where rows are words too, the row says enough.
     if (picture.first_row_token < 0 && picture.first_column_token >= 0 && column >= 0 &&
         column < picture.columns)
-      frame_drawn({0, column}, {picture.rows - 1, column}, style::colours().text);
+      frame_drawn({0, column}, {picture.rows - 1, column}, false);
   }
 
-  void frame_drawn(const Cell& from, const Cell& to, ImU32 colour) const {
+  /// Around the cells, not on them, and never so small that it hides what it frames; dashed around operands.
+  void frame_drawn(const Cell& from, const Cell& to, bool is_operand) const {
     const Rectangle cells = {place_of(from).minimum, place_of(to).maximum};
-    outline(cells.grown(1), colour, 0, px(1.5F));
+    const ImVec2 lacking = upper_of(ImVec2(px(least_frame), px(least_frame)) - cells.size(), {px(4), px(4)});
+    const Rectangle box = cells.grown(lacking / 2);
+    const style::Palette& c = style::colours();
+    outline(box, c.panel, 0, px(3.5F));
+    if (!is_operand) return outline(box, c.text, 0, px(1.5F));
+    const ImVec2 corners[] = {box.minimum,
+                              {box.maximum.x, box.minimum.y},
+                              box.maximum,
+                              {box.minimum.x, box.maximum.y},
+                              box.minimum};
+    dashed_curve(ImGui::GetWindowDrawList(), corners, c.text, px(1.5F), px(4));
   }
 
   static void outline(const Rectangle& box, ImU32 colour, float rounding, float width) {
@@ -314,10 +332,10 @@ struct CellsPainter {
   void draw_focus() const {
     const std::string& tensor = recorded();
     for (const Cells& source : scene.sources) {
-      if (source.tensor == tensor) frame(source, style::colours().accent);
+      if (source.tensor == tensor) frame(source, true);
     }
     if (scene.focus && scene.focus->tensor == tensor)
-      frame({tensor, scene.focus->row, scene.focus->column, 1, 1}, style::colours().text);
+      frame({tensor, scene.focus->row, scene.focus->column, 1, 1}, false);
   }
 };
 

@@ -116,7 +116,7 @@ scene::Node with_command(Application& application, std::string_view id, scene::N
   node.enabled = reason.empty();
   node.tip = !reason.empty() ? reason : command.explained.empty() ? command.words : command.explained;
   if (reason.empty()) node.key = key_name(command.key);
-  node.act = [&application, &command] { perform(command, application); };
+  node.act = node.refused = [&application, &command] { perform(command, application); };
   return node;
 }
 

@@ -403,8 +403,11 @@ void add_view(CommandTable& group) {
             showing([](ViewOptions& view) { view.shared_scale = !view.shared_scale; }));
   group.add("view.turn", "S as key x value, or value x key", ImGuiKey_T,
             showing([](ViewOptions& view) { view.state_value_by_key = !view.state_value_by_key; }));
-  group.add("view.numbers", "numbers in large cells", ImGuiKey_N,
-            showing([](ViewOptions& view) { view.numbers = !view.numbers; }));
+  group.add("view.numbers", "numbers in large cells", ImGuiKey_N, [](Application& a) {
+    a.change_view([](ViewOptions& view) { view.numbers = !view.numbers; });
+    a.notice = a.view.numbers ? "Numbers are shown in cells of at least 20 pixels"
+                              : "Numbers are not shown in cells";
+  });
   group.add("view.enlarge", "the picture that is pointed at alone, or the step again", ImGuiKey_E, enlarge,
             unless([](const Application& a) { return a.enlarged || a.focus(); }, "nothing is pointed at"));
   group.add("view.growth", "results grow out of their operands, or are there at once",
