@@ -88,11 +88,11 @@ std::string race_text(const RaceReport& report) {
   for (const RaceShape& shape : race_shapes(report))
     text +=
         fmt::format(
-            "\nB {}, H {}, K {}, V {}: median of computing alone; from \"middle half\" on at the longest T\n",
+            "\nB {}, H {}, K {}, V {}: median computing time; from \"middle half\" on for the longest T\n",
             shape.batches, shape.heads, shape.dk, shape.dv) +
         times_text(report, shape);
   if (const TextRows rows = missing_rows(report); !rows.empty())
-    text += "\nWhat was not measured, and why\n" + columns(rows);
+    text += "\nNot measured, and why\n" + columns(rows);
   TextRows notes;
   for (const RaceTiming& timing : report.timing) notes.push_back({timing.device, timing.words});
   for (const RaceRoof& roof : report.roofs)
@@ -100,7 +100,7 @@ std::string race_text(const RaceReport& report) {
         {fmt::format("{} {}", roof.device, name(roof.precision)),
          fmt::format("roof: {:.3g} GB/s ({}), {:.4g} GFLOP/s ({})", roof.roof.bytes_per_second / 1e9,
                      roof.roof.copy, roof.roof.flops_per_second / 1e9, roof.roof.product)});
-  if (!notes.empty()) text += "\nWhat is timed, and what the machine does at most\n" + columns(notes);
+  if (!notes.empty()) text += "\nWhat is timed, and the limits of the machine\n" + columns(notes);
   TextRows crossovers;
   for (const RaceCrossover& crossover : race_crossovers(report))
     crossovers.push_back({crossover.where, crossover.sentence});
@@ -165,7 +165,7 @@ RaceReport run_plan(const RacePlan& plan, RaceReport begun, const std::optional<
   constexpr std::chrono::seconds moment(30);
   Clock::time_point written = Clock::now();
   ProgressLine line(console);
-  line.show("measuring what the machine does at most");
+  line.show("measuring the limits of the machine");
   const auto measured = [&](const RaceProgress& now) {
     const RacePoint& last = now.last;
     line.show(fmt::format("{} of {} points, {}: {}", now.done, now.total, in_words(last.entry),
@@ -206,8 +206,8 @@ int run_race(const CommandOptions& options, const WindowCommands& window, const 
   if (is_nothing)
     throw Unsupported(fmt::format("there is nothing to measure: {}", report.points.front().missing));
   if (report.complete()) return exit_done;
-  console.out << fmt::format("Interrupted: {} of the points are left{}.\n", report.left,
-                             json ? fmt::format("; --continue {} goes on", *json) : "");
+  console.out << fmt::format("Interrupted: {} left{}.\n", counted(report.left, "point is", "points are"),
+                             json ? fmt::format("; continue with --continue {}", *json) : "");
   throw Cancelled();
 }
 
@@ -232,19 +232,19 @@ Task add_bench(CommandOptions command, Console console, const WindowCommands& wi
   command.list("--heads", "Heads of every batch (default: 4)");
   command.list("--dk", "Key channels (default: 64)");
   command.list("--dv", "Value channels, one for each of --dk (default: as many as there)");
-  command.list("--chunk", "Tokens of a chunk, of forms that have chunks (default: 64)");
-  command.option("--repeats", "Runs of a point that count, at most", "11");
-  command.option("--seconds", "Repeat a point no further after so long; three times in any case", "2");
-  command.option("--longest", "Leave out what would take more seconds a run, by a shorter length of the same",
-                 "60");
-  command.flag("--alone", "Without the peer");
-  command.flag("--no-roof", "Do not measure what the machine does at most");
-  command.option("--json", "Write the report to this file as well");
-  command.option("--csv", "Write its points to this file as well");
-  command.option("--picture", "Draw it as a picture (PNG), as Measure shows it");
+  command.list("--chunk", "Tokens per chunk, where the form has chunks (default: 64)");
+  command.option("--repeats", "Largest number of timed runs of a point", "11");
+  command.option("--seconds", "Stop repeating a point after this time; at least three runs", "2");
+  command.option("--longest",
+                 "Skip points that would take more seconds per run, estimated from a shorter length", "60");
+  command.flag("--alone", "Without softmax attention");
+  command.flag("--no-roof", "Do not measure the limits of the machine");
+  command.option("--json", "Also write the report to this file");
+  command.option("--csv", "Also write its points to this file");
+  command.option("--picture", "Draw it as Measure does (PNG)");
   command.option("--continue",
-                 "Go on with this report of the same machine and program: what it holds is not measured "
-                 "again; without --json it is written there");
+                 "Continue this report of the same machine and program: its points are not measured again; "
+                 "without --json the report is written there");
   const Task of_window = window.bench ? window.bench(command, console) : without_window(command);
   return [command, console, of_window, window]() -> int {
     return command.gave_subcommand() ? of_window() : run_race(command, window, console);

@@ -63,14 +63,14 @@ class Parser {
         (window_commands.window ? window_commands.window : no_window)(CommandOptions(app_), console);
     add("run", "Run one variant on the arrays of a file", add_run);
     add("verify", "Compare every form, device and precision with the f64 recurrence", add_verify);
-    add("info", "Variants, forms and why one is missing; devices; versions", add_info);
-    add("show", "Write the numbers that a view shows", add_show);
-    add("say", "What a small language model goes on with, also with a layer changed", add_say);
-    add("experiment", "How often it is right about made-up texts, also with a layer changed", add_experiment);
+    add("info", "List variants, forms and why one is missing, devices, versions", add_info);
+    add("show", "Write the numbers of a view", add_show);
+    add("say", "Show how a small language model continues a text, also with a changed layer", add_say);
+    add("experiment", "Count its right answers on made-up texts, also with a changed layer", add_experiment);
     add("render", "Draw a picture of the program without a window",
         window_commands.render ? window_commands.render
                                : needs_window("render needs the program with a window (palimpsest)"));
-    add("bench", "Race forms, devices and lengths against each other; or measure the window",
+    add("bench", "Measure how fast forms, devices and lengths are, or the window",
         [&](CommandOptions command, Console to) { return add_bench(command, to, window_commands); });
   }
 
@@ -128,7 +128,8 @@ class Parser {
   }
 
   Console console_;
-  CLI::App app_{"Palimpsest shows how linear attention works and proves that its forms agree.", "palimpsest"};
+  CLI::App app_{"Palimpsest shows how linear attention works and verifies that its forms agree.",
+                "palimpsest"};
   Task without_command_;
   std::vector<std::pair<CLI::App*, Task>> tasks_;
 };

@@ -176,7 +176,7 @@ std::string missing_text(std::span<const Variant> table) {
   }
   TextRows rows;
   for (const Missing& missing : all) rows.push_back({missing.device, missing.words()});
-  return section("What is missing, and why", std::move(rows));
+  return section("Missing, and why", std::move(rows));
 }
 
 /// Everything about one variant: arrays, parameters, options, states, forms, formulas, paper.
@@ -230,7 +230,7 @@ std::string variant_text(const Variant& variant) {
          section("Options (--param NAME=VALUE)", options) +
          section("States, and their names before and after", states) +
          section("Forms, and the devices that run them", forms) + missing_text({&variant, 1}) + steps +
-         "\nWhat it learns\n" + paragraph(variant.loss.words, 2);
+         "\nLoss\n" + paragraph(variant.loss.words, 2);
 }
 
 /// A value of an option as the contract writes it: words as they are, true and false as booleans.
@@ -414,7 +414,7 @@ std::string overview_text(std::span<const Variant> table) {
   return fmt::format("Palimpsest {}\n{}, Eigen {}, {}\n", version(), compiler(), eigen_version(),
                      cuda.empty() ? "built without CUDA" : "CUDA " + cuda) +
          section("Devices", devices) + section("Variants, and the devices that run their forms", rows) +
-         missing_text(table) + "\npalimpsest info VARIANT tells everything about one.\n";
+         missing_text(table) + "\nMore about one: palimpsest info VARIANT\n";
 }
 
 std::string overview_json(std::span<const Variant> table) {
@@ -430,7 +430,7 @@ std::string overview_json(std::span<const Variant> table) {
 }
 
 Task add_info(CommandOptions command, Console console) {
-  command.option("VARIANT", "Tell everything about this variant");
+  command.option("VARIANT", "Show this variant in full");
   command.flag("--json", "Write JSON for programs");
   return [command, console]() -> int {
     const bool in_json = command.is_set("--json");

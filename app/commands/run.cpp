@@ -150,8 +150,8 @@ std::string reason(const Variant& variant, const Arrays& results, const std::str
                    Precision precision) {
   const bool divides = std::ranges::find(variant.states, "z", &State::name) != variant.states.end();
   if (array == "o" && divides && states_are_finite(variant, results))
-    return "the weights there add up to 0, and eps does not keep the division from it";
-  return fmt::format("numbers grow beyond what {} holds", name(precision));
+    return "the weights add up to 0 there, and eps does not prevent the division";
+  return fmt::format("numbers exceed the range of {}", name(precision));
 }
 
 /// Throws InputError naming the array and the index, or the parameter, that f32 cannot hold: finite numbers
@@ -239,32 +239,33 @@ std::string describe_states(const SequenceBatch& batch) {
   const Sequence& head = batch.heads.front();
   const Index batch_size = inner_batch(head.settings);
   if (head.tokens % batch_size == 0) return {};
-  return fmt::format("; no run can go on from its states: they lie within an inner batch of {}", batch_size);
+  return fmt::format("; no run can continue from its states: they are inside an inner batch of {}",
+                     batch_size);
 }
 
 /// How far the output `o` of a run is from the one in its input, `given`, which whoever made the file has
 /// computed; and whether a single factor would make them equal, as a forgotten scale does.
 std::string compare_with_given(const Array& o, const Array& given) {
   if (o.shape != given.shape)
-    return fmt::format("the input's own o has the shape {}, not {}, and was not compared",
+    return fmt::format("the o in the input has the shape {}, not {}, and was not compared",
                        to_string(given.shape), to_string(o.shape));
   const Matrix<double> expected = column_of(given);
-  if (!expected.allFinite()) return "the input's own o is not finite, and was not compared";
+  if (!expected.allFinite()) return "the o in the input is not finite, and was not compared";
   const double error = compare("o", column_of(o), expected).error;
-  std::string words = fmt::format("{:.1e} from the input's own o, as a share of its largest number", error);
+  std::string words = fmt::format("relative difference {:.1e} from the o in the input", error);
   constexpr double far = 1e-2;   // no rounding, not even of bf16
   constexpr double near = 1e-2;  // of what remains after the factor
   const double factor = best_factor(o, given);
   const double left = compare("o", column_of(o, factor), expected).error;
   if (std::isfinite(error) && error > far && factor != 0 && left < near * error)
-    words += fmt::format("; {:.6g} times this output is {:.1e} from it: another scale?", factor, left);
+    words += fmt::format("; {:.6g} times this output differs by {:.1e}: another scale?", factor, left);
   return words;
 }
 
 const Backend& backend_of(const CommandOptions& options) {
   const Backend& backend = find_backend(options["--device"]);
   if (!options.is_set("--ask")) return backend;
-  if (&backend != &cpu_backend()) throw Unsupported("--ask is computed on the cpu alone");
+  if (&backend != &cpu_backend()) throw Unsupported("--ask runs on the cpu only");
   return asking_backend();
 }
 
@@ -294,7 +295,7 @@ void tell_ignored(const Console& console, const CommandOptions& options, std::ve
   const std::size_t more = names.size() - std::min(names.size(), most);
   names.resize(names.size() - more);
   for (std::string& name : names) name = shown(name);
-  tell(console, fmt::format("{}: {} does not know and ignores: {}{}", options["--input"], options["VARIANT"],
+  tell(console, fmt::format("{}: {} does not use: {}{}", options["--input"], options["VARIANT"],
                             fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : ""));
 }
 
@@ -312,9 +313,9 @@ void require_initial_state(const Variant& variant, const Sequence& head) {
     names.push_back(initial_name(variant, head.settings, state));
   const bool given = std::ranges::any_of(names, [&](const std::string& name) { return head.has(name); });
   if (given || names.empty()) return;
-  throw InputError(fmt::format(
-      "--ask: {} is missing, so that nothing answers; it is what a run over the block of keys wrote as {}",
-      fmt::join(names, ", "), final_name(names.size(), states_of(variant, head.settings).front())));
+  throw InputError(fmt::format("--ask: {} is missing; give what a run over the block of keys wrote as {}",
+                               fmt::join(names, ", "),
+                               final_name(names.size(), states_of(variant, head.settings).front())));
 }
 
 /// Runs a batch and shows how far it is: the heads that are done where the device tells, and the seconds.
@@ -341,7 +342,7 @@ int run(const CommandOptions& options, const Console& console) {
 
   if (is_same_file(options["--input"], options["--output"]))
     throw InputError(
-        fmt::format("{}: is the input, which would be lost; give another --output", options["--output"]));
+        fmt::format("{} is the input and would be lost; give another --output", options["--output"]));
   const Interrupt interrupt;
   Npz npz = read_input(options["--input"], variant, given);
   const auto arrays = std::make_shared<const Arrays>(std::move(npz.arrays));
@@ -381,15 +382,15 @@ Task add_run(CommandOptions command, Console console) {
   command.option("--precision", "f64, f32; tf32, bf16 on a device that has them", "f64");
   command.option("--chunk", "Tokens per chunk, where the form has chunks; changes no result", "64");
   command.option("--input",
-                 "The file with q, k, v and what else the variant takes: .npz, .safetensors, .csv, or one of "
-                 "the .npy files of a folder",
+                 "The file with q, k, v and the other inputs: .npz, .safetensors, .csv, or one of the .npy "
+                 "files of a folder",
                  "", {.required = true});
   command.option("--output", "The .npz to write: o and the final states", "", {.required = true});
   command.list("--param", "NAME=VALUE: an option or a parameter of the variant", {.repeated = true});
   command.flag("--ask",
-               "The tokens of the input only ask: their q and gates count, their k, v and beta do not; the "
-               "initial state answers as the gates let it fade. For queries that come wholly after a "
-               "block of keys, whose final state it is. On the cpu, for rules of one linear memory");
+               "The tokens of the input only query: their q and gates are used, their k, v and beta are not. "
+               "The initial state returns the outputs and decays by the gates. For queries after a block "
+               "of keys, with its final state. On the cpu, for rules with one linear memory");
   return [command, console] { return run(command, console); };
 }
 

@@ -28,7 +28,7 @@ std::string table_of(const Tokenizer& tokenizer,
   }
   std::string table = columns(rows, 0);
   for (const auto& [title, said] : all)
-    table += fmt::format("loss, {}: {} nats a token\n", title, fixed_number(said.loss(), 3));
+    table += fmt::format("loss, {}: {} nats per token\n", title, fixed_number(said.loss(), 3));
   return table;
 }
 
@@ -132,14 +132,14 @@ void add_model_options(CommandOptions& command) {
   command.option("--model", names + "or a file of weights", "delta_net");
   command.option("--tokenizer", "Its tokenizer.json (default: beside the weights)");
   command.list("--do",
-               "Change a layer and say what becomes of the answer: KIND, KIND:LAYER or KIND:LAYER.HEAD, with "
+               "Change a layer and show the answer with it: KIND, KIND:LAYER or KIND:LAYER.HEAD, with "
                "=VALUE where one is needed" +
                    kinds,
                {.repeated = true});
   command.option("--form", form_names(), "recurrent");
-  command.option("--precision", "Of the layers; all else is in f64 beside f64, or in f32", "f32");
+  command.option("--precision", "Of the layers; the rest is in f64 with f64, else in f32", "f32");
   command.option("--chunk", "Tokens per chunk, where the form has chunks", "64");
-  command.option("--device", "What runs the layers: cpu or cuda", "cpu");
+  command.option("--device", "Device of the layers: cpu or cuda", "cpu");
 }
 
 bool is_f64(const CommandOptions& command) {
@@ -149,9 +149,9 @@ bool is_f64(const CommandOptions& command) {
 }  // namespace
 
 Task add_say(CommandOptions command, Console console) {
-  command.option("TEXT", "What the model goes on with", "", {.required = true});
+  command.option("TEXT", "The text that the model continues", "", {.required = true});
   add_model_options(command);
-  command.option("--json", "Write what it says to this file, too: ids, pieces, loss of every token, top");
+  command.option("--json", "Also write a JSON file: ids, pieces, loss of every token, top");
   return [command, console] {
     return is_f64(command) ? say<double>(command, console) : say<float>(command, console);
   };
@@ -161,12 +161,12 @@ Task add_experiment(CommandOptions command, Console console) {
   std::string kinds;
   for (const TextKind& kind : text_kinds())
     kinds += fmt::format("{}{}: {}", kinds.empty() ? "" : "; ", kind.id, kind.words);
-  command.option("--kind", "Of the texts: " + kinds, "jars");
-  command.option("--texts", "How many for each number of overwrites", "20");
-  command.option("--overwritten", "How often the fact asked for is overwritten, at most", "3");
-  command.option("--seed", "Of the random numbers", "1");
+  command.option("--kind", "Kind of texts: " + kinds, "jars");
+  command.option("--texts", "Texts for each number of overwrites", "20");
+  command.option("--overwritten", "Largest number of times that the queried fact is overwritten", "3");
+  command.option("--seed", "Seed of the random numbers", "1");
   add_model_options(command);
-  command.option("--csv", "Write the table to this file, too");
+  command.option("--csv", "Also write the table to this file");
   return [command, console] {
     return is_f64(command) ? experiment<double>(command, console) : experiment<float>(command, console);
   };

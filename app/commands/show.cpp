@@ -54,8 +54,8 @@ Index word_of(const std::string& word, const DataSet& data) {
   const auto found = std::ranges::find(data.labels, word, word_text);
   if (found != data.labels.end()) return found - data.labels.begin();
   throw InputError(
-      fmt::format("--words: there is no word \"{}\" in these data; give a text that they have, or the "
-                  "number of a token from 0 to {}",
+      fmt::format("--words: there is no token \"{}\" in these data; give a text that they have, or an "
+                  "index from 0 to {}",
                   shown(word), data.tokens - 1));
 }
 
@@ -109,21 +109,21 @@ struct ShownView {
 };
 
 constexpr ShownView views[] = {
-    {"answers", "what the memory answers for its words before and after, and what the output resembles",
+    {"answers", "what the memory returns for stored keys before and after, and what the output resembles",
      show_answers},
-    {"learning", "the step of learning: loss, gradient, edges, and the pair that it harms most",
+    {"learning", "the write as a gradient step: loss, gradient, limits, and the pair with most interference",
      show_learning},
-    {"provenance", "who wrote a cell of the memory, and what became of it", show_provenance},
-    {"recall", "what is left of the words, token by token", show_recall},
-    {"gates", "how much every token keeps, for how long, and how far it steps", show_gates},
-    {"attention", "what an output is made of, beside softmax, and what is left of the words it reads",
+    {"provenance", "which tokens wrote an entry of the memory, and what remains of each write",
+     show_provenance},
+    {"recall", "recall of stored tokens, token by token", show_recall},
+    {"gates", "decay, half-life and step size of every token", show_gates},
+    {"attention", "the weights of an output, those of softmax, and the recall of the tokens it reads",
      show_attention},
-    {"compare", "the memories and answers of several rules side by side, and what each misses", show_compare},
-    {"lens", "how far every form and precision is from the recurrence, word by word, and what is lost",
+    {"compare", "the memories, returned values and errors of several rules side by side", show_compare},
+    {"lens", "how much every form and precision differs from the recurrence, token by token, and where",
      show_lens},
-    {"heads", "which head of a model carries its answer to --text: what each does to it", show_heads},
-    {"faults", "what every mistake does to the form, and the token and step where it is first seen",
-     show_faults},
+    {"heads", "the effect of each head of a model on its answer to --text", show_heads},
+    {"faults", "what every fault does to the form, and its first difference", show_faults},
 };
 
 const std::string& operation_at(const ShownPlace& place) {
@@ -147,12 +147,11 @@ Json place_json(const ShownView& view, const ShownPlace& place) {
 std::string place_words(const ShownPlace& place) {
   const Computation& computation = *place.computation;
   const Choice& choice = computation.choice;
-  std::string words =
-      one_line(fmt::format("{}, head {}, {}, {} form{}: token {}, at {}", computation.data->id, choice.head,
-                           computation.variant->label, name(place.form),
-                           is_cpu(*computation.device) ? "" : " on " + choice.device,
-                           place.numbered(place.token), operation_at(place))) +
-      '\n';
+  std::string words = one_line(fmt::format("{}, head {}, {}, {} form{}: t = {}, at {}", computation.data->id,
+                                           choice.head, computation.variant->label, name(place.form),
+                                           is_cpu(*computation.device) ? "" : " on " + choice.device,
+                                           place.numbered(place.token), operation_at(place))) +
+                      '\n';
   for (const std::string& note : computation.inputs.notes) words += one_line(note) + '\n';
   return words;
 }
@@ -179,9 +178,9 @@ void tell_not_finite(const Console& console, const std::string& id, const Comman
                      const ShownNumbers& numbers) {
   const NotFinite found = not_finite(numbers.json);
   if (found.count == 0) return;
-  tell(console, fmt::format("{}: {} {} not finite, the first at {}{}", id,
+  tell(console, fmt::format("{}: {} {} not finite, first at {}{}", id,
                             counted(found.count, "number", "numbers"), found.count == 1 ? "is" : "are",
-                            found.first, options.gave("--json") ? "; in the file they are null" : ""));
+                            found.first, options.gave("--json") ? "; the file has null there" : ""));
 }
 
 int show(const CommandOptions& options, const Console& console) {
@@ -244,28 +243,26 @@ std::string short_number(double number) { return fmt::format("{:.4g}", number); 
 Task add_show(CommandOptions command, Console console) {
   std::string ids;
   for (const ShownView& view : views) ids += fmt::format("\n{}: {}", view.id, view.words);
-  command.option("VIEW", "What to show:" + ids, "", {.required = true});
+  command.option("VIEW", "View to show:" + ids, "", {.required = true});
   command.option(data_option, "A file with q, k and v; or capture:NAME, preset:NAME");
   for (const auto& [name, words] : text_options) command.option(name, words);
   command.list("--do", "A change of the model that reads --text (see say)", {.repeated = true});
-  command.option("--variant", "Compute this variant instead of the data's own");
+  command.option("--variant", "Compute this variant instead of the data's");
   command.option("--form", form_names(), "recurrent");
   command.option("--device", "cpu or cuda", "cpu");
   command.option("--chunk", "Tokens per chunk, where the form has chunks");
   command.option("--at", "TOKEN or TOKEN:OPERATION, such as 42:write (default: the last token)");
-  command.option("--head", "Which head, over batches and heads (default: where the window opens)");
-  command.list(
-      "--words",
-      "Ask for these words, by the numbers of their tokens or their texts (default: those whose writes "
-      "were strongest)",
-      {.by_commas = true});
-  command.option("--why", "ROW,COLUMN of the memory for provenance (default: its largest number)");
+  command.option("--head", "Head, counted over batches and heads (default: where the window opens)");
+  command.list("--words",
+               "Query these tokens, by their indices or their texts (default: the strongest writes)",
+               {.by_commas = true});
+  command.option("--why", "ROW,COLUMN of the memory for provenance (default: its largest entry)");
   command.list("--beside",
-               "VARIANT, VARIANT:FORM or VARIANT:FORM:PRECISION, up to three: what compare shows beside "
-               "the variant (default: the sides that the window shows at first)",
+               "VARIANT, VARIANT:FORM or VARIANT:FORM:PRECISION, up to three: the other sides of compare "
+               "(default: those that the window shows first)",
                {.by_commas = true});
   command.list("--param", "NAME=VALUE: an option or a parameter of the variant", {.repeated = true});
-  command.option("--json", "Write the numbers to this file, for programs");
+  command.option("--json", "Also write the numbers to this file, for programs");
   return [command, console] { return show(command, console); };
 }
 

@@ -77,7 +77,9 @@ Json side_json(const ShownPlace& place, const ShownSide& shown) {
   return json;
 }
 
-std::string figure(double error) { return std::isfinite(error) ? fmt::format("{:.1e}", error) : "no number"; }
+std::string figure(double error) {
+  return std::isfinite(error) ? fmt::format("{:.1e}", error) : "not finite";
+}
 
 const char* became(LostNumber::As as) {
   if (is_zero(as)) return "0";
@@ -122,7 +124,7 @@ ShownNumbers show_compare(const ShownPlace& place) {
   state.set_choice(place.computation->choice);
   state.sides.insert(state.sides.end(), place.beside.begin(), place.beside.end());
   Json sides = Json::array();
-  TextRows rows = {{"side", "length of the memory", "difference to the first", "error before", "after"}};
+  TextRows rows = {{"side", "norm of the memory", "difference to the first", "error before", "after"}};
   std::string sentences;
   for (const Side& side : compared_sides(state)) {
     const ShownSide each = shown_side(place, side, sides.empty());
@@ -139,7 +141,7 @@ ShownNumbers show_compare(const ShownPlace& place) {
         fmt::format("{}: {}\n", label, has_memory ? moment.sentence + moment.no_table : moment.no_memory);
   }
   return {{{"sides", sides}},
-          fmt::format("Sides after {}:\n", place.numbered(place.token)) + columns(rows) + sentences};
+          fmt::format("Sides after t = {}:\n", place.numbered(place.token)) + columns(rows) + sentences};
 }
 
 ShownNumbers show_lens(const ShownPlace& place) {
@@ -164,9 +166,9 @@ ShownNumbers show_lens(const ShownPlace& place) {
          is_promised ? figure(allowed) : "", seen->lost.empty() ? "" : fmt::format("{}", seen->lost.size())});
     for (const LostNumber& each : seen->lost)
       lost += fmt::format(
-          "{} {}: {}{} {} at {}{}, it should be {:.3g}; {} such\n", name(form), name(arithmetic),
-          each.is_gate ? "the gate " : "", each.tensor, in_words(each.as), place.numbered(each.token),
-          each.operation.empty() ? " as it comes in" : ", " + each.operation, each.expected, each.count);
+          "{} {}: {}{} {} at t = {}{}, expected {:.3g}; {} of these\n", name(form), name(arithmetic),
+          each.is_gate ? "gate " : "", each.tensor, in_words(each.as), place.numbered(each.token),
+          each.operation.empty() ? " in the input" : ", " + each.operation, each.expected, each.count);
   };
   for (const Form form : forms_of(*place.computation)) add(form, Arithmetic::f64);
   for (const Arithmetic arithmetic : {Arithmetic::f32, Arithmetic::tf32, Arithmetic::bf16, Arithmetic::f16})
@@ -179,13 +181,13 @@ ShownNumbers show_lens(const ShownPlace& place) {
             {"states_multiplied_by", each.of_state}};
   });
   return {{{"lines", lines}, {"sums", sums}},
-          "The largest difference from the f64 recurrence, as a share of the largest number:\n" +
-              columns(rows) + lost + (digits->empty() ? "" : in_words(*digits) + '\n')};
+          "Largest difference from the f64 recurrence, relative to the largest number:\n" + columns(rows) +
+              lost + (digits->empty() ? "" : in_words(*digits) + '\n')};
 }
 
 ShownNumbers show_faults(const ShownPlace& place) {
   Json list = Json::array();
-  TextRows rows = {{"fault", "off by", "first wrong", "operation", "is", "should be"}};
+  TextRows rows = {{"fault", "differs by", "first difference", "operation", "is", "expected"}};
   std::string without;
   for (const Fault& fault : faults()) {
     const auto figures = place.find(FaultHere{.form = place.form, .fault = fault.id});
@@ -209,7 +211,7 @@ ShownNumbers show_faults(const ShownPlace& place) {
                     at ? short_number(at->expected) : ""});
   }
   return {{{"faults", list}},
-          fmt::format("What every fault does to the {} form:\n", name(place.form)) + columns(rows) + without};
+          fmt::format("Effect of every fault on the {} form:\n", name(place.form)) + columns(rows) + without};
 }
 
 }  // namespace palimpsest

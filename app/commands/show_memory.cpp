@@ -77,7 +77,7 @@ Json keeping_json(const std::optional<Keeping>& keeping) {
 }
 
 std::string percent(double share) {
-  return std::isfinite(share) ? fmt::format("{:.1f} %", 100 * share) : std::string("no number");
+  return std::isfinite(share) ? fmt::format("{:.1f} %", 100 * share) : std::string("not finite");
 }
 
 Json left_json(const std::optional<LeftOfWrite>& left) {
@@ -95,7 +95,7 @@ std::string left_words(const ShownPlace& place, const std::optional<LeftOfWrite>
   std::string words =
       fmt::format("recalled {:.0f} %, now {:.0f} %", 100 * left->shares.front(), 100 * left->shares.back());
   if (left->lost_most_at >= 0)
-    words += fmt::format(", {} {}: {:.0f}", left->is_erased ? "erased by" : "lost most at",
+    words += fmt::format(", {} {}: {:.0f}", left->is_erased ? "erased by" : "decayed most at",
                          place.numbered(left->lost_most_at), 100 * left->lost_there);
   return words;
 }
@@ -158,9 +158,10 @@ ShownNumbers show_recall(const ShownPlace& place) {
   }
   const std::string words =
       recall->is_alignment
-          ? "How well the answer to each word's key lies along its value, after every token.\n" +
+          ? "Cosine of each token's value and what the memory returns for its key, after every token.\n" +
                 compared_by_direction(*place.computation->variant) + "\n"
-          : std::string("How much of each word's value is in the answer to its key, after every token:\n");
+          : std::string(
+                "Share of each token's value in what the memory returns for its key, after every token:\n");
   return {{{"words", tokens_json(place, recall->tokens)},
            {"moments", recall->moments},
            {"shares", list_of(recall->shares)},
@@ -179,7 +180,7 @@ ShownNumbers show_provenance(const ShownPlace& place) {
   for (std::size_t t = 0; t < shares.size(); ++t)
     shares[t].update({{"token", t}, {"text", place.text(static_cast<Index>(t))}});
   Json strongest = Json::array();
-  TextRows rows = {{"", "written", "decayed", "erased", "left", ""}};
+  TextRows rows = {{"", "written", "decayed", "erased", "remaining", ""}};
   for (const WriterShare& writer : writers->strongest) {
     const bool is_erased = writer.eraser >= 0;
     strongest.push_back({{"token", writer.token},
@@ -204,14 +205,14 @@ ShownNumbers show_provenance(const ShownPlace& place) {
            {"others_remaining", writers->others_remaining},
            {"initial", share_json(made.initial)},
            {"shares", std::move(shares)}},
-          fmt::format("row {}, column {} of the memory after token {} is {:.4f}:\n", row, column,
+          fmt::format("S[{}, {}] after t = {} is {:.4f}:\n", row, column,
                       one_line(place.numbered(place.token)), made.value) +
               columns(rows)};
 }
 
 ShownNumbers show_learning(const ShownPlace& place) {
   const auto answer = place.find(LearningNow{.token = place.token});
-  if (!*answer) throw Unsupported(fmt::format("token {} makes no step", place.token));
+  if (!*answer) throw Unsupported(fmt::format("t = {} makes no step", place.token));
   const LearningMoment& moment = **answer;
   const LearningStep& step = moment.step;
   const auto harm = place.find(HarmNow{.token = place.token});
@@ -235,32 +236,32 @@ ShownNumbers show_learning(const ShownPlace& place) {
        {"harmed", nullptr}}};
   TextRows rows = {
       {"loss", fmt::format("{:.4g} before the step, {:.4g} after it", step.loss_before, step.loss_after)},
-      {"learning rate", fmt::format("{:.4g}; on the line along the gradient the step goes to {:.4g}",
-                                    step.problem.rate, step.taken)},
-      {"gradient", fmt::format("length {:.4g}; agrees with finite differences: {:.1e}", step.gradient_norm,
+      {"learning rate",
+       fmt::format("{:.4g}; the step along the gradient is {:.4g}", step.problem.rate, step.taken)},
+      {"gradient", fmt::format("norm {:.4g}; agrees with finite differences: {:.1e}", step.gradient_norm,
                                moment.check.error)},
-      {"edge", fmt::format("{:.4g}, where the loss is back at that of no step", moment.edge)}};
+      {"limit", fmt::format("{:.4g}; larger steps increase the loss", moment.edge)}};
   if (step.stability) {
     const char* alone = step.problem.moving.empty() ? "" : " without momentum";
     rows.push_back(
         {"stability",
          fmt::format(
-             "rate x curvature {:.4g}; errors are multiplied by {:.4g} along the sharpest direction{}, by "
-             "at most {:.4g} along any; stable up to a rate of {:.4g}",
+             "step size {:.4g}; the error is multiplied by {:.4g} along the sharpest direction{}, by at most "
+             "{:.4g} along any; stability limit of the rate {:.4g}",
              step.stability->reach, step.stability->eigenvalue, alone, step.stability->growth,
              step.stability->largest_rate)});
   }
-  if (step.momentum_norm > 0) rows.push_back({"momentum", fmt::format("length {:.4g}", step.momentum_norm)});
+  if (step.momentum_norm > 0) rows.push_back({"momentum", fmt::format("norm {:.4g}", step.momentum_norm)});
   if (*harm) {
     const HarmedPair& pair = (*harm)->pair;
     shown.json["harmed"] = {{"token", pair.token},      {"text", place.text(pair.token)},
                             {"step", pair.step},        {"before", pair.before},
                             {"after", pair.after},      {"rates", (*harm)->rates},
                             {"losses", (*harm)->losses}};
-    rows.push_back({"harms most", fmt::format("{}: its loss goes from {:.4g} to {:.4g}",
-                                              place.numbered(pair.token), pair.before, pair.after)});
+    rows.push_back({"most interference", fmt::format("{}: loss {:.4g} -> {:.4g}", place.numbered(pair.token),
+                                                     pair.before, pair.after)});
   } else {
-    rows.push_back({"harms most", "no pair that was stored before is answered worse"});
+    rows.push_back({"most interference", "the loss of no stored pair increases"});
   }
   TextRows line = {{"rate", "loss"}};
   for (std::size_t i = 0; i < moment.rates.size(); i += 10)
@@ -274,7 +275,7 @@ ShownNumbers show_gates(const ShownPlace& place) {
   const auto& strengths = courses->strengths;
   const auto& keeping = courses->keeping;
   ShownNumbers shown = {{{"keeping", keeping_json(keeping)}, {"strength", nullptr}}};
-  if (!keeping) shown.text += "This rule takes no gate.\n";
+  if (!keeping) shown.text += "This rule has no decay.\n";
   if (strengths) {
     shown.json["strength"] = {{"array", strengths->array},
                               {"reach", list_of(strengths->reach)},
@@ -285,9 +286,9 @@ ShownNumbers show_gates(const ShownPlace& place) {
   }
   const bool has_channels = keeping && keeping->channels > 1;
   std::vector<std::string> header = {""};
-  if (keeping) header.insert(header.end(), {"kept", "half is left after tokens"});
+  if (keeping) header.insert(header.end(), {"kept", "half-life"});
   if (has_channels) header.insert(header.end(), {"least kept", "most kept"});
-  if (strengths) header.emplace_back("rate x curvature");
+  if (strengths) header.emplace_back("step size");
   header.emplace_back("");
   TextRows rows = {header};
   for (Index t = 0; t < place.computation->sequence.tokens; ++t) {
@@ -295,7 +296,7 @@ ShownNumbers show_gates(const ShownPlace& place) {
     if (keeping) {
       const double tokens = half_life(keeping->mean(t));
       row.insert(row.end(), {four_places(keeping->mean(t)),
-                             std::isfinite(tokens) ? fmt::format("{:.3g}", tokens) : "for ever"});
+                             std::isfinite(tokens) ? fmt::format("{:.3g}", tokens) : "infinite"});
     }
     if (has_channels) row.insert(row.end(), {four_places(keeping->least(t)), four_places(keeping->most(t))});
     if (strengths) row.push_back(fmt::format("{:.3f}", strengths->reach(t)));
@@ -311,7 +312,7 @@ ShownNumbers show_attention(const ShownPlace& place) {
   const bool has_weights = row->reason.empty();
   const bool has_softmax = facts->no_softmax.empty();
   Json words = Json::array();
-  TextRows rows = {{"", "this rule", "softmax", "what is left of its write"}};
+  TextRows rows = {{"", "this rule", "softmax", "recall of its write"}};
   for (const ReadWord& word : row->words) {
     words.push_back({{"token", word.token},
                      {"text", place.text(word.token)},
@@ -328,7 +329,7 @@ ShownNumbers show_attention(const ShownPlace& place) {
                          {"subtracts", row->subtracts},
                          {"words", words}}};
   if (has_weights) {
-    shown.text = fmt::format("What the output of {} is made of; {} of its weights subtract:\n",
+    shown.text = fmt::format("Weights of the output at t = {}; {} of them are negative:\n",
                              place.numbered(place.token), percent(row->subtracts));
   } else {
     shown.json["no_weights"] = row->reason;
@@ -339,10 +340,10 @@ ShownNumbers show_attention(const ShownPlace& place) {
     shown.text += facts->no_softmax + '\n';
     return shown;
   }
-  shown.text += fmt::format("Softmax of the same q and k, sharpness {:.3g}", facts->usual_sharpness);
+  shown.text += fmt::format("Softmax of the same q and k, scale {:.3g}", facts->usual_sharpness);
   if (row->softmax_most >= 0) {
     shown.json["softmax_most"] = row->softmax_most;
-    shown.text += fmt::format(", reads {} most, {}", place.numbered(row->softmax_most),
+    shown.text += fmt::format("; its largest weight: {}, {}", place.numbered(row->softmax_most),
                               percent(row->softmax_weights(row->softmax_most)));
   }
   shown.text += ".\n";
@@ -351,16 +352,16 @@ ShownNumbers show_attention(const ShownPlace& place) {
 
 ShownNumbers show_heads(const ShownPlace& place) {
   const auto read = place.computation->data->read;
-  if (!read) throw InputError("the heads of a model are shown with a text that it reads: give --text");
+  if (!read) throw InputError("heads shows a model that reads a text: give --text");
   const auto effects = find_out(HeadEffects{.of = read}, {.stop = place.stop});
   const Continuation& answer = read->said->next.back().front();
   ShownNumbers numbers{
       .json = {{"answer", read->piece(answer.piece)},
                {"probability", answer.probability},
                {"heads", Json::array()}},
-      .text = fmt::format("the answer is \"{}\", {}; what each head does to its log probability, in nats\n",
+      .text = fmt::format("the answer is \"{}\", {}; effect of each head on its log probability, in nats\n",
                           read->piece(answer.piece), fixed_number(answer.probability, 4))};
-  TextRows rows = {{"layer", "head", "when it only adds", "when it is silent"}};
+  TextRows rows = {{"layer", "head", "if it only adds", "if it is silent"}};
   for (const HeadEffect& effect : *effects) {
     numbers.json["heads"].push_back(
         {{"layer", effect.layer},

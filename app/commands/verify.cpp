@@ -12,7 +12,7 @@ namespace palimpsest {
 
 namespace {
 
-/// `palimpsest verify --faults`: every fault by name, with what goes wrong.
+/// `palimpsest verify --faults`: every fault by name, with what it changes.
 int list_faults(const Console& console) {
   for (const Fault& fault : faults())
     console.out << fmt::format("{:<27} {}\n{:<27} {}\n", fault.id, fault.label, "", fault.sentence);
@@ -140,7 +140,7 @@ int run_verify_faults(const CommandOptions& options, const Console& console) {
     const Interrupt interrupt;
     ProgressLine line(console);
     const auto show = [&](const FaultProgress& now) {
-      line.show(now.done, now.total, fmt::format("{} faulty forms fail, {}", now.noticed, now.variant));
+      line.show(now.done, now.total, fmt::format("{} faults detected, {}", now.noticed, now.variant));
     };
     return verify_faults(plan, show, interrupt.token());
   }();
@@ -172,14 +172,15 @@ int run_verify(const CommandOptions& options, const Console& console) {
   const VerifyReport report = [&] {
     ProgressLine line(console);
     const auto show = [&](const VerifyProgress& now) {
-      line.show(now.done, now.total,
-                fmt::format("worst{}, {} failed, {}", worst_words(now), now.failed, now.variant));
+      line.show(
+          now.done, now.total,
+          fmt::format("largest difference{}, {} failed, {}", worst_words(now), now.failed, now.variant));
     };
     return verify(plan, variants(), show, interrupt.token());
   }();
   if (report.complete() && report.runs() == 0 && !report.missing.empty()) {
     const std::string reason =
-        plan.random_cases > 0 ? "none of the cases drawn has such a form" : report.missing.front().reason;
+        plan.random_cases > 0 ? "no random case has such a form" : report.missing.front().reason;
     throw Unsupported(fmt::format("there is nothing to check: {}", reason));
   }
   write_report(report, options.all("--device").empty() ? unusable_words("was not checked") : "", options,
@@ -195,26 +196,26 @@ Task add_verify(CommandOptions command, Console console) {
   command.list("--device", "Only these devices (default: all that can be used)");
   command.list("--precision", "Only these precisions (default: all that the device has)");
   command.list("--tokens",
-               "Texts of these lengths, and no others; those above 300 tokens in chunks of 64 and the first "
-               "size, beyond 4096 each choice of options once");
+               "Only these lengths; above 300 tokens in chunks of 64 and the first size, above 4096 each "
+               "choice of options once");
   command.list("--dk",
                "Key channels of every case (default: 12,5, and where a GPU computes a few with 70,20)");
   command.list("--dv", "Value channels, one for each of --dk (default: as many as there)");
   command.option(
       "--cases",
-      "This many random cases in the place of the fixed plan: variant, options, T up to 300 "
-      "and now and then 4096, K and V up to 24, chunk size, states, gates and parameters are drawn");
-  command.option("--seed", "What the random numbers start from; the same on every machine", "1");
+      "This many random cases instead of the fixed plan, with random variant, options, T up to 300 "
+      "and sometimes 4096, K and V up to 24, chunk size, states, gates and parameters");
+  command.option("--seed", "Seed of the random numbers; they are the same on every machine", "1");
   command.option("--jobs", "Threads (default: one per core); they change no result");
-  command.option("--json", "Write the report to this file as well");
+  command.option("--json", "Also write the report to this file");
   command.list(
       "--fault",
-      "Make every form wrong in this way, or \"all\": verification must fail (exit status 1), and says "
-      "where; status 0 means that a faulty form was not noticed, or that no form can have the fault. "
-      "Without --case or --cases, in a few cases that show each fault; in f64 on the cpu");
-  command.flag("--faults", "List what --fault can make wrong");
+      "Inject this fault, or \"all\", into every form. Verification must fail (exit status 1) and shows "
+      "where. Status 0 means that a fault was not detected, or applies to no form. Without --case or "
+      "--cases it uses a few cases that show each fault, in f64 on the cpu");
+  command.flag("--faults", "List the faults that --fault can inject");
   command.option("--case",
-                 "Only this case, as a report names it: random:T=17,..., or the first head of data: "
+                 "Only this case, as a report names it: random:T=17,..., or the first head of "
                  "preset:NAME, capture:NAME or a file");
   command.option("--chunk", "With --case: tokens per chunk, where the form has chunks", "64",
                  {.needs = "--case"});

@@ -6,6 +6,7 @@
 #include "app/scene/window.h"
 #include "app/widgets/chart.h"
 #include "app/widgets/text.h"
+#include "app/words/glossary.h"
 
 namespace palimpsest::scene {
 
@@ -33,6 +34,7 @@ class Drawing {
     if (!piece.empty()) note_part(piece, placed.where, words_of(placed));
     const PartScope scope(piece);
     const bool were_above = std::exchange(tips_above_, tips_above_ || node.tips_above);
+    const bool had_tip = std::exchange(has_tip_, has_tip_ || !node.tip.empty());
     ImGui::BeginDisabled(!node.enabled);
     if (is_control(node))
       draw_control(placed);
@@ -40,6 +42,7 @@ class Drawing {
       draw_others(placed);
     ImGui::EndDisabled();
     tips_above_ = were_above;
+    has_tip_ = had_tip;
   }
 
   /// Does what was pressed.
@@ -137,6 +140,10 @@ class Drawing {
       return draw_rising_text({at.x + inset, placed.where.maximum.y}, shown(text.ink), placed.lines.front());
     }
     if (text.height > 0) at.y += (placed.size().y - line_height) / 2;
+    // All of what is cut is told in place of a term.
+    const bool is_cut = text.fit == Fit::shorten && placed.lines.front() != text.words;
+    bool wants_term = !has_tip_ && !is_cut && ImGui::IsWindowHovered() &&
+                      ImGui::IsMouseHoveringRect(placed.where.minimum, placed.where.maximum);
     for (const std::string& line : placed.lines) {
       const float beside = text.centred ? (placed.size().x - text_extent(line).x) / 2 : 0;
       const ImVec2 from = {text.centred ? std::round(at.x + beside) : at.x, at.y};
@@ -146,8 +153,29 @@ class Drawing {
         ImGui::GetWindowDrawList()->AddLine({from.x, y}, {from.x + text_extent(line).x, y}, shown(text.ink),
                                             px(style::line));
       }
+      if (wants_term) wants_term = !explain_term(line, from, line_height, placed);
       at.y += step;
     }
+  }
+
+  /// Underlines the first term of the glossary in a line of a text under the pointer, and tells it when the
+  /// pointer rests; false where there is none.
+  static bool explain_term(const std::string& line, ImVec2 from, float line_height, const Placed& placed) {
+    const FoundTerm found = first_term(line);
+    if (!found.entry) return false;
+    const float y = std::round(from.y + line_height) + px(style::line);
+    const float end = from.x + text_extent(std::string_view(line).substr(0, found.end)).x;
+    const float begin = from.x + text_extent(std::string_view(line).substr(0, found.begin)).x;
+    note_part("explained", {{begin, from.y}, {end, y}}, found.entry->term);
+    const float dot = px(2);
+    for (float x = begin; x < end; x += 2 * dot)
+      ImGui::GetWindowDrawList()->AddLine({x, y}, {std::min(x + dot, end), y}, style::colours().dim,
+                                          px(style::line));
+    ImGui::SetCursorScreenPos(placed.where.minimum);
+    ImGui::Dummy(placed.size());
+    if (wants_tooltip())
+      explain(std::string(found.entry->latex), in_full(*found.entry), std::string(found.entry->papers));
+    return true;
   }
 
   void draw_content(const Formula& formula, const Placed& placed) const {
@@ -584,6 +612,7 @@ class Drawing {
 
   bool is_lit_ = false;  // the pointer is on something around
   bool tips_above_ = false;
+  bool has_tip_ = false;  // what is drawn, or what it is in
   std::vector<std::function<void()>> acts_;
 };
 

@@ -171,7 +171,7 @@ class FloorPainter {
     const style::TextStyle text(style::Text::caption);
     each_group([&](Index group, Index first, Index last, float left, float right) {
       const std::string words =
-          floor_.groups.is_whole ? floor_.groups.word : fmt::format("{} {}", floor_.groups.word, group);
+          floor_.groups.is_whole ? floor_.groups.word : fmt::format("{} {}", floor_.groups.word, group + 1);
       // The caption stays in sight while its group is scrolled past.
       const float start = std::max(left, columns_.position.x) + px(5);
       const float end = std::min(right, columns_.position.x + columns_.size.x + px(3));

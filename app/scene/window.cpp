@@ -71,6 +71,14 @@ void show_tip(const Node& content) {
   ImGui::EndTooltip();
 }
 
+void explain(std::string latex, std::string words, std::string papers) {
+  Nodes all;
+  if (!latex.empty()) all.push_back(formula(std::move(latex), style::formula_label + 4));
+  all.push_back(text(std::move(words)));
+  if (!papers.empty()) all.push_back(caption(std::move(papers)));
+  show_tip(column(std::move(all)));
+}
+
 void show_bar(const char* name, float height, const Node& content, float top) {
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   const ImVec2 corner = {viewport->WorkPos.x, viewport->WorkPos.y + top};

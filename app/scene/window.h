@@ -39,6 +39,9 @@ void show_panel(const char* name, bool scrolls, const std::function<Node()>& con
 /// Tells it in the place of what the item under the pointer says of itself.
 void show_tip(const Node& content);
 
+/// Tells a symbol (LaTeX; empty: none), what it is and what papers call it, likewise.
+void explain(std::string latex, std::string words, std::string papers);
+
 /// Brings the panel with this title to the front.
 inline void focus_panel(const char* title) { ImGui::SetWindowFocus(title); }
 

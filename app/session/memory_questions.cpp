@@ -134,12 +134,12 @@ Found<AnswersAtPlace> MemoryAnswers::compute(const Foundation& foundation, const
   answers.table = answer_table(variant, sequence, memory.at(*trace, cursor), asked);
   answers.legibility = legibility(answers.table.after);
   answers.sentence = answer_sentence(answers.table);
-  answers.change = fmt::format("what {} changes", changed_by(variant, sequence, *trace, cursor));
+  answers.change = fmt::format("change by {}", changed_by(variant, sequence, *trace, cursor));
   if (const auto together = written_together(variant, sequence, answers.token);
       together && !asked.empty() && answers.table.change.isZero(0))
     answers.sentence =
-        fmt::format("Nothing changes here: words {} to {} make one step together, after word {}.",
-                    together->first, together->last, together->last);
+        fmt::format("This step changes no stored association: tokens {} to {} take one step, after token {}.",
+                    together->first + 1, together->last + 1, together->last + 1);
   answers.output = output_answer(variant, sequence,
                                  foundation.reference->expected(effort.stop).o.row(answers.token), asked);
   answers.output_sentence = output_sentence(answers.output);

@@ -136,7 +136,7 @@ struct AnswersAtPlace {
   AnswerTable table = {};
   double legibility = 0;      // of the table after the change
   std::string sentence = {};  // made from the largest changes
-  std::string change = {};    // what they are: "what the write changes"
+  std::string change = {};    // what they are: "change by the write"
   Index token = 0;            // under the cursor
   OutputAnswer output = {};   // which stored values that token's output resembles
   std::string output_sentence = {};

@@ -122,7 +122,7 @@ class Story {
     data.arrays.emplace("alpha", Array({T}, std::move(alpha_)));
     data.arrays.emplace("beta", Array({T}, std::move(beta_)));
     data.advice = {{"softmax", "scale", 16,
-                    "keys of length 1 are all alike to softmax unless the scores are spread out."}};
+                    "keys of norm 1 give softmax nearly equal weights; a larger scale separates them."}};
     data.text = text_of(labels_);
     data.labels = std::move(labels_);
     measure(data);
@@ -449,28 +449,27 @@ std::vector<std::string> capture_names() {
 
 std::span<const Preset> presets() {
   static const Preset all[] = {
-      {"random", "Random unit keys", "Values are stored under random keys, then asked for.",
-       "Watch how the answers blur: random keys overlap a little, so every stored value leaks into the "
-       "others. The more tokens and the fewer key channels, the worse.",
+      {"random", "Random unit keys", "Values are stored under random keys, then queried.",
+       "Random keys are not orthogonal, so every stored value leaks into what the memory returns for the "
+       "others. More tokens or fewer key channels make it worse.",
        told<tell_random>},
-      {"orthonormal", "Orthonormal keys", "Values are stored under keys at right angles, then asked for.",
-       "Keys at right angles never touch each other: every rule without decay answers exactly. There is "
-       "room for as many of them as the keys have channels.",
+      {"orthonormal", "Orthonormal keys", "Values are stored under orthogonal keys, then queried.",
+       "Orthogonal keys do not interfere: every rule without decay returns the exact value. There can be as "
+       "many of them as key channels.",
        told<tell_orthonormal>},
-      {"correlated", "Correlated keys", "Values are stored under keys that all look alike, then asked for.",
-       "Any two keys have the same cosine. Linear attention answers with a mixture of everything; watch "
-       "how the delta rule subtracts what is there already before it writes.",
+      {"correlated", "Correlated keys", "Values are stored under similar keys, then queried.",
+       "Any two keys have the same cosine. Linear attention returns a mixture of all values. The delta rule "
+       "subtracts the prediction before it writes.",
        told<tell_correlated>, 1, true},
       {"overwrite", "Overwrite", "A key gets a value, and later another one.",
-       "Some colours get a second thing. Where a colour is asked for, the delta rule answers the new "
-       "thing; linear attention answers the sum of the old and the new.",
+       "Some colours get a second thing. For the query of such a colour, the delta rule returns the new "
+       "thing. Linear attention returns the sum of the old and the new.",
        told<tell_overwrite>, 3},
       {"one_fact",
        "One fact, overwritten",
-       "A red thing is stored, and later another one, with four numbers each.",
-       "Small enough to check by hand. Where \"red → drum\" is written, the delta rule takes out what the "
-       "memory answers for red, the key, and nothing of what it holds for blue; linear attention answers the "
-       "sum.",
+       "A red thing is stored, and later another one, with four channels each.",
+       "Small enough to check by hand. At \"red → drum\" the delta rule erases the value of red, the key, "
+       "and keeps that of blue. Linear attention returns the sum.",
        told<tell_one_fact>,
        6,
        false,
@@ -487,21 +486,21 @@ std::span<const Preset> presets() {
        10,
        false,
        {.tokens = 10, .dk = 16, .dv = 16}},
-      {"recall", "Associative recall", "Facts are told in sentences, then asked for.",
-       "A fact is written at the thing in each box and read at the question mark. The other words write "
+      {"recall", "Associative recall", "Facts are told in sentences, then queried.",
+       "A fact is written at the thing in each box and read at the question mark. The other tokens write "
        "nothing.",
        told<tell_recall>, 14},
-      {"needle", "Needle", "One word to remember in a long text about other things.",
-       "The secret is written once, early, and read at the very end. The text in between never touches "
-       "its direction, so only decay can lose it: compare DeltaNet with the rules that forget.",
+      {"needle", "Needle", "One token to recall after a long text about other things.",
+       "The secret is written once, early, and read at the very end. All other keys are orthogonal to its "
+       "key, so only decay can lose it. Compare DeltaNet with the rules that decay.",
        told<tell_needle>, 12},
       {"drift", "Drift", "A few values change slowly and are measured again and again.",
-       "What was true early is wrong later. A rule that never forgets answers with the sum of everything "
-       "it was ever told; watch what decay and the delta rule do about it.",
+       "Early values are outdated later. A rule without decay or erase returns the sum of all of them. "
+       "Compare it with a decay and with the delta rule.",
        told<tell_drift>},
-      {"copy", "Copy", "A line of words is read, then recited in the same order.",
-       "Each word is stored under its place in the line. The next line uses the same places: only a rule "
-       "that overwrites recites it without the line before.",
+      {"copy", "Copy", "A line of tokens is read, then repeated in the same order.",
+       "Each token is stored under its position in the line. The next line uses the same positions. Only a "
+       "rule that overwrites repeats it without the line before.",
        told<tell_copy>, 2},
   };
   return all;

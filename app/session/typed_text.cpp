@@ -16,8 +16,8 @@ constexpr std::size_t most_readings = 8;  // of a model: a text is asked for wit
 
 constexpr ShippedModel models[] = {
     {"delta_net", "DeltaNet: erases, then writes"},
-    {"gated_delta_net", "Gated DeltaNet: fades, erases, writes"},
-    {"simple_gla", "a decay per head: fades and writes, erases nothing"},
+    {"gated_delta_net", "Gated DeltaNet: decays, erases, writes"},
+    {"simple_gla", "a decay per head: decays and writes, erases nothing"},
 };
 
 const StartingText texts[] = {
@@ -279,7 +279,7 @@ Found<AnswersAtPlace> TextAnswers::compute(const ReadText& text, const Effort& e
   choice.variant = data->rule;
   const auto computation = begin(data, choice, effort.stop);
   if (!computation->recurrence)
-    throw Unsupported(fmt::format("{} has no memory to ask", computation->variant->label));
+    throw Unsupported(fmt::format("{} has no memory to query", computation->variant->label));
   return find_out(MemoryAnswers{.of = computation,
                                 .form = Form::recurrent,
                                 .cursor = computation->recurrence->at_token({}, token),

@@ -13,8 +13,8 @@ namespace {
 std::string index_words(const Axis& axis, Index index, const std::vector<std::string>& labels) {
   if (!axis.first_token) return fmt::format("{} {}", axis.word, index);
   const auto token = static_cast<std::size_t>(*axis.first_token + index);
-  if (token >= labels.size()) return fmt::format("token {}", token);
-  return fmt::format("token {} “{}”", token, visible_label(labels[token]));
+  if (token >= labels.size()) return fmt::format("token {}", token + 1);
+  return fmt::format("token {} “{}”", token + 1, visible_label(labels[token]));
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ struct Axes {
 Axes axes_of(const Trace& trace, const Block& block, const Matrix<double>& values, const std::string& tensor,
              bool turned = false);
 
-/// Where a cell lies, in words: "token 12 ‘box’, channel 5". `turned`: states stand value x key.
+/// Where a cell lies, in words: "token 13 “box”, channel 5". `turned`: states stand value x key.
 std::string cell_place(const Trace& trace, const Block& block, const Matrix<double>& values,
                        const CellFocus& cell, const std::vector<std::string>& labels, bool turned);
 

@@ -24,10 +24,10 @@ Node whole_formula(const std::string& latex, float size) {
   return {scene::Formula{.latex = latex, .size = size, .fit = Fit::whole}};
 }
 
-/// "1.6 % beyond"; nothing where nothing is.
-std::string beyond_words(double share) {
+/// "1.6 %"; nothing where nothing is.
+std::string clipped_share(double share) {
   if (share <= 0) return {};
-  return share < 0.001 ? "<0.1 % beyond" : fmt::format("{:.2g} % beyond", 100 * share);
+  return share < 0.001 ? "<0.1 %" : fmt::format("{:.2g} %", 100 * share);
 }
 
 /// The colours of a scale from one end to the other; of decay factors, up to paper.
@@ -45,8 +45,8 @@ struct ScaleWords {
   bool is_fading = false;  // of decay factors: one is paper, and there is nothing above it
   std::string less = {};
   std::string more = {};
-  std::string scale = {};   // whose it is, where it is not that of a kind
-  std::string beyond = {};  // how much of the picture lies beyond its ends
+  std::string scale = {};    // whose it is, where it is not that of a kind
+  std::string clipped = {};  // how much of the picture is beyond its ends
 };
 
 Node legend_of(const ScaleWords& words, float width) {
@@ -64,7 +64,7 @@ Node legend_of(const ScaleWords& words, float width) {
                                     .height = bar_height}}
                     .fixed(width));
   all.push_back(word(words.more, scene::dim_ink));
-  if (!words.beyond.empty()) all.push_back(word(words.beyond, scene::dim_ink));
+  if (!words.clipped.empty()) all.push_back(word(words.clipped, scene::dim_ink));
   return scene::row(std::move(all));
 }
 
@@ -129,31 +129,35 @@ Node colour_legend(const StageScene& scene, bool shared) {
   words.is_fading = shows_fading(tensor, scene.record.at(tensor));
   if (words.is_fading) {
     words.less = "0";
-    words.more = "1 is kept whole";
-    words.scale = "log of what is lost";
-    meaning =
-        "1 is paper, nothing fades. They grow with the logarithm of what is lost, from 0.0001 to all of it.";
+    words.more = "1: no decay";
+    words.scale = "log of 1 − α";
+    meaning = "1 is blank: no decay. The colour grows with the logarithm of 1 − α, from 0.0001 to 1.";
   } else {
     words.less = "−" + plain_number(range.largest, 2);
     words.more = "+" + plain_number(range.largest, 2);
     words.scale = range.is_joint ? "one scale" : !shared ? "own scales" : range.is_own ? "own scale" : "";
-    words.beyond = beyond_words(scene.ranges.beyond(tensor));
-    meaning = fmt::format("{}. What lies beyond the ends has the colour of the end.",
-                          range.is_joint ? "one scale for what is added up here"
-                          : range.is_own ? "this picture has its own scale"
-                                         : "one scale for all tensors of this kind in the whole sequence");
+    if (const std::string share = clipped_share(scene.ranges.beyond(tensor)); !share.empty())
+      words.clipped = share + " of entries clipped";
+    meaning = fmt::format("{}. Entries beyond its ends are clipped.",
+                          range.is_joint ? "One scale for the terms of this sum"
+                          : range.is_own ? "This picture has its own scale"
+                                         : "One scale for all tensors of this kind in the sequence");
   }
-  ScaleWords without_beyond = words;
-  without_beyond.beyond.clear();
-  ScaleWords brief = without_beyond;  // without the words that are worth least: whose scale it is
+  ScaleWords briefly_clipped = words;
+  if (const std::size_t more = words.clipped.find(" of entries"); more != std::string::npos)
+    briefly_clipped.clipped.replace(more, std::string_view(" of entries").size(), "");
+  ScaleWords without_clipped = words;
+  without_clipped.clipped.clear();
+  ScaleWords brief = without_clipped;  // without the words that are worth least: whose scale it is
   brief.scale = words.is_fading ? "log" : "";
   if (words.is_fading) brief.more = "1";
-  Node legend = scene::first_that_fits({legend_of(words, bar_width), legend_of(without_beyond, bar_width),
-                                        legend_of(without_beyond, small_bar_width),
+  Node legend = scene::first_that_fits({legend_of(words, bar_width), legend_of(briefly_clipped, bar_width),
+                                        legend_of(without_clipped, bar_width),
+                                        legend_of(without_clipped, small_bar_width),
                                         legend_of(brief, bar_width), legend_of(brief, small_bar_width)});
   legend.key = "C";
   return std::move(legend).named("legend").told(
-      fmt::format("The colours of {}: {}", words.symbol.words, meaning));
+      fmt::format("Colours of {}: {}", words.symbol.words, meaning));
 }
 
 }  // namespace palimpsest

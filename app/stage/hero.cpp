@@ -5,8 +5,8 @@
 #include "app/stage/cell_words.h"
 #include "app/stage/equation_layout.h"
 #include "app/stage/view.h"
+#include "app/words/tokens.h"
 #include "core/base/text.h"
-#include "core/insight/memory_change.h"
 #include "core/numbers/between.h"
 #include "core/steps/recognised.h"
 
@@ -21,16 +21,7 @@ constexpr Index most_steps_of_solve = 60;
 constexpr std::size_t most_links = 160;  // between two layers
 constexpr double flat_from = 0.68;       // where singular values end (core/numbers/matrix_functions.h)
 constexpr double flat_to = 1.14;
-constexpr Index most_products = 1 << 18;  // cells of "each row times its number": beyond, they are not drawn
-
-/// "half is left after 954 words".
-std::string half_life_words(double kept) {
-  if (kept >= 1) return "nothing fades";
-  if (kept <= 0) return "all is forgotten";
-  const double words = half_life(kept);
-  return words < 10 ? fmt::format("half is left after {:.1f} words", words)
-                    : fmt::format("half is left after {:.0f} words", words);
-}
+constexpr Index most_products = 1 << 18;  // entries of scaled rows: of more they are not drawn
 
 /// What stands inside a recorded subexpression.
 const Expression& unwrapped(const Expression& expression) {
@@ -161,16 +152,21 @@ struct HeroBuilder {
     return box;
   }
 
-  std::string length_words(const std::string& tensor) const {
-    return "length " + plain_number(values(tensor).norm(), 2);
+  /// "k", "v̂ᵀ": how an expression is written in words.
+  std::string name_of(const Expression& expression) const {
+    return unicode(latex(unwrapped(expression), symbols, {}));
   }
 
-  /// A picture of an expression with its words, its formula and its length.
+  std::string norm_words(const std::string& tensor) const {
+    return "norm " + plain_number(values(tensor).norm(), 2);
+  }
+
+  /// A picture of an expression with its words, its formula and its norm.
   Plate told(Box picture, const Expression& expression, std::string sign) const {
     Plate plate{
         .picture = std::move(picture), .sign = std::move(sign), .latex = latex_of(unwrapped(expression))};
     plate.name = symbol_of(plate.picture.tensor).words;
-    if (plate.picture.kind == Box::Kind::picture) plate.number = length_words(plate.picture.tensor);
+    if (plate.picture.kind == Box::Kind::picture) plate.number = norm_words(plate.picture.tensor);
     return plate;
   }
 
@@ -214,11 +210,9 @@ struct HeroBuilder {
     if (!vectors) return false;
     plate.margins = {{Margin::Side::left, along(vectors->first, false)},
                      {Margin::Side::top, along(vectors->second, true)}};
-    // One of them says where, the other what.
-    const Box& column = plate.margins[0].picture;
-    const Box& row = plate.margins[1].picture;
-    const Symbol& what = symbol_of(symbol_of(row.tensor).role == Role::key ? column.tensor : row.tensor);
-    if (!what.words.empty()) plate.words = "along " + what.words;
+    const Expression& row = unwrapped(vectors->second);
+    plate.words = fmt::format("outer product {} {}", name_of(vectors->first),
+                              name_of(row.kind() == Kind::transpose ? row : transpose(row)));
     return true;
   }
 
@@ -242,9 +236,9 @@ struct HeroBuilder {
     add(overwrite->update, "=", "update", Role::plain,
         overwrite->is_one_step ? latex_of(operation.equation) : "");
     if (overwrite->is_one_step) {
-      hero.plates.back().words = "what is added to the memory";
+      hero.plates.back().words = "added to the memory";
     } else {
-      hero.plates.back().words = "both together";
+      hero.plates.back().words = "their sum";
       // Made of both, it is there as soon as the second is.
       hero.stands_for[hero.plates[2].picture.tensor] = hero.plates[1].picture.tensor;
     }
@@ -355,7 +349,7 @@ struct HeroBuilder {
     const std::string name = "made for the picture: lost by " + tensor;
     if (!hero.made.contains(name)) hero.made.set(name, values(tensor).unaryExpr(&forgotten_part));
     stand_for(name, tensor);
-    plate.words = "what is lost, by powers of ten";
+    plate.words = "1 − α, log scale";
     plate.picture.tensor = name;
     plate.picture.key = key(name);
     return plate;
@@ -438,7 +432,7 @@ struct HeroBuilder {
                        .numbers_lie_flat = shape_of(vector).rows == 1};
   }
 
-  /// A matrix is asked with a vector: each row, or column, times its number, added up.
+  /// A matrix times a vector: its rows, or columns, scaled and summed.
   bool contracted(const Operation& operation) {
     const Expression result = tensor(operation.equation.result);
     if (!is_vector(result)) return false;
@@ -455,10 +449,11 @@ struct HeroBuilder {
     const std::string& made = products.picture.tensor;
     hero.one_scale = {made};
     hero.stands_for[made] = asked->matrix;
-    products.name = asked->over_rows ? "each row times its number" : "each column times its number";
+    products.name = fmt::format("{} of {} scaled by {}", asked->over_rows ? "rows" : "columns",
+                                name_of(tensor(asked->matrix)), name_of(asked->numbers));
     const std::string& answer = operation.equation.result;
-    products.words = fmt::format("added up: {}", symbol_of(answer).words);
-    products.number = length_words(answer);
+    products.words = fmt::format("{} sums = {}", asked->over_rows ? "column" : "row", name_of(result));
+    products.number = norm_words(answer);
     products.latex = latex_of(operation.equation);
     products.margins = {{sides.second, along(result, asked->over_rows)}};
     return true;
@@ -516,7 +511,7 @@ struct HeroBuilder {
                     .low = flat_from,
                     .high = flat_to,
                     .title = operation.title,
-                    .words = "each line is a direction; in the band all learn alike"};
+                    .words = "one line per direction; in the band all steps are equal"};
     for (const Expression& step : values.arguments()) chart.columns.push_back(latex_of(step));
     if (static_cast<Index>(chart.columns.size()) != record.at(chart.tensor).cols()) return false;
     hero.charts.push_back(std::move(chart));
@@ -548,7 +543,7 @@ struct HeroBuilder {
                       .low = flat_from,
                       .high = flat_to,
                       .title = "singular values",
-                      .words = fmt::format("alike by now: {} of {} directions, {} before", alike(count - 1),
+                      .words = fmt::format("equal now: {} of {} directions, before {}", alike(count - 1),
                                            spectra.rows(), alike(count - 2))};
       for (Index i = 0; i < count; ++i) chart.columns.push_back(latex_of(steps[static_cast<std::size_t>(i)]));
       hero.charts.push_back(std::move(chart));
@@ -562,8 +557,8 @@ struct HeroBuilder {
     const Expression& matrix = solve.arguments()[0];
     if (!is_matrix(matrix)) return false;
     Plate& plate = hero.plates.emplace_back(plate_of(matrix, ""));
-    plate.name = "which keys there were";
-    plate.words = "times the column above it is the one on the right";
+    plate.name = "key statistics plus ridge";
+    plate.words = "times the row above = the column on the right";
     plate.margins = {{Margin::Side::top, along(tensor(operation.equation.result), true)},
                      {Margin::Side::right, along(solve.arguments()[1], false)}};
     const std::string rests = "made for the picture: what is left";
@@ -573,7 +568,7 @@ struct HeroBuilder {
     hero.charts.push_back({.tensor = rests,
                            .is_logarithmic = true,
                            .title = "the solve converges",
-                           .words = "what is left after each step of conjugate gradients"});
+                           .words = "residual after each step of conjugate gradients"});
     return true;
   }
 };
@@ -588,22 +583,22 @@ Hero enlarged(const std::string& name, const Record& record, const Symbols& symb
                          .name = symbol_in(symbols, name).words,
                          .latex = symbols.contains(name) ? latex(tensor(name), symbols, style) : "",
                          .words = fmt::format("{} × {}", values.rows(), values.cols()),
-                         .number = "length " + plain_number(values.norm(), 3)});
+                         .number = "norm " + plain_number(values.norm(), 3)});
   if (!figures) return hero;
   const std::string counts = "made for the picture: counts";
   hero.made.set(counts, figures->counts.transpose());
   hero.charts.push_back({.tensor = counts,
                          .columns = {number_latex(-figures->range), "0", number_latex(figures->range)},
-                         .title = "how many numbers are how large",
-                         .words = fmt::format("from {:.3g} to {:.3g}, typically {:.3g}", figures->least,
-                                              figures->largest, figures->root_mean_square)});
+                         .title = "histogram of entries",
+                         .words = fmt::format("from {:.3g} to {:.3g}, root mean square {:.3g}",
+                                              figures->least, figures->largest, figures->root_mean_square)});
   if (figures->singular_values.size() < 2) return hero;
   const std::string spectrum = "made for the picture: spectrum";
   hero.made.set(spectrum, figures->singular_values.transpose());
   hero.charts.push_back({.tensor = spectrum,
                          .columns = {"1", fmt::format("{}", figures->singular_values.size())},
                          .title = "singular values",
-                         .words = fmt::format("as if {:.1f} directions were used", figures->effective_rank)});
+                         .words = fmt::format("effective rank {:.1f}", figures->effective_rank)});
   return hero;
 }
 

@@ -63,10 +63,11 @@ struct SubstitutionLayout {
     const float n = origin.x + px(words_room) + gap;
     const float u = n + overlap + gap + coefficients;
     const float r = u + wide + px(equals_room);
-    place_titled(view.overlap, "how alike the keys are", {n, origin.y}, overlap + coefficients,
+    place_titled(view.overlap, "overlap of the keys", {n, origin.y}, overlap + coefficients,
                  {overlap, height}, "I + ");
-    place_titled(view.solved, fmt::format("solved to row {}", view.row), {u, origin.y}, wide, {wide, height});
-    place_titled(view.missing, "what is missing", {r, origin.y}, wide, {wide, height});
+    place_titled(view.solved, fmt::format("solved up to row {}", view.row + 1), {u, origin.y}, wide,
+                 {wide, height});
+    place_titled(view.missing, "values minus memory", {r, origin.y}, wide, {wide, height});
     placing.formula("=", {u + wide + px(equals_room) / 2, y + height / 2},
                     {.size = sign_letters, .own = in_the_middle});
     if (row >= px(row_of_words)) {
@@ -194,7 +195,7 @@ struct SubstitutionLayout {
     ended(digits, at, {.text = style::Text::number_small, .room = px(number_of_strip) - px(6)});
   }
 
-  /// "3 more  …  smaller ones, together of this length  0.02"
+  /// "3 more  …  smaller terms, norm of their sum  0.02"
   void place_left_out(const std::vector<std::size_t>& strips, float word_end, float formula_end, float left,
                       float right, float middle) {
     Matrix<double> sum = view.made.at(view.strips[strips.front()].picture.tensor);
@@ -202,9 +203,8 @@ struct SubstitutionLayout {
       sum += view.made.at(view.strips[i].picture.tensor);
     ended(fmt::format("{} more", strips.size()), {word_end, middle}, {.room = px(words_room)});
     place_term("\\cdots", {formula_end, middle});
-    placing.words(
-        strips.size() == 1 ? "a smaller term, of this length" : "smaller terms, together of this length",
-        {left, middle}, {.own = from_the_left, .room = right - px(number_of_strip) - left});
+    placing.words(strips.size() == 1 ? "a smaller term, its norm" : "smaller terms, norm of their sum",
+                  {left, middle}, {.own = from_the_left, .room = right - px(number_of_strip) - left});
     place_number(fixed_number(sum.norm(), 2), {right, middle});
   }
 };
@@ -229,32 +229,34 @@ class SubstitutionBuilder {
     view_.row = row;
     const std::string u = lower(names_.solved);
     add({.word = word(row),
-         .words = "what is missing",
-         .brief = "missing",
-         .latex = fmt::format("{}_{{{}}}", lower(names_.missing), row),
+         .words = "value minus memory",
+         .brief = "v − memory",
+         .latex = fmt::format("{}_{{{}}}", lower(names_.missing), row + 1),
          .must_stand = true},
-        "what is missing", sum.missing);
+        "right-hand side", sum.missing);
     for (const SubstitutionRow::Taken& taken : sum.taken) {
       const double share = -taken.coefficient;
       view_.coefficients.push_back(fixed_number(taken.coefficient, 2));
       add({.word = word(taken.row),
-           .words = "already written by it",
+           .words = "correction for it",
            .factor = fmt::format("{} {}", share < 0 ? "−" : "+", fixed_number(std::abs(share), 2)),
-           .latex = fmt::format("{}_{{{}}}", u, taken.row)},
+           .latex = fmt::format("{}_{{{}}}", u, taken.row + 1)},
           fmt::format("taken by {}", taken.row), taken.part);
     }
     view_.coefficients.emplace_back("1");
     add({.word = word(row),
-         .words = "will be written",
-         .brief = "to write",
-         .latex = fmt::format("= {}_{{{}}}", u, row),
+         .words = "solved error",
+         .brief = "solved",
+         .latex = fmt::format("= {}_{{{}}}", u, row + 1),
          .must_stand = true},
         "solved", sum.solved);
     const Index rows = record_.at(names_.solved).rows();
-    view_.sentence =
-        fmt::format("Row {}{}: {} {} solved, this one is the sum below{}.", row,
-                    view_.words.empty() ? "" : fmt::format(", “{}”", word(row)), row, row == 1 ? "is" : "are",
-                    row + 1 < rows ? fmt::format(", {} to come", rows - row - 1) : "");
+    const std::string name = view_.words.empty() ? "" : fmt::format(" (“{}”)", word(row));
+    view_.sentence = row == 0 ? fmt::format("Row 1 of {}{}: no earlier row to subtract.", rows, name)
+                     : row == 1
+                         ? fmt::format("Row 2 of {}{}: row 1 is known and is subtracted below.", rows, name)
+                         : fmt::format("Row {} of {}{}: rows 1–{} are known and are subtracted below.",
+                                       row + 1, rows, name, row);
     add_recurrence(row, sum.solved, recurrence);
     return std::move(view_);
   }
@@ -271,7 +273,7 @@ class SubstitutionBuilder {
   }
 
   std::string word(Index row) const {
-    return view_.words.empty() ? fmt::format("row {}", row) : view_.words[static_cast<std::size_t>(row)];
+    return view_.words.empty() ? fmt::format("row {}", row + 1) : view_.words[static_cast<std::size_t>(row)];
   }
 
   void add(SubstitutionStrip strip, const std::string& what, const Matrix<double>& values) {
@@ -284,15 +286,15 @@ class SubstitutionBuilder {
     view_.strips.push_back(std::move(strip));
   }
 
-  /// The row that the recurrence writes for the same word, and how far off it is.
+  /// The error of the same token in the recurrence, and how far off it is.
   void add_recurrence(Index row, const Matrix<double>& solved, const Record* recurrence) {
     if (!recurrence || view_.words.empty() || !recurrence->contains("error")) return;
     const Matrix<double> written = recurrence->at("error").transpose();
     if (written.cols() != solved.cols() || written.rows() != 1) return;
-    view_.sentence += "\nRow i of U is what the recurrence writes for word i.";
+    view_.sentence += "\nRow i of U is the error of token i in the recurrence.";
     const double difference = (written - solved).cwiseAbs().maxCoeff();
     add({.word = word(row),
-         .words = "the recurrence writes",
+         .words = "error in the recurrence",
          .brief = "recurrence",
          .latex = "e_t",
          .number = difference == 0 ? "the same" : fmt::format("± {:.0e}", difference),

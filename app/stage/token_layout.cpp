@@ -28,8 +28,7 @@ constexpr float thin_thumbnail = 12;  // of a vector
 constexpr float equation_size = 15;
 constexpr float words_line = 18;  // below the rest of a tile
 
-/// "what is kept" as "kept", "memory after" as "after", "what is left of each key, as gates say" as "left of
-/// each key".
+/// "memory after" as "after", "what the memory returns" as "the memory returns".
 std::string brief(std::string words) {
   words = words.substr(0, words.find(','));
   for (const std::string_view start : {"what is ", "what ", "the ", "memory "}) {
@@ -38,12 +37,12 @@ std::string brief(std::string words) {
   return words;
 }
 
-/// "left of each key" as "left", "gradients so far" as "gradients": up to what only says more of it.
+/// "decay of each key" as "decay", "error e = v − v̂" as "error": up to what only says more of it.
 std::string briefest(const std::string& words) {
   const std::size_t start = words.starts_with("the ") ? 4 : 0;
   std::size_t end = words.size();
   for (const std::string_view more : {" of ", " that ", " along ", " before ", " at ", " so far", " the step",
-                                      " are ", " is ", " there", " get", " yet", " values"})
+                                      " are ", " is ", " e =", " v", " after ", " minus "})
     end = std::min(end, words.find(more));
   return words.substr(start, end - start);
 }

@@ -74,8 +74,8 @@ std::vector<StageFormula> rule_of(const Phase& phase, const Operation& present) 
         others.push_back({.equation = operation->equation, .is_lit = is_present});
       }
     }
-    rule.push_back(std::move(whole));
     std::ranges::move(others, std::back_inserter(rule));
+    rule.push_back(std::move(whole));
   }
   return rule;
 }
@@ -168,7 +168,7 @@ class TokenNames {
   void lay_down(Box& box) const {
     const auto lay = [](Box& picture) {
       picture.transposed = false;
-      picture.words = "one row a word";
+      picture.words = "transposed: one row per token";
       std::swap(picture.rows, picture.columns);
     };
     bool is_any_laid = false;
@@ -223,8 +223,9 @@ std::string recurrence_words(const Block& block, const Operation& operation, Ind
   const Index row = token - block.first_token;
   if (row < 0 || row >= rows.rows() || given.cols() != 1 || given.rows() != rows.cols()) return {};
   const double difference = (rows.row(row).transpose() - given).cwiseAbs().maxCoeff();
-  return fmt::format(" For “{}” {}.", visible_label(label),
-                     difference == 0 ? "exactly" : fmt::format("to {:.0e}", difference));
+  return fmt::format(
+      " For “{}” {}.", visible_label(label),
+      difference == 0 ? "both agree exactly" : fmt::format("both agree to {:.0e}", difference));
 }
 
 }  // namespace
@@ -328,13 +329,13 @@ std::string stage_place(const Trace& trace, const Phase& phase, const Cursor& cu
   if (trace.form == Form::two_pass)
     words += fmt::format("pass {} of {} · ", block.phase + 1, trace.phases.size());
   if (in_batch || has_chunks(trace.form)) {
-    words += fmt::format("{} {}", in_batch ? "batch" : "chunk", first / groups.size);
+    words += fmt::format("{} {}", in_batch ? "batch" : "chunk", first / groups.size + 1);
     if (has_chunks(trace.form) || block.count > 1)
-      words += fmt::format(", words {}–{}", first, first + block.count - 1);
+      words += fmt::format(", tokens {}–{}", first + 1, first + block.count);
     words += " · ";
   }
   words += fmt::format("step {} of {}", cursor.operation + 1, phase.operations.size());
-  if (operation.by_row) words += fmt::format(", row {} of 0–{}", cursor.row, block.count - 1);
+  if (operation.by_row) words += fmt::format(", row {} of {}", cursor.row + 1, block.count);
   return words;
 }
 

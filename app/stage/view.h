@@ -22,7 +22,7 @@ struct Plate {
   Role role = Role::plain;  // its colour
   std::string latex = {};   // above it, on the right
   std::string words = {};   // below it, on the left
-  std::string number = {};  // below it, on the right: "length 0.57"
+  std::string number = {};  // below it, on the right: "norm 0.57"
   std::vector<Margin> margins = {};
 };
 
@@ -80,7 +80,7 @@ Hero enlarged(const std::string& name, const Record& record, const Symbols& symb
 /// A term of the row that is being solved, as a flat strip with what is said of it.
 struct SubstitutionStrip {
   std::string word = {};    // whose row it is
-  std::string words = {};   // "already written by it"
+  std::string words = {};   // "its share of the correction"
   std::string brief = {};   // the same where there is no room for both
   std::string factor = {};  // "− 0.27"
   std::string latex = {};   // "u_5"
@@ -173,7 +173,7 @@ StageView stage_view(const Trace& trace, const Phase& phase, const Record& recor
 void name_tokens(Hero& hero, const Trace& trace, const Cursor& cursor, const Record& record,
                  const std::vector<std::string>& labels);
 
-/// Where in the block the step is: "step 4 of 6", "chunk 5, words 40–47 · line 2 of 4, row 2 of 8".
+/// Where in the block the step is: "step 4 of 6", "chunk 6, tokens 41–48 · step 2 of 4, row 3 of 8".
 std::string stage_place(const Trace& trace, const Phase& phase, const Cursor& cursor);
 
 }  // namespace palimpsest

@@ -100,7 +100,7 @@ std::string form_missing(const Application& application, Form form) {
 const WhyNot no_steps = first_of(
     nothing_open, [](const Application& a) { return form_missing(a, a.session.choice().form); },
     unless([](const Application& a) { return a.session.trace() && a.session.trace()->block_count() > 0; },
-           "there are no steps to go through"));
+           "this form has no steps"));
 
 WhyNot no_step(Grain grain, int direction) {
   const auto goes_on = [=](const Application& a) {
@@ -120,8 +120,8 @@ WhyNot no_head(int direction) {
     return next >= 0 && next <= last_head(a);
   };
   return first_of(nothing_open,
-                  unless([](const Application& a) { return last_head(a) > 0; }, "there is one head only"),
-                  unless(has_next, direction > 0 ? "this is the last head" : "this is head 0"));
+                  unless([](const Application& a) { return last_head(a) > 0; }, "there is only one head"),
+                  unless(has_next, direction > 0 ? "this is the last head" : "this is the first head"));
 }
 
 std::string no_device(const Application& application, const std::string& name) {
@@ -148,7 +148,7 @@ void choose_next_precision(Application& application) {
 std::string no_chunk_of(const Application& application, Index size) {
   if (std::string reason = nothing_open(application); !reason.empty()) return reason;
   const Index most = largest_chunk(application.session.data().tokens);
-  return size <= most ? "" : fmt::format("a chunk can hold {} tokens here", most);
+  return size <= most ? "" : fmt::format("a chunk has at most {} tokens here", most);
 }
 
 // What is done.
@@ -162,17 +162,17 @@ void mark_repeated(Application& application) {
   const Index token = session.token();
   if (marked.empty()) {
     session.repeat({token});
-    application.notice = "Playing repeats this word; at another one, this again repeats all up to there";
+    application.notice = "Playing repeats this token; at another token, the same key extends the range";
   } else if (marked.front() == marked.back() && marked.front() != token) {
     session.repeat({std::min(marked.front(), token), std::max(marked.front(), token)});
-    application.notice = "Playing repeats these words; once more, and it goes on to the end";
+    application.notice = "Playing repeats these tokens; the same key ends that";
   } else {
     session.repeat({});
-    application.notice = "Playing goes on to the end";
+    application.notice = "Playing continues to the end";
   }
 }
 
-/// To the next word with an event, or the one before; says what happens there.
+/// To the next token with an event, or the one before; says what happens there.
 void go_to_mark(Application& application, int direction) {
   Session& session = application.session;
   application.playing = false;
@@ -180,12 +180,12 @@ void go_to_mark(Application& application, int direction) {
   const auto mark = next_mark(*session.computed(), session.token(), direction);
   if (!mark) {
     application.refusal =
-        fmt::format("No event {} word {}", direction > 0 ? "after" : "before", session.token());
+        fmt::format("No event {} token {}", direction > 0 ? "after" : "before", session.token() + 1);
     return;
   }
   session.go_to_token(mark->token);
   const std::string& label = session.data().labels[static_cast<std::size_t>(mark->token)];
-  application.notice = fmt::format("Word {} “{}” {}", mark->token, visible_label(label), mark->words);
+  application.notice = fmt::format("Token {} “{}” {}", mark->token + 1, visible_label(label), mark->words);
 }
 
 void change_grain(Application& application) {
@@ -224,31 +224,30 @@ void add_mark(CommandTable& time, const char* id, const char* words, int key, in
 
 void add_time(CommandTable& time) {
   time.add("time.play", "play or pause", ImGuiKey_Space, play_or_pause, no_steps);
-  add_step(time, "operation.forward", "one operation on", held(ImGuiKey_RightArrow), Grain::operation, 1);
-  add_step(time, "operation.back", "one operation back", held(ImGuiKey_LeftArrow), Grain::operation, -1);
-  add_step(time, "token.forward", "one token on", held(ImGuiMod_Shift | ImGuiKey_RightArrow), Grain::token,
+  add_step(time, "operation.forward", "one operation forward", held(ImGuiKey_RightArrow), Grain::operation,
            1);
+  add_step(time, "operation.back", "one operation back", held(ImGuiKey_LeftArrow), Grain::operation, -1);
+  add_step(time, "token.forward", "one token forward", held(ImGuiMod_Shift | ImGuiKey_RightArrow),
+           Grain::token, 1);
   add_step(time, "token.back", "one token back", held(ImGuiMod_Shift | ImGuiKey_LeftArrow), Grain::token, -1);
-  add_step(time, "chunk.forward", "one chunk on", held(ImGuiMod_Ctrl | ImGuiKey_RightArrow), Grain::chunk, 1);
+  add_step(time, "chunk.forward", "one chunk forward", held(ImGuiMod_Ctrl | ImGuiKey_RightArrow),
+           Grain::chunk, 1);
   add_step(time, "chunk.back", "one chunk back", held(ImGuiMod_Ctrl | ImGuiKey_LeftArrow), Grain::chunk, -1);
   add_step(time, "time.end", "to the end", ImGuiKey_End, Grain::end, 1);
   add_step(time, "time.start", "to the start", ImGuiKey_Home, Grain::end, -1);
-  time.add("time.repeat", "repeat from here, up to here, no more", ImGuiMod_Shift | ImGuiKey_Space,
-           mark_repeated, no_steps,
-           "Marks the first, then the last word that playing goes through again and again");
-  add_mark(time, "mark.forward", "to the next event", ImGuiKey_J, 1);
-  add_mark(time, "mark.back", "to the event before", ImGuiMod_Shift | ImGuiKey_J, -1);
+  time.add("time.repeat", "repeat from here, to here, or not", ImGuiMod_Shift | ImGuiKey_Space, mark_repeated,
+           no_steps, "Marks the first, then the last token of the range that playing repeats");
+  add_mark(time, "mark.forward", "next event", ImGuiKey_J, 1);
+  add_mark(time, "mark.back", "previous event", ImGuiMod_Shift | ImGuiKey_J, -1);
   time.add("time.grain", "play by operation, token or chunk", ImGuiKey_G, change_grain);
   time.add(
       "time.faster", "play faster", held(ImGuiKey_UpArrow),
       [](Application& a) { a.steps_per_second = std::min(a.steps_per_second * 2, fastest); },
-      unless([](const Application& a) { return a.steps_per_second < fastest; },
-             "this is as fast as it plays"));
+      unless([](const Application& a) { return a.steps_per_second < fastest; }, "this is the fastest"));
   time.add(
       "time.slower", "play slower", held(ImGuiKey_DownArrow),
       [](Application& a) { a.steps_per_second = std::max(a.steps_per_second / 2, slowest); },
-      unless([](const Application& a) { return a.steps_per_second > slowest; },
-             "this is as slow as it plays"));
+      unless([](const Application& a) { return a.steps_per_second > slowest; }, "this is the slowest"));
 }
 
 std::string compared_with(Precision precision) {
@@ -280,7 +279,7 @@ void add_forms(CommandTable& forms) {
   forms.add("chunk.smaller", "smaller chunks", held(ImGuiKey_LeftBracket),
             choosing([](Choice& choice) { choice.chunk_size /= 2; }),
             unless([](const Application& a) { return a.session.choice().chunk_size > 1; },
-                   "a chunk holds one token already"));
+                   "a chunk already has only one token"));
   forms.add("precision.other", "the next precision: f64, f32, tf32, bf16", ImGuiKey_P, choose_next_precision);
   for (const Precision precision : all_precisions)
     forms.add(
@@ -302,22 +301,22 @@ void add_forms(CommandTable& forms) {
               size == 1 ? "chunks of 1 token" : fmt::format("chunks of {} tokens", size), 0,
               choosing([size](Choice& choice) { choice.chunk_size = size; }),
               [size](const Application& a) { return no_chunk_of(a, size); });
-  forms.add("form.read", "o reads S after its own write, or before it", 0, read_the_other_way, no_other_read);
+  forms.add("form.read", "read the output before or after this token's write", 0, read_the_other_way,
+            no_other_read);
 }
 
 void add_changes(CommandTable& changes) {
   changes.add(
-      "change.undo", "undo (where and how one looks stays)", held(ImGuiMod_Ctrl | ImGuiKey_Z),
-      [](Application& a) { a.session.undo(); },
+      "change.undo", "undo", held(ImGuiMod_Ctrl | ImGuiKey_Z), [](Application& a) { a.session.undo(); },
       unless([](const Application& a) { return a.session.can_undo(); }, "nothing has been changed yet"),
-      "Data, rule, form, device, precision, sliders, words asked; not where and how one looks");
+      "Undoes changes of data, rule, form, device, precision, sliders and queried tokens; the view stays");
   const auto redo = [](Application& a) { a.session.redo(); };
   const WhyNot no_redo =
-      unless([](const Application& a) { return a.session.can_redo(); }, "nothing has been undone");
+      unless([](const Application& a) { return a.session.can_redo(); }, "nothing has been undone yet");
   changes.add("change.redo", "redo", held(ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Z), redo, no_redo);
-  changes.add("change.redo_too", "redo, by another key", held(ImGuiMod_Ctrl | ImGuiKey_Y), redo, no_redo);
+  changes.add("change.redo_too", "redo (second key)", held(ImGuiMod_Ctrl | ImGuiKey_Y), redo, no_redo);
   changes.add("change.copy", "copy this place", ImGuiMod_Ctrl | ImGuiKey_C, &Application::copy_state,
-              nothing_open, "As one short string, for --state or another window");
+              nothing_open, "Copies it as a short string, for --state or another window");
   changes.add("change.paste", "go to a copied place", ImGuiMod_Ctrl | ImGuiKey_V, &Application::paste_state);
 }
 
@@ -328,11 +327,11 @@ void add_head(CommandTable& data, const char* id, const char* words, int key, in
 
 void add_data(CommandTable& data) {
   data.add("data.list", "all data: captures, presets, own files", ImGuiKey_D,
-           opening(&Application::show_data), nullptr, "What goes in: captures, presets, your own files");
+           opening(&Application::show_data), nullptr, "Lists captures, presets and your own files");
   data.add(
       "data.save", "save this place", ImGuiMod_Ctrl | ImGuiKey_S,
       [](Application& a) { a.ask_where_to_save(); }, nothing_open,
-      "Asks where; a saved place is opened again by the same as data");
+      "Choose a file; open it later as you open data");
   data.add("variant.next", "next variant", held(ImGuiKey_V),
            choosing([](Choice& choice) { change_variant(choice, 1); }));
   data.add("variant.previous", "previous variant", held(ImGuiMod_Shift | ImGuiKey_V),
@@ -351,7 +350,7 @@ void enlarge(Application& application) {
 
 void present(Application& application) {
   application.presenting = !application.presenting;
-  if (application.presenting) application.notice = "F or Esc leaves the presentation";
+  if (application.presenting) application.notice = "Press F or Esc to leave the presentation";
 }
 
 void release(Application& application) {
@@ -369,7 +368,7 @@ void add_zoom(CommandTable& view, const char* id, const char* words, int key, in
 }
 
 const char* level_words(Level level) {
-  constexpr const char* words[] = {"the story alone", "what one works with", "all"};
+  constexpr const char* words[] = {"the story", "the usual panels", "everything"};
   return words[static_cast<std::size_t>(level)];
 }
 
@@ -383,7 +382,7 @@ void add_level(CommandTable& group, const char* id, const char* words, int key, 
                   return next(a.view.level) >= 0 && next(a.view.level) < std::ssize(all_of<Level>);
                 },
                 none),
-            "Story, work or all, in every workspace");
+            "Sets story, work or all for every workspace");
 }
 
 void add_view(CommandTable& group) {
@@ -397,43 +396,43 @@ void add_view(CommandTable& group) {
   for (const Level level : all_of<Level>)
     group.add(fmt::format("view.level.{}", name(level)), fmt::format("show {}", level_words(level)), 0,
               showing([level](ViewOptions& view) { view.level = level; }));
-  add_level(group, "view.more", "show more", ImGuiKey_I, 1, "all is shown");
-  add_level(group, "view.less", "show less", ImGuiMod_Shift | ImGuiKey_I, -1, "this is the story alone");
-  group.add("view.shared_scale", "one colour scale, or one per matrix", ImGuiKey_C,
+  add_level(group, "view.more", "show more", ImGuiKey_I, 1, "everything is shown");
+  add_level(group, "view.less", "show less", ImGuiMod_Shift | ImGuiKey_I, -1, "only the story is shown");
+  group.add("view.shared_scale", "one colour scale for all matrices, or one each", ImGuiKey_C,
             showing([](ViewOptions& view) { view.shared_scale = !view.shared_scale; }));
-  group.add("view.turn", "S as key x value, or value x key", ImGuiKey_T,
+  group.add("view.turn", "S as key × value or value × key", ImGuiKey_T,
             showing([](ViewOptions& view) { view.state_value_by_key = !view.state_value_by_key; }));
   group.add("view.numbers", "numbers in large cells", ImGuiKey_N, [](Application& a) {
     a.change_view([](ViewOptions& view) { view.numbers = !view.numbers; });
     a.notice = a.view.numbers ? "Numbers are shown in cells of at least 20 pixels"
                               : "Numbers are not shown in cells";
   });
-  group.add("view.enlarge", "the picture that is pointed at alone, or the step again", ImGuiKey_E, enlarge,
-            unless([](const Application& a) { return a.enlarged || a.focus(); }, "nothing is pointed at"));
-  group.add("view.growth", "results grow out of their operands, or are there at once",
-            ImGuiMod_Shift | ImGuiKey_N, showing([](ViewOptions& view) { view.growth = !view.growth; }));
+  group.add(
+      "view.enlarge", "enlarge the picture under the pointer, or go back", ImGuiKey_E, enlarge,
+      unless([](const Application& a) { return a.enlarged || a.focus(); }, "the pointer is on no picture"));
+  group.add("view.growth", "animate results, or show them at once", ImGuiMod_Shift | ImGuiKey_N,
+            showing([](ViewOptions& view) { view.growth = !view.growth; }));
   add_zoom(group, "view.larger", "everything larger", ImGuiMod_Ctrl | ImGuiKey_Equal, 1);
   add_zoom(group, "view.smaller", "everything smaller", ImGuiMod_Ctrl | ImGuiKey_Minus, -1);
-  add_zoom(group, "view.larger_too", "everything larger, by another key",
+  add_zoom(group, "view.larger_too", "everything larger (second key)",
            ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Equal, 1);
-  group.add("view.present", "present: stage and words alone, larger", ImGuiKey_F, present, nullptr,
-            "For an audience; the same key or Esc leaves it");
+  group.add("view.present", "present: only the picture and its text, larger", ImGuiKey_F, present, nullptr,
+            "For an audience; the same key or Esc ends it");
   group.add(
-      "view.hide", "hide the answers of the story, or show them", 0,
+      "view.hide", "hide or show the answers of the story", 0,
       [](Application& a) { a.hides_answers = !a.hides_answers; }, nullptr,
-      "What a token changes is hatched until somebody asks for it");
-  group.add("view.reveal", "show the answer that is hidden", ImGuiKey_Enter, &Application::reveal);
-  group.add("view.usual_size", "everything in its usual size", ImGuiMod_Ctrl | ImGuiKey_0,
-            [](Application& a) { a.zoom = 1; });
-  group.add("view.tabs", "tabs to drag the panels by", ImGuiKey_M,
+      "Hatches what a token changes until you press Enter");
+  group.add("view.reveal", "show the hidden answer", ImGuiKey_Enter, &Application::reveal);
+  group.add("view.usual_size", "usual size", ImGuiMod_Ctrl | ImGuiKey_0, [](Application& a) { a.zoom = 1; });
+  group.add("view.tabs", "show or hide tabs to drag the panels", ImGuiKey_M,
             [](Application& a) { a.panel_layout().show_tabs(!a.panel_layout().shows_tabs()); });
   group.add(
-      "view.reset_layout", "panels back to where they were", 0,
+      "view.reset_layout", "reset the panels", 0,
       [](Application& a) { a.panel_layout().reset(a.workspace()); },
       unless([](const Application& a) { return a.panel_layout().is_own(a.workspace()); },
-             "nobody has moved one"),
-      "Undoes what was docked and resized here");
-  group.add("view.release", "let go of the number, or stop presenting", ImGuiKey_Escape, release);
+             "no panel has been moved"),
+      "Undoes docking and resizing in this workspace");
+  group.add("view.release", "release the held number, or stop presenting", ImGuiKey_Escape, release);
 }
 
 const WhyNot no_place =
@@ -469,21 +468,20 @@ void show_why_to_forget(Application& application) {
 
 void add_places(CommandTable& places) {
   places.add("places.forget", "what a gate is for: four rules on two documents", 0, show_why_to_forget,
-             nullptr, "Only a rule that erases and fades is right about every fact");
+             nullptr, "Only a rule with a decay and an erase is right about every fact");
   places.add("places.add", "pin this place", ImGuiKey_B, &Application::pin_place, nothing_open,
-             "Data, rule, form and cursor, to be walked through as in a lecture");
+             "Keeps data, rule, form and cursor, for a lecture");
   add_place(places, "places.next", "next pinned place", ImGuiKey_PageDown, 1);
-  add_place(places, "places.previous", "pinned place before", ImGuiKey_PageUp, -1);
+  add_place(places, "places.previous", "previous pinned place", ImGuiKey_PageUp, -1);
   places.add(
-      "places.remove", "take out the present place", 0,
+      "places.remove", "remove the present place", 0,
       [](Application& a) { a.places.remove(a.places.present()); },
-      unless([](const Application& a) { return a.places.present() >= 0; },
-             "no pinned place is the present one"));
+      unless([](const Application& a) { return a.places.present() >= 0; }, "you are at no pinned place"));
   places.add(
-      "places.clear", "take out all pinned places", 0, [](Application& a) { a.places = {}; }, no_place,
-      "Those saved in a file stay there");
+      "places.clear", "remove all pinned places", 0, [](Application& a) { a.places = {}; }, no_place,
+      "Places saved in a file stay there");
   places.add("places.list", "all pinned places", ImGuiMod_Shift | ImGuiKey_B,
-             opening(&Application::show_places), nullptr, "Their names and their order");
+             opening(&Application::show_places), nullptr, "Shows their names and their order");
   places.add(
       "places.save", "save the pinned places", 0,
       [](Application& a) {
@@ -492,18 +490,18 @@ void add_places(CommandTable& places) {
                              .is_in = "These places are saved in",
                              .text = [&a] { return write_places(a.places.all()); }});
       },
-      no_place, "In one file, which opens as data do");
+      no_place, "Writes one file, which you open as data");
 }
 
 void add_words(CommandTable& table) {
-  table.add("words.strongest", "ask about the words written most strongly", 0,
+  table.add("words.strongest", "query the tokens with the strongest writes", 0,
             changing([](SessionState state) {
               state.words.clear();
               return state;
             }),
             unless([](const Application& a) { return !a.session.state().words.empty(); },
-                   "it is asked about them already"),
-            "In the place of those chosen by Ctrl+click in the text");
+                   "they are queried already"),
+            "Replaces the tokens chosen by Ctrl+click in the text");
 }
 
 // What one does with the sides of Compare.
@@ -529,7 +527,7 @@ WhyNot no_way(int direction) {
     const Side side = side_with_handle(a);
     return !(further_on_rail(side, direction) == side);
   };
-  return first_of(not_here, unless(is_on_rail, "the side with the handle does not stand on the rail"),
+  return first_of(not_here, unless(is_on_rail, "the side with the handle is not on the rail"),
                   unless(goes_on, "this is the end of the rail"));
 }
 
@@ -550,18 +548,18 @@ void add_compare(CommandTable& compare) {
       first_of(
           not_here,
           unless([](const Application& a) { return compared_sides(a.session.state()).size() < most_sides; },
-                 "four sides are compared at most")),
-      "The nearest rule on the rail that is not shown yet");
-  compare.add("compare.remove", "take this side out", ImGuiKey_X,
+                 "at most four sides are compared")),
+      "Adds the nearest rule on the rail that is not shown yet");
+  compare.add("compare.remove", "remove this side", ImGuiKey_X,
               changing([](const SessionState& state) { return without_side(state, handle_side(state)); }),
               first_of(not_here,
                        [](const Application& a) {
                          return why_it_stays(a.session.state(), handle_side(a.session.state()));
                        }),
               "The side with the rail's handle");
-  compare.add("compare.reference", "take differences to this side", ImGuiKey_R,
+  compare.add("compare.reference", "make this side the baseline", ImGuiKey_R,
               changing([](const SessionState& state) { return with_reference(state, handle_side(state)); }),
-              not_here, "The side with the rail's handle becomes the reference");
+              not_here, "All differences are taken to the side with the rail's handle");
   compare.add("compare.handle", "give the handle to the next side", 0, changing(with_handle_on), not_here);
   add_way_on_rail(compare, "compare.further", "move the handle along the rail", ImGuiKey_Period, 1);
   add_way_on_rail(compare, "compare.back", "move the handle back", ImGuiKey_Comma, -1);
@@ -569,16 +567,16 @@ void add_compare(CommandTable& compare) {
 
 void add_help(CommandTable& help) {
   help.add("help.commands", "all commands", ImGuiMod_Ctrl | ImGuiKey_P, opening(&Application::show_palette),
-           nullptr, "Everything that can be done here, found by its words");
+           nullptr, "Searches commands, tokens, steps and panels");
   help.add("help.keys", "these keys", ImGuiMod_Shift | ImGuiKey_Slash, opening(&Application::show_keys));
   help.add("help.quit", "quit", ImGuiMod_Ctrl | ImGuiKey_Q, [](Application& a) { a.quit(); });
 }
 
 void add_faults(CommandTable& table) {
-  table.add("fault.out", "take the fault out", 0, choosing([](Choice& choice) { choice.fault.id.clear(); }),
+  table.add("fault.out", "remove the fault", 0, choosing([](Choice& choice) { choice.fault.id.clear(); }),
             unless([](const Application& a) { return !a.session.state().prove.fault.id.empty(); },
-                   "nothing is wrong on purpose"),
-            "The equations are right again.");
+                   "no fault is injected"),
+            "Restores the right equations");
 }
 
 /// What a rule takes and can be told.
@@ -601,7 +599,7 @@ void add_variants(CommandTable& table) {
               more_words(variant));
 }
 
-/// Those that lie there when the program starts.
+/// Those in the folder when the program starts.
 void add_captures(CommandTable& group) try {
   for (const CaptureSummary& capture : list_captures(asset("captures"))) {
     const std::string stem = capture.file.stem().string();
@@ -620,7 +618,7 @@ void add_presets(CommandTable& group) {
 
 /// Changes of the model that reads a typed text.
 void add_text(CommandTable& group) {
-  group.add("text.open", "type a text of your own", ImGuiMod_Ctrl | ImGuiKey_T, [](Application& application) {
+  group.add("text.open", "type your own text", ImGuiMod_Ctrl | ImGuiKey_T, [](Application& application) {
     application.session.open_named(text_id(usual_text()));
     application.show_data = false;
   });
@@ -632,7 +630,7 @@ void add_text(CommandTable& group) {
     return application.session.data().read ? std::string()
                                            : std::string("No typed text is open: Ctrl+T opens one");
   };
-  // `value` of the change at the word that one looks at.
+  // `value` of the change at the present token.
   const auto toggling = [](const char* kind, std::string (*value)(const Session&)) -> Perform {
     return [kind, value](Application& application) {
       Session& session = application.session;
@@ -646,13 +644,12 @@ void add_text(CommandTable& group) {
   };
   const auto nothing = [](const Session&) { return std::string(); };
   const auto word = [](const Session& session) { return std::to_string(session.token()); };
-  group.add("text.only_add", "only add: erase nothing before a write", 0, toggling("only-add", nothing),
-            no_text);
-  group.add("text.silent", "answer nothing", 0, toggling("silent", nothing), no_text);
-  group.add("text.take_out", "take out what this word stored", 0, toggling("take-out", word), no_text);
-  group.add("text.clear", "empty the memory before this word", 0, toggling("clear", word), no_text);
+  group.add("text.only_add", "only add: no erase before a write", 0, toggling("only-add", nothing), no_text);
+  group.add("text.silent", "the layer outputs 0", 0, toggling("silent", nothing), no_text);
+  group.add("text.take_out", "remove what this token stored", 0, toggling("take-out", word), no_text);
+  group.add("text.clear", "empty the memory before this token", 0, toggling("clear", word), no_text);
   group.add(
-      "text.as_trained", "take all changes of the model back", 0,
+      "text.as_trained", "undo all changes of the model", 0,
       [](Application& application) {
         application.session.read(application.session.data().read->typed.as_trained());
       },

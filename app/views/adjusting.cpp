@@ -1,5 +1,5 @@
 #include "app/views/data_parts.h"
-#include "app/views/form_words.h"
+#include "app/words/forms.h"
 
 namespace palimpsest {
 
@@ -62,20 +62,21 @@ void decay(Nodes& all, Application& application, const Computation& computed) {
         application,
         {.name = "missing_decay",
          .symbol = "\\alpha",
-         .words = "how much is kept",
-         .few = "kept",
+         .words = "decay",
+         .few = "decay",
          .value = slider_value(application.session.state().edits, "missing_decay"),
          .look = {.minimum = 0, .maximum = 1, .reset = 0.98, .format = "%.3f", .role = Role::gate}}));
     return;
   }
-  all.push_back(factor(application,
-                       {.name = "scale_decay",
-                        .symbol = "\\alpha",
-                        .words = "how fast it fades",
-                        .few = "fades",
-                        .look = {.minimum = 0, .maximum = 4, .reset = 1, .role = Role::gate}},
-                       "Every decay α to this power: at 2 the memory fades twice as fast, at 0 not at all. A "
-                       "double click goes back."));
+  all.push_back(
+      factor(application,
+             {.name = "scale_decay",
+              .symbol = "\\alpha",
+              .words = "decay rate",
+              .few = "decay",
+              .look = {.minimum = 0, .maximum = 4, .reset = 1, .role = Role::gate}},
+             "Every decay α to this power: 2 halves the half-life, 0 means no decay. A double click "
+             "resets it."));
 }
 
 void strength(Nodes& all, Application& application, const Computation& computed) {
@@ -85,27 +86,27 @@ void strength(Nodes& all, Application& application, const Computation& computed)
         application,
         {.name = "missing_strength",
          .symbol = "\\beta",
-         .words = "how much is written",
-         .few = "written",
+         .words = "write strength",
+         .few = "strength",
          .value = computed.inputs.beta,
          .look = {.minimum = 0, .maximum = 2, .reset = 0, .format = "%.3f", .role = Role::strength}},
-        "The same β at every token. A double click goes back to the largest that is stable everywhere."));
+        "The same β at every token. A double click resets it to the largest stable value."));
     return;
   }
   all.push_back(factor(application,
                        {.name = "scale_strength",
                         .symbol = "\\beta",
-                        .words = "how much is written",
-                        .few = "written",
+                        .words = "write strength",
+                        .few = "strength",
                         .look = {.minimum = 0, .maximum = 3, .reset = 1, .role = Role::strength}},
-                       "Every β times this. A double click goes back."));
+                       "Factor on every β. A double click resets it."));
 }
 
-Node key_length(Application& application) {
+Node key_norm(Application& application) {
   return factor(application, {.name = "scale_keys",
                               .symbol = "\\lVert k\\rVert",
-                              .words = "key length",
-                              .few = "key length",
+                              .words = "key norm",
+                              .few = "key norm",
                               .look = {.minimum = 0, .maximum = 2, .reset = 1, .role = Role::key}});
 }
 
@@ -119,8 +120,8 @@ std::string_view beginning(std::string_view meaning) {
 /// A word for the slider of `name` where the beginning of what it means has no room; empty: there is none.
 std::string few_words(std::string_view name) {
   static constexpr std::pair<std::string_view, const char*> words[] = {
-      {"gamma", "kept"},        {"slope", "slope"},       {"mu", "values kept"},     {"forget", "forgotten"},
-      {"delta", "time step"},   {"erase_gate", "erased"}, {"write_gate", "written"}, {"sigma", "position"},
+      {"gamma", "decay"},       {"slope", "slope"},      {"mu", "value decay"},   {"forget", "forget"},
+      {"delta", "time step"},   {"erase_gate", "erase"}, {"write_gate", "write"}, {"sigma", "position"},
       {"momentum", "momentum"}, {"scale", "query"}};
   for (const auto& [known, word] : words) {
     if (known == name) return word;
@@ -180,7 +181,7 @@ void parameter(Nodes& all, Application& application, const Computation& computed
       [&application, name = parameter.name](double value) {
         application.session.choose([&](Choice& choice) { choice.settings.parameters[name] = value; }, name);
       },
-      fmt::format("{}: {}. A double click goes back.", parameter.name, parameter.meaning)));
+      fmt::format("{}: {}. A double click resets it.", parameter.name, parameter.meaning)));
 }
 
 /// A value as one says it: of the order of reading its names in files are no words.
@@ -197,8 +198,9 @@ void option(Nodes& all, Application& application, const Computation& computed, c
   if (resolved == settings.end() || option.values.size() < 2) return;
   std::string words = option.name;
   std::ranges::replace(words, '_', ' ');
-  all.push_back(
-      scene::caption(option.meaning.empty() ? words : fmt::format("{} ({})", words, option.meaning)));
+  all.push_back(scene::caption(option.name == read_order_option ? capitalised(option.meaning)
+                               : option.meaning.empty()         ? words
+                                                        : fmt::format("{}: {}", words, option.meaning)));
   Nodes values;
   for (const std::string& value : option.values) {
     const std::string said = value_words(option, value);
@@ -235,17 +237,17 @@ void stability(Nodes& all, Application& application) {
                        scene::formula(condition, 15, c.dim), scene::rest(),
                        scene::number(fixed_number(product, 2), stable ? c.text : c.alarm)});
   };
-  all.push_back(
-      scene::column({scene::first_that_fits({whole("stable while"), whole("stable")}),
-                     Node{scene::Track{.value = product,
-                                       .limit = limit,
-                                       .end = end,
-                                       .ink = stable ? c.strength : c.alarm,
-                                       .below = style::mix(c.panel, c.good, 0.6F),
-                                       .beyond = style::mix(c.panel, c.alarm, 0.6F)}}})
-          .named("stability")
-          .told("β‖k‖² of this token. At 1 a write is exact; above 1 it overshoots, and above 2 by more than "
-                "what was wrong: the memory grows."));
+  all.push_back(scene::column({scene::first_that_fits({whole("stable while"), whole("stable")}),
+                               Node{scene::Track{.value = product,
+                                                 .limit = limit,
+                                                 .end = end,
+                                                 .ink = stable ? c.strength : c.alarm,
+                                                 .below = style::mix(c.panel, c.good, 0.6F),
+                                                 .beyond = style::mix(c.panel, c.alarm, 0.6F)}}})
+                    .named("stability")
+                    .told("Step size β‖k‖² of this token. 1 stores the target exactly; above 1 it "
+                          "overshoots; above 2 the "
+                          "error grows."));
 }
 
 /// Gates and learning rates besides alpha and beta: the same number everywhere.
@@ -283,7 +285,7 @@ void other_gates(Nodes& all, Application& application, const Computation& comput
           application.session.choose([&](Choice& choice) { set_constant(choice.edits, array, number); },
                                      array);
         },
-        fmt::format("{}: {}. The same number everywhere; “as it was” goes back.", gate.array, gate.meaning)));
+        fmt::format("{}: {}. The same number at every token; “reset” undoes it.", gate.array, gate.meaning)));
   }
 }
 
@@ -295,7 +297,7 @@ Node adjusting_numbers(Application& application) {
   decay(all, application, computed);
   strength(all, application, computed);
   other_gates(all, application, computed);
-  all.push_back(key_length(application));
+  all.push_back(key_norm(application));
   stability(all, application);
   for (const Parameter& row : all_parameters(*computed.variant)) parameter(all, application, computed, row);
   return scene::column(std::move(all), Gap::small).named("numbers");
@@ -312,7 +314,7 @@ Node adjusting_options(Application& application) {
   }
   const Choice& present = application.session.choice();
   if (!present.edits.empty() || !present.settings.parameters.empty() || !present.settings.options.empty()) {
-    all.push_back(scene::pill("as it was").on([&application] {
+    all.push_back(scene::pill("reset").on([&application] {
       application.session.choose([](Choice& choice) {
         choice.edits = {};
         choice.settings = {};

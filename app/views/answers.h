@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/views/view.h"
+#include "app/words/answers.h"
 
 namespace palimpsest {
 
@@ -27,20 +28,7 @@ Known<AnswersAtPlace> ask_answers(Application& application);
 /// their numbers are beyond it.
 double answer_scale(const AnswerTable& table);
 
-/// The title of a table, with the end of its colours where that is not 1: "before, to ±3.20".
-std::string title_with_scale(std::string_view title, double scale);
-
-/// What the colours mean, and why they end elsewhere than at 1.
-std::string scale_words(double scale);
-
-/// A number as it stands in a cell: "0.35", "-31.9", "315", "2e+04".
-std::string answer_number(double value);
-
 /// The rows and columns of the tables of `table`, which are still to be added, with colours up to `scale`.
 CellTables answer_cells(const AnswerTable& table, double scale);
-
-/// What a number of one of them says.
-std::string answer_words(const AnswerTable& table, std::string_view title, const Matrix<double>& values,
-                         Cell cell);
 
 }  // namespace palimpsest

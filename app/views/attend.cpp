@@ -39,26 +39,6 @@ struct Square {
   const char* name() const { return by == WeighedBy::rule ? "rule" : "softmax"; }
 };
 
-/// What the picture leaves out or adds; a pixel of it stands for so many `weights`.
-std::string square_words(Application& application, WeighedBy by, Index weights, bool briefly) {
-  const AttentionView& view = application.session.state().attention;
-  std::string words;
-  if (by == WeighedBy::rule) {
-    words = briefly ? "warm adds, cool subtracts"
-                    : "the words whose values make the answer: warm adds, cool subtracts";
-    if (!view.gates && attention_facts(application).has_gates) words += "; every gate is 1";
-  } else {
-    if (!briefly)
-      words = fmt::format("of the same q and k, sharpness {:.3g}: ",
-                          view.sharpness > 0 ? view.sharpness : attention_facts(application).usual_sharpness);
-    words += "nothing is negative, nothing is erased";
-  }
-  if (weights > 1)
-    words += briefly ? fmt::format("; strongest of {}", weights)
-                     : fmt::format("; a pixel is the strongest of {} weights", weights);
-  return words;
-}
-
 /// The cell of the strongest weight in the present row, else the row's middle.
 Index strongest_column(const RowOfWeights* row, WeighedBy reader, Index token) {
   if (row && reader == WeighedBy::softmax && row->softmax_most >= 0) return row->softmax_most;
@@ -99,6 +79,21 @@ PlotMark part_mark(const SeenPart& part, bool shares, double range) {
                       {left, static_cast<double>(place.first_row)},
                       {left + across, static_cast<double>(place.token(numbers.rows() * asked.rows_per_cell))},
                       {drawn, &numbers}, drawn->version * 2 + (shares ? 1 : 0), range);
+}
+
+/// The number of the cell at a place, of the finest part that has it; nothing where none is there.
+std::optional<double> weight_at(const SeenWeights& seen, bool shares, PlotPlace at) {
+  for (auto part = seen.parts.rbegin(); part != seen.parts.rend(); ++part) {
+    const BandPlace& place = part->asked.place;
+    const Matrix<double>& numbers = shares ? part->drawn->shares : part->drawn->weights;
+    const Index row =
+        (static_cast<Index>(at.y) - place.first_row) / (part->asked.rows_per_cell * place.row_step);
+    const Index column = (static_cast<Index>(at.x) - place.first_column) / place.tokens_per_cell;
+    if (at.y >= static_cast<double>(place.first_row) && row < numbers.rows() &&
+        at.x >= static_cast<double>(place.first_column) && column < numbers.cols())
+      return numbers(row, column);
+  }
+  return std::nullopt;
 }
 
 /// From a token to another, of rows and of columns.
@@ -157,9 +152,9 @@ std::vector<PlotTick> axis_words(const Square& square, Index first, bool asks) {
   const bool has_numbers = pitch < least_word_pitch;
   const Index step = has_numbers && pitch > 0 ? static_cast<Index>(round_above(between_numbers / pitch)) : 1;
   if (pitch > 0 && (has_numbers || !square.look.is_small)) {
-    for (Index token = (first + step - 1) / step * step; token < end; token += step)
+    for (Index token = (first + step) / step * step - 1; token < end; token += step)
       if (std::ranges::find(told, token) == told.end())
-        add(token, has_numbers ? std::to_string(token) : word_at(square.computed, token), c.dim);
+        add(token, has_numbers ? std::to_string(token + 1) : word_at(square.computed, token), c.dim);
   }
   for (auto token = told.rbegin(); token != told.rend(); ++token)
     if (*token >= first && *token < end) add(*token, word_at(square.computed, *token), c.text);
@@ -310,15 +305,15 @@ Plot square_plot(const Square& square, const BandPlace* loupe) {
                   .room = square.look.words,
                   .lanes = square.look.lanes}};
   plot.presses = true;
-  plot.told = [&computed = square.computed](PlotPlace at) {
-    const auto word = [&](double place) {
-      const auto token = std::clamp<Index>(static_cast<Index>(place), 0, computed.sequence.tokens - 1);
-      return number_and_word(computed, token);
+  const SeenWeights seen = seen_weights(square.application, square.by);
+  plot.told = [&computed = square.computed, seen, shares = square.view().shares](PlotPlace at) {
+    const auto token = [&](double place) {
+      return counted_token(computed,
+                           std::clamp<Index>(static_cast<Index>(place), 0, computed.sequence.tokens - 1));
     };
-    return fmt::format("The output of {} reads the value of {}. Click to look at this row.", word(at.y),
-                       word(at.x));
+    return cell_words(token(at.y), token(at.x), weight_at(seen, shares, at), shares, seen.weights_of_a_pixel);
   };
-  for (const SeenPart& part : seen_weights(square.application, square.by).parts)
+  for (const SeenPart& part : seen.parts)
     plot.marks.push_back(part_mark(part, square.view().shares, square.range));
   if (square.view().chunks) add_chunks(plot, square);
   add_frames(plot, square, loupe);
@@ -373,51 +368,44 @@ Node squares(Application& application, const SquareLook& look, bool has_softmax 
         std::tuple(WeighedBy::softmax, std::string("Softmax"), facts.no_softmax)}) {
     if (by == WeighedBy::softmax && !has_softmax) continue;
     const Square square{application, computed, block, range, answer.value.get(), by, look};
-    const std::string words =
-        square_words(application, by, seen_weights(application, by).weights_of_a_pixel, look.is_small);
+    const AttentionView& view = application.session.state().attention;
+    const std::string words = square_words(by, !view.gates && facts.has_gates,
+                                           view.sharpness > 0 ? view.sharpness : facts.usual_sharpness,
+                                           seen_weights(application, by).weights_of_a_pixel, look.is_small);
     both.push_back(square_node(square, name, words, reason).filling());
   }
   return scene::row(std::move(both), Gap::far);
 }
 
-Node switch_node(Application& application, const char* words, bool AttentionView::*field,
-                 const char* meaning) {
+Node switch_node(Application& application, const AttendSwitch& shown, bool AttentionView::*field) {
   const bool is_on = application.session.state().attention.*field;
   return scene::row(
              {scene::mark(is_on ? Mark::Kind::checked : Mark::Kind::unchecked, is_on ? 0 : scene::dim_ink),
-              scene::tag(words, is_on ? 0 : scene::dim_ink)},
+              scene::tag(shown.words, is_on ? 0 : scene::dim_ink)},
              Gap::small)
-      .named(words)
-      .told(meaning)
+      .named(shown.words)
+      .told(shown.meaning)
       .on([&application, field] {
         application.session.change(
             [field](SessionState& state) { state.attention.*field = !(state.attention.*field); });
       });
 }
 
-/// The question, how to read the picture, and the switches.
+/// What the picture is, how to read it, and the switches.
 Node attend_switches(Application& application) {
-  Nodes all = {scene::text("Who is read?", style::Text::strong, 0, Fit::whole),
-               scene::note("row: the word that asks · column: the word that is read").filling()};
-  all.push_back(switch_node(application, "own word", &AttentionView::diagonal,
-                            "Show also what a word reads of its own value: often the most."));
-  all.push_back(switch_node(
-      application, "mask", &AttentionView::mask,
-      "Without it every word reads what the memory answers after the last word, those that come later too."));
+  Nodes all = {scene::text(attend_title, style::Text::strong, 0, Fit::whole),
+               scene::note(attend_legend).filling()};
+  all.push_back(switch_node(application, diagonal_switch, &AttentionView::diagonal));
+  all.push_back(switch_node(application, mask_switch, &AttentionView::mask));
   if (attention_facts(application).has_gates)
-    all.push_back(switch_node(
-        application, "gates", &AttentionView::gates,
-        "Without them the rule is computed as if every gate were 1: what it reads if nothing fades."));
-  all.push_back(switch_node(application, "chunks", &AttentionView::chunks,
-                            "Where the chunks of a form lie: inside an outlined square a chunk computes the "
-                            "weights itself, all that stands left of it came through the state."));
+    all.push_back(switch_node(application, gates_switch, &AttentionView::gates));
+  all.push_back(switch_node(application, chunks_switch, &AttentionView::chunks));
   all.push_back(scene::segments(
       {"weights", "shares"}, application.session.state().attention.shares ? 1 : 0,
       [&application](std::size_t chosen) {
         application.session.change([chosen](SessionState& state) { state.attention.shares = chosen == 1; });
       },
-      "Weights: what an output multiplies every value with. Shares: every weight as a part of its row: |w| / "
-      "Σ|w|, with its sign. One scale fits all rows."));
+      shares_meaning));
   return scene::row(std::move(all), Gap::wide);
 }
 
@@ -428,8 +416,7 @@ Node attend_node(Application& application) {
        scene::first_that_fits(
            {squares(application, large_square),
             scene::column({squares(application, small_square).filling(), attend_settings(application, 28)}),
-            squares(application, small_square),
-            scene::text("There is no room here for the two pictures: make the panel larger.")})
+            squares(application, small_square), scene::text(no_room_words)})
            .filling()},
       Gap::near);
 }
@@ -447,23 +434,19 @@ Node attend_story(Application& application) {
     headline = answer.value->reason.empty()
                    ? attend_headline(computed, *answer.value, application.session.token())
                    : std::vector<Spoken>{{answer.value->reason}};
-  return story_page(
-      application,
-      {.headline = headline,
-       .question = fmt::format("Which tokens does the output at {} read?",
-                               quoted_word(computed, application.session.token())),
-       .about =
-           "A row is a token: its cells say how much of the value of each earlier token is in its output. "
-           "Warm adds, cool subtracts.",
-       .content = scene::first_that_fits(
-           {own_square(application, large_square), own_square(application, small_square)})});
+  return story_page(application,
+                    {.headline = headline,
+                     .question = attend_question(quoted_word(computed, application.session.token())),
+                     .about = attend_about,
+                     .content = scene::first_that_fits(
+                         {own_square(application, large_square), own_square(application, small_square)})});
 }
 
 }  // namespace
 
 void draw_attend(Application& application) {
-  scene::show_panel("##who is read", false, [&] {
-    const std::string nothing = nothing_to_show(application, ", so nobody reads");
+  scene::show_panel("##attention", false, [&] {
+    const std::string nothing = nothing_to_show(application, ", so nothing is read");
     if (!nothing.empty()) return scene::paragraph(nothing);
     return application.tells_story() ? attend_story(application) : attend_node(application);
   });
@@ -534,18 +517,6 @@ ImU32 bar_colour(double number, double most) {
   const double size = most > 0 ? std::min(std::abs(number) / most, 1.0) : 0;
   const double part = size < hardly_any ? size / hardly_any * least_ink : std::max(size, least_ink);
   return style::colour(colour(style::colours().map, static_cast<float>(std::copysign(part, number)), 1));
-}
-
-std::string weight_words(double number, bool is_share) {
-  if (!std::isfinite(number)) return "none";
-  if (is_share) {
-    const double percent = 100 * number;
-    const double size = std::abs(percent);
-    if (size >= 0.95 || size == 0) return fmt::format("{:.0f} %", percent == 0 ? 0 : percent);
-    if (size >= 0.0095) return fmt::format("{:.1g} %", percent);
-    return number > 0 ? "<0.01 %" : ">-0.01 %";
-  }
-  return fmt::format("{:.2g}", number);
 }
 
 }  // namespace palimpsest

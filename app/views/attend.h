@@ -1,7 +1,7 @@
 #pragma once
 
-#include "app/session/attention_questions.h"
 #include "app/views/view.h"
+#include "app/words/attend.h"
 
 // What the panels of Attend share.
 
@@ -49,9 +49,6 @@ const AttentionFacts& attention_facts(Application& application);
 
 /// What is read at the present token.
 Known<RowOfWeights> ask_row(Application& application);
-
-/// A share or weight as it is written: "40 %", "-0.12".
-std::string weight_words(double number, bool is_share);
 
 /// A bar's colour: warm adds, cool subtracts. However short beside `most` it is, it can be told from paper.
 ImU32 bar_colour(double number, double most);

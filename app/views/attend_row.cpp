@@ -1,7 +1,7 @@
 #include "app/views/attend.h"
 #include "app/views/floor.h"
 
-// What the present word reads: the words that are read most beside the squares, all of them under the text.
+// The weights of the present token: the largest beside the squares, all of them under the text.
 
 namespace palimpsest {
 
@@ -11,7 +11,7 @@ constexpr Index words_before = 4;
 constexpr float zero_among_signs = 0.34F;  // where bars begin in a row of which some hang
 constexpr double least_share = 0.08;       // of the largest bar: smaller ones carry no number
 
-/// The text that leads to the present word, and which that is.
+/// The text up to the present token.
 std::string title_words(const Computation& computed, Index token) {
   std::string text;
   for (Index t = std::max<Index>(token - words_before, 0); t <= token; ++t)
@@ -48,21 +48,6 @@ void add_bar(Nodes& cells, const char* who, double share, const ShareRange& rang
   cells.push_back(scene::note(weight_words(share, true), 0).fixed(40).right());
 }
 
-/// Who took most of a write, as far as there is room: the number is what must not be cut.
-Node lost_most(const LeftOfWrite& left, const std::string& word) {
-  const style::Palette& c = style::colours();
-  const scene::Ink ink = left.is_erased ? c.alarm : c.dim;
-  const std::string number = fmt::format(": {:.0f} %", 100 * left.lost_there);
-  const std::string quoted = fmt::format("“{}”", word);
-  return scene::first_that_fits(
-      {scene::tag((left.is_erased ? "erased by " : "lost most at ") + std::to_string(left.lost_most_at) +
-                      ' ' + quoted + number,
-                  ink),
-       scene::row(
-           {scene::note((left.is_erased ? "erased by " : "lost at ") + quoted, ink), scene::tag(number, ink)},
-           Gap::none)});
-}
-
 /// What is left of a write from its token to the present one.
 Node left_of_write(const Computation& computed, const LeftOfWrite& left, Index own) {
   const style::Palette& c = style::colours();
@@ -72,25 +57,19 @@ Node left_of_write(const Computation& computed, const LeftOfWrite& left, Index o
                             .mark_ink = c.alarm};
   if (left.is_erased && left.lost_most_at >= own)
     curve.marked = std::min<Index>(left.lost_most_at - own, std::ssize(left.shares) - 1);
-  const double first = 100 * left.shares.front();
-  const double last = 100 * left.shares.back();
-  Nodes beside = {scene::that_fits({fmt::format("recalled {:.0f} %, now {:.0f} %", first, last),
-                                    fmt::format("{:.0f} → {:.0f} %", first, last)},
-                                   0)};
-  if (left.lost_most_at >= 0) beside.push_back(lost_most(left, word_at(computed, left.lost_most_at)));
+  Nodes beside = {scene::that_fits(recall_words(left), 0)};
+  if (left.lost_most_at >= 0)
+    beside.push_back(scene::that_fits(most_lost_words(left, quoted_word(computed, left.lost_most_at)),
+                                      left.is_erased ? c.alarm : c.dim));
   return scene::row({Node{std::move(curve)}.filling(0.34F),
                      scene::column(std::move(beside), Gap::hair).filling(0.66F)})
       .named("left")
-      .told(
-          "Not who is read, but what the memory still recalls, as in Learn: asked with the key of this word, "
-          "how much of its own value is in the answer, fitted together with the values of the other words "
-          "listed here; from its own write on. Beside other words, as in Step, it comes out a little "
-          "different.");
+      .told(recall_meaning);
 }
 
 Node read_word(const Computation& computed, const RowOfWeights& row, const ReadWord& word) {
-  Nodes all = {scene::row({scene::text(word_at(computed, word.token), style::Text::strong, 0, Fit::whole),
-                           scene::note(fmt::format("token {}", word.token))})};
+  Nodes all = {scene::row({scene::text(quoted_word(computed, word.token), style::Text::strong, 0, Fit::whole),
+                           scene::note(fmt::format("token {}", word.token + 1))})};
   Nodes bars;
   const ShareRange range = range_of(row);
   if (row.reason.empty()) add_bar(bars, "this rule", word.share, range);
@@ -98,26 +77,6 @@ Node read_word(const Computation& computed, const RowOfWeights& row, const ReadW
   all.push_back(scene::grid(3, std::move(bars), Gap::near, Gap::hair));
   if (word.left && !word.left->shares.empty()) all.push_back(left_of_write(computed, *word.left, word.token));
   return scene::column(std::move(all), Gap::hair).named(std::to_string(word.token));
-}
-
-/// What the words come to together, and what softmax would take.
-std::string sum_words(const Computation& computed, const RowOfWeights& row) {
-  std::string words;
-  if (row.reason.empty() && !row.words.empty()) {
-    words = fmt::format("Together {} of this row", weight_words(row.together, true));
-    if (row.softmax_weights.size() > 0)
-      words += fmt::format(", {} of softmax's", weight_words(row.softmax_together, true));
-    words += row.subtracts == 0
-                 ? ". Nothing subtracts."
-                 : fmt::format(". {} of this row subtracts.", weight_words(row.subtracts, true));
-  }
-  const bool is_listed = std::ranges::find(row.words, row.softmax_most, &ReadWord::token) != row.words.end();
-  if (row.softmax_most >= 0 && !is_listed) {
-    words += fmt::format(" Softmax reads {} {} most, {}.", row.softmax_most,
-                         quoted_word(computed, row.softmax_most),
-                         weight_words(row.softmax_weights(row.softmax_most), true));
-  }
-  return words;
 }
 
 /// The colours, from the most that subtracts to the most that adds.
@@ -134,27 +93,24 @@ Node colour_scale(Application& application) {
       Gap::tight);
 }
 
-/// The sharpness of softmax, the channel.
+/// The scale of softmax, the channel.
 Node sliders(Application& application) {
   Session& session = application.session;
   const AttentionView& view = session.state().attention;
   const AttentionFacts& facts = attention_facts(application);
-  Nodes all = {
-      Node{scene::Slider{.words = "sharpness of softmax",
-                         .value = view.sharpness > 0 ? view.sharpness : facts.usual_sharpness,
-                         .look = {.minimum = 0.01,
-                                  .maximum = most_sharpness,
-                                  .reset = facts.usual_sharpness,
-                                  .format = "%.3g",
-                                  .logarithmic = true},
-                         .set =
-                             [&session, usual = facts.usual_sharpness](double sharpness) {
-                               session.change([&](SessionState& state) {
-                                 state.attention.sharpness = sharpness == usual ? 0 : sharpness;
-                               });
-                             }}}
-          .told("Softmax weighs with exp(sharpness · q·k). Many layers bring q and k to length 1, where "
-                "1/√K would leave every weight nearly the same.")};
+  Nodes all = {Node{
+      scene::Slider{
+          .words = "softmax scale",
+          .value = view.sharpness > 0 ? view.sharpness : facts.usual_sharpness,
+          .look = {.minimum = 0.01,
+                   .maximum = most_sharpness,
+                   .reset = facts.usual_sharpness,
+                   .format = "%.3g",
+                   .logarithmic = true},
+          .set = [&session, usual = facts.usual_sharpness](double sharpness) {
+            session.change(
+                [&](SessionState& state) { state.attention.sharpness = sharpness == usual ? 0 : sharpness; });
+          }}}.told(softmax_scale_meaning)};
   const Index channels = session.computed()->sequence.dv;
   if (facts.by_channel && channels > 1) {
     all.push_back(
@@ -170,7 +126,7 @@ Node sliders(Application& application) {
   return scene::column(std::move(all));
 }
 
-/// The words that are read most, with so much between them.
+/// The tokens with the largest weights, with so much between them.
 Node side(Application& application, const Known<RowOfWeights>& answer, Gap gap) {
   const Computation& computed = *application.session.computed();
   const Index token = application.session.token();
@@ -179,15 +135,17 @@ Node side(Application& application, const Known<RowOfWeights>& answer, Gap gap) 
       scene::framed(scene::line(title_words(computed, token), style::Text::title), Gap::none, Gap::tight)};
   if (answer.value) {
     const RowOfWeights& row = *answer.value;
-    all.push_back(scene::caption(
-        row.reason.empty() ? fmt::format("read most at token {}, {}", token, quoted_word(computed, token))
-                           : fmt::format("read most by softmax at token {}", token)));
+    all.push_back(scene::caption(most_read_words(counted_token(computed, token), !row.reason.empty())));
     const bool is_finite = row.reason.empty() ? std::isfinite(row.total) : row.softmax_weights.allFinite();
-    if (!is_finite)
-      all.push_back(scene::paragraph("The weights of this row are no finite numbers any more."));
-    if (row.words.empty() && is_finite) all.push_back(scene::paragraph("No other word is read."));
+    if (!is_finite) all.push_back(scene::paragraph(not_finite_words));
+    if (row.words.empty() && is_finite) all.push_back(scene::paragraph(nothing_read_words));
     for (const ReadWord& word : row.words) all.push_back(read_word(computed, row, word));
-    if (const std::string sum = sum_words(computed, row); !sum.empty())
+    const bool is_listed =
+        std::ranges::find(row.words, row.softmax_most, &ReadWord::token) != row.words.end();
+    const bool has_another = row.softmax_most >= 0 && !is_listed;
+    if (const std::string sum =
+            together_words(row, has_another ? counted_token(computed, row.softmax_most) : std::string());
+        !sum.empty())
       all.push_back(scene::caption(sum).named("sum"));
   } else if (!answer.reason.empty()) {
     all.push_back(scene::paragraph(answer.reason));
@@ -205,7 +163,7 @@ struct ReaderRow {
   const char* label;
   const Vector<double>& weights;
   double total = 1;
-  Index most_read = -1;  // the word that it reads most
+  Index most_read = -1;  // the token of its largest weight
 
   double share(Index token) const { return token < weights.size() && total > 0 ? weights(token) / total : 0; }
 };
@@ -242,16 +200,15 @@ FloorRow row_of(const ReaderRow& reader, double most) {
   return row;
 }
 
-/// Where the word that is read most stands, while nothing of the row is in view.
+/// Where the largest weight is, while nothing of the row is in view.
 void point_to(const FloorColumns& columns, const Session& session, const ReaderRow& reader, double most) {
   const Part* row = floor_part(reader.name);
   if (!row || reader.most_read < 0 || columns.shows(reader.most_read)) return;
   for (Index t = columns.begin(); t < columns.end(); ++t) {
     if (t != session.token() && std::abs(reader.share(t)) >= least_share * most) return;
   }
-  const std::string words =
-      fmt::format("read most: {}, {}", number_and_word(*session.computed(), reader.most_read),
-                  weight_words(reader.share(reader.most_read), true));
+  const std::string words = largest_weight_words(counted_token(*session.computed(), reader.most_read),
+                                                 reader.share(reader.most_read));
   const bool is_before = reader.most_read < columns.begin();
   const Node line = scene::note(is_before ? "← " + words : words + " →")
                         .named(fmt::format("floor/{}/pointed", reader.name));
@@ -282,16 +239,16 @@ void draw_attend_side(Application& application) {
 }
 
 void draw_attend_floor(Application& application) {
-  draw_floor_panel(application, {.name = "read words"}, [&](Floor& floor, const FloorPlaces& places) {
+  draw_floor_panel(application, {.name = "read tokens"}, [&](Floor& floor, const FloorPlaces& places) {
     const Session& session = application.session;
     floor.rows = {captions_row(), words_row()};
     floor.rows.back().label.lines = {
-        {.words = fmt::format("row {} reads", session.token()), .colour = style::colours().dim}};
+        {.words = fmt::format("query of {}", session.token() + 1), .colour = style::colours().dim}};
     const Known<RowOfWeights> answer = ask_row(application);
     static const RowOfWeights nothing;
     const RowOfWeights& row = answer.value ? *answer.value : nothing;
     const bool has_weights = row.reason.empty();
-    // The own word is often read most by far; what is drawn is scaled by the others, and it may be cut off.
+    // The own weight is often the largest by far: the scale is that of the others, and it may be clipped.
     double most = row.softmax_most >= 0 ? row.softmax_weights(row.softmax_most) : 0;
     for (const ReadWord& word : row.words) most = std::max({most, std::abs(word.share), word.softmax_share});
     if (!(most > 0)) most = 1;

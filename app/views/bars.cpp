@@ -1,6 +1,6 @@
-#include "app/views/form_words.h"
 #include "app/views/found_list.h"
 #include "app/views/story.h"
+#include "app/words/forms.h"
 
 namespace palimpsest {
 
@@ -42,14 +42,14 @@ Node agreement_badge(Application& application, const Computation& computed, bool
   }
   const Index bad = computed.agree ? -1 : first_bad_token(computed);
   Node badge = {Button{.words = words, .ink = is_in_order(computed) ? c.good : c.alarm}};
-  return scene::steady({std::move(badge)
-                            .named("agreement")
-                            .told(agreement_explained(computed) +
-                                  (bad >= 0 ? "\nA click goes to the first token at which they differ." : ""))
-                            .on([&application, bad] {
-                              if (bad >= 0) application.go_to(bad);
-                            }),
-                        usual});
+  return scene::steady(
+      {std::move(badge)
+           .named("agreement")
+           .told(agreement_explained(computed) + (bad >= 0 ? "\nA click goes to the first difference." : ""))
+           .on([&application, bad] {
+             if (bad >= 0) application.go_to(bad);
+           }),
+       usual});
 }
 
 /// The same in a story: words to be read.
@@ -73,8 +73,7 @@ Node fault_pill(Application& application) {
   };
   const std::string& label = find_fault(fault.id).label;
   return scene::first_that_fits(
-      {pill(fmt::format("wrong on purpose: {}, {}", label, name(fault.form)), Fit::whole),
-       pill(label, Fit::shorten)});
+      {pill(fmt::format("Fault: {}, {}", label, name(fault.form)), Fit::whole), pill(label, Fit::shorten)});
 }
 
 void choose_variant(Application& application, const std::string& variant) {
@@ -97,12 +96,11 @@ Node list_of_rules(Application& application) {
   list.follow(left, true);
   for (const std::string& id : left) {
     const Variant& variant = find_variant(id);
-    rows.push_back(list.row(id,
-                            named_choice(variant.label + (id == present ? " · the present one" : ""),
-                                         variant.words, id == list.at),
-                            [&application, id] { choose_variant(application, id); }));
+    rows.push_back(list.row(
+        id, named_choice(variant.label + (id == present ? " · in use" : ""), variant.words, id == list.at),
+        [&application, id] { choose_variant(application, id); }));
   }
-  if (left.empty()) rows.push_back(scene::caption("No rule has these words."));
+  if (left.empty()) rows.push_back(scene::caption("No results."));
   Node line = {
       scene::Filter{.box = &list.filter, .hint = "Find a rule", .entered = [&application, &list, left] {
                       if (!left.empty()) choose_variant(application, list.at);
@@ -118,7 +116,7 @@ Node variant_menu(Application& application, bool is_narrow) {
                            .content = [&application] { return list_of_rules(application); },
                            .width = list_width,
                            .fills = !is_narrow}};
-  menu = std::move(menu).named("variant").told("The rule by which the memory is rewritten");
+  menu = std::move(menu).named("variant").told("The rule that updates the memory");
   menu.key = key_name(find_command(application, "variant.next").key);
   return is_narrow ? menu : std::move(menu).fixed(240);
 }
@@ -266,7 +264,7 @@ Node line_of(Session& session, const News& said) {
   if (said.kind == News::Kind::waiting) all.push_back(scene::mark(Mark::Kind::spinner, style::colours().dim));
   all.push_back(scene::note(said.words, said.ink).named("words"));
   if (said.kind == News::Kind::waiting)
-    all.push_back(scene::word_button("stop").told("Gives it up; what is seen stays.").on([&session] {
+    all.push_back(scene::word_button("stop").told("Stops it; the present picture stays.").on([&session] {
       session.stop();
     }));
   return scene::row(std::move(all));

@@ -52,10 +52,10 @@ void add_tokens(std::vector<CellPart>& parts, const Block& block, std::span<cons
   }
 }
 
-/// A row of a solved system: what is missing, less what earlier rows write already.
+/// A row of a solved system: its right-hand side minus what earlier rows contribute.
 std::vector<CellPart> solved_parts(const Block& block, const Record& record, const CellFocus& cell) {
   std::vector<CellPart> parts = {
-      {.words = "what is missing", .role = Role::error, .value = record.at("R")(cell.row, cell.column)}};
+      {.words = "values minus memory", .role = Role::error, .value = record.at("R")(cell.row, cell.column)}};
   add_tokens(parts, block, product_terms(record.at("N"), record.at("U"), cell.row, cell.column, cell.row),
              -1);
   return parts;
@@ -188,16 +188,17 @@ NamedParts named_parts(const std::vector<CellPart>& parts, std::size_t most) {
 }
 
 std::optional<WrittenCell> written_cell(const Trace& trace, const Block& block, const Phase& phase,
-                                        const Record& record, const CellFocus& cell) {
+                                        const Record& record, const CellFocus& cell, bool is_turned) {
   const Operation* maker = maker_of(phase, cell.tensor);
   if (const auto tokens = tokens_of(cell.tensor, trace, block)) {
     const bool fades = cell.tensor == "S_decayed";
     const std::string tensor = fades ? "S_before" : cell.tensor;
-    return WrittenCell{.number = {.tokens = *tokens, .row = cell.row, .column = cell.column},
-                       .latex = fmt::format("{}[{}, {}]", coloured(named_symbol(trace.symbols, tensor)),
-                                            cell.row, cell.column),
-                       .words = named_symbol(trace.symbols, tensor).words,
-                       .shown = record.at(tensor)(cell.row, cell.column)};
+    return WrittenCell{
+        .number = {.tokens = *tokens, .row = cell.row, .column = cell.column},
+        .latex = fmt::format("{}[{}, {}]", coloured(named_symbol(trace.symbols, tensor)),
+                             is_turned ? cell.column : cell.row, is_turned ? cell.row : cell.column),
+        .words = named_symbol(trace.symbols, tensor).words,
+        .shown = record.at(tensor)(cell.row, cell.column)};
   }
   if (!maker) return std::nullopt;
   if (trace.form == Form::recurrent) {
@@ -209,7 +210,7 @@ std::optional<WrittenCell> written_cell(const Trace& trace, const Block& block, 
   const Operation* read = maker->purpose == Purpose::solve ? made_for(phase, Purpose::rest) : maker;
   if (!read) return std::nullopt;
   auto found = read_cell(trace, block, *read, record, cell, "S_in");
-  if (found) found->words = "what the memory carried in answers";
+  if (found) found->words = "what the carried-in memory returns";
   if (found) found->latex.clear();
   return found;
 }

@@ -70,8 +70,8 @@ void take(Application& application, const NumbersColumn& column, Index token, In
   refusal.clear();
   const double present = (*column.array)[token * column.channels + channel];
   if (!std::isfinite(value))
-    refusal = fmt::format("{} stays {:.4g}: what was typed is beyond 1.8e+308, the largest number.",
-                          column.name, present);
+    refusal =
+        fmt::format("{} stays {:.4g}: the typed number exceeds the largest, 1.8e+308.", column.name, present);
   else if (value != present && typed != shown(present))
     set_cell(application, column.name, token, channel, value);
 }
@@ -86,20 +86,20 @@ Node cell(Application& application, const NumbersColumn& column, Index token, In
   return std::move(input).named(fmt::format("{}[{},{}]", column.name, token, channel)).fixed(cell_width);
 }
 
-/// "word 42 of 94: drum", with a step to either side.
+/// "“drum”, token 43 of 94", with a step to either side.
 Node word_at_the_cursor(Application& application, Index token) {
   Session& session = application.session;
   const DataSet& data = session.data();
   return scene::row(
-      {scene::icon_button("word before", Icon::back).told("One word back").on([&session, token] {
+      {scene::icon_button("word before", Icon::back).told("One token back").on([&session, token] {
          session.go_to_token(token - 1);
        }),
-       scene::icon_button("word after", Icon::forwards).told("One word on").on([&session, token] {
+       scene::icon_button("word after", Icon::forwards).told("One token on").on([&session, token] {
          session.go_to_token(token + 1);
        }),
-       scene::heading(fmt::format("“{}”, token {} of 0 to {}",
-                                  visible_label(data.labels[static_cast<std::size_t>(token)]), token,
-                                  data.tokens - 1))});
+       scene::heading(fmt::format("“{}”, token {} of {}",
+                                  visible_label(data.labels[static_cast<std::size_t>(token)]), token + 1,
+                                  data.tokens))});
 }
 
 /// A row of the table, its first cell as wide as an index.
@@ -116,8 +116,8 @@ Node cell_table(Application& application) {
   const std::string& refusal = cell_refusal();
   const Index token = std::clamp<Index>(application.session.token(), 0, computed->sequence.tokens - 1);
   Nodes all = {refusal.empty()
-                   ? scene::caption("Its numbers. Type over one: everything is computed anew, and "
-                                    "Ctrl+Z takes it back.")
+                   ? scene::caption("Numbers of this token. Typing over one recomputes everything; "
+                                    "Ctrl+Z undoes it.")
                    : scene::text(refusal, style::Text::caption, style::colours().alarm).named("refusal"),
                word_at_the_cursor(application, token)};
   const std::vector<NumbersColumn> arrays = columns(*computed);

@@ -265,7 +265,7 @@ class SideColumn {
     cells.most_cell = {120, 38};
     cells.tables.push_back(
         {.name = "table", .values = values, .told = [&table, &values, before = is_before()](Cell cell) {
-           return answer_words(table, before ? "before" : "after", values, cell);
+           return answer_words(table, before ? "before" : "after", values, cell.row, cell.column);
          }});
     return scene::column(
         {answers_head(title, table, scale).named("head"), Node{std::move(cells)}.shrinking()}, Gap::hair);

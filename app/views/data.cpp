@@ -40,7 +40,7 @@ Node pick(const std::string& what, Index present, Index count, std::function<voi
 
 /// What the panel is called, with the heads beside it where they have room.
 Node title_and_heads(Application& application) {
-  const Node title = scene::tag("What goes in");
+  const Node title = scene::tag("Inputs");
   if (has_head_tables(application.session))
     return scene::column({title, head_tables(application, [&session = application.session](Index head) {
                                    choose_head(session, head);

@@ -60,7 +60,7 @@ void write_results(WrittenLines& lines, const Sight& sight, const Phase& phase) 
   lines.record = sight.record;
   lines.results.clear();
   if (sight.trace->form != Form::recurrent) return;
-  // What is known of errors is of the correct run; a faulty one has the lengths of its own numbers.
+  // Errors are known of the correct run; a faulty one has the norms of its own numbers.
   const Recall* recall =
       is_faulty(sight) ? nullptr : sight.computation->recall(sight.trace->token(sight.cursor));
   for (const Operation& operation : phase.operations)
@@ -117,7 +117,7 @@ void add_numbers(Nodes& all, WrittenLines& lines, Index block, Index index, cons
     lines.numbers_key = key;
   }
   if (lines.numbers.empty()) return;
-  all.push_back(scene::caption("With its numbers"));
+  all.push_back(scene::caption("With the numbers of this token"));
   all.push_back(wrapped(lines.numbers, line_size));
 }
 
@@ -134,11 +134,10 @@ Node read_switch(Session& session, bool is_before) {
         });
   };
   return scene::row(
-      {memory("after", false, "o reads S once the word has written: the word sees itself."),
+      {memory("after", false, "The output reads S after this token's write, so it includes this token."),
        memory(
            "before", true,
-           "o reads the S that the word before left, neither faded nor written by this one. The read comes "
-           "first; in the forms of many words the mask is strict, so that nobody reads itself.")},
+           "The output reads S before this token's decay and write. In the other forms the mask is strict.")},
       Gap::wide);
 }
 
@@ -150,7 +149,7 @@ void add_reading(Nodes& all, Application& application, const Operation& operatio
   const Index token = sight.trace->token(sight.cursor);
   const Known<ReadMoments> answer =
       session.questions().ask(ReadNow{{sight.computation}, token}, Urgency::later);
-  all.push_back(scene::caption("Before the write or after it?"));
+  all.push_back(scene::caption("Read the output before or after this token's write"));
   const Settings& settings = sight.computation->sequence.settings;
   if (no_read_order(*sight.computation->variant, settings).empty())
     all.push_back(read_switch(session, is_read_before(settings)));
@@ -179,7 +178,7 @@ void add_lines(Nodes& all, Application& application) {
 }
 
 void add_loss(Nodes& all, const Variant& variant) {
-  all.push_back(scene::caption("The problem it learns"));
+  all.push_back(scene::caption("Learning problem"));
   all.push_back(scene::paragraph(variant.loss.words));
   if (!variant.loss.latex.empty())
     all.push_back(wrapped("\\mathcal L(S) = " + variant.loss.latex, problem_size));

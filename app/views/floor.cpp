@@ -27,7 +27,7 @@ void ask_about_word(Application& application, Index token) {
   else if (next.words.size() < most_asked)
     next.words.insert(place, token);
   else
-    application.refusal = fmt::format("The memory is asked about {} words at most", most_asked);
+    application.refusal = fmt::format("At most {} tokens can be queried", most_asked);
   application.session.change(std::move(next));
 }
 
@@ -71,7 +71,7 @@ FloorMark error_mark(const Computation& computed, Index first, Index end, double
     const Recall* recall = computed.recall(t);
     if (!recall) continue;
     const auto take = [&](LengthBar& most, double loss) {
-      const LengthBar bar = length_bar(error_length(loss), full);
+      const LengthBar bar = length_bar(error_norm(loss), full);
       most = {std::max(most.part, bar.part), most.cut || bar.cut};
     };
     take(before, recall->before);
@@ -203,15 +203,6 @@ float half_life_part(double kept) {
   return static_cast<float>(std::min(part, 1.0));
 }
 
-std::string half_life_words(double kept) {
-  const double words = half_life(std::clamp(kept, 0.0, 1.0));
-  if (std::isinf(words)) return "keeps all";
-  if (words == 0) return "keeps nothing";
-  if (words < 9.5) return fmt::format("half-life {:.2g} {}", words, words == 1 ? "word" : "words");
-  if (words < 1e6) return fmt::format("half-life {:.0f} words", words);
-  return fmt::format("half-life {:.1g} words", words);
-}
-
 LengthScale length_scale(std::vector<double> lengths) {
   std::erase_if(lengths, [](double length) { return !std::isfinite(length); });
   if (lengths.empty()) return {};
@@ -226,8 +217,6 @@ LengthBar length_bar(double length, double full) {
   return {.part = static_cast<float>(length / full)};
 }
 
-double error_length(double loss) { return std::sqrt(2 * loss); }
-
 VisibleScales visible_scales(const Computation& computed, Index begin, Index end) {
   const Index stride = std::max<Index>((end - begin) / static_cast<Index>(measured_lengths), 1);
   std::vector<double> errors;
@@ -240,7 +229,7 @@ VisibleScales visible_scales(const Computation& computed, Index begin, Index end
     const Recall* recall = computed.recall(t);
     if (!recall) continue;
     for (const double loss : {recall->before, recall->after}) {
-      const double length = error_length(loss);
+      const double length = error_norm(loss);
       if (std::isfinite(length)) largest = std::max(largest, length);
       if (is_sampled) errors.push_back(length);
     }
@@ -269,13 +258,13 @@ void add_fact_rows(Floor& floor, const Computation& computed, const FloorColumns
     floor.rows.push_back(std::move(row));
   };
   if (computed.tokens.front().alpha)
-    add(lane("kept", c.gate, computed), c.gate,
+    add(lane("half-life", c.gate, computed), c.gate,
         [](const TokenFacts& facts, std::optional<float> least) -> std::optional<float> {
           if (!facts.alpha) return least;
           return std::min(half_life_part(*facts.alpha), least.value_or(1));
         });
   if (computed.tokens.front().written)
-    add(lane("written", c.strength, computed), c.strength,
+    add(lane("write", c.strength, computed), c.strength,
         [full = kept_scales(computed, columns).written](const TokenFacts& facts,
                                                         std::optional<float> most) -> std::optional<float> {
           if (!facts.written) return most;
@@ -288,7 +277,7 @@ void add_error_row(Floor& floor, const Computation& computed, const FloorColumns
   const style::Palette& c = style::colours();
   const LengthScale& scale = kept_scales(computed, columns).errors;
   const std::string largest = "max " + plain_number(scale.largest, 3);
-  const std::string name = computed.edited ? "error if correct" : "error";  // of faulty ones nobody knows
+  const std::string name = computed.edited ? "‖e‖ without fault" : "‖e‖";  // of a faulty run it is not known
   floor.rows.push_back(
       {.name = "error",
        .height = height,
@@ -296,8 +285,8 @@ void add_error_row(Floor& floor, const Computation& computed, const FloorColumns
        .below = 3,
        .label = {.lines = {{.words = name, .colour = c.error},
                            {.words = largest, .colour = c.error, .text = style::Text::number_small}},
-                 .brief = {computed.edited ? name : "error, " + largest,
-                           "error " + plain_number(scale.largest, 2)}},
+                 .brief = {computed.edited ? name : "‖e‖, " + largest,
+                           "‖e‖ " + plain_number(scale.largest, 2)}},
        .mark = [&computed, full = scale.full, colour = c.error](
                    Index first, Index end) { return error_mark(computed, first, end, full, colour); },
        .version = computed.version,
@@ -306,8 +295,8 @@ void add_error_row(Floor& floor, const Computation& computed, const FloorColumns
        .number =
            [&computed](Index token) {
              const Recall* recall = computed.recall(token);
-             return recall ? fmt::format("{} → {}", fixed_number(error_length(recall->before), 2),
-                                         fixed_number(error_length(recall->after), 2))
+             return recall ? fmt::format("{} → {}", fixed_number(error_norm(recall->before), 2),
+                                         fixed_number(error_norm(recall->after), 2))
                            : std::string();
            },
        .least_numbered = least_numbered_error,
@@ -345,26 +334,11 @@ void add_loss_row(Floor& floor, const Session& session) {
        .version = session.computed()->version});
 }
 
-std::string reading_words(const Session& session, Index token) {
-  const auto text = session.data().read;
-  if (!text) return {};
-  const auto t = static_cast<std::size_t>(token);
-  std::string words;
-  if (t > 0)
-    words =
-        fmt::format("loss of the model at this word: {} nats", fixed_number(text->said->losses[t - 1], 2));
-  words += words.empty() ? "then" : "; then";
-  for (const Continuation& next : text->said->next[t])
-    words += fmt::format(" {} {}", text->quoted(next.piece), share_of_one(next.probability));
-  return words;
-}
-
 std::string error_bar_words(const Computation& computed, Index token) {
   const Recall* recall = computed.recall(token);
   if (!recall) return {};
-  return fmt::format("{}\nlength of the error{}: {:.3g} before its write, {:.3g} after",
-                     quoted_and_numbered(computed, token), computed.edited ? " in the correct run" : "",
-                     error_length(recall->before), error_length(recall->after));
+  return fmt::format("{}\n{}{}", quoted_and_numbered(computed, token), error_norm_words(*recall),
+                     computed.edited ? " in the run without the fault" : "");
 }
 
 }  // namespace palimpsest

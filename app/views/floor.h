@@ -2,6 +2,7 @@
 
 #include "app/scene/floor.h"
 #include "app/views/view.h"
+#include "app/words/tokens.h"
 
 namespace palimpsest {
 
@@ -64,9 +65,6 @@ void show_floor(Application& application, const Floor& floor, const FloorColumns
 /// word to ten thousand words. A scale of the factor itself would show 0.9 and 0.999 alike.
 float half_life_part(double kept);
 
-/// "half-life 954 words", "keeps all", "keeps nothing".
-std::string half_life_words(double kept);
-
 /// The scale of the bars for lengths, some of which may be very long.
 struct LengthScale {
   double full = 0;     // of a bar as high as there is room: 95 % of the finite lengths do not exceed it
@@ -81,9 +79,6 @@ struct LengthBar {
 };
 LengthBar length_bar(double length, double full);
 
-/// The length of an error, from half its square.
-double error_length(double loss);
-
 /// The scales of the visible tokens; of very many, their sample.
 struct VisibleScales {
   LengthScale errors;
@@ -97,14 +92,11 @@ void add_fact_rows(Floor& floor, const Computation& computed, const FloorColumns
 /// How surprised the model was by every word of a typed text; nothing where no model read it.
 void add_loss_row(Floor& floor, const Session& session);
 
-/// "loss 0.31, then “lamp” 0.99, “stone” …": of a word of a typed text; empty of others.
-std::string reading_words(const Session& session, Index token);
-
 /// How far the memory's answer is from a word's value before and after its write; nothing where nobody can
 /// ask. `height` in design pixels, 0: what others leave.
 void add_error_row(Floor& floor, const Computation& computed, const FloorColumns& columns, float height = 0);
 
-/// “drum” (42), the length of its error before and after its write; nothing where it is not known.
+/// “drum” (42), the norm of its error before and after its write; nothing where it is not known.
 std::string error_bar_words(const Computation& computed, Index token);
 
 }  // namespace palimpsest

@@ -1,5 +1,5 @@
+#include "app/words/forms.h"
 #include "app/stage/ranges.h"
-#include "app/views/form_words.h"
 #include "app/views/prove.h"
 
 namespace palimpsest {
@@ -105,10 +105,10 @@ std::optional<CellFocus> recorded_cell(Application& application, bool is_written
 
 /// What a form's residual is measured against.
 std::string residual_words(const Application& application, const FormResult& result) {
-  if (!result.is_compared) return "Being computed and compared.";
+  if (!result.is_compared) return "This form is being computed and compared.";
   const Choice& choice = application.session.computed()->choice;
   return fmt::format(
-      "Over all words {}{}: the largest difference from {}{}, as a share of the largest number; {}",
+      "Largest difference over all tokens: {}{}, from {}{}, relative to the largest number; {}",
       scientific(result.residual()), on_device(choice), reference_words(choice.precision),
       on_device(choice).empty() ? "" : " of the CPU", allowance_words(result));
 }
@@ -165,14 +165,14 @@ Node strip(Application& application, Form form, const ComparedRows& compared, In
     picture.told = [&application, &compared, form, token](Cell cell) {
       if (form == application.session.choice().form)
         application.hovered = recorded_cell(application, compared.is_written, cell.column);
-      return fmt::format("{} word {}, channel {}: {:+.6g}", compared.is_written ? "written for" : "output of",
-                         token, cell.column, compared.numbers(form)(0, cell.column));
+      return fmt::format("{} of token {}, channel {}: {:+.6g}", compared.is_written ? "write" : "output",
+                         token + 1, cell.column, compared.numbers(form)(0, cell.column));
     };
   }
   return Node{std::move(picture)}.named(compared.is_written ? "written" : "output");
 }
 
-/// Where a form parts from the others, and a way there; nothing where it does not.
+/// Where a form differs from the others, and a way there; nothing where it does not.
 void add_first_difference(Nodes& all, Application& application, Form form, const FormResult& result) {
   const auto alarm = [](const std::string& words) {
     return scene::note(words, style::colours().alarm).named("differs");
@@ -186,7 +186,7 @@ void add_first_difference(Nodes& all, Application& application, Form form, const
                       .on([&application, form, at] { go_to_departure(application, form, at); }));
   } else if (result.first_bad_token >= 0) {
     all.push_back(
-        alarm(fmt::format("first differs at token {}", result.first_bad_token))
+        alarm(fmt::format("first difference at token {}", result.first_bad_token + 1))
             .on([&application, token = result.first_bad_token] { application.session.go_to_token(token); }));
   }
 }
@@ -239,7 +239,7 @@ void add_own_output(Nodes& all, const Session& session) {
   const bool other_rule = !rule.empty() && rule != computed.variant->id;
   const std::string label = other_rule ? find_variant(rule).label : std::string();
   const std::string layer =
-      other_rule ? fmt::format("Its layer computed {}, another rule.", label) : std::string();
+      other_rule ? fmt::format("Its layer computed another rule, {}.", label) : std::string();
   const auto with = [&](const std::string& words) {
     return scene::row({scene::tag(words), scene::rest(), scene::number(scientific(*computed.capture_error))});
   };
@@ -250,7 +250,7 @@ void add_own_output(Nodes& all, const Session& session) {
            with(other_rule ? fmt::format("{}'s output", label) : "the model's own output")})
           .named("own output")
           .told(fmt::format(
-              "Largest difference between {} and the array o of this head, as a share of the largest o. {}",
+              "Largest difference between {} and the array o of this head, relative to the largest o. {}",
               reference_words(computed.choice.precision), layer)));
 }
 
@@ -266,12 +266,11 @@ struct Column {
 };
 
 const std::array<Column, 3> columns = {{
-    {0.3F, "FLOPs", "Multiplications and additions for a word, counted.",
+    {0.3F, "FLOPs", "Multiplications and additions per token, counted.",
      [](const CostRow& row) { return row.flops; }, in_thousands},
-    {0.42F, "bytes",
-     "Read and written for a word in float32, counted: a state is written back after every block.",
+    {0.42F, "bytes", "Read and written per token in float32, counted; each block writes its state back.",
      [](const CostRow& row) { return row.bytes; }, in_bytes},
-    {0.28F, "in a row", "Steps that wait for the one before: words, chunks, or one for all.",
+    {0.28F, "steps", "Sequential steps: one per token, one per chunk, or one in all.",
      [](const CostRow& row) { return static_cast<double>(row.steps); }, in_thousands},
 }};
 
@@ -280,18 +279,17 @@ std::string explained(const std::vector<CostRow>& rows, const CostRow& row, bool
   if (!row.missing.empty()) return row.missing;
   const auto of = [&](Form form) -> const CostRow& { return rows[static_cast<std::size_t>(form)]; };
   if (row.form == Form::recurrent)
-    return "One step for every word, each waiting for the one before; the state is fetched and written "
-           "back every time.";
+    return "One sequential step per token, which reads and writes the whole state.";
   if (row.form == Form::chunkwise && of_one_word)
     return one_word_words(row.flops, of(Form::recurrent).flops, false);
   if (row.form == Form::chunkwise)
-    return "The words of a chunk at once, by matrix products; the state is fetched and written back once a "
-           "chunk.";
+    return "Matrix products compute the tokens of a chunk at once; each chunk reads and writes the state "
+           "once.";
   if (row.form == Form::two_pass) {
     const CostRow& other = of(Form::chunkwise);
     return two_pass_words(row.flops > other.flops || row.bytes > other.bytes);
   }
-  return "All words at once: every word looks at every word before it, so FLOPs grow with the text.";
+  return "All tokens at once: each token uses all earlier tokens, so FLOPs per token grow with the text.";
 }
 
 Node titles() {
@@ -322,8 +320,8 @@ Node costs_of(const CostRow& row, const std::array<double, 3>& most, bool is_pre
   return scene::row(std::move(cells));
 }
 
-/// What every form takes for a word of these data, beside each other: FLOPs, bytes, steps in a row, and why
-/// one pays the first for fewer of the last. A click on a form chooses it. `has_title`: "What it costs"
+/// What every form takes per token of these data, beside each other: FLOPs, bytes, sequential steps, and why
+/// one pays the first for fewer of the last. A click on a form chooses it. `has_title`: "Cost per token"
 /// stands above; `has_meaning`: what the costs mean stands below.
 Node form_costs(Application& application, bool has_title, bool has_meaning) {
   const auto computation = application.session.computed();
@@ -332,9 +330,9 @@ Node form_costs(Application& application, bool has_title, bool has_meaning) {
   const auto answer = application.session.questions().ask(FormCosts{computation, chunk_size}, Urgency::later);
   const std::string meaning = answer.value ? what_costs_mean(*answer.value) : std::string();
   Nodes all;
-  if (has_title) all.push_back(scene::caption("What it costs").told(meaning));
+  if (has_title) all.push_back(scene::caption("Cost per token").told(meaning));
   if (!answer.value) {
-    all.push_back(scene::caption(answer.reason.empty() ? "is being counted" : answer.reason));
+    all.push_back(scene::caption(answer.reason.empty() ? "counting …" : answer.reason));
     return scene::column(std::move(all));
   }
   const std::vector<CostRow>& rows = *answer.value;
@@ -372,8 +370,7 @@ Node both(Application& application, const ComparedRows& compared, Index token, b
   const auto count = std::ranges::count_if(application.session.computed()->forms,
                                            [](const auto& form) { return form->missing.empty(); });
   const std::string title =
-      fmt::format("{}, in {}", compared.is_written ? "What is written" : "What comes out",
-                  counted(count, "form", "forms"));
+      fmt::format("{} in {}", compared.is_written ? "Writes" : "Outputs", counted(count, "form", "forms"));
   Nodes head = {scene::tag(title), scene::rest()};
   if (has_device) {
     head.push_back(device_tabs(application));
@@ -397,8 +394,8 @@ Node either(Application& application, const ComparedRows& compared, Index token)
                               .on([&application, costs] {
                                 application.change_view([&](ViewOptions& view) { view.costs = !costs; });
                               })
-                              .told(costs ? "Shows what the forms compute."
-                                          : "Shows FLOPs, bytes and steps in a row of every form."),
+                              .told(costs ? "Shows the outputs of the forms."
+                                          : "Shows FLOPs, bytes and sequential steps of every form."),
                           scene::rest(), precision_tabs(application)});
   Nodes all;
   if (costs)

@@ -1,5 +1,5 @@
 #include "app/views/data_parts.h"
-#include "app/views/form_words.h"
+#include "app/words/forms.h"
 
 namespace palimpsest {
 
@@ -19,7 +19,7 @@ Node size_slider(Application& application) {
   const Index most = largest_chunk(session.data().tokens);
   const auto largest = static_cast<double>(std::max<Index>(most, 2));
   Node slider = {scene::Slider{
-      .words = "words in a chunk",
+      .words = "tokens per chunk",
       .value = static_cast<double>(session.choice().chunk_size),
       .look = {.minimum = 1,
                .maximum = largest,
@@ -28,7 +28,7 @@ Node size_slider(Application& application) {
                .logarithmic = true},
       .set = [&application](double size) { choose_size(application, std::lround(size), "chunk_size"); }}};
   return scene::column({std::move(slider).named("chunk size"),
-                        scene::row({scene::caption("1 by one"), scene::rest(),
+                        scene::row({scene::caption("1: one by one"), scene::rest(),
                                     scene::caption(fmt::format("all {} at once", most))})},
                        Gap::none);
 }
@@ -122,9 +122,9 @@ Node bars(Application& application, const Chart& chart, const Sizes& sizes) {
     all.push_back(scene::column({std::move(bar).named("bar").filling()})
                       .named(std::to_string(size))
                       .filling()
-                      .told(fmt::format("{} with {} {} in a chunk. {} A click chooses it.",
+                      .told(fmt::format("{} with {} {} per chunk. {} A click chooses it.",
                                         std::isfinite(value) ? chart.words(value) : "not known yet", size,
-                                        size == 1 ? "word" : "words", chart.explained))
+                                        size == 1 ? "token" : "tokens", chart.explained))
                       .on([&application, size] { choose_size(application, size); }));
   }
   return scene::row(std::move(all), Gap::tight);
@@ -175,12 +175,12 @@ std::vector<Chart> cost_charts(const std::vector<CostRow>& costs, Form form) {
     std::ranges::transform(costs, std::back_inserter(values), get);
     return values;
   };
-  return {{"FLOPs for a word", "Counted.", of([](const CostRow& cost) { return cost.flops; }), in_thousands},
-          {"bytes for a word, float32, log", "Counted: the state is written back after every chunk.",
+  return {{"FLOPs per token", "Counted.", of([](const CostRow& cost) { return cost.flops; }), in_thousands},
+          {"bytes per token, float32, log", "Counted; each chunk writes the state back.",
            of([](const CostRow& cost) { return cost.bytes; }), in_bytes, true},
-          {"steps, one after the other, log",
-           form == Form::two_pass ? "Counted: one for every chunk, and one for all outputs."
-                                  : "Counted: one for every chunk.",
+          {"sequential steps, log",
+           form == Form::two_pass ? "Counted: one per chunk, and one for all outputs."
+                                  : "Counted: one per chunk.",
            of([](const CostRow& cost) { return static_cast<double>(cost.steps); }),
            [](double steps) { return fmt::format("{:.0f}", steps); }, true}};
 }
@@ -199,13 +199,12 @@ Node knob(Application& application) {
   const auto errors = questions.ask(key, Urgency::later);
   const bool fits = errors.value && errors.value->size() == sizes.all.size();
   if (fits)
-    charts.push_back({errors.stale ? "float32 error, of before" : "float32 error, measured",
+    charts.push_back({errors.stale ? "float32 error, previous" : "float32 error, measured",
                       form == Form::two_pass
-                          ? "Measured against the f64 recurrence; Chunkwise computes the same bits."
+                          ? "Measured against the f64 recurrence; Chunkwise gives the same bits."
                           : "Measured against the f64 recurrence.",
                       *errors.value, scientific});
-  Nodes all = {scene::caption("The knob: words in a chunk"), scene::space(Gap::tight),
-               size_slider(application)};
+  Nodes all = {scene::caption("Chunk size C"), scene::space(Gap::tight), size_slider(application)};
   for (const Chart& chart : charts) all.push_back(chart_node(application, chart, sizes));
   if (!charts.empty()) all.push_back(axis(sizes));
   if (counted.value && !counted.stale) {
@@ -217,8 +216,7 @@ Node knob(Application& application) {
     if (counted.value && other.value && !counted.stale && !other.stale)
       all.push_back(scene::caption(two_pass_words(takes_more(*counted.value, *other.value))));
   }
-  if (!fits && !errors.reason.empty())
-    all.push_back(scene::caption("The error in float32: " + errors.reason));
+  if (!fits && !errors.reason.empty()) all.push_back(scene::caption("float32 error: " + errors.reason));
   all.push_back(awaiting("measuring the error", errors, questions, key));
   return scene::column(std::move(all)).named("knob");
 }

@@ -1,14 +1,15 @@
 #include "app/views/learn.h"
 
 #include "app/views/data_parts.h"
-#include "app/views/form_words.h"
 #include "app/views/story_page.h"
+#include "app/words/forms.h"
+#include "app/words/learn.h"
 
 namespace palimpsest {
 
 namespace {
 
-constexpr Index words_before = 6;  // of the present one, in the title
+constexpr Index tokens_before = 6;  // the present one, in the title
 constexpr float formula_size = 20;
 
 Role role_of(std::string_view symbol) {
@@ -60,39 +61,23 @@ std::string coloured_symbols(std::string_view latex, std::string_view strength) 
 
 std::string text_before(const Computation& computed, Index token) {
   std::string text;
-  for (Index t = std::max<Index>(token - words_before, 0); t < token; ++t)
+  for (Index t = std::max<Index>(token - tokens_before, 0); t < token; ++t)
     text += (text.empty() ? "" : " ") + word_at(computed, t);
   return text;
 }
 
-std::string moment_words(const Computation& computed, const LearningMoment* moment, Index token) {
-  std::string words = fmt::format("token {}, {}", token, quoted_word(computed, token));
-  if (moment && moment->step.problem.token_count > 1) {
-    const InnerProblem& problem = moment->step.problem;
-    const Index last = problem.first_token + problem.token_count - 1;
-    return fmt::format("words {} to {} make one step together, after word {}", problem.first_token, last,
-                       last);
-  }
-  if (moment && moment->step_count > 1)
-    words += fmt::format(", the last of its {} steps", moment->step_count);
-  if (const std::string before = text_before(computed, token); !before.empty())
-    words += fmt::format("; the words before it: {} …", before);
-  return words;
-}
-
-/// The last word of the batch that the word is gathered for, where the step is made; nothing at it.
+/// The last token of the batch that the token is gathered for, where the step is made; nothing at it.
 std::optional<Index> made_after(const LearningMoment* moment, Index token) {
   if (!moment || moment->step.problem.token_count < 2) return std::nullopt;
   const Index last = moment->step.problem.first_token + moment->step.problem.token_count - 1;
   return last == token ? std::nullopt : std::optional(last);
 }
 
-/// The questions, of which one is asked, and beside them which word is meant; the words lead to `made_after`.
+/// The questions, of which one is chosen, and beside them which token is meant: that leads to `made_after`.
 Node questions_row(Application& application, const std::string& words, std::optional<Index> made_after) {
   Nodes all;
-  for (const auto& [question, page] :
-       {std::pair("How far may it step?", LearnPage::step), std::pair("Which keys collide?", LearnPage::keys),
-        std::pair("How much fits in?", LearnPage::capacity)}) {
+  for (const LearnPage page : all_of<LearnPage>) {
+    const char* const question = learn_questions[static_cast<std::size_t>(page)];
     const bool is_asked = application.session.state().learn.page == page;
     all.push_back(scene::text(question, is_asked ? style::Text::strong : style::Text::body,
                               is_asked ? 0 : scene::dim_ink, Fit::whole)
@@ -108,7 +93,7 @@ Node questions_row(Application& application, const std::string& words, std::opti
   const auto leading = [&](Node node) {
     return std::move(node)
         .named("made after")
-        .told(fmt::format("Go to word {}.", *made_after))
+        .told(fmt::format("Go to token {}.", *made_after + 1))
         .on([&application, token = *made_after] { application.go_to(token); });
   };
   all.push_back(scene::first_that_fits({leading(scene::link(words)), leading(scene::note(words, 0))}));
@@ -161,15 +146,13 @@ std::string why_nothing(const Application& application, const Known<std::optiona
   if (std::string nothing = nothing_to_show(application, ", so there is no step to show"); !nothing.empty())
     return nothing;
   const auto computed = application.session.computed();
-  if (!computed->variant->loss.problems)
-    return computed->variant->loss.words +
-           " There is nothing to learn here; Attend shows what is read instead.";
+  if (!computed->variant->loss.problems) return no_loss_words(*computed->variant);
   if (!answer.reason.empty()) return answer.reason;
-  if (answer.value && !*answer.value) return "This word makes no step.";
-  return "The step is being computed.";
+  if (answer.value && !*answer.value) return no_step_words;
+  return step_under_way_words;
 }
 
-/// What the page shows of the present word.
+/// What the page shows of the present token.
 Node learn_page(Application& application) {
   const auto computed = application.session.computed();
   const bool can_ask = computed && computed->sequence.tokens > 0 && computed->variant->loss.problems;
@@ -179,8 +162,9 @@ Node learn_page(Application& application) {
   const Index token = moment && answer.stale ? moment->token : application.session.token();
   Nodes all;
   if (computed && token < computed->sequence.tokens)
-    all.push_back(
-        questions_row(application, moment_words(*computed, moment, token), made_after(moment, token)));
+    all.push_back(questions_row(
+        application, moment_words(moment, counted_token(*computed, token), text_before(*computed, token)),
+        made_after(moment, token)));
   const LearnPage page = computed ? application.session.state().learn.page : LearnPage::step;
   if (page != LearnPage::step) {
     all.push_back((page == LearnPage::keys ? keys_page(application) : capacity_page(application)).filling());
@@ -219,47 +203,14 @@ Node losses(const LearningMoment& moment) {
       .named("loss");
 }
 
-std::string left_words(const LearningMoment& moment) {
-  const LearningStep& step = moment.step;
-  if (step.problem.muon)
-    return "It has no floor, so nothing stops it here: every direction steps equally far, and the columns "
-           "keep their length.";
-  if (!std::isfinite(step.loss_after)) return "The step leaves numbers that are not finite.";
-  if (step.loss_after > step.loss_before && std::isfinite(moment.edge))
-    return fmt::format(
-        "The step is {:.3g} times as long as it may be: it lands farther from the word than it began.",
-        step.taken / moment.edge);
-  const bool is_error = is_error_of_token(moment);
-  if (step.stability && step.stability->exact && is_error && step.problem.kept == 1 &&
-      step.problem.moving.empty() && step.stability->reach > 0 && step.along.value > 0) {
-    const double left = step.stability->eigenvalue;
-    if (std::abs(left) < 5e-4)
-      return fmt::format("Nothing of the miss is left: 1 − {:.3g}.", step.stability->reach);
-    const char* passed = left < 0 ? ", on the far side" : "";
-    return fmt::format("{:.3f} of the miss is left{}: 1 − {:.3g}. Squared, {:.2g} of the error.",
-                       std::abs(left), passed, step.stability->reach, left * left);
-  }
-  // Of a loss that may fall below 0 no share can be left.
-  if ((is_error || step.problem.token_count > 1) && step.loss_before > 0 && step.loss_after >= 0)
-    return fmt::format("{:.2g} of the {} is left.", step.loss_after / step.loss_before,
-                       is_error ? "error" : "loss");
-  if (step.along.curvature > 0)
-    return fmt::format("The loss falls by {:.3g}.", step.loss_before - step.loss_after);
-  return "This loss has no floor: it falls as long as the step goes on.";
-}
-
 /// A sentence in the place that it has whatever it says while the step is made longer or shorter.
 Node steady_sentence(const std::string& sentence) {
-  return scene::steady(
-             {scene::paragraph(sentence),
-              scene::paragraph("The step is 88.88 times as long as it may be: it lands farther from the word "
-                               "than it began."),
-              scene::paragraph(
-                  "0.888 of the miss is left, on the far side: 1 − 8.88. Squared, 0.00088 of the error.")})
-      .named("left");
+  Nodes all = {scene::paragraph(sentence)};
+  for (const char* const longest : longest_step_sentences) all.push_back(scene::paragraph(longest));
+  return scene::steady(std::move(all)).named("left");
 }
 
-/// The directions that the memory uses, strongest first.
+/// The singular values of the memory, the largest first.
 Node spectrum(Application& application) {
   const style::Palette& c = style::colours();
   const auto computed = application.session.computed();
@@ -268,23 +219,21 @@ Node spectrum(Application& application) {
       application.session.questions().ask(SpectraOfMemory{{computed}, tokens}, Urgency::later);
   if (!answer.value || answer.value->empty()) {
     if (answer.reason.empty()) return scene::column({});
-    return scene::column({scene::caption("Directions the memory uses"), scene::caption(answer.reason)});
+    return scene::column({scene::caption(spectrum_title({}, false)), scene::caption(answer.reason)});
   }
   const Spectrum& shown = answer.value->front();
   const Vector<double>& values = shown.singular_values;
   const double most = values.size() > 0 ? values[0] : 0;
-  const std::string words = answer.value->size() > 1 ? fmt::format("Directions that {} uses", shown.name)
-                                                     : std::string("Directions the memory uses");
   return scene::column(
              {scene::row(
-                  {scene::note(words), scene::rest(),
+                  {scene::note(spectrum_title(shown.name, answer.value->size() > 1)), scene::rest(),
                    scene::tag(fmt::format("{:.1f} of {}", shown.effective_rank, values.size()), c.text)}),
               Node{scene::Sparkline{.values = {values.begin(), values.end()},
                                     .most = most,
                                     .has_bars = true,
                                     .ink = answer.stale ? c.faint : c.dim,
                                     .height = 56}},
-              scene::note(fmt::format("after {} words; the strongest {:.3g}", tokens, most))},
+              scene::note(spectrum_words(tokens, most))},
              Gap::near)
       .named("spectrum");
 }
@@ -295,10 +244,8 @@ Nodes loss_of_step(Application& application, const Computation& computed) {
   const Known<std::optional<LearningMoment>> answer = ask_learning(application);
   if (!answer.value || !*answer.value) return {};
   const LearningMoment& moment = **answer.value;
-  return {scene::caption(moment.step.problem.token_count > 1 ? "Loss of this batch"
-                         : is_error_of_token(moment)         ? "Error at this word"
-                                                             : "Loss at this word"),
-          losses(moment), steady_sentence(left_words(moment))};
+  return {scene::caption(moment.step.problem.token_count > 1 ? "Loss of this batch" : "Loss at this token"),
+          losses(moment), steady_sentence(step_sentence(moment))};
 }
 
 /// What the step of the token came to, and the curve that it is a point of.
@@ -312,17 +259,15 @@ Node learn_story(Application& application) {
   return story_page(
       application,
       {.headline = {{learn_headline(moment, quoted_word(*computed, moment.token))}},
-       .question =
-           fmt::format("{} is written: how far does the loss fall?", quoted_word(*computed, moment.token)),
-       .about = left_words(moment) +
-                " The curve is the loss for every size of the step; the dot is the step that is taken.",
+       .question = learn_question(quoted_word(*computed, moment.token)),
+       .about = learn_about(moment),
        .content = moment.step.iterates.empty() ? loss_picture(shown) : flattening_picture(shown)});
 }
 
 }  // namespace
 
 void draw_learn(Application& application) {
-  scene::show_panel("##how far", false, [&] {
+  scene::show_panel("##step size", false, [&] {
     return application.tells_story() ? learn_story(application) : learn_page(application);
   });
 }

@@ -2,6 +2,7 @@
 
 #include "app/scene/floor.h"
 #include "app/views/view.h"
+#include "app/words/learn.h"
 
 // What the panels of Learn share.
 
@@ -52,61 +53,28 @@ Node capacity_page(Application& application);
 
 // The rows of its floor.
 
-/// What a stored word answers at a column of the floor: shares of its value, as Remembered has them.
-struct LaneState {
-  double before = 0;
-  double now = 0;
-  bool is_there = true;  // the memory has it by now
-  bool is_own = false;   // it is stored here
-};
-
-/// That of the stored word `word`, of those asked, from token `first` to `end`. Of a rule that gathers
-/// batches of `batch` tokens, a word that waits in one is not there yet; 1: there are none.
+/// What the stored token `word` returns, of those queried, from token `first` to `end`. Of a rule that
+/// gathers batches of `batch` tokens, a token that waits in one is not there yet; 1: there are none.
 LaneState lane_state(const Remembered& remembered, Index word, Index first, Index end, Index batch);
 
-/// How it is drawn: what is right, what is too much, what the present word damaged or repaired.
+/// How it is drawn: what is right, what is too much, what the present token damaged or repaired.
 FloorMark lane_mark(const LaneState& state);
 
-/// What the stored word `word` still answers, `height` design pixels high.
+/// Recall of the stored token `word`, `height` design pixels high.
 FloorRow lane_row(const Computation& computed, const Remembered& remembered, Index word, Index batch,
                   bool is_present, float height);
-
-/// What a lane of Learn is at one word.
-struct RecalledAt {
-  std::string word;     // that was stored: “drum” (42)
-  std::string present;  // that changes it
-  LaneState state = {};
-  bool is_alignment = false;
-  Index beside = 0;  // other words whose values the answer is fitted to together with its own
-};
-
-/// How much of a value its key finds, or how its answer points, and what the present word did to that; in
-/// lines.
-std::string recalled_words(const RecalledAt& at);
-
-/// What lanes are called, the legend of what is right and of what is too much, and what is measured.
-struct RecalledLegend {
-  std::string_view title;
-  std::string_view right;
-  std::string_view excess;
-  std::string_view measure;
-};
-const RecalledLegend& recalled_legend(bool is_alignment);
-
-/// What is measured, and what exactly is asked of the memory of `variant`.
-std::string recalled_measure(bool is_alignment, const Variant& variant);
 
 /// beta |k|^2 with lines at 1 and 2, on the scale that the visible tokens need.
 FloorScale strength_scale(const StepReach& strengths, const FloorColumns& columns);
 FloorRow strength_row(const Computation& computed, const StepReach& strengths, const FloorScale& scale);
 
-/// The first words beyond the edges of the strengths, as links; nothing where there are none.
+/// The first tokens beyond the limits 1 and 2 of the step size, as links; nothing where there are none.
 std::vector<FloorRow::Link> edge_links(const Computation& computed, const TokenCourses& courses);
 
 /// Half-lives, of all channels or of `channel`.
 FloorRow half_life_row(const Computation& computed, const Keeping& keeping, Index channel);
 
-/// What a half-life painted at a part of that row's height keeps, as the rule's array says it.
+/// The entry of the rule's array for a half-life painted at a part of that row's height.
 double painted_gate(const Keeping& keeping, float part);
 
 /// How large the memory has grown, on a log scale.

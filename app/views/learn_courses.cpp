@@ -3,6 +3,7 @@
 
 #include "app/views/learn.h"
 #include "app/widgets/chart.h"
+#include "app/words/learn.h"
 
 namespace palimpsest {
 
@@ -47,8 +48,8 @@ void add_directions(Plot& plot, const Matrix<double>& values, bool is_old) {
   const Index stride = std::max<Index>(values.rows() / most_lines, 1);
   for (Index direction = 0; direction < values.rows(); direction += stride)
     add(direction, {.colour = style::with_alpha(c.dim, 0.55F), .width = 1}, "");
-  add(0, {.colour = c.text}, "the strongest direction");
-  add(values.rows() - 1, {.colour = c.text}, fmt::format("the weakest of {} directions", values.rows()));
+  add(0, {.colour = c.text}, "the largest");
+  add(values.rows() - 1, {.colour = c.text}, fmt::format("the smallest of {}", values.rows()));
 }
 
 /// A line at the step that is looked at, which can be dragged.
@@ -79,7 +80,7 @@ Plot flattening_plot(const Matrix<double>& values, std::size_t shown, bool is_ol
                         .to_y = alike_to,
                         .look = {.colour = c.good},
                         .fill = 0.3F,
-                        .label = {.words = {fmt::format("all alike: {:g} to {:g}", alike_from, alike_to)}},
+                        .label = {.words = {fmt::format("equal: {:g} to {:g}", alike_from, alike_to)}},
                         .wish = {1, 0}});
   add_directions(plot, values, is_old);
   add_knob(plot, shown);
@@ -111,12 +112,12 @@ Plot rests_plot(const ConvergingSolve& solve, bool is_old) {
   const style::Palette& c = style::colours();
   Plot plot{.name = "solve/rests",
             .x = steps_axis(solve),
-            .y = {.title = {"what is left after each step"},
+            .y = {.title = {"relative norm after each step"},
                   .scale = PlotAxis::Scale::log10,
                   .low = rounding / 30,
                   .high = 30}};
   PlotMark stop = level_mark("rounding", rounding, {.colour = c.good, .width = style::line, .dash = 5});
-  stop.label = {.words = {"rounding: it stops"}};
+  stop.label = {.words = {"rounding: stop"}};
   plot.marks.push_back(stop);
   const auto add = [&](std::vector<double> values, ImU32 colour, const std::string& words) {
     for (double& value : values) value = std::max(value, plot.y.low);
@@ -128,8 +129,8 @@ Plot rests_plot(const ConvergingSolve& solve, bool is_old) {
                                     .size = 2.5F},
                            .label = {.words = {words}, .colour = colour}});
   };
-  add(solve.differences, c.dim, "to the exact solution");
-  add(solve.course.rests, c.strength, "of the query");
+  add(solve.differences, c.dim, "difference to the exact solution");
+  add(solve.course.rests, c.strength, "residual of the query");
   return plot;
 }
 
@@ -171,17 +172,6 @@ Plot solution_plot(const ConvergingSolve& solve, bool is_old) {
   return plot;
 }
 
-/// Who is solved with it, and how the other forms come to the same.
-std::vector<std::string> solve_words(const ConvergingSolve& solve) {
-  if (solve.course.is_direct)
-    return {fmt::format("{} steps were not enough: the engine solved it by Cholesky", solve.steps())};
-  std::vector<std::string> words = {fmt::format("{} steps, chunk by chunk", solve.steps()),
-                                    "green: by Cholesky, as in the other forms"};
-  if (solve.token_count > 1)
-    words.push_back(fmt::format("the {} words of a chunk side by side", solve.token_count));
-  return words;
-}
-
 }  // namespace
 
 Index count_used(const Matrix<double>& singular_values) {
@@ -203,11 +193,8 @@ Node flattening_picture(const LearnScene& scene) {
     const Index iterate = std::lround(std::clamp(*done.dragged, 0.0, last));
     session.change([iterate](SessionState& state) { state.learn.iterate = iterate; });
   };
-  return scene::column(
-      {scene::plotted(flattening_plot(values, shown, scene.is_old), look_at).filling(),
-       scene::centred(scene::as_many(
-           {fmt::format("the rule always takes {} steps: drag to see fewer", values.cols() - 1),
-            fmt::format("the smallest grow {:.3g} times in the first", growth)}))});
+  return scene::column({scene::plotted(flattening_plot(values, shown, scene.is_old), look_at).filling(),
+                        scene::centred(scene::as_many(orthogonalise_words(values.cols() - 1, growth)))});
 }
 
 Node solve_picture(const LearnScene& scene) {

@@ -2,6 +2,7 @@
 #include "app/views/floor.h"
 #include "app/views/learn.h"
 #include "app/views/underlined_words.h"
+#include "app/words/learn.h"
 
 namespace palimpsest {
 
@@ -22,12 +23,11 @@ constexpr float growth_height = 46;
 constexpr float lowest_lane = 6;
 constexpr float highest_lane = 24;
 
-/// Which of the words so far have a row.
+/// Which of the tokens so far have a row.
 std::string which_words(const Session& session) {
   const AskedBy by = asked_choice(session).by;
-  if (by == AskedBy::person) return "the words that you ask about";
-  if (by == AskedBy::guide) return "what is asked for at this word, and the word itself";
-  return fmt::format("the words written most strongly so far, of {}", session.token() + 1);
+  if (by == AskedBy::person) return chosen_lanes_words;
+  return by == AskedBy::guide ? queried_lanes_words : strongest_lanes_words(session.token() + 1);
 }
 
 /// What the lanes measure, of which words, and what their colours mean where there is room for it.
@@ -42,8 +42,8 @@ Node lanes_headline(const Session& session, bool is_alignment) {
   Nodes all = words;
   all.push_back(scene::row(
       {entry(Mark::Kind::box, c.good, legend.right), entry(Mark::Kind::hatched, c.alarm, legend.excess),
-       entry(Mark::Kind::box, c.alarm, "damaged by this word"), entry(Mark::Kind::box, c.gate, "repaired"),
-       entry(Mark::Kind::hatched, c.faint, "not yet there")},
+       entry(Mark::Kind::box, c.alarm, "damaged by this token"), entry(Mark::Kind::box, c.gate, "repaired"),
+       entry(Mark::Kind::hatched, c.faint, "not yet stored")},
       Gap::wide));
   return scene::first_that_fits(
              {scene::row(std::move(all), Gap::wide), scene::row(std::move(words), Gap::wide)})
@@ -70,7 +70,7 @@ std::vector<Index> moments_of(const FloorColumns& columns) {
   return moments;
 }
 
-/// What each of the words asked still answers, the same words as in Step's table; or why that is not known.
+/// What the memory returns for each of the tokens queried, those of Step's table; or why that is not known.
 Known<Remembered> ask_remembered(Application& application, const TokenCourses& courses,
                                  const FloorColumns& columns) {
   Session& session = application.session;
@@ -110,11 +110,11 @@ void let_paint(FloorRow& row, Application& application, const std::string& array
                const std::function<double(Index token, float part)>& value_at) {
   row.refusal = refusal;
   if (!refusal.empty()) return;
-  row.tip_more = "Drag the bars to paint; with Shift an even ramp.";
+  row.tip_more = paint_words;
   row.paint = [&application, array, channel, value_at, id = "paint " + row.name](const FloorStroke& stroke) {
     Session& session = application.session;
     Edits edits = session.choice().edits;
-    Edits& before = context_local<Edits, struct BeforeStroke>();  // a ramp is drawn anew on it
+    Edits& before = context_local<Edits, struct BeforeStroke>();  // a ramp starts from it
     if (stroke.begins) before = edits;
     const auto value = [&](Index token, float part) {
       return within(*session.computed(), array, value_at(token, part));
@@ -141,8 +141,8 @@ void choose_channel(Session& session, const Keeping& keeping, float gutter) {
   if (!row || keeping.channels < 2) return;
   const Index channel = session.state().learn.channel;
   const std::string words = channel < 0             ? fmt::format("all {}", keeping.channels)
-                            : keeping.array == "mu" ? fmt::format("col {}", channel)
-                                                    : fmt::format("row {}", channel);
+                            : keeping.array == "mu" ? fmt::format("col {}", channel + 1)
+                                                    : fmt::format("row {}", channel + 1);
   const auto button = [&session](const char* sign, Index next) {
     return scene::word_button(sign).on(
         [&session, next] { session.change([next](SessionState& state) { state.learn.channel = next; }); });
@@ -168,14 +168,14 @@ float story_lane(float height) {
   return std::clamp(room / static_cast<float>(most_words), lowest_lane, highest_lane);
 }
 
-/// How high a lane of a stored word is, in design pixels.
+/// How high a lane of a stored token is, in design pixels.
 float lane_height(float room, bool grows, bool has_edges) {
   const float lower = (room < low_panel ? low_lower_rows : lower_rows) + (grows ? growth_height : 0);
   const float rest = room - floor_words_height - floor_captions_height - (has_edges ? edges_height : 0);
   return std::floor(std::clamp((rest - lower) / static_cast<float>(most_words), lowest_lane, highest_lane));
 }
 
-/// The lanes of stored words, `height` design pixels high together, or the reason why there are none.
+/// The lanes of stored tokens, `height` design pixels high together, or the reason why there are none.
 void add_lanes(Floor& floor, Application& application, const Known<Remembered>& answer, float height) {
   const Session& session = application.session;
   const Trace* trace = session.trace();
@@ -202,8 +202,7 @@ void add_strengths(Floor& floor, Application& application, const StepReach& stre
                    const FloorColumns& columns) {
   const FloorScale scale = strength_scale(strengths, columns);
   FloorRow row = strength_row(*application.session.computed(), strengths, scale);
-  const std::string refusal =
-      strengths.array.empty() ? "every word of this rule steps equally far: it has no strength to paint" : "";
+  const std::string refusal = strengths.array.empty() ? no_strength_words : "";
   let_paint(row, application, strengths.array, std::nullopt, refusal,
             [&strengths, scale](Index token, float part) {
               const double squares = strengths.squares[token];
@@ -215,13 +214,12 @@ void add_strengths(Floor& floor, Application& application, const StepReach& stre
 void add_gates(Floor& floor, Application& application, const std::optional<Keeping>& keeping, Index channel) {
   if (!keeping) {
     floor.rows.push_back({.name = "gate", .share = 46});
-    floor.rows.back().label = {.lines = {{.words = "takes no gate", .colour = style::colours().dim}},
+    floor.rows.back().label = {.lines = {{.words = "no decay", .colour = style::colours().dim}},
                                .left = true};
     return;
   }
   FloorRow row = half_life_row(*application.session.computed(), *keeping, channel);
-  const std::string refusal =
-      keeping->array.empty() ? "this rule has one fixed decay: its slider stands on the right" : "";
+  const std::string refusal = keeping->array.empty() ? no_gate_words : "";
   let_paint(row, application, keeping->array, channel >= 0 ? std::optional(channel) : std::nullopt, refusal,
             [&keeping](Index, float part) { return painted_gate(*keeping, part); });
   floor.rows.push_back(std::move(row));
@@ -252,7 +250,7 @@ Known<TokenCourses> ask_courses(Session& session) {
 }  // namespace
 
 void draw_learn_floor(Application& application) {
-  const FloorPanel panel = {.name = "stored words",
+  const FloorPanel panel = {.name = "stored tokens",
                             .top = 12,
                             .gap = 6,
                             .head = headline_height,

@@ -1,7 +1,8 @@
 #include "app/views/learn.h"
 #include "app/widgets/chart.h"
+#include "app/words/learn.h"
 
-// The loss along a step: how far it may go, where it lands, and whom it harms.
+// The loss along a step: how large it can be, where it lands, and with which token it interferes.
 
 namespace palimpsest {
 
@@ -51,56 +52,28 @@ void set_ranges(Plot& plot, const LearningMoment& moment) {
   }
 }
 
-/// What the largest stable rate belongs to: the step along this axis, or one that is made of more.
-const char* stability_words(const LearningMoment& moment) {
-  if (!moment.step.problem.moving.empty()) return "red: one step by itself; with momentum stable below";
-  const bool is_this_step = std::abs(moment.step.stability->largest_rate / moment.edge - 1) < 1e-6;
-  return is_this_step ? "stable below 2 / |k|² =" : "the rule's own step is stable below";
-}
-
-std::vector<std::string> axis_titles(const LearningMoment& moment) {
-  const double unit = per_rate(moment);
-  const std::string axis = std::string("step size along the gradient   ") +
-                           (moment.strength ? "drag the dot" : "this step has no number to drag");
-  const bool is_parabola = moment.edge == moment.parabola_edge;
-  if (!is_parabola && std::isfinite(moment.parabola_edge))
-    return {axis, fmt::format("dashed: the parabola at this point, stable below {:.3g}",
-                              moment.parabola_edge * unit)};
-  if (moment.step.stability && std::isfinite(moment.step.stability->largest_rate) && moment.outer)
-    return {axis,
-            fmt::format("{} {:.3g}", stability_words(moment), moment.step.stability->largest_rate * unit)};
-  return {axis};
-}
-
-/// The band in which a step comes closer.
+/// The band in which the loss decreases.
 PlotMark closer_mark(const LearningMoment& moment, double edge, double right) {
-  const bool always_lower = moment.losses.back() <= std::ranges::min(moment.losses);
-  const std::string words = edge <= right         ? "steps that come closer"
-                            : std::isfinite(edge) ? fmt::format("steps come closer up to {:.3g}", edge)
-                            : always_lower        ? "farther is always lower: this loss has no floor"
-                                                  : "no step here lands higher than it began";
   return {.kind = PlotMark::Kind::area,
           .name = "closer",
           .to_x = edge,
           .look = {.colour = style::colours().good},
           .fill = 0.09F,
-          .label = {.words = {words}, .is_needed = false},
+          .label = {.words = {decrease_words(moment, edge, edge <= right)}, .is_needed = false},
           .wish = {1, 0}};
 }
 
-/// The edge and what lies beyond; where the same step is made again and again (without momentum, of a
-/// parabola) it diverges there.
-void add_edge(Plot& plot, const LearningMoment& moment, double edge) {
+/// The limit, and the band beyond in which the loss increases.
+void add_edge(Plot& plot, double edge) {
   const style::Palette& c = style::colours();
   if (edge > plot.x.high) return;
-  const bool repeats = moment.edge == moment.parabola_edge && moment.step.problem.moving.empty();
   plot.marks.push_back({.kind = PlotMark::Kind::area,
                         .name = "beyond",
                         .x = edge,
                         .look = {.colour = c.alarm},
                         .fill = 0.06F,
                         .hatch = 0.3F,
-                        .label = {.words = {repeats ? "diverges" : "overshoots"}, .is_needed = false},
+                        .label = {.words = {increase_words}, .is_needed = false},
                         .wish = {1, 1}});
   plot.marks.push_back(upright_mark("edge", edge, {.colour = c.alarm}));
   const double digits = std::pow(10, std::floor(std::log10(plot.x.high / 100)));
@@ -121,12 +94,8 @@ PlotMark named_point(std::string name, double x, double y, PlotLook look, PlotLa
   return mark;
 }
 
-/// Why a step does not land on the line along its gradient.
-const char* landing_words(const LearningMoment& moment) {
-  return moment.step.problem.moving.empty() ? "as it really steps" : "with momentum";
-}
-
-/// The stored word that this step harms most, with its loss along the same line; null where there is none.
+/// The stored token whose loss this step increases most, with its loss along the same line; null where there
+/// is none.
 std::shared_ptr<const std::optional<HarmAlong>> harm_now(const LearnScene& scene) {
   Session& session = scene.application.session;
   const Known<std::optional<HarmAlong>> answer =
@@ -145,7 +114,7 @@ double between_points(std::span<const double> xs, std::span<const double> ys, do
   return ys[j - 1] + part * (ys[j] - ys[j - 1]);
 }
 
-/// The loss of the word that is harmed along this step; a dot on the curve where the step's size is `at`,
+/// The loss of that token along this step; a dot on the curve where the step's size is `at`,
 /// and, where momentum takes it off the curve, a ring where it lands.
 void add_harm(Plot& plot, const LearnScene& scene, const HarmAlong& harm, double at) {
   const style::Palette& c = style::colours();
@@ -156,13 +125,11 @@ void add_harm(Plot& plot, const LearnScene& scene, const HarmAlong& harm, double
   const double on_curve = between_points(plot.series.back().x, harm.losses, at);
   const bool leaves_curve = std::abs(harm.pair.after - on_curve) > apart_y * (plot.y.high - plot.y.low);
   const std::string word = quoted_word(*scene.application.session.computed(), harm.pair.token);
-  const std::string losses = fmt::format("{:.3g} → {:.3g}", harm.pair.before, harm.pair.after);
+  const std::vector<std::string> words = interference_words(word, harm.pair.before, harm.pair.after);
   const PlotLook filled = {.colour = c.dim, .marker = PlotMarker::circle, .size = dot_size - 2};
   PlotMark dot = point_mark("harm", at, on_curve, filled);
   if (is_in_sight(harm.pair.after) && !leaves_curve) {
-    dot.label = {.words = {fmt::format("{}, which it harms most: {}", word, losses),
-                           fmt::format("harms {} most: {}", word, losses),
-                           fmt::format("harms {}: {}", word, losses), fmt::format("{}: {}", word, losses)}};
+    dot.label = {.words = words};
     dot.wish = {12, 2};
   }
   if (is_in_sight(on_curve)) plot.marks.push_back(dot);
@@ -170,13 +137,11 @@ void add_harm(Plot& plot, const LearnScene& scene, const HarmAlong& harm, double
   const double lands_at = moment.step.taken * unit;
   plot.marks.push_back(line_mark(at, on_curve, lands_at, harm.pair.after,
                                  {.colour = c.faint, .width = style::line, .dash = 5}));
-  const char* const why = landing_words(moment);
-  plot.marks.push_back(named_point("harm lands", lands_at, harm.pair.after,
+  std::vector<std::string> landing;
+  for (const std::string& each : words) landing.push_back(fmt::format("{}: {}", landing_words(moment), each));
+  plot.marks.push_back(named_point("interference lands", lands_at, harm.pair.after,
                                    {.colour = c.dim, .marker = PlotMarker::ring, .size = dot_size - 2},
-                                   {.words = {fmt::format("{}: harms {} most: {}", why, word, losses),
-                                              fmt::format("{} {}: {}", word, why, losses),
-                                              fmt::format("{} {}: {:.3g}", word, why, harm.pair.after)}},
-                                   {12, -6}));
+                                   {.words = std::move(landing)}, {12, -6}));
 }
 
 /// The dot where the step's size is `at`, how high the loss is there, and a ring where it really lands, if
@@ -200,13 +165,12 @@ void add_dot(Plot& plot, const LearningMoment& moment, double at, bool is_dragge
     plot.marks.push_back(
         named_point("landing", lands_at, step.loss_after,
                     {.colour = c.text, .marker = PlotMarker::ring, .size = dot_size - 1},
-                    {.words = {fmt::format("{}: {:.4g}", landing_words(moment), step.loss_after)}}, {12, 8}));
+                    {.words = {fmt::format("{}: {:.3g}", landing_words(moment), step.loss_after)}}, {12, 8}));
   } else if (!is_dragged) {
     loss = step.loss_after;  // where the two cannot be told apart the dot is where the step really lands
   }
   const std::string symbol = moment.strength ? moment.strength->symbol : "";
-  const std::string words = fmt::format("{}{:.3g}   {} {:.3g}", symbol.empty() ? "step " : "", at,
-                                        is_error_of_token(moment) ? "error" : "loss", loss);
+  const std::string words = fmt::format("{}{:.3g}   loss {:.3g}", symbol.empty() ? "step " : "", at, loss);
   plot.marks.push_back(
       point_mark("", at, loss, {.colour = c.panel, .marker = PlotMarker::circle, .size = dot_size + 1.5F}));
   plot.marks.push_back(
@@ -214,16 +178,16 @@ void add_dot(Plot& plot, const LearningMoment& moment, double at, bool is_dragge
                   {.words = {words}, .symbol = symbol, .colour = is_beyond ? c.alarm : c.text}, {14, -30}));
 }
 
-/// The loss along the step that is `at` long, with that of the word that it harms most; `is_dragged`: what it
-/// really comes to is still to be computed.
+/// The loss along the step that is `at` long, with that of the token it interferes with most; `is_dragged`:
+/// what it really comes to is still to be computed.
 Plot loss_plot(const LearnScene& scene, double at, const HarmAlong* harm, bool is_dragged) {
   const style::Palette& c = style::colours();
   const LearningMoment& moment = scene.moment;
   const LearningStep& step = moment.step;
   const double unit = per_rate(moment);
   Plot plot{.name = "loss",
-            .x = {.title = axis_titles(moment), .has_grid = false},
-            .y = {.title = {is_error_of_token(moment) ? "error" : "loss"}}};
+            .x = {.title = step_axis_titles(moment, unit), .has_grid = false},
+            .y = {.title = {"loss"}}};
   set_ranges(plot, moment);
   const double edge = moment.edge * unit;
   if (moment.edge != moment.parabola_edge) {
@@ -236,12 +200,12 @@ Plot loss_plot(const LearnScene& scene, double at, const HarmAlong* harm, bool i
   const ImU32 ink = scene.is_old ? style::mix(c.panel, c.strength, 0.5F) : c.strength;
   plot.series.push_back(
       loss_series("loss", moment.rates, unit, moment.losses, {.colour = ink, .width = 2.5F}));
-  add_edge(plot, moment, edge);
+  add_edge(plot, edge);
   if (harm) add_harm(plot, scene, *harm, at);
   plot.marks.push_back(closer_mark(moment, edge, plot.x.high));
   plot.marks.push_back(named_point("before", 0, step.along.value,
                                    {.colour = c.text, .marker = PlotMarker::circle, .size = dot_size},
-                                   {.words = {fmt::format("before {:.4g}", step.along.value)}}, {14, -18}));
+                                   {.words = {fmt::format("before {:.3g}", step.along.value)}}, {14, -18}));
   add_dot(plot, moment, at, is_dragged);
   plot.drags = moment.strength.has_value();
   return plot;

@@ -1,6 +1,7 @@
 // The other questions of Learn: which keys collide, and how much fits into the memory.
 
 #include "app/views/learn.h"
+#include "app/words/learn.h"
 
 namespace palimpsest {
 
@@ -12,9 +13,9 @@ constexpr float words_beside = 76;  // the rows, in design pixels
 constexpr std::size_t most_named_tokens = 7;
 constexpr double steepest = 1.5;
 constexpr double past_the_sphere = 1.08;
-constexpr Index most_channels = 32;  // more take long and say the same
+constexpr Index most_channels = 32;  // more take long; what counts is pairs per channel
 
-/// How much one word answers for another.
+/// The cosine of every two keys.
 Node cosines(const Computation& computed, const std::shared_ptr<const KeyPicture>& picture, Index token) {
   const style::Palette& c = style::colours();
   const Index count = picture->cosines.rows();
@@ -32,8 +33,8 @@ Node cosines(const Computation& computed, const std::shared_ptr<const KeyPicture
   plot.marks.push_back(picture_mark("numbers", {0, 0}, {end, end}, {picture, &picture->cosines},
                                     version_of(picture), 1, c.edge));
   plot.marks.back().told = [&computed, picture](Cell cell) {
-    return fmt::format("{} and {}: {:+.3f}", number_and_word(computed, picture->first + cell.row),
-                       number_and_word(computed, picture->first + cell.column),
+    return fmt::format("{} and {}: {:+.3f}", counted_token(computed, picture->first + cell.row),
+                       counted_token(computed, picture->first + cell.column),
                        picture->cosines(cell.row, cell.column));
   };
   if (present >= 0 && present < count) {
@@ -48,7 +49,7 @@ Node cosines(const Computation& computed, const std::shared_ptr<const KeyPicture
                           .outline = style::lit_line});
   }
   return scene::column({Node{scene::Over{{scene::plotted(std::move(plot))}, 1}}.shrinking(),
-                        scene::note("cosines of the keys: how much one word answers for another")});
+                        scene::note("cosine similarity of the keys")});
 }
 
 /// The keys most like that of `token`.
@@ -64,7 +65,7 @@ std::vector<Index> nearest(const KeyPicture& picture, Index token) {
   return order;
 }
 
-/// A place on the sphere as it is turned: to the right, upwards, towards the eye.
+/// A place on the sphere as it is turned: to the right, up, towards the eye.
 struct TurnedPlace {
   double right;
   double up;
@@ -152,9 +153,7 @@ Node sphere(Session& session, const KeyPicture& picture) {
       {scene::row(
            {scene::rest(), Node{scene::Over{{scene::plotted(std::move(plot), turn)}, 1}}, scene::rest()})
            .filling(),
-       scene::centred(
-           scene::note(fmt::format("keys in their three main directions, {:.0f} % of them; drag to turn",
-                                   100 * picture.directions.explained.sum())))});
+       scene::centred(scene::note(sphere_words(picture.directions.explained.sum())))});
 }
 
 struct NamedKeys {
@@ -164,18 +163,18 @@ struct NamedKeys {
 };
 
 constexpr NamedKeys kinds[] = {{"random keys", Keys::random, &style::Palette::key},
-                               {"keys at right angles", Keys::orthonormal, &style::Palette::good},
-                               {"keys alike, cosine 0.5", Keys::correlated, &style::Palette::error}};
+                               {"orthogonal keys", Keys::orthonormal, &style::Palette::good},
+                               {"correlated keys, cosine 0.5", Keys::correlated, &style::Palette::error}};
 
 Plot empty_plot(Index channels) {
   const auto pairs = static_cast<double>(channels);
   Plot plot{
       .name = "capacity",
       .x = {.title = {"pairs stored"}, .scale = PlotAxis::Scale::octaves, .low = 0.93, .high = 4.3 * pairs},
-      .y = {.title = {"error of recall, |answer − v| / |v|: mean of all pairs", "dashed the worst"},
+      .y = {.title = {"relative error ‖v̂ − v‖ / ‖v‖: mean over all pairs", "dashed: the worst"},
             .low = 0,
             .high = 1.6}};
-  PlotMark full = upright_mark("as many as channels", pairs,
+  PlotMark full = upright_mark("pairs = channels", pairs,
                                {.colour = style::colours().faint, .width = style::line, .dash = 5});
   full.label = {.words = {full.name}, .colour = style::colours().dim};
   full.wish = {0, 0.85F};
@@ -229,10 +228,8 @@ Node capacity_page(Application& application) {
   auto& measured = context_local<std::optional<CapacitySweep>>();  // it goes on until it is there or stopped
   if (measured != present)
     return scene::column(
-        {scene::paragraph(fmt::format(
-             "{} to {} pairs of {} channels go into an empty memory of {} that keeps everything and learns "
-             "with a full step; then every one is asked for. Four draws for each kind of keys.",
-             1, 4 * present.channels, present.channels, computed.variant->label)),
+        {scene::paragraph(capacity_words(computed.variant->label, present.channels,
+                                         std::min(computed.sequence.dk, computed.sequence.dv))),
          scene::pill("measure").on([&measured, present] { measured = present; })});
   Plot plot = empty_plot(present.channels);
   double progress = 0;

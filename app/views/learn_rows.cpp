@@ -7,24 +7,10 @@ namespace palimpsest {
 
 namespace {
 
-constexpr double seen = 0.005;  // of a share: what two digits show
-
-std::string found(double share, bool is_alignment) {
-  if (!std::isfinite(share)) return "The answer is no number any more.";
-  if (is_alignment) {
-    const char* way = share < -seen ? ": it points the other way" : "";
-    return fmt::format("The answer to its key points along its value by {:.0f} %{}.", 100 * share, way);
-  }
-  std::string off;
-  if (share > 1 + seen) off = fmt::format(", {} too much", fixed_number(share - 1, 2));
-  if (share < -seen) off = ": it points the other way";
-  return fmt::format("Its key finds {} of its value{}.", fixed_number(share, 2), off);
-}
-
 using PieceKind = FloorPiece::Kind;
 
 constexpr double reach_top = 2.4;      // the axis of beta |k|^2: a little beyond its edge
-constexpr double longest_life = 3000;  // words
+constexpr double longest_life = 3000;  // tokens
 constexpr double shortest_life = 0.5;
 constexpr double seen_change = 0.02;  // of a share: less is no damage that one could see
 
@@ -69,81 +55,7 @@ FloorRow symbol_row(std::string name, float share, std::string symbol, ImU32 col
 
 FloorScale half_life_scale() { return {.bottom = shortest_life, .top = longest_life, .logarithmic = true}; }
 
-/// "“drum” (42)\nβ‖k‖² = 0.856: how far it steps …\nβ = 0.856".
-std::string strength_bar_words(const Computation& computed, const StepReach& strengths, Index token) {
-  const std::string letter = unicode(strengths.symbol);
-  const std::string what = strengths.is_network ? letter + " × curvature" : letter + "‖k‖²";
-  const double reach = strengths.reach[token];
-  std::string words =
-      fmt::format("{}\n{} = {:.3g}: how far it steps", quoted_and_numbered(computed, token), what, reach);
-  if (strengths.has_edge) words += "; at 1 it lands on its value, beyond 2 it ends farther away";
-  if (strengths.has_edge && strengths.has_momentum) words += " by itself: momentum moves that edge";
-  const double squares = strengths.squares[token];
-  if (!letter.empty() && squares > 0) words += fmt::format("\n{} = {:.3g}", letter, reach / squares);
-  return words;
-}
-
-/// "“drum” (42)\nα = 0.9993: half-life 954 words", of all channels together or of `channel`; -1: all.
-std::string keeping_bar_words(const Computation& computed, const Keeping& keeping, Index channel,
-                              Index token) {
-  const double kept = keeping.mean[token];
-  std::string words = quoted_and_numbered(computed, token) + "\n";
-  if (keeping.forgets)
-    words += fmt::format("f = {:.4g}, so {:.4g} of the memory stays", 1 - kept, kept);
-  else
-    words += fmt::format("{} = {:.4g}", gate_letter(computed, keeping).first, kept);
-  if (keeping.channels > 1 && channel < 0) {
-    words += fmt::format(" on average, {:.4g} to {:.4g} over its {} channels", keeping.least[token],
-                         keeping.most[token], keeping.channels);
-  } else if (keeping.channels > 1) {
-    words += fmt::format(" in {} {}", keeping.array == "mu" ? "column" : "row", channel);
-  }
-  return words + ": " + half_life_words(kept);
-}
-
-/// "“drum” (42)\nthe numbers of S after it: 0.0545 (root mean square)"; nothing where it is not known.
-std::string growth_bar_words(const Computation& computed, Index token) {
-  const Recall* recall = computed.recall(token);
-  if (!recall) return {};
-  return fmt::format("{}\nthe numbers of S after it: {:.3g} (root mean square)",
-                     quoted_and_numbered(computed, token), recall->root_mean_square);
-}
-
 }  // namespace
-
-std::string recalled_words(const RecalledAt& at) {
-  if (!at.state.is_there) return fmt::format("{} is not in the memory yet.", at.word);
-  std::string words =
-      fmt::format("{} after {}.\n{}\n", at.word, at.present, found(at.state.now, at.is_alignment));
-  if (at.beside > 0) words += fmt::format("Fitted together with the other {} shown here.\n", at.beside);
-  const double change = recalled_part(at.state.now).right - recalled_part(at.state.before).right;
-  const char* verb = at.state.is_own ? "writes it" : change < 0 ? "damages it" : "repairs it";
-  if (!(std::abs(at.state.now - at.state.before) > seen))
-    return words + fmt::format("{} leaves it as it is.", at.present);
-  return words + fmt::format("{} {}: {} before, {} now.", at.present, verb, fixed_number(at.state.before, 2),
-                             fixed_number(at.state.now, 2));
-}
-
-const RecalledLegend& recalled_legend(bool is_alignment) {
-  static constexpr RecalledLegend shares = {
-      "What each stored word still answers", "recalled, 0 to 100 %", "too much",
-      "Asked with the key of a stored word, how much of that word's own value is in the answer, beside the "
-      "values of the other words shown. Step and Compare fit the answer to all words asked about at their "
-      "token: beside other words a share comes out a little different. 100 % is the value itself; what is "
-      "beyond it is as wrong as what is missing."};
-  static constexpr RecalledLegend directions = {
-      "Which way each stored word's answer points", "along its value, 0 to 100 %", "the other way",
-      "Asked with the key of a stored word, the cosine between the answer and that word's value: 100 % "
-      "where it points the same way, however short it is. Step measures how much of the value is in the "
-      "answer, which can be little where the direction is right."};
-  return is_alignment ? directions : shares;
-}
-
-std::string recalled_measure(bool is_alignment, const Variant& variant) {
-  std::string words(recalled_legend(is_alignment).measure);
-  if (is_alignment) words += " " + compared_by_direction(variant);
-  return words;
-}
 
 LaneState lane_state(const Remembered& remembered, Index word, Index first, Index end, Index batch) {
   const Index token = remembered.tokens[static_cast<std::size_t>(word)];
@@ -200,7 +112,7 @@ FloorRow lane_row(const Computation& computed, const Remembered& remembered, Ind
           .below = 1,
           .label = {.lines = {{.words = label, .colour = style::colours().text, .text = text}},
                     .brief = {asked_part(label)},
-                    .number = std::to_string(token)},
+                    .number = std::to_string(token + 1)},
           .mark = [&remembered, word, batch](
                       Index first,
                       Index end) { return lane_mark(lane_state(remembered, word, first, end, batch)); },
@@ -230,7 +142,8 @@ FloorRow strength_row(const Computation& computed, const StepReach& strengths, c
                                                : fmt::format("\\fgcolor{{{}}}{{{}\\,}}",
                                                              style::hex(c.strength), strengths.symbol);
   if (!strengths.is_network) symbol += fmt::format("\\lVert\\fgcolor{{{}}}{{k}}\\rVert^2", style::hex(c.key));
-  FloorRow row = symbol_row("strength", 56, symbol, c.text, strengths.is_network ? "× curvature" : "how far");
+  FloorRow row =
+      symbol_row("strength", 56, symbol, c.text, strengths.is_network ? "× curvature" : "step size");
   row.mark = [&strengths, scale, &c](Index first, Index end) {
     const double reach = largest(strengths.reach, first, end);
     const float part = std::min(scale.part(reach), 1.0F);
@@ -258,22 +171,24 @@ FloorRow strength_row(const Computation& computed, const StepReach& strengths, c
     const double most = scale.top / 1.1;
     row.levels = {{.part = scale.part(most), .words = plain_number(most, 2), .ink = c.dim}};
   }
-  row.tip = [&](Index token) { return strength_bar_words(computed, strengths, token); };
+  row.tip = [&](Index token) {
+    return quoted_and_numbered(computed, token) + "\n" + step_size_words(strengths, token);
+  };
   return row;
 }
 
 std::vector<FloorRow::Link> edge_links(const Computation& computed, const TokenCourses& courses) {
   const ReachEdges& edges = courses.edges;
   std::vector<FloorRow::Link> links;
-  const auto add = [&](const char* what, ImU32 colour, Index token) {
-    links.push_back({fmt::format("{} from {}", what, number_and_word(computed, token)), colour, token});
+  if (!courses.strengths) return links;
+  const auto add = [&](int limit, ImU32 colour, Index token) {
+    links.push_back({fmt::format("{} > {} first at {}", reach_symbol(*courses.strengths), limit,
+                                 counted_token(computed, token)),
+                     colour, token});
   };
   if (edges.overshoots && edges.overshoots != edges.diverges)
-    add("overshoots", style::colours().text, *edges.overshoots);
-  if (edges.diverges) {
-    const bool goes_on = courses.strengths && courses.strengths->has_momentum;
-    add(goes_on ? "by itself lands farther off," : "diverges", style::colours().alarm, *edges.diverges);
-  }
+    add(1, style::colours().text, *edges.overshoots);
+  if (edges.diverges) add(2, style::colours().alarm, *edges.diverges);
   return links;
 }
 
@@ -301,7 +216,9 @@ FloorRow half_life_row(const Computation& computed, const Keeping& keeping, Inde
                           .colour = style::with_alpha(c.panel, 0.6F),
                           .least_row = value < 100 ? 38.0F : 0});
   row.tip = [&computed, &keeping, channel](Index token) {
-    return keeping_bar_words(computed, keeping, channel, token);
+    return quoted_and_numbered(computed, token) + "\n" +
+           keeping_words(keeping, channel, token, gate_letter(computed, keeping).first,
+                         half_life_words(keeping.mean[token]));
   };
   return row;
 }
@@ -318,7 +235,11 @@ FloorRow growth_row(const Computation& computed, const FloorColumns& columns) {
   const style::Palette& c = style::colours();
   FloorRow row = symbol_row("growth", 46, "|S|", c.text, "on a log axis");
   row.width = FloorWidth::usual;
-  row.tip = [&](Index token) { return growth_bar_words(computed, token); };
+  row.tip = [&](Index token) {
+    const Recall* recall = computed.recall(token);
+    return recall ? quoted_and_numbered(computed, token) + "\n" + growth_words(recall->root_mean_square)
+                  : std::string();
+  };
   const auto size_of = [&computed](Index token) {
     const Recall* recall = computed.recall(token);
     return recall ? recall->root_mean_square : 0;

@@ -1,4 +1,5 @@
 #include "app/views/learn.h"
+#include "app/words/learn.h"
 
 // A step as pictures: as matrices, or of a memory that is a little network: the word on its way through, the
 // gradient on its way back, and the step.
@@ -76,27 +77,22 @@ std::vector<ShownMatrix> matrices_of(const Session& session, const LearningMomen
   const InnerProblem& problem = step.problem;
   std::vector<ShownMatrix> shown;
   if (!step.iterates.empty()) {
-    const auto ratio = [&](Index column, const char* before, const char* after) {
+    const auto ratio = [&](Index column, bool briefly) {
       const auto values = step.singular_values.col(column);
       const Index used = count_used(step.singular_values);
       const double middle = used > 0 ? values[used / 2] : 0;
-      return middle > 0 ? fmt::format("{}{:.3g}{}", before, values[0] / middle, after)
-                        : std::string("nothing is gathered");
+      return middle > 0 ? largest_ratio_words(values[0] / middle, briefly) : std::string("the gradient is 0");
     };
-    const auto in_full = [&](Index column) { return ratio(column, "strongest ", " times the middle one"); };
-    const auto briefly = [&](Index column) { return ratio(column, "strongest ", " × middle"); };
     const std::size_t last = step.iterates.size() - 1;
     const std::size_t index = shown_iterate(session, step.iterates.size());
-    const std::string words = index == last ? std::string("the step, flattened")
-                              : index == 0  ? std::string("not yet flattened")
-                                            : fmt::format("after {} of {} steps", index, last);
-    shown.push_back({"gathered", &step.iterates.front(), "X_0", {"gathered"}, {in_full(0), briefly(0)}});
+    shown.push_back(
+        {"gathered", &step.iterates.front(), "X_0", {"gathered"}, {ratio(0, false), ratio(0, true)}});
     const auto column = static_cast<Index>(index);
     shown.push_back({fmt::format("flattened {}", index),
                      &step.iterates[index],
                      fmt::format("X_{{{}}}", index),
-                     {words},
-                     {in_full(column), briefly(column)}});
+                     {iterate_words(index, last)},
+                     {ratio(column, false), ratio(column, true)}});
     return shown;
   }
   const std::string error = scientific(moment.check.error);
@@ -104,7 +100,7 @@ std::vector<ShownMatrix> matrices_of(const Session& session, const LearningMomen
       {"gradient",
        &step.gradient.front(),
        "\\nabla\\mathcal L",
-       {"uphill"},
+       {"gradient"},
        {"agrees with finite differences: " + error, "finite differences: " + error, "checked: " + error},
        moment.check.error < 1e-6,
        &MatrixScales::gradient});
@@ -113,7 +109,7 @@ std::vector<ShownMatrix> matrices_of(const Session& session, const LearningMomen
                      &problem.moving.front(),
                      "M'",
                      {"momentum before", "before"},
-                     {fmt::format("{:.3g} of it goes on", problem.momentum)}});
+                     {fmt::format("{:.3g} of it is kept", problem.momentum)}});
   const bool is_beta = moment.strength && moment.strength->array == "beta";
   shown.push_back({"written",
                    &moment.written.front(),
@@ -121,18 +117,10 @@ std::vector<ShownMatrix> matrices_of(const Session& session, const LearningMomen
                    : is_beta               ? "-\\beta\\nabla\\mathcal L"
                                            : "\\Delta S",
                    {"the step, written into S", "written into S"},
-                   {fmt::format("length {:.3g}", norm(moment.written))},
+                   {fmt::format("norm {:.3g}", norm(moment.written))},
                    false,
                    &MatrixScales::step});
   return shown;
-}
-
-/// What the vector above a matrix is; then as little as there is room for.
-std::vector<std::string> error_words(bool is_difference, bool is_step) {
-  if (!is_difference && is_step) return {"v: what this loss asks for", "v"};
-  if (!is_difference) return {"−v: this loss asks for no difference", "−v"};
-  if (is_step) return {"what should be there − what is there", "should be − is"};
-  return {"what is there − what should be there", "is − should be"};
 }
 
 /// A matrix, and left of it and above it the vectors that it is the product of.
@@ -165,8 +153,8 @@ Node head_of(const LearnScene& scene, const ShownMatrix& shown, const Margins* b
   if (!beside || !beside->key.numbers) return scene::caption(" ");
   Nodes all;
   if (beside->along_key) all.push_back(scene::formula("k", style::formula_label, style::colours().key));
-  all.push_back(
-      scene::that_fits(error_words(scene.moment.outer->is_difference, shown.margins == &MatrixScales::step)));
+  all.push_back(scene::that_fits(
+      margin_words(scene.moment.outer->is_difference, shown.margins == &MatrixScales::step)));
   return scene::row(std::move(all));
 }
 
@@ -176,11 +164,10 @@ Node matrix_node(const LearnScene& scene, const ShownMatrix& shown, const Matrix
   const style::Palette& c = style::colours();
   const Margins* beside = shown.margins ? &(scales.*shown.margins) : nullptr;
   std::vector<std::string> ways = shown.measured;
-  if (beside && beside->key.numbers && shown.margins == &MatrixScales::step)
-    ways.front() = beside->along_key ? "one key × one error" : "one direction × one error";
+  if (beside && beside->key.numbers && shown.margins == &MatrixScales::step) ways.front() = "rank-one update";
   if (scaled.beyond > 0)
-    ways.insert(ways.begin(),
-                fmt::format("{}; ±{:.2g}, {:.0f} % beyond", ways.front(), scaled.range, 100 * scaled.beyond));
+    ways.insert(ways.begin(), fmt::format("{}; ±{:.2g}, {:.0f} % clipped", ways.front(), scaled.range,
+                                          100 * scaled.beyond));
   return scene::column({head_of(scene, shown, beside), picture_of(scene, shown, scaled, beside).shrinking(),
                         scene::row({scene::formula(shown.latex), scene::that_fits(shown.names, c.text)}),
                         scene::that_fits(ways, shown.is_good ? c.good : scene::dim_ink)},
@@ -221,7 +208,7 @@ PlotMark strip_mark(const Strip& strip, std::uint64_t version) {
       picture_mark(strip.id, {strip.left, 1}, {strip.left + strip_width, 0},
                    std::make_shared<const Matrix<double>>(strip.values), version, strip.range, strip.frame);
   mark.told = [words = strip.words, values = strip.values](Cell cell) {
-    return fmt::format("{} {}: {:.4g}", words, cell.row, values[cell.row]);
+    return fmt::format("{} {}: {:.3g}", words, cell.row + 1, values[cell.row]);
   };
   return mark;
 }
@@ -235,26 +222,6 @@ void add_paths(Plot& plot, const std::vector<StrongLink>& paths, const Strip& fr
         line_mark(from.left + strip_width, from.y(path.from), to.left, to.y(path.to),
                   {.colour = path_ink(part), .width = static_cast<float>(0.6 + 1.8 * std::abs(part))}));
   }
-}
-
-double half_square(const Vector<double>& error) { return error.squaredNorm() / 2; }
-
-/// What a line is and what the step came to: as many of these as there is room for, in this order.
-std::vector<std::string> side_words(const LearningMoment& moment, NetworkSide side) {
-  const NetworkPass& pass = *moment.network;
-  const auto strongest = [](const NetworkPaths& paths) {
-    return fmt::format("the {} strongest", paths.in.size() + paths.out.size());
-  };
-  if (side == NetworkSide::forward)
-    return {"a line: unit × weight", strongest(pass.sent),
-            fmt::format("{} hidden units", pass.hidden.size())};
-  if (side == NetworkSide::backward)
-    return {"a line: a weight's gradient", strongest(pass.taught), "before η and σ"};
-  std::vector<std::string> words = {
-      fmt::format("error {:.4g} → {:.4g}", half_square(pass.error), half_square(moment.network_after->error)),
-      "a line: a weight's change"};
-  if (moment.step.problem.token_count > 1) words.push_back("the batch so far");
-  return words;
 }
 
 /// k, h, y, (f,) v and the error; on the way back the gradients at h and y in their place.
@@ -272,17 +239,16 @@ std::vector<Strip> strips_of(const LearningMoment& moment, NetworkSide side) {
     const Vector<double>& G1 = pass.hidden_gradient;
     const Vector<double>& G2 = pass.output_gradient;
     strips.push_back({"g1", "gradient at hidden unit", G1, size_of(G1), "g_1", c.error, c.edge});
-    strips.push_back({"g2", "gradient at answer", G2, size_of(G2), "g_2", c.error, c.edge});
+    strips.push_back({"g2", "gradient at prediction", G2, size_of(G2), "g_2", c.error, c.edge});
   } else {
     strips.push_back(
         {"h", "hidden unit" + after, pass.hidden, size_of(before.hidden), "h" + prime, c.text, c.edge});
-    strips.push_back({"y", "answer" + after, pass.output, std::max(range, size_of(before.output)),
+    strips.push_back({"y", "prediction" + after, pass.output, std::max(range, size_of(before.output)),
                       "y" + prime, c.text, c.edge});
   }
   const std::string answer = before.is_normalised() ? "f" : "y";
   if (before.is_normalised())
-    strips.push_back(
-        {"f", "answer with the key, normalised" + after, pass.answer, range, "f" + prime, c.text, c.edge});
+    strips.push_back({"f", "prediction k + LN(y)" + after, pass.answer, range, "f" + prime, c.text, c.edge});
   strips.push_back({"v", "value", pass.value, range, "v", c.value, c.edge});
   strips.push_back(
       {"e", "error" + after, pass.error, range, fmt::format("{}{}-v", answer, prime), c.text, c.error});
@@ -316,12 +282,12 @@ Node layers(const LearningMoment& moment, NetworkSide side, const std::vector<St
   }
   const bool is_step = side == NetworkSide::step;
   const Weights<double>& changes = is_step ? moment.written : moment.network->weight_gradients;
-  const auto length = [&](std::size_t weights) {
-    return fmt::format("length {:.3g}", norm({changes[weights]}));
+  const auto norm_of = [&](std::size_t weights) {
+    return fmt::format("norm {:.3g}", norm({changes[weights]}));
   };
   return scene::row(
-      {layer(half, true, is_step ? "\\Delta W_1" : "\\nabla W_1=k\\,g_1^{\\top}", length(0)),
-       layer(half + rest, true, is_step ? "\\Delta W_2" : "\\nabla W_2=h\\,g_2^{\\top}", length(2))},
+      {layer(half, true, is_step ? "\\Delta W_1" : "\\nabla W_1=k\\,g_1^{\\top}", norm_of(0)),
+       layer(half + rest, true, is_step ? "\\Delta W_2" : "\\nabla W_2=h\\,g_2^{\\top}", norm_of(2))},
       Gap::small);
 }
 
@@ -368,7 +334,7 @@ Node network_picture(const LearnScene& scene) {
   };
   return scene::column(
       {scene::row({scene::segments({"forward", "backward", "step"}, static_cast<std::size_t>(side), choose),
-                   scene::as_many(side_words(scene.moment, side))}),
+                   scene::as_many(network_words(scene.moment, side))}),
        scene::plotted(network_plot(scene, side, strips)).filling(), layers(scene.moment, side, strips)},
       Gap::tight);
 }

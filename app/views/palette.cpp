@@ -11,7 +11,7 @@ constexpr Index most_looked_at = 100000;  // tokens on either side of the cursor
 
 /// What is typed without the words that every row of this kind begins with.
 std::string_view without_go_to(std::string_view typed) {
-  for (const std::string_view word : {"go", "to"}) {
+  for (const std::string_view word : {"go", "to", "token"}) {
     typed.remove_prefix(std::min(typed.find_first_not_of(' '), typed.size()));
     if (typed.starts_with(word) && (typed.size() == word.size() || typed[word.size()] == ' '))
       typed.remove_prefix(word.size());
@@ -20,17 +20,17 @@ std::string_view without_go_to(std::string_view typed) {
   return typed;
 }
 
-/// The token that a number names; -1 if it is none.
+/// The token that a number names, counted from 1; -1 if it is none.
 Index token_number(std::string_view typed, Index tokens) {
-  const Index token = parse_all<Index>(typed).value_or(-1);
-  return token >= 0 && token < tokens ? token : -1;
+  const Index number = parse_all<Index>(typed).value_or(0);
+  return number >= 1 && number <= tokens ? number - 1 : -1;
 }
 
 Command word_at(const DataSet& data, Index token) {
   const std::string label = visible_label(word_text(data.labels[static_cast<std::size_t>(token)]));
   return {.id = fmt::format("word.{}", token),
-          .group = "Word",
-          .words = fmt::format("go to {} “{}”", token, label),
+          .group = "Token",
+          .words = fmt::format("go to token {} “{}”", token + 1, label),
           .perform = [token](Application& a) { a.session.go_to_token(token); },
           .explained = phrase_before(data.labels, token)};
 }
@@ -56,11 +56,11 @@ void add_words(std::vector<Command>& all, const Application& application, std::s
   }
 }
 
-/// A sentence about a step, of no word in particular.
+/// A sentence about a step, of no token in particular.
 std::string about_a_word(std::string sentence) {
   constexpr std::string_view slot = "{token}";
   for (std::size_t at = sentence.find(slot); at != std::string::npos; at = sentence.find(slot, at))
-    sentence.replace(at, slot.size(), "the word");
+    sentence.replace(at, slot.size(), "the token");
   return sentence;
 }
 
@@ -123,16 +123,16 @@ void add_sliders(std::vector<Command>& all) {
                    .group = "Slider",
                    .words = symbol.empty() ? slider.words : fmt::format("{}: {}", symbol, slider.words),
                    .perform = [id = slider.id](Application&) { style::seek_slider(id); },
-                   .explained = "Brings it into sight, its number ready to be typed"});
+                   .explained = "Shows the slider, ready for a number"});
   }
 }
 
-/// Mistakes that can be made on purpose, in the form that is looked at.
+/// Faults for the form in view.
 void add_faults(std::vector<Command>& all) {
   for (const Fault& fault : faults()) {
     all.push_back({.id = "fault." + fault.id,
                    .group = "Prove",
-                   .words = "make it wrong: " + fault.label,
+                   .words = "inject a fault: " + fault.label,
                    .perform = [id = fault.id](Application& a) { inject(a, id); },
                    .explained = fault.sentence});
   }
@@ -140,7 +140,7 @@ void add_faults(std::vector<Command>& all) {
 
 }  // namespace
 
-/// What can be found by its words in what is open, beside the commands that there always are: the words of
+/// What can be found by its words in what is open, beside the commands that there always are: the tokens of
 /// the text (the twenty nearest to the cursor, among as many tokens as one can look through at once), the
 /// steps of the present form, the panels, the sliders on the screen. Nothing while nothing is typed.
 std::vector<Command> commands_here(const Application& application, std::string_view typed) {
@@ -177,7 +177,7 @@ std::string explained(const Command* command, const Application& application) {
     if (std::string reason = why_not(*command, application); !reason.empty()) return reason;
     if (!command->explained.empty()) return command->explained;
   }
-  return "↑ and ↓ choose, Enter does it, Esc closes.";
+  return "↑ and ↓ choose, Enter runs, Esc closes.";
 }
 
 void remember(std::vector<std::string>& recent, const std::string& id) {
@@ -214,10 +214,10 @@ Node content(Application& application, PaletteState& palette, const Command*& wa
                          if (scene::pointer_moves()) list.at = id;
                        }));
   }
-  if (found.empty()) rows.push_back(scene::caption("Nothing has these words."));
+  if (found.empty()) rows.push_back(scene::caption("No results."));
   return scene::column(
              {Node{scene::Filter{.box = &list.filter,
-                                 .hint = "What is to be done, or found?",
+                                 .hint = "Search commands, tokens, steps, panels",
                                  .entered =
                                      [want, chosen] {
                                        if (chosen) want(*chosen);

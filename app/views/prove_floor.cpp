@@ -1,7 +1,7 @@
 #include "app/views/floor.h"
-#include "app/views/form_words.h"
 #include "app/views/line_looks.h"
 #include "app/views/prove.h"
+#include "app/words/forms.h"
 
 // How far forms and arithmetics are from the recurrence, word by word, as a plot over the words.
 

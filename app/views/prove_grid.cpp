@@ -1,5 +1,5 @@
-#include "app/views/form_words.h"
 #include "app/views/prove.h"
+#include "app/words/forms.h"
 
 // Everything that can be checked: a cell for every rule, form, precision and device.
 

@@ -1,6 +1,6 @@
 #include "app/stage/box.h"
-#include "app/views/form_words.h"
 #include "app/views/prove.h"
+#include "app/words/forms.h"
 
 // The centre while nothing is wrong: what is measured, how far every form and precision is, and why; and a
 // fragile form, which is right on paper.

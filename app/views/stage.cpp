@@ -2,8 +2,8 @@
 
 #include "app/stage/head.h"
 #include "app/stage/layout.h"
-#include "app/views/form_words.h"
 #include "app/views/symbol_tip.h"
+#include "app/words/forms.h"
 #include "core/steps/recognised.h"
 
 namespace palimpsest {
@@ -212,7 +212,7 @@ Node form_segments(Application& application, bool is_tight = false) {
 Node place_words(const Application& application, const KeptStage& kept) {
   Nodes wishes;
   if (application.session.lookout().is_stale() && application.session.waiting()) {
-    wishes = {scene::tag("of the previous choice")};
+    wishes = {scene::tag("from the previous choice")};
   } else {
     const std::size_t last = kept.place.rfind("· ");
     wishes = {scene::tag(fmt::format("{} · {}", kept.place, kept.view->sentence)), scene::tag(kept.place),
@@ -253,16 +253,15 @@ std::optional<Index> turned_to(KeptStage& kept) {
 
 std::string empty_words(const Application& application) {
   const auto computation = application.session.computed();
-  if (!computation)
-    return "Nothing is open yet. Drop a file here or press Ctrl+O; D lists captures and presets.";
+  if (!computation) return "Nothing is open. Drop a file here or press Ctrl+O; D lists captures and presets.";
   const Form form = application.session.choice().form;
   const std::string& reason = computation->form(form).missing;
   const Lookout& lookout = application.session.lookout();
   if (lookout.is_stale()) return "The first step is being computed.";
   if (!lookout.awaited().reason.empty())
     return fmt::format("This step cannot be shown: {}", lookout.awaited().reason);
-  if (reason.empty()) return "This sequence has no tokens, so there is no step to show.";
-  return fmt::format("There is no {} form here.\n\n{}", name(form), reason);
+  if (reason.empty()) return "This sequence has no tokens, so it has no steps.";
+  return fmt::format("This rule has no {} form.\n\n{}", name(form), reason);
 }
 
 /// Why there is nothing to draw, in the middle.
@@ -287,7 +286,7 @@ Node stage_node(Application& application, KeptStage& kept, StageScene& shown) {
   Node legend = colour_legend(shown, application.view.shared_scale);
   if (kept.enlarged)
     return scene::column({header(application, kept, legend),
-                          scene::caption("Esc or a click on its name goes back to the step."), pictures(0)});
+                          scene::caption("Esc or a click on the name returns to the step."), pictures(0)});
   const auto with = [&kept, pictures](Nodes above, float least) {
     if (!kept.warning.empty())
       above.push_back(scene::text(kept.warning, style::Text::caption, style::colours().alarm));

@@ -67,11 +67,11 @@ Node what_to_look_at(const DataSet& data, std::span<const std::string> captures,
 Node word_links(const FirstLook& look, const std::function<void(const WordToSee&)>& press) {
   Nodes all;
   for (const WordToSee& word : look.words) {
-    Node link = {scene::Button{.words = fmt::format("{} “{}”", word.token, word.label),
+    Node link = {scene::Button{.words = fmt::format("{} “{}”", word.token + 1, word.label),
                                .look = scene::Button::Look::link,
                                .ink = style::colours().accent}};
     all.push_back(scene::row(
-        {std::move(link).named(fmt::format("word {}", word.token)).on([press, word] { press(word); }),
+        {std::move(link).named(fmt::format("token {}", word.token)).on([press, word] { press(word); }),
          scene::tag(word.what)},
         Gap::small));
   }
@@ -86,7 +86,7 @@ void go_to_word(Application& application, const WordToSee& word) {
   if (!trace || trace->form != Form::recurrent) return;
   Cursor cursor = session.cursor();
   const std::vector<Operation>& operations = trace->phase(trace->block(cursor.block)).operations;
-  const bool is_asked = std::string_view(word.what) == "asked";
+  const bool is_asked = std::string_view(word.what) == "queried";
   const auto step =
       std::ranges::find(operations, is_asked ? Purpose::output : Purpose::update, &Operation::purpose);
   if (step == operations.end()) return;
@@ -105,11 +105,11 @@ Node story_line(Application& application) {
   if (!look || std::ranges::find(closed, id) != closed.end()) return scene::column({});
   Node below =
       look->words.empty()
-          ? scene::caption("What to look at: D").named("words")
+          ? scene::caption("What to look at: press D").named("words")
           : word_links(*look, [&application](const WordToSee& word) { go_to_word(application, word); });
   return scene::row({scene::column({scene::tag(look->story, 0), std::move(below)}, Gap::none),
                      scene::icon_button("close", Icon::close, 20)
-                         .told("Puts this away, for good; D, Data, says more and has these links too.")
+                         .told("Hides this line. The data page (D) shows it and more.")
                          .on([&application, id] { put_away(application.closed_stories, id); })})
       .named("story");
 }

@@ -11,9 +11,6 @@ struct SymbolMeaning {
   std::string papers;  // under which other names it is known; empty: it has none
 };
 
-/// The one table of symbols that several rules share.
-std::span<const SymbolMeaning> glossary();
-
 /// What a symbol in a formula is: by `symbols` of the steps that are shown, which know it best, else by the
 /// glossary.
 SymbolMeaning meaning(const PointedSymbol& symbol, const Symbols& symbols);

@@ -59,14 +59,14 @@ std::string difference_words(const ReadText& text) {
   const Index now = text.said->answer().piece;
   if (trained == now) return {};
   const auto gap = [&](const TextReading& reading) { return reading.last(trained) - reading.last(now); };
-  return fmt::format("logit of {} less that of {}: {} as trained, {} now", text.quoted(trained),
+  return fmt::format("logit of {} minus logit of {}: {} as trained, {} now", text.quoted(trained),
                      text.quoted(now), fixed_number(gap(*text.trained), 2), fixed_number(gap(*text.said), 2));
 }
 
 std::string surprise_words(const ReadText& text) {
-  const std::string words = fmt::format("Loss: {} nats a token; {} on a text of the kind it was trained on.",
+  const std::string words = fmt::format("Loss: {} nats per token; {} on texts like its training data.",
                                         fixed_number(text.said->loss(), 2), fixed_number(text.usual_loss, 2));
-  return is_surprised(text) ? words + " It has not learned to read such a text: do not trust its answer."
+  return is_surprised(text) ? words + " The model was not trained on such texts: do not trust its answer."
                             : words;
 }
 
@@ -87,7 +87,7 @@ Node head_grid(Application& application, const ReadText& text, const std::vector
                                  .ink = change && *change < -1 ? style::colours().alarm : scene::dim_ink}};
       cells.push_back(std::move(cell)
                           .named(fmt::format("{}.{}", effect.layer, effect.head))
-                          .told("Looks at this head")
+                          .told("Shows this head")
                           .on([&application, layer = effect.layer, head = effect.head] {
                             change_text(application.session, [&](TypedText& typed) {
                               typed.layer = layer;
@@ -102,8 +102,8 @@ Node head_grid(Application& application, const ReadText& text, const std::vector
   const auto silent = [](const HeadEffect& effect) { return std::optional(effect.silent); };
   Nodes all;
   if (std::ranges::any_of(effects, [](const HeadEffect& effect) { return effect.only_adds.has_value(); }))
-    all.push_back(part("if the head only adds", only_adds).named("only adds"));
-  all.push_back(part("if the head answers nothing", silent).named("silent"));
+    all.push_back(part("without the erase of this head", only_adds).named("only adds"));
+  all.push_back(part("without the output of this head", silent).named("silent"));
   return scene::column(std::move(all), Gap::near);
 }
 
@@ -112,7 +112,7 @@ Plot tried_plot(const std::vector<ExperimentRow>& rows, bool is_changed) {
   const style::Palette& c = style::colours();
   Plot plot{
       .name = "tried",
-      .x = {.title = {"how often the fact was overwritten"}, .low = -0.2},
+      .x = {.title = {"overwrites of the fact"}, .low = -0.2},
       .y = {.title = {"right answers"}, .low = 0, .high = static_cast<double>(rows.front().texts) * 1.05},
       .labels = Plot::Labels::beside,
       .beside = 84};
@@ -129,7 +129,7 @@ Plot tried_plot(const std::vector<ExperimentRow>& rows, bool is_changed) {
       series.y.push_back(static_cast<double>((row.*answered).right));
     }
     series.tip = [rows, answered](std::size_t i) {
-      return fmt::format("{} of {} right; {} named what was there before", (rows[i].*answered).right,
+      return fmt::format("{} of {} right; {} named an earlier value", (rows[i].*answered).right,
                          rows[i].texts, (rows[i].*answered).older);
     };
     plot.series.push_back(std::move(series));
@@ -143,12 +143,11 @@ Plot tried_plot(const std::vector<ExperimentRow>& rows, bool is_changed) {
 Node tried_texts(Application& application, const ReadText& text) {
   Session& session = application.session;
   TextView view = session.state().text;
-  Nodes all = {scene::heading("Twenty texts at once")};
+  Nodes all = {scene::heading("Twenty random texts")};
   if (!view.tries) {
     view.tries = true;
-    all.push_back(scene::paragraph("Texts about three jars, of which one is overwritten 0 to 3 times."));
-    all.push_back(
-        scene::pill("try them").on([&session, view] { session.change(&SessionState::text, view); }));
+    all.push_back(scene::paragraph("Texts about three jars; one of them is overwritten 0 to 3 times."));
+    all.push_back(scene::pill("run").on([&session, view] { session.change(&SessionState::text, view); }));
     return scene::column(std::move(all), Gap::tight).named("tried");
   }
   TriedTexts question{.model = text.typed.model, .interventions = {}};
@@ -158,8 +157,8 @@ Node tried_texts(Application& application, const ReadText& text) {
     all.push_back(scene::plotted(tried_plot(*tried.value, text.is_changed())).fixed(170));
     return scene::column(std::move(all), Gap::tight).named("tried");
   }
-  all.push_back(scene::caption(
-      tried.reason.empty() ? fmt::format("{:.0f} % of them are read", 100 * tried.progress) : tried.reason));
+  all.push_back(scene::caption(tried.reason.empty() ? fmt::format("{:.0f} % done", 100 * tried.progress)
+                                                    : tried.reason));
   view.tries = false;
   if (tried.reason.empty())
     all.push_back(
@@ -167,7 +166,7 @@ Node tried_texts(Application& application, const ReadText& text) {
   return scene::column(std::move(all), Gap::tight).named("tried");
 }
 
-/// What the memory returns after the word at the cursor, as trained and changed.
+/// What the memory returns after the token at the cursor, as trained and changed.
 void add_memories(Nodes& all, Application& application, const std::shared_ptr<const ReadText>& text) {
   Session& session = application.session;
   const Index token = session.token();
@@ -196,30 +195,30 @@ std::string strongest_words(const ReadText& text, const std::vector<HeadEffect>&
     const auto found = std::ranges::min_element(effects, {}, change);
     return fmt::format("head {}.{} ({})", found->layer, found->head, fixed_number(change(*found), 1));
   };
-  std::string words = fmt::format("The change of log p({}), in nats. It needs most: the answers of {}",
+  std::string words = fmt::format("Change of log p({}), in nats. Largest effect: the output of {}",
                                   text.quoted(text.said->answer().piece),
                                   least([](const HeadEffect& effect) { return effect.silent; }));
   if (std::ranges::any_of(effects, [](const HeadEffect& effect) { return effect.only_adds.has_value(); }))
-    words += fmt::format(", the erasing of {}",
+    words += fmt::format(", the erase of {}",
                          least([](const HeadEffect& effect) { return effect.only_adds.value_or(0); }));
-  return words + ". Red: below −1; filled: the head that is shown; –: it erases nothing.";
+  return words + ". Red: below −1; filled: the head shown; –: no erase.";
 }
 
 Node answers(Application& application) {
   const auto text = application.session.data().read;
   if (!text) return scene::column({});
-  Nodes all = {scene::heading("What comes next"), continuation_bars(*text)};
+  Nodes all = {scene::heading("Next token"), continuation_bars(*text)};
   if (const std::string words = difference_words(*text); !words.empty()) all.push_back(scene::caption(words));
   all.push_back(scene::caption(surprise_words(*text)));
   if (text->is_changed()) add_memories(all, application, text);
-  all.push_back(scene::heading("Which head carries the answer"));
+  all.push_back(scene::heading("Effect of each head on the answer"));
   const auto effects = application.session.questions().ask(HeadEffects{text});
   if (effects.value && !effects.stale) {
     all.push_back(scene::caption(strongest_words(*text, *effects.value)));
     all.push_back(head_grid(application, *text, *effects.value));
   } else {
     all.push_back(scene::caption(effects.reason.empty()
-                                     ? fmt::format("is tried, head by head: {:.0f} %", 100 * effects.progress)
+                                     ? fmt::format("head by head: {:.0f} %", 100 * effects.progress)
                                      : effects.reason));
   }
   all.push_back(tried_texts(application, *text));
@@ -297,14 +296,14 @@ Node value_menus(Application& application, const std::shared_ptr<const ReadText>
   }
   for (const Fault& fault : faults()) mistakes.emplace_back(fault.id, fault.label);
   return scene::row({value_menu(application, "rule", "another rule", rules),
-                     value_menu(application, "fault", "a mistake", mistakes)});
+                     value_menu(application, "fault", "a fault", mistakes)});
 }
 
 Node changes(Application& application) {
   const auto text = application.session.data().read;
   if (!text) return scene::column({});
   const TypedText& typed = text->typed;
-  Nodes all = {scene::heading("What is changed in the model"),
+  Nodes all = {scene::heading("Changes of the model"),
                scene::row({scene::caption("in"), target_choice(application, typed)})};
   for (const auto& [command, kind] : {std::pair("text.only_add", "only-add"),
                                       {"text.silent", "silent"},
@@ -321,7 +320,7 @@ Node changes(Application& application) {
   const Arrays& arrays = text->said->head(typed.layer, typed.head).arrays;
   if (arrays.contains("beta")) all.push_back(slider_of(application, "beta", "strength β, times", 1, 3));
   if (arrays.contains("g")) all.push_back(slider_of(application, "fade", "log decay g, times", 1, 4));
-  all.push_back(slider_of(application, "decay", "fade by a decay α (1: not at all)", 1, 1));
+  all.push_back(slider_of(application, "decay", "decay α (1: no decay)", 1, 1));
   all.push_back(value_menus(application, text));
   return scene::column(std::move(all), Gap::near).named("changes");
 }
@@ -333,7 +332,7 @@ void add_changes(Nodes& all, Application& application, const TypedText& typed) {
         .words = in_words(each), .ink = style::colours().accent, .fit = Fit::shorten, .tail = " ×"}};
     all.push_back(std::move(pill)
                       .named("change " + to_string(each))
-                      .told("A change of the model, made on purpose. A click takes it back.")
+                      .told("A change of the model. A click removes it.")
                       .on([&application, each] {
                         change_text(application.session, [&](TypedText& next) { put(next, each, false); });
                       })
@@ -342,7 +341,7 @@ void add_changes(Nodes& all, Application& application, const TypedText& typed) {
 }
 
 Node models(Application& application) {
-  Nodes all = {scene::heading("Which model reads")};
+  Nodes all = {scene::heading("Model")};
   for (const ShippedModel& model : shipped_models())
     all.push_back(
         scene::link(model.words).named(model.name).on([&application, name = std::string(model.name)] {
@@ -352,7 +351,7 @@ Node models(Application& application) {
           });
           scene::close();
         }));
-  all.push_back(scene::heading("A text to start from"));
+  all.push_back(scene::heading("Example texts"));
   for (const StartingText& start : starting_texts())
     all.push_back(scene::link(start.name).on([&application, words = start.text] {
       TypedText typed = application.session.data().read->typed;
@@ -407,10 +406,8 @@ Node answer(Application& application, const ReadText& text) {
                            .content = [&application] { return answers(application); },
                            .width = answers_width}};
   return std::move(said).named("answer").told(
-      problem.empty()
-          ? "What the model says next: a click shows what else it could have said, and which head "
-            "carries the answer"
-          : problem);
+      problem.empty() ? "The model's next token. A click shows its probabilities and the effect of each head"
+                      : problem);
 }
 
 }  // namespace
@@ -426,18 +423,17 @@ void draw_text_bar(Application& application, float top, float height) {
   }
   Nodes all = {menu(
                    "model " + typed.model, [&application] { return models(application); }, list_width,
-                   "The small language model that reads the text, and texts to start from")
+                   "The language model that reads the text, and example texts")
                    .named("model"),
                text_line(application).filling()};
   add_changes(all, application, typed);
   all.push_back(menu(
                     "change", [&application] { return changes(application); }, changes_width,
-                    "Changes the model: the answer shows what that does")
+                    "Changes the model; the answer shows the effect")
                     .named("change"));
   all.push_back(menu(
                     fmt::format("layer {} · head {}", typed.layer, typed.head),
-                    [&application] { return places(application); }, list_width,
-                    "The memory that is looked at")
+                    [&application] { return places(application); }, list_width, "The layer and head shown")
                     .named("place"));
   all.push_back(answer(application, *text));
   scene::show_bar("Text bar", height, scene::row(std::move(all), Gap::near).named("text bar"), top);

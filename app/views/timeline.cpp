@@ -1,49 +1,28 @@
 #include "app/views/floor.h"
-#include "app/views/form_words.h"
+#include "app/words/forms.h"
 
 namespace palimpsest {
 
 namespace {
 
-std::string facts_words(const TokenFacts& facts, const Recall* recall, const std::string& written_symbol) {
-  std::string words;
-  if (facts.alpha)
-    words += fmt::format("\nkept: α = {:.4f}, {}", *facts.alpha, half_life_words(*facts.alpha));
-  if (facts.beta) words += fmt::format("\nstrength: β = {:.4f}", *facts.beta);
-  if (facts.written)
-    words += fmt::format("\nwritten: {} = {}",
-                         written_symbol.empty() ? "‖k‖‖v‖" : unicode(written_symbol) + "‖k‖²",
-                         fixed_number(*facts.written, 4));
-  if (recall) {
-    words += fmt::format("\nlength of the error before {:.3g}, after {:.3g}", error_length(recall->before),
-                         error_length(recall->after));
-  }
-  return words;
-}
-
-/// "fading since then has left 0.93 of it by “drum”": of the word under the pointer.
-std::string kept_words(Session& session, Index token) {
+/// What decay leaves of the write of the token under the pointer.
+std::string kept_since_words(Session& session, Index token) {
   const Index last = session.token();
   if (token >= last) return {};
   const auto computed = session.computed();
   const Known<std::optional<KeptBetween>> kept = session.questions().ask(KeptSince{{computed}, token, last});
   if (!kept.value || !*kept.value) return {};
-  const KeptBetween& part = **kept.value;
-  std::string words =
-      fmt::format("\nfading leaves {:.3g} of it until {}", part.mean, quoted_word(*computed, last));
-  if (part.channels > 1)
-    words += fmt::format(", {:.2g} to {:.2g} over its {} channels", part.least, part.most, part.channels);
-  return words;
+  return kept_words(**kept.value, quoted_word(*computed, last));
 }
 
 std::string token_words(Session& session, Index token, Index bad) {
   const Computation& computed = *session.computed();
-  std::string words = fmt::format("word {}: {}", token, quoted_word(computed, token));
+  std::string words = fmt::format("token {}: {}", token + 1, quoted_word(computed, token));
   words += facts_words(computed.tokens[static_cast<std::size_t>(token)], computed.recall(token),
                        computed.written_symbol);
-  words += kept_words(session, token);
+  words += kept_since_words(session, token);
   if (const std::string read = reading_words(session, token); !read.empty()) words += "\n" + read;
-  if (token == bad) words += "\nHere the forms begin to differ.";
+  if (token == bad) words += "\nFrom here on the forms differ.";
   return words;
 }
 

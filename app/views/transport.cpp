@@ -1,5 +1,5 @@
 #include "app/views/floor.h"
-#include "app/views/form_words.h"
+#include "app/words/forms.h"
 
 namespace palimpsest {
 
@@ -19,7 +19,7 @@ struct NamedGrain {
 };
 
 constexpr NamedGrain grains[] = {{"operation", "operation", Grain::operation},
-                                 {"token", "word", Grain::token},
+                                 {"token", "token", Grain::token},
                                  {"chunk", "chunk", Grain::chunk}};
 
 Node button(Application& application, const char* name, Icon icon, const std::string& command) {
@@ -39,22 +39,22 @@ Node buttons(Application& application) {
                     Gap::small);
 }
 
-/// "chunk 5 of 11 · ", where the form takes words together.
+/// "chunk 6 of 12 · ", where the form takes tokens together.
 std::string group_words(const Trace& trace, Index token) {
   const Groups& groups = trace.groups;
   const bool is_batch = groups.kind == Groups::Kind::batches;
   if (groups.kind == Groups::Kind::whole || !(is_batch || has_chunks(trace.form))) return {};
-  return fmt::format("{} {} of {} · ", is_batch ? "batch" : "chunk", token / groups.size,
-                     (trace.tokens - 1) / groups.size);
+  return fmt::format("{} {} of {} · ", is_batch ? "batch" : "chunk", token / groups.size + 1,
+                     (trace.tokens - 1) / groups.size + 1);
 }
 
-/// " · step 4 of 6: what is written", with the row where the step makes one row at a time.
+/// " · step 4 of 6: rank-one update", with the row where the step makes one row at a time.
 std::string step_words(const Trace& trace, const Cursor& cursor) {
   const Block block = trace.block(cursor.block);
   const Operation& operation = trace.operation(cursor);
   std::string words = fmt::format(" · step {} of {}: {}", cursor.operation + 1,
                                   trace.phase(block).operations.size(), with_small_letter(operation.title));
-  if (operation.by_row) words += fmt::format(", row {} of 0–{}", cursor.row, block.count - 1);
+  if (operation.by_row) words += fmt::format(", row {} of {}", cursor.row + 1, block.count);
   return words;
 }
 
@@ -62,28 +62,28 @@ Node piece(const std::string& words, style::Text letters = style::Text::body, Fi
   return scene::text(words, letters, letters == style::Text::body ? scene::dim_ink : 0, fit);
 }
 
-/// "word 42 of 93 · drum · step 4 of 6: what is written", or as much of it as has room.
+/// "token 43 of 94 · drum · step 4 of 6: rank-one update", or as much of it as has room.
 Node position(const Session& session, const Trace& trace) {
   const std::string label = visible_label(session.data().labels[static_cast<std::size_t>(session.token())]);
-  const std::string number = std::to_string(session.token());
+  const std::string number = std::to_string(session.token() + 1);
   const std::string group = group_words(trace, session.token());
   const std::string step = step_words(trace, session.cursor());
-  const std::string all = fmt::format("of {}", trace.tokens - 1);
-  const bool has_label = label != number;
+  const std::string all = fmt::format("of {}", trace.tokens);
+  const bool has_label = label != std::to_string(session.token());  // labels that are indices
   const auto wish = [&](bool is_named, const std::string& below) {
-    Nodes pieces = {piece(group + "word"), piece(number, style::Text::strong)};
+    Nodes pieces = {piece(group + "token"), piece(number, style::Text::strong)};
     pieces.push_back(piece(all + (is_named ? " ·" : "")));
     if (is_named) pieces.push_back(piece(label, style::Text::strong));
     if (!below.empty()) pieces.push_back(piece(below, style::Text::body, Fit::whole));
     return scene::row(std::move(pieces), Gap::small);
   };
-  // A word of which only a dot has room says nothing.
+  // A label of which only a dot has room says nothing.
   return scene::first_that_fits({wish(has_label, step.substr(1)),
                                  wish(has_label, step.substr(1, step.find(':') - 1)), wish(has_label, ""),
                                  wish(false, ""),
-                                 scene::line(group + "word " + number, style::Text::body, scene::dim_ink)})
+                                 scene::line(group + "token " + number, style::Text::body, scene::dim_ink)})
       .named("position")
-      .told(fmt::format("{}word {} of 0–{} · {}{}", group, number, trace.tokens - 1, label, step));
+      .told(fmt::format("{}token {} of {} · {}{}", group, number, trace.tokens, label, step));
 }
 
 /// The first line that a newcomer reads: what to press. It does what it says, and is the only filled shape in
@@ -129,7 +129,7 @@ Nodes legend_entries(const Computation& computed, RowsAbove rows) {
   if (rows == RowsAbove::none) return all;
   if (computed.recall(0)) {
     all.push_back(
-        named(Mark::Kind::outline, c.error, computed.edited ? "correct run: error before" : "error before"));
+        named(Mark::Kind::outline, c.error, computed.edited ? "without fault: ‖e‖ before" : "‖e‖ before"));
     all.push_back(named(Mark::Kind::box, c.error, "after"));
     all.push_back(named(Mark::Kind::hatched, c.error, "overshoot"));
   }
@@ -142,11 +142,11 @@ Nodes legend_entries(const Computation& computed, RowsAbove rows) {
   }
   if (facts.written)
     all.push_back(
-        entry(scene::column({scene::line("word", style::Text::caption),
+        entry(scene::column({scene::line("token", style::Text::caption),
                              {scene::Bar{.value = 1, .ink = c.text, .height = 2, .shows_zero = false}}},
                             Gap::hair)
-                  .fixed(32),
-              scene::caption("asked")));
+                  .fixed(38),
+              scene::caption("queried")));
   return all;
 }
 
@@ -160,25 +160,25 @@ Node legend(const Nodes& entries) {
       .named("legend");
 }
 
-/// "94 words · 64 × 64 · worst 1.0e-15", or how far the comparison is.
+/// "94 tokens · 64 × 64 · max 1.0e-15", or how far the comparison is.
 std::string figures(const Session& session, const Computation& computed) {
   const Sequence& sequence = computed.sequence;
   const std::string size =
-      fmt::format("{} · {} × {}", counted(sequence.tokens, "word", "words"), sequence.dk, sequence.dv);
+      fmt::format("{} · {} × {}", counted(sequence.tokens, "token", "tokens"), sequence.dk, sequence.dv);
   const auto is_known = [](const auto& form) { return form->is_compared || !form->missing.empty(); };
   if (session.computing() && !computed.is_complete())
     return fmt::format("{} · {} of {} forms compared", size, std::ranges::count_if(computed.forms, is_known),
                        computed.forms.size());
-  return fmt::format("{} · worst {}", size, scientific(computed.worst));
+  return fmt::format("{} · max {}", size, scientific(computed.worst));
 }
 
 std::string figures_explained(const Session& session, const Computation& computed) {
   const DataSet& data = session.data();
-  std::string words =
-      fmt::format("Worst distance from {}: {} ({}, {}{}); {} is allowed.\nKeys have {} channels, values {}.",
-                  reference_words(computed.choice.precision), scientific(computed.worst),
-                  name(computed.worst_form), name(computed.choice.precision), on_device(computed.choice),
-                  scientific(computed.tolerance), computed.sequence.dk, computed.sequence.dv);
+  std::string words = fmt::format(
+      "Largest difference from {}: {} ({}, {}{}); tolerance {}.\nKeys have {} channels, values {}.",
+      reference_words(computed.choice.precision), scientific(computed.worst), name(computed.worst_form),
+      name(computed.choice.precision), on_device(computed.choice), scientific(computed.tolerance),
+      computed.sequence.dk, computed.sequence.dv);
   if (data.heads > 1)
     words += fmt::format("\nHead {} of 0–{}.", computed.choice.head % data.heads, data.heads - 1);
   if (data.batches > 1)

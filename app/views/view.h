@@ -50,20 +50,20 @@ inline std::string quoted_word(const Computation& computed, Index token) {
   return fmt::format("“{}”", word_at(computed, token));
 }
 
-/// 42 “drum”
-inline std::string number_and_word(const Computation& computed, Index token) {
-  return fmt::format("{} {}", token, quoted_word(computed, token));
+/// token 43 “drum”: sentences count from 1
+inline std::string counted_token(const Computation& computed, Index token) {
+  return fmt::format("token {} {}", token + 1, quoted_word(computed, token));
 }
 
-/// “drum” (42)
+/// “drum” (token 43)
 inline std::string quoted_and_numbered(const Computation& computed, Index token) {
-  return fmt::format("{} ({})", quoted_word(computed, token), token);
+  return fmt::format("{} (token {})", quoted_word(computed, token), token + 1);
 }
 
 /// token 42 “drum”; only its number where the text has no such token.
 inline std::string numbered_word(const Computation& computed, Index token) {
   const bool has_word = token >= 0 && token < std::ssize(computed.data->labels);
-  return "token " + (has_word ? number_and_word(computed, token) : std::to_string(token));
+  return fmt::format("token {}{}", token, has_word ? " " + quoted_word(computed, token) : std::string());
 }
 
 }  // namespace palimpsest

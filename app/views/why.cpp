@@ -2,6 +2,7 @@
 #include "app/stage/ranges.h"
 #include "app/views/stage.h"
 #include "app/views/why_words.h"
+#include "app/words/tokens.h"
 #include "core/steps/recognised.h"
 
 namespace palimpsest {
@@ -35,25 +36,27 @@ struct ExplainedCell {
 
 /// Where a tensor that no operation makes comes from.
 std::string origin(const Symbol& symbol, const std::string& tensor) {
-  if (symbol.role == Role::state || tensor.ends_with("_in")) return "Left by the words before: ";
-  if (symbol.role == Role::plain) return "Given by the settings: ";
-  return "Given by the data: ";
+  if (symbol.role == Role::state || tensor.ends_with("_in")) return "From earlier tokens: ";
+  if (symbol.role == Role::plain) return "From the settings: ";
+  return "From the data: ";
 }
 
 /// Vectors of one token do not say which: in the recurrent form it is the one at the cursor.
 std::string of_token(const Symbol& symbol, const Matrix<double>& values, const Sight& sight) {
   const bool is_vector = values.rows() == 1 || values.cols() == 1;
   if (sight.trace->form != Form::recurrent || !is_vector || symbol.role == Role::plain) return {};
-  return ", " + numbered_word(*sight.computation, sight.trace->token(sight.cursor));
+  const Index token = sight.trace->token(sight.cursor);
+  return fmt::format(", token {} {}", token + 1, quoted_word(*sight.computation, token));
 }
 
 /// What adds up to the cell, and who wrote what it is made from, in the coordinates of the record.
 void fill_sum(ExplainedCell& answer, const Trace& trace, const Block& block, const Record& record,
               CellFocus cell) {
-  if (answer.turned && turns(cell.tensor, trace.symbols, record)) std::swap(cell.row, cell.column);
+  const bool is_turned = answer.turned && turns(cell.tensor, trace.symbols, record);
+  if (is_turned) std::swap(cell.row, cell.column);
   const Phase& phase = trace.phase(block);
   answer.parts = cell_parts(phase, block, trace.symbols, record, cell);
-  answer.written = written_cell(trace, block, phase, record, cell);
+  answer.written = written_cell(trace, block, phase, record, cell, is_turned);
   if (!answer.parts.empty() || answer.written) return;
   answer.parts = inner_terms(trace, block, record, cell);
   answer.is_inner_product = !answer.parts.empty();
@@ -70,7 +73,7 @@ void fill(ExplainedCell& answer, const Application& application) {
   const Matrix<double> none;
   const Matrix<double>& values = recorded ? record.at(cell.tensor) : none;
   if (cell.row >= values.rows() || cell.column >= values.cols()) {
-    answer.problem = "The number that a click holds is not part of this step. Esc lets go of it.";
+    answer.problem = "The pinned entry is not in this step. Esc releases it.";
     return;
   }
   const Symbol symbol = named_symbol(trace.symbols, cell.tensor);
@@ -177,7 +180,7 @@ std::vector<BarLine> part_lines(const ExplainedCell& answer, const std::vector<s
     if (part.role != Role::plain) line.colour = style::colours().role(part.role);
     if (part.token >= 0) {
       line.words = word_of(part.token, labels);
-      line.index = std::to_string(part.token);
+      line.index = std::to_string(part.token + 1);
       line.latex.clear();
     }
     lines.push_back(std::move(line));
@@ -192,10 +195,10 @@ std::vector<BarLine> part_lines(const ExplainedCell& answer, const std::vector<s
 BarLine writer_line(const WriterShare& writer, const std::vector<std::string>& labels) {
   BarLine line{.value = writer.remaining};
   if (writer.token == initial_token) {
-    line.words = "the start";
+    line.words = "initial state";
   } else {
     line.words = word_of(writer.token, labels);
-    line.index = std::to_string(writer.token);
+    line.index = std::to_string(writer.token + 1);
   }
   return line;
 }
@@ -205,16 +208,16 @@ struct PointedWriter {
   std::optional<Index> token;
 };
 
-/// "what is there now, v[2], was written by".
+/// "prediction v̂, v̂[2]: written by".
 Node heading_of(const WrittenCell& written) {
-  if (written.latex.empty()) return scene::note(written.words + ", by");
+  if (written.latex.empty()) return scene::note(written.words + ": written by");
   const auto with = [&](const char* end) {
     return scene::row(
         {scene::tag(written.words + ","),
          scene::row({scene::formula(written.latex, 14, scene::dim_ink), scene::tag(end)}, Gap::none)},
         Gap::small);
   };
-  return scene::first_that_fits({with(", was written by"), with(", by")});
+  return scene::first_that_fits({with(": written by"), with(": by")});
 }
 
 /// The symbol with its indices and the value.
@@ -260,8 +263,8 @@ std::vector<BarLine> writer_lines(const WhoWroteIt& told, std::size_t most, cons
   }
   if (others > 0)
     lines.push_back(
-        {.words = fmt::format("{} other {}", others, others == 1 ? "word" : "words"), .value = rest});
-  lines.push_back({.words = "together", .value = told.value, .is_sum = true});
+        {.words = fmt::format("{} other {}", others, others == 1 ? "token" : "tokens"), .value = rest});
+  lines.push_back({.words = "sum", .value = told.value, .is_sum = true});
   return lines;
 }
 
@@ -280,7 +283,7 @@ void add_writers(Nodes& all, Application& application, const AskedCell& asked, s
   const WrittenCell& written = *asked.cell.written;
   const Known<WhoWroteIt>& told = asked.told;
   const Node waiting =
-      awaiting("telling its writers apart", told, application.session.questions(), *asked.key);
+      awaiting("computing the contributions", told, application.session.questions(), *asked.key);
   all.push_back(heading_of(written));
   if (!told.value) {
     if (!told.under_way) all.push_back(scene::caption(told.reason));
@@ -292,9 +295,9 @@ void add_writers(Nodes& all, Application& application, const AskedCell& asked, s
   if (!told.stale && std::abs(told.value->value - shown) > 1e-3 * std::max(1.0, std::abs(shown))) {
     all.push_back(scene::caption(
         is_faulty(application.session.sight())
-            ? fmt::format("Who wrote it is known of the correct run alone, where it is {}.",
+            ? fmt::format("Contributions are known for the run without the fault, where the value is {}.",
                           plain_number(told.value->value, 3))
-            : "Who wrote it is not known here: this step works on a memory that is not finished."));
+            : "Contributions are known only for the memory after a whole batch."));
     return;
   }
   const auto& labels = application.session.sight().computation->data->labels;
@@ -306,7 +309,7 @@ void add_writers(Nodes& all, Application& application, const AskedCell& asked, s
   all.push_back(bar_lines(writer_lines(*told.value, most, fate, labels), told.stale).named("writers"));
   if (!fate.empty()) {
     const std::string others =
-        writers.size() > 1 ? "Point at a bar for what became of another word's." : std::string();
+        writers.size() > 1 ? "Point at a bar to see the write of that token." : std::string();
     all.push_back(
         scene::text(fate, style::Text::caption).named("fate").told(is_low ? others : std::string()));
     if (!is_low && !others.empty()) all.push_back(scene::caption(others));
@@ -329,14 +332,14 @@ Node explanation(Application& application, const AskedCell& asked, std::size_t m
       all.push_back(scene::text("= " + answer.explanation->numbers, style::Text::number_small));
   }
   if (!answer.parts.empty()) {
-    all.push_back(scene::caption(answer.is_inner_product ? "the strongest of what it adds up"
-                                                         : "what this step does here"));
+    all.push_back(
+        scene::caption(answer.is_inner_product ? "largest terms of the sum" : "terms of this step"));
     const auto& labels = application.session.sight().computation->data->labels;
     const std::size_t named = answer.is_inner_product && is_low ? most : most_lines;
     all.push_back(bar_lines(part_lines(answer, labels, named), false).named("parts"));
   }
   if (answer.written) add_writers(all, application, asked, most, is_low);
-  if (asked.is_held) all.push_back(scene::caption("Held by a click; Esc lets go."));
+  if (asked.is_held) all.push_back(scene::caption("Pinned; Esc releases it."));
   return scene::column(std::move(all), is_low ? Gap::small : Gap::near);
 }
 
@@ -370,11 +373,11 @@ Node origin_of_focus(const Application& application) {
       is_known && is_looked_at_by_row(sight.record->at(focus->tensor), sight.trace->block(sight.cursor.block),
                                       sight.trace->form);
   using Choices = std::vector<std::string>;
-  const Choices of_all = fades ? Choices{"what fades most, ringed", "fades most, ringed", "ringed", ""}
-                               : Choices{"the largest, ringed", "largest, ringed", "ringed", ""};
+  const Choices of_all = fades ? Choices{"strongest decay, ringed", "strongest decay", "ringed", ""}
+                               : Choices{"largest entry, ringed", "largest, ringed", "ringed", ""};
   const Choices of_row =
-      fades ? Choices{"what fades most in its row, ringed", "most faded of its row", "ringed", ""}
-            : Choices{"the largest in its row, ringed", "largest of its row", "ringed", ""};
+      fades ? Choices{"strongest decay of its row, ringed", "strongest of its row", "ringed", ""}
+            : Choices{"largest entry of its row, ringed", "largest of its row", "ringed", ""};
   return scene::that_fits(in_row ? of_row : of_all).named("origin");
 }
 
@@ -386,10 +389,8 @@ void draw_why(Application& application) {
     const bool is_known = cell && application.session.sight().record;
     Node title = scene::row({scene::tag("Why this number?"),
                              is_known ? origin_of_focus(application).filling().right() : scene::rest()});
-    Node body = is_known
-                    ? explained(application, *cell)
-                    : scene::paragraph(
-                          "Point at a cell of a picture: here stands how it was computed. A click holds it.");
+    Node body = is_known ? explained(application, *cell)
+                         : scene::paragraph("Point at an entry to see how it was computed. A click pins it.");
     return scene::column({std::move(title), std::move(body).filling()}, Gap::near).named("why");
   });
 }

@@ -3,47 +3,11 @@
 #include <numeric>
 
 #include "app/stage/box.h"
-#include "app/views/floor.h"
+#include "app/words/tokens.h"
 
 namespace palimpsest {
 
 namespace {
-
-std::string kept_words(const Matrix<double>& alpha) {
-  std::string least = half_life_words(alpha.minCoeff());
-  const std::string most = half_life_words(alpha.maxCoeff());
-  if (least == most) return least;
-  const std::string unit = " words";  // said once
-  if (least.ends_with(unit) && most.ends_with(unit)) least.resize(least.size() - unit.size());
-  return least + " … " + most.substr(most.starts_with("half-life ") ? 10 : 0);
-}
-
-/// Of three digits nothing is seen of what is smaller.
-constexpr double unseen = 5e-4;
-
-std::string called(Index token, const std::vector<std::string>& labels) {
-  if (token == initial_token) return "the start";
-  return fmt::format("{} “{}”", token, visible_label(labels[static_cast<std::size_t>(token)]));
-}
-
-/// "took 0.2" or "gave back 0.2": what erasing did to the size of what was written.
-std::string did(double taken) {
-  return fmt::format("{} {:.3g}", taken >= 0 ? "took" : "gave back", std::abs(taken));
-}
-
-/// "erased 0.000563 in all: 21 “.” took 0.00102, others gave back 0.00046": parts may be larger than the
-/// whole, so each says which way it went. `sense` is the sign of what was written.
-std::string erased_words(const WriterShare& writer, double sense, const std::vector<std::string>& labels) {
-  const double all = sense * writer.share.erased;
-  const double largest = sense * writer.erased_by;
-  const double others = all - largest;
-  const std::string whole = all >= 0 ? fmt::format("erased {:.3g}", all)
-                                     : fmt::format("what others erased made it larger by {:.3g}", -all);
-  if (writer.eraser < 0) return whole;
-  const std::string eraser = called(writer.eraser, labels);
-  if (std::abs(others) <= unseen * std::abs(all)) return fmt::format("{}, by {}", whole, eraser);
-  return fmt::format("{} in all: {} {}, others {}", whole, eraser, did(largest), did(others));
-}
 
 using Kind = Expression::Kind;
 
@@ -177,32 +141,20 @@ std::string line_number(const Operation& operation, const Record& record, const 
                         const Recall* recall) {
   const std::string& result = operation.equation.result;
   if (!record.contains(result)) return {};
-  if (operation.purpose == Purpose::decay && record.contains("alpha")) return kept_words(record.at("alpha"));
+  if (operation.purpose == Purpose::decay && record.contains("alpha"))
+    return half_lives_words(record.at("alpha"));
   if (operation.purpose == Purpose::write && recall)
-    return "error left " + plain_number(std::sqrt(2 * recall->after), 2);
+    return "‖e‖ = " + plain_number(error_norm(recall->after), 2);
   const Matrix<double>& made = record.at(result);
   if (made.size() == 1) return fmt::format("{:.3g}", made(0, 0));
-  const std::string length = "length " + plain_number(norm(Weights<double>{made}), 2);
-  if (operation.purpose != Purpose::update) return length;
+  const std::string norm_words = "norm " + plain_number(norm(Weights<double>{made}), 2);
+  if (operation.purpose != Purpose::update) return norm_words;
   for (const std::string& name : operands(operation.equation.expression)) {
     const Symbol& symbol = symbol_in(symbols, name);
     if (symbol.role == Role::strength && record.at(name).size() == 1)
-      return fmt::format("{} = {:.3g}, {}", unicode(symbol.latex), record.at(name)(0, 0), length);
+      return fmt::format("{} = {:.3g}, {}", unicode(symbol.latex), record.at(name)(0, 0), norm_words);
   }
-  return length;
-}
-
-std::string writer_fate(const WriterShare& writer, const std::vector<std::string>& labels) {
-  const Share& share = writer.share;
-  if (share.written == 0 && share.mixed == 0 && share.decayed == 0 && share.erased == 0) return {};
-  const double sense = share.written + share.mixed < 0 ? -1 : 1;
-  std::string words = writer.token == initial_token
-                          ? fmt::format("At the start: {:+.3g}", share.written)
-                          : fmt::format("{} wrote {:+.3g}", called(writer.token, labels), share.written);
-  if (share.mixed != 0) words += fmt::format(", {:+.3g} came from other parts", share.mixed);
-  if (share.decayed != 0) words += fmt::format("; decayed {:.3g}", sense * share.decayed);
-  if (share.erased != 0) words += "; " + erased_words(writer, sense, labels);
-  return words + fmt::format("; left {:+.3g}.", writer.remaining);
+  return norm_words;
 }
 
 int largest_share(const std::vector<WriterShare>& writers) {

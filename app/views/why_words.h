@@ -35,22 +35,18 @@ NamedParts named_parts(const std::vector<CellPart>& parts, std::size_t most);
 struct WrittenCell {
   WrittenNumber number;
   std::string latex;                 // how it is called: "\\hat v_t[2]"
-  std::string words;                 // "what is there now"
+  std::string words;                 // "prediction v̂"
   std::optional<double> shown = {};  // its value, where the record has it
 };
 
-/// Nothing where a cell has no such number.
+/// Nothing where a cell has no such number. `is_turned`: the picture shows the state value × key.
 std::optional<WrittenCell> written_cell(const Trace& trace, const Block& block, const Phase& phase,
-                                        const Record& record, const CellFocus& cell);
+                                        const Record& record, const CellFocus& cell, bool is_turned = false);
 
-/// What a step of one word comes to, in one number: "half-life 954 words", "β = 0.856, length 0.75", "error
-/// left 0.13" from the word's `recall`, if it is known. Empty where nothing is recorded.
+/// What a step of one word comes to, in one number: "half-life 954 tokens", "β = 0.856, norm 0.75",
+/// "‖e‖ = 0.13" from the word's `recall`, if it is known. Empty where nothing is recorded.
 std::string line_number(const Operation& operation, const Record& record, const Symbols& symbols,
                         const Recall* recall);
-
-/// What became of what a token wrote into an entry, as a sentence: written, decayed, erased and by whom, what
-/// is left. Empty where nothing of it is known, as of a reading. `labels` are those of all tokens.
-std::string writer_fate(const WriterShare& writer, const std::vector<std::string>& labels);
 
 /// The place in `writers` of the one with the largest share; -1 where there is none.
 int largest_share(const std::vector<WriterShare>& writers);

@@ -32,7 +32,7 @@ constexpr Panel step_panels[] = {
     {"Data", left_top, draw_data, "sliders heads gates strengths alpha beta options"},
     {"Equation", left_bottom, draw_equation, "formula rule lines", has_room_for_lines, Level::all},
     {"Stage", center, draw_stage, "matrices pictures tiles"},
-    {"What the memory answers", center_bottom, draw_answers, "recall keys values table", has_answers},
+    {"What the memory returns", center_bottom, draw_answers, "recall keys values table", has_answers},
     {"Forms", right_top, draw_forms, "cost FLOPs bytes error agree device GPU precision chunk size", nullptr,
      Level::all},
     {"Why this number?", right_bottom, draw_why, "provenance shares explain erased"},
@@ -40,18 +40,18 @@ constexpr Panel step_panels[] = {
 };
 
 constexpr Panel learn_panels[] = {
-    {"How far may it step?", center, draw_learn,
+    {"How large can the step be?", center, draw_learn,
      "loss gradient momentum muon newton schulz keys capacity spectrum", nullptr, story},
-    {"Error at this word", right_top, draw_learn_side, "check divergence interference"},
-    {"What each stored word still answers", bottom, draw_learn_floor,
-     "recall half-life beta alpha strengths gates paint", nullptr, Level::work, Level::all, 0.53F},
-    {"What is still recalled", bottom, draw_learn_floor, "recall", nullptr, story, story, 0.32F},
+    {"Loss at this token", right_top, draw_learn_side, "check divergence interference"},
+    {"Recall of stored tokens", bottom, draw_learn_floor, "recall half-life beta alpha strengths gates paint",
+     nullptr, Level::work, Level::all, 0.53F},
+    {"Recall of stored tokens##story", bottom, draw_learn_floor, "recall", nullptr, story, story, 0.32F},
 };
 
 constexpr Panel attend_panels[] = {
-    {"Who is read?", center, draw_attend, "attention weights softmax squares", nullptr, story},
-    {"Read most", right_top, draw_attend_side, "attention shares values"},
-    {"What this word reads", bottom, draw_attend_floor, "attention text tokens floor", nullptr, story},
+    {"Effective attention weights", center, draw_attend, "attention weights softmax squares", nullptr, story},
+    {"Largest weights", right_top, draw_attend_side, "attention shares values"},
+    {"Weights of this token", bottom, draw_attend_floor, "attention text tokens floor", nullptr, story},
 };
 
 constexpr Panel compare_panels[] = {
@@ -82,9 +82,9 @@ constexpr Panel measure_panels[] = {
 
 constexpr Workspace all_workspaces[] = {
     {"step", "Step", "What one operation does to the memory", ImGuiMod_Ctrl | ImGuiKey_1, step_panels},
-    {"learn", "Learn", "How far a word may step, and what the memory still answers",
+    {"learn", "Learn", "How large a step can be, and what the memory still recalls",
      ImGuiMod_Ctrl | ImGuiKey_2, learn_panels},
-    {"attend", "Attend", "Which words' values every answer is made of, beside softmax",
+    {"attend", "Attend", "The weight of every earlier value in every output, beside softmax",
      ImGuiMod_Ctrl | ImGuiKey_3, attend_panels},
     {"compare", "Compare", "Two to four rules, settings, forms or precisions under one cursor",
      ImGuiMod_Ctrl | ImGuiKey_4, compare_panels},

@@ -17,9 +17,6 @@ constexpr float key_width = 72;    // of a key beside the words, at most
 
 const char* end_of(std::string_view text) { return text.data() + text.size(); }
 
-/// What stands in for a character that is not visible by itself.
-constexpr std::pair<char, std::string_view> stand_ins[] = {{' ', "␣"}, {'\n', "⏎"}, {'\t', "⇥"}, {'\r', "␍"}};
-
 /// Whether a key was pressed after the pointer had moved last.
 struct KeysInUse {
   int frame = -1;
@@ -111,15 +108,6 @@ void wrapped(std::string_view text) {
   ImGui::PopTextWrapPos();
 }
 
-/// Whether a tooltip about the last item would be shown now.
-bool wants_tooltip() {
-  if (keys_are_in_use()) return false;
-  // Not for what only has the keyboard's focus: the words belong to the pointer.
-  if (!ImGui::IsMouseHoveringRect(ImGui::GetItemRectMin(), ImGui::GetItemRectMax())) return false;
-  if (rests_after_click()) return false;
-  return ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled);
-}
-
 constexpr std::size_t most_kept = 4096;  // cut words; beyond, those are forgotten that are not drawn any more
 constexpr float still = 0.15F;           // seconds for which the pointer has stood still
 
@@ -194,25 +182,6 @@ std::vector<std::string_view> wrapped_lines(std::string_view text, float width) 
   return lines;
 }
 
-std::string scientific(double value) {
-  if (value == 0) return "0";
-  if (std::isnan(value)) return "not a number";
-  if (std::isinf(value)) return "∞";
-  return fmt::format("{:.1e}", value);
-}
-
-std::string visible_label(std::string_view label) {
-  const std::size_t first = label.find_first_not_of(' ');
-  if (first != std::string_view::npos) label.remove_prefix(first);
-  std::string visible;
-  for (const char character : label) {
-    const auto shown = std::ranges::find(stand_ins, character, &std::pair<char, std::string_view>::first);
-    const bool stays = shown == std::end(stand_ins) || (character == ' ' && first != std::string_view::npos);
-    visible += stays ? std::string_view(&character, 1) : shown->second;
-  }
-  return visible;
-}
-
 ImVec2 text_extent(std::string_view text) { return ImGui::CalcTextSize(text.data(), end_of(text)); }
 
 ImVec2 text_extent(style::Text text, std::string_view words) {
@@ -248,6 +217,14 @@ void draw_rising_text(ImVec2 position, ImU32 colour, std::string_view text) {
   if (!text.ends_with("…")) return;
   const ImVec2 extent = text_extent(text);
   offer_whole({{to.x, to.y - extent.x}, {to.x + extent.y, to.y}}, text);
+}
+
+bool wants_tooltip() {
+  if (keys_are_in_use()) return false;
+  // Not for what only has the keyboard's focus: the words belong to the pointer.
+  if (!ImGui::IsMouseHoveringRect(ImGui::GetItemRectMin(), ImGui::GetItemRectMax())) return false;
+  if (rests_after_click()) return false;
+  return ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled);
 }
 
 void tooltip(std::string_view text, std::string_view key, bool above) {

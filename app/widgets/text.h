@@ -2,6 +2,7 @@
 
 #include "app/widgets/heat_map.h"
 #include "app/widgets/style.h"
+#include "app/words/labels.h"
 
 /// Small things that several panels do with words.
 
@@ -17,12 +18,6 @@ std::string first_fitting(const std::vector<std::string>& words, float width);
 /// screen pixels: parts of it, each with a letter at least, or none where it leaves a line free.
 std::vector<std::string_view> wrapped_lines(std::string_view text, float width);
 
-/// "4.4e-16", as residuals are written; "0" only for an exact zero.
-std::string scientific(double value);
-
-/// A token's label as one line without the space before a word; white space alone is made visible: "␣", "⏎".
-std::string visible_label(std::string_view label);
-
 /// The extent of `text` in the current font, and of words in one of their own.
 ImVec2 text_extent(std::string_view text);
 ImVec2 text_extent(style::Text text, std::string_view words);
@@ -35,6 +30,9 @@ ImVec2 draw_words(ImVec2 at, style::Text text, ImU32 colour, std::string_view wo
 
 /// Text that is read from below: its left lower corner at `position`, so that it rises from there.
 void draw_rising_text(ImVec2 position, ImU32 colour, std::string_view text);
+
+/// Whether the last item should say what it is: the pointer rests on it.
+bool wants_tooltip();
 
 /// A few words about the last item, shown while the pointer rests on it; wraps when long. With the key that
 /// does it, if there is one; below it, or `above` where there is room.

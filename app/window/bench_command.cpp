@@ -59,9 +59,8 @@ std::string text_of(const std::vector<StartMoment>& times) {
   }
   return columns(table, 0) + '\n' +
          paragraph(fmt::format(
-             "Milliseconds after the process began, by the clock, and of the processor's time for the "
-             "window's thread. The first frame is seen after {} ms, {} of them the driver's. Aim: at most "
-             "{:g} ms: {}.",
+             "Milliseconds since the process began, by the clock, and cpu time of the window's thread. The "
+             "first frame is visible after {} ms; the driver takes {} of them. Aim: at most {:g} ms: {}.",
              milliseconds(before.clock), milliseconds(driver), aim_start, met(before.clock <= aim_start)));
 }
 
@@ -82,16 +81,14 @@ std::string text_of(const Circumstances& here) {
 
 std::string text_of(const UiBench& bench, const UiTimes& times) {
   std::string text = paragraph(fmt::format(
-      "Milliseconds a frame of the workspace {} at T = {}, d = {}. \"cpu\" is the time of the window's "
-      "thread up to the finished lists of what is to be drawn, what panels send to the graphics card "
-      "included; \"clock\" is the same by the clock, with waiting and what else runs on the machine; "
-      "\"OpenGL\" is what the driver then takes; \"complete\" says whether all that is looked at was "
-      "computed when the frames began, for which at most {:g} s are waited: what takes longer comes while "
-      "they are drawn, or after them. Aim: a cpu median of at most {:g}, all but one in a hundred at most "
-      "{:g}; while a sequence opens, no frame above {:g}.{}",
+      "Milliseconds per frame of the workspace {} at T = {}, d = {}. \"cpu\" is the cpu time of the window's "
+      "thread until the draw lists are finished, uploads to the graphics card included. \"clock\" is the "
+      "same by the clock, with waiting and other programs. \"OpenGL\" is the time of the driver after that. "
+      "\"complete\" is yes if everything visible was computed when the frames began; the program waits at "
+      "most {:g} s for it. Aim: a cpu median of at most {:g}, 99 % of the frames at most {:g}; while a "
+      "sequence opens, no frame above {:g}.{}",
       bench.workspace, bench.tokens, bench.channels, bench.patience, aim_median, aim_high, aim_opening,
-      bench.workspace == "measure" ? " The report that ships is open, and one of a slower machine over it."
-                                   : ""));
+      bench.workspace == "measure" ? " The shipped report and one of a slower machine are open." : ""));
   std::vector<std::vector<std::string>> table = {{"form", "what", "frames", "cpu median", "99 %", "worst",
                                                   "clock median", "99 %", "worst", "OpenGL", "complete",
                                                   "aim"}};
@@ -99,23 +96,23 @@ std::string text_of(const UiBench& bench, const UiTimes& times) {
   table.push_back(row(times.opening, times.opening.processor.worst <= aim_opening));
   text += '\n' + columns(table, 0) + '\n';
   text += paragraph(fmt::format(
-      "From a change of a slider to the picture of its result at T = {}, d = {}, by the clock on a screen of "
-      "60 frames a second, OpenGL left out, {} changes: median {} ms, 99 % {} ms, worst {} ms; cpu time of "
-      "all threads meanwhile: median {} ms. Aim: at most {:g} ms by the clock: {}.",
+      "From a change of a slider to the picture of its result at T = {}, d = {}, by the clock at 60 frames "
+      "per second, without OpenGL, {} changes: median {} ms, 99 % {} ms, worst {} ms; cpu time of all "
+      "threads: median {} ms. Aim: at most {:g} ms by the clock: {}.",
       bench.dragged_tokens, bench.dragged_channels, times.changes, milliseconds(times.slider.median),
       milliseconds(times.slider.high), milliseconds(times.slider.worst),
       milliseconds(times.slider_processor.median), aim_slider, met(times.slider.high <= aim_slider)));
   text += paragraph(
-      fmt::format("From a letter typed behind a text of {} tokens to the picture with the small model's "
-                  "answer, the same way: median {} ms, 99 % {} ms, worst {} ms; cpu time of all threads "
-                  "meanwhile: median {} ms. Aim: at most {:g} ms by the clock: {}.",
+      fmt::format("From a letter typed after a text of {} tokens to the picture with the small model's "
+                  "answer, likewise: median {} ms, 99 % {} ms, worst {} ms; cpu time of all threads: median "
+                  "{} ms. Aim: at most {:g} ms by the clock: {}.",
                   bench.typed_tokens, milliseconds(times.typing.median), milliseconds(times.typing.high),
                   milliseconds(times.typing.worst), milliseconds(times.typing_processor.median), aim_slider,
                   met(times.typing.high <= aim_slider)));
   if (times.weights) {
     text += paragraph(fmt::format(
-        "From entering Attend to a coarse picture of all {0} x {0} weights of both rules: {1} ms, to every "
-        "row of them: {2} ms, by the clock, OpenGL left out. Aim for the coarse one: at most {3:g} ms: {4}.",
+        "From entering Attend to a coarse picture of all {0} x {0} weights of both rules: {1} ms; to every "
+        "row: {2} ms, by the clock, without OpenGL. Aim for the coarse picture: at most {3:g} ms: {4}.",
         bench.tokens, milliseconds(times.weights->coarse), milliseconds(times.weights->fine), aim_weights,
         met(times.weights->coarse <= aim_weights)));
   }
@@ -214,17 +211,16 @@ int measure(const CommandOptions& options, const Console& console) {
 }  // namespace
 
 Task add_window_bench(CommandOptions command, Console console) {
-  const CommandOptions start =
-      command.subcommand("start", "How long a window takes to its first frame; opens one");
-  CommandOptions ui = command.subcommand("ui", "What a frame of the window takes, drawn without a display");
+  const CommandOptions start = command.subcommand("start", "Open a window and time its first frame");
+  CommandOptions ui = command.subcommand("ui", "Time the frames of the window, without a display");
   ui.option("--size", "pixels, WIDTHxHEIGHT", "1920x1080");
   ui.option("--tokens", "of the long sequence, 3 to 1000000", "4096");
   ui.option("--channels", "of its keys and values, 1 to 512", "128");
-  ui.option("--frames", "that are measured of each thing a person does", "240");
-  ui.number("--patience", "seconds for which what is looked at is waited for before its frames are measured",
+  ui.option("--frames", "measured for each action", "240");
+  ui.number("--patience", "longest wait, in seconds, for what is visible before its frames are measured",
             UiBench().patience, 0, 3600);
-  ui.option("--workspace", "step, learn, … alone");
-  ui.option("--json", "write the figures into this file, too");
+  ui.option("--workspace", "only this one: step, learn, …");
+  ui.option("--json", "also write the figures to this file");
   return [ui, start, console] {
     if (!start.was_given()) return measure(ui, console);
     const std::vector<StartMoment> times = time_start();

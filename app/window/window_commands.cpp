@@ -14,21 +14,21 @@ namespace {
 
 /// What `render` and the window can be told on the command line.
 constexpr std::pair<const char*, const char*> look_options[] = {
-    {"FILE", "a session, pinned places or data, as the window's Open takes them"},
+    {"FILE", "a session, pinned places or data, as in the window's Open"},
     {"--session", "a saved session (JSON)"},
     {"--state", "a copied place (one string)"},
     {"--capture", "a file with q, k and v; or capture:NAME, preset:NAME"},
     {"--at", "TOKEN or TOKEN:OPERATION, such as 19:error"},
-    {"--variant", "compute this variant instead of the data's own"},
+    {"--variant", "compute this variant instead of the data's"},
     {"--form", nullptr},
     {"--device", "cpu or cuda"},
     {"--chunk", "chunk size of the forms that have chunks"},
     {"--head", "which head"},
-    {"--scale", "how much larger everything is drawn, 0.5 to 4"},
+    {"--scale", "size of everything, 0.5 to 4"},
     {"--theme", "dark or light"},
     {"--level", "how much is shown: story, work or all"},
     {"--workspace", nullptr},
-    {"--fault", "put this mistake into the form (see verify --faults)"},
+    {"--fault", "inject this fault into the form (see verify --faults)"},
 };
 
 /// What was said there.
@@ -49,7 +49,7 @@ void add_look(CommandOptions& command) {
   for (const auto& [name, words] : look_options) command.option(name, words ? words : known_values(name));
   for (const auto& [name, words] : text_options) command.option(name, words);
   command.list("--do", "a change of the model that reads --text (see say)", {.repeated = true});
-  command.list("--race", "a report of bench, to be seen in Measure; may be given again",
+  command.list("--race", "a report of bench for Measure; may be given again",
                {.repeated = true, .one_at_a_time = true});
 }
 
@@ -145,8 +145,7 @@ void prepare(Application& application, const Look& look) {
   }
   if (look["--session"] && look["--state"]) throw InputError("give --session or --state, not both");
   if (look["FILE"] && (look["--session"] || look["--state"] || look["--capture"]))
-    throw InputError(
-        fmt::format("{} is to be opened: leave --session, --state and --capture out", *look["FILE"]));
+    throw InputError(fmt::format("{} is opened: leave --session, --state and --capture out", *look["FILE"]));
   if (look["FILE"]) {
     require(application.open(*look["FILE"]), session);
   } else if (look["--session"]) {
@@ -200,7 +199,7 @@ struct Wanted {
 /// What shows a part of the frame that was drawn last. Throws an InputError where it is not shown.
 Image part_of(const Image& image, const std::string& path) {
   const Part* const part = parts().find(path);
-  if (!part) throw InputError(fmt::format("--part is \"{}\"; what is shown has:\n{}", path, parts().paths()));
+  if (!part) throw InputError(fmt::format("--part is \"{}\"; the picture has:\n{}", path, parts().paths()));
   const auto inside = [](float at, int most) { return std::clamp(static_cast<int>(at), 0, most); };
   return cropped(image, inside(part->where.minimum.x, image.width),
                  inside(part->where.minimum.y, image.height), inside(part->where.maximum.x, image.width),
@@ -274,7 +273,7 @@ void require_form(const Application& application, const Look& look) {
 void require_other_file(const std::filesystem::path& output, const std::string& source) {
   if (is_same_file(output, source))
     throw InputError(
-        fmt::format("{}: is what is drawn, which would be lost; give another --output", output.string()));
+        fmt::format("{} is the input and would be lost; give another --output", output.string()));
 }
 
 /// Holds cell ROW,COLUMN of what the present step makes, as a click does.
@@ -285,7 +284,7 @@ void hold_cell(Application& application, const std::string& words) {
   const Index row = parse_count(words.substr(0, comma), "the row of --why");
   const Index column = parse_count(words.substr(comma + 1), "the column of --why");
   const Sight& sight = application.session.sight();
-  if (!sight.record) throw InputError("--why asks for a number, but there is no step here");
+  if (!sight.record) throw InputError("--why explains an entry of a step, but there is no step here");
   const std::string& made = sight.trace->operation(sight.cursor).equation.result;
   const Matrix<double>& values = sight.record->at(made);
   if (row >= values.rows() || column >= values.cols()) {
@@ -333,10 +332,10 @@ int render(const CommandOptions& options, const Console& console) {
 
 Task add_render(CommandOptions command, Console console) {
   add_look(command);
-  command.option("--why", "ROW,COLUMN: explain this cell of what the step makes");
+  command.option("--why", "ROW,COLUMN: explain this entry of the step's result");
   command.option("--size", "pixels, WIDTHxHEIGHT", "1920x1080");
   command.option("--output", "the PNG to write");
-  command.option("--page", "what lies over it: data, keys, commands, open, save, places, presentation");
+  command.option("--page", "page in front: data, keys, commands, open, save, places, presentation");
   command.option("--part", "draw only this part, such as measure/side; --in-words names them");
   command.flag("--in-words", "write what is shown as text, part by part");
   command.option("--tour", "write a tour of pictures into this folder");

@@ -238,9 +238,10 @@ std::string quoted(const std::vector<AskedWord>& words, Index word) {
   return fmt::format("“{}”", words[static_cast<std::size_t>(word)].text);
 }
 
-/// As far as the key carries it: with the words before.
-std::string as_at(const AskedWord& word) {
-  return fmt::format("sked as at “{}”, it", word.phrase.empty() ? word.text : word.phrase);
+/// "With the key of “The red jar holds a key”, the memory": a key carries the words before its token.
+std::string queried(const AskedWord& word) {
+  return fmt::format("With the {} of “{}”, the memory", word.by_query ? "query" : "key",
+                     word.phrase.empty() ? word.text : word.phrase);
 }
 
 std::string mixture(const std::vector<AskedWord>& words, const Vector<double>& amounts,
@@ -257,54 +258,56 @@ std::optional<Index> gaining_word(const AnswerTable& table, Index row, const Vec
   return is_noticed ? std::optional(column) : std::nullopt;
 }
 
-/// What the memory answers for one word after the change, and what before.
+/// What the memory returns for one key after the change, and what before.
 std::string changed_row(const AnswerTable& table, Index row) {
   const Vector<double> before = table.before.row(row).transpose();
   const Vector<double> after = table.after.row(row).transpose();
   const Largest was(before);
   const Largest is(after);
-  const std::string asked = as_at(table.words[static_cast<std::size_t>(row)]);
-  const std::string answer = quoted(table.words, is.first);
+  const std::string memory = queried(table.words[static_cast<std::size_t>(row)]);
+  const std::string value = quoted(table.words, is.first);
+  const std::string amount = hundredths(after(is.first));
   if (after(is.first) < noticed) {
-    return fmt::format("A{} now answers none of these words: {} was {}.", asked,
+    return fmt::format("{} now returns none of these values ({} was {}).", memory,
                        quoted(table.words, was.first), hundredths(before(was.first)));
   }
   const bool overshoots = after(is.first) > overshot;
   if (is.is_mixture(after))
-    return fmt::format("A mixture{}: a{} now answers {}.", overshoots ? " that overshoots" : "", asked,
+    return fmt::format("{} now returns a mixture{}: {}.", memory, overshoots ? " and overshoots" : "",
                        mixture(table.words, after, is));
-  const bool is_new = is.first != was.first || before(was.first) < noticed;
-  if (is_new && overshoots)
-    return fmt::format("A{} now answers {} and overshoots: {}.", asked, answer, hundredths(after(is.first)));
-  if (is_new) return fmt::format("A{} now answers {}.", asked, answer);
-  const std::string amount = hundredths(after(is.first));
-  const std::string amount_before = hundredths(before(is.first));
-  const char* sign = overshoots ? " and overshoots 1:" : ",";
-  if (const auto gaining = gaining_word(table, row, after); gaining && gaining != is.first) {
-    const std::string gained =
-        fmt::format("{} {}", quoted(table.words, *gaining), hundredths(after(*gaining)));
-    const std::string added = before(*gaining) < noticed
-                                  ? fmt::format("now {} as well", gained)
-                                  : fmt::format("{} now, {} before", gained, hundredths(before(*gaining)));
-    return fmt::format("A{} still answers {}{} {}, and {}.", asked, answer, sign, amount, added);
+  if (is.first != was.first || before(was.first) < noticed) {
+    if (overshoots) return fmt::format("{} now returns {} and overshoots: {}.", memory, value, amount);
+    if (is.second < 0 || after(is.second) < noticed)
+      return fmt::format("{} now returns {} ({}).", memory, value, amount);
+    return fmt::format("{} now returns mostly {} ({}; {} {}).", memory, value, amount,
+                       quoted(table.words, is.second), hundredths(after(is.second)));
   }
-  if (amount == amount_before)
-    return fmt::format("A{} still answers {}{} {} as before.", asked, answer, sign, amount);
-  return fmt::format("A{} still answers {}{} {} now, {} before.", asked, answer, sign, amount, amount_before);
+  const std::string still =
+      fmt::format("{} still returns {}{}", memory, value, overshoots ? ", overshooting" : "");
+  if (const auto gaining = gaining_word(table, row, after); gaining && gaining != is.first) {
+    const std::string earlier =
+        before(*gaining) < noticed ? "" : fmt::format(", before {}", hundredths(before(*gaining)));
+    return fmt::format("{} ({}), now mixed with {} ({}{}).", still, amount, quoted(table.words, *gaining),
+                       hundredths(after(*gaining)), earlier);
+  }
+  const std::string amount_before = hundredths(before(is.first));
+  if (amount == amount_before) return fmt::format("{} ({}, as before).", still, amount);
+  return fmt::format("{} ({}, before {}).", still, amount, amount_before);
 }
 
-/// What the memory answers for the query of the row's word; empty where none is asked so.
+/// What the memory returns for the query of a token; empty where none is asked so.
 std::string queried_row(const AnswerTable& table) {
   const auto word = std::ranges::find_if(table.words, &AskedWord::by_query);
   if (word == table.words.end()) return {};
   const Index row = word - table.words.begin();
   const Vector<double> after = table.after.row(row).transpose();
   const Largest is(after);
-  const std::string asked = fmt::format("Asked with the query of “{}”, it answers",
-                                        word->phrase.empty() ? word->text : word->phrase);
-  if (after(is.first) < noticed) return fmt::format("{} none of these words.", asked);
-  if (is.is_mixture(after)) return fmt::format("{} a mixture, {}.", asked, mixture(table.words, after, is));
-  return fmt::format("{} {}: {}.", asked, quoted(table.words, is.first), hundredths(after(is.first)));
+  const std::string memory = queried(*word);
+  if (after(is.first) < noticed) return fmt::format("{} returns none of these values.", memory);
+  if (is.is_mixture(after))
+    return fmt::format("{} returns a mixture: {}.", memory, mixture(table.words, after, is));
+  return fmt::format("{} returns {} ({}).", memory, quoted(table.words, is.first),
+                     hundredths(after(is.first)));
 }
 
 }  // namespace
@@ -443,43 +446,43 @@ OutputAnswer output_answer(const Variant& variant, const Sequence& sequence, con
 }
 
 std::string answer_sentence(const AnswerTable& table) {
-  if (table.words.empty()) return "No word has been written yet.";
+  if (table.words.empty()) return "No token has been written yet.";
   if (std::ranges::none_of(table.words, &AskedWord::is_written))
-    return "None of these words has been written yet.";
+    return "None of these tokens has been written yet.";
   const double largest = std::max(table.before.cwiseAbs().maxCoeff(), table.after.cwiseAbs().maxCoeff());
   if (!std::isfinite(table.before.sum() + table.after.sum()))
-    return "The memory has run away: its answers are no numbers any more.";
-  if (largest < noticed) return "The memory answers none of these words.";
+    return "The memory has diverged: the values it returns are not finite.";
+  if (largest < noticed)
+    return fmt::format("The memory returns none of these values (all coefficients below {}).", noticed);
   if (const std::string queried = queried_row(table); !queried.empty()) return queried;
   const double change = table.most_changed ? table.change.row(*table.most_changed).cwiseAbs().maxCoeff() : 0;
   if (change >= noticed) return changed_row(table, *table.most_changed);
   const bool knew_others = table.words.size() > (table.present ? 1U : 0U);
   if (table.present && table.change.row(*table.present).cwiseAbs().maxCoeff() >= noticed) {
     std::string others;
-    if (knew_others && change < 0.005) others = " Nothing else changes.";
+    if (knew_others && change < 0.005) others = " No other association changed.";
     if (knew_others && change >= 0.005)
-      others = fmt::format(" Nothing else changes by more than {}.", hundredths(change));
+      others = fmt::format(" No other association changed by more than {}.", hundredths(change));
     return changed_row(table, *table.present) + others;
   }
-  if (table.change.isZero(0)) return "Nothing changes here.";
+  if (table.change.isZero(0)) return "This step changes no stored association.";
   const double most = table.change.cwiseAbs().maxCoeff();
-  if (most < 0.005) return "Nothing it knew has changed by as much as 0.01.";
-  return fmt::format("Nothing it knew has changed by more than {}.", hundredths(most));
+  return fmt::format("No stored association changed by more than {}.", hundredths(std::max(most, 0.01)));
 }
 
 std::string output_sentence(const OutputAnswer& answer) {
   if (answer.is_early || answer.words.empty()) return {};  // answer_sentence() says so
-  if (answer.is_nothing) return "The output is 0: nothing is read here.";
+  if (answer.is_nothing) return "The output is 0: this token reads nothing.";
   const bool is_one = answer.words.size() == 1;
   const std::string share = fmt::format("{:.0f} %", 100 * std::max(answer.explained, 0.0));
-  const std::string explained = is_one
-                                    ? fmt::format("its value explains {} of the direction", share)
-                                    : fmt::format("the values of these {} words explain {} of its direction",
-                                                  answer.words.size(), share);
+  const std::string explained =
+      is_one ? fmt::format("its value explains {} of the direction", share)
+             : fmt::format("these {} values explain {} of its direction", answer.words.size(), share);
   const Largest largest(answer.amounts);
   const std::string first = quoted(answer.words, largest.first);
   if (!(answer.explained >= noticed) || !(answer.amounts(largest.first) > 0))
-    return fmt::format("The output does not resemble {}: {}.", is_one ? first : "any of them", explained);
+    return fmt::format("The output resembles {}: {}.",
+                       is_one ? first + " only weakly" : "none of these values", explained);
   const bool is_mixed =
       largest.second >= 0 && answer.amounts(largest.second) >= mixed * answer.amounts(largest.first);
   if (is_mixed) {

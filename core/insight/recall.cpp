@@ -252,17 +252,18 @@ std::vector<double> losses_along(const Variant& variant, const Sequence& sequenc
 std::string compared_by_direction(const Variant& variant) {
   if (answers_by_length(variant)) return {};
   if (!answers_linearly(variant) && !variant.memory.answers)
-    return "The memory is asked with the key as with a query, and divides its answer by the sum of its "
-           "weights: the length says nothing of what is stored.";
+    return "This memory divides what it returns by the sum of its weights, so the norm says nothing about "
+           "what is stored.";
   if (hands_on(variant, "Hkk"))
-    return "The best linear memory of all words so far is solved for and asked with the key; its ridge "
-           "shortens the answers.";
+    return "The key queries the best linear memory of all tokens so far, which is solved for. Its ridge "
+           "makes "
+           "the returned norm smaller.";
   if (variant.memory.answers)
-    return "The inner model is asked with the key as the rule asks it with a query, at the weights after the "
-           "last whole batch. It is trained by gradients, so that answers come near their values little by "
-           "little.";
-  return "The memory is asked with the key itself, S⊤k, as it stands then. How far a step goes is the rule's "
-         "own: the length of an answer is no share of the value.";
+    return "The key queries the inner model with the weights after the last whole batch. Gradients train it, "
+           "so its outputs approach the values step by step.";
+  return "The key itself queries the memory, S⊤k. The step size is the rule's own, so the returned norm is "
+         "no "
+         "share of the value.";
 }
 
 Remembered remembered(const Variant& variant, const Sequence& sequence, std::span<const Index> tokens,

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cmath>
+
 #include <cstdint>
 
 #include "core/rules/stored_pairs.h"
@@ -19,6 +21,9 @@ struct Recall {
   double largest = 0;  // the largest |S_ij| after the write, of the first state where there are several
   double root_mean_square = 0;  // of all S_ij after the write
 };
+
+/// The norm of an error whose half square is `loss`.
+inline double error_norm(double loss) { return std::sqrt(2 * loss); }
 
 /// The recall of every token of one head in f64; nothing for rules without a memory to ask (softmax). Of
 /// tokens that are written together, before and after all of them are. Throws Cancelled.

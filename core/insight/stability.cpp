@@ -170,11 +170,11 @@ void find_cause(const Variant& variant, const Sequence& sequence, Index last, Di
           if (!overshoots && step->eigenvalue <= 1) found.eigenvalue = step->growth;
           found.words =
               overshoots ? fmt::format(
-                               "learning rate times curvature is {:.3g} at token {}, more than {:.3g}: the "
+                               "learning rate times curvature is {:.3g}, more than {:.3g}: the "
                                "step lands beyond its target by more than it had missed it",
-                               step->reach, token, (1 + problem.kept) * (1 + problem.momentum))
+                               step->reach, (1 + problem.kept) * (1 + problem.momentum))
                          : fmt::format("the step of token {} multiplies a direction of the memory by {:.3g}",
-                                       token, found.eigenvalue);
+                                       token + 1, found.eigenvalue);
           return false;
         }
         return token < last;

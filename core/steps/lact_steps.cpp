@@ -22,7 +22,7 @@ struct LactSteps {
 
   void output(PhaseBuilder& steps, const std::string& weights, const char* sentence) const {
     const Expression S = tensor(weights);
-    steps.add_line({"output", Purpose::output, "What comes out", sentence, token ? "o" : "O",
+    steps.add_line({"output", Purpose::output, "Output", sentence, token ? "o" : "O",
                     token ? transpose(S) * query() : query() * S});
   }
 
@@ -32,31 +32,32 @@ struct LactSteps {
   Phase gather() const {
     PhaseBuilder steps(token ? "token by token" : "piece by piece of an inner batch");
     if (!shown.update_first) {
-      output(steps, "S_start", "The memory answers as it was before the batch: no token sees its own batch.");
+      output(steps, "S_start",
+             "The memory before the batch returns the output: no token reads its own batch.");
     }
     if (shown.l2) {
       const Expression S = tensor("S_start");
-      steps.add("read", Purpose::read, "What is there now",
-                token ? "What does the memory already answer for “{token}”?"
-                      : "What does the memory already answer for every key?",
+      steps.add("read", Purpose::read, "Prediction v̂",
+                token ? "What does the memory already return for the key of “{token}”?"
+                      : "What does the memory already return for every key?",
                 token ? "old" : "OLD", token ? transpose(S) * tensor("k") : tensor("K") * S);
-      steps.add("missing", Purpose::error, "What is missing", "How far is that from what should be there?",
+      steps.add("missing", Purpose::error, "Error v − v̂", "How far is the prediction from the target v?",
                 token ? "r" : "R", token ? tensor("v") - tensor("old") : tensor("V") - tensor("OLD"));
-      steps.line("What is missing", "What should be there, less what is there.", {token ? "old" : "OLD"});
+      steps.line("Error v − v̂", "The target minus the prediction.", {token ? "old" : "OLD"});
     }
-    steps.add("write", Purpose::gathered, "What is to be learned",
-              token ? "What “{token}” asks for, laid down along its key. Nothing is written yet."
-                    : "What the tokens ask for, laid down along their keys. Nothing is written yet.",
+    steps.add("write", Purpose::gathered, "Gradient of this token",
+              token ? "The outer product of key and error of “{token}”; the memory is unchanged."
+                    : "The outer products of keys and errors; the memory is unchanged.",
               "update",
               token ? tensor("eta") * tensor("k") * transpose(wanted())
                     : transpose(hadamard(tensor("eta"), tensor("K"))) * wanted());
     const bool goes_on = token || shown.divided;
-    steps.add("gather", Purpose::gathered, "Gathered so far",
-              token ? "The gradient of the batch: what all its words up to “{token}” ask for, added up."
-                    : "The gradient of the batch: what all its words up to here ask for, added up.",
+    steps.add("gather", Purpose::gathered, "Sum of the gradients so far",
+              token ? "The gradient of the batch: the sum over its tokens up to “{token}”."
+                    : "The gradient of the batch: the sum over its tokens up to here.",
               after("G"), goes_on ? tensor(before("G")) + tensor("update") : tensor("update"));
-    steps.line("Gathered, not yet written", "The gradient of the batch grows; the memory waits.", {"update"},
-               2);
+    steps.line("Gradients are summed", "The gradient of the batch is summed; the memory is unchanged.",
+               {"update"}, 2);
     steps.carry({{after("S"), "S_start", Carry::When::starting_anew},
                  {"S_start", "S_start", Carry::When::going_on},
                  {after("G"), before("G"), Carry::When::going_on}});
@@ -70,46 +71,43 @@ struct LactSteps {
 
   void newton_schulz(PhaseBuilder& steps) const {
     const Expression M = tensor(after("M"));
-    steps.add("norm", Purpose::orthogonalise, "The size of it", "The root of the sum of all squares.", "norm",
-              call("frobenius_norm", {M}));
-    steps.add("normalise", Purpose::orthogonalise, "Brought to size 1",
-              "Only the directions will matter from here on, not the size.", "X_0",
+    steps.add("norm", Purpose::orthogonalise, "Norm",
+              "The Frobenius norm: the root of the sum of all squares.", "norm", call("frobenius_norm", {M}));
+    steps.add("normalise", Purpose::orthogonalise, "Divided by its norm",
+              "Newton–Schulz needs singular values of at most 1.", "X_0",
               call("reciprocal", {tensor("norm") + tensor("norm_eps")}) * (shown.tall ? transpose(M) : M));
-    steps.line("Brought to size 1", "Only directions will matter, not the size.", {"norm"});
+    steps.line("Divided by its norm", "Newton–Schulz needs singular values of at most 1.", {"norm"});
     for (int i = 1; i <= step_count; ++i) {
       const Expression X = tensor(fmt::format("X_{}", i - 1));
       const std::string gram = fmt::format("B_{}", i);
       const std::string next = fmt::format("X_{}", i);
       const Expression B = tensor(gram);
-      steps.add(fmt::format("gram_{}", i), Purpose::orthogonalise, "How the rows overlap",
-                "All rows against all rows: its polynomials stretch directions without turning them.", gram,
+      steps.add(fmt::format("gram_{}", i), Purpose::orthogonalise, "Inner products of the rows",
+                "The Gram matrix; its polynomials scale singular directions without rotating them.", gram,
                 X * transpose(X));
       steps.add(fmt::format("step_{}", i), Purpose::orthogonalise,
-                fmt::format("Flattened, step {} of {}", i, step_count),
-                "Weak directions are stretched, strong ones held: all singular values move towards 1.", next,
+                fmt::format("Newton–Schulz step {} of {}", i, step_count),
+                "One Newton–Schulz step: it moves all singular values towards 1.", next,
                 coefficient("a", i) * X + (coefficient("b", i) * B + coefficient("c", i) * (B * B)) * X);
-      steps.line(fmt::format("Flattened, step {}", i), "Weak directions are stretched, strong ones held.",
+      steps.line(fmt::format("Newton–Schulz step {}", i), "One step: it moves all singular values towards 1.",
                  {gram});
     }
     std::vector<Expression> iterates;
     for (int i = 0; i <= step_count; ++i) iterates.push_back(tensor(fmt::format("X_{}", i)));
-    steps.add("spectra", Purpose::orthogonalise, "The singular values",
-              "Column by column, the singular values after each step: from steep to flat.", "spectra",
+    steps.add("spectra", Purpose::orthogonalise, "Singular values",
+              "The singular values after each step, one column per step.", "spectra",
               call("spectra", iterates));
-    steps.line("The singular values", "From steep to flat: every direction learns equally fast.");
+    steps.line("Singular values", "They become equal: every singular direction gets the same step.");
   }
 
   Phase update() const {
     PhaseBuilder steps("the batch is done");
     const Expression G = tensor("G");
-    steps.add("momentum", Purpose::momentum,
-              shown.momentum ? "With what came before" : "What is to be learned",
-              shown.momentum
-                  ? "What all words of the batch ask for, added up, and a part of the last step's direction."
-                  : "What all words of the batch ask for, added up. There is no momentum here: nothing of "
-                    "the last step's direction is kept.",
+    steps.add("momentum", Purpose::momentum, shown.momentum ? "Momentum" : "Gradient of this token",
+              shown.momentum ? "The gradient of the batch plus a share of the last step's direction."
+                             : "The gradient of the batch; this setting has no momentum.",
               after("M"), shown.momentum ? tensor("momentum") * tensor(before("M")) + G : G);
-    steps.line("The direction of the step", "What the whole batch asks for.");
+    steps.line("The direction of the step", "The gradient of the whole batch.");
     if (shown.muon) newton_schulz(steps);
     const std::string last = fmt::format("X_{}", step_count);
     const Expression step = !shown.muon  ? tensor(after("M"))
@@ -120,63 +118,63 @@ struct LactSteps {
               tensor("S_start") + step);
     if (shown.weight_norm) {
       steps.line("One step", "One step for the whole batch.");
-      steps.add("column_norms", Purpose::restore_lengths, "The length of each column",
-                "The step has made columns longer or shorter.", "column_norms",
+      steps.add("column_norms", Purpose::restore_lengths, "Norm of each column",
+                "The step has changed the norms of the columns.", "column_norms",
                 call("column_norms", {tensor("S_free")}));
       steps.add(
-          "column_factors", Purpose::restore_lengths, "Back to its length",
-          "By how much must each column be stretched to be as long as at the start?", "column_factors",
+          "column_factors", Purpose::restore_lengths, "Factors that restore the norms",
+          "The factor that gives each column its initial norm.", "column_factors",
           call("restoring_factors", {tensor("column_norms"), tensor("column_norm"), tensor("column_eps")}));
-      steps.add("normalise_columns", Purpose::restore_lengths, "The memory after",
-                "Every column is as long as at the start: the memory turns, it does not grow.", after("S"),
+      steps.add("normalise_columns", Purpose::restore_lengths, "Memory after the write",
+                "Every column has its initial norm: the step only rotates it.", after("S"),
                 tensor("S_free") * diagonal(tensor("column_factors")));
     }
-    steps.line("The memory is rewritten", "Once for the whole batch.", {"column_norms", "column_factors"}, 2);
+    steps.line("The memory is updated", "Once for the whole batch.", {"column_norms", "column_factors"}, 2);
     steps.carry({{"S_start", "S_start"}, {after("G"), "G"}, {after("M"), before("M")}});
     return steps.take();
   }
 
   Phase read() const {
-    PhaseBuilder steps("every token reads its batch");
-    output(steps, after("S"), "The memory answers with the whole batch in it, later tokens included.");
+    PhaseBuilder steps("every token queries its batch");
+    output(steps, after("S"), "The memory contains the whole batch, later tokens included.");
     steps.carry({{after("S"), after("S")}});
     return steps.take();
   }
 
   Phase scan() const {
     PhaseBuilder steps("all batches at once");
-    steps.add("gradients", Purpose::gathered, "What each batch asks for",
-              "No gradient needs the weights, so all of them are there at once.", "G_all",
+    steps.add("gradients", Purpose::gathered, "Gradient of each batch",
+              "The gradients do not depend on the weights, so all are computed at once.", "G_all",
               call("batch_products", {hadamard(tensor("eta"), tensor("K")), tensor("V"), tensor("first")}));
-    steps.line("What each batch asks for", "All gradients at once, batch below batch.");
+    steps.line("Gradient of each batch", "All gradients at once, one batch below the other.");
     std::string direction = "G_all";
     if (shown.momentum) {
-      steps.add("momentum", Purpose::momentum, "With what came before",
-                "A linear scan: each batch keeps a part of the one before.", "M_all",
+      steps.add("momentum", Purpose::momentum, "Momentum",
+                "A linear scan: each batch keeps a share of the direction before.", "M_all",
                 call("batch_momentum", {tensor(direction), tensor("momentum"), tensor("M_start")}));
-      steps.line("With what came before", "A linear scan over the batches.");
+      steps.line("Momentum", "A linear scan over the batches.");
       direction = "M_all";
     }
-    steps.add_line({"last_momentum", Purpose::carry, "What is carried on", "The last batch's direction.",
+    steps.add_line({"last_momentum", Purpose::carry, "Memory carried on", "The direction of the last batch.",
                     "M_out", call("last_rows", {tensor(direction), tensor("M_start")})});
     if (shown.muon) {
-      steps.add("orthogonalise", Purpose::orthogonalise, "Flattened",
-                "Each batch by itself: all singular values are brought near 1.", "X_all",
+      steps.add("orthogonalise", Purpose::orthogonalise, "Newton–Schulz",
+                "Newton–Schulz for each batch: all singular values move near 1.", "X_all",
                 call("batch_newton_schulz", {tensor(direction), tensor("coefficients"), tensor("first")}));
-      steps.line("Flattened", "Each batch by itself: all singular values near 1.");
+      steps.line("Newton–Schulz", "Newton–Schulz for each batch: all singular values near 1.");
       direction = "X_all";
     }
-    steps.add("weights", Purpose::write, "The memory after each batch",
-              "Running sums: every batch's step on top of those before.", "S_all",
+    steps.add("weights", Purpose::write, "Memory after each batch",
+              "Cumulative sums of the steps of all batches.", "S_all",
               call("batch_weights", {tensor("S_start"), tensor(direction)}));
-    steps.line("The memory after each batch", "Running sums of the steps.", {}, 2);
-    steps.add("output", Purpose::output, "What comes out",
-              shown.update_first ? "Every query reads the memory with its own batch in it."
-                                 : "Every query reads the memory from before its batch.",
+    steps.line("Memory after each batch", "Cumulative sums of the steps.", {}, 2);
+    steps.add("output", Purpose::output, "Output",
+              shown.update_first ? "Every query reads the memory after its own batch."
+                                 : "Every query reads the memory before its batch.",
               "O", call("batch_reads", {query(), tensor("S_all"), tensor("first"), tensor("later")}));
-    steps.line("What comes out", "Every query reads the memory of its batch.");
-    steps.add_line({"carry", Purpose::carry, "What is carried on", "The memory after the last batch.",
-                    "S_out", call("last_rows", {tensor("S_all"), tensor("S_start")})});
+    steps.line("Output", "Every query reads the memory of its batch.");
+    steps.add_line({"carry", Purpose::carry, "Memory carried on", "The memory after the last batch.", "S_out",
+                    call("last_rows", {tensor("S_all"), tensor("S_start")})});
     steps.carry({{"S_out", "S_start"}, {"M_out", "M_start"}});
     return steps.take();
   }
@@ -197,11 +195,11 @@ Symbols lact_symbols(const LactShown& shown) {
       {{"eta", {"\\eta" + t, Role::strength, "learning rate"}},
        {"momentum", {"\\mu", Role::gate, "momentum"}},
        {"norm_eps", {"\\epsilon", Role::plain, "added to the norm"}},
-       {"column_eps", {"\\epsilon_c", Role::plain, "added to the length of a column"}},
-       {"column_norm", {"\\ell_0", Role::plain, "lengths that the columns keep"}},
-       {"column_norms", {"\\ell", Role::plain, "lengths of the columns"}},
-       {"column_factors", {"f", Role::plain, "how much each column is stretched"}},
-       {"norm", {"\\nu", Role::plain, "size"}},
+       {"column_eps", {"\\epsilon_c", Role::plain, "added to the norm of a column"}},
+       {"column_norm", {"\\ell_0", Role::plain, "norms that the columns keep"}},
+       {"column_norms", {"\\ell", Role::plain, "norms of the columns"}},
+       {"column_factors", {"f", Role::plain, "factor of each column"}},
+       {"norm", {"\\nu", Role::plain, "norm"}},
        {"spectra", {"\\Sigma", Role::plain, "singular values after each step"}},
        {"S_start", {shown.form == Form::parallel ? "S_0" : "S", Role::state, "memory before the batch"}},
        {"S_free", {"\\tilde S", Role::state, "memory after the step"}},
@@ -212,9 +210,9 @@ Symbols lact_symbols(const LactShown& shown) {
         {shown.form == Form::parallel ? "M_N" : "M'", Role::state, "direction of the step"}},
        {"M_start", {"M_0", Role::state, "direction of the last step"}},
        {"G", {"G", Role::error, "gradient of the batch"}},
-       {token ? "G_before" : "G_in", {token ? "G_{t-1}" : "G", Role::error, "gathered before"}},
-       {token ? "G_after" : "G_out", {token ? "G_t" : "G'", Role::error, "gathered so far"}},
-       {"update", {"\\Delta" + t, Role::error, "what is to be learned"}},
+       {token ? "G_before" : "G_in", {token ? "G_{t-1}" : "G", Role::error, "sum of the gradients before"}},
+       {token ? "G_after" : "G_out", {token ? "G_t" : "G'", Role::error, "sum of the gradients so far"}},
+       {"update", {"\\Delta" + t, Role::error, "gradient of this token"}},
        {"first", {"t_c", Role::plain, "first token of each batch"}},
        {"later", {"u", Role::plain, "1 if a token reads its own batch's update"}},
        {"coefficients", {"a,b,c", Role::plain, "coefficients of the five steps"}},
@@ -222,8 +220,8 @@ Symbols lact_symbols(const LactShown& shown) {
        {"M_all", {"M", Role::state, "directions of all batches", false}},
        {"X_all", {"X", Role::state, "steps of all batches", false}},
        {"S_all", {"S", Role::state, "memory after each batch", false}}});
-  symbols[token ? "r" : "R"] = {token ? "r_t" : "R", Role::error, "what is missing"};
-  symbols[token ? "old" : "OLD"] = {token ? "\\hat v_t" : "\\hat V", Role::error, "what is there now"};
+  symbols[token ? "r" : "R"] = {token ? "r_t" : "R", Role::error, "error v − v̂"};
+  symbols[token ? "old" : "OLD"] = {token ? "\\hat v_t" : "\\hat V", Role::error, "prediction v̂"};
   for (const char* name : {"a", "b", "c"}) {
     symbols[name] = {name, Role::plain, "coefficient"};
     for (int i = 1; i <= step_count; ++i) {
@@ -233,7 +231,7 @@ Symbols lact_symbols(const LactShown& shown) {
   for (int i = 0; i <= step_count; ++i) {
     symbols[fmt::format("X_{}", i)] = {fmt::format("X_{}", i), Role::state, fmt::format("after step {}", i),
                                        false};
-    symbols[fmt::format("B_{}", i)] = {fmt::format("B_{}", i), Role::plain, "row overlap"};
+    symbols[fmt::format("B_{}", i)] = {fmt::format("B_{}", i), Role::plain, "Gram matrix"};
   }
   return symbols;
 }

@@ -70,51 +70,51 @@ struct NetworkSteps {
   void predict() {
     std::size_t index = 0;
     if (deep()) {
-      steps.add("hidden_input", Purpose::hidden, "What the hidden units get",
-                "The key goes through the first layer, as it was when the batch began.", by.name("z"),
+      steps.add("hidden_input", Purpose::hidden, "Input of the hidden units",
+                "The key through the first layer, with the weights from before the batch.", by.name("z"),
                 layer(index++, by.of("k"), "", "_start"));
-      steps.add("hidden", Purpose::hidden, "Which hidden units answer",
-                "Each unit is open, shut, or somewhere on the bend.", by.name("h"),
+      steps.add("hidden", Purpose::hidden, "Hidden units",
+                "GELU passes large inputs, blocks small ones, and bends between.", by.name("h"),
                 call("gelu", {by.of("z")}));
-      steps.line("Inside the network", "The key meets the first layer.", {by.name("z")});
+      steps.line("Inside the network", "The key through the first layer.", {by.name("z")});
     }
-    steps.add("prediction", Purpose::prediction, "What is there now",
-              by.token ? "What does the memory answer for “{token}”, as it was when the batch began?"
-                       : "What does the memory answer for every key, as it was when the batch began?",
+    steps.add("prediction", Purpose::prediction, "Prediction v̂",
+              by.token ? "What did the memory before the batch return for the key of “{token}”?"
+                       : "What did the memory before the batch return for every key?",
               by.name("y"), layer(index, key_input(index), "", "_start"));
   }
 
   void differentiate() {
     const std::string g = by.name(last_gradient());
     if (!shown.normalised) {
-      steps.add("gradient", Purpose::gradient, "What is wrong",
-                "The answer less what should be there: the gradient of the loss at the answer.", g,
+      steps.add("gradient", Purpose::gradient, "Prediction minus target",
+                "The prediction minus the target: the gradient of the loss at the prediction.", g,
                 by.of("y") - by.of("v"));
-      steps.line("What is wrong", "The answer now, less what should be there.", {by.name("y")});
+      steps.line("Prediction minus target", "The prediction minus the target.", {by.name("y")});
     } else {
-      steps.line("What is there now", "The answer before it is normalised.");
-      steps.add("standardise", Purpose::standardise, "Brought to one size",
-                "Layer norm takes out the mean and the size of the answer.", by.name("y_hat"),
+      steps.line("Prediction v̂", "The prediction before layer norm.");
+      steps.add("standardise", Purpose::standardise, "Normalised prediction",
+                "Layer norm removes the mean and the scale of the prediction.", by.name("y_hat"),
                 by.applied("standardise", {by.of("y"), tensor("ln_eps")}));
-      steps.add("deviation", Purpose::standardise, "The size it had",
-                "The deviation that the answer was divided by; the gradient is divided by it too.",
+      steps.add("deviation", Purpose::standardise, "Standard deviation",
+                "Layer norm divides the prediction by this deviation; the gradient is divided by it too.",
                 by.name("deviation"), by.applied("deviation", {by.of("y"), tensor("ln_eps")}));
-      steps.add("mismatch", Purpose::mismatch, "What is wrong",
-                "The normalised answer should be what is missing from the key to the value.", by.name("e"),
+      steps.add("mismatch", Purpose::mismatch, "Prediction minus target",
+                "The normalised prediction minus its target, the value minus the key.", by.name("e"),
                 layer_norm(by.of("y_hat")) - (by.of("v") - by.of("k")));
-      steps.line("What is wrong", "The normalised answer, less the value without the key.",
+      steps.line("Prediction minus target", "The normalised prediction minus the value, plus the key.",
                  {by.name("y_hat")});
-      steps.add("weighed", Purpose::gradient, "Through the gain",
-                "The gain stretched the answer, so it stretches what is wrong with it.", by.name("delta"),
+      steps.add("weighed", Purpose::gradient, "Gradient before layer norm",
+                "The gain scales the prediction, so it scales the gradient too.", by.name("delta"),
                 by.stretched(tensor("ln_weight"), by.of("e")));
       steps.add("gradient", Purpose::gradient, "Back through the norm",
-                "What would only shift or stretch the answer is taken out: the norm undoes it anyway.", g,
+                "The gradient without its shift and its scale: layer norm removes both.", g,
                 by.applied("layer_norm_gradient", {by.of("delta"), by.of("y_hat"), by.of("deviation")}));
-      steps.line("Back through the norm", "The gradient of the loss at the answer.");
+      steps.line("Back through the norm", "The gradient of the loss at the prediction.");
     }
     if (!deep()) return;
     steps.add("hidden_gradient", Purpose::hidden_gradient, "Back through the network",
-              "How would each hidden unit have to change? Shut units get nothing.", by.name("g1"),
+              "The gradient at each hidden unit; units that GELU blocks receive none.", by.name("g1"),
               hadamard(by.back(start(plan.weights[1]), by.of(last_gradient())),
                        call("gelu_derivative", {by.of("z")})));
     steps.line("Back through the network", "The gradient at the hidden units.");
@@ -139,19 +139,18 @@ struct NetworkSteps {
     const std::string sum = "sum_" + parameter;
     const Expression added = gradient_of(index, is_bias);
     const bool goes_on = by.token || shown.divided;
-    steps.add("gradients_" + parameter, Purpose::gathered, "All gradients so far",
-              by.token ? "“{token}” adds its own to those of the batch so far."
-                       : "The gradients of all tokens of the batch so far, added up.",
+    steps.add("gradients_" + parameter, Purpose::gathered, "Sum of the gradients so far",
+              by.token ? "“{token}” adds its gradient to those of the batch so far."
+                       : "The sum of the gradients of all tokens of the batch so far.",
               sum + after(), goes_on ? tensor(sum + before()) + added : added);
     const Expression learned = tensor(sum + after());
     const Expression step_taken = shown.sigma ? tensor(by.token ? "sigma" : "sigma_last") * learned : learned;
-    steps.add("learn_" + parameter, Purpose::learn, is_bias ? "The bias after" : "The memory after",
-              by.token ? "One step against the gradients so far, from where the batch began."
-                       : "One step against all of them: where the next tokens go on.",
+    steps.add("learn_" + parameter, Purpose::learn, is_bias ? "The bias after" : "Memory after the write",
+              by.token ? "The weights before the batch minus the gradients so far."
+                       : "The weights before the batch minus all gradients.",
               parameter + after(), start(parameter) - step_taken);
-    steps.line(is_bias ? "The bias is corrected" : "The memory is rewritten",
-               "From where the batch began, one step against the gradients so far.", {sum + after()},
-               is_bias ? 1 : 2);
+    steps.line(is_bias ? "The bias is updated" : "The memory is updated",
+               "The weights before the batch minus the gradients so far.", {sum + after()}, is_bias ? 1 : 2);
   }
 
   void learn_all() {
@@ -177,35 +176,36 @@ struct NetworkSteps {
     Expression scores = query_input(index) * transpose(key_input(index));
     if (plan.has_biases()) scores = call("plus_one", {scores});
     if (shown.sigma) scores = hadamard(tensor("sigma"), scores);
-    steps.add("scores" + plan.suffix(index), Purpose::scores, "Who reads whom",
-              "How much of what token j taught does token i see? Only inside the batch, only the past.", P,
-              call("lower", {scores}));
-    steps.line("Who reads whom", "Queries meet keys instead of every token getting its own weights.");
+    steps.add("scores" + plan.suffix(index), Purpose::scores, "Attention scores",
+              "How much of the gradient of token j does token i use? Inside the batch, earlier tokens only.",
+              P, call("lower", {scores}));
+    steps.line("Attention scores", "Scores of queries and keys replace separate weights for every token.");
   }
 
   void read() {
     std::size_t index = 0;
     if (deep()) {
       who_reads_whom(index);
-      steps.add("query_hidden_input", Purpose::ask, "What the hidden units get",
-                "The query goes through the first layer that its token has learned.", by.name("z_q"),
+      steps.add("query_hidden_input", Purpose::ask, "Input of the hidden units",
+                "The query through the first layer, after this token's update.", by.name("z_q"),
                 answer(index++));
-      steps.add("query_hidden", Purpose::hidden, "Which hidden units answer", "The bend, now for the query.",
-                by.name("x"), call("gelu", {by.of("z_q")}));
-      steps.line("Inside the network", "The query meets the first layer.", {by.name("z_q")});
+      steps.add("query_hidden", Purpose::hidden, "Hidden units", "GELU, now for the query.", by.name("x"),
+                call("gelu", {by.of("z_q")}));
+      steps.line("Inside the network", "The query through the first layer.", {by.name("z_q")});
     }
     who_reads_whom(index);
-    const char* sentence = by.token ? "What does the memory answer to the query of “{token}”?"
-                                    : "What every token's own weights would answer, without making them.";
+    const char* sentence =
+        by.token ? "What does the memory return for the query of “{token}”?"
+                 : "What the weights after each token return for its query, computed without forming them.";
     if (!shown.normalised) {
-      steps.add_line({"output", Purpose::output, "What comes out", sentence, by.name("o"), answer(index)});
+      steps.add_line({"output", Purpose::output, "Output", sentence, by.name("o"), answer(index)});
       return;
     }
-    steps.add("answer", Purpose::ask, "The answer", sentence, by.name("y_q"), answer(index));
-    steps.add("output", Purpose::output, "What comes out",
-              "The query itself, and the normalised answer on top.", by.name("o"),
+    steps.add("answer", Purpose::ask, "Retrieved value", sentence, by.name("y_q"), answer(index));
+    steps.add("output", Purpose::output, "Output", "The query plus the normalised retrieved value.",
+              by.name("o"),
               query() + layer_norm(by.applied("standardise", {by.of("y_q"), tensor("ln_eps")})));
-    steps.line("What comes out", "The query, and the normalised answer on top.", {by.name("y_q")});
+    steps.line("Output", "The query plus the normalised retrieved value.", {by.name("y_q")});
   }
 
   /// A batch starts from the weights of the token before it, and sums up its own gradients.
@@ -269,33 +269,33 @@ Symbols network_symbols(const NetworkPlan& plan, const NetworkShown& shown) {
       {"ln_weight", {"\\gamma", Role::plain, "gain of the layer norm"}},
       {"ln_bias", {"\\beta", Role::plain, "bias of the layer norm"}},
       {"ln_eps", {"\\epsilon", Role::plain, "added to the variance"}},
-      vector("z", "z" + t, Role::key, "what the hidden units get"),
+      vector("z", "z" + t, Role::key, "input of the hidden units"),
       vector("h", "h" + t, Role::key, "hidden units of the key"),
-      vector("y", "y" + t, Role::value, "what is there now"),
-      vector("y_hat", "\\hat y" + t, Role::value, "what is there, normalised"),
-      vector("e", "e" + t, Role::error, "what is wrong"),
-      vector("delta", "\\delta" + t, Role::error, "what is wrong, stretched by the gain"),
-      vector("g", "g" + t, Role::error, "gradient at the answer"),
+      vector("y", "y" + t, Role::value, "prediction v̂"),
+      vector("y_hat", "\\hat y" + t, Role::value, "normalised prediction"),
+      vector("e", "e" + t, Role::error, "prediction minus target"),
+      vector("delta", "\\delta" + t, Role::error, "gradient before layer norm"),
+      vector("g", "g" + t, Role::error, "gradient at the prediction"),
       vector("g1", "g" + below("1"), Role::error, "gradient at the hidden units"),
-      vector("g2", "g" + below("2"), Role::error, "gradient at the answer"),
-      vector("z_q", "z" + below("q"), Role::query, "what the hidden units get for the query"),
+      vector("g2", "g" + below("2"), Role::error, "gradient at the prediction"),
+      vector("z_q", "z" + below("q"), Role::query, "input of the hidden units for the query"),
       vector("x", "x" + t, Role::query, "hidden units of the query"),
-      vector("y_q", "y" + below("q"), Role::output, "the answer before the norm"),
-      {by.name("deviation"), {by.token ? "r_t" : "r", Role::plain, "the size that the answer had"}},
-      {"P", {"P", Role::plain, "who reads whom"}},
-      {"P1", {"P_1", Role::plain, "who reads whom, first layer"}},
-      {"P2", {"P_2", Role::plain, "who reads whom, second layer"}},
+      vector("y_q", "y" + below("q"), Role::output, "retrieved value before layer norm"),
+      {by.name("deviation"), {by.token ? "r_t" : "r", Role::plain, "standard deviation of the prediction"}},
+      {"P", {"P", Role::plain, "attention scores"}},
+      {"P1", {"P_1", Role::plain, "attention scores, first layer"}},
+      {"P2", {"P_2", Role::plain, "attention scores, second layer"}},
   });
   for (const std::string& parameter : plan.parameters()) {
     const auto add = [&](const std::string& name, bool of_sum, const std::string& index,
                          const std::string& prime, const std::string& words) {
       symbols[name] = {indexed(parameter, of_sum, index) + prime, Role::state, words};
     };
-    add(parameter + "_start", false, by.token ? "\\tau" : "", "", "memory when the batch began");
+    add(parameter + "_start", false, by.token ? "\\tau" : "", "", "memory before the batch");
     add("sum_" + parameter + (by.token ? "_before" : "_in"), true, by.token ? "t-1" : "", "",
-        "gradients before, added up");
+        "sum of the gradients before");
     add("sum_" + parameter + (by.token ? "_after" : "_out"), true, by.token ? "t" : "", by.token ? "" : "'",
-        "gradients so far, added up");
+        "sum of the gradients so far");
     add(parameter + (by.token ? "_after" : "_out"), false, by.token ? "t" : "", by.token ? "" : "'",
         "memory after");
   }

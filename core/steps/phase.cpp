@@ -8,10 +8,10 @@ Symbols usual_symbols(Form form, const char* scale) {
   const auto add = [&](const char* column, const char* rows, Role role, const char* words) {
     symbols[token ? column : rows] = {token ? column + std::string("_t") : rows, role, words};
   };
-  add("q", "Q", Role::query, "what is asked");
-  add("k", "K", Role::key, "where it is written");
-  add("v", "V", Role::value, "what should be there");
-  add("o", "O", Role::output, "what comes out");
+  add("q", "Q", Role::query, "query");
+  add("k", "K", Role::key, "key");
+  add("v", "V", Role::value, "target v");
+  add("o", "O", Role::output, "output");
   return symbols;
 }
 

@@ -27,21 +27,23 @@ struct TokenSteps {
     if (structure.decay == Decay::scalar) kept = tensor("alpha") * kept;
     if (structure.decay == Decay::key) kept = diagonal(tensor("alpha")) * kept;
     if (structure.value_decay) kept = kept * diagonal(tensor("mu"));
-    steps.add("decay", Purpose::decay, "What is kept",
-              "How much of the memory stays when “{token}” comes in?", "S_decayed", kept);
+    steps.add("decay", Purpose::decay, "The memory after decay",
+              "How much of the memory does the decay keep before “{token}” is written?", "S_decayed", kept);
   }
 
   void read(PhaseBuilder& steps, const std::string& state) const {
     const Expression a = tensor(structure.erase_key ? notation.token.a : notation.token.k);
     const Expression answer = transpose(tensor(state)) * a;
-    steps.add("read", Purpose::read, "What is there now",
+    steps.add(
+        "read", Purpose::read, "Prediction v̂",
+        structure.writes_value
+            ? "What does the memory already return for the key of “{token}”? Only the difference is written."
+            : "What does the memory return for the key a?",
+        "old", answer);
+    steps.add("error", Purpose::error, structure.writes_value ? "Error e = v − v̂" : "Minus the prediction",
               structure.writes_value
-                  ? "What does the memory already answer for “{token}”? Only the difference will be written."
-                  : "What does the memory answer to the key that takes away?",
-              "old", answer);
-    steps.add("error", Purpose::error, structure.writes_value ? "What is missing" : "What is taken away",
-              structure.writes_value ? "How far is that answer from what should be there?"
-                                     : "The answer goes out again, with the opposite sign.",
+                  ? "How far is the prediction from the target v?"
+                  : "The prediction with the opposite sign: it is subtracted from the memory.",
               "error",
               structure.writes_value ? tensor(notation.token.v) - tensor("old")
                                      : call("negative", {tensor("old")}));
@@ -50,7 +52,8 @@ struct TokenSteps {
   /// A state in parts: the rule says itself how they move.
   void write_parts(PhaseBuilder& steps) const {
     steps.add_all(notation.token_write);
-    steps.line("The memory is rewritten", "What stays, and what “{token}” adds.", {"update", "error"}, 3);
+    steps.line("The memory is updated", "The decayed memory plus the update of “{token}”.",
+               {"update", "error"}, 3);
   }
 
   void write(PhaseBuilder& steps) const {
@@ -64,19 +67,20 @@ struct TokenSteps {
     const Expression k = tensor(notation.token.k);
     const Expression strength = structure.beta ? tensor(notation.token.beta) * k : k;
     const Expression written = tensor(erases ? "error" : notation.token.v);
-    steps.add("update", Purpose::update, "What is written",
-              erases ? "The difference is laid down along the key: old out, new in."
-                     : "The value is laid down along the key, over what is there.",
+    steps.add("update", Purpose::update, "Rank-one update",
+              erases ? "The outer product of key and error: it removes the old value and adds the new one."
+                     : "The outer product of key and value is added to the memory.",
               "update", strength * transpose(written));
     Expression after = tensor(kept) + tensor("update");
     if (structure.plain_write) {
-      steps.add("plain_update", Purpose::update, "What is added",
-                "The value of “{token}” is laid down along its key, whatever is there.", "plain_update",
+      steps.add("plain_update", Purpose::update, "Plain update",
+                "The outer product of key and value of “{token}”, without a correction.", "plain_update",
                 tensor(notation.token.k_plain) * transpose(tensor(notation.token.v_plain)));
       after = after + tensor("plain_update");
     }
-    steps.add("write", Purpose::write, "The memory after", "The page after “{token}”.", "S_after", after);
-    steps.line("The memory is rewritten", "What stays, and what “{token}” adds.",
+    steps.add("write", Purpose::write, "Memory after the write", "The memory after the write of “{token}”.",
+              "S_after", after);
+    steps.line("The memory is updated", "The decayed memory plus the update of “{token}”.",
                {"update", "plain_update", "S_decayed", "error"}, 3);
   }
 
@@ -84,12 +88,13 @@ struct TokenSteps {
 
   void output(PhaseBuilder& steps, const std::string& state) const {
     steps.add_all(notation.token_query);
-    steps.add("output", Purpose::output, "What comes out",
-              reads_first() ? "What does the memory answer to the query of “{token}”, before it is rewritten?"
-                            : "What does the memory answer to the query of “{token}”?",
+    steps.add("output", Purpose::output, "Output",
+              reads_first()
+                  ? "What does the memory return for the query of “{token}”, before this token's write?"
+                  : "What does the memory return for the query of “{token}”?",
               notation.token.o, transpose(tensor(state)) * query());
     steps.add_all(notation.token_after);
-    steps.line("The memory is asked", "What comes out for the query.",
+    steps.line("The memory is queried", "The output for this query.",
                written_out(notation.token_after, notation.token.o), 1.4);
   }
 };
@@ -177,78 +182,78 @@ struct ChunkSteps {
     const Expression c = tensor("inject");
     const Expression h = tensor("read_sight");
     const Expression e = tensor("erase_sight");
-    steps.add("mask", Purpose::mask, "Left since",
-              "How much of what token j wrote does the query of token i still see?", "G",
+    steps.add("mask", Purpose::mask, "Kept since the write",
+              "How much of the write of token j remains for the query of token i?", "G",
               call("parts_mask", {T, c, h, tensor("read_times")}));
-    steps.add("fade_in", Purpose::fade_in, "Left from the start",
-              "How much of each part carried in does each query still see?", "g_in",
+    steps.add("fade_in", Purpose::fade_in, "Decay from the start",
+              "How much of each part carried in remains for each query?", "g_in",
               call("parts_from_start", {T, h, tensor("read_times")}));
-    steps.add("erase_mask", Purpose::erase_mask, "Left for the error",
-              "How much of what token j wrote is in the answer that token i corrects?", "G_erase",
+    steps.add("erase_mask", Purpose::erase_mask, "Kept since the write, for the error",
+              "How much of the write of token j is in the prediction that token i corrects?", "G_erase",
               call("parts_mask", {T, c, e, tensor("erase_times")}));
-    steps.add("erase_fade_in", Purpose::erase_fade_in, "Left from the start for the error",
-              "How much of each part carried in is in the answer that token i corrects?", "g_erase",
+    steps.add("erase_fade_in", Purpose::erase_fade_in, "Kept from the start, for the error",
+              "How much of each part carried in is in the prediction that token i corrects?", "g_erase",
               call("parts_from_start", {T, e, tensor("erase_times")}));
-    steps.add("fade_out", Purpose::fade_out, "Left at the end",
-              "What has each write come to in every part at the end of " + scope() + "?", "g_out",
+    steps.add("fade_out", Purpose::fade_out, "Decay to the end",
+              "How much of each write is in every part at the end of " + scope() + "?", "g_out",
               call("parts_to_end", {T, c}));
-    steps.add("fade_over", Purpose::fade_over, "Mixed over all", "What becomes of the parts carried in?",
+    steps.add("fade_over", Purpose::fade_over, "Mixed over all tokens", "How are the parts carried in mixed?",
               "g_total", call("parts_total", {T, c}));
   }
 
   void key_decays(PhaseBuilder& steps) const {
     const Expression alpha = tensor("alpha");
-    steps.add("mask", Purpose::mask, "Kept since",
-              "How much of what token j wrote is left when token i reads?", "G", call("decay_mask", {alpha}));
-    steps.add("mask_before", Purpose::erase_mask, "Kept since, before the own decay",
-              "How much of what token j wrote is left just before token i comes in?", "G_before",
+    steps.add("mask", Purpose::mask, "Decay since the write",
+              "How much of the write of token j remains when token i reads?", "G",
+              call("decay_mask", {alpha}));
+    steps.add("mask_before", Purpose::erase_mask, "Decay since the write, without this token's",
+              "How much of the write of token j remains just before the decay of token i?", "G_before",
               call("decay_mask_before", {alpha}));
-    steps.add("fade_in", Purpose::fade_in, "Kept from the start",
-              "How much of the memory carried in is left at each token?", "g_in",
+    steps.add("fade_in", Purpose::fade_in, "Decay from the start",
+              "How much of the memory carried in remains at each token?", "g_in",
               call("cumulative_decay", {alpha}));
-    steps.add("fade_before", Purpose::erase_fade_in, "Kept until just before",
-              "How much of the memory carried in is left just before each token?", "g_before",
+    steps.add("fade_before", Purpose::erase_fade_in, "Decay until just before",
+              "How much of the memory carried in remains just before each token?", "g_before",
               call("cumulative_decay_before", {alpha}));
-    steps.add("fade_out", Purpose::fade_out, "Kept to the end",
-              "How much of each write is left at the end of " + scope() + "?", "g_out",
+    steps.add("fade_out", Purpose::fade_out, "Decay to the end",
+              "How much of each write remains at the end of " + scope() + "?", "g_out",
               call("remaining_decay", {alpha}));
-    steps.add("fade_over", Purpose::fade_over, "Kept over all",
-              "How much of the memory carried in is left at the end of " + scope() + "?", "g_total",
+    steps.add("fade_over", Purpose::fade_over, "Total decay",
+              "How much of the memory carried in remains at the end of " + scope() + "?", "g_total",
               call("total_decay", {alpha}));
   }
 
   void value_decays(PhaseBuilder& steps) const {
     const Expression mu = tensor("mu");
-    steps.add("value_fade_in", Purpose::fade_in, "Values kept from the start",
-              "How much of each value channel carried in is left at each token?", "m_in",
+    steps.add("value_fade_in", Purpose::fade_in, "Value decay from the start",
+              "How much of each value channel carried in remains at each token?", "m_in",
               call("cumulative_decay", {mu}));
-    steps.add("value_fade_before", Purpose::fade_in, "Values kept until just before",
-              "How much of each value channel carried in is left just before each token?", "m_before",
+    steps.add("value_fade_before", Purpose::fade_in, "Value decay until just before",
+              "How much of each value channel carried in remains just before each token?", "m_before",
               call("cumulative_decay_before", {mu}));
-    steps.add("value_fade_out", Purpose::fade_out, "Values kept to the end",
-              "How much of each value written is left at the end of " + scope() + "?", "m_out",
+    steps.add("value_fade_out", Purpose::fade_out, "Value decay to the end",
+              "How much of each value written remains at the end of " + scope() + "?", "m_out",
               call("remaining_decay", {mu}));
-    steps.add("value_fade_over", Purpose::fade_over, "Values kept over all",
-              "How much of each value channel carried in is left at the end of " + scope() + "?", "m_total",
+    steps.add("value_fade_over", Purpose::fade_over, "Total value decay",
+              "How much of each value channel carried in remains at the end of " + scope() + "?", "m_total",
               call("total_decay", {mu}));
   }
 
   void who_reads_whom(PhaseBuilder& steps) const {
     const bool at_end = structure.read_at == ReadAt::end;
     steps.add_all(notation.rows_query);
-    steps.add("scores", Purpose::scores, "Who reads whom",
-              "How strongly does each query meet each earlier key?", "P", query_scores(B()));
+    steps.add("scores", Purpose::scores, "Attention scores",
+              "The scaled inner product of each query with each earlier key.", "P", query_scores(B()));
     if (structure.plain_write) {
-      steps.add("plain_scores", Purpose::scores, "Who reads what was added",
-                "How strongly does each query meet each earlier key of the plain write?", "P_plain",
+      steps.add("plain_scores", Purpose::scores, "Scores of the plain writes",
+                "The scaled inner product of each query with each earlier key of the plain write.", "P_plain",
                 query_scores(K_plain()));
     }
-    steps.line("Who reads whom",
-               at_end ? "Every query meets every key: nothing is masked."
-               : asks_early()
-                   ? "The mask is strict: no token meets its own key. What it keeps of the past fades."
-               : whole ? "All pairs at once; the mask keeps the past and lets it fade."
-                       : "Only inside the chunk. The mask keeps the past and lets it fade.");
+    steps.line("Attention scores",
+               at_end         ? "Every query with every key, without a mask."
+               : asks_early() ? "The mask is strict: each query meets earlier keys only, with their decay."
+               : whole        ? "All pairs at once; the mask keeps earlier keys, with their decay."
+                              : "Only inside the chunk; the mask keeps earlier keys, with their decay.");
   }
 
   /// What the rows' erases find before any of them has written.
@@ -256,25 +261,27 @@ struct ChunkSteps {
     Expression found = erase_from_start() * tensor("S_in");
     if (structure.value_decay) found = hadamard(tensor("m_in"), found);
     if (!structure.plain_write) return found;
-    steps.add("plain_overlap", Purpose::overlap, "What was added overlaps",
-              "How much of the plain writes does each later erase find?", "N_plain", erase_scores(K_plain()));
+    steps.add("plain_overlap", Purpose::overlap, "Overlap with the plain writes",
+              "How much of the plain writes is in each later prediction?", "N_plain",
+              erase_scores(K_plain()));
     return found + tensor("N_plain") * V_plain();
   }
 
   void solve(PhaseBuilder& steps) const {
     if (structure.erase == Erase::none) return;
     const std::string sentence =
-        "Each token must know what the earlier ones of " + scope() + " wrote: one row after the other.";
-    steps.add("overlap", Purpose::overlap, "Which keys overlap",
-              "How much does each write disturb what a later key reads?", "N", erase_scores(B()));
+        "Each error needs the writes of earlier tokens of " + scope() + ": one row after the other.";
+    steps.add("overlap", Purpose::overlap, "Overlap of the keys",
+              "How much of each write does each later key retrieve?", "N", erase_scores(B()));
     const Expression found = known(steps);
-    steps.add("rest", Purpose::rest,
-              structure.writes_value ? "What memory cannot say" : "What is taken away at first",
-              structure.writes_value
-                  ? "What is still missing after asking the memory carried in?"
-                  : "What would be taken away if no token of " + scope() + " wrote anything?",
-              "R", structure.writes_value ? tensor(notation.rows.v) - found : call("negative", {found}));
-    steps.add_line({"solve", Purpose::solve, "What will be written", sentence, "U",
+    steps.add(
+        "rest", Purpose::rest,
+        structure.writes_value ? "Values minus the carried-in prediction" : "Minus the carried-in prediction",
+        structure.writes_value
+            ? "The values minus what the carried-in memory returns."
+            : "Minus what the carried-in memory returns, if no token of " + scope() + " wrote anything?",
+        "R", structure.writes_value ? tensor(notation.rows.v) - found : call("negative", {found}));
+    steps.add_line({"solve", Purpose::solve, "Solved errors", sentence, "U",
                     structure.value_decay ? call("solve_fading", {tensor("N"), tensor("R"), tensor("mu")})
                                           : call("solve_unit_lower", {tensor("N"), tensor("R")}),
                     true});
@@ -285,19 +292,20 @@ struct ChunkSteps {
     Expression before = structure.read_at == ReadAt::end ? Q() * kept(S) : query_from_start() * S;
     if (structure.value_decay && structure.reads_on_the_way())
       before = hadamard(tensor(asks_early() ? "m_before" : "m_in"), before);
-    steps.add("inter", Purpose::inter, "From before", "What does the memory carried in answer?", "O_inter",
-              before);
+    steps.add("inter", Purpose::inter, "From the carried-in memory",
+              "What does the carried-in memory return for each query?", "O_inter", before);
     const char* read_fading = asks_early() ? "read_fading_before" : "read_fading";
     Expression inside =
         structure.value_decay ? call(read_fading, {tensor("P"), U(), tensor("mu")}) : tensor("P") * U();
     if (structure.plain_write) inside = inside + tensor("P_plain") * V_plain();
-    steps.add("intra", Purpose::intra, "From inside",
-              "What do the tokens of " + scope() + " add for each other?", "O_intra", inside);
-    steps.add("output", Purpose::output, "What comes out",
-              "State passed in + inside " + scope() + " = what the recurrence gives, token by token.",
-              notation.rows.o, tensor("O_inter") + tensor("O_intra"));
+    steps.add("intra", Purpose::intra, "From inside the block",
+              "The contribution of the tokens of " + scope() + " to each other's outputs.", "O_intra",
+              inside);
+    steps.add("output", Purpose::output, "Output",
+              "Carried-in part + part inside " + scope() + " = the recurrence's outputs.", notation.rows.o,
+              tensor("O_inter") + tensor("O_intra"));
     steps.add_all(notation.rows_after);
-    steps.line("What comes out", "From the memory carried in, and from inside " + scope() + ".",
+    steps.line("Output", "The part from the carried-in memory plus the part from inside " + scope() + ".",
                written_out(notation.rows_after, notation.rows.o));
   }
 
@@ -322,15 +330,15 @@ struct ChunkSteps {
     Expression written = transpose(to_end(B())) * values;
     if (structure.plain_write) written = written + transpose(to_end(K_plain())) * V_plain();
     const std::string sentence = whole ? "The memory after the last token." : "One state for the next chunk.";
-    steps.add("faded", Purpose::gathered, "Written, faded",
-              "What do all writes of " + scope() + " amount to at its end?", "S_written", written);
-    steps.add_line({"carry", Purpose::carry, "What is carried on", sentence, "S_out",
+    steps.add("faded", Purpose::gathered, "All writes, decayed",
+              "The sum of all writes of " + scope() + ", decayed to its end.", "S_written", written);
+    steps.add_line({"carry", Purpose::carry, "Memory carried on", sentence, "S_out",
                     kept(tensor("S_in")) + tensor("S_written")});
   }
 };
 
 Phase token_phase(const TokenSteps& token, bool write, bool output) {
-  PhaseBuilder steps(write ? "token by token" : "every token reads the finished memory");
+  PhaseBuilder steps(write ? "token by token" : "every token queries the final memory");
   const bool reads_first = output && token.reads_first();
   if (reads_first) token.output(steps, "S_before");
   if (write) {
@@ -365,12 +373,12 @@ Phase chunk_phase(std::string title, const ChunkSteps& chunk, std::vector<Carry>
 }
 
 Phase read_phase(const ChunkSteps& chunk) {
-  PhaseBuilder reads("every token reads the finished memory");
+  PhaseBuilder reads("every token queries the final memory");
   reads.add_all(chunk.notation.rows_query);
-  reads.add("output", Purpose::output, "What comes out", "Every token reads the memory after the last one.",
+  reads.add("output", Purpose::output, "Output", "Every token queries the memory after the last token.",
             chunk.notation.rows.o, chunk.Q() * tensor("S_final"));
   reads.add_all(chunk.notation.rows_after);
-  reads.line("What comes out", "Every token reads the memory after the last one.",
+  reads.line("Output", "Every token queries the memory after the last token.",
              written_out(chunk.notation.rows_after, chunk.notation.rows.o));
   reads.carry({{"S_out", "S_final"}});
   return reads.take();
@@ -424,55 +432,57 @@ Symbols row_symbols(const Structure& structure, const Notation& notation, Form f
   const bool token = form == Form::recurrent;
   const std::string t = token ? "_t" : "";
   Symbols symbols = usual_symbols(form, "\\sigma");
-  symbols.insert({{"alpha", {"\\alpha" + t, Role::gate, "how much is kept"}},
-                  {"beta", {"\\beta" + t, Role::strength, "how much is written"}},
-                  {"mu", {"\\mu" + t, Role::gate, "how much of each value is kept"}},
+  symbols.insert({{"alpha", {"\\alpha" + t, Role::gate, "decay"}},
+                  {"beta", {"\\beta" + t, Role::strength, "write strength"}},
+                  {"mu", {"\\mu" + t, Role::gate, "value decay"}},
                   {"S_final", {"S_n", Role::state, "memory after the last token"}}});
   const bool has_decay = structure.decay != Decay::none;
-  const char* const missing = structure.writes_value ? "what is missing" : "what is taken away";
+  const char* const missing = structure.writes_value ? "error e = v − v̂" : "−v̂, minus the prediction";
   if (token) {
-    symbols.insert({{"plain_update", {"\\Delta^{+}_t", Role::state, "what is added"}},
+    symbols.insert({{"plain_update", {"\\Delta^{+}_t", Role::state, "plain update"}},
                     {"S_before", {"S_{t-1}", Role::state, "memory before"}},
-                    {"S_decayed", {"\\bar S_t", Role::state, "what is kept"}},
-                    {"old", {"\\hat v_t", Role::error, "what is there now"}},
+                    {"S_decayed", {"\\bar S_t", Role::state, "memory after decay"}},
+                    {"old", {"\\hat v_t", Role::error, "prediction v̂"}},
                     {"error", {"e_t", Role::error, missing}},
                     {"update", {"\\Delta_t", Role::state, "update"}},
                     {"S_after", {"S_t", Role::state, "memory after"}}});
   } else {
     const std::string start = form == Form::parallel ? "S_0" : "S";
-    symbols.insert({{"G", {"G", Role::gate, "kept since"}},
-                    {"g_in", {"g", Role::gate, "kept from the start"}},
-                    {"g_out", {"\\tilde g", Role::gate, "kept to the end"}},
-                    {"g_total", {form == Form::parallel ? "g_n" : "g_L", Role::gate, "kept over all"}},
-                    {"m_in", {"m", Role::gate, "values kept from the start"}},
-                    {"m_out", {"\\tilde m", Role::gate, "values kept to the end"}},
-                    {"m_total", {form == Form::parallel ? "m_n" : "m_L", Role::gate, "values kept over all"}},
-                    {"transition", {"T", Role::gate, "how the parts mix"}},
-                    {"inject", {"c", Role::gate, "which parts are written"}},
-                    {"read_sight", {"h", Role::gate, "which parts are read"}},
-                    {"erase_sight", {"h^{e}", Role::gate, "which parts are corrected"}},
-                    {"read_times", {"\\rho", Role::plain, "when each query reads"}},
-                    {"erase_times", {"\\tau", Role::plain, "when each error reads"}},
-                    {"G_erase", {"G^{e}", Role::gate, "left for the error"}},
-                    {"g_erase", {"g^{e}", Role::gate, "left from the start for the error"}},
-                    {"G_before", {"G^{-}", Role::gate, "kept until just before"}},
-                    {"g_before", {"g^{-}", Role::gate, "kept from the start until just before"}},
-                    {"m_before", {"m^{-}", Role::gate, "values kept from the start until just before"}},
-                    {"last_steps", {"E", Role::plain, "picks the last step of each token"}},
-                    {"first_steps", {"E^{1}", Role::plain, "picks the first step of each token"}},
-                    {"P_plain", {"P^{+}", Role::plain, "who reads what was added"}},
-                    {"N_plain", {"N^{+}", Role::plain, "what was added overlaps"}},
-                    {"P", {"P", Role::plain, "who reads whom"}},
-                    {"N", {"N", Role::plain, "which keys overlap"}},
-                    {"R",
-                     {"R", Role::error,
-                      structure.writes_value ? "what memory cannot say" : "what is taken away at first"}},
-                    {"U", {"U", Role::error, "what will be written"}},
-                    {"O_inter", {"O_{\\mathrm{before}}", Role::output, "from before"}},
-                    {"O_intra", {"O_{\\mathrm{inside}}", Role::output, "from inside"}},
-                    {"S_in", {start, Role::state, has_decay ? "memory carried in" : "memory so far"}},
-                    {"S_written", {"W", Role::state, "all writes, faded"}},
-                    {"S_out", {form == Form::parallel ? "S_n" : "S'", Role::state, "memory carried on"}}});
+    const std::string over = form == Form::parallel ? ", L = n" : "";  // the sequence is one chunk
+    symbols.insert(
+        {{"G", {"G", Role::gate, "decay since the write"}},
+         {"g_in", {"g", Role::gate, "decay from the start"}},
+         {"g_out", {"\\tilde g", Role::gate, "decay to the end"}},
+         {"g_total", {form == Form::parallel ? "g_n" : "g_L", Role::gate, "total decay" + over}},
+         {"m_in", {"m", Role::gate, "value decay from the start"}},
+         {"m_out", {"\\tilde m", Role::gate, "value decay to the end"}},
+         {"m_total", {form == Form::parallel ? "m_n" : "m_L", Role::gate, "total value decay" + over}},
+         {"transition", {"T", Role::gate, "how the parts mix"}},
+         {"inject", {"c", Role::gate, "which parts are written"}},
+         {"read_sight", {"h", Role::gate, "which parts are read"}},
+         {"erase_sight", {"h^{e}", Role::gate, "which parts are corrected"}},
+         {"read_times", {"\\rho", Role::plain, "when each query reads"}},
+         {"erase_times", {"\\tau", Role::plain, "when each error reads"}},
+         {"G_erase", {"G^{e}", Role::gate, "kept since the write, for the error"}},
+         {"g_erase", {"g^{e}", Role::gate, "kept from the start, for the error"}},
+         {"G_before", {"G^{-}", Role::gate, "decay until just before"}},
+         {"g_before", {"g^{-}", Role::gate, "decay from the start until just before"}},
+         {"m_before", {"m^{-}", Role::gate, "value decay from the start until just before"}},
+         {"last_steps", {"E", Role::plain, "picks the last step of each token"}},
+         {"first_steps", {"E^{1}", Role::plain, "picks the first step of each token"}},
+         {"P_plain", {"P^{+}", Role::plain, "scores of the plain writes"}},
+         {"N_plain", {"N^{+}", Role::plain, "overlap with the plain writes"}},
+         {"P", {"P", Role::plain, "attention scores"}},
+         {"N", {"N", Role::plain, "overlap of the keys"}},
+         {"R",
+          {"R", Role::error,
+           structure.writes_value ? "values minus what memory returns" : "minus the carried-in prediction"}},
+         {"U", {"U", Role::error, "solved errors"}},
+         {"O_inter", {"O_{\\mathrm{before}}", Role::output, "from the carried-in memory"}},
+         {"O_intra", {"O_{\\mathrm{inside}}", Role::output, "from inside the block"}},
+         {"S_in", {start, Role::state, has_decay ? "memory carried in" : "memory so far"}},
+         {"S_written", {"W", Role::state, "all writes, decayed"}},
+         {"S_out", {form == Form::parallel ? "S_n" : "S'", Role::state, "memory carried on"}}});
   }
   for (const auto& [name, symbol] : notation.symbols) {
     Symbol& written = symbols.insert_or_assign(name, symbol).first->second;

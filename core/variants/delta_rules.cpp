@@ -14,7 +14,7 @@ namespace {
 /// `made` apart.
 InnerLoss faded_delta_loss(const std::string& faded, const std::string& made = {}) {
   InnerLoss loss = {
-      .words = "Make the faded memory answer v when asked with k: one gradient step with learning rate beta.",
+      .words = "Make the decayed memory return v for k: one gradient step with learning rate beta.",
       .latex = "\\tfrac12\\|S^{\\top}k_t - v_t\\|^2",
       .step = fmt::format("S_t = {0} - \\beta_t\\nabla\\mathcal L({0})", faded),
       .problems = squared_problems};
@@ -25,7 +25,7 @@ InnerLoss faded_delta_loss(const std::string& faded, const std::string& made = {
 Notation comba_notation() {
   return {.token = {"q", "k", "v", "o", "p"},
           .rows = {"Q", "K", "V", "O", "p"},
-          .symbols = {{"p", {"p_t", Role::key, "what is asked before writing"}}}};
+          .symbols = {{"p", {"p_t", Role::key, "erase key"}}}};
 }
 
 Operation gated(const char* id, const char* title, const char* sentence, const char* result, const char* gate,
@@ -34,10 +34,10 @@ Operation gated(const char* id, const char* title, const char* sentence, const c
 }
 
 Notation gated_deltanet2_notation() {
-  const char* asked = "What is asked before writing";
-  const char* asked_words = "Which channels of the key may take something out?";
-  const char* written = "What may be written";
-  const char* written_words = "Which channels of the value may go in?";
+  const char* asked = "Erase key";
+  const char* asked_words = "The key times the erase gate: the channels that may erase.";
+  const char* written = "Gated value";
+  const char* written_words = "The value times the write gate: the channels that are written.";
   return {.token = {"q", "k", "w", "o", "a"},
           .rows = {"Q", "K", "W", "O", "A"},
           .token_before = {gated("erase_key", asked, asked_words, "a", "erase_gate", "k"),
@@ -46,10 +46,10 @@ Notation gated_deltanet2_notation() {
                           gated("gated_value", written, written_words, "W", "write_gate", "V")},
           .symbols = {{"erase_gate", {"\\epsilon", Role::gate, "erase gate"}},
                       {"write_gate", {"\\omega", Role::gate, "write gate"}},
-                      {"a", {"a_t", Role::key, "what is asked before writing"}},
-                      {"w", {"w_t", Role::value, "what may be written"}},
-                      {"A", {"A", Role::key, "what is asked before writing"}},
-                      {"W", {"W^{v}", Role::value, "what may be written"}}}};
+                      {"a", {"a_t", Role::key, "erase key"}},
+                      {"w", {"w_t", Role::value, "gated value"}},
+                      {"A", {"A", Role::key, "erase key"}},
+                      {"W", {"W^{v}", Role::value, "gated value"}}}};
 }
 
 /// One decay per token: it belongs to the first of the token's steps, the others keep everything.
@@ -64,19 +64,16 @@ Matrix<Scalar> decay_of_first_step(const Rows<Scalar>& rows, Index steps) {
 }
 
 Notation rwkv7_notation() {
-  const Operation removal = {"removal_key",
-                             Purpose::prepare,
-                             "What is asked for, to be taken away",
-                             "The key that takes away is a with the opposite sign.",
-                             "removal",
-                             call("negative", {tensor("a")})};
+  const Operation removal = {"removal_key", Purpose::prepare,
+                             "Removal key", "The key −a, whose value is subtracted.",
+                             "removal",     call("negative", {tensor("a")})};
   return {.token = {"q", "b", "", "o", "removal", "k", "v"},
           .rows = {"Q", "b", "", "O", "removal", "K", "V"},
           .token_before = {removal},
           .rows_before = {removal},
-          .symbols = {{"a", {"a", Role::key, "reads the memory before it fades"}},
-                      {"b", {"b", Role::key, "where the answer is taken away"}},
-                      {"removal", {"\\kappa", Role::key, "the key that takes away"}}}};
+          .symbols = {{"a", {"a", Role::key, "reads the memory before decay"}},
+                      {"b", {"b", Role::key, "subtracts what a retrieves"}},
+                      {"removal", {"\\kappa", Role::key, "removal key"}}}};
 }
 
 }  // namespace
@@ -85,14 +82,11 @@ Variant deltanet() {
   return {
       .id = "deltanet",
       .label = "DeltaNet",
-      .words =
-          "Before it writes, each token reads what the memory already says for its key, and corrects only "
-          "that.",
+      .words = "Each token first reads what the memory returns for its key, then writes only the error.",
       .paper = "Schlag et al., Linear Transformers Are Secretly Fast Weight Programmers, 2021",
       .recurrence = "(I - beta k k') S + beta k v'",
       .inputs = {beta_input(), initial_state_input()},
-      .loss = {.words =
-                   "Make the memory answer v when asked with k: one gradient step with learning rate beta.",
+      .loss = {.words = "Make the memory return v for k: one gradient step with learning rate beta.",
                .latex = "\\tfrac12\\|S^{\\top}k_t - v_t\\|^2",
                .step = "S_t = S_{t-1} - \\beta_t\\nabla\\mathcal L(S_{t-1})",
                .problems = squared_problems},
@@ -104,7 +98,7 @@ Variant gated_deltanet() {
   return {
       .id = "gated_deltanet",
       .label = "Gated DeltaNet",
-      .words = "The memory fades a little, then the token corrects what is left for its key.",
+      .words = "The memory decays by one factor, then the delta rule corrects the value of this key.",
       .paper = "Yang et al., Gated Delta Networks, 2024",
       .recurrence = "alpha (I - beta k k') S + beta k v'",
       .inputs = {decay_input({"n"}), beta_input(), initial_state_input()},
@@ -117,7 +111,7 @@ Variant kda() {
   return {
       .id = "kda",
       .label = "KDA",
-      .words = "As Gated DeltaNet, but every key channel fades at its own pace.",
+      .words = "Gated DeltaNet with a separate decay for every key channel.",
       .paper = "Kimi Team, Kimi Linear, 2025",
       .recurrence = "(I - beta k k') Diag(alpha) S + beta k v'",
       .inputs = {decay_input({"n", "dk"}), beta_input(), initial_state_input()},
@@ -130,7 +124,7 @@ Variant value_decay_delta() {
   return {
       .id = "value_decay_delta",
       .label = "Value-side decay + delta",
-      .words = "The value channels fade, then the token corrects what is left for its key.",
+      .words = "Every value channel has its own decay; then the delta rule corrects the value of this key.",
       .paper = "The mirror image of Kimi Linear, 2025",
       .recurrence = "(I - beta k k') S Diag(mu) + beta k v'",
       .inputs = {mu_input(), beta_input(), initial_state_input()},
@@ -143,7 +137,9 @@ Variant two_sided_delta() {
   return {
       .id = "two_sided_delta",
       .label = "Two-sided decay + delta",
-      .words = "Keys and values fade, each channel at its own pace, then the token corrects what is left.",
+      .words =
+          "Every key and value channel has its own decay; then the delta rule corrects the value of this "
+          "key.",
       .paper = "Kimi Linear, 2025, with a decay of the values beside that of the keys",
       .recurrence = "(I - beta k k') Diag(alpha) S Diag(mu) + beta k v'",
       .inputs = {decay_input({"n", "dk"}), mu_input(), beta_input(), initial_state_input()},
@@ -156,15 +152,14 @@ Variant comba() {
   return {
       .id = "comba",
       .label = "Comba",
-      .words = "The delta rule with a second key: one asks what is there, the other says where to write.",
+      .words = "The delta rule with two keys: one reads the prediction, the other writes.",
       .paper = "Hu et al., Comba: Improving Bilinear RNNs with Closed-loop Control, 2025",
       .recurrence = "alpha S + beta k (v - R' p)', R = S if read=undecayed, R = alpha S if read=decayed",
-      .options = {{"read", {"undecayed", "decayed"}, "state that the erase reads"}},
+      .options = {{"read", {"undecayed", "decayed"}, "memory that the prediction reads"}},
       .inputs = {demonstrated({"p", {"n", "dk"}, Range::finite, "erase key"}, {.value = 1, .like = "k"}),
                  decay_input({"n"}), beta_input(), initial_state_input()},
-      .loss = {.words =
-                   "For p = d k: write v under k, keep what the memory answers for k small, and the memory "
-                   "small where it fades. For any other p there is no loss: the step is not a gradient.",
+      .loss = {.words = "For p = d k: write v under k, and keep the retrieved value and the decaying memory "
+                        "small. For other p the step is not a gradient, so there is no loss.",
                .latex = "\\beta_t\\left(\\tfrac d2\\|S^{\\top}k_t\\|^2 - \\langle S^{\\top}k_t, "
                         "v_t\\rangle\\right) + \\tfrac{1-\\alpha_t}2\\|S\\|_F^2",
                .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
@@ -190,7 +185,7 @@ Variant gated_deltanet2() {
   return {
       .id = "gated_deltanet2",
       .label = "Gated DeltaNet-2",
-      .words = "What is taken out and what is written have gates of their own, one per channel.",
+      .words = "Erasing and writing have separate gates for every channel.",
       .paper = "Gated DeltaNet-2, 2025",
       .recurrence = "(I - k (erase_gate o k)') Diag(alpha) S + k (write_gate o v)'",
       .inputs = {decay_input({"n", "dk"}),
@@ -199,13 +194,11 @@ Variant gated_deltanet2() {
                  demonstrated({"write_gate", {"n", "dv"}, Range::unit, "write strength per value channel"},
                               {.value = 1, .learning_rate = true}),
                  initial_state_input()},
-      .loss =
-          {.words =
-               "None, unless the erase gate is the same for all channels: the step has a curl, and no loss "
-               "has such a gradient.",
-           .step = "S_t = \\bar S_t - k_t\\left((\\epsilon_t\\odot k_t)^{\\top}\\bar S_t - "
-                   "(\\omega_t\\odot v_t)^{\\top}\\right)",
-           .problems = erase_key_problems},
+      .loss = {.words = "A loss exists only where the erase gate is equal for all channels; otherwise the "
+                        "step has a curl.",
+               .step = "S_t = \\bar S_t - k_t\\left((\\epsilon_t\\odot k_t)^{\\top}\\bar S_t - "
+                       "(\\omega_t\\odot v_t)^{\\top}\\right)",
+               .problems = erase_key_problems},
       .rule = row_rule(
           {.decay = Decay::key, .erase = Erase::decayed, .erase_key = true},
           []<class Scalar>(const Rows<Scalar>& rows) {
@@ -224,7 +217,7 @@ Variant deltaproduct() {
   return {
       .id = "deltaproduct",
       .label = "(Gated) DeltaProduct",
-      .words = "Several delta steps per token, each with its own key and value.",
+      .words = "Several delta-rule steps per token, each with its own key and value.",
       .paper =
           "Siems et al., DeltaProduct: Improving State-Tracking in Linear RNNs via Householder Products, "
           "2025",
@@ -233,7 +226,7 @@ Variant deltaproduct() {
                  optional(decay_input({"n"}), "1"),
                  {"beta", {"n", "h"}, Range::strength, "write strength of each step"},
                  initial_state_input()},
-      .loss = {.words = "Make the memory answer v when asked with k: h gradient steps, one after the other.",
+      .loss = {.words = "Make the memory return v for k: h gradient steps, one after the other.",
                .latex = "\\tfrac12\\|S^{\\top}k_{t,j} - v_{t,j}\\|^2",
                .step = "S \\leftarrow S - \\beta_{t,j}\\nabla\\mathcal L_j(S),\\quad j = 1 \\dots h",
                .problems = squared_problems},
@@ -255,8 +248,8 @@ Variant rwkv7() {
       .id = "rwkv7",
       .label = "RWKV-7 (DPLR)",
       .words =
-          "One key asks, another takes the answer away, a third writes: erasing and writing are apart. "
-          "In the paper's names q is r, alpha is w, a is -kappa and b is kappa times its in-context rate.",
+          "One key reads the prediction, a second subtracts it, a third writes. In the paper, q is r, alpha "
+          "is w, a is -kappa and b is kappa times its in-context rate.",
       .paper = "Peng et al., RWKV-7 \"Goose\" with Expressive Dynamic State Evolution, 2025",
       .recurrence = "Diag(alpha) S + b (a' S) + k v'",
       .inputs = {optional(decay_input({"n", "dk"}), "1"),
@@ -265,15 +258,13 @@ Variant rwkv7() {
                  demonstrated({"b", {"n", "dk"}, Range::finite, "writes what a has read"},
                               {.value = 0.5, .like = "k", .learning_rate = true}),
                  initial_state_input()},
-      .loss =
-          {.words =
-               "With a = −κ and b = κ times ι, channel by channel: write v under k, keep the memory small "
-               "where it fades, and forget what it answers for κ, a step preconditioned by Diag(ι).",
-           .latex = "-\\langle S^{\\top}k_t, v_t\\rangle + "
-                    "\\tfrac12\\|\\mathrm{Diag}(\\sqrt{1-\\alpha_t})S\\|_F^2 + "
-                    "\\tfrac12\\|S^{\\top}\\kappa_t\\|^2",
-           .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
-           .problems = preconditioned_problems},
+      .loss = {.words = "With a = −κ and b = κ ι: write v under k, keep the decaying memory small, and "
+                        "reduce what it returns for κ. The step is preconditioned by Diag(ι).",
+               .latex = "-\\langle S^{\\top}k_t, v_t\\rangle + "
+                        "\\tfrac12\\|\\mathrm{Diag}(\\sqrt{1-\\alpha_t})S\\|_F^2 + "
+                        "\\tfrac12\\|S^{\\top}\\kappa_t\\|^2",
+               .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
+               .problems = preconditioned_problems},
       .rule = row_rule({.decay = Decay::key,
                         .erase = Erase::undecayed,
                         .erase_key = true,

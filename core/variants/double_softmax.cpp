@@ -44,18 +44,18 @@ Notation double_softmax_notation(const Settings& settings) {
   const bool scaled = scale != settings.parameters.end() && scale->second != 1;
   const auto scaled_query = [&](const char* q) { return scaled ? tensor("scale") * tensor(q) : tensor(q); };
   const auto before = [](const char* k, const char* k_shares) {
-    return std::vector<Operation>{{"log_sum", Purpose::gates, "All keys so far",
-                                   "The exponentials of this channel's keys are added up, as a logarithm.",
+    return std::vector<Operation>{{"log_sum", Purpose::gates, "Sum over all keys so far",
+                                   "The logarithm of the sum of exponentials of this channel's keys.",
                                    "log_z", call("log_add_exp", {tensor("log_z_before"), tensor(k)})},
-                                  {"old_share", Purpose::gates, "The share of what was there",
-                                   "One key more: the shares of all earlier ones shrink.", "alpha",
+                                  {"old_share", Purpose::gates, "Share of the earlier keys",
+                                   "A new key reduces the shares of all earlier keys.", "alpha",
                                    call("exp", {tensor("log_z_before") - tensor("log_z")})},
-                                  {"new_share", Purpose::prepare, "The share of this key",
-                                   "Its exponential, divided by the sum: what the earlier ones have lost.",
-                                   k_shares, call("exp", {tensor(k) - tensor("log_z")})}};
+                                  {"new_share", Purpose::prepare, "Share of this key",
+                                   "The exponential of this key divided by the sum.", k_shares,
+                                   call("exp", {tensor(k) - tensor("log_z")})}};
   };
   const auto asked = [](const char* q_shares, const Expression& shares) {
-    return std::vector<Operation>{{"query_shares", Purpose::prepare, "What is asked, in shares",
+    return std::vector<Operation>{{"query_shares", Purpose::prepare, "Query as shares",
                                    "The query's channels become shares that add up to 1.", q_shares, shares}};
   };
   return {.token = {"q_shares", "k_shares", "v", "o"},
@@ -64,11 +64,11 @@ Notation double_softmax_notation(const Settings& settings) {
           .token_query = asked("q_shares", transpose(call("row_softmax", {transpose(scaled_query("q"))}))),
           .rows_before = before("K", "K_shares"),
           .rows_query = asked("Q_shares", call("row_softmax", {scaled_query("Q")})),
-          .symbols = {{"log_z", {"\\log z_t", Role::gate, "all keys so far"}},
-                      {"log_z_before", {"\\log z_{t-1}", Role::gate, "all keys before"}},
-                      {"q_shares", {"\\tilde q_t", Role::query, "what is asked, in shares"}},
+          .symbols = {{"log_z", {"\\log z_t", Role::gate, "sum over all keys so far"}},
+                      {"log_z_before", {"\\log z_{t-1}", Role::gate, "sum over all keys before"}},
+                      {"q_shares", {"\\tilde q_t", Role::query, "query as shares"}},
                       {"k_shares", {"\\tilde k_t", Role::key, "the share of this key"}},
-                      {"Q_shares", {"\\tilde Q", Role::query, "what is asked, in shares"}},
+                      {"Q_shares", {"\\tilde Q", Role::query, "query as shares"}},
                       {"K_shares", {"\\tilde K", Role::key, "the shares of the keys"}}}};
 }
 
@@ -131,8 +131,8 @@ Variant double_softmax() {
                            "log-sum-exp of the earlier keys per channel"},
                           "-inf")},
       .states = {{"S"}, {"log_z"}},
-      .loss = {.words = "Every channel keeps the average of the values, each as often as the exponential of "
-                        "its key: one step towards the new value, as long as its share.",
+      .loss = {.words = "Each channel keeps a weighted mean of the values, with the exponentials of its keys "
+                        "as weights. The step towards the new value has its share as the step size.",
                .latex = "\\tfrac12\\textstyle\\sum_d \\tilde k_{t,d}\\|S_{d,:} - v_t\\|^2",
                .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
                .problems = share_problems},

@@ -34,17 +34,17 @@ Notation kernel_notation(const Settings& settings) {
                           const char* ones) {
     return std::vector<Operation>{
         {"features_k", Purpose::prepare, "Key features",
-         "The key is mapped to features; their products stand for similarity.", mapped.k,
+         "The key is mapped to features; their inner products measure similarity.", mapped.k,
          mapped_by(map_k, prefix, tensor(k))},
-        {"ones", Purpose::prepare, "A value and a 1",
-         "A constant 1 beside the value adds up the weights themselves.", mapped.v, call(ones, {tensor(v)})}};
+        {"ones", Purpose::prepare, "A value and a 1", "A constant 1 beside the value sums the weights.",
+         mapped.v, call(ones, {tensor(v)})}};
   };
   const auto asked = [&](const char* prefix, const char* q, const ProgramNames& mapped) {
     return std::vector<Operation>{{"features_q", Purpose::prepare, "Query features",
                                    "The query is mapped to features too.", mapped.q,
                                    mapped_by(map_q, prefix, query(q))}};
   };
-  const char* sentence = "Divide by the sum of the weights: the answer becomes an average.";
+  const char* sentence = "Dividing by the sum of the weights gives a weighted mean.";
   const ProgramNames token = {"q_features", "k_features", "v_one", "read"};
   const ProgramNames rows = {"Q_features", "K_features", "V_ones", "READ"};
   return {
@@ -52,11 +52,11 @@ Notation kernel_notation(const Settings& settings) {
       .rows = rows,
       .token_before = before("features/", "k", "v", token, "append_one"),
       .token_query = asked("features/", "q", token),
-      .token_after = {{"normalise", Purpose::normalise, "Averaged", sentence, "o",
+      .token_after = {{"normalise", Purpose::normalise, "Weighted mean", sentence, "o",
                        call("normalise", {tensor("read"), tensor("eps")})}},
       .rows_before = before("row_features/", "K", "V", rows, "append_ones"),
       .rows_query = asked("row_features/", "Q", rows),
-      .rows_after = {{"normalise", Purpose::normalise, "Averaged", sentence, "O",
+      .rows_after = {{"normalise", Purpose::normalise, "Weighted mean", sentence, "O",
                       call("row_normalise", {tensor("READ"), tensor("eps")})}},
       .arrays = map_q == "favor" || map_k == "favor" ? std::vector<std::string>{"directions"}
                                                      : std::vector<std::string>{},
@@ -123,9 +123,8 @@ Variant kernel() {
                       .meaning = "added to the denominator",
                       .standard_words = "1e-6 if a map is relu, squared or taylor1, else 0"}},
       .states = {{"S"}, {"z"}},
-      .loss = {.words =
-                   "As linear attention, in feature space; the sum of weights is the same memory taught the "
-                   "constant 1. The quotient of the two is not a step on one loss.",
+      .loss = {.words = "Linear attention on features; the sum of weights is a second memory with value 1. "
+                        "Their quotient is not a step on one loss.",
                .latex = "-\\langle S^{\\top}\\phi(k_t), v_t\\rangle",
                .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
                .problems = dot_problems},

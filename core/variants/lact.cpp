@@ -255,9 +255,8 @@ std::optional<std::string> lact_missing(Form form, const Settings& settings) {
   const bool weight_norm = settings.option("weight_norm") == "true";
   const bool l2 = settings.option("loss") == "l2";
   if (weight_norm || (l2 && settings.option("optimizer") == "muon")) {
-    return "The update of a batch depends non-linearly on the weights that the previous one left; only the "
-           "dot loss without weight norm is a scan over batches, and only SGD without weight norm a row "
-           "program.";
+    return "The update of a batch depends non-linearly on the weights after the previous batch. Only the dot "
+           "loss without weight norm is a scan over batches; only SGD without weight norm is a row program.";
   }
   return std::nullopt;
 }
@@ -394,8 +393,7 @@ Variant lact() {
   return {
       .id = "lact",
       .label = "LaCT",
-      .words =
-          "Large batches of tokens change the memory in one big step, in which every direction counts alike.",
+      .words = "One update per large batch of tokens; Muon gives every singular direction the same step.",
       .paper = "Zhang et al., Test-Time Training Done Right, 2025; Jordan et al., Muon, 2024",
       .options =
           {{"optimizer",
@@ -403,8 +401,8 @@ Variant lact() {
             "muon: the step is the gradient with its singular values brought near 1; sgd: the gradient"},
            {"loss",
             {"dot", "l2"},
-            "dot: minus the inner product of answer and value; l2: half the square of what is missing"},
-           {"order", {"apply_first", "update_first"}, "read before or after the own update"},
+            "dot: minus the inner product of prediction and target; l2: half the squared error"},
+           {"order", {"apply_first", "update_first"}, "read before or after the batch's own update"},
            {"weight_norm", {"true", "false"}, "columns keep their norm"},
            {"newton_schulz", {"muon", "tuned"}, "coefficients; tuned: LaCT's language-model code"}},
       .inputs = {demonstrated({"eta", {"n"}, Range::non_negative, "learning rate"},
@@ -425,8 +423,8 @@ Variant lact() {
                       .whole = true,
                       .stand_in = 16}},
       .states = {{"S"}, {"M"}},
-      .loss = {.words = "Answer v when asked with k, for a whole batch at once, all gradients at the weights "
-                        "before it. Muon makes the step as long in every direction.",
+      .loss = {.words = "Return v for k, for a whole batch at once, with all gradients at the weights before "
+                        "it. Muon gives all singular directions the same step.",
                .latex = "-\\sum_j \\eta_j\\langle S^{\\top}k_j, v_j\\rangle",
                .step = "S' = \\mathrm{normalise}\\left(S + "
                        "\\mathrm{NS}_5\\left(\\mu M - \\nabla\\mathcal L(S)\\right)\\right)",

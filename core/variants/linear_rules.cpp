@@ -18,8 +18,9 @@ InnerLoss dot_loss_with(const char* pull, std::string words) {
 
 Notation hgrn2_notation() {
   const auto key = [](const char* k) {
-    return Operation("key", Purpose::prepare, "The key is what fades",
-                     "A channel is written as much as it forgets.", k, call("one_minus", {tensor("alpha")}));
+    return Operation("key", Purpose::prepare, "Key from the decay",
+                     "The key is 1 − α: a channel writes as much as it forgets.", k,
+                     call("one_minus", {tensor("alpha")}));
   };
   return {.token_before = {key("k")}, .rows_before = {key("K")}};
 }
@@ -30,13 +31,12 @@ Variant linear() {
   return {
       .id = "linear",
       .label = "Linear attention",
-      .words = "Every value is added to the memory along its key. Nothing is ever taken out.",
+      .words = "Each token adds the outer product of its key and value. Nothing is erased.",
       .paper = "Katharopoulos et al., Transformers are RNNs, 2020",
       .recurrence = "S + k v'",
       .options = {{"causal", {"true", "false"}, "false: every token reads the state after the last one"}},
       .inputs = {initial_state_input()},
-      .loss =
-          dot_loss_with("", "Make the answer to k point along v. The loss has no floor, so every step adds."),
+      .loss = dot_loss_with("", "Make the value returned for k point along v. This loss is unbounded below."),
       .rule = row_rule([](const Settings& settings) {
         const bool causal = settings.option("causal") == "true";
         return Structure{.read_at = causal ? ReadAt::after_row : ReadAt::end};
@@ -48,7 +48,7 @@ Variant retnet() {
   return {
       .id = "retnet",
       .label = "RetNet",
-      .words = "The memory fades by the same factor at every token.",
+      .words = "The memory decays by the same factor at every token.",
       .paper = "Sun et al., Retentive Network, 2023",
       .recurrence = "gamma S + k v'",
       .inputs = {initial_state_input()},
@@ -59,14 +59,14 @@ Variant retnet() {
                       .per_head = true,
                       .keeps = 1}},
       .loss = dot_loss_with(" + \\tfrac{1-\\gamma}{2}\\|S\\|_F^2",
-                            "As linear attention, plus a pull of the whole memory towards zero."),
+                            "Linear attention with weight decay on the whole memory."),
       .rule = row_rule(
           {.decay = Decay::scalar},
           []<class Scalar>(const Rows<Scalar>& rows) {
             return Program<Scalar>{
                 .q = rows.scaled_q(), .k = rows("k"), .v = rows("v"), .gate = rows.repeated("gamma")};
           },
-          {.symbols = {{"alpha", {"\\gamma", Role::gate, "how much is kept"}}}}),
+          {.symbols = {{"alpha", {"\\gamma", Role::gate, "decay"}}}}),
   };
 }
 
@@ -74,8 +74,7 @@ Variant lightning() {
   return {
       .id = "lightning",
       .label = "Lightning attention",
-      .words =
-          "RetNet whose heads forget at different paces: head after head the slope of the logarithm halves.",
+      .words = "RetNet with one decay per head: the slope of the logarithm halves from head to head.",
       .paper = "Qin et al., Lightning Attention-2, 2024; MiniMax-01, 2025",
       .recurrence = "exp(-slope) S + k v'",
       .inputs = {initial_state_input()},
@@ -89,7 +88,7 @@ Variant lightning() {
             .stand_in = 0.05,
             .keeps = 0}},
       .loss = dot_loss_with(" + \\tfrac{1-e^{-s}}2\\|S\\|_F^2",
-                            "Let the memory answer v when asked with k, and be small."),
+                            "Make the memory return v for k, and keep it small."),
       .rule = row_rule({.decay = Decay::scalar, .gates_are_logs = true},
                        []<class Scalar>(const Rows<Scalar>& rows) {
                          return Program<Scalar>{.q = rows.scaled_q(),
@@ -104,13 +103,12 @@ Variant scalar_decay() {
   return {
       .id = "scalar_decay",
       .label = "Mamba-2 (scalar decay)",
-      .words = "Each token decides how much of the whole memory is kept before it writes.",
+      .words = "Each token sets one decay for the whole memory before it writes.",
       .paper = "Dao and Gu, Transformers are SSMs (Mamba-2), 2024",
       .recurrence = "alpha S + k v'",
       .inputs = {decay_input({"n"}), initial_state_input()},
-      .loss = dot_loss_with(
-          " + \\tfrac{1-\\alpha_t}{2}\\|S\\|_F^2",
-          "As linear attention, plus a pull of the whole memory towards zero that the token chooses."),
+      .loss = dot_loss_with(" + \\tfrac{1-\\alpha_t}{2}\\|S\\|_F^2",
+                            "Linear attention with weight decay on the whole memory, set by each token."),
       .rule = row_rule({.decay = Decay::scalar}),
   };
 }
@@ -119,13 +117,12 @@ Variant gla() {
   return {
       .id = "gla",
       .label = "GLA",
-      .words = "Each token decides for every key channel how much of the memory is kept.",
+      .words = "Each token sets a decay for every key channel.",
       .paper = "Yang et al., Gated Linear Attention Transformers, 2023",
       .recurrence = "Diag(alpha) S + k v'",
       .inputs = {decay_input({"n", "dk"}), initial_state_input()},
-      .loss = dot_loss_with(
-          " + \\tfrac12\\|\\mathrm{Diag}(\\sqrt{1-\\alpha_t})\\,S\\|_F^2",
-          "As linear attention, plus a pull towards zero that differs from key channel to key channel."),
+      .loss = dot_loss_with(" + \\tfrac12\\|\\mathrm{Diag}(\\sqrt{1-\\alpha_t})\\,S\\|_F^2",
+                            "Linear attention with a separate weight decay for every key channel."),
       .rule = row_rule({.decay = Decay::key}),
   };
 }
@@ -134,16 +131,13 @@ Variant hgrn2() {
   return {
       .id = "hgrn2",
       .label = "HGRN2",
-      .words =
-          "Gated linear attention whose key is what the gate forgets: a channel takes in as much as it lets "
-          "go.",
+      .words = "Gated linear attention with key 1 − α: a channel writes as much as it forgets.",
       .paper = "Qin et al., HGRN2: Gated Linear RNNs with State Expansion, 2024",
       .recurrence = "Diag(alpha) S + (1 - alpha) v'",
       .makes = {"k"},
       .inputs = {decay_input({"n", "dk"}), initial_state_input()},
-      .loss = {.words = "Write v under the key 1 - alpha, and keep the memory small where it fades: every "
-                        "channel is a "
-                        "moving average of the values.",
+      .loss = {.words = "Write v under the key 1 - alpha, with weight decay: every channel is a moving "
+                        "average of the values.",
                .latex = "-\\langle S^{\\top}(1-\\alpha_t), v_t\\rangle + "
                         "\\tfrac12\\|\\mathrm{Diag}(\\sqrt{1-\\alpha_t})S\\|_F^2",
                .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",
@@ -164,13 +158,13 @@ Variant value_decay() {
   return {
       .id = "value_decay",
       .label = "Value-side decay",
-      .words = "Every value channel fades at its own pace, whatever key it was written under.",
+      .words = "Every value channel has its own decay, independent of the key.",
       .paper = "The mirror image of Yang et al., Gated Linear Attention Transformers, 2023",
       .recurrence = "S Diag(mu) + k v'",
       .inputs = {mu_input(), initial_state_input()},
       .loss = dot_loss_with(
           " + \\tfrac12\\|S\\,\\mathrm{Diag}(\\sqrt{1-\\mu_t})\\|_F^2",
-          "Let the memory answer v when asked with k, and be small where the value channel fades."),
+          "Make the memory return v for k, with a separate weight decay for every value channel."),
       .rule = row_rule({.value_decay = true}),
   };
 }

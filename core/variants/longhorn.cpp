@@ -60,18 +60,18 @@ Notation longhorn_notation() {
     const Expression squares = hadamard(tensor(k), tensor(k));
     const Expression delta = tensor("delta");
     return std::vector<Operation>{
-        {"step", Purpose::gates, "How far to go",
-         "The stronger the token and the shorter its key, the further towards v. Never beyond it.", "delta",
+        {"step", Purpose::gates, "Step size",
+         "δ = β / (1 + β‖k‖²): the step moves towards v and never overshoots.", "delta",
          call(step, {tensor(k), tensor("beta")})},
-        {"gate", Purpose::gates, "What makes room",
-         "A key channel fades as much as it is written: no gate has to be learned.", "alpha",
+        {"gate", Purpose::gates, "Decay from the key",
+         "Each key channel decays as much as it is written; no gate is learned.", "alpha",
          call("one_minus", {of_token ? delta * squares : hadamard(delta, squares)})}};
   };
   return {.token = {.q = "q", .k = "k", .v = "v", .o = "o", .beta = "delta"},
           .rows = {.q = "Q", .k = "K", .v = "V", .o = "O", .beta = "delta"},
           .token_before = before("k", "implicit_step", true),
           .rows_before = before("K", "row_implicit_steps", false),
-          .symbols = {{"delta", {"\\delta_t", Role::strength, "how far the step goes"}}}};
+          .symbols = {{"delta", {"\\delta_t", Role::strength, "step size"}}}};
 }
 
 /// The loss with every key channel taken by itself, of which the token's step is one of gradient descent.
@@ -94,25 +94,21 @@ Variant longhorn() {
       .id = "longhorn",
       .label = "Longhorn",
       .words =
-          "Each token solves for the memory that answers it without leaving the old one far behind: "
-          "forgetting follows from the key, and no gate is needed.",
+          "Each token solves an implicit step: fit the new pair and stay near the old memory. The decay "
+          "follows from the key, without a gate.",
       .paper = "Liu et al., Longhorn: State Space Models are Amortized Online Learners, 2024",
       .recurrence = "Diag(1 - delta k o k) S + delta k v', delta = beta / (1 + beta k' k)",
-      .inputs = {demonstrated({"beta",
-                               {"n"},
-                               Range::non_negative,
-                               "how much the token counts against the memory; 0: nothing"},
-                              {.value = 1}),
-                 initial_state_input()},
-      .loss =
-          {.words =
-               "Stay near the memory before, and answer v when asked with k. The optimum would mix the key "
-               "channels; Longhorn takes every channel by itself, the diagonal of that optimum: with "
-               "delta = beta / (1 + beta |k|^2) one step on the loss without the products of different "
-               "channels, which is the one in numbers here.",
-           .latex = "\\tfrac12\\|S - S_{t-1}\\|_F^2 + \\tfrac{\\beta_t}2\\|S^{\\top}k_t - v_t\\|^2",
-           .step = "S_t = \\mathrm{Diag}(1 - \\delta_t k_t\\odot k_t)S_{t-1} + \\delta_t k_t v_t^{\\top}",
-           .problems = channel_problems},
+      .inputs =
+          {demonstrated(
+               {"beta", {"n"}, Range::non_negative, "weight of the token against the memory; 0: no update"},
+               {.value = 1}),
+           initial_state_input()},
+      .loss = {.words = "Stay near the previous memory and return v for k. The exact optimum mixes key "
+                        "channels; Longhorn keeps its diagonal. The loss in numbers here leaves out products "
+                        "of different channels; delta = beta / (1 + beta |k|^2).",
+               .latex = "\\tfrac12\\|S - S_{t-1}\\|_F^2 + \\tfrac{\\beta_t}2\\|S^{\\top}k_t - v_t\\|^2",
+               .step = "S_t = \\mathrm{Diag}(1 - \\delta_t k_t\\odot k_t)S_{t-1} + \\delta_t k_t v_t^{\\top}",
+               .problems = channel_problems},
       .functions = functions_of_longhorn(),
       .rule = row_rule(
           {.decay = Decay::key, .beta = true, .decay_by_key = true},

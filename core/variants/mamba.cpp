@@ -73,36 +73,36 @@ class MambaWalk : public OperatorWalk<MambaRows, Scalar> {
 void add_outputs(PhaseBuilder& steps, const std::string& title, const Expression& read, const std::string& o,
                  const std::string& v, bool has_skip) {
   if (!has_skip) {
-    steps.add("output", Purpose::output, "What comes out", title, o, read);
+    steps.add("output", Purpose::output, "Output", title, o, read);
     return;
   }
-  steps.add("read", Purpose::ask, "What the memory says", title, "read", read);
-  steps.add("output", Purpose::output, "What comes out",
-            "The value itself also passes by the memory, channel by channel.", o,
-            tensor("read") + hadamard(tensor("D"), tensor(v)));
+  steps.add("read", Purpose::ask, "What the memory returns", title, "read", read);
+  steps.add("output", Purpose::output, "Output", "A skip connection adds the value, scaled per channel by D.",
+            o, tensor("read") + hadamard(tensor("D"), tensor(v)));
 }
 
 Phase mamba_token_phase(bool scaled, bool has_skip) {
   const Expression query = scaled ? tensor("scale") * tensor("q") : tensor("q");
   PhaseBuilder steps("token by token");
-  steps.add("decays", Purpose::gates, "How fast it fades",
-            "How much of each cell is left after the time that “{token}” takes?", "E",
+  steps.add("decays", Purpose::gates, "Decay of each entry",
+            "The decay of each entry over the time step of “{token}”.", "E",
             call("exp", {hadamard(tensor("A"), transpose(tensor("delta")))}));
-  steps.line("How fast it fades", "Every cell has a rate of its own; the token sets the pace.");
-  steps.add("decay", Purpose::decay, "What is kept", "How much of the memory stays when “{token}” comes in?",
-            "S_decayed", hadamard(tensor("E"), tensor("S_before")));
-  steps.add("step", Purpose::prepare, "The value, by its time", "A longer step writes more.", "u",
+  steps.line("Decay of each entry", "Each entry has its own rate; the token sets the time step.");
+  steps.add("decay", Purpose::decay, "The memory after decay",
+            "How much of the memory does the decay keep before “{token}” is written?", "S_decayed",
+            hadamard(tensor("E"), tensor("S_before")));
+  steps.add("step", Purpose::prepare, "Value times time step", "A longer time step writes more.", "u",
             hadamard(tensor("delta"), tensor("v")));
-  steps.add("update", Purpose::update, "What is written",
-            "The value is laid down along the key, over what is there.", "update",
+  steps.add("update", Purpose::update, "Rank-one update",
+            "The outer product of key and value is added to the memory.", "update",
             tensor("k") * transpose(tensor("u")));
-  steps.add("write", Purpose::write, "The memory after", "The page after “{token}”.", "S_after",
-            tensor("S_decayed") + tensor("update"));
-  steps.line("The memory is rewritten", "What stays, and what “{token}” adds.", {"S_decayed", "u", "update"},
-             3);
-  add_outputs(steps, "What does the memory answer to the query of “{token}”?",
+  steps.add("write", Purpose::write, "Memory after the write", "The memory after the write of “{token}”.",
+            "S_after", tensor("S_decayed") + tensor("update"));
+  steps.line("The memory is updated", "The decayed memory plus the update of “{token}”.",
+             {"S_decayed", "u", "update"}, 3);
+  add_outputs(steps, "What does the memory return for the query of “{token}”?",
               transpose(tensor("S_after")) * query, "o", "v", has_skip);
-  steps.line("The memory is asked", "What comes out for the query.", {"read"}, 1.4);
+  steps.line("The memory is queried", "The output for this query.", {"read"}, 1.4);
   steps.carry({{"S_after", "S_before"}});
   return steps.take();
 }
@@ -111,36 +111,34 @@ Phase mamba_scan_phase(bool scaled, bool has_skip, bool whole) {
   const std::string scope = whole ? "the sequence" : "the chunk";
   const Expression query = scaled ? tensor("scale") * tensor("Q") : tensor("Q");
   PhaseBuilder steps(whole ? "the whole sequence at once" : "chunk by chunk");
-  steps.add(
-      "decays", Purpose::gates, "How fast it fades",
-      "How much of each cell does each token leave? One row is the whole memory of one token, cell by cell.",
-      "E", call("step_decays", {tensor("A"), tensor("Delta")}));
-  steps.line("How fast it fades", "One row per token, one column per cell of the memory.");
-  steps.add("step", Purpose::prepare, "The values, by their time", "A longer step writes more.", "U",
+  steps.add("decays", Purpose::gates, "Decay of each entry",
+            "The decay of each entry at each token; one row per token.", "E",
+            call("step_decays", {tensor("A"), tensor("Delta")}));
+  steps.line("Decay of each entry", "One row per token, one column per entry of the memory.");
+  steps.add("step", Purpose::prepare, "Values times time steps", "A longer time step writes more.", "U",
             hadamard(tensor("Delta"), tensor("V")));
-  steps.add("writes", Purpose::update, "What each token writes",
-            "What would the memory be if only this token had been there?", "B",
+  steps.add("writes", Purpose::update, "Write of each token",
+            "The outer product of key and value for each token alone.", "B",
             call("row_outer", {tensor("K"), tensor("U")}));
-  steps.line("What each token writes", "Along its key, by its time.", {"U"});
-  steps.add("fade_in", Purpose::fade_in, "Kept from the start",
-            "How much of the memory carried in is left at each token?", "E_bar",
+  steps.line("Write of each token", "The key times the value times the time step.", {"U"});
+  steps.add("fade_in", Purpose::fade_in, "Decay from the start",
+            "How much of the memory carried in remains at each token?", "E_bar",
             call("cumulative_decay", {tensor("E")}));
-  steps.line("Kept from the start", "All decays up to each token, multiplied.");
+  steps.line("Decay from the start", "The product of all decays up to each token.");
   steps.add("scan", Purpose::scan, "Written since the start",
-            "What have the tokens of " + scope +
-                " up to this one written? Halves are joined to wholes: the order "
-                "is kept, the waiting is not.",
-            "B_bar", call("scan", {tensor("E"), tensor("B")}));
-  steps.line("Written since the start", "A scan: two pieces joined are a piece again.");
-  steps.add("states", Purpose::write, "The memory of every token",
-            "The memory carried in, faded, and what was written since: one row per token.", "S_all",
+            "The sum of the decayed writes of " + scope + " up to this token, by a parallel scan.", "B_bar",
+            call("scan", {tensor("E"), tensor("B")}));
+  steps.line("Written since the start",
+             "A parallel scan: an associative operation joins neighbouring pieces.");
+  steps.add("states", Purpose::write, "Memory after every token",
+            "The decayed carried-in memory plus the writes since; one row per token.", "S_all",
             call("scanned_states", {tensor("S_in"), tensor("E_bar"), tensor("B_bar")}), true);
-  steps.line("The memory of every token", "All pages at once, one row each.");
-  add_outputs(steps, "What does the memory of each token answer to its query?",
+  steps.line("Memory after every token", "All memories at once, one row each.");
+  add_outputs(steps, "What does the memory after each token return for its query?",
               call("read_rows", {query, tensor("S_all")}), "O", "V", has_skip);
-  steps.line("What comes out", "Every query asks the memory of its own token.", {"read"});
+  steps.line("Output", "Every query reads the memory after its own token.", {"read"});
   const std::string carried = whole ? "The memory after the last token." : "One state for the next chunk.";
-  steps.add_line({"carry", Purpose::carry, "What is carried on", carried, "S_out",
+  steps.add_line({"carry", Purpose::carry, "Memory carried on", carried, "S_out",
                   call("scanned_end", {tensor("S_in"), tensor("E_bar"), tensor("B_bar")})});
   steps.carry({{"S_out", "S_in"}});
   return steps.take();
@@ -151,29 +149,29 @@ Steps mamba_steps(const Sequence& sequence, Form form, Index) {
   const bool scaled = sequence.parameter("scale") != 1;
   const bool has_skip = sequence.has("D");
   Symbols symbols = usual_symbols(form, "\\sigma");
-  symbols.insert({{"A", {"A", Role::gate, "rate of each cell"}},
-                  {"D", {"D", Role::plain, "what passes by the memory"}}});
+  symbols.insert(
+      {{"A", {"A", Role::gate, "rate of each entry"}}, {"D", {"D", Role::plain, "skip connection"}}});
   if (form == Form::recurrent) {
     symbols.insert({{"delta", {"\\Delta_t", Role::strength, "time step of each channel"}},
-                    {"E", {"E_t", Role::gate, "how much is kept"}},
+                    {"E", {"E_t", Role::gate, "decay"}},
                     {"S_before", {"S_{t-1}", Role::state, "memory before"}},
-                    {"S_decayed", {"\\bar S_t", Role::state, "what is kept"}},
+                    {"S_decayed", {"\\bar S_t", Role::state, "memory after decay"}},
                     {"u", {"u_t", Role::value, "value times step"}},
                     {"update", {"B_t", Role::state, "update"}},
                     {"S_after", {"S_t", Role::state, "memory after"}},
-                    {"read", {"y_t", Role::output, "what the memory says"}}});
+                    {"read", {"y_t", Role::output, "what the memory returns"}}});
     return {{mamba_token_phase(scaled, has_skip)}, symbols};
   }
   const bool whole = form == Form::parallel;
   symbols.insert({{"Delta", {"\\Delta", Role::strength, "time steps"}},
-                  {"E", {"E", Role::gate, "how much each token keeps"}},
+                  {"E", {"E", Role::gate, "decay at each token"}},
                   {"U", {"U", Role::value, "values times steps"}},
-                  {"B", {"B", Role::state, "what each token writes", false}},
-                  {"E_bar", {"\\bar E", Role::gate, "kept from the start"}},
+                  {"B", {"B", Role::state, "write of each token", false}},
+                  {"E_bar", {"\\bar E", Role::gate, "decay from the start"}},
                   {"B_bar", {"\\bar B", Role::state, "written since the start", false}},
                   {"S_in", {whole ? "S_0" : "S", Role::state, "memory carried in"}},
-                  {"S_all", {"S_{1:L}", Role::state, "memory of every token", false}},
-                  {"read", {"Y", Role::output, "what the memory says"}},
+                  {"S_all", {"S_{1:L}", Role::state, "memory after every token", false}},
+                  {"read", {"Y", Role::output, "what the memory returns"}},
                   {"S_out", {whole ? "S_n" : "S'", Role::state, "memory carried on"}}});
   return {{mamba_scan_phase(scaled, has_skip, whole)}, symbols};
 }
@@ -203,8 +201,8 @@ Variant mamba() {
       .id = "mamba",
       .label = "Mamba (S6)",
       .words =
-          "Every cell of the memory fades at a rate of its own, and each token sets the pace. "
-          "In the paper's names q is C, k is B and v is x; A is -exp(A_log), transposed.",
+          "Each entry of the memory has its own decay rate; each token sets the time step. "
+          "In the paper, q is C, k is B and v is x; A is -exp(A_log), transposed.",
       .paper = "Gu & Dao, Mamba: Linear-Time Sequence Modeling with Selective State Spaces, 2023",
       .inputs = {demonstrated({"delta", {"n", "dv"}, Range::non_negative, "time step per channel"},
                               {.value = 0.1}),
@@ -216,8 +214,8 @@ Variant mamba() {
                             0),
                  {"D", {"dv"}, Range::finite, "skip connection", "0"},
                  initial_state_input()},
-      .loss = {.words = "As linear attention with the value times its step, plus a pull towards zero that "
-                        "differs from cell to cell.",
+      .loss = {.words = "Linear attention with values scaled by the time step and a separate weight decay "
+                        "for every entry.",
                .latex = "-\\langle S^{\\top}k_t, \\Delta_t\\odot v_t\\rangle + "
                         "\\tfrac12\\|\\sqrt{1-E_t}\\odot S\\|_F^2",
                .step = "S_t = S_{t-1} - \\nabla\\mathcal L(S_{t-1})",

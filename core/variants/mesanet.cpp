@@ -85,27 +85,27 @@ Phase mesanet_token_phase(bool scaled) {
   const Expression query = scaled ? tensor("scale") * tensor("q") : tensor("q");
   const Expression strong_key = tensor("beta") * tensor("k");
   PhaseBuilder steps("token by token");
-  steps.add("decay_keys", Purpose::decay, "Which keys are kept",
-            "How much is still known of the earlier keys when “{token}” comes in?", "Hkk_decayed",
+  steps.add("decay_keys", Purpose::decay, "Key statistics after decay",
+            "How much of the statistics of earlier keys does the decay keep?", "Hkk_decayed",
             tensor("gamma") * tensor("Hkk_before"));
-  steps.add("write_keys", Purpose::keys, "Which keys there were",
-            "The key of “{token}” is counted: which directions have been met, and how often?", "Hkk_after",
+  steps.add("write_keys", Purpose::keys, "Key statistics",
+            "The outer product of the key of “{token}” with itself is added.", "Hkk_after",
             tensor("Hkk_decayed") + strong_key * transpose(tensor("k")));
-  steps.line("Which keys there were", "Every direction, as often as it was met.", {"Hkk_decayed"}, 2);
-  steps.add("decay_values", Purpose::decay, "What is kept", "How much stays of what the keys stood for?",
-            "Hkv_decayed", tensor("gamma") * tensor("Hkv_before"));
-  steps.add("write_values", Purpose::write, "What they stood for",
-            "The value is laid down along the key, over what is there.", "Hkv_after",
+  steps.line("Key statistics", "The weighted sum of k kᵀ over the tokens so far.", {"Hkk_decayed"}, 2);
+  steps.add("decay_values", Purpose::decay, "The memory after decay",
+            "How much of the key–value memory does the decay keep?", "Hkv_decayed",
+            tensor("gamma") * tensor("Hkv_before"));
+  steps.add("write_values", Purpose::write, "Key–value memory",
+            "The outer product of key and value is added to the memory.", "Hkv_after",
             tensor("Hkv_decayed") + strong_key * transpose(tensor("v")));
-  steps.line("What they stood for", "What stays, and what “{token}” adds.", {"Hkv_decayed"}, 2);
-  steps.add("solve", Purpose::solve, "What the query asks for",
-            "Often met directions are weighed down: what is asked, measured against what was met?", "x",
+  steps.line("Key–value memory", "The decayed memory plus the update of “{token}”.", {"Hkv_decayed"}, 2);
+  steps.add("solve", Purpose::solve, "Solved query",
+            "The solve gives frequent key directions less weight in the query.", "x",
             call("solve_symmetric", {tensor("Hkk_after") + tensor("ridge"), query}));
-  steps.add("output", Purpose::output, "What comes out",
-            "The best linear memory of all that was seen answers the query of “{token}”.", "o",
+  steps.add("output", Purpose::output, "Output",
+            "The best linear fit of all pairs so far, applied to the query of “{token}”.", "o",
             transpose(tensor("Hkv_after")) * tensor("x"));
-  steps.line("The memory is asked", "First the least-squares problem is solved, then the answer is read.",
-             {"x"}, 2);
+  steps.line("The memory is queried", "First the least-squares solve, then the read.", {"x"}, 2);
   steps.carry({{"Hkk_after", "Hkk_before"}, {"Hkv_after", "Hkv_before"}});
   return steps.take();
 }
@@ -117,53 +117,55 @@ Phase mesanet_rows_phase(bool scaled, bool whole) {
   const Expression strong_keys = hadamard(hadamard(tensor("g_out"), tensor("beta")), tensor("K"));
   const Expression scores = hadamard(tensor("X") * transpose(tensor("K")), tensor("W"));
   const std::string carried =
-      whole ? "What is known after the last token." : "Two matrices for the next chunk.";
+      whole ? "The two matrices after the last token." : "Two matrices for the next chunk.";
   PhaseBuilder steps(whole ? "the whole sequence at once" : "chunk by chunk");
-  steps.add("mask", Purpose::mask, "Kept since", "How much of what token j wrote is left when token i reads?",
-            "G", call("decay_mask", {tensor("gamma")}));
-  steps.add("weights", Purpose::mask, "What counts how much",
-            "How much does token j count in the sum that token i looks back on?", "W",
+  steps.add("mask", Purpose::mask, "Decay since the write",
+            "How much of the write of token j remains when token i reads?", "G",
+            call("decay_mask", {tensor("gamma")}));
+  steps.add("weights", Purpose::mask, "Weights of the tokens",
+            "The weight of token j in the least-squares problem of token i.", "W",
             hadamard(tensor("G"), transpose(tensor("beta"))));
-  steps.line("What counts how much", "The past, faded, each token by its weight.");
-  steps.add("fade_in", Purpose::fade_in, "Kept from the start",
-            "How much of what was carried in is left at each token?", "g_in",
+  steps.line("Weights of the tokens", "The decay since each token, times its weight β.");
+  steps.add("fade_in", Purpose::fade_in, "Decay from the start",
+            "How much of what was carried in remains at each token?", "g_in",
             call("cumulative_decay", {tensor("gamma")}));
-  steps.add(
-      "solve", Purpose::solve, "What the queries ask for",
-      whole ? "Each query is measured against all keys met so far: one system per token."
-            : "Each query is measured against all keys met so far. All systems are solved side by side, step "
-              "by step, and none of their matrices is ever written down.",
-      "X",
-      call("solve_grams",
-           {tensor("g_in"), tensor("Hkk_in"), tensor("W"), tensor("K"), tensor("ridge"), query}),
-      whole);
-  steps.line("What the queries ask for", "One least-squares problem per token.");
-  steps.add("check", Purpose::check, "The solutions put back",
-            "Put back into its system, does every solution give its query?", "Q_back",
+  steps.add("solve", Purpose::solve, "Solved queries",
+            whole ? "One linear system per token, made of all keys so far."
+                  : "One linear system per token, made of all keys so far. Conjugate gradients solve all of "
+                    "them together, without forming the matrices.",
+            "X",
+            call("solve_grams",
+                 {tensor("g_in"), tensor("Hkk_in"), tensor("W"), tensor("K"), tensor("ridge"), query}),
+            whole);
+  steps.line("Solved queries", "One least-squares problem per token.");
+  steps.add("check", Purpose::check, "Check of the solutions",
+            "Each solution times its system gives the query again.", "Q_back",
             hadamard(tensor("g_in"), tensor("X") * tensor("Hkk_in")) + scores * tensor("K") +
                 tensor("X") * tensor("ridge"));
-  steps.line("The solutions put back", "Put back into its system, every solution gives its query.");
-  steps.add("scores", Purpose::scores, "Who reads whom",
-            "How strongly does each solved query meet each earlier key?", "A", scores);
-  steps.line("Who reads whom", "Linear attention, with solved queries.");
-  steps.add("inter", Purpose::inter, "From before", "What does the memory carried in answer?", "O_inter",
+  steps.line("Check of the solutions", "Each solution times its system gives the query again.");
+  steps.add("scores", Purpose::scores, "Attention scores",
+            "The inner product of each solved query with each earlier key.", "A", scores);
+  steps.line("Attention scores", "Linear attention, with solved queries.");
+  steps.add("inter", Purpose::inter, "From the carried-in memory",
+            "What does the carried-in memory return for each query?", "O_inter",
             hadamard(tensor("g_in"), tensor("X")) * tensor("Hkv_in"));
-  steps.add("intra", Purpose::intra, "From inside", "What do the tokens of " + scope + " add for each other?",
-            "O_intra", tensor("A") * tensor("V"));
-  steps.add("output", Purpose::output, "What comes out",
-            "State passed in + inside the chunk = what the recurrence gives, token by token.", "O",
+  steps.add("intra", Purpose::intra, "From inside the block",
+            "The contribution of the tokens of " + scope + " to each other's outputs.", "O_intra",
+            tensor("A") * tensor("V"));
+  steps.add("output", Purpose::output, "Output",
+            "Carried-in part + part inside the chunk = the recurrence's outputs.", "O",
             tensor("O_inter") + tensor("O_intra"));
-  steps.line("What comes out", "From the memory carried in, and from inside " + scope + ".",
+  steps.line("Output", "The part from the carried-in memory plus the part from inside " + scope + ".",
              {"O_inter", "O_intra"});
-  steps.add("fade_out", Purpose::fade_out, "Kept to the end",
-            "How much of each write is left at the end of " + scope + "?", "g_out",
+  steps.add("fade_out", Purpose::fade_out, "Decay to the end",
+            "How much of each write remains at the end of " + scope + "?", "g_out",
             call("remaining_decay", {tensor("gamma")}));
-  steps.add("fade_over", Purpose::fade_over, "Kept over all",
-            "How much of what was carried in is left at the end of " + scope + "?", "g_total",
+  steps.add("fade_over", Purpose::fade_over, "Total decay",
+            "How much of what was carried in remains at the end of " + scope + "?", "g_total",
             call("total_decay", {tensor("gamma")}));
-  steps.add_line({"carry_keys", Purpose::keys, "Which keys there were", carried, "Hkk_out",
+  steps.add_line({"carry_keys", Purpose::keys, "Key statistics", carried, "Hkk_out",
                   tensor("g_total") * tensor("Hkk_in") + transpose(strong_keys) * tensor("K")});
-  steps.add_line({"carry_values", Purpose::carry, "What they stood for", carried, "Hkv_out",
+  steps.add_line({"carry_values", Purpose::carry, "Key–value memory", carried, "Hkv_out",
                   tensor("g_total") * tensor("Hkv_in") + transpose(strong_keys) * tensor("V")});
   steps.carry({{"Hkk_out", "Hkk_in"}, {"Hkv_out", "Hkv_in"}});
   return steps.take();
@@ -175,36 +177,35 @@ Steps mesanet_steps(const Sequence& sequence, Form form, Index) {
   const bool by_token = form == Form::recurrent;
   const std::string t = by_token ? "_t" : "";
   Symbols symbols = usual_symbols(form, "\\sigma");
-  symbols.insert({{"gamma", {"\\gamma" + t, Role::gate, "how much is kept"}},
+  symbols.insert({{"gamma", {"\\gamma" + t, Role::gate, "decay"}},
                   {"beta", {"\\beta" + t, Role::strength, "weight of the token"}},
                   {"ridge", {"\\Lambda", Role::plain, "ridge"}}});
   if (by_token) {
-    symbols.insert({{"Hkk_before", {"H^{kk}_{t-1}", Role::state, "which keys there were before", false}},
-                    {"Hkk_decayed", {"\\bar H^{kk}_t", Role::state, "which keys are kept", false}},
-                    {"Hkk_after", {"H^{kk}_t", Role::state, "which keys there were", false}},
-                    {"Hkv_before", {"H^{kv}_{t-1}", Role::state, "what they stood for before"}},
-                    {"Hkv_decayed", {"\\bar H^{kv}_t", Role::state, "what is kept"}},
-                    {"Hkv_after", {"H^{kv}_t", Role::state, "what they stood for"}},
-                    {"x", {"x_t", Role::query, "what the query asks for"}}});
+    symbols.insert({{"Hkk_before", {"H^{kk}_{t-1}", Role::state, "key statistics before", false}},
+                    {"Hkk_decayed", {"\\bar H^{kk}_t", Role::state, "key statistics after decay", false}},
+                    {"Hkk_after", {"H^{kk}_t", Role::state, "key statistics", false}},
+                    {"Hkv_before", {"H^{kv}_{t-1}", Role::state, "key–value memory before"}},
+                    {"Hkv_decayed", {"\\bar H^{kv}_t", Role::state, "memory after decay"}},
+                    {"Hkv_after", {"H^{kv}_t", Role::state, "key–value memory"}},
+                    {"x", {"x_t", Role::query, "solved query"}}});
     return {{mesanet_token_phase(scaled)}, symbols};
   }
   const bool whole = form == Form::parallel;
   const std::string in = whole ? "_0" : "";
-  symbols.insert(
-      {{"G", {"G", Role::gate, "kept since"}},
-       {"W", {"W", Role::gate, "what counts how much"}},
-       {"g_in", {"g", Role::gate, "kept from the start"}},
-       {"g_out", {"\\tilde g", Role::gate, "kept to the end"}},
-       {"g_total", {whole ? "g_n" : "g_L", Role::gate, "kept over all"}},
-       {"Hkk_in", {"H^{kk}" + in, Role::state, "which keys there were before", false}},
-       {"Hkv_in", {"H^{kv}" + in, Role::state, "what they stood for before"}},
-       {"X", {"X", Role::query, "what the queries ask for"}},
-       {"Q_back", {"\\hat Q", Role::query, "the queries again"}},
-       {"A", {"A", Role::plain, "who reads whom"}},
-       {"O_inter", {"O_{\\mathrm{before}}", Role::output, "from before"}},
-       {"O_intra", {"O_{\\mathrm{inside}}", Role::output, "from inside"}},
-       {"Hkk_out", {whole ? "H^{kk}_n" : "H^{kk\\prime}", Role::state, "which keys there were", false}},
-       {"Hkv_out", {whole ? "H^{kv}_n" : "H^{kv\\prime}", Role::state, "what they stood for"}}});
+  symbols.insert({{"G", {"G", Role::gate, "decay since the write"}},
+                  {"W", {"W", Role::gate, "weights of the tokens"}},
+                  {"g_in", {"g", Role::gate, "decay from the start"}},
+                  {"g_out", {"\\tilde g", Role::gate, "decay to the end"}},
+                  {"g_total", {whole ? "g_n" : "g_L", Role::gate, "total decay"}},
+                  {"Hkk_in", {"H^{kk}" + in, Role::state, "key statistics before", false}},
+                  {"Hkv_in", {"H^{kv}" + in, Role::state, "key–value memory before"}},
+                  {"X", {"X", Role::query, "solved queries"}},
+                  {"Q_back", {"\\hat Q", Role::query, "queries recovered"}},
+                  {"A", {"A", Role::plain, "attention scores"}},
+                  {"O_inter", {"O_{\\mathrm{before}}", Role::output, "from the carried-in memory"}},
+                  {"O_intra", {"O_{\\mathrm{inside}}", Role::output, "from inside the block"}},
+                  {"Hkk_out", {whole ? "H^{kk}_n" : "H^{kk\\prime}", Role::state, "key statistics", false}},
+                  {"Hkv_out", {whole ? "H^{kv}_n" : "H^{kv\\prime}", Role::state, "key–value memory"}}});
   return {{mesanet_rows_phase(scaled, whole)}, symbols};
 }
 
@@ -250,9 +251,7 @@ Variant mesanet() {
   return {
       .id = "mesanet",
       .label = "MesaNet",
-      .words =
-          "Every query is answered by the best linear memory of all that was seen, not by one more step "
-          "towards it.",
+      .words = "Each query is answered by the exact least-squares fit of all pairs so far.",
       .paper = "von Oswald et al., MesaNet: Sequence Modeling by Locally Optimal Test-Time Training, 2025",
       .inputs = {{"beta", {"n"}, Range::non_negative, "weight of the token"},
                  forgetting(demonstrated({"gamma", {"n"}, Range::unit, "decay of both Gram states"},
@@ -263,8 +262,8 @@ Variant mesanet() {
                  {"initial_Hkk", {"dk", "dk"}, Range::gram, "Gram matrix of keys", "0"},
                  {"initial_Hkv", {"dk", "dv"}, Range::finite, "keys times values", "0"}},
       .states = {{"Hkk"}, {"Hkv"}},
-      .loss = {.words = "Not one step: the minimum itself, of the squared error over all earlier tokens, the "
-                        "older the less, plus the ridge.",
+      .loss = {.words =
+                   "The exact minimum of the decayed squared error over all tokens so far, plus the ridge.",
                .latex = "\\textstyle\\sum_{j\\le t}\\gamma_{j+1:t}\\tfrac{\\beta_j}2\\|S^{\\top}k_j - "
                         "v_j\\|^2 + \\tfrac12\\mathrm{tr}\\,S^{\\top}\\Lambda S",
                .step = "S_t = \\arg\\min_S \\mathcal L_t(S) = (H^{kk}_t + \\Lambda)^{-1} H^{kv}_t",

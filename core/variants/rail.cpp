@@ -197,12 +197,12 @@ Notation notation_on(const Path& path, const Settings& settings) {
     gate = fmt::format("\\alpha_t^{{({:.2f})}}", now.fade);
   else
     gate = power("\\alpha_t", now.fade);
-  if (!gate.empty()) written.symbols["alpha"] = {gate, Role::gate, "how much is kept"};
+  if (!gate.empty()) written.symbols["alpha"] = {gate, Role::gate, "decay"};
   if (is_between(now.strength)) {
     written.symbols["beta"] = {fmt::format("\\beta_t^{{({:.2f})}}", now.strength), Role::strength,
-                               "how strongly it is written"};
+                               "write strength"};
   }
-  written.symbols["p"] = {fmt::format("{:.2f}\\,k_t", now.erase), Role::key, "what is asked before writing"};
+  written.symbols["p"] = {fmt::format("{:.2f}\\,k_t", now.erase), Role::key, "erase key"};
   return written;
 }
 
@@ -231,8 +231,8 @@ Variant joined(const RailStop& lower, const RailStop& upper, const Path& path) {
   joint.paper = one.paper + "; " + other.paper;
   joint.recurrence = {};
   joint.loss = {};
-  joint.loss.words = fmt::format("Between {} and {} there is no loss of its own; the two have theirs.",
-                                 lower.name, upper.name);
+  joint.loss.words =
+      fmt::format("The rules between {} and {} have no loss of their own.", lower.name, upper.name);
   for (const Input& input : one.inputs) {
     if (!takes(joint, input.name)) joint.inputs.insert(joint.inputs.begin(), input);
   }
@@ -321,22 +321,20 @@ std::string moving_sentence(const Path& path, double position) {
   const Amounts now = amounts(path, position);
   switch (path.moving(position)) {
     case Moved::strength:
-      return fmt::format("The strength β moves from 1 to its value: {:.2f} of the way.", now.strength);
+      return fmt::format("The write strength β moves from 1 to its value: {:.2f} of the way.", now.strength);
     case Moved::erase:
-      return fmt::format("The erase moves from 0 to 1: what is there is taken out {:.2f} times.", now.erase);
+      return fmt::format("The erase moves from 0 to 1: {:.2f} v̂ is subtracted.", now.erase);
     case Moved::fade:
       break;
   }
   if (path.to.fade == Fade::none)
-    return fmt::format("What fades is taken away: α moves to 1, and stands at α to the power of {:.2f}.",
-                       now.fade);
+    return fmt::format("The decay is removed: α moves to 1 and is now α to the power of {:.2f}.", now.fade);
   if (path.from.fade == Fade::fixed)
-    return fmt::format(
-        "The rate moves from γ, the same for every word, to the word's own α: {:.2f} of the way.", now.fade);
-  if (path.from.fade == Fade::token)
-    return fmt::format("The gates move from their mean to a rate for every channel: {:.2f} of the way.",
+    return fmt::format("The decay moves from γ, equal for all tokens, to α of each token: {:.2f} of the way.",
                        now.fade);
-  return fmt::format("The gate {0} moves from 1 to its value: it stands at {0} to the power of {1:.2f}.",
+  if (path.from.fade == Fade::token)
+    return fmt::format("The decays move from their mean to one per channel: {:.2f} of the way.", now.fade);
+  return fmt::format("The decay {0} moves from 1 to its value: it is now {0} to the power of {1:.2f}.",
                      path.to.fade == Fade::fixed ? "γ" : "α", now.fade);
 }
 
@@ -344,15 +342,15 @@ std::string moving_sentence(const Path& path, double position) {
 
 std::span<const RailStop> rail() {
   static constexpr RailStop stops[] = {
-      {"linear", "linear", "adds everything up"},
-      {"retnet", "RetNet", "fades, one fixed rate"},
-      {"scalar_decay", "Mamba-2", "fades, rate from the word"},
-      {"gla", "GLA", "fades channel by channel"},
+      {"linear", "linear", "adds all writes"},
+      {"retnet", "RetNet", "one fixed decay"},
+      {"scalar_decay", "Mamba-2", "one decay per token"},
+      {"gla", "GLA", "one decay per channel"},
       {"deltanet", "DeltaNet", "erases before it writes"},
-      {"gated_deltanet", "Gated DeltaNet", "erases and fades"},
-      {"kda", "KDA", "erases, fades by channel"},
+      {"gated_deltanet", "Gated DeltaNet", "erases and decays"},
+      {"kda", "KDA", "erases, decay per channel"},
       {"titans", "Titans", "erases, with momentum"},
-      {"lact", "LaCT", "learns a chunk at a time"},
+      {"lact", "LaCT", "one update per batch"},
   };
   return stops;
 }
@@ -389,12 +387,11 @@ std::string rail_sentence(double place) {
   if (stretch.path) return moving_sentence(*stretch.path, part);
   if (stretch.has_momentum)
     return fmt::format(
-        "From {} it jumps: {} forgets one share of all channels and asks before it fades. From there on the "
-        "momentum η moves from 0 to its value: {:.2f} of it.",
+        "A jump after {}: {} has one decay for all channels and reads before the decay. Then the momentum η "
+        "moves from 0 to its value: {:.2f} of it.",
         lower.name, upper.name, part);
   return fmt::format(
-      "Between {} and {} it jumps: {} takes one step for a whole batch of words, and no symbol of {} leads "
-      "there.",
+      "A jump between {} and {}: {} takes one step per batch of tokens, which no symbol of {} gives.",
       lower.name, upper.name, upper.name, lower.name);
 }
 

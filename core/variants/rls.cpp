@@ -153,24 +153,24 @@ Notation rls_notation() {
   return {
       .token = {.q = "q", .k = "b", .v = "v", .o = "o", .a = "k"},
       .rows = {.q = "Q", .k = "B", .v = "V", .o = "O", .a = "K"},
-      .token_before = {{"along", Purpose::gain, "What is not known yet",
-                        "How little have the earlier keys shown along the key of “{token}”?", "along",
+      .token_before = {{"along", Purpose::gain, "Uncertainty along the key",
+                        "How little do the earlier keys determine along the key of “{token}”?", "along",
                         tensor("P_before") * k},
-                       {"gain", Purpose::gain, "How far to go",
-                        "Far along what is new, hardly at all along what has been met often.", "b",
+                       {"gain", Purpose::gain, "Step size",
+                        "Large for a new key direction, small for a frequent one.", "b",
                         call("reciprocal",
                              {tensor("gamma") + tensor("beta") * (transpose(k) * tensor("along"))}) *
                             (tensor("beta") * tensor("along"))},
-                       {"certainty", Purpose::certainty, "What is still not known",
-                        "The key of “{token}” has been met; everything earlier counts a little less.",
-                        "P_after",
+                       {"certainty", Purpose::certainty, "Remaining uncertainty",
+                        "The key of “{token}” reduces it; the decay raises it for earlier keys.", "P_after",
                         call("reciprocal", {tensor("gamma")}) *
                             (tensor("P_before") - tensor("b") * transpose(tensor("along")))}},
-      .rows_before = {{"gains", Purpose::gain, "How far to go",
-                       "Every write's direction follows from the keys up to it; no value is needed.", "B",
+      .rows_before = {{"gains", Purpose::gain, "Step size",
+                       "The gain of every write depends on the keys so far, not on values.", "B",
                        call("least_squares_gains", keys), true},
-                      {"certainty", Purpose::certainty, "What is still not known",
-                       "What the keys have left open.", "P_out", call("least_squares_inverse", keys)}},
+                      {"certainty", Purpose::certainty, "Remaining uncertainty",
+                       "The inverse covariance that the keys leave.", "P_out",
+                       call("least_squares_inverse", keys)}},
   };
 }
 
@@ -179,15 +179,15 @@ Steps rls_steps(const Sequence& sequence, Form form, Index /*chunk_size*/) {
   const bool by_token = form == Form::recurrent;
   const std::string t = by_token ? "_t" : "";
   Symbols symbols = row_symbols(structure, rls_notation(), form);
-  const Symbols own = {{"gamma", {"\\gamma" + t, Role::gate, "how much of what is known is kept"}},
+  const Symbols own = {{"gamma", {"\\gamma" + t, Role::gate, "decay of earlier data"}},
                        {"beta", {"\\beta" + t, Role::strength, "weight of the token"}},
-                       {"along", {"p_t", Role::key, "what is not known yet along the key"}},
-                       {"b", {"b_t", Role::key, "where to go, and how far"}},
-                       {"B", {"B", Role::key, "where to go, and how far"}},
-                       {"P_before", {"P_{t-1}", Role::plain, "what was not known before"}},
-                       {"P_after", {"P_t", Role::plain, "what is not known"}},
-                       {"P_in", {"P_0", Role::plain, "what was not known before"}},
-                       {"P_out", {form == Form::parallel ? "P_n" : "P'", Role::plain, "what is not known"}}};
+                       {"along", {"p_t", Role::key, "uncertainty along the key"}},
+                       {"b", {"b_t", Role::key, "gain"}},
+                       {"B", {"B", Role::key, "gain"}},
+                       {"P_before", {"P_{t-1}", Role::plain, "uncertainty before"}},
+                       {"P_after", {"P_t", Role::plain, "uncertainty"}},
+                       {"P_in", {"P_0", Role::plain, "uncertainty before"}},
+                       {"P_out", {form == Form::parallel ? "P_n" : "P'", Role::plain, "uncertainty"}}};
   for (const auto& [name, symbol] : own) symbols.insert_or_assign(name, symbol);
   std::vector<Phase> phases = row_phases(structure, rls_notation(), form, sequence.parameter("scale") != 1);
   for (Phase& phase : phases) {
@@ -205,8 +205,8 @@ Variant rls() {
       .id = "rls",
       .label = "Recursive least squares",
       .words =
-          "The delta rule that always lands on the best linear memory: along what is new it goes far, along "
-          "what it has met often hardly at all.",
+          "The delta rule with the optimal step: large along new key directions, small along frequent ones. "
+          "The memory is always the least-squares fit.",
       .paper = "von Oswald et al., Uncovering mesa-optimization algorithms in Transformers, 2023",
       .inputs = {{"beta", {"n"}, Range::non_negative, "weight of the token"},
                  forgetting(demonstrated({"gamma", {"n"}, Range::positive_unit, "decay of data and ridge"},
@@ -224,9 +224,8 @@ Variant rls() {
                            "final_P of an earlier run, in the place of the ridge's inverse"},
                           "inverse of ridge")},
       .states = {{"S"}, {"P"}},
-      .loss = {.words =
-                   "Not one step: the minimum itself, of the squared error over all earlier tokens and the "
-                   "distance from where the memory began, the older the less.",
+      .loss = {.words = "The exact minimum of the decayed squared error over all tokens so far, plus the "
+                        "distance from the initial memory.",
                .latex = "\\textstyle\\sum_{j\\le t}\\gamma_{j+1:t}\\tfrac{\\beta_j}2\\|S^{\\top}k_j - "
                         "v_j\\|^2 + \\tfrac{\\gamma_{1:t}}2\\mathrm{tr}\\,(S-S_0)^{\\top}\\Lambda(S-S_0)",
                .step = "S_t = \\arg\\min_S \\mathcal L_t(S) = S_{t-1} + \\beta_t P_t k_t (v_t - "

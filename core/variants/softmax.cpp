@@ -64,8 +64,8 @@ struct KeyValueCache {
 
 /// What the gates leave of every key, for the queries of a block.
 void add_decays(PhaseBuilder& steps) {
-  steps.add("decays", Purpose::mask, "What is left of each key",
-            "Every gate fades all keys before it; the logarithms of those in between add up.", "decays",
+  steps.add("decays", Purpose::mask, "Decay of each key",
+            "The sum of the log gates between each key and the query.", "decays",
             call("log_decays", {tensor("g"), tensor("queries"), tensor("keys")}));
 }
 
@@ -74,46 +74,46 @@ Expression biased(const Expression& scores, bool fades) { return fades ? scores 
 Phase stream_phase(const Expression& query, bool fades) {
   PhaseBuilder steps("token by token");
   if (fades) add_decays(steps);
-  steps.add("score", Purpose::scores, "How similar",
-            "How similar is the query of “{token}” to every key kept so far?", "x",
+  steps.add("score", Purpose::scores, "Scores",
+            "The inner product of the query of “{token}” with every key so far.", "x",
             biased(transpose(query) * transpose(tensor("K_cache")), fades));
-  steps.add("peak", Purpose::peak, "The best match",
-            "The largest score; taking it out keeps the exponential in range.", "m",
+  steps.add("peak", Purpose::peak, "Largest score",
+            "Subtracting the largest score keeps the exponentials in range.", "m",
             call("row_max", {tensor("x")}));
-  steps.add("weights", Purpose::weights, "How much each counts", "Exponentials turn scores into weights.",
-            "w", call("exp_difference", {tensor("x"), tensor("m")}));
-  steps.line("Who is looked at", "Every earlier token is still there, and every one is weighed anew.");
-  steps.add("denominator", Purpose::denominator, "All weights", "The sum of the weights.", "l",
+  steps.add("weights", Purpose::weights, "Weights", "Exponentials turn scores into weights.", "w",
+            call("exp_difference", {tensor("x"), tensor("m")}));
+  steps.line("Attention weights", "Every earlier token is kept; each query gives it a new weight.");
+  steps.add("denominator", Purpose::denominator, "Sum of the weights", "The sum of the weights.", "l",
             call("row_sum", {tensor("w")}));
-  steps.add("numerator", Purpose::numerator, "Weighted values",
-            "The values, each as often as its weight says.", "y",
-            transpose(tensor("V_cache")) * transpose(tensor("w")));
-  steps.add("output", Purpose::output, "What comes out", "Weighted values over all weights: an average.", "o",
+  steps.add("numerator", Purpose::numerator, "Weighted values", "The values times their weights, summed.",
+            "y", transpose(tensor("V_cache")) * transpose(tensor("w")));
+  steps.add("output", Purpose::output, "Output",
+            "The weighted values divided by the sum of the weights: a weighted mean.", "o",
             call("reciprocal", {tensor("l")}) * tensor("y"));
-  steps.line("What comes out", "The average of the values under these weights.", {"y"}, 2);
+  steps.line("Output", "The weighted mean of the values.", {"y"}, 2);
   return steps.take();
 }
 
 Phase dense_phase(const Expression& query, bool fades) {
   PhaseBuilder steps("the whole sequence at once");
   if (fades) add_decays(steps);
-  steps.add("scores", Purpose::scores, "How similar",
-            "Every query meets every key; the future is masked by adding minus infinity.", "X",
+  steps.add("scores", Purpose::scores, "Scores", "Every query with every key; later keys get the score −∞.",
+            "X",
             call("causal", {biased(query * transpose(tensor("K_cache")), fades), tensor("first_query"),
                             tensor("first_key")}));
-  steps.line("Who reads whom", "All pairs at once, the future masked.");
-  steps.add("peak", Purpose::peak, "The best match",
+  steps.line("Attention scores", "All pairs at once, with a causal mask.");
+  steps.add("peak", Purpose::peak, "Largest score",
             "The largest score of each row keeps the exponential in range.", "m",
             call("row_max", {tensor("X")}));
-  steps.add("weights", Purpose::weights, "How much each counts", "Exponentials turn scores into weights.",
-            "E", call("exp_difference", {tensor("X"), tensor("m")}));
-  steps.add("denominator", Purpose::denominator, "All weights", "The sum of each row.", "l",
+  steps.add("weights", Purpose::weights, "Weights", "Exponentials turn scores into weights.", "E",
+            call("exp_difference", {tensor("X"), tensor("m")}));
+  steps.add("denominator", Purpose::denominator, "Sum of the weights", "The sum of each row.", "l",
             call("row_sum", {tensor("E")}));
   steps.add("attention", Purpose::normalise, "Attention",
-            "Each row divided by its sum: shares that add up to 1.", "A",
+            "Each row divided by its sum, so that it adds up to 1.", "A",
             call("divide_rows", {tensor("E"), tensor("l")}));
   steps.line("Attention", "Exponentials, divided by their sum.", {"E"});
-  steps.add_line({"output", Purpose::output, "What comes out", "Every row is an average of values.", "O",
+  steps.add_line({"output", Purpose::output, "Output", "Every row is a weighted mean of values.", "O",
                   tensor("A") * tensor("V_cache")});
   return steps.take();
 }
@@ -122,21 +122,21 @@ Phase tile_phase(const Expression& query, bool fades) {
   const Expression fade = call("exp_difference", {tensor("m_in"), tensor("m")});
   PhaseBuilder steps("tile by tile");
   if (fades) add_decays(steps);
-  steps.add("scores", Purpose::scores, "How similar", "The queries of this chunk meet one tile of keys.", "X",
+  steps.add("scores", Purpose::scores, "Scores", "The queries of this chunk with one tile of keys.", "X",
             call("causal", {biased(query * transpose(tensor("K")), fades), tensor("first_query"),
                             tensor("first_key")}));
-  steps.line("Who reads whom", "One tile of keys at a time.");
-  steps.add("peak", Purpose::peak, "The best match so far", "Does this tile raise the largest score?", "m",
+  steps.line("Attention scores", "One tile of keys at a time.");
+  steps.add("peak", Purpose::peak, "Largest score so far", "Does this tile raise the largest score?", "m",
             call("maximum", {tensor("m_in"), call("row_max", {tensor("X")})}));
-  steps.add("weights", Purpose::weights, "How much each counts", "Exponentials under the new maximum.", "E",
+  steps.add("weights", Purpose::weights, "Weights", "Exponentials under the new maximum.", "E",
             call("exp_difference", {tensor("X"), tensor("m")}));
   steps.line("Weights", "Exponentials under the largest score so far.");
-  steps.add("denominator", Purpose::denominator, "All weights so far",
-            "What was summed before is rescaled to the new maximum.", "l",
+  steps.add("denominator", Purpose::denominator, "Sum of the weights so far",
+            "The earlier sum is rescaled to the new maximum.", "l",
             hadamard(fade, tensor("l_in")) + call("row_sum", {tensor("E")}));
-  steps.line("All weights so far", "Rescale, then add.");
+  steps.line("Sum of the weights so far", "Rescale, then add.");
   steps.add("numerator", Purpose::numerator, "Weighted values so far",
-            "So are the values: rescale, then add this tile.", "Y",
+            "The weighted values are rescaled; then this tile is added.", "Y",
             hadamard(fade, tensor("Y_in")) + tensor("E") * tensor("V"));
   steps.line("Weighted values so far", "Rescale, then add.");
   steps.carry({{"m", "m_in", Carry::When::going_on},
@@ -147,9 +147,10 @@ Phase tile_phase(const Expression& query, bool fades) {
 
 Phase done_phase() {
   PhaseBuilder steps("the chunk is done");
-  steps.add("output", Purpose::output, "What comes out", "Weighted values over all weights: an average.", "O",
+  steps.add("output", Purpose::output, "Output",
+            "The weighted values divided by the sum of the weights: a weighted mean.", "O",
             call("divide_rows", {tensor("Y"), tensor("l")}));
-  steps.line("What comes out", "The average of the values under these weights.");
+  steps.line("Output", "The weighted mean of the values.");
   steps.carry({{"l", "l"}, {"Y", "Y"}});
   return steps.take();
 }
@@ -166,25 +167,25 @@ Symbols softmax_symbols(Form form, bool fades) {
       {"scale", {"\\sigma", Role::plain, "scale of the query"}},
       {"first_query", {"i_0", Role::plain, "index of the first query"}},
       {"first_key", {"j_0", Role::plain, "index of the first key"}},
-      {"K_cache", {form == Form::recurrent ? "K_{\\le t}" : "K", Role::key, "all keys so far"}},
+      {"K_cache", {form == Form::recurrent ? "K_{\\le t}" : "K", Role::key, "sum over all keys so far"}},
       {"V_cache", {form == Form::recurrent ? "V_{\\le t}" : "V", Role::value, "all values so far"}}};
   if (fades) {
     symbols.insert(
         {{"g", {"\\log f", Role::gate, "log forget gates"}},
          {"queries", {"i", Role::plain, "index of each query"}},
          {"keys", {"j", Role::plain, "index of each key"}},
-         {"decays", {form == Form::recurrent ? "d_t" : "D", Role::gate, "what is left, as a logarithm"}}});
+         {"decays", {form == Form::recurrent ? "d_t" : "D", Role::gate, "log decay of each key"}}});
   }
   if (form == Form::recurrent) {
-    symbols.insert({{"q", {"q_t", Role::query, "what is asked"}},
+    symbols.insert({{"q", {"q_t", Role::query, "query"}},
                     {"x", {"x_t", Role::plain, "scores"}},
                     {"m", {"m_t", Role::plain, "largest score"}},
                     {"w", {"w_t", Role::plain, "weights"}},
                     {"l", {"\\ell_t", Role::gate, "sum of weights"}},
                     {"y", {"y_t", Role::value, "weighted values"}},
-                    {"o", {"o_t", Role::output, "what comes out"}}});
+                    {"o", {"o_t", Role::output, "output"}}});
   } else {
-    symbols.insert({{"Q", {"Q", Role::query, "what is asked"}},
+    symbols.insert({{"Q", {"Q", Role::query, "query"}},
                     {"K", {"K", Role::key, "a tile of keys"}},
                     {"V", {"V", Role::value, "their values"}},
                     {"X", {"X", Role::plain, "scores"}},
@@ -196,7 +197,7 @@ Symbols softmax_symbols(Form form, bool fades) {
                     {"l_in", {"\\ell^{-}", Role::gate, "sum before"}},
                     {"Y_in", {"Y^{-}", Role::value, "weighted values before"}},
                     {"A", {"A", Role::plain, "attention"}},
-                    {"O", {"O", Role::output, "what comes out"}}});
+                    {"O", {"O", Role::output, "output"}}});
   }
   return symbols;
 }
@@ -360,7 +361,7 @@ Matrix<double> weights_of(const Sequence& sequence, const KeyValueCache<double>&
 EffectiveAttention softmax_weights(const Sequence& sequence, bool fades, const AttentionWindow& window,
                                    const std::stop_token& stop) {
   if (window.no_mask && fades)
-    throw Unsupported("Without its mask a gate would have to say how much of a later token is left.");
+    throw Unsupported("A gate gives the decay of earlier tokens only, so it needs the causal mask.");
   const KeyValueCache<double> cache(sequence, fades);
   const Index p = cache.earlier;
   EffectiveAttention attention{.A = Matrix<double>::Zero(window.rows, window.columns)};
@@ -384,7 +385,7 @@ class SoftmaxRule : public Rule {
 
   std::optional<std::string> missing(Form form, const Settings&) const override {
     if (form != Form::two_pass) return std::nullopt;
-    return "There is no memory that a first pass could make: every query looks at the keys themselves.";
+    return "Every query needs the keys themselves, so no first pass can compute a memory.";
   }
 
   std::vector<Output> run_heads(std::span<const Sequence> heads, Form form, Precision precision,
@@ -460,8 +461,7 @@ class SoftmaxRule : public Rule {
 
   Channel channel(const Sequence&, Index) const override {
     throw Unsupported(
-        "Softmax attention keeps every key and value as it came: there is no memory in which tokens share an "
-        "entry, and no value fades or is erased.");
+        "Softmax attention keeps every key and value unchanged, without a state that tokens share.");
   }
 
   EffectiveAttention effective_attention(const Sequence& sequence, const AttentionWindow& window,
@@ -497,7 +497,7 @@ Variant softmax() {
   return {
       .id = "softmax",
       .label = "Softmax attention",
-      .words = "Nothing is compressed: every earlier token is kept and weighed anew for every query.",
+      .words = "Keeps every key and value; each query computes new weights for all of them.",
       .paper = "Vaswani et al., Attention Is All You Need, 2017",
       .inputs = {{"initial_k_cache", {"p", "dk"}, Range::finite, "keys before the sequence", "empty"},
                  {"initial_v_cache", {"p", "dv"}, Range::finite, "values before the sequence", "empty"}},
@@ -506,10 +506,9 @@ Variant softmax() {
           {.words =
                "No gradient step: the cache grows by one row per token. The output is the Nadaraya-Watson "
                "average of the values under the kernel exp(q·k)."},
-      .memory = {.answers = cache_answers,
-                 .none =
-                     "Softmax attention keeps every key and value as they are: there is no state that they "
-                     "would have to share, and nothing to forget."},
+      .memory =
+          {.answers = cache_answers,
+           .none = "Softmax attention keeps every key and value unchanged, so it has no state with a decay."},
       .rule = std::make_shared<SoftmaxRule>(false),
   };
 }
@@ -520,8 +519,7 @@ Variant fox() {
       .id = "fox",
       .label = "Forgetting Transformer",
       .words =
-          "Softmax attention in which every token fades what came before it: a key counts less the more "
-          "gates lie between it and the query.",
+          "Softmax attention with forget gates: the gates between a key and the query reduce its weight.",
       .paper = "Lin et al., Forgetting Transformer: Softmax Attention with a Forget Gate, 2025",
       .inputs = {forgetting(
                      {"alpha", {"n"}, Range::decay, "forget gate f: how much every earlier key counts"}, 1),
@@ -529,14 +527,13 @@ Variant fox() {
                  {"initial_v_cache", {"p", "dv"}, Range::finite, "values before the sequence", "empty"},
                  {"initial_g_cache", {"p"}, Range::log_decay, "log f of the tokens before", "empty"}},
       .states = {{"k_cache"}, {"v_cache"}, {"g_cache"}},
-      .loss = {.words =
-                   "No gradient step: the cache grows by one row per token. The output is the "
-                   "Nadaraya-Watson average of the values under the kernel exp(q·k), each weighed by the "
-                   "forget gates since."},
+      .loss =
+          {.words =
+               "No gradient step: the cache grows by one row per token. The output is the Nadaraya-Watson "
+               "average of the values under the kernel exp(q·k), weighted by the forget gates."},
       .memory = {.answers = cache_answers,
-                 .none =
-                     "The Forgetting Transformer keeps every key and value as they are: there is no state "
-                     "that they would have to share. What fades is how much they count."},
+                 .none = "The Forgetting Transformer keeps every key and value unchanged, without a shared "
+                         "state. Only their weights decay."},
       .rule = std::make_shared<SoftmaxRule>(true),
   };
 }

@@ -50,29 +50,31 @@ std::vector<Carry> token_carries(bool exact) {
 
 Notation titans_notation(const Settings& settings) {
   const bool exact = inner_batch(settings) == 1;
-  return {.token = {.q = "q", .k = "k", .v = "v", .o = "o", .beta = "theta"},
-          .rows = {.q = "Q", .k = "K", .v = "V", .o = "O", .beta = "theta"},
-          .token_write =
-              {{"read", Purpose::read, "What is there now",
-                exact ? "What does the memory already answer for “{token}”?"
-                      : "What did the memory answer for “{token}” when the batch began?",
-                "old", transpose(tensor(exact ? "S_before" : "F_moved")) * tensor("k")},
-               {"error", Purpose::error, "The surprise", "How far is that answer from what should be there?",
-                "error", tensor("v") - tensor("old")},
-               {"update", Purpose::update, "The gradient step", "The surprise is laid down along the key.",
-                "update", tensor("theta") * tensor("k") * transpose(tensor("error"))},
-               {"momentum", Purpose::momentum, "The momentum",
-                "Earlier surprises go on, weaker each time; this one is added.", "M_after",
-                tensor("eta") * tensor("M_before") + tensor("update")},
-               {"write", Purpose::write, "The memory after", "A share is forgotten, the momentum is written.",
-                "S_after", call("one_minus", {tensor("forget")}) * tensor("S_before") + tensor("M_after")}},
-          .token_carries = token_carries(exact),
-          .symbols = {{"forget", {"f_t", Role::gate, "share that is forgotten"}},
-                      {"eta", {"\\eta_t", Role::gate, "momentum"}},
-                      {"theta", {"\\theta_t", Role::strength, "learning rate"}},
-                      {"M_before", {"M_{t-1}", Role::state, "momentum before"}},
-                      {"M_after", {"M_t", Role::state, "momentum"}},
-                      {"F_moved", {"S_{\\tau}", Role::state, "memory when the batch began"}}}};
+  return {
+      .token = {.q = "q", .k = "k", .v = "v", .o = "o", .beta = "theta"},
+      .rows = {.q = "Q", .k = "K", .v = "V", .o = "O", .beta = "theta"},
+      .token_write = {{"read", Purpose::read, "Prediction v̂",
+                       exact ? "What does the memory already return for the key of “{token}”?"
+                             : "What did the memory before the batch return for the key of “{token}”?",
+                       "old", transpose(tensor(exact ? "S_before" : "F_moved")) * tensor("k")},
+                      {"error", Purpose::error, "Error e = v − v̂",
+                       "How far is the prediction from the target v?", "error", tensor("v") - tensor("old")},
+                      {"update", Purpose::update, "Gradient step",
+                       "The outer product of key and error, times the learning rate.", "update",
+                       tensor("theta") * tensor("k") * transpose(tensor("error"))},
+                      {"momentum", Purpose::momentum, "Momentum",
+                       "The earlier momentum times η, plus this gradient step.", "M_after",
+                       tensor("eta") * tensor("M_before") + tensor("update")},
+                      {"write", Purpose::write, "Memory after the write",
+                       "The memory times 1 − f, plus the momentum.", "S_after",
+                       call("one_minus", {tensor("forget")}) * tensor("S_before") + tensor("M_after")}},
+      .token_carries = token_carries(exact),
+      .symbols = {{"forget", {"f_t", Role::gate, "forget gate"}},
+                  {"eta", {"\\eta_t", Role::gate, "momentum"}},
+                  {"theta", {"\\theta_t", Role::strength, "learning rate"}},
+                  {"M_before", {"M_{t-1}", Role::state, "momentum before"}},
+                  {"M_after", {"M_t", Role::state, "momentum"}},
+                  {"F_moved", {"S_{\\tau}", Role::state, "memory before the batch"}}}};
 }
 
 Matrix<double> titans_initial(const Sequence& sequence) {
@@ -111,8 +113,8 @@ Variant titans() {
       .id = "titans",
       .label = "Titans (linear memory)",
       .words =
-          "The delta rule with momentum: a surprise goes on acting on the memory after its token has passed. "
-          "In the paper's names forget is alpha.",
+          "The delta rule with momentum: an error also changes the memory at later tokens. In the paper, "
+          "forget is called alpha.",
       .paper = "Behrouz et al., Titans: Learning to Memorize at Test Time, 2024",
       .inputs = {forgetting(demonstrated({"forget", {"n"}, Range::unit, "share of S that is forgotten"},
                                          {.value = 0.02}),
@@ -129,13 +131,11 @@ Variant titans() {
                       .standard = 1,
                       .whole = true}},
       .states = {{"S"}, {"M"}},
-      .loss =
-          {.words =
-               "Make the memory answer v when asked with k: a gradient step with momentum and weight decay.",
-           .latex = "\\tfrac12\\|S^{\\top}k_t - v_t\\|^2",
-           .step = "M_t = \\eta_t M_{t-1} - \\theta_t\\nabla\\mathcal L(S_{\\tau}),\\quad "
-                   "S_t = (1-f_t)S_{t-1} + M_t",
-           .problems = titans_problems},
+      .loss = {.words = "Make the memory return v for k: a gradient step with momentum and weight decay.",
+               .latex = "\\tfrac12\\|S^{\\top}k_t - v_t\\|^2",
+               .step = "M_t = \\eta_t M_{t-1} - \\theta_t\\nabla\\mathcal L(S_{\\tau}),\\quad "
+                       "S_t = (1-f_t)S_{t-1} + M_t",
+               .problems = titans_problems},
       .rule = std::make_shared<RowRule>(RowDeclaration{.structure = titans_structure,
                                                        .encoder = encoder,
                                                        .notation = titans_notation,

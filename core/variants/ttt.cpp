@@ -144,8 +144,8 @@ Weights<double> weights_of(const NetworkPlan& plan, const NamedStates& states) {
 
 std::optional<std::string> network_missing(Form form, const Settings&) {
   if (form != Form::parallel) return std::nullopt;
-  return "The gradient goes through a non-linear function of the weights, so a batch needs the weights that "
-         "the previous one left: no form is parallel over batches.";
+  return "The gradient depends non-linearly on the weights, so each batch needs the weights after the "
+         "previous one.";
 }
 
 std::string network_nonlinear(const Settings&) {
@@ -303,8 +303,8 @@ Variant ttt_linear() {
       {
           .id = "ttt_linear",
           .label = "TTT-Linear",
-          .words = "The memory is a linear model that is trained while it reads, one small batch of tokens "
-                   "at a time.",
+          .words =
+              "The memory is a linear model, trained during reading on one small batch of tokens at a time.",
           .paper = "Sun et al., Learning to (Learn at Test Time): RNNs with Expressive Hidden States, 2024",
           .options = {{"layer_norm", {"false", "true"}, "true: f(x) = x + LN(x S + bias), dk = dv = d"}},
           .inputs = {{"initial_state",
@@ -316,12 +316,10 @@ Variant ttt_linear() {
                      {"initial_S", {"d", "d"}, Range::finite, "with layer norm: weights", "0", layer_norm},
                      {"initial_bias", {"d"}, Range::finite, "with layer norm: bias", "0", layer_norm}},
           .states = {{"S"}, {"bias", layer_norm}},
-          .loss =
-              {.words =
-                   "Make the model answer v when asked with k: the gradients of a batch are all taken at the "
-                   "weights before it.",
-               .latex = "\\sum_j \\tfrac{\\eta_j}{2}\\|f(k_j) - v_j\\|^2",
-               .step = "S_t = S_\\tau - \\sigma_t\\nabla\\mathcal L_{\\tau<j\\le t}(S_\\tau)"},
+          .loss = {.words =
+                       "Make the model return v for k; all gradients of a batch use the weights before it.",
+                   .latex = "\\sum_j \\tfrac{\\eta_j}{2}\\|f(k_j) - v_j\\|^2",
+                   .step = "S_t = S_\\tau - \\sigma_t\\nabla\\mathcal L_{\\tau<j\\le t}(S_\\tau)"},
       },
       [is_linear](const Settings& settings) {
         return is_linear(settings) ? NetworkPlan{{"S"}, {}} : NetworkPlan{{"S"}, {"bias"}};
@@ -336,7 +334,7 @@ Variant ttt_mlp() {
       {
           .id = "ttt_mlp",
           .label = "TTT-MLP",
-          .words = "The memory is a small network with one hidden layer that is trained while it reads.",
+          .words = "The memory is a network with one hidden layer, trained during reading.",
           .paper = "Sun et al., Learning to (Learn at Test Time): RNNs with Expressive Hidden States, 2024",
           .options = {{"layer_norm",
                        {"false", "true"},
@@ -346,8 +344,8 @@ Variant ttt_mlp() {
                      demonstrated({"W2", {"h", "dv"}, Range::finite, "initial weights"}, small),
                      {"b2", {"dv"}, Range::finite, "initial bias"}},
           .states = {{"W1"}, {"b1"}, {"W2"}, {"b2"}},
-          .loss = {.words = "Make the network answer v when asked with k: the gradients of a batch are all "
-                            "taken at the weights before it.",
+          .loss = {.words =
+                       "Make the network return v for k; all gradients of a batch use the weights before it.",
                    .latex = "\\sum_j \\tfrac{\\eta_j}{2}\\|f(k_j) - v_j\\|^2",
                    .step = "W_t = W_\\tau - \\sigma_t\\nabla\\mathcal L_{\\tau<j\\le t}(W_\\tau)"},
       },

@@ -52,7 +52,7 @@ Variant with_read_order(Variant variant) {
   const RowRule* const rows = variant.rule->row_program();
   if (!rows || rows->normalised() || row_called(variant.options, read_order_option, &Option::name))
     return variant;
-  std::string meaning = "read after or before the own update";
+  std::string meaning = "read the output before or after this token's write";
   if (row_called(variant.options, "causal", &Option::name)) meaning += ", where causal";
   variant.options.push_back({read_order_option, {reads_after, reads_before}, meaning});
   variant.rule = std::make_shared<RowRule>(in_either_order(rows->declaration()));
@@ -100,12 +100,12 @@ RowDeclaration in_either_order(RowDeclaration rule) {
 std::string no_read_order(const Variant& variant, const Settings& settings) {
   const std::string* causal = value_at(settings.options, "causal");
   if (causal && *causal == "false")
-    return "Every word reads the memory after the last one: there is no own update to read before.";
+    return "Every token reads the memory after the last token, so the order does not apply.";
   if (row_called(variant.options, read_order_option, &Option::name)) return "";
   const RowRule* const rows = variant.rule->row_program();
   if ((rows && rows->normalised()) || !variant.memory.none.empty())
-    return "What comes out is an average over the words so far: before the first there is none.";
-  return "This rule always reads after its own update.";
+    return "The output is a mean over the tokens so far, so it needs at least this token's write.";
+  return "This rule always reads after this token's write.";
 }
 
 }  // namespace palimpsest

@@ -129,7 +129,7 @@ TEST_CASE("an array that the variant does not take may be anything", "[bad input
         std::string()}) {
     const Ran ran = with_one_more("beta.npy", bytes);
     CHECK(ran.status == exit_done);
-    CHECK(ran.error == "palimpsest: " + run.input() + ": linear does not know and ignores: beta\n");
+    CHECK(ran.error == "palimpsest: " + run.input() + ": linear does not use: beta\n");
     check_refusal(run, with_one_more("initial_state.npy", bytes), "array \"initial_state\"");
   }
 }

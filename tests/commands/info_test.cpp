@@ -244,7 +244,7 @@ TEST_CASE("a variant of another table is told about unasked, with when and why a
   CHECK_FALSE(gap(cpu_backend(), table.front(), Form::recurrent, Precision::f64));
 
   const std::string text = overview_text(table);
-  CHECK_THAT(text, says("What is missing, and why") && says("choosy parallel (if norm = true"));
+  CHECK_THAT(text, says("Missing, and why") && says("choosy parallel (if norm = true"));
   check_width(text);
   const auto json = nlohmann::json::parse(overview_json(table));
   CHECK(json.at("variants").at("choosy").at("forms").at("parallel").at("missing_when") == found->when);

@@ -78,11 +78,10 @@ TEST_CASE("bench says why points are missing", "[race]") {
   const std::string file = folder / "race.json";
   const Ran ran = bench({"--variant", "linear", "--form", "two-pass", "--tokens", "9", "--json", file});
   CHECK(ran.status == exit_done);
-  CHECK_THAT(ran.out,
-             says("What was not measured, and why") &&
-                 says("softmax two-pass 8 cpu f32: There is no memory that a first pass could make"));
+  CHECK_THAT(ran.out, says("Not measured, and why") &&
+                          says("softmax two-pass 8 cpu f32: Every query needs the keys themselves"));
   check_failure(bench({"--variant", "softmax", "--form", "two-pass", "--tokens", "9"}), exit_unsupported,
-                "there is nothing to measure: There is no memory");
+                "there is nothing to measure: Every query needs the keys");
   if (cuda_unavailable().empty()) return;
   check_failure(palimpsest_with({"bench", "--variant", "linear", "--device", "cuda", "--tokens", "9"}),
                 exit_unsupported, cuda_unavailable());
@@ -122,7 +121,7 @@ TEST_CASE("an interrupted race ends cleanly with what it has, and is continued",
   const Ran ran = racing.wait();
   CHECK(ran.status == exit_interrupted);
   CHECK(ran.error == "palimpsest: interrupted\n");
-  CHECK_THAT(ran.out, says("Interrupted: 1 of the points are left; --continue " + file + " goes on."));
+  CHECK_THAT(ran.out, says("Interrupted: 1 point is left; continue with --continue " + file + "."));
   const RaceReport report = read_race(file);
   CHECK(report.points.empty());
   CHECK(report.left == 1);

@@ -47,7 +47,7 @@ TEST_CASE("an experiment writes its table, for people and as csv", "[say]") {
 TEST_CASE("views take a text as their data", "[say]") {
   const Ran heads = palimpsest_with({"show", "heads", "--text", jars});
   REQUIRE(heads.status == exit_done);
-  CHECK_THAT(heads.out, says("the answer is \" lamp\", 0.9999") && says("when it only adds"));
+  CHECK_THAT(heads.out, says("the answer is \" lamp\", 0.9999") && says("if it only adds"));
   const Ran answers = palimpsest_with(
       {"show", "answers", "--text", jars, "--layer", "1", "--head", "0", "--do", "only-add:1"});
   CHECK(answers.status == exit_done);

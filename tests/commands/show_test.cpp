@@ -78,7 +78,9 @@ TEST_CASE("show answers writes what the window's answer has, number by number", 
   CHECK(matrix(json["before"]) == answers->table.before);
   CHECK(matrix(json["change"]) == answers->table.change);
   CHECK(matrix(json["after"]) == answers->table.after);
-  CHECK(json["sentence"] == "Asked as at “The red jar holds a key”, it now answers “drum”.");
+  CHECK(
+      json["sentence"] ==
+      "With the key of “The red jar holds a key”, the memory now returns mostly “drum” (0.58; “key” 0.35).");
   CHECK(json["legibility"] == answers->legibility);
   CHECK(json["present"] == 5);
   CHECK(json["most_changed"] == 0);
@@ -89,7 +91,7 @@ TEST_CASE("show answers writes what the window's answer has, number by number", 
 
   const Ran table = show("answers", {"--at", "42"});
   CHECK(table.status == exit_done);
-  CHECK_THAT(table.out, says("it now answers “drum”") && says("6 key     0.35"));
+  CHECK_THAT(table.out, says("the memory now returns mostly “drum”") && says("6 key     0.35"));
 }
 
 TEST_CASE("show asks for the words, the rule and the head that are named", "[show]") {
@@ -158,7 +160,7 @@ TEST_CASE("show learning writes the step, its line, and the pair that it harms m
   CHECK(json["harmed"]["rates"] == (*harm)->rates);
   CHECK(json["harmed"]["losses"] == (*harm)->losses);
   const std::string told = show("learning", {"--at", "42"}).out;
-  CHECK_THAT(told, says("6 key: its loss goes from 0.1058 to 0.2427"));
+  CHECK_THAT(told, says("6 key: loss 0.1058 -> 0.2427"));
   // Along the key 1 - beta |k|^2 is left; a direction across it loses nothing.
   CHECK_THAT(told, says(fmt::format("by {:.4g} along the sharpest", 1 - expected.step.stability->reach)) &&
                        says("by at most 1 along any"));
@@ -187,8 +189,8 @@ TEST_CASE("show recall and gates write a number for every token", "[show]") {
     CHECK(gates["strength"]["reach"][t] == expected->strengths->reach(static_cast<Index>(t)));
   }
   CHECK(numbers("gates", {"--variant", "linear"})["keeping"].is_null());
-  CHECK_THAT(show("gates", {"--variant", "linear"}).out, says("This rule takes no gate."));
-  CHECK_THAT(show("gates").out, says("half is left after tokens"));
+  CHECK_THAT(show("gates", {"--variant", "linear"}).out, says("This rule has no decay."));
+  CHECK_THAT(show("gates").out, says("half-life"));
 }
 
 TEST_CASE("show compare: the sides that Compare shows at first", "[show]") {
@@ -217,7 +219,7 @@ TEST_CASE("show compare: the sides that Compare shows at first", "[show]") {
   CHECK_THAT(between["sides"][0]["does"].get<std::string>(), says("0.40"));
   const Ran ran = show("compare", {"--at", "42", "--variant", "softmax"});
   CHECK_THAT(ran.out, says("keeps every key and value") && says("RetNet"));
-  CHECK_THAT(show("compare", {"--at", "42"}).out, says("it now answers"));
+  CHECK_THAT(show("compare", {"--at", "42"}).out, says("the memory now returns"));
 }
 
 TEST_CASE("show compare: the sides that are named, in their forms and precisions", "[show]") {
@@ -246,7 +248,7 @@ TEST_CASE("show says what it cannot show, and what there is", "[show]") {
   refuses(show("answers", {"--at", "94"}), exit_bad_usage, "expected a whole number from 0 to 93");
   refuses(show("answers", {"--at", "4:solve"}), exit_bad_usage,
           "--at asks for the operation \"solve\"; this form has: decay, ");
-  refuses(show("answers", {"--words", "elephant"}), exit_bad_usage, "there is no word \"elephant\"");
+  refuses(show("answers", {"--words", "elephant"}), exit_bad_usage, "there is no token \"elephant\"");
   refuses(show("answers", {"--words", "6,94"}), exit_bad_usage, "a token of --words is \"94\"");
   refuses(show("answers", {"--head", "4"}), exit_bad_usage,
           "--head is \"4\"; expected a whole number from 0 to 3");
@@ -290,9 +292,9 @@ TEST_CASE("numbers that are not finite are told with the place of the first", "[
   const Ran ran = show("recall", {"--words", "0"}, file);
   CHECK(ran.status == exit_done);
   CHECK(is_one_line(ran.error));
-  CHECK_THAT(ran.error, says(file + ": ") && says(" not finite, the first at /shares/0/"));
+  CHECK_THAT(ran.error, says(file + ": ") && says("not finite, first at /shares/0/"));
   const std::string json = folder / "numbers.json";
-  CHECK_THAT(show("recall", {"--words", "0", "--json", json}, file).error, says("in the file they are null"));
+  CHECK_THAT(show("recall", {"--words", "0", "--json", json}, file).error, says("the file has null there"));
   CHECK(show("recall").error.empty());
 }
 

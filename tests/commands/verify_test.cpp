@@ -192,9 +192,8 @@ TEST_CASE("what is asked for twice is checked once, and an empty value is no val
 
 TEST_CASE("what there is not to be verified is told with its reason", "[verify]") {
   for (const auto& [line, reason] :
-       {std::pair("verify --variant softmax --form two-pass --cases 2",
-                  "none of the cases drawn has such a form"),
-        {"verify --variant softmax --form two-pass", "every query looks at the keys themselves"},
+       {std::pair("verify --variant softmax --form two-pass --cases 2", "no random case has such a form"),
+        {"verify --variant softmax --form two-pass", "Every query needs the keys themselves"},
         {"verify --fault solve-sign --precision f32", "step by step in f64"}})
     check_failure(palimpsest_with(arguments(line)), exit_unsupported, reason);
 }
@@ -204,7 +203,7 @@ TEST_CASE("verify with a fault fails and names the first step that is off", "[ve
       verified(arguments("verify --variant gated_deltanet --fault undecayed-erase"), exit_failed_checks);
   CHECK_THAT(ran.out,
              says("fails       undecayed-erase in gated_deltanet order=update_first recurrent") &&
-                 says("token 0, block 0, operation read (What is there now): old[") &&
+                 says("token 0, block 0, operation read (Prediction v̂): old[") &&
                  says("8 of 8 faulty forms fail."));  // four forms, two orders of reading and writing
   REQUIRE(report.at("faulty").size() == 8);
   CHECK(report.at("faulty")[0].at("departure").at("operation") == "read");

@@ -155,7 +155,9 @@ TEST_CASE(
   }
   CHECK(table.present == 5);
   CHECK(table.most_changed == 0);
-  CHECK(answer_sentence(table) == "Asked as at “The red jar holds a key”, it now answers “drum”.");
+  CHECK(
+      answer_sentence(table) ==
+      "With the key of “The red jar holds a key”, the memory now returns mostly “drum” (0.58; “key” 0.35).");
   // The write alone does nearly all of that: the memory fades by less than 1 %.
   CHECK(rounded(gated.table(42, {}, TokenPart::write).before(0, 0)) == "0.71");
 
@@ -485,11 +487,10 @@ TEST_CASE("An output is made of stored values, and what is left is said") {
   CHECK(answer.amounts(0) == Approx(1).epsilon(1e-13));
   CHECK(answer.amounts(1) == Approx(2).epsilon(1e-13));
   CHECK(answer.explained == Approx(1 - 1.0 / 14).epsilon(1e-13));
-  CHECK(output_sentence(answer) ==
-        "The output resembles “b”: the values of these 2 words explain 93 % of its direction.");
+  CHECK(output_sentence(answer) == "The output resembles “b”: these 2 values explain 93 % of its direction.");
   o << 1, 0.9, 4;
   CHECK_THAT(output_sentence(output_answer(*each.variant, each.sequence, o, words({0, 1}))),
-             says("does not resemble any of them: the values of these 2 words explain 10 %"));
+             says("resembles none of these values: these 2 values explain 10 %"));
   o << 1.9, 1, 0;  // 0.9 a + 1 b
   CHECK_THAT(output_sentence(output_answer(*each.variant, each.sequence, o, words({0, 1}))),
              says("a mixture of “b” and “a”"));
@@ -500,10 +501,10 @@ TEST_CASE("An output is made of stored values, and what is left is said") {
         "The output resembles “a”: its value explains 36 % of the direction.");
   o << 1, 0, 4;
   CHECK(output_sentence(output_answer(*each.variant, each.sequence, o, words({0}))) ==
-        "The output does not resemble “a”: its value explains 6 % of the direction.");
+        "The output resembles “a” only weakly: its value explains 6 % of the direction.");
   o.setZero();
   CHECK(output_sentence(output_answer(*each.variant, each.sequence, o, words({0}))) ==
-        "The output is 0: nothing is read here.");
+        "The output is 0: this token reads nothing.");
 }
 
 TEST_CASE("A word that reads is asked with its query") {
@@ -523,7 +524,7 @@ TEST_CASE("A word that reads is asked with its query") {
   // Along the query, as long as the key of length 2: half of what a key of length 1 finds.
   CHECK(by_query.after(2, 1) == Approx(0.5).epsilon(1e-13));
   CHECK(std::abs(by_query.after(2, 2)) < 1e-13);
-  CHECK(answer_sentence(by_query) == "Asked with the query of “a b c”, it answers “b”: 0.50.");
+  CHECK(answer_sentence(by_query) == "With the query of “a b c”, the memory returns “b” (0.50).");
 }
 
 TEST_CASE("A word that is written later explains nothing yet") {
@@ -539,7 +540,7 @@ TEST_CASE("A word that is written later explains nothing yet") {
   CHECK(both.explained == Approx(0.5).epsilon(1e-13));
   CHECK(output_sentence(output_answer(*each.variant, each.sequence, o, words({1}))).empty());
   AnswerTable table{.words = words({1})};
-  CHECK(answer_sentence(table) == "None of these words has been written yet.");
+  CHECK(answer_sentence(table) == "None of these tokens has been written yet.");
 }
 
 TEST_CASE("The sentence says what the largest changes mean") {
@@ -565,52 +566,59 @@ TEST_CASE("The sentence says what the largest changes mean") {
   Matrix<double> after(3, 3);
   before << 0.7, 0.1, 0, 0.05, 0.8, 0, 0.5, 0, 0;
   after = before;
-  CHECK(said(before, after, 2) == "Nothing changes here.");
+  CHECK(said(before, after, 2) == "This step changes no stored association.");
   after(1, 1) = 0.7999;
-  CHECK(said(before, after, 2) == "Nothing it knew has changed by as much as 0.01.");
+  CHECK(said(before, after, 2) == "No stored association changed by more than 0.01.");
   after(1, 1) = 0.64;
-  CHECK(said(before, after, 2) == "Nothing it knew has changed by more than 0.16.");
+  CHECK(said(before, after, 2) == "No stored association changed by more than 0.16.");
   after(2, 2) = 0.9;
   CHECK(said(before, after, 2) ==
-        "Asked as at “c”, it now answers “c”. Nothing else changes by more than 0.16.");
+        "With the key of “c”, the memory now returns mostly “c” (0.90; “a” 0.50). "
+        "No other association changed by more than 0.16.");
   after(1, 1) = 0.8;
-  CHECK(said(before, after, 2) == "Asked as at “c”, it now answers “c”. Nothing else changes.");
+  CHECK(said(before, after, 2) ==
+        "With the key of “c”, the memory now returns mostly “c” (0.90; “a” 0.50). "
+        "No other association changed.");
   after(0, 0) = 0.3;
   after(0, 2) = 0.6;
-  CHECK(said(before, after, 2) == "Asked as at “a”, it now answers “c”.");
+  CHECK(said(before, after, 2) == "With the key of “a”, the memory now returns mostly “c” (0.60; “a” 0.30).");
   after(0, 0) = 0.79;
   after(0, 2) = 0.55;
-  CHECK(said(before, after, 2) == "A mixture: asked as at “a”, it now answers “a” 0.79 and “c” 0.55.");
+  CHECK(said(before, after, 2) ==
+        "With the key of “a”, the memory now returns a mixture: “a” 0.79 and “c” 0.55.");
   after.row(0) << 0.4, 0.1, 0.1;
-  CHECK(said(before, after, 2) == "Asked as at “a”, it still answers “a”, 0.40 now, 0.70 before.");
+  CHECK(said(before, after, 2) == "With the key of “a”, the memory still returns “a” (0.40, before 0.70).");
   // What the write adds is told, also where what was there is still the answer.
   after.row(0) << 0.94, 0.1, 0.6;
-  CHECK(said(before, after, 2) == "Asked as at “a”, it still answers “a”, 0.94, and now “c” 0.60 as well.");
+  CHECK(said(before, after, 2) ==
+        "With the key of “a”, the memory still returns “a” (0.94), now mixed with “c” (0.60).");
   before.row(0) << 0.9, 0.1, 0.25;
   after.row(0) << 0.9, 0.1, 0.55;
   CHECK(said(before, after, 2) ==
-        "Asked as at “a”, it still answers “a”, 0.90, and “c” 0.55 now, 0.25 before.");
+        "With the key of “a”, the memory still returns “a” (0.90), now mixed with “c” (0.55, before 0.25).");
   before.row(0) << 0.9, 0.6, 0.1;
   after.row(0) << 0.9, 0.1, 0.1;
-  CHECK(said(before, after, 2) == "Asked as at “a”, it still answers “a”, 0.90 as before.");
+  CHECK(said(before, after, 2) == "With the key of “a”, the memory still returns “a” (0.90, as before).");
   before.row(0) << 0.7, 0.1, 0.1;
   after.row(0) << 1.2, 0.1, 0.1;
-  CHECK_THAT(said(before, after, 2), says("still answers “a”, 1.20 now, 0.70 before."));
+  CHECK_THAT(said(before, after, 2), says("still returns “a” (1.20, before 0.70)."));
   after.row(0) << 1.83, 0.1, 0.1;
   CHECK(said(before, after, 2) ==
-        "Asked as at “a”, it still answers “a” and overshoots 1: 1.83 now, 0.70 before.");
+        "With the key of “a”, the memory still returns “a”, overshooting (1.83, before 0.70).");
   after.row(0) << 0.1, 0.1, 1.3;
-  CHECK(said(before, after, 2) == "Asked as at “a”, it now answers “c” and overshoots: 1.30.");
+  CHECK(said(before, after, 2) == "With the key of “a”, the memory now returns “c” and overshoots: 1.30.");
   after.row(0) << 1.3, 0.1, 1.2;
-  CHECK_THAT(said(before, after, 2), says("A mixture that overshoots: asked as at “a”"));
+  CHECK_THAT(said(before, after, 2), says("now returns a mixture and overshoots: “a”"));
   after.row(0).setZero();
-  CHECK(said(before, after, 2) == "Asked as at “a”, it now answers none of these words: “a” was 0.70.");
-  CHECK(said(0.1 * before, 0.1 * after, 2) == "The memory answers none of these words.");
+  CHECK(said(before, after, 2) ==
+        "With the key of “a”, the memory now returns none of these values (“a” was 0.70).");
+  CHECK(said(0.1 * before, 0.1 * after, 2) ==
+        "The memory returns none of these values (all coefficients below 0.2).");
   CHECK(said(Matrix<double>::Zero(1, 1), Matrix<double>::Constant(1, 1, 0.5), 0) ==
-        "Asked as at “a”, it now answers “a”.");
+        "With the key of “a”, the memory now returns “a” (0.50).");
   after(1, 1) = std::numeric_limits<double>::quiet_NaN();
-  CHECK_THAT(said(before, after, 2), says("run away"));
-  CHECK(answer_sentence({}) == "No word has been written yet.");
+  CHECK_THAT(said(before, after, 2), says("diverged"));
+  CHECK(answer_sentence({}) == "No token has been written yet.");
 }
 
 TEST_CASE("Legible is a table in which every word answers itself") {

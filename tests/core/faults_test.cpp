@@ -348,7 +348,7 @@ TEST_CASE("the report names the first token and the first step") {
   for (const FaultlessForm& form : report.without) CHECK(form.form == Form::recurrent);
   CHECK_THAT(to_table(report), says("fails       solve-sign in deltanet order=update_first chunkwise") &&
                                    says("fails       solve-sign in deltanet order=apply_first chunkwise") &&
-                                   says("token 1, block 0, operation solve (What will be written): U[1, ") &&
+                                   says("token 1, block 0, operation solve (Solved errors): U[1, ") &&
                                    says("6 of 6 faulty forms fail."));
   CHECK_THAT(to_json(report), says("\"operation\": \"solve\""));
   CHECK_THROWS_AS(verify_faults({.faults = {"none"}}), InputError);

@@ -59,16 +59,16 @@ TEST_CASE("numbers are written for a person") {
 namespace {
 
 const Symbols gated_deltanet_symbols = {
-    {"alpha", {"\\alpha_t", Role::gate, "how much is kept"}},
-    {"beta", {"\\beta_t", Role::strength, "how much is written"}},
+    {"alpha", {"\\alpha_t", Role::gate, "decay"}},
+    {"beta", {"\\beta_t", Role::strength, "write strength"}},
     {"k", {"k_t", Role::key, "key"}},
-    {"v", {"v_t", Role::value, "what should be there"}},
+    {"v", {"v_t", Role::value, "target v"}},
     {"S_before", {"S_{t-1}", Role::state, "memory before"}},
-    {"S_decayed", {"\\bar S_t", Role::state, "what is kept"}},
+    {"S_decayed", {"\\bar S_t", Role::state, "memory after decay"}},
     {"S_after", {"S_t", Role::state, "memory after"}},
-    {"old", {"\\hat v_t", Role::value, "what is there now"}},
-    {"error", {"e_t", Role::error, "what is missing"}},
-    {"G", {"G", Role::gate, "kept since"}},
+    {"old", {"\\hat v_t", Role::value, "prediction v̂"}},
+    {"error", {"e_t", Role::error, "error e = v − v̂"}},
+    {"G", {"G", Role::gate, "decay since the write"}},
     {"power", {"x^{2}", Role::plain, "a symbol with a superscript"}},
 };
 

@@ -339,7 +339,7 @@ TEST_CASE("A state that runs away is found at its token, with its cause") {
   CHECK(found->token > 55);
   CHECK(found->token < 75);
   CHECK(found->norm > 10 * found->reachable);
-  CHECK_THAT(found->words, says("2.5 at token 50") && says("lands beyond its target"));
+  CHECK_THAT(found->words, says("is 2.5, more than 2") && says("lands beyond its target"));
   // The state before it has not run away, as the engine has it.
   CHECK(states_at(*each.variant, each.sequence, found->token)[0].second.norm() < found->norm);
 

@@ -215,16 +215,16 @@ TEST_CASE("places on the rail and rules are each other's", "[rail]") {
 }
 
 TEST_CASE("a sentence says which symbol moves and where it stands, or why the rail jumps", "[rail]") {
-  CHECK_THAT(rail_sentence(0), says("adds everything up"));
+  CHECK_THAT(rail_sentence(0), says("adds all writes"));
   CHECK_THAT(rail_sentence(0.4), says("γ") && says("0.40"));
-  CHECK_THAT(rail_sentence(1.25), says("the word's own α") && says("0.25"));
-  CHECK_THAT(rail_sentence(2.5), says("every channel") && says("0.50"));
-  CHECK_THAT(rail_sentence(3.1), says("taken away") && says("0.70"));
+  CHECK_THAT(rail_sentence(1.25), says("α of each token") && says("0.25"));
+  CHECK_THAT(rail_sentence(2.5), says("one per channel") && says("0.50"));
+  CHECK_THAT(rail_sentence(3.1), says("removed") && says("0.70"));
   CHECK_THAT(rail_sentence(3.5), says("strength β") && says("0.50"));
   CHECK_THAT(rail_sentence(3.9), says("erase") && says("0.70"));
   CHECK_THAT(rail_sentence(4.75), says("α") && says("0.75"));
-  CHECK_THAT(rail_sentence(6.3), says("jumps") && says("momentum") && says("0.30"));
-  CHECK_THAT(rail_sentence(7.5), says("jumps") && says("batch"));
+  CHECK_THAT(rail_sentence(6.3), says("jump") && says("momentum") && says("0.30"));
+  CHECK_THAT(rail_sentence(7.5), says("jump") && says("batch"));
 }
 
 TEST_CASE("at its ends what joins two rules is them, bit for bit, in every form", "[rail]") {

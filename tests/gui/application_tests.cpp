@@ -307,7 +307,7 @@ PROGRAM_TEST("goes from event to event") {
   press(context, ImGuiKey_J);
   const Index first = session.token();
   IM_CHECK_GT(first, 0);
-  IM_CHECK(program().notice.starts_with(fmt::format("Word {} “", first)));
+  IM_CHECK(program().notice.starts_with(fmt::format("Token {} “", first + 1)));
   click(context, "//Timeline/**/to the next event");
   IM_CHECK_GT(session.token(), first);
   press(context, ImGuiMod_Shift | ImGuiKey_J);
@@ -315,7 +315,7 @@ PROGRAM_TEST("goes from event to event") {
   session.go_to_token(session.data().tokens - 1);
   press(context, ImGuiKey_J);
   IM_CHECK_EQ(session.token(), session.data().tokens - 1);
-  IM_CHECK(program().refusal.starts_with("No event after word"));
+  IM_CHECK(program().refusal.starts_with("No event after token"));
 }
 
 PROGRAM_TEST("saves a place and comes back to it") {

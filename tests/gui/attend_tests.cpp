@@ -57,16 +57,16 @@ PROGRAM_TEST("Attend zooms to single cells and back") {
 
 PROGRAM_TEST("Attend switches what is shown") {
   Session& session = enter_attend(context);
-  context->ItemClick("//Who is read?/**/weights");
+  context->ItemClick("//Effective attention weights/**/weights");
   context->Yield(2);
   IM_CHECK(!session.state().attention.shares);
-  context->ItemClick("//Who is read?/**/mask");
+  context->ItemClick("//Effective attention weights/**/mask");
   context->Yield(2);
   IM_CHECK(!session.state().attention.mask);
   settle(context);
   IM_CHECK(parts().find("attend/rule corner/loupe") == nullptr);
   IM_CHECK(!session.can_undo());  // how one looks is no entry of the history
-  context->ItemClick("//Who is read?/**/mask");
+  context->ItemClick("//Effective attention weights/**/mask");
   settle(context);
   IM_CHECK(session.state().attention.mask);
   IM_CHECK(program().undrawn().empty());

@@ -108,8 +108,7 @@ PROGRAM_TEST("takes typed numbers") {
 
   type_cell(context, "//All data/**/##k[1,0]", "1e400");
   const Part* refusal = parts().below("all data/details/cells/refusal").front();
-  IM_CHECK_STR_EQ(refusal->words.c_str(),
-                  "k stays 0.5: what was typed is beyond 1.8e+308, the largest number.");
+  IM_CHECK_STR_EQ(refusal->words.c_str(), "k stays 0.5: the typed number exceeds the largest, 1.8e+308.");
   IM_CHECK_EQ(session.state().edits.size(), 2u);
   type_cell(context, "//All data/**/##alpha[1,0]", "3");  // no decay
   IM_CHECK(parts().below("all data/details/cells/refusal").empty());

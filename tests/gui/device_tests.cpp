@@ -1,5 +1,5 @@
-#include "app/views/form_words.h"
 #include "app/views/prove.h"
+#include "app/words/forms.h"
 #include "tests/gui/tests.h"
 #include "tests/other_device.h"
 

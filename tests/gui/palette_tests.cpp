@@ -58,7 +58,7 @@ PROGRAM_TEST("refuses what cannot be done, with the reason") {
   IM_CHECK(program().recent_commands.empty());
   click(context, "//Commands/**/token.back");
   IM_CHECK(program().show_palette);
-  context->KeyCharsReplace("one token on");  // the line has the keyboard again
+  context->KeyCharsReplace("one token forward");  // the line has the keyboard again
   press(context, ImGuiKey_Enter);
   IM_CHECK_EQ(session.token(), 1);
   open_palette(context, "no such words");

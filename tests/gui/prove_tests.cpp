@@ -1,5 +1,5 @@
-#include "app/views/form_words.h"
 #include "app/views/prove.h"
+#include "app/words/forms.h"
 #include "tests/gui/tests.h"
 
 // Prove: a person makes a form wrong, sees where, goes there, takes the fault out, and checks everything.

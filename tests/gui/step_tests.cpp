@@ -14,7 +14,7 @@ Session& enter_form(ImGuiTestContext* context, Form form) {
 
 PROGRAM_TEST("turns the knob") {
   Session& session = enter_form(context, Form::chunkwise);
-  click(context, "//Data/**/FLOPs for a word/16");
+  click(context, "//Data/**/FLOPs per token/16");
   IM_CHECK_EQ(session.choice().chunk_size, 16);
   IM_CHECK_EQ(session.token(), 42);
   click(context, "//Data/**/float32 error, measured/94");
@@ -75,7 +75,7 @@ PROGRAM_TEST("closes a message, and zooms the floor") {
   for (int i = 0; i < 40; ++i) context->MouseWheelY(1);
   context->Yield(2);
   IM_CHECK_EQ(session.token(), token);
-  context->ItemClick("//Timeline/**/word");
+  context->ItemClick("//Timeline/**/token");
   IM_CHECK(program().grain == Session::Grain::token);
   IM_CHECK_EQ(program().undrawn(), std::string());
 }
@@ -92,7 +92,7 @@ PROGRAM_TEST("steps by the welcome") {
 
 PROGRAM_TEST("follows the story") {
   Session& session = start_program(context);
-  click(context, "//Top bar/story/words/word 42");
+  click(context, "//Top bar/story/words/token 42");
   IM_CHECK_EQ(session.token(), 42);
   click(context, "//Top bar/story/close");
   IM_CHECK(parts().find("story") == nullptr);
@@ -100,7 +100,7 @@ PROGRAM_TEST("follows the story") {
   settle(context);
   session.questions().wait();
   settle(context);
-  click(context, "//All data/**/word 63");
+  click(context, "//All data/**/token 63");
   IM_CHECK_EQ(session.token(), 63);
   IM_CHECK(!program().show_data);
   IM_CHECK(parts().find("story") != nullptr);

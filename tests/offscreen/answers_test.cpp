@@ -1,4 +1,4 @@
-// The panel "What the memory answers", and the row of small tables in which a head is chosen.
+// The panel "What the memory returns", and the row of small tables in which a head is chosen.
 
 #include "app/views/answers.h"
 #include "app/session/memory_questions.h"
@@ -43,7 +43,9 @@ TEST_CASE("the memory is asked under the stage, and the floor underlines the wor
   Asked asked;
   const auto shown = asked.answers();
   const AnswerTable& table = shown->table;
-  CHECK(shown->sentence == "Asked as at “The red jar holds a key”, it now answers “drum”.");
+  CHECK(
+      shown->sentence ==
+      "With the key of “The red jar holds a key”, the memory now returns mostly “drum” (0.58; “key” 0.35).");
   CHECK(table.words.size() == 6);
   CHECK((table.before + table.change - table.after).cwiseAbs().maxCoeff() < 1e-12);
   std::vector<Index> tokens;

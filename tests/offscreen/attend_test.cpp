@@ -86,14 +86,14 @@ TEST_CASE("Attend leads to what is read most wherever it stands", "[attend]") {
   };
   CHECK(loupe_column("attend/rule") == ask_row(shown.application).value->words.front().token);
   CHECK(loupe_column("attend/softmax") == 160);  // word 460 asks with the key of word 160
-  CHECK_THAT(parts().find("attend/side/sum")->words, says("Softmax reads 160 "));
+  CHECK_THAT(parts().find("attend/side/sum")->words, says("The largest softmax weight: token 161 "));
   CHECK(weight_words(-0.0, true) == "0 %");  // not "-0 %"
   CHECK(weight_words(-0.002, true) == "-0.2 %");
-  CHECK(weight_words(0.00001, true) == "<0.01 %");
+  CHECK(weight_words(0.00001, true) == "0 %");
   CHECK(weight_words(-0.052, true) == "-5 %");
   const Part* pointed = parts().find("attend/floor/softmax/pointed");
   REQUIRE(pointed);
-  CHECK_THAT(pointed->words, says("← read most: 160 "));
+  CHECK_THAT(pointed->words, says("← largest weight: token 161 "));
 }
 
 TEST_CASE("on the axes of a long text stand the numbers of its tokens and the words that matter",

@@ -59,10 +59,10 @@ TEST_CASE("a command that cannot be done says why, and does nothing", "[commands
   perform(find_command(application, "preset.random"), application);
   application.session.wait();
   REQUIRE(application.session.message() == "");
-  CHECK(reason(application, "head.next") == "there is one head only");
+  CHECK(reason(application, "head.next") == "there is only one head");
   CHECK(reason(application, "operation.back") == "this is the start");
   CHECK(reason(application, "operation.forward") == "");
-  CHECK(reason(application, "chunk.256") == "a chunk can hold 32 tokens here");
+  CHECK(reason(application, "chunk.256") == "a chunk has at most 32 tokens here");
   CHECK(reason(application, "view.release") == "");  // with nothing to do it says nothing
   CHECK(reason(application, "form.parallel") == "");
   perform(find_command(application, "time.end"), application);
@@ -228,9 +228,10 @@ TEST_CASE("what is open is found by its words", "[commands]") {
     const std::vector<std::string> all = words(typed);
     return std::ranges::find(all, wanted) != all.end();
   };
-  CHECK(words("drum") == std::vector<std::string>{"Word: go to 42 “drum”", "Word: go to 64 “drum”"});
-  CHECK(words("go to 42").front() == "Word: go to 42 “drum”");
-  CHECK(words("42").front() == "Word: go to 42 “drum”");
+  CHECK(words("drum") ==
+        std::vector<std::string>{"Token: go to token 43 “drum”", "Token: go to token 65 “drum”"});
+  CHECK(words("go to token 43").front() == "Token: go to token 43 “drum”");
+  CHECK(words("43").front() == "Token: go to token 43 “drum”");
   CHECK(words("go to DRUM").size() == 2);
   find("drum").front()->perform(shown.application);
   CHECK(shown.session.token() == 42);
@@ -240,10 +241,10 @@ TEST_CASE("what is open is found by its words", "[commands]") {
   CHECK(has("muon", "Variant: LaCT"));
   CHECK(has("newton", "Variant: LaCT"));
   CHECK(has("cost", "Panel: Step: Forms"));
-  CHECK(has("loss gradient", "Panel: Learn: How far may it step?"));
+  CHECK(has("loss gradient", "Panel: Learn: How large can the step be?"));
   CHECK(has("roofline", "Panel: Measure: How much of the machine is used"));
   CHECK(words("chunk 16").front() == "Form: chunks of 16 tokens");
-  find("memory answers").front()->perform(shown.application);
+  find("memory returns").front()->perform(shown.application);
   CHECK(shown.application.workspace().id == std::string("step"));
   CHECK(find("").size() == shown.application.commands().size());
 

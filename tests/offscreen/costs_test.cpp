@@ -1,7 +1,7 @@
 // What is said of the forms, and what each of them costs.
 
 #include "app/session/memory_questions.h"
-#include "app/views/form_words.h"
+#include "app/words/forms.h"
 #include "core/cases/random_case.h"
 #include "tests/computed.h"
 #include "tests/offscreen/drawn.h"
@@ -56,7 +56,7 @@ TEST_CASE(
       if (size.width == 1280) continue;
       const std::vector<std::string> steps = {"94", "12", "13", "1"};
       for (const Form each : all_forms) {
-        const std::string row = fmt::format("{}/{} cost/in a row", cost_path, form_label(each));
+        const std::string row = fmt::format("{}/{} cost/steps", cost_path, form_label(each));
         CHECK(said_by(row, "number") == std::vector{steps[static_cast<std::size_t>(each)]});
       }
       check_numbers_and_bars_apart(places("number"), places("bar"));
@@ -66,10 +66,11 @@ TEST_CASE(
 
 TEST_CASE("what costs mean is said as far as it is so", "[costs]") {
   const auto row = [](double flops, Index steps) { return CostRow{.flops = flops, .steps = steps}; };
-  CHECK_THAT(what_costs_mean({row(100, 94), row(200, 12)}), says("More FLOPs buy fewer steps"));
-  CHECK_THAT(what_costs_mean({row(100, 94), row(100, 12)}), says("The same FLOPs or fewer take fewer steps"));
+  CHECK_THAT(what_costs_mean({row(100, 94), row(200, 12)}),
+             says("Forms with more FLOPs need fewer sequential steps"));
+  CHECK_THAT(what_costs_mean({row(100, 94), row(100, 12)}), says("fewer sequential steps at no more FLOPs"));
   CHECK_THAT(what_costs_mean({row(100, 6), row(100, 6)}), says("the same here"));
-  CHECK(what_costs_mean({row(100, 6), row(200, 6)}) == "For a word.");
+  CHECK(what_costs_mean({row(100, 6), row(200, 6)}) == "Per token.");
   // A form that there is not buys nothing.
   CHECK(what_costs_mean({row(100, 6), {.missing = "no such form"}}).find("fewer") == std::string::npos);
 }
@@ -111,11 +112,10 @@ TEST_CASE("no cost is wider than its column", "[costs]") {
 
 TEST_CASE("a chunk of one word says why it counts what the recurrent form does not", "[costs]") {
   CHECK(one_word_words(29300, 28700, true) ==
-        "C = 1 counts 29.3k FLOPs, the recurrent form 28.7k: a chunk of one word still makes its scores (1 × "
-        "1) and "
-        "products with them.");
-  CHECK_THAT(one_word_words(29300, 28700, false), says("a chunk of one word is still computed as a chunk."));
-  CHECK_THAT(one_word_words(28700, 28700, true), says("counts what the recurrent form counts"));
+        "C = 1 costs 29.3k FLOPs, the recurrent form 28.7k: a chunk of one token still computes its 1 × 1 "
+        "scores.");
+  CHECK_THAT(one_word_words(29300, 28700, false), says("a chunk of one token is still computed as a chunk."));
+  CHECK_THAT(one_word_words(28700, 28700, true), says("costs the same as the recurrent form"));
   ShownProgram shown;
   for (const Index size : {1, 8}) {
     shown.choose([&](Choice& choice) {
@@ -127,7 +127,7 @@ TEST_CASE("a chunk of one word says why it counts what the recurrent form does n
     REQUIRE((said != nullptr) == (size == 1));
     if (said)
       CHECK_THAT(said->words,
-                 says("C = 1 counts 29.3k FLOPs, the recurrent form 28.7k: ") && says("scores (1 × 1)"));
+                 says("C = 1 costs 29.3k FLOPs, the recurrent form 28.7k: ") && says("1 × 1 scores"));
   }
 }
 
@@ -157,10 +157,10 @@ TEST_CASE("it is said what a form is measured against, and why it may be further
   CHECK(reference_words(Precision::f32) == "the f64 recurrence on f32 inputs");
   FormResult result;
   result.judgement.tolerance = {2e-5};
-  CHECK(allowance_words(result) == "2.0e-05 is allowed");
+  CHECK(allowance_words(result) == "tolerance 2.0e-05");
   result.judgement.tolerance = {1e-3, "it drifts"};
   result.judgement.amplification = 12;
   result.amplified = "The solve over 9 tokens multiplies rounding in the outputs by 12.";
   CHECK(allowance_words(result) ==
-        "1.2e-02 is allowed (it drifts). The solve over 9 tokens multiplies rounding in the outputs by 12.");
+        "tolerance 1.2e-02 (it drifts). The solve over 9 tokens multiplies rounding in the outputs by 12.");
 }

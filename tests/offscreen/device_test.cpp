@@ -1,8 +1,8 @@
 // What is drawn where another device computes, is wrong, or is not there.
 
 #include "app/session/computation.h"
-#include "app/views/form_words.h"
 #include "app/views/prove.h"
+#include "app/words/forms.h"
 #include "tests/offscreen/drawn.h"
 #include "tests/offscreen/glyphs.h"
 #include "tests/other_device.h"
@@ -48,7 +48,7 @@ TEST_CASE("every workspace is drawn on another device, right and wrong, at every
         const Computation& computed = *shown.session.computed();
         CHECK(computed.agree == !is_wrong);
         CHECK_THAT(agreement_words(computed),
-                   says(is_wrong ? "forms differ from token 3 on cuda" : "4 forms agree on cuda"));
+                   says(is_wrong ? "forms differ on cuda from token 4 on" : "4 forms agree on cuda"));
         CHECK_THAT(form_title(Form::chunkwise, computed.choice), says("Chunkwise, C = 8, cuda"));
         shown.draw_in("prove");
         CHECK(flagged_token() == (is_wrong ? wrong_row : -1));

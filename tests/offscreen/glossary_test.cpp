@@ -1,5 +1,6 @@
 // What a symbol in a formula is, told by where it lies in the picture.
 
+#include "app/words/glossary.h"
 #include "app/views/symbol_tip.h"
 #include "app/widgets/formula_painter.h"
 #include "tests/offscreen/drawn.h"
@@ -39,13 +40,53 @@ TEST_CASE("the symbols of a formula are found, each with its own indices and acc
   }
 }
 
-TEST_CASE("each row of the glossary is another symbol, with words", "[glossary]") {
-  std::set<std::string> seen;
-  for (const SymbolMeaning& entry : glossary()) {
-    CAPTURE(entry.latex);
-    CHECK(seen.insert(symbol(entry.latex)).second);
-    CHECK(!entry.words.empty());
+TEST_CASE("each entry of the glossary is another term and another symbol", "[glossary]") {
+  std::set<std::string> symbols;
+  for (const GlossaryEntry& entry : glossary()) {
+    CAPTURE(entry.term);
+    CHECK(first_term(entry.term).entry == &entry);
+    if (!entry.latex.empty()) CHECK(symbols.insert(symbol(std::string(entry.latex))).second);
   }
+}
+
+TEST_CASE("the first term of a text is found as a whole word, in the plural too, but not in quotes",
+          "[glossary]") {
+  const auto found = [](const std::string& text) {
+    const FoundTerm term = first_term(text);
+    return term.entry ? text.substr(term.begin, term.end - term.begin) : std::string();
+  };
+  CHECK(found("Queries read the state.") == "Queries");
+  CHECK(found("a keyboard, then keys") == "keys");
+  CHECK(found("the write strength of a token") == "write strength");
+  CHECK(found("“The red jar holds a key”: its norm") == "norm");
+  CHECK(found("holds a key”: its norm") == "norm");
+  CHECK(found("‖S‖ and the state") == "state");
+  CHECK(found("“key").empty());
+  CHECK(found("").empty());
+}
+
+TEST_CASE("a term in a text under the pointer is told, unless the text has a tip of its own", "[glossary]") {
+  Offscreen offscreen(400, 200);
+  const auto draw = [&] {
+    in_window({400, 200}, [&] {
+      scene::show(scene::column({scene::text("‖S‖_F is its norm").named("term"), scene::text("no such thing"),
+                                 scene::text("the norm").told("its own").named("own")}));
+    });
+  };
+  const auto point = [&](const char* path) {
+    const ImVec2 at = place_of(path).minimum + ImVec2(4, 4);
+    ImGui::GetIO().AddMousePosEvent(at.x, at.y);
+    offscreen.render(draw, 90);
+    CHECK(is_tip_shown());
+  };
+  offscreen.render(draw);
+  ImGui::GetIO().AddMousePosEvent(399, 199);
+  offscreen.render(draw, 3);
+  CHECK_FALSE(is_tip_shown());
+  point("term");
+  CHECK(parts().find("term/explained"));
+  point("own");
+  CHECK_FALSE(parts().find("own/explained"));
 }
 
 TEST_CASE("every symbol of every rule and form says what it is", "[glossary]") {
@@ -99,7 +140,7 @@ TEST_CASE("the pointer finds the symbol that it is on", "[glossary]") {
   point(40 + (k.left + k.right) / 2, top + (k.top + k.bottom) / 2);
   REQUIRE(pointed);
   CHECK(pointed->symbol == symbol("k_t"));
-  CHECK(meaning(*pointed, {}).words == "key: where it is written");
+  CHECK(meaning(*pointed, {}).words == "key: the vector under which a value is stored.");
   point(390, 190);
   CHECK_FALSE(pointed);
 }

@@ -1,6 +1,7 @@
 #include "app/views/learn.h"
 #include "app/views/answers.h"
 #include "app/views/underlined_words.h"
+#include "app/words/tokens.h"
 #include "tests/offscreen/drawn.h"
 #include "tests/session/opened.h"
 
@@ -144,21 +145,22 @@ TEST_CASE("an answer that overshoots is not green", "[learn]") {
 }
 
 TEST_CASE("a lane says in words what it measures", "[learn]") {
-  RecalledAt at{.word = "“drum” (42)", .present = "“the” (57)", .state = {.before = 1, .now = 1.83}};
+  RecalledAt at{.word = "“drum”", .present = "“the”", .state = {.before = 1, .now = 1.83}};
   CHECK(recalled_words(at) ==
-        "“drum” (42) after “the” (57).\nIts key finds 1.83 of its value, 0.83 too much.\n“the” (57) damages "
-        "it: 1.00 before, 1.83 now.");
+        "“drum” after “the”.\nIts key retrieves 1.83 of its value, 0.83 too much.\n“the” damages it: 1.00 "
+        "before, 1.83 now.");
   at.state.now = 1;
-  CHECK(recalled_words(at).ends_with("Its key finds 1.00 of its value.\n“the” (57) leaves it as it is."));
+  CHECK(recalled_words(at).ends_with("Its key retrieves 1.00 of its value.\n“the” does not change it."));
   at.beside = 5;
   CHECK(
-      recalled_words(at).ends_with("Its key finds 1.00 of its value.\nFitted together with the other 5 shown "
-                                   "here.\n“the” (57) leaves it as it is."));
+      recalled_words(at).ends_with("Its key retrieves 1.00 of its value.\nFitted jointly with the other 5 "
+                                   "shown here.\n“the” does not change it."));
   at.beside = 0;
   at.is_alignment = true;
-  CHECK(recalled_words(at).find("points along its value by 100 %") != std::string::npos);
+  CHECK(recalled_words(at).find("The cosine of the returned value and its own is 1.00.") !=
+        std::string::npos);
   at.state.is_there = false;
-  CHECK(recalled_words(at) == "“drum” (42) is not in the memory yet.");
+  CHECK(recalled_words(at) == "“drum” is not in the memory yet.");
   CHECK(recalled_legend(false).title != recalled_legend(true).title);
   CHECK(recalled_legend(false).measure != recalled_legend(true).measure);
 }
@@ -174,9 +176,9 @@ TEST_CASE("the first words beyond the edges are named, and a click goes there", 
   for (const Size& size : usual_sizes) {
     shown.draw(size);
     CHECK(words_beyond("learn") == "");
-    shown.click(link_to("diverges from 42 “drum”"));
+    shown.click(link_to("β‖k‖² > 2 first at token 43 “drum”"));
     CHECK(shown.session.token() == 42);
-    shown.click(link_to("overshoots from 12"));
+    shown.click(link_to("β‖k‖² > 1 first at token 13 "));
     CHECK(shown.session.token() == 12);
   }
   shown.choose([&](Choice& choice) { choice.edits.clear(); });
@@ -220,11 +222,11 @@ TEST_CASE("words beside points of the loss keep apart", "[learn]") {
 
 TEST_CASE("where directions are compared a lane says what is asked of this memory", "[learn]") {
   const auto said = [](const char* id) { return recalled_measure(true, find_variant(id)); };
-  CHECK(said("kernel").find("divides its answer") != std::string::npos);
+  CHECK(said("kernel").find("divides what it returns") != std::string::npos);
   CHECK(said("mesanet").find("solved for") != std::string::npos);
   CHECK(said("ttt_mlp").find("inner model") != std::string::npos);
   CHECK(said("ttt_linear").find("inner model") != std::string::npos);
-  CHECK(said("lact").find("asked with the key itself") != std::string::npos);
+  CHECK(said("lact").find("The key itself queries the memory") != std::string::npos);
   for (const char* id : {"lact", "ttt_linear", "ttt_mlp", "mamba", "mesanet"}) {
     CAPTURE(id);
     CHECK(said(id).find("divides") == std::string::npos);
@@ -264,26 +266,28 @@ TEST_CASE("the bars of Learn's floor tell their word and their number", "[learn]
   };
   const double beta = *computed.tokens[42].beta;
   const double alpha = *computed.tokens[42].alpha;
-  CHECK_THAT(told_at("learn/floor/lane/42"), says("“drum” (42) after “drum” (42).\n"));
-  CHECK_THAT(told_at("learn/floor/strength"), says("“drum” (42)\nβ‖k‖² = ") && says("how far it steps") &&
+  CHECK_THAT(told_at("learn/floor/lane/42"), says("“drum” (token 43) after “drum” (token 43).\n"));
+  CHECK_THAT(told_at("learn/floor/strength"), says("“drum” (token 43)\nβ‖k‖² = ") &&
+                                                  says("effective step size") &&
                                                   says(fmt::format("\nβ = {:.3g}", beta)));
-  CHECK_THAT(told_at("learn/floor/gate"), says(fmt::format("“drum” (42)\nα = {:.4g}: half-life ", alpha)));
+  CHECK_THAT(told_at("learn/floor/gate"),
+             says(fmt::format("“drum” (token 43)\nα = {:.4g}: half-life ", alpha)));
   const Recall* recall = computed.recall(42);
   REQUIRE(recall);
   CHECK_THAT(told_at("learn/floor/error"),
-             says(fmt::format("“drum” (42)\nlength of the error: {:.3g} before its write, {:.3g} after",
+             says(fmt::format("“drum” (token 43)\n‖e‖ before the write {:.3g}, after {:.3g}",
                               std::sqrt(2 * recall->before), std::sqrt(2 * recall->after))));
   Keeping keeping{.array = "forget", .forgets = true, .channels = 4};
   keeping.mean = Vector<double>::Constant(60, 0.98);
   keeping.least = Vector<double>::Constant(60, 0.9);
   keeping.most = Vector<double>::Constant(60, 1);
   CHECK(half_life_row(computed, keeping, -1).tip(42) ==
-        "“drum” (42)\nf = 0.02, so 0.98 of the memory stays on average, 0.9 to 1 over its 4 channels: "
-        "half-life 34 "
-        "words");
-  CHECK_THAT(half_life_row(computed, keeping, 2).tip(42), says(" in row 2: half-life 34 words"));
+        "“drum” (token 43)\nf = 0.02: it keeps 0.98 of the memory on average, 0.9 to 1 in its 4 channels: " +
+            half_life_words(0.98));
+  CHECK_THAT(half_life_row(computed, keeping, 2).tip(42), says(" in row 3: half-life 34 "));
   const FloorColumns columns = {.position = {0, 0}, .size = {60, 100}, .tokens = 60, .column = 1};
-  CHECK_THAT(growth_row(computed, columns).tip(42), says("“drum” (42)\nthe numbers of S after it: "));
+  CHECK_THAT(growth_row(computed, columns).tip(42),
+             says("“drum” (token 43)\nroot mean square of the entries of S after it: "));
 }
 
 TEST_CASE("the name of every rule has room in the top bar", "[learn]") {

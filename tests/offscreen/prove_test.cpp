@@ -1,6 +1,6 @@
 #include "app/views/prove.h"
 #include "app/session/inputs.h"
-#include "app/views/form_words.h"
+#include "app/words/forms.h"
 #include "tests/offscreen/drawn.h"
 
 using namespace palimpsest;
@@ -287,8 +287,8 @@ TEST_CASE("while other data come, Prove draws no line over words that it is not 
 TEST_CASE("the red pill says what is wrong, where, and how it is taken out", "[prove]") {
   for (const Fault& fault : faults()) {
     const std::string words = fault_explained({fault.id, Form::chunkwise});
-    CHECK_THAT(words, says(fault.label) && says(fault.sentence) && says("in the chunkwise form") &&
-                          says("A click takes it out"));
+    CHECK_THAT(words, says(fault.label) && says(fault.sentence) && says("into the chunkwise form") &&
+                          says("A click removes it"));
   }
 }
 

@@ -2,7 +2,7 @@
 // sizes.
 
 #include "app/views/answers.h"
-#include "app/views/form_words.h"
+#include "app/words/forms.h"
 #include "tests/offscreen/drawn.h"
 #include "tests/offscreen/glyphs.h"
 

@@ -98,7 +98,7 @@ TEST_CASE("render does not write over the data of a session", "[render]") {
   write_file(folder / "session.json", "{\"data\": \"data.npz\"}");
   const Ran ran = render({"--session", folder / "session.json", "--output", data});
   CHECK(ran.status == exit_bad_usage);
-  CHECK_THAT(ran.error, says("is what is drawn, which would be lost"));
+  CHECK_THAT(ran.error, says("is the input and would be lost"));
   CHECK(read_file(data) == before);
 }
 
@@ -108,8 +108,8 @@ TEST_CASE("render says why a form does not exist, and draws none", "[render]") {
   const Ran ran = render({"--variant", "ttt_mlp", "--form", "parallel", "--output", output});
   CHECK(ran.status == exit_unsupported);
   CHECK(is_one_line(ran.error));
-  CHECK_THAT(ran.error,
-             says("ttt_mlp has no parallel form here: ") && says("no form is parallel over batches"));
+  CHECK_THAT(ran.error, says("ttt_mlp has no parallel form here: ") &&
+                            says("each batch needs the weights after the previous one"));
   CHECK_FALSE(std::filesystem::exists(output));
 }
 

@@ -466,8 +466,7 @@ TEST_CASE("a chunk's output says that before and inside are what the recurrence 
     const auto output = std::ranges::find(phase.operations, "output", &Operation::id);
     REQUIRE(output != phase.operations.end());
     const Cursor cursor{block, output - phase.operations.begin(), 15 - trace->block(block).first_token};
-    const std::string said =
-        "State passed in + inside the chunk = what the recurrence gives, token by token.";
+    const std::string said = "Carried-in part + part inside the chunk = the recurrence's outputs.";
     const StageView alone = stage_view(*trace, phase, *record, cursor, stage_labels);
     CHECK(alone.lines[alone.present].sentence == said);
     StageView view = stage_view(*trace, phase, *record, cursor, stage_labels, {}, recurrence.get());
@@ -475,12 +474,12 @@ TEST_CASE("a chunk's output says that before and inside are what the recurrence 
     CHECK(sentence.starts_with(said + " For “jar” "));
     for (const float width : {960.0F, 1240.0F}) {
       const LaidOut layout(view, box_at({300, 140}, {width, 540}), 1);
-      CHECK(layout.says("State passed in + inside"));
+      CHECK(layout.says("Carried-in part + part inside"));
     }
     // Another output than the recurrence's is seen.
     Record other = *recurrence;
     other.set("o", Matrix<double>(recurrence->at("o").array() + 0.5));
     view = stage_view(*trace, phase, *record, cursor, stage_labels, {}, &other);
-    CHECK(view.lines[view.present].sentence.ends_with(" For “jar” to 5e-01."));
+    CHECK(view.lines[view.present].sentence.ends_with(" For “jar” both agree to 5e-01."));
   }
 }

@@ -2,7 +2,7 @@
 #include "app/session/memory_questions.h"
 #include "app/stage/ranges.h"
 #include "app/stage/view.h"
-#include "app/views/form_words.h"
+#include "app/words/forms.h"
 #include "core/insight/learning.h"
 #include "tests/computed.h"
 #include "tests/offscreen/drawn.h"
@@ -382,7 +382,7 @@ TEST_CASE("the warning of a memory that runs away is what core found", "[stage]"
   REQUIRE(computed.divergence);
   const std::string words = divergence_words(*computed.divergence);
   CHECK_THAT(words, says(computed.divergence->words));
-  CHECK_THAT(words, says(fmt::format("token {}", computed.divergence->token)));
+  CHECK_THAT(words, says(fmt::format("token {}", computed.divergence->token + 1)));
   CHECK(kind_range(computed, Role::state) == 0);
   CHECK(kind_range(computed, Role::key) > 0);
 }

@@ -80,7 +80,8 @@ TEST_CASE("a word of a story leads to the step that shows what happens there", "
   REQUIRE(table.words[2].by_query);
   CHECK(table.after(2, 1) > 2 * table.after(2, 0));
   CHECK(table.after(2, 1) > 2 * table.after(2, 2));
-  CHECK(answers->sentence.starts_with("Asked with the query of “The red jar holds a”, it answers “drum”: "));
+  CHECK(
+      answers->sentence.starts_with("With the query of “The red jar holds a”, the memory returns “drum” ("));
   // At any other word those written most strongly are asked about.
   application.session.go_to_token(62);
   CHECK(asked_choice(session).by == AskedBy::strength);

@@ -76,8 +76,8 @@ TEST_CASE("its menus show what else could follow, which head carries it, and lea
   shown.click(parts().find("text bar/answer")->where);
   shown.draw();
   const std::string answers = parts().text();
-  CHECK_THAT(answers, says("“lamp”") && says("“bell”") && says("logit of “lamp” less that of “bell”"));
-  CHECK_THAT(answers, says("nats a token"));
+  CHECK_THAT(answers, says("“lamp”") && says("“bell”") && says("logit of “lamp” minus logit of “bell”"));
+  CHECK_THAT(answers, says("nats per token"));
   CHECK_THAT(answers, says("What the memory returns after “lamp”"));
   const auto memories = std::ranges::find_if(
       parts().all(), [](const Part& part) { return part.path.ends_with("memories/trained"); });

@@ -7,7 +7,7 @@ using namespace palimpsest::testing;
 
 namespace {
 
-constexpr const char* sentence = "Asked as at “The red jar holds a key”, it now answers “drum”.";
+constexpr const char* sentence = "With the key of “The red jar”, the memory returns “drum” (0.58).";
 
 /// Whether something is told half a second after the pointer has come to `pointer`.
 bool is_told(Offscreen& offscreen, ImVec2 pointer, const std::function<void()>& draw) {

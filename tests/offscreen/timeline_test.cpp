@@ -69,7 +69,7 @@ TEST_CASE("the frame around a word crosses no caption of a chunk, and its name i
     drawn.pass(4);
     const std::string position = words_at("step/transport/position");
     CAPTURE(position);
-    CHECK(position.starts_with("chunk 5 of 11 · word 42"));
+    CHECK(position.starts_with("chunk 6 of 12 · token 43"));
     CHECK_FALSE(position.ends_with("·"));
   }
 }
@@ -110,7 +110,7 @@ TEST_CASE("the floor draws the groups that the form takes together", "[timeline]
     for (const Part* group : groups) {
       const Index first = number_of(*group);
       CHECK(first % each.size == 0);
-      CHECK(group->words == each.word + std::to_string(first / each.size));
+      CHECK(group->words == each.word + std::to_string(first / each.size + 1));
     }
     CHECK(floor_of(drawn.session, "").groups.size == each.size);
   }
@@ -164,13 +164,13 @@ TEST_CASE("bars for lengths: 95 % in full, the rest cut", "[timeline]") {
 }
 
 TEST_CASE("half-lives in words and as bars, where keeping all is a full bar", "[timeline]") {
-  CHECK(half_life_words(1) == "keeps all");
-  CHECK(half_life_words(0) == "keeps nothing");
-  CHECK(half_life_words(0.5) == "half-life 1 word");
-  CHECK(half_life_words(0.25) == "half-life 0.5 words");
-  CHECK(half_life_words(std::pow(0.5, 1.0 / 954)) == "half-life 954 words");
-  CHECK(half_life_words(0.99) == "half-life 69 words");
-  CHECK(half_life_words(std::nextafter(1.0, 0.0)) == "half-life 6e+15 words");
+  CHECK(half_life_words(1) == "no decay");
+  CHECK(half_life_words(0) == "forgets everything");
+  CHECK(half_life_words(0.5) == "half-life 1 token");
+  CHECK(half_life_words(0.25) == "half-life 0.5 tokens");
+  CHECK(half_life_words(std::pow(0.5, 1.0 / 954)) == "half-life 954 tokens");
+  CHECK(half_life_words(0.99) == "half-life 69 tokens");
+  CHECK(half_life_words(std::nextafter(1.0, 0.0)) == "half-life 6e+15 tokens");
   CHECK(half_life_part(1) == 1);
   CHECK(half_life_part(0) == 0);
   // A log axis from 0.1 to 10 000 words: 1 word is a fifth of it, 100 are three fifths.
@@ -368,6 +368,6 @@ TEST_CASE("the legend does not say otherwise than a row that names itself", "[ti
   CHECK(parts().find("step/transport/legend/written"));
   drawn.application.enter("learn");
   drawn.pass(12);
-  CHECK_THAT(words_at("learn/transport/legend"), says("error before"));
+  CHECK_THAT(words_at("learn/transport/legend"), says("‖e‖ before"));
   CHECK_FALSE(parts().find("learn/transport/legend/written"));
 }

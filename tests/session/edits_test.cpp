@@ -212,14 +212,14 @@ TEST_CASE("a wrong edit is refused naming its field and what was expected", "[ed
   refused(data, {{.kind = "scale_keys", .numbers = {2}}, {.kind = "scale_decay", .numbers = {-1}}},
           "every decay to this power: it is -1; expected a number from 0 to 1e+06");
   refused(data, {{.kind = "scale_strength", .numbers = {not_a_number}}},
-          "every strength beta times this: it is nan; expected a number from 0 to 1e+06");
+          "every write strength beta times this: it is nan; expected a number from 0 to 1e+06");
   refused(data, {{.kind = "scale_keys", .numbers = {1e300}}},
           "every key times this: it is 1e+300; expected a number from 0 to 1e+06");
   refused(data, {{.kind = "scale_keys", .numbers = {}}}, "it has 0 numbers; expected 1");
   refused(data, {{.kind = "missing_decay", .numbers = {1.5}}},
           "where the data have none: it is 1.5; expected a number from 0 to 1");
   refused(data, {{.kind = "missing_strength", .numbers = {-1}}},
-          "the strength at every token where the data have none: it is -1");
+          "the write strength at every token where the data have none: it is -1");
   refused(data, {{.kind = "scale_keys", .numbers = {2}}, {.kind = "scale_keys", .numbers = {3}}},
           "every key times this: there is one before it");
   const auto cell = [](const char* array, double row, double column, double value) {

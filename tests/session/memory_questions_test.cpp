@@ -130,12 +130,12 @@ TEST_CASE("what a step changes is called what it is", "[answers]") {
     const Cursor cursor = cursor_at(42, operation, *computation->trace(form));
     return find_out(MemoryAnswers{computation, form, cursor})->change;
   };
-  CHECK(said("gated_deltanet", Form::recurrent, "decay") == "what the decay changes");
-  CHECK(said("gated_deltanet", Form::recurrent, "read") == "what the write changes");
-  CHECK(said("gated_deltanet", Form::recurrent, "write") == "what the write changes");
-  CHECK(said("gated_deltanet", Form::recurrent, "output") == "what this token changes");
-  CHECK(said("gated_deltanet", Form::chunkwise, "solve") == "what this token changes");
-  CHECK(said("gated_deltanet", Form::chunkwise, "carry") == "what this chunk changes");
+  CHECK(said("gated_deltanet", Form::recurrent, "decay") == "change by the decay");
+  CHECK(said("gated_deltanet", Form::recurrent, "read") == "change by the write");
+  CHECK(said("gated_deltanet", Form::recurrent, "write") == "change by the write");
+  CHECK(said("gated_deltanet", Form::recurrent, "output") == "change by this token");
+  CHECK(said("gated_deltanet", Form::chunkwise, "solve") == "change by this token");
+  CHECK(said("gated_deltanet", Form::chunkwise, "carry") == "change by this chunk");
 }
 
 TEST_CASE("inside a batch the memory says after which word it is written", "[answers]") {
@@ -146,9 +146,9 @@ TEST_CASE("inside a batch the memory says after which word it is written", "[ans
     return find_out(MemoryAnswers{computation, Form::recurrent, cursor})->sentence;
   };
   const std::string together =
-      fmt::format("words {} to {} make one step together, after word {}.", size, 2 * size - 1, 2 * size - 1);
-  CHECK(sentence_at(size + 1, 0) == "Nothing changes here: " + together);
-  CHECK(sentence_at(size + 1, 1).find("Nothing changes here") == std::string::npos);
+      fmt::format("tokens {} to {} take one step, after token {}.", size + 1, 2 * size, 2 * size);
+  CHECK(sentence_at(size + 1, 0) == "This step changes no stored association: " + together);
+  CHECK(sentence_at(size + 1, 1).find("This step changes no stored association") == std::string::npos);
 }
 
 TEST_CASE("a capture has its most legible head where its notes see words", "[answers]") {
@@ -238,8 +238,8 @@ TEST_CASE("a sentence says which memory is read, or why there is but one") {
   CHECK_THAT(words_of(*computed_for("lact", {.options = {{"order", "update_first"}}})),
              says("Read after the batch is written"));
   CHECK_THAT(reading_in_words(*computed_for("linear", {.options = {{"causal", "false"}}}), nullptr),
-             says("after the last one"));
-  CHECK_THAT(reading_in_words(*computed_for("softmax"), nullptr), says("average"));
-  CHECK_THAT(reading_in_words(*computed_for("kernel"), nullptr), says("average"));
+             says("after the last token"));
+  CHECK_THAT(reading_in_words(*computed_for("softmax"), nullptr), says("mean"));
+  CHECK_THAT(reading_in_words(*computed_for("kernel"), nullptr), says("mean"));
   CHECK_THAT(reading_in_words(*computed_for("mesanet"), nullptr), says("always reads after"));
 }

@@ -1,4 +1,10 @@
-#include "app/views/form_words.h"
+#include "app/words/forms.h"
+
+#include <fmt/format.h>
+
+#include "app/session/prove_questions.h"
+#include "app/words/labels.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 
@@ -8,15 +14,17 @@ namespace {
 std::string fault_in_words(const Computation& computed) {
   const Form form = computed.choice.fault.form;
   const FormResult& result = computed.form(form);
-  if (!result.missing.empty()) return fmt::format("{} cannot be carried out", name(form));
+  if (!result.missing.empty()) return fmt::format("{} cannot run with this fault", name(form));
   if (!result.is_compared) return {};
   const Index bad = result.first_bad_token;
   if (bad < 0) return {};
   constexpr std::size_t short_word = 8;  // that has room in the top bar
   const std::string word = visible_label(computed.data->labels[static_cast<std::size_t>(bad)]);
   if (word.size() > short_word)
-    return fmt::format("{} parts at token {} · {}", name(form), bad, scientific(result.residual()));
-  return fmt::format("{} parts at {} “{}” · {}", name(form), bad, word, scientific(result.residual()));
+    return fmt::format("{} differs from token {} on · {}", name(form), bad + 1,
+                       scientific(result.residual()));
+  return fmt::format("{} differs from token {} “{}” on · {}", name(form), bad + 1, word,
+                     scientific(result.residual()));
 }
 
 /// `value` in the first unit of which there are fewer than `base`, with three digits, or four of a whole one.
@@ -39,8 +47,8 @@ const char* form_label(Form form) {
 }
 
 std::string divergence_words(const Divergence& divergence) {
-  return fmt::format("The memory runs away at token {}: {}. Each picture has its own scale.",
-                     divergence.token, divergence.words);
+  return fmt::format("The memory diverges at token {}: {}. Each picture has its own scale.",
+                     divergence.token + 1, divergence.words);
 }
 
 std::string form_title(Form form, const Choice& choice) {
@@ -61,7 +69,7 @@ std::string reference_words(Precision precision) {
 
 std::string allowance_words(const FormResult& result) {
   const Judgement& judgement = result.judgement;
-  std::string words = fmt::format("{} is allowed", scientific(judgement.allowed()));
+  std::string words = fmt::format("tolerance {}", scientific(judgement.allowed()));
   if (!judgement.tolerance.reason.empty()) words += fmt::format(" ({})", judgement.tolerance.reason);
   if (!result.amplified.empty()) words += ". " + result.amplified;
   return words;
@@ -80,9 +88,8 @@ bool has_fault_in(const Computation& computed) { return computed.right && comput
 
 std::string fault_explained(const InjectedFault& fault) {
   const Fault& wrong = find_fault(fault.id);
-  return fmt::format(
-      "{}: {}\nThis mistake is in the {} form on purpose, put there in Prove. A click takes it out.",
-      wrong.label, wrong.sentence, name(fault.form));
+  return fmt::format("{}: {}\nThis fault was injected into the {} form in Prove. A click removes it.",
+                     wrong.label, wrong.sentence, name(fault.form));
 }
 
 bool is_in_order(const Computation& computed) {
@@ -107,15 +114,16 @@ std::string agreement_words(const Computation& computed) {
   }
   const Index bad = first_bad_token(computed);
   const std::string device = on_device(computed.choice);
-  if (bad < 0) return fmt::format("forms end in different states{} · {}", device, scientific(computed.worst));
-  return fmt::format("forms differ from token {}{} · {}", bad, device, scientific(computed.worst));
+  if (bad < 0) return fmt::format("final states differ{} · {}", device, scientific(computed.worst));
+  return fmt::format("forms differ{} from token {} on · {}", device, bad + 1, scientific(computed.worst));
 }
 
 std::string agreement_explained(const Computation& computed) {
-  std::string words =
-      fmt::format("Every form's outputs and final states{} against {}, as a share of the largest number.",
-                  on_device(computed.choice), reference_words(computed.choice.precision));
-  if (!on_device(computed.choice).empty()) words += " That is the CPU's.";
+  std::string words = fmt::format(
+      "Outputs and final states of every form{} compared with {}; differences relative to the largest "
+      "number.",
+      on_device(computed.choice), reference_words(computed.choice.precision));
+  if (!on_device(computed.choice).empty()) words += " The reference runs on the CPU.";
   for (const Form form : all_forms) {
     const FormResult& result = computed.form(form);
     words += fmt::format("\n{}: {}", form_label(form),
@@ -135,21 +143,20 @@ std::string in_thousands(double value) { return in_units(value, 1000, {"", "k", 
 std::string in_bytes(double value) { return in_units(value, 1024, {" B", " KiB", " MiB", " GiB"}); }
 
 std::string two_pass_words(bool takes_more) {
-  return takes_more
-             ? "Two-pass takes what Chunkwise takes, and more: the second pass makes the decays again and "
-               "fetches every chunk's state. For that all outputs come at once."
-             : "Two-pass counts the same FLOPs and bytes as Chunkwise here: its second pass has nothing "
-               "to fetch again.";
+  return takes_more ? "Two-pass costs more than Chunkwise: its second pass recomputes the decays and reads "
+                      "the state of "
+                      "every chunk. In return it computes all outputs at once."
+                    : "Two-pass costs the same FLOPs and bytes as Chunkwise here: its second pass reads "
+                      "nothing again.";
 }
 
 std::string one_word_words(double chunkwise, double recurrent, bool has_scores) {
   if (chunkwise == recurrent)
-    return fmt::format("One word in a chunk counts what the recurrent form counts: {} FLOPs.",
+    return fmt::format("A chunk of one token costs the same as the recurrent form: {} FLOPs.",
                        in_thousands(recurrent));
-  return fmt::format(
-      "C = 1 counts {} FLOPs, the recurrent form {}: a chunk of one word {}.", in_thousands(chunkwise),
-      in_thousands(recurrent),
-      has_scores ? "still makes its scores (1 × 1) and products with them" : "is still computed as a chunk");
+  return fmt::format("C = 1 costs {} FLOPs, the recurrent form {}: a chunk of one token {}.",
+                     in_thousands(chunkwise), in_thousands(recurrent),
+                     has_scores ? "still computes its 1 × 1 scores" : "is still computed as a chunk");
 }
 
 std::string what_costs_mean(const std::vector<CostRow>& rows) {
@@ -164,13 +171,13 @@ std::string what_costs_mean(const std::vector<CostRow>& rows) {
       saves = saves || (one.flops <= other.flops && one.steps < other.steps);
     }
   }
-  constexpr const char* on_a_gpu =
-      " in a row: on a GPU a step waits for the one before, the FLOPs of one step do not.";
-  if (buys) return std::string("For a word. More FLOPs buy fewer steps") + on_a_gpu;
-  if (saves) return std::string("For a word. The same FLOPs or fewer take fewer steps") + on_a_gpu;
+  constexpr const char* on_a_gpu = "; within a step a GPU works in parallel.";
+  if (buys) return std::string("Per token. Forms with more FLOPs need fewer sequential steps") + on_a_gpu;
+  if (saves)
+    return std::string("Per token. Some forms need fewer sequential steps at no more FLOPs") + on_a_gpu;
   if (!differ && std::ranges::count(rows, "", &CostRow::missing) > 1)
-    return "For a word. Every form takes the same here.";
-  return "For a word.";
+    return "Per token. Every form costs the same here.";
+  return "Per token.";
 }
 
 }  // namespace palimpsest

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/views/view.h"
+#include "app/session/session.h"
 
 namespace palimpsest {
 

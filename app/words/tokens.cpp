@@ -1,0 +1,108 @@
+#include "app/words/tokens.h"
+
+#include <fmt/format.h>
+
+#include "app/session/typed_text.h"
+#include "app/words/labels.h"
+#include "core/base/text.h"
+#include "core/formula/expression.h"
+#include "core/insight/memory_change.h"
+#include "core/insight/recall.h"
+
+namespace palimpsest {
+
+namespace {
+
+/// Of three digits nothing is seen of what is smaller.
+constexpr double unseen = 5e-4;
+
+std::string called(Index token, const std::vector<std::string>& labels) {
+  if (token == initial_token) return "initial state";
+  return fmt::format("token {} “{}”", token + 1, visible_label(labels[static_cast<std::size_t>(token)]));
+}
+
+/// " Later corrections: +0.0029 (token 6 “a”).": they may add to a write as well as take from it.
+std::string corrections_words(const WriterShare& writer, const std::vector<std::string>& labels) {
+  const double all = -writer.share.erased;
+  const double largest = -writer.erased_by;
+  std::string words = fmt::format(" Later corrections: {:+.3g}", all);
+  if (writer.eraser < 0) return words + ".";
+  const std::string eraser = called(writer.eraser, labels);
+  if (std::abs(all - largest) <= unseen * std::abs(all)) return words + fmt::format(" ({}).", eraser);
+  return words + fmt::format(" ({} {:+.3g}, others {:+.3g}).", eraser, largest, all - largest);
+}
+
+}  // namespace
+
+std::string half_life_words(double kept) {
+  const double tokens = half_life(std::clamp(kept, 0.0, 1.0));
+  if (std::isinf(tokens)) return "no decay";
+  if (tokens == 0) return "forgets everything";
+  if (tokens < 9.5) return fmt::format("half-life {:.2g} {}", tokens, tokens == 1 ? "token" : "tokens");
+  if (tokens < 1e6) return fmt::format("half-life {:.0f} tokens", tokens);
+  return fmt::format("half-life {:.1g} tokens", tokens);
+}
+
+std::string half_lives_words(const Matrix<double>& alpha) {
+  std::string least = half_life_words(alpha.minCoeff());
+  const std::string most = half_life_words(alpha.maxCoeff());
+  if (least == most) return least;
+  const std::string unit = " tokens";  // said once
+  if (least.ends_with(unit) && most.ends_with(unit)) least.resize(least.size() - unit.size());
+  return least + " … " + most.substr(most.starts_with("half-life ") ? 10 : 0);
+}
+
+std::string facts_words(const TokenFacts& facts, const Recall* recall, const std::string& written_symbol) {
+  std::string words;
+  if (facts.alpha)
+    words += fmt::format("\ndecay: α = {:.4f}, {}", *facts.alpha, half_life_words(*facts.alpha));
+  if (facts.beta) words += fmt::format("\nwrite strength: β = {:.4f}", *facts.beta);
+  if (facts.written) {
+    words += written_symbol.empty() ? fmt::format("\nwrite: ‖k‖‖v‖ = {}", fixed_number(*facts.written, 4))
+                                    : fmt::format("\nstep size: {}‖k‖² = {}", unicode(written_symbol),
+                                                  fixed_number(*facts.written, 4));
+  }
+  return recall ? words + "\n" + error_norm_words(*recall) : words;
+}
+
+std::string kept_words(const KeptBetween& kept, const std::string& until) {
+  std::string words = fmt::format("\ndecay until {}: {:.3g}", until, kept.mean);
+  if (kept.channels > 1)
+    words +=
+        fmt::format(" on average, {:.2g} to {:.2g} over {} channels", kept.least, kept.most, kept.channels);
+  return words;
+}
+
+std::string reading_words(const Session& session, Index token) {
+  const auto text = session.data().read;
+  if (!text) return {};
+  const auto t = static_cast<std::size_t>(token);
+  std::string words;
+  if (t > 0) words = fmt::format("loss of the model: {} nats; ", fixed_number(text->said->losses[t - 1], 2));
+  words += "next:";
+  for (const Continuation& next : text->said->next[t])
+    words += fmt::format(" {} {}", text->quoted(next.piece), share_of_one(next.probability));
+  return words;
+}
+
+std::string error_norm_words(const Recall& recall) {
+  return fmt::format("‖e‖ before the write {:.3g}, after {:.3g}", error_norm(recall.before),
+                     error_norm(recall.after));
+}
+
+std::string writer_fate(const WriterShare& writer, const std::vector<std::string>& labels) {
+  const Share& share = writer.share;
+  if (share.written == 0 && share.mixed == 0 && share.decayed == 0 && share.erased == 0) return {};
+  const double seen = unseen * std::max(std::abs(share.written + share.mixed), std::abs(writer.remaining));
+  std::string words =
+      writer.token == initial_token
+          ? fmt::format("Initial state: {:+.3g}.", share.written)
+          : fmt::format("Token {} (“{}”) wrote {:+.3g}.", writer.token + 1,
+                        visible_label(labels[static_cast<std::size_t>(writer.token)]), share.written);
+  if (std::abs(share.mixed) > seen) words += fmt::format(" From other parts: {:+.3g}.", share.mixed);
+  if (std::abs(share.decayed) > seen) words += fmt::format(" Decay: {:+.3g}.", -share.decayed);
+  if (std::abs(share.erased) > seen) words += corrections_words(writer, labels);
+  return words + fmt::format(" Remaining: {:+.3g}.", writer.remaining);
+}
+
+}  // namespace palimpsest
