@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "app/commands/command_line.h"
@@ -110,8 +109,7 @@ std::string race_text(const RaceReport& report) {
 
 double parse_seconds(const CommandOptions& options, const char* name) {
   const double seconds = parse_number(options[name], name);
-  if (seconds <= 0)
-    throw InputError(fmt::format("{} is \"{}\"; expected seconds above 0", name, options[name]));
+  if (seconds <= 0) refuse("{} is \"{}\"; expected seconds above 0", name, options[name]);
   return seconds;
 }
 
@@ -185,8 +183,7 @@ int run_race(const CommandOptions& options, const WindowCommands& window, const 
   const std::optional<std::string> picture = options.if_given("--picture");
   const std::optional<std::string> csv = options.if_given("--csv");
   const std::optional<std::string> json = options.if_given(options.gave("--json") ? "--json" : "--continue");
-  if (picture && !window.picture_of_race)
-    throw InputError("--picture needs the program with a window (palimpsest)");
+  if (picture && !window.picture_of_race) refuse("--picture needs the program with a window (palimpsest)");
   const Interrupt interrupt;  // before a device starts threads of its own, which would take the signal
   const RacePlan plan = plan_of(options);
   RaceReport start = begun(options);
@@ -215,9 +212,7 @@ int run_race(const CommandOptions& options, const WindowCommands& window, const 
 Task without_window(CommandOptions command) {
   for (const char* const name : {"ui", "start"})
     command.subcommand(name, "Needs the program with a window (palimpsest)").allow_extras();
-  return []() -> int {
-    throw InputError("bench ui and bench start need the program with a window (palimpsest)");
-  };
+  return []() -> int { refuse("bench ui and bench start need the program with a window (palimpsest)"); };
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "app/commands/command_line.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 #include <condition_variable>
@@ -54,7 +53,7 @@ class Parser {
     app_.footer(exit_statuses);
     const CliCommand no_window = [](CommandOptions, Console) -> Task {
       return []() -> int {
-        throw InputError(
+        refuse(
             "a command is missing: run, verify, bench, info, show or say (this program has no window; see "
             "--help)");
       };

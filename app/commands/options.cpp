@@ -1,10 +1,10 @@
 #include "app/commands/options.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "app/session/typed_text.h"
+#include "core/base/refuse.h"
 #include "core/base/text.h"
 
 namespace palimpsest {
@@ -118,8 +118,7 @@ std::vector<std::pair<Index, Index>> parse_channels(const CommandOptions& option
   const std::vector<Index> keys = parse_counts(dk.empty() ? dv : dk, dk.empty() ? "--dv" : "--dk", 1, most);
   const std::vector<Index> values = dv.empty() ? keys : parse_counts(dv, "--dv", 1, most);
   if (keys.size() != values.size())
-    throw InputError(fmt::format("--dk has {} sizes and --dv {}; expected as many, they go together",
-                                 keys.size(), values.size()));
+    refuse("--dk has {} sizes and --dv {}; expected as many, they go together", keys.size(), values.size());
   std::vector<std::pair<Index, Index>> sizes;
   for (std::size_t i = 0; i < keys.size(); ++i) sizes.emplace_back(keys[i], values[i]);
   return sizes;
@@ -128,7 +127,7 @@ std::vector<std::pair<Index, Index>> parse_channels(const CommandOptions& option
 double parse_number(std::string_view text, std::string_view what) {
   const auto number = parse_all<double>(text);
   if (!number || !std::isfinite(*number))
-    throw InputError(fmt::format("{} is \"{}\"; expected a number such as 0.5", what, shown(text)));
+    refuse("{} is \"{}\"; expected a number such as 0.5", what, shown(text));
   return *number;
 }
 
@@ -138,11 +137,11 @@ Settings parse_settings(const Variant& variant, const std::vector<std::string>& 
   for (const std::string& assignment : assignments) {
     const std::size_t equals = assignment.find('=');
     if (equals == std::string::npos || equals == 0)
-      throw InputError(fmt::format("--param \"{}\": expected NAME=VALUE", shown(assignment)));
+      refuse("--param \"{}\": expected NAME=VALUE", shown(assignment));
     const std::string name = assignment.substr(0, equals);
     const std::string value = assignment.substr(equals + 1);
     if (settings.options.contains(name) || settings.parameters.contains(name))
-      throw InputError(fmt::format("--param {} is given twice", shown(name)));
+      refuse("--param {} is given twice", shown(name));
     // An unknown name is kept as an option, so that resolve() lists what there is.
     if (std::ranges::find(parameters, name, &Parameter::name) == parameters.end()) {
       settings.options[name] = value;
@@ -171,8 +170,8 @@ std::pair<int, int> parse_size(const std::string& text) {
   const auto width = parse_all<int>(take_until(rest, 'x'));
   const auto height = parse_all<int>(rest);
   if (is_side(width) && is_side(height)) return {*width, *height};
-  throw InputError(fmt::format("--size is \"{}\"; expected WIDTHxHEIGHT from 16x16 to {}x{}", shown(text),
-                               most_pixels_a_side, most_pixels_a_side));
+  refuse("--size is \"{}\"; expected WIDTHxHEIGHT from 16x16 to {}x{}", shown(text), most_pixels_a_side,
+         most_pixels_a_side);
 }
 
 PlaceOption parse_place(std::string_view at, Index tokens) {
@@ -193,8 +192,7 @@ Cursor cursor_at(Index token, const std::string& operation, const Trace& trace) 
       return {block, static_cast<Index>(i), token - trace.block(block).first_token};
     }
   }
-  throw InputError(fmt::format("--at asks for the operation \"{}\"; this form has: {}", shown(operation),
-                               fmt::join(known, ", ")));
+  refuse("--at asks for the operation \"{}\"; this form has: {}", shown(operation), fmt::join(known, ", "));
 }
 
 std::optional<std::string> text_data(const std::function<std::optional<std::string>(const char* name)>& given,
@@ -202,9 +200,9 @@ std::optional<std::string> text_data(const std::function<std::optional<std::stri
   const std::optional<std::string> text = given("--text");
   if (!text) {
     for (const char* const other : {"--model", "--layer"}) {
-      if (given(other)) throw InputError(fmt::format("{} belongs to a text: give --text, too", other));
+      if (given(other)) refuse("{} belongs to a text: give --text, too", other);
     }
-    if (!interventions.empty()) throw InputError("--do changes what a model reads: give --text, too");
+    if (!interventions.empty()) refuse("--do changes what a model reads: give --text, too");
     return std::nullopt;
   }
   TypedText typed = usual_text();

@@ -1,12 +1,12 @@
 #include "app/commands/command_line.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <atomic>
 #include <cmath>
 
 #include "app/commands/options.h"
 #include "app/session/devices.h"
+#include "core/base/refuse.h"
 #include "core/base/text.h"
 #include "core/cases/random_case.h"
 #include "core/io/array_file.h"
@@ -72,18 +72,17 @@ Matrix<double> column_of(const Array& array, double factor = 1) {
 Arrays run_heads(const Backend& backend, const Variant& variant, const SequenceBatch& batch, Form form,
                  Precision precision, Index chunk_size, std::stop_token stop, const HeadDone& head_done) {
   if (batch.heads.empty())
-    throw InputError(fmt::format("there is nothing to compute: {} batches of {} heads", batch.batch_count,
-                                 batch.head_count));
+    refuse("there is nothing to compute: {} batches of {} heads", batch.batch_count, batch.head_count);
   // They are held as they are computed, joined, and as the bytes of the file.
   constexpr double largest_results = byte_limit / 3;
   const Footprint footprint = variant.rule->footprint(batch.heads.front(), form, precision, chunk_size);
   const double results = footprint.kept * static_cast<double>(batch.heads.size());
   if (results > largest_results)
-    throw InputError(
-        fmt::format("the outputs and final states of {} heads, {} tokens, {} key and {} value channels "
-                    "take {:.1f} GB; the limit is {:.0f} GB",
-                    batch.heads.size(), batch.heads.front().tokens, batch.heads.front().dk,
-                    batch.heads.front().dv, results / 1e9, largest_results / 1e9));
+    refuse(
+        "the outputs and final states of {} heads, {} tokens, {} key and {} value channels "
+        "take {:.1f} GB; the limit is {:.0f} GB",
+        batch.heads.size(), batch.heads.front().tokens, batch.heads.front().dk, batch.heads.front().dv,
+        results / 1e9, largest_results / 1e9);
   const std::vector<Output> outputs =
       backend.run_heads(variant, batch.heads, form, precision, chunk_size, std::move(stop), head_done);
 
@@ -163,22 +162,20 @@ void require_fits_f32(const Variant& variant, const Arrays& arrays, const Sequen
     const Array& array = found->second;
     for (Index flat = 0; flat < array.size(); ++flat) {
       if (!is_too_large(array[flat])) continue;
-      throw InputError(fmt::format("array \"{}\": index {} is {}, which f32 cannot hold", name,
-                                   to_string(index_of(array.shape, flat)), array[flat]));
+      refuse("array \"{}\": index {} is {}, which f32 cannot hold", name,
+             to_string(index_of(array.shape, flat)), array[flat]);
     }
   }
   for (const Sequence& head : batch.heads) {
     for (const auto& [name, value] : head.settings.parameters) {
       if (is_too_large(value) || vanishes(value))
-        throw InputError(fmt::format("parameter {} is {}, which f32 cannot hold", name, value));
+        refuse("parameter {} is {}, which f32 cannot hold", name, value);
     }
     for (const Input& input : inputs_of(variant, head.settings)) {
       if (input.range != Range::positive_definite || !head.has(input.name)) continue;
       const Matrix<double> matrix = square(head.at(input.name));
       for (const double value : matrix.diagonal()) {
-        if (vanishes(value))
-          throw InputError(
-              fmt::format("array \"{}\": {} on its diagonal, which is 0 in f32", input.name, value));
+        if (vanishes(value)) refuse("array \"{}\": {} on its diagonal, which is 0 in f32", input.name, value);
       }
     }
   }
@@ -313,9 +310,9 @@ void require_initial_state(const Variant& variant, const Sequence& head) {
     names.push_back(initial_name(variant, head.settings, state));
   const bool given = std::ranges::any_of(names, [&](const std::string& name) { return head.has(name); });
   if (given || names.empty()) return;
-  throw InputError(fmt::format("--ask: {} is missing; give what a run over the block of keys wrote as {}",
+  refuse("--ask: {} is missing; give what a run over the block of keys wrote as {}",
                                fmt::join(names, ", "),
-                               final_name(names.size(), states_of(variant, head.settings).front())));
+                               final_name(names.size(), states_of(variant, head.settings).front()));
 }
 
 /// Runs a batch and shows how far it is: the heads that are done where the device tells, and the seconds.
@@ -341,8 +338,7 @@ int run(const CommandOptions& options, const Console& console) {
                                   name(form), name(precision), backend.name(), *reason));
 
   if (is_same_file(options["--input"], options["--output"]))
-    throw InputError(
-        fmt::format("{} is the input and would be lost; give another --output", options["--output"]));
+    refuse("{} is the input and would be lost; give another --output", options["--output"]);
   const Interrupt interrupt;
   Npz npz = read_input(options["--input"], variant, given);
   const auto arrays = std::make_shared<const Arrays>(std::move(npz.arrays));

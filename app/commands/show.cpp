@@ -2,6 +2,7 @@
 #include "app/commands/show_views.h"
 #include "app/session/memory_questions.h"
 #include "app/session/presets.h"
+#include "core/base/refuse.h"
 #include "core/io/file.h"
 
 namespace palimpsest {
@@ -13,8 +14,8 @@ constexpr const char* data_option = "--capture,--data";
 /// The data that are shown, by their id.
 std::string data_of(const CommandOptions& options) {
   const auto text = text_data([&](const char* name) { return options.if_given(name); }, options.all("--do"));
-  if (text && options.gave("--data")) throw InputError("give --capture or --text, not both");
-  if (!text && !options.gave("--data")) throw InputError("give --capture or --text: what is to be shown");
+  if (text && options.gave("--data")) refuse("give --capture or --text, not both");
+  if (!text && !options.gave("--data")) refuse("give --capture or --text: what is to be shown");
   return text ? *text : options[data_option];
 }
 
@@ -53,16 +54,14 @@ Index word_of(const std::string& word, const DataSet& data) {
   if (is_number) return parse_count(word, "a token of --words", 0, data.tokens - 1);
   const auto found = std::ranges::find(data.labels, word, word_text);
   if (found != data.labels.end()) return found - data.labels.begin();
-  throw InputError(
-      fmt::format("--words: there is no token \"{}\" in these data; give a text that they have, or an "
+  refuse("--words: there is no token \"{}\" in these data; give a text that they have, or an "
                   "index from 0 to {}",
-                  shown(word), data.tokens - 1));
+                  shown(word), data.tokens - 1);
 }
 
 std::pair<Index, Index> cell_of(const std::string& cell) {
   const std::size_t comma = cell.find(',');
-  if (comma == std::string::npos)
-    throw InputError(fmt::format("--why is \"{}\"; expected ROW,COLUMN such as 5,10", shown(cell)));
+  if (comma == std::string::npos) refuse("--why is \"{}\"; expected ROW,COLUMN such as 5,10", shown(cell));
   return {parse_count(cell.substr(0, comma), "the row of --why"),
           parse_count(cell.substr(comma + 1), "the column of --why")};
 }
@@ -83,7 +82,7 @@ Side side_of(const std::string& words, const Choice& choice) {
 /// Opens and computes what is asked for. Throws InputError naming the option and what there is.
 ShownPlace shown_place(const std::string& id, const CommandOptions& options, std::stop_token stop) {
   const auto data = std::make_shared<const DataSet>(open_data(id));
-  if (data->tokens == 0) throw InputError(fmt::format("{} has no tokens: there is nothing to show", id));
+  if (data->tokens == 0) refuse("{} has no tokens: there is nothing to show", id);
   const Choice choice = choice_of(options, *data, stop);
   ShownPlace place{.computation = begin(data, choice, stop), .form = choice.form, .stop = std::move(stop)};
   const auto& trace = place.computation->trace(choice.form);
@@ -96,8 +95,7 @@ ShownPlace shown_place(const std::string& id, const CommandOptions& options, std
   if (options.gave("--why")) place.cell = cell_of(options["--why"]);
   for (const std::string& side : options.all("--beside")) place.beside.push_back(side_of(side, choice));
   if (place.beside.size() + 1 > most_sides)
-    throw InputError(
-        fmt::format("--beside has {} sides; expected at most {}", place.beside.size(), most_sides - 1));
+    refuse("--beside has {} sides; expected at most {}", place.beside.size(), most_sides - 1);
   return place;
 }
 
@@ -190,7 +188,7 @@ int show(const CommandOptions& options, const Console& console) {
                fmt::format("there is no view \"{}\"; expected one of", shown(options["VIEW"])));
   const std::string id = data_of(options);
   if (json && is_same_file(id, *json))
-    throw InputError(fmt::format("{}: is what is shown, which would be lost; give another --json", *json));
+    refuse("{}: is what is shown, which would be lost; give another --json", *json);
   if (json) writable_target(*json);  // before the work is done
   const Interrupt interrupt;
   const ShownPlace place = shown_place(id, options, interrupt.token());

@@ -4,6 +4,7 @@
 #include "app/session/attention_questions.h"
 #include "app/session/step_questions.h"
 #include "app/session/typed_text.h"
+#include "core/base/refuse.h"
 
 namespace palimpsest {
 
@@ -352,7 +353,7 @@ ShownNumbers show_attention(const ShownPlace& place) {
 
 ShownNumbers show_heads(const ShownPlace& place) {
   const auto read = place.computation->data->read;
-  if (!read) throw InputError("heads shows a model that reads a text: give --text");
+  if (!read) refuse("heads shows a model that reads a text: give --text");
   const auto effects = find_out(HeadEffects{.of = read}, {.stop = place.stop});
   const Continuation& answer = read->said->next.back().front();
   ShownNumbers numbers{

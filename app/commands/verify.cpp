@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "app/commands/command_line.h"
 #include "app/commands/options.h"
 #include "app/session/devices.h"
@@ -37,20 +35,18 @@ std::vector<const Backend*> devices(const CommandOptions& options) {
 RandomCase possible_case(const std::string& text, const Variant& variant, const Settings& settings) {
   const RandomCase random = parse_random_case(text);
   if (random.log_gates && !has_gates(variant))
-    throw InputError(
-        fmt::format("\"{}\": {} takes no decay, so none can be given as its logarithm g", text, variant.id));
+    refuse("\"{}\": {} takes no decay, so none can be given as its logarithm g", text, variant.id);
   const RandomCase fitting = fitted(variant, settings, random);
   const bool names_sizes = text.find("K=") != std::string::npos || text.find("V=") != std::string::npos;
   if (names_sizes && fitting != random)
-    throw InputError(fmt::format("\"{}\": {} with {} needs as many value channels as key channels, 6 or more",
-                                 text, variant.id, describe_options(settings)));
+    refuse("\"{}\": {} with {} needs as many value channels as key channels, 6 or more", text, variant.id,
+           describe_options(settings));
   return fitting;
 }
 
 /// The one case of --case.
 VerifyCase one_case(const CommandOptions& options) {
-  if (options.all("--variant").size() != 1)
-    throw InputError("--case needs --variant, once: whose case it is");
+  if (options.all("--variant").size() != 1) refuse("--case needs --variant, once: whose case it is");
   const Variant& variant = find_variant(options.all("--variant").front());
   const Settings settings = parse_settings(variant, options.all("--param"));
   const Settings given = resolve(variant, settings);
@@ -78,10 +74,10 @@ VerifyPlan changed(VerifyPlan plan, const CommandOptions& options) {
                   : static_cast<unsigned>(parse_count(options["--jobs"], "--jobs", 1, most_jobs));
   if (options.gave("--cases")) plan.random_cases = parse_count(options["--cases"], "--cases", 1, most_cases);
   if (options.gave("--case")) {
-    if (plan.random_cases > 0) throw InputError("--case is one case; --cases draws others: give one of them");
+    if (plan.random_cases > 0) refuse("--case is one case; --cases draws others: give one of them");
     plan.cases = {one_case(options)};
   } else if (!options.all("--param").empty()) {
-    throw InputError("--param belongs to --case; without it every choice of options is checked");
+    refuse("--param belongs to --case; without it every choice of options is checked");
   }
   return plan;
 }

@@ -1,14 +1,12 @@
 #include "app/gl/canvas.h"
 
 #include <epoxy/gl.h>
-#include <fmt/format.h>
 #include <imgui.h>
 #include <imgui_impl_opengl3.h>
 #include <imgui_internal.h>  // for room for hooks and the queue of events that Dear ImGui has not yet seen
 
 #include <algorithm>
 
-#include "core/base/error.h"
 #include "core/io/file.h"
 
 #define STB_IMAGE_WRITE_IMPLEMENTATION

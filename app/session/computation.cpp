@@ -1,8 +1,8 @@
 #include "app/session/computation.h"
 
-#include <fmt/format.h>
 #include <new>
 
+#include "core/base/refuse.h"
 #include "core/rules/row_rule.h"
 
 namespace palimpsest {
@@ -88,7 +88,7 @@ HeldInputs bind_head(const Computation& computation) try {
 } catch (const InputError& error) {
   const DataSet& data = *computation.data;
   if (data.heads * data.batches == 1) throw;
-  throw InputError(fmt::format("{} (head {})", error.what(), computation.choice.head));
+  refuse("{} (head {})", error.what(), computation.choice.head);
 }
 
 /// What is wrong with the arrays of a file names it.
@@ -104,7 +104,7 @@ HeldInputs prepare(Computation& computation) try {
 } catch (const InputError& error) {
   const std::string& id = computation.data->id;
   if (!std::filesystem::path(id).is_absolute()) throw;
-  throw InputError(fmt::format("{}: {}", id, error.what()));
+  refuse("{}: {}", id, error.what());
 }
 
 /// Refuses sizes that would fill the machine's memory. Only feature maps multiply sizes so much.
@@ -114,10 +114,9 @@ void require_affordable(const Rule& rule, const Sequence& sequence) {
   const Program<double> program = rows->encode<double>(sequence, 0, 0);
   const double bytes = 8.0 * static_cast<double>(program.k.cols()) * static_cast<double>(program.v.cols());
   if (bytes <= largest_state) return;
-  throw InputError(
-      fmt::format("the state would have {} rows and {} columns, {:.1f} GB; choose another feature map or "
-                  "fewer channels",
-                  program.k.cols(), program.v.cols(), bytes / 1e9));
+  refuse(
+      "the state would have {} rows and {} columns, {:.1f} GB; choose another feature map or fewer channels",
+      program.k.cols(), program.v.cols(), bytes / 1e9);
 }
 
 /// Why the parallel form is not made although the rule has it; empty if it is.

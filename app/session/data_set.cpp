@@ -1,10 +1,10 @@
 #include "app/session/data_set.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <set>
 
+#include "core/base/refuse.h"
 #include "core/variants/variants.h"
 
 namespace palimpsest {
@@ -43,23 +43,18 @@ void require_whole(const DataSet& data, const std::string& name) {
 void require_extents(const DataSet& data) {
   for (const char* name : necessary) {
     const Array* const array = value_at(data.arrays, name);
-    if (!array) throw InputError(fmt::format("array \"{}\" is missing", name));
+    if (!array) refuse("array \"{}\" is missing", name);
     const std::vector<Index>& shape = array->shape;
     const std::size_t plain = data.arrays.at("q").shape.size();
     const std::size_t rank = rank_of(data, name, shape.size());
     const std::size_t most = rank > plain ? 5 : 4;
     if (shape.size() < 2 || shape.size() > most)
-      throw InputError(
-          fmt::format("array \"{}\": shape {} has rank {}; expected [T, D], [T, H, D] or [B, T, H, D]", name,
-                      to_string(shape), shape.size()));
+      refuse_shape(name, shape, "has rank {}; expected [T, D], [T, H, D] or [B, T, H, D]", shape.size());
     if (shape.size() != rank)
-      throw InputError(fmt::format("array \"{}\": shape {} has rank {}; expected {} as in \"q\"", name,
-                                   to_string(shape), shape.size(), rank));
+      refuse_shape(name, shape, "has rank {}; expected {} as in \"q\"", shape.size(), rank);
     if (shape[plain == 4 ? 1 : 0] == 0)
-      throw InputError(fmt::format(
-          "the sequence is empty: array \"{}\" has no tokens, so there is nothing to show", name));
-    if (std::ranges::find(shape, Index{0}) != shape.end())
-      throw InputError(fmt::format("array \"{}\": shape {} has an axis of size 0", name, to_string(shape)));
+      refuse("the sequence is empty: array \"{}\" has no tokens, so there is nothing to show", name);
+    if (std::ranges::find(shape, Index{0}) != shape.end()) refuse_shape(name, shape, "has an axis of size 0");
   }
 }
 
@@ -85,32 +80,32 @@ bool rank_fits(const Input& input, const Layout& layout, std::size_t rank) {
 void require_fit(const DataSet& data, const Input& input, const std::string& name, const Array& array) {
   const Layout layout{head_axes(data), has_tokens(input)};
   const std::vector<Index>& shape = array.shape;
-  const auto wrong = [&](const std::string& what) {
-    throw InputError(fmt::format("array \"{}\": shape {} {}", name, to_string(shape), what));
-  };
   if (!rank_fits(input, layout, shape.size())) {
     std::vector<std::string> axes;
     if (layout.head_axes == 2) axes.emplace_back("B");
     if (layout.has_tokens) axes.emplace_back("n");
     if (layout.head_axes > 0) axes.emplace_back("H");
     axes.insert(axes.end(), input.shape.begin() + (layout.has_tokens ? 1 : 0), input.shape.end());
-    wrong(fmt::format("has rank {}; expected ({})", shape.size(), fmt::join(axes, ", ")));
+    refuse_shape(name, shape, "has rank {}; expected ({})", shape.size(), fmt::join(axes, ", "));
   }
   for (std::size_t axis = layout.own_axis(); axis < shape.size(); ++axis) {
     const bool may_be_empty = !input.shape.empty() && input.shape.front() == "p" && axis == layout.own_axis();
-    if (shape[axis] == 0 && !may_be_empty) wrong(fmt::format("has an axis of size 0 (axis {})", axis));
+    if (shape[axis] == 0 && !may_be_empty) refuse_shape(name, shape, "has an axis of size 0 (axis {})", axis);
   }
   if (layout.has_tokens && shape[layout.token_axis()] != data.tokens)
-    wrong(fmt::format("has {} tokens; expected {} as in \"q\"", shape[layout.token_axis()], data.tokens));
+    refuse_shape(name, shape, "has {} tokens; expected {} as in \"q\"", shape[layout.token_axis()],
+                 data.tokens);
   if (layout.head_axes == 2 && shape[0] != data.batches)
-    wrong(fmt::format("has {} batches; expected {} as in \"q\"", shape[0], data.batches));
+    refuse_shape(name, shape, "has {} batches; expected {} as in \"q\"", shape[0], data.batches);
   if (layout.head_axes == 0) return;
   const Index heads = shape[layout.head_axis()];
   const bool shares = std::ranges::find(necessary, name) != std::end(necessary);
   if (heads == 0 || (shares && data.heads % heads != 0))
-    wrong(fmt::format("has {} heads, which does not divide the {} heads of the others", heads, data.heads));
+    refuse_shape(name, shape, "has {} heads, which does not divide the {} heads of the others", heads,
+                 data.heads);
   if (!shares && heads != data.heads)
-    wrong(fmt::format("has {} heads; expected {} (only q, k and v may share heads)", heads, data.heads));
+    refuse_shape(name, shape, "has {} heads; expected {} (only q, k and v may share heads)", heads,
+                 data.heads);
 }
 
 /// The part of `array` that belongs to one head: without the axes B and H. The array fits.
@@ -195,13 +190,12 @@ void measure(DataSet& data) {
   data.batches = layout.head_axes == 2 ? shape[0] : 1;
   data.heads = count_heads(data);
   if (data.tokens > most_tokens)
-    throw InputError(fmt::format("array \"q\": shape {} has {} tokens; at most {} can be shown",
-                                 to_string(shape), data.tokens, most_tokens));
+    refuse_shape("q", shape, "has {} tokens; at most {} can be shown", data.tokens, most_tokens);
   if (data.labels.empty()) {
     for (Index t = 0; t < data.tokens; ++t) data.labels.push_back(fmt::format("{}", t));
   }
   if (static_cast<Index>(data.labels.size()) != data.tokens)
-    throw InputError(fmt::format("{} labels for {} tokens", data.labels.size(), data.tokens));
+    refuse("{} labels for {} tokens", data.labels.size(), data.tokens);
 }
 
 std::string text_of(const DataSet& data) { return fmt::format("{} {}", data.id, data.tokens); }
@@ -236,7 +230,7 @@ DataSet open_file(const std::filesystem::path& path) {
 void require_head(const DataSet& data, Index head) {
   const Index heads = data.heads * data.batches;
   if (head >= 0 && head < heads) return;
-  throw InputError(fmt::format("\"head\" is {}; expected a head of these data, 0 to {}", head, heads - 1));
+  refuse("\"head\" is {}; expected a head of these data, 0 to {}", head, heads - 1);
 }
 
 Arrays head_arrays(const DataSet& data, Index head, const Variant& variant) {
@@ -271,9 +265,8 @@ Arrays head_arrays(const DataSet& data, Index head, const Variant& variant) {
     const Index size = array->size();
     const bool fits = size == 1 || (parameter.per_head && head_axes(data) > 0 && size == data.heads);
     if (!fits)
-      throw InputError(fmt::format("array \"{}\": shape {}; expected one number{}", parameter.name,
-                                   to_string(array->shape),
-                                   parameter.per_head ? " or one for each head" : ""));
+      refuse("array \"{}\": shape {}; expected one number{}", parameter.name, to_string(array->shape),
+             parameter.per_head ? " or one for each head" : "");
     arrays.emplace(parameter.name, size == 1 ? *array : Array({}, std::vector<double>{(*array)[own_head]}));
   }
   const bool has_fixed_decay = row_called(variant.parameters, "gamma", &Parameter::name);

@@ -1,9 +1,9 @@
 #include "app/session/edits.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "app/session/computation.h"
+#include "core/base/refuse.h"
 #include "core/base/text.h"
 
 namespace palimpsest {
@@ -89,14 +89,12 @@ Edited find_edited(EditedHead& head, const std::string& name, std::initializer_l
     for (const Input& one : head.inputs) {
       if (!one.absent || head.arrays.contains(one.name)) known.insert(one.name);
     }
-    throw InputError(
-        fmt::format("\"array\" is \"{}\"; expected one of: {}", shown(name), fmt::join(known, ", ")));
+    refuse("\"array\" is \"{}\"; expected one of: {}", shown(name), fmt::join(known, ", "));
   }
   const Range range = name == "g" ? Range::log_decay : input->range;
   for (const double value : written) {
     if (!contains(range, value))
-      throw InputError(fmt::format("\"value\" is {}; expected a number in {}, as {} has it", value,
-                                   describe(range), name));
+      refuse("\"value\" is {}; expected a number in {}, as {} has it", value, describe(range), name);
   }
   Array& array = found->second;
   if (array.is_f32()) array = mapped<double>(array, [](double x) { return x; });
@@ -109,7 +107,7 @@ Edited find_edited(EditedHead& head, const std::string& name, std::initializer_l
 
 Index require_index(const char* field, double index, const std::string& array, Index count) {
   if (index < static_cast<double>(count)) return static_cast<Index>(index);
-  throw InputError(fmt::format("\"{}\" is {}; expected one of {}, 0 to {}", field, index, array, count - 1));
+  refuse("\"{}\" is {}; expected one of {}, 0 to {}", field, index, array, count - 1);
 }
 
 void set_cell(EditedHead& head, const Edit& edit) {
@@ -124,8 +122,7 @@ void set_cell(EditedHead& head, const Edit& edit) {
 void require_gate(const Edit& edit, bool is_gate) {
   const bool is_text = edit.array == "q" || edit.array == "k" || edit.array == "v";
   if (is_gate && !is_text) return;
-  throw InputError(fmt::format(
-      "\"array\" is \"{}\"; expected a gate, one row per token, such as alpha or beta", shown(edit.array)));
+  refuse("\"array\" is \"{}\"; expected a gate, one row per token, such as alpha or beta", shown(edit.array));
 }
 
 /// Gives a gate one value from one token to another, an edit's first two numbers; or lets it run evenly from
@@ -139,8 +136,7 @@ void change_gate(EditedHead& head, const Edit& edit, double value, std::optional
   if (!gate.values) return;
   const Index from = require_index("from", edit.numbers[0], "the tokens", tokens);
   const Index to = require_index("to", edit.numbers[1], "the tokens", tokens);
-  if (from > to)
-    throw InputError(fmt::format("\"to\" is {}; expected a token from \"from\", {}, on", to, from));
+  if (from > to) refuse("\"to\" is {}; expected a token from \"from\", {}, on", to, from);
   std::optional<Index> column;
   if (channel)  // a rule with fewer channels has one for all of them
     column = gate.columns == 1 ? 0 : require_index("channel", *channel, edit.array, gate.columns);
@@ -164,16 +160,15 @@ void set_everywhere(EditedHead& head, const Edit& edit) {
 /// Refuses an edit whose numbers are not those of its kind.
 void require_numbers(const Edit& edit, const EditKind& kind) {
   if (edit.numbers.size() != kind.fields.size())
-    throw InputError(fmt::format("it has {} numbers; expected {}", edit.numbers.size(), kind.fields.size()));
+    refuse("it has {} numbers; expected {}", edit.numbers.size(), kind.fields.size());
   for (std::size_t i = 0; i < kind.fields.size(); ++i) {
     const EditField& field = kind.fields[i];
     const double number = edit.numbers[i];
     const std::string name = kind.neutral ? "it" : fmt::format("\"{}\"", field.name);
     const bool is_good = number >= field.minimum && number <= field.maximum;  // not NaN
     if (is_good && (!field.is_index || number == std::floor(number))) continue;
-    throw InputError(field.is_index ? fmt::format("{} is {}; expected a whole number from 0", name, number)
-                                    : fmt::format("{} is {}; expected a number from {:g} to {:g}", name,
-                                                  number, field.minimum, field.maximum));
+    if (field.is_index) refuse("{} is {}; expected a whole number from 0", name, number);
+    refuse("{} is {}; expected a number from {:g} to {:g}", name, number, field.minimum, field.maximum);
   }
 }
 
@@ -267,8 +262,7 @@ std::span<const EditKind> edit_kinds() {
 }
 
 void apply(const Edits& edits, EditedHead& head) {
-  if (edits.size() > most_edits)
-    throw InputError(fmt::format("there are {} edits; expected at most {}", edits.size(), most_edits));
+  if (edits.size() > most_edits) refuse("there are {} edits; expected at most {}", edits.size(), most_edits);
   std::set<std::string_view> sliders;
   for (std::size_t i = 0; i < edits.size(); ++i) {
     const Edit& edit = edits[i];
@@ -280,7 +274,7 @@ void apply(const Edits& edits, EditedHead& head) {
           find_row(edit_kinds(), edit.kind, &EditKind::id, "there is no such edit; expected one of");
       require_numbers(edit, kind);
       if (kind.neutral && !sliders.insert(kind.id).second)
-        throw InputError("there is one before it; expected one of this kind");
+        refuse("there is one before it; expected one of this kind");
       if (kind.apply) kind.apply(head, edit);
     });
   }

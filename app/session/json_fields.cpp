@@ -29,9 +29,9 @@ std::string object_words(const nlohmann::json& read) {
 nlohmann::json parse_json(const std::string& text) try {
   return nlohmann::json::parse(text);
 } catch (const nlohmann::json::parse_error& error) {
-  throw InputError(fmt::format("it is not valid JSON (near byte {})", error.byte));
+  refuse("it is not valid JSON (near byte {})", error.byte);
 } catch (const nlohmann::json::exception&) {
-  throw InputError("it is not valid JSON: a number in it is beyond any double");
+  refuse("it is not valid JSON: a number in it is beyond any double");
 }
 
 std::string dumped(const Json& written, int indent) {
@@ -58,15 +58,13 @@ std::string seems_to_be(const nlohmann::json& read) {
 }
 
 Fields::Fields(const json& object, std::string name) : object_(object), name_(std::move(name)) {
-  if (!object_.is_object())
-    throw InputError(fmt::format("{} is {}; expected an object", name_, object_.type_name()));
+  if (!object_.is_object()) refuse("{} is {}; expected an object", name_, object_.type_name());
 }
 
 void Fields::require_known(const std::vector<std::string_view>& known) const {
   for (const auto& field : object_.items()) {
     if (std::ranges::find(known, field.key()) != known.end()) continue;
-    throw InputError(fmt::format("\"{}\" is no field of {}; known: {}", shown(field.key()), name_,
-                                 fmt::join(known, ", ")));
+    refuse("\"{}\" is no field of {}; known: {}", shown(field.key()), name_, fmt::join(known, ", "));
   }
 }
 
@@ -83,8 +81,7 @@ void Fields::read(const char* key, std::vector<std::string>& values) const {
   if (!field) return;
   values.clear();
   for (const json& entry : *field) {
-    if (!entry.is_string())
-      throw InputError(fmt::format("\"{}\" holds {}; expected strings", key, entry.type_name()));
+    if (!entry.is_string()) refuse("\"{}\" holds {}; expected strings", key, entry.type_name());
     values.push_back(entry.get<std::string>());
   }
 }
@@ -102,7 +99,7 @@ void Fields::read(const char* key, std::vector<Index>& values) const {
       const std::string held = entry.is_structured()
                                    ? entry.type_name()
                                    : entry.dump(-1, ' ', false, json::error_handler_t::replace);
-      throw InputError(fmt::format("\"{}\" holds {}; expected whole numbers, ascending", key, shown(held)));
+      refuse("\"{}\" holds {}; expected whole numbers, ascending", key, shown(held));
     }
     values.push_back(entry.get<Index>());
   }
@@ -112,8 +109,8 @@ void Fields::read(const char* key, double& value, const FieldTraits& traits) con
   if (const json* field = find(key, &json::is_number, "a number")) value = field->get<double>();
   const bool is_in_range = value >= traits.least && value <= traits.most;
   if (is_in_range || (traits.or_zero && value == 0)) return;
-  throw InputError(fmt::format("\"{}\" is {}; expected {}a number from {} to {}", key, value,
-                               traits.or_zero ? "0 or " : "", traits.least, traits.most));
+  refuse("\"{}\" is {}; expected {}a number from {} to {}", key, value, traits.or_zero ? "0 or " : "",
+         traits.least, traits.most);
 }
 
 void Fields::read(const char* key, Index& value, const FieldTraits& traits) const {
@@ -122,8 +119,8 @@ void Fields::read(const char* key, Index& value, const FieldTraits& traits) cons
   const auto number = field->get<double>();
   if (number < traits.least || number > traits.most) {
     const bool is_bounded = traits.most < static_cast<double>(largest_count);
-    throw InputError(fmt::format("\"{}\" is {}; expected a whole number from {}{}", key, number, traits.least,
-                                 is_bounded ? fmt::format(" to {}", traits.most) : ""));
+    refuse("\"{}\" is {}; expected a whole number from {}{}", key, number, traits.least,
+           is_bounded ? fmt::format(" to {}", traits.most) : "");
   }
   value = field->get<Index>();
 }
@@ -138,8 +135,7 @@ const nlohmann::json* Fields::find(const char* key, bool (json::*fits)() const n
                                    const char* expected) const {
   const auto field = object_.find(key);
   if (field == object_.end()) return nullptr;
-  if (!((*field).*fits)())
-    throw InputError(fmt::format("\"{}\" is {}; expected {}", key, field->type_name(), expected));
+  if (!((*field).*fits)()) refuse("\"{}\" is {}; expected {}", key, field->type_name(), expected);
   return &*field;
 }
 

@@ -1,13 +1,11 @@
 #pragma once
 
-#include <fmt/format.h>
-
 #include <concepts>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "app/session/fields.h"
+#include "core/base/refuse.h"
 #include "core/base/table.h"
 #include "core/base/text.h"
 
@@ -101,7 +99,7 @@ class Fields {
 
   /// Throws InputError where this is not there.
   void require(const char* key) const {
-    if (!has(key)) throw InputError(fmt::format("\"{}\" is missing", key));
+    if (!has(key)) refuse("\"{}\" is missing", key);
   }
 
   /// Runs `read(Fields)`; what it throws names the object.

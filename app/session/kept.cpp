@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "app/session/json_fields.h"
+#include "core/base/refuse.h"
 
 namespace palimpsest {
 
@@ -38,7 +39,7 @@ PinnedPlace read_place(const Fields& fields) {
   fields.require_known(field_names<PinnedPlace>());
   PinnedPlace place;
   read_fields(fields, place, [](const PinnedPlace&) {});
-  if (!fields.has("state")) throw InputError("\"state\" is missing; expected a copied place (one string)");
+  if (!fields.has("state")) refuse("\"state\" is missing; expected a copied place (one string)");
   parse_state_string(place.state);
   return place;
 }
@@ -85,9 +86,7 @@ void KeptFile::write(bool at_once, std::function<std::string()> text) {
   try {
     std::error_code error;
     std::filesystem::create_directories(file_.parent_path(), error);
-    if (error)
-      throw InputError(
-          fmt::format("{}: the folder cannot be made: {}", file_.parent_path().string(), error.message()));
+    if (error) refuse("{}: the folder cannot be made: {}", file_.parent_path().string(), error.message());
     replace_file(file_, std::as_bytes(std::span(written)));
   } catch (const InputError& error) {
     problem_ = fmt::format("{}; {} are not kept", error.what(), what_);
@@ -99,8 +98,7 @@ std::string write_preferences(const Preferences& preferences) { return dumped(pr
 
 Preferences parse_preferences(const std::string& text) {
   const nlohmann::json object = parse_json(text);
-  if (!object.is_object())
-    throw InputError(fmt::format("it holds {}; expected an object", object.type_name()));
+  if (!object.is_object()) refuse("it holds {}; expected an object", object.type_name());
   Preferences preferences;
   preferences.level = Level::all;
   read_fields(Fields(object, "the settings"), preferences, CheckedPreferences());
@@ -147,7 +145,7 @@ std::string KeptPreferences::joined() {
 
 void PinnedPlaces::add(PinnedPlace place) {
   if (all_.size() >= most_pinned_places)
-    throw InputError(fmt::format("{} places are pinned; there is no room for more", all_.size()));
+    refuse("{} places are pinned; there is no room for more", all_.size());
   all_.insert(all_.begin() + (present_ + 1), std::move(place));
   ++present_;
 }
@@ -186,12 +184,10 @@ std::vector<PinnedPlace> parse_places(const std::string& text) {
   fields.require_known({places_field, "places"});
   Index version = 0;
   fields.read(places_field, version);
-  if (version != places_version)
-    throw InputError(fmt::format("\"{}\" is {}; expected {}", places_field, version, places_version));
+  if (version != places_version) refuse("\"{}\" is {}; expected {}", places_field, version, places_version);
   std::vector<PinnedPlace> places;
   fields.read_each("places", "place", [&](const Fields& one) {
-    if (places.size() >= most_pinned_places)
-      throw InputError(fmt::format("there are more than {} places", most_pinned_places));
+    if (places.size() >= most_pinned_places) refuse("there are more than {} places", most_pinned_places);
     one.named([&](const Fields& named) { places.push_back(read_place(named)); });
   });
   return places;

@@ -1,11 +1,11 @@
 #include "app/session/presets.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "app/session/paths.h"
 #include "app/session/typed_text.h"
 #include "core/base/parse.h"
+#include "core/base/refuse.h"
 #include "core/base/text.h"
 
 namespace palimpsest {
@@ -379,27 +379,26 @@ struct Request {
 template <class Number>
 void read_number(std::string_view name, std::string_view digits, Number& number) {
   const auto read = parse_all<Number>(digits);
-  if (!read) throw InputError(fmt::format("{} is \"{}\"; expected a whole number", name, shown(digits)));
+  if (!read) refuse("{} is \"{}\"; expected a whole number", name, shown(digits));
   number = *read;
 }
 
 void require(std::string_view name, Index value, Index least, Index most) {
   if (value >= least && value <= most) return;
-  throw InputError(fmt::format("{} is {}; expected {} to {}", name, value, least, most));
+  refuse("{} is {}; expected {} to {}", name, value, least, most);
 }
 
 double read_cosine(std::string_view digits) {
   const auto cosine = parse_all<double>(digits);
   if (!cosine || !(*cosine >= 0 && *cosine <= largest_cosine))
-    throw InputError(fmt::format("cosine is \"{}\"; expected a number from 0 to {}", digits, largest_cosine));
+    refuse("cosine is \"{}\"; expected a number from 0 to {}", digits, largest_cosine);
   return *cosine;
 }
 
 /// Takes "preset:NAME?T=32&K=16&V=16&seed=1" apart; what is not said is standard.
 Request parse(std::string_view id) {
   if (!id.starts_with(preset_prefix))
-    throw InputError(
-        fmt::format("\"{}\" is not a preset; expected {}NAME?T=32&K=16&V=16&seed=1", id, preset_prefix));
+    refuse("\"{}\" is not a preset; expected {}NAME?T=32&K=16&V=16&seed=1", id, preset_prefix);
   std::string_view rest = id.substr(preset_prefix.size());
   Request request{find_preset(take_until(rest, '?')), {}};
   request.size = request.preset.usual;
@@ -407,8 +406,7 @@ Request parse(std::string_view id) {
   while (!rest.empty()) {
     std::string_view digits = take_until(rest, '&');
     const std::string_view name = take_until(digits, '=');
-    if (std::ranges::find(given, name) != given.end())
-      throw InputError(fmt::format("{} is given twice in \"{}\"", name, id));
+    if (std::ranges::find(given, name) != given.end()) refuse("{} is given twice in \"{}\"", name, id);
     given.push_back(name);
     if (name == "T")
       read_number(name, digits, request.size.tokens);
@@ -421,17 +419,16 @@ Request parse(std::string_view id) {
     else if (name == "cosine" && request.preset.has_cosine)
       request.size.cosine = read_cosine(digits);
     else
-      throw InputError(fmt::format("\"{}\" is not a size of this preset; known: T, K, V, seed{}", shown(name),
-                                   request.preset.has_cosine ? ", cosine" : ""));
+      refuse("\"{}\" is not a size of this preset; known: T, K, V, seed{}", shown(name),
+             request.preset.has_cosine ? ", cosine" : "");
   }
   require("T", request.size.tokens, request.preset.fewest_tokens, most_preset_tokens);
   require("K", request.size.dk, 1, most_preset_channels);
   require("V", request.size.dv, 1, most_preset_channels);
   const Index work = request.size.tokens * request.size.dk * request.size.dv;
   if (work > most_preset_work)
-    throw InputError(fmt::format("T x K x V is {} x {} x {} = {}; expected at most {}, which takes seconds",
-                                 request.size.tokens, request.size.dk, request.size.dv, work,
-                                 most_preset_work));
+    refuse("T x K x V is {} x {} x {} = {}; expected at most {}, which takes seconds", request.size.tokens,
+           request.size.dk, request.size.dv, work, most_preset_work);
   return request;
 }
 
@@ -544,14 +541,12 @@ DataSet open_capture(const std::string& id) {
                                     ? std::string_view(id).substr(capture_prefix.size())
                                     : std::string_view();
   const bool is_plain = !name.empty() && name.find_first_of("/\\") == std::string_view::npos && name != "..";
-  if (!is_plain)
-    throw InputError(fmt::format("\"{}\" is not a capture; expected {}NAME", id, capture_prefix));
+  if (!is_plain) refuse("\"{}\" is not a capture; expected {}NAME", id, capture_prefix);
   std::filesystem::path path;
   try {
     path = asset(fmt::format("captures/{}.npz", name));
   } catch (const Error&) {
-    throw InputError(
-        fmt::format("there is no capture \"{}\"; known: {}", shown(name), fmt::join(capture_names(), ", ")));
+    refuse("there is no capture \"{}\"; known: {}", shown(name), fmt::join(capture_names(), ", "));
   }
   DataSet data = open_file(path);
   data.id = id;

@@ -106,8 +106,8 @@ constexpr const char* question_names[] = {"softmax", "forms", "devices", "device
 
 void require_order(const Quartiles& seconds) {
   if (seconds.low <= seconds.median && seconds.median <= seconds.high) return;
-  throw InputError(fmt::format("low {}, median {} and high {} are not in ascending order", seconds.low,
-                               seconds.median, seconds.high));
+  refuse("low {}, median {} and high {} are not in ascending order", seconds.low, seconds.median,
+         seconds.high);
 }
 
 /// Reads a struct of which every field must be there.
@@ -130,7 +130,7 @@ void read_point(const Fields& fields, RacePoint& point) {
     return;
   }
   fields.read("missing", point.missing);
-  if (point.missing.empty()) throw InputError("\"missing\" is empty; expected the reason");
+  if (point.missing.empty()) refuse("\"missing\" is empty; expected the reason");
 }
 
 /// Reads every entry of a list that must be there.
@@ -149,8 +149,7 @@ void require_each_once(const RaceReport& report) {
     const std::string key = fmt::format("{} {} {} {} {} {} {} {} {} {}", entry.variant, name(entry.form),
                                         entry.device, name(entry.precision), entry.tokens, entry.batches,
                                         entry.heads, entry.dk, entry.dv, entry.chunk_size);
-    if (!seen.insert(key).second)
-      throw InputError(fmt::format("point {} is there twice: {}", i + 1, shown(key)));
+    if (!seen.insert(key).second) refuse("point {} is there twice: {}", i + 1, shown(key));
   }
 }
 
@@ -206,14 +205,12 @@ std::string race_csv(const RaceReport& report) {
 RaceReport parse_race(const std::string& text) {
   const nlohmann::json object = parse_json(text);
   if (!object.is_object() || !object.contains(race_field))
-    throw InputError(
-        fmt::format("it is no report of `palimpsest bench` but seems to be {}", seems_to_be(object)));
+    refuse("it is no report of `palimpsest bench` but seems to be {}", seems_to_be(object));
   const Fields fields(object, "the report");
   Index version = 0;
   fields.read(race_field, version);
   if (version != race_version)
-    throw InputError(
-        fmt::format("\"{}\" is {}; this program reads version {}", race_field, version, race_version));
+    refuse("\"{}\" is {}; this program reads version {}", race_field, version, race_version);
   RaceReport report;
   for (const char* const key : {"left", "data", "machine"}) fields.require(key);
   fields.read("left", report.left);
@@ -223,8 +220,7 @@ RaceReport parse_race(const std::string& text) {
   read_list(fields, "timing", "timing", report.timing, read_whole<RaceTiming>);
   read_list(fields, "roofs", "roof", report.roofs, read_whole<RaceRoof>);
   read_list(fields, "points", "point", report.points, [&](const Fields& one, RacePoint& point) {
-    if (report.points.size() > most_points)
-      throw InputError(fmt::format("a report has at most {} points", most_points));
+    if (report.points.size() > most_points) refuse("a report has at most {} points", most_points);
     read_point(one, point);
   });
   require_each_once(report);

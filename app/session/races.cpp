@@ -1,10 +1,9 @@
 #include "app/session/races.h"
 
-#include <fmt/format.h>
-
 #include <system_error>
 
 #include "app/session/paths.h"
+#include "core/base/refuse.h"
 #include "core/base/text.h"
 
 namespace palimpsest {
@@ -260,8 +259,7 @@ std::size_t Races::leading(const Session& session) const {
 
 void Races::start(Session& session) {
   const auto plan = std::make_shared<const RacePlan>(wished_plan(session.state(), usable_devices(session)));
-  if (plan->backends.empty())
-    throw InputError("There is nothing to race: no device that is wished for can be used.");
+  if (plan->backends.empty()) refuse("There is nothing to race: no device that is wished for can be used.");
   // A board of its own: one that was cancelled may still get its last point.
   board_ = board_with(board_ ? *own() : RaceReport{.machine = {.program = program}}, wake);
   race_ = OwnRace{board_, plan};

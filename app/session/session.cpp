@@ -1,7 +1,5 @@
 #include "app/session/session.h"
 
-#include <fmt/format.h>
-
 #include "app/session/presets.h"
 #include "app/session/typed_text.h"
 #include "core/base/text.h"
@@ -82,20 +80,18 @@ std::optional<Index> tile_of(const Trace& trace, Index first, Index tile) {
 void require_place(const Computation& computation, const Place& place) {
   const Index tokens = computation.sequence.tokens;
   if (place.token >= tokens)
-    throw InputError(
-        fmt::format("\"token\" is {}; expected a token of these data, 0 to {}", place.token, tokens - 1));
+    refuse("\"token\" is {}; expected a token of these data, 0 to {}", place.token, tokens - 1);
   const Choice& choice = computation.choice;
   const Trace* trace = computation.form(choice.form).trace;
   if (!trace || trace->block_count() == 0) return;  // there is no such form to look at
   const auto phases = static_cast<Index>(trace->phases.size());
   if (place.phase >= phases)
-    throw InputError(
-        fmt::format("\"phase\" is {}; expected a phase of this form, 0 to {}", place.phase, phases - 1));
+    refuse("\"phase\" is {}; expected a phase of this form, 0 to {}", place.phase, phases - 1);
   if (!place.operation.empty())
     find_row(trace->phases[static_cast<std::size_t>(place.phase)].operations, place.operation, &Operation::id,
              fmt::format("\"operation\" is \"{}\"; expected one of", shown(place.operation)));
   if (!tile_of(*trace, trace->block_of(place.token, place.phase), place.tile))
-    throw InputError(fmt::format("\"tile\" is {}, but this token has fewer tiles", place.tile));
+    refuse("\"tile\" is {}, but this token has fewer tiles", place.tile);
 }
 
 }  // namespace
@@ -229,8 +225,8 @@ bool Session::open_state(Wish wish) {
     require_head(*data, choice.head);
     for (const auto& [field, tokens] : {std::pair("words", &state.words), {"repeated", &state.repeated}}) {
       if (tokens->empty() || tokens->back() < data->tokens) continue;
-      throw InputError(fmt::format("\"{}\" holds {}; expected tokens of these data, 0 to {}", field,
-                                   tokens->back(), data->tokens - 1));
+      refuse("\"{}\" holds {}; expected tokens of these data, 0 to {}", field, tokens->back(),
+             data->tokens - 1);
     }
     const Begun begun = {palimpsest::begin(data, choice, stop, {}, devices), state.place};
     if (is_saved) require_place(*begun.computation, begun.place);

@@ -159,8 +159,7 @@ Edit read_edit(const Fields& fields) {
   for (const EditField& field : kind.fields) known.emplace_back(field.name);
   fields.require_known(known);
   for (const std::string_view field : known) {
-    if (!fields.has(field.data()))
-      throw InputError(fmt::format("{} ({}) does not say its \"{}\"", fields.name(), edit.kind, field));
+    if (!fields.has(field.data())) refuse("{} ({}) does not say its \"{}\"", fields.name(), edit.kind, field);
   }
   if (kind.has_array) fields.read("array", edit.array);
   for (const EditField& field : kind.fields) fields.read(field.name, edit.numbers.emplace_back());
@@ -189,14 +188,14 @@ struct Check {
   void operator()(Side& side) const {
     side.variant = find_variant(side.variant).id;
     side.device = find_backend(side.device).name();
-    if (side.chunk_size == 0) throw InputError("\"chunk_size\" is 0; expected a whole number from 1");
+    if (side.chunk_size == 0) refuse("\"chunk_size\" is 0; expected a whole number from 1");
     for (const auto& [id, value] : side.sliders) {
       const EditKind& kind = kind_of_edit(id);
-      if (!kind.neutral) throw InputError(fmt::format("\"{}\" is no slider", shown(id)));
+      if (!kind.neutral) refuse("\"{}\" is no slider", shown(id));
       const EditField& field = kind.fields.front();
       if (value >= field.minimum && value <= field.maximum) continue;
-      throw InputError(fmt::format("the slider \"{}\" is {}; expected a number from {:g} to {:g}", id, value,
-                                   field.minimum, field.maximum));
+      refuse("the slider \"{}\" is {}; expected a number from {:g} to {:g}", id, value, field.minimum,
+             field.maximum);
     }
   }
 
@@ -204,8 +203,7 @@ struct Check {
     for (std::size_t i = 0; i < view.columns.size(); ++i) {
       const bool is_side = view.columns[i] >= '0' && view.columns[i] < '0' + static_cast<int>(most_sides);
       if (!is_side || view.columns.find(view.columns[i]) != i)
-        throw InputError(fmt::format("\"columns\" is \"{}\"; expected the numbers of the sides, each once",
-                                     shown(view.columns)));
+        refuse("\"columns\" is \"{}\"; expected the numbers of the sides, each once", shown(view.columns));
     }
   }
 
@@ -217,17 +215,15 @@ struct Check {
   void operator()(const RaceWish& wish) const {
     for (const std::string& id : wish.variants) find_variant(id);
     for (const std::string& device : wish.devices) find_backend(device);
-    if (wish.precisions.empty()) throw InputError("\"precisions\" is empty; expected at least one");
+    if (wish.precisions.empty()) refuse("\"precisions\" is empty; expected at least one");
     if (wish.lengths.empty() || wish.lengths.front() < 1 || wish.lengths.back() > most_raced_tokens)
-      throw InputError(
-          fmt::format("\"lengths\" holds none or one out of range; expected 1 to {}", most_raced_tokens));
+      refuse("\"lengths\" holds none or one out of range; expected 1 to {}", most_raced_tokens);
   }
 
   void operator()(const SessionState& state) const {
     if (state.repeated.size() > 2)
-      throw InputError(
-          fmt::format("\"repeated\" holds {} tokens; expected the first and the last, or one alone",
-                      state.repeated.size()));
+      refuse("\"repeated\" holds {} tokens; expected the first and the last, or one alone",
+             state.repeated.size());
   }
 
   template <class Other>
@@ -247,9 +243,9 @@ struct Check {
       read_fields(side, sides.emplace_back(), *this);
     });
     if (sides.empty() || sides.size() > most_sides)
-      throw InputError(fmt::format("\"sides\" has {} entries; expected 1 to {}", sides.size(), most_sides));
+      refuse("\"sides\" has {} entries; expected 1 to {}", sides.size(), most_sides);
     if (!sides.front().sliders.empty())
-      throw InputError("the first side has \"sliders\"; its own are the \"edits\" of the data");
+      refuse("the first side has \"sliders\"; its own are the \"edits\" of the data");
   }
 };
 
@@ -268,13 +264,12 @@ void require_session(const json& read, const std::vector<std::string_view>& know
   const char* expected =
       "expected a session that was saved here (an object with \"data\", \"sides\", \"place\") or pinned "
       "places";
-  if (!read.is_object())
-    throw InputError(fmt::format("this seems to be {}; {}", seems_to_be(read), expected));
+  if (!read.is_object()) refuse("this seems to be {}; {}", seems_to_be(read), expected);
   if (read.contains("data")) return;
   for (const auto& field : read.items()) {
     if (std::ranges::find(known, field.key()) != known.end()) continue;
-    throw InputError(fmt::format("this seems to be {}; {}. \"{}\" is no field of the session",
-                                 seems_to_be(read), expected, shown(field.key())));
+    refuse("this seems to be {}; {}. \"{}\" is no field of the session", seems_to_be(read), expected,
+           shown(field.key()));
   }
 }
 
@@ -283,8 +278,7 @@ void require_one_way(const Fields& fields, const char* present,
                      const std::vector<std::string_view>& earlier) {
   if (!fields.has(present)) return;
   for (const std::string_view field : earlier) {
-    if (fields.has(field.data()))
-      throw InputError(fmt::format("\"{}\" stands beside \"{}\"; expected one of them", field, present));
+    if (fields.has(field.data())) refuse("\"{}\" stands beside \"{}\"; expected one of them", field, present);
   }
 }
 
@@ -292,9 +286,9 @@ void require_one_way(const Fields& fields, const char* present,
 std::string read_data(const Fields& fields, const std::filesystem::path& folder) {
   std::string data;
   fields.read("data", data);
-  if (data.empty()) throw InputError("it does not say which \"data\" it belongs to");
+  if (data.empty()) refuse("it does not say which \"data\" it belongs to");
   if (data.find('\0') != std::string::npos)
-    throw InputError(fmt::format("\"data\" is \"{}\"; no file can be called so", shown(data)));
+    refuse("\"data\" is \"{}\"; no file can be called so", shown(data));
   // An absolute path stays as it is.
   return is_found_by_name(data) ? data : (folder / data).string();
 }
@@ -339,8 +333,8 @@ std::string decoded(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const std::size_t digit = base64url.find(text[i]);
     if (digit == std::string_view::npos)
-      throw InputError(fmt::format("character {} is \"{}\"; expected letters, digits, - and _ only", i + 1,
-                                   shown(text.substr(i, 1))));
+      refuse("character {} is \"{}\"; expected letters, digits, - and _ only", i + 1,
+             shown(text.substr(i, 1)));
     held = held << 6 | static_cast<unsigned>(digit);
     bits += 6;
     if (bits < 8) continue;

@@ -1,9 +1,8 @@
 #include "app/session/typed_text.h"
 
-#include <fmt/format.h>
-
 #include "app/session/paths.h"
 #include "core/base/parse.h"
+#include "core/base/refuse.h"
 #include "core/base/text.h"
 
 namespace palimpsest {
@@ -73,7 +72,7 @@ std::string unescaped(std::string_view id) {
     }
     const std::string digits(id.substr(i + 1, 2));
     if (digits.size() != 2 || digits.find_first_not_of("0123456789ABCDEFabcdef") != std::string::npos)
-      throw InputError(fmt::format("\"%{}\": expected two hexadecimal digits behind a %", shown(digits)));
+      refuse("\"%{}\": expected two hexadecimal digits behind a %", shown(digits));
     text += static_cast<char>(std::stoi(digits, nullptr, 16));
     i += 2;
   }
@@ -125,8 +124,7 @@ bool is_text_id(std::string_view id) { return id.starts_with(text_prefix); }
 
 TypedText typed_text(std::string_view id) {
   if (!is_text_id(id))
-    throw InputError(fmt::format("\"{}\" is no typed text; expected {}MODEL?layer=0&head=0&say=TEXT",
-                                 shown(id), text_prefix));
+    refuse("\"{}\" is no typed text; expected {}MODEL?layer=0&head=0&say=TEXT", shown(id), text_prefix);
   std::string_view rest = id.substr(text_prefix.size());
   TypedText typed{.model = unescaped(take_until(rest, '?'))};
   while (!rest.empty()) {
@@ -141,8 +139,7 @@ TypedText typed_text(std::string_view id) {
     else if (name == "say")
       typed.text = unescaped(value);
     else
-      throw InputError(
-          fmt::format("\"{}\" says nothing of a typed text; known: layer, head, do, say", shown(name)));
+      refuse("\"{}\" says nothing of a typed text; known: layer, head, do, say", shown(name));
   }
   return typed;
 }

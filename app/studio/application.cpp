@@ -1,6 +1,5 @@
 #include "app/studio/application.h"
 
-#include <fmt/format.h>
 #include <imgui_internal.h>  // for the recovery of its stacks
 
 #include <cstdlib>

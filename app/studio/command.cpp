@@ -1,7 +1,5 @@
 #include "app/studio/command.h"
 
-#include <fmt/format.h>
-
 #include <sstream>
 
 #include "app/scene/node.h"

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "app/session/compared_sides.h"
 #include "app/session/paths.h"
 #include "app/session/presets.h"

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <fmt/format.h>
-
 #include "app/gl/context_local.h"
 #include "app/scene/window.h"
 #include "app/studio/application.h"

@@ -1,12 +1,11 @@
 #include "app/window/window_commands.h"
 
-#include <fmt/format.h>
-
 #include "app/commands/options.h"
 #include "app/scene/parts.h"
 #include "app/studio/application.h"
 #include "app/window/offscreen.h"
 #include "app/window/window.h"
+#include "core/base/refuse.h"
 
 namespace palimpsest {
 
@@ -60,7 +59,7 @@ Look look_of(const CommandOptions& command) {
   }
   const auto text = text_data([&](const char* name) { return command.if_given(name); }, command.all("--do"));
   if (!text) return look;
-  if (look["--capture"]) throw InputError("give --capture or --text, not both");
+  if (look["--capture"]) refuse("give --capture or --text, not both");
   look.given["--capture"] = *text;
   look.given.erase("--head");  // it is in there
   return look;
@@ -70,10 +69,8 @@ Look look_of(const CommandOptions& command) {
 float scale_of(const Look& look, float standard) {
   if (!look["--scale"]) return standard;
   const double scale = parse_number(*look["--scale"], "--scale");
-  if (scale < least_scale || scale > most_scale) {
-    throw InputError(fmt::format("--scale is {}; expected a number from {} to {}", *look["--scale"],
-                                 least_scale, most_scale));
-  }
+  if (scale < least_scale || scale > most_scale)
+    refuse("--scale is {}; expected a number from {} to {}", *look["--scale"], least_scale, most_scale);
   return static_cast<float>(scale);
 }
 
@@ -140,12 +137,12 @@ void prepare(Application& application, const Look& look) {
   chosen<Theme>(look, "--theme");
   chosen<Level>(look, "--level");
   if ((look["--session"] || look["--state"]) && look["--capture"]) {
-    throw InputError(fmt::format("--{} says which data it belongs to: give it or --capture, not both",
-                                 look["--session"] ? "session" : "state"));
+    refuse("--{} says which data it belongs to: give it or --capture, not both",
+           look["--session"] ? "session" : "state");
   }
-  if (look["--session"] && look["--state"]) throw InputError("give --session or --state, not both");
+  if (look["--session"] && look["--state"]) refuse("give --session or --state, not both");
   if (look["FILE"] && (look["--session"] || look["--state"] || look["--capture"]))
-    throw InputError(fmt::format("{} is opened: leave --session, --state and --capture out", *look["FILE"]));
+    refuse("{} is opened: leave --session, --state and --capture out", *look["FILE"]);
   if (look["FILE"]) {
     require(application.open(*look["FILE"]), session);
   } else if (look["--session"]) {
@@ -174,7 +171,7 @@ void prepare(Application& application, const Look& look) {
   if (look["--head"]) {
     choice.head = parse_count(*look["--head"], "--head");
     if (const Index heads = session.data().heads * session.data().batches; choice.head >= heads)
-      throw InputError(fmt::format("--head is {}; expected a head from 0 to {}", choice.head, heads - 1));
+      refuse("--head is {}; expected a head from 0 to {}", choice.head, heads - 1);
   }
   if (look["--fault"]) choice.fault = {find_fault(*look["--fault"]).id, choice.form};
   session.choose(std::move(choice));
@@ -199,7 +196,7 @@ struct Wanted {
 /// What shows a part of the frame that was drawn last. Throws an InputError where it is not shown.
 Image part_of(const Image& image, const std::string& path) {
   const Part* const part = parts().find(path);
-  if (!part) throw InputError(fmt::format("--part is \"{}\"; the picture has:\n{}", path, parts().paths()));
+  if (!part) refuse("--part is \"{}\"; the picture has:\n{}", path, parts().paths());
   const auto inside = [](float at, int most) { return std::clamp(static_cast<int>(at), 0, most); };
   return cropped(image, inside(part->where.minimum.x, image.width),
                  inside(part->where.minimum.y, image.height), inside(part->where.maximum.x, image.width),
@@ -237,9 +234,7 @@ void open_page(Application& application, const std::string& page) {
 void render_tour(const std::filesystem::path& folder, Console console) {
   std::error_code problem;
   std::filesystem::create_directories(folder, problem);
-  if (problem)
-    throw InputError(
-        fmt::format("--tour {}: the folder cannot be made: {}", folder.string(), problem.message()));
+  if (problem) refuse("--tour {}: the folder cannot be made: {}", folder.string(), problem.message());
   const std::vector<std::pair<const char*, Look>> stops = {
       {"1-a-token-is-written.png", {{{"--at", "29:error"}, {"--form", "recurrent"}}}},
       {"2-chunkwise.png", {{{"--at", "29:solve"}, {"--form", "chunkwise"}}}},
@@ -272,25 +267,21 @@ void require_form(const Application& application, const Look& look) {
 /// Refuses to write the picture over what it is drawn from.
 void require_other_file(const std::filesystem::path& output, const std::string& source) {
   if (is_same_file(output, source))
-    throw InputError(
-        fmt::format("{} is the input and would be lost; give another --output", output.string()));
+    refuse("{} is the input and would be lost; give another --output", output.string());
 }
 
 /// Holds cell ROW,COLUMN of what the present step makes, as a click does.
 void hold_cell(Application& application, const std::string& words) {
   const std::size_t comma = words.find(',');
-  if (comma == std::string::npos)
-    throw InputError(fmt::format("--why is \"{}\"; expected ROW,COLUMN", words));
+  if (comma == std::string::npos) refuse("--why is \"{}\"; expected ROW,COLUMN", words);
   const Index row = parse_count(words.substr(0, comma), "the row of --why");
   const Index column = parse_count(words.substr(comma + 1), "the column of --why");
   const Sight& sight = application.session.sight();
-  if (!sight.record) throw InputError("--why explains an entry of a step, but there is no step here");
+  if (!sight.record) refuse("--why explains an entry of a step, but there is no step here");
   const std::string& made = sight.trace->operation(sight.cursor).equation.result;
   const Matrix<double>& values = sight.record->at(made);
-  if (row >= values.rows() || column >= values.cols()) {
-    throw InputError(fmt::format("--why is \"{}\"; {} has {} rows and {} columns", words, made, values.rows(),
-                                 values.cols()));
-  }
+  if (row >= values.rows() || column >= values.cols())
+    refuse("--why is \"{}\"; {} has {} rows and {} columns", words, made, values.rows(), values.cols());
   application.pinned = CellFocus{made, row, column};
 }
 
@@ -301,8 +292,7 @@ int render(const CommandOptions& options, const Console& console) {
   }
   const std::string& output = options["--output"];
   const bool in_words = options.is_set("--in-words");
-  if (output.empty() && !in_words)
-    throw InputError("render needs --output FILE.png, --in-words or --tour FOLDER");
+  if (output.empty() && !in_words) refuse("render needs --output FILE.png, --in-words or --tour FOLDER");
   const auto [width, height] = parse_size(options["--size"]);
   Look look = look_of(options);
   if (asks_for_nothing(look)) look.given.try_emplace("--level", name(Level::story));  // as a first start

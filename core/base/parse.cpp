@@ -1,10 +1,8 @@
 #include "core/base/parse.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "core/base/error.h"
+#include "core/base/refuse.h"
 #include "core/base/text.h"
 
 namespace palimpsest {
@@ -20,8 +18,8 @@ std::ptrdiff_t parse_count(std::string_view text, std::string_view what, std::pt
                            std::ptrdiff_t most) {
   const auto count = parse_all<std::ptrdiff_t>(text);
   if (!count || *count < least || *count > most)
-    throw InputError(fmt::format("{} is \"{}\"; expected a whole number from {}{}", what, shown(text), least,
-                                 most == no_limit ? " on" : fmt::format(" to {}", most)));
+    refuse("{} is \"{}\"; expected a whole number from {}{}", what, shown(text), least,
+           most == no_limit ? " on" : fmt::format(" to {}", most));
   return *count;
 }
 

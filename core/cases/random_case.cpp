@@ -1,12 +1,11 @@
 #include "core/cases/random_case.h"
 
-#include <fmt/format.h>
-
 #include <set>
 
 #include "core/base/parallel_for.h"
 #include "core/base/parse.h"
 #include "core/base/random_numbers.h"
+#include "core/base/refuse.h"
 #include "core/rules/inner_problem.h"
 
 namespace palimpsest {
@@ -192,8 +191,8 @@ RandomCase parse_random_case(std::string_view text) {
     const std::string_view digits = part.substr(equals + 1);
     const auto value = parse_all<std::uint64_t>(digits);
     if (!value || *value < least || *value > most) {
-      throw InputError(fmt::format("\"{}\": {} is \"{}\"; expected a whole number from {} to {}", text,
-                                   part.substr(0, equals), digits, least, most));
+      refuse("\"{}\": {} is \"{}\"; expected a whole number from {} to {}", text, part.substr(0, equals),
+             digits, least, most);
     }
     number = static_cast<std::remove_reference_t<decltype(number)>>(*value);
   };
@@ -201,8 +200,7 @@ RandomCase parse_random_case(std::string_view text) {
   for (std::string_view rest = text.substr(prefix.size()); !rest.empty();) {
     const std::string_view part = take_until(rest, ',');
     const std::string_view name = part.substr(0, part.find('='));
-    if (std::ranges::find(given, name) != given.end())
-      throw InputError(fmt::format("\"{}\": {} is given twice", text, name));
+    if (std::ranges::find(given, name) != given.end()) refuse("\"{}\": {} is given twice", text, name);
     given.push_back(name);
     if (part.starts_with("T="))
       read(part, random.tokens, 0, largest);
@@ -226,8 +224,7 @@ RandomCase parse_random_case(std::string_view text) {
   constexpr Index most_numbers = Index{1} << 27;  // of one array
   const Index widest = std::max({random.tokens, random.earlier, random.dk}) * std::max(random.dk, random.dv);
   if (widest > most_numbers)
-    throw InputError(
-        fmt::format("\"{}\": an array of {} numbers; expected at most {}", text, widest, most_numbers));
+    refuse("\"{}\": an array of {} numbers; expected at most {}", text, widest, most_numbers);
   return random;
 }
 

@@ -1,17 +1,18 @@
 #include "core/contract/sequence.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <Eigen/Eigenvalues>
 
 #include <cmath>
 #include <numeric>
 
+#include "core/base/refuse.h"
+
 namespace palimpsest {
 
 const MatrixView& Sequence::at(std::string_view name) const {
   if (const MatrixView* view = value_at(views_, name)) return *view;
-  throw InputError(fmt::format("array \"{}\" is missing", name));
+  refuse("array \"{}\" is missing", name);
 }
 
 std::vector<std::string> Sequence::names_with_tokens() const { return with_tokens_; }
@@ -26,17 +27,17 @@ void Sequence::add(const std::string& name, const Matrix<double>& rows) {
 
 double Sequence::parameter(std::string_view name) const {
   if (const double* value = value_at(settings.parameters, name)) return *value;
-  throw InputError(fmt::format("parameter {} is missing", name));
+  refuse("parameter {} is missing", name);
 }
 
 void require_token(Index token, Index tokens) {
   if (token < 0 || token >= tokens)
-    throw InputError(fmt::format("token {}; expected one of the {} tokens, counted from 0", token, tokens));
+    refuse("token {}; expected one of the {} tokens, counted from 0", token, tokens);
 }
 
 void require_together(const Sequence& sequence, std::string_view one, std::string_view other) {
   if (sequence.has(one) != sequence.has(other))
-    throw InputError(fmt::format("\"{}\" and \"{}\" must be given together", one, other));
+    refuse("\"{}\" and \"{}\" must be given together", one, other);
 }
 
 Matrix<double> square(const MatrixView& given) {
@@ -47,10 +48,6 @@ Matrix<double> square(const MatrixView& given) {
 namespace {
 
 constexpr double rounding = 1e-6;  // of a matrix stored as f32, relative to its largest element
-
-[[noreturn]] void refuse(const std::string& name, const Array& array, const std::string& why) {
-  throw InputError(fmt::format("array \"{}\": shape {}{}", name, to_string(array.shape), why));
-}
 
 bool shares_heads(const std::string& name) { return name == "q" || name == "k" || name == "v"; }
 
@@ -95,9 +92,9 @@ struct Binder {
     }
     check_head_counts();
     if (result.batch_count > most_heads_in_all / std::max<Index>(result.head_count, 1)) {
-      refuse("q", arrays->at("q"),
-             fmt::format(" makes {} batches of {} heads; expected at most {} heads in all",
-                         result.batch_count, result.head_count, most_heads_in_all));
+      refuse_shape("q", arrays->at("q").shape,
+                   "makes {} batches of {} heads; expected at most {} heads in all", result.batch_count,
+                   result.head_count, most_heads_in_all);
     }
     for (const Found& entry : found) check_values(entry);
     note_ignored();
@@ -129,13 +126,12 @@ struct Binder {
     if (q == arrays->end()) {
       std::vector<std::string> present;
       for (const auto& [name, array] : *arrays) present.push_back(name);
-      throw InputError(
-          fmt::format("array \"q\" is missing; found: {}",
-                      present.empty() ? "no arrays" : fmt::format("{}", fmt::join(present, ", "))));
+      refuse("array \"q\" is missing; found: {}",
+             present.empty() ? "no arrays" : fmt::format("{}", fmt::join(present, ", ")));
     }
     const Index rank = q->second.rank();
     if (rank < 2 || rank > 4)
-      refuse("q", q->second, fmt::format(" has rank {}; expected [T, K], [T, H, K] or [B, T, H, K]", rank));
+      refuse_shape("q", q->second.shape, "has rank {}; expected [T, K], [T, H, K] or [B, T, H, K]", rank);
     head_axes = static_cast<int>(rank) - 2;
     result.rank = static_cast<int>(rank);
     if (head_axes == 2) result.batch_count = q->second.shape[0];
@@ -145,17 +141,16 @@ struct Binder {
     for (const Input& input : inputs_of(variant, settings)) {
       const auto plain = arrays->find(input.name);
       const auto log = input.range == Range::decay ? arrays->find("g") : arrays->end();
-      if (plain != arrays->end() && log != arrays->end()) {
-        throw InputError(R"(both "alpha" and "g" are given; g is log alpha, give one of the two)");
-      }
+      if (plain != arrays->end() && log != arrays->end())
+        refuse(R"(both "alpha" and "g" are given; g is log alpha, give one of the two)");
       const auto chosen = plain != arrays->end() ? plain : log;
       if (chosen != arrays->end()) {
         found.push_back({input, chosen->first, &chosen->second, 1});
       } else if (!input.absent) {
         const std::string wanted =
             input.range == Range::decay ? R"("alpha" or "g" (log alpha))" : fmt::format("\"{}\"", input.name);
-        throw InputError(fmt::format("array {} is missing: {} needs it with shape ({}) for each head", wanted,
-                                     variant.id, fmt::join(input.shape, ", ")));
+        refuse("array {} is missing: {} needs it with shape ({}) for each head", wanted, variant.id,
+               fmt::join(input.shape, ", "));
       }
     }
   }
@@ -173,9 +168,8 @@ struct Binder {
     if (is_diagonal) axes.pop_back();
 
     if (shape.size() != axes.size()) {
-      refuse(entry.name, *entry.array,
-             fmt::format(" has rank {}; expected ({}), since q has rank {}", shape.size(),
-                         fmt::join(axes, ", "), result.rank));
+      refuse_shape(entry.name, shape, "has rank {}; expected ({}), since q has rank {}", shape.size(),
+                   fmt::join(axes, ", "), result.rank);
     }
     for (std::size_t axis = 0; axis < axes.size(); ++axis) {
       const std::string& label = axes[axis];
@@ -185,12 +179,11 @@ struct Binder {
       }
       if (label == "B") {
         if (shape[axis] == result.batch_count) continue;
-        refuse(entry.name, *entry.array,
-               fmt::format(" has {} batches; expected {} as in \"q\"", shape[axis], result.batch_count));
+        refuse_shape(entry.name, shape, "has {} batches; expected {} as in \"q\"", shape[axis],
+                     result.batch_count);
       }
       if (label != "n" && label != "p" && label != "n_batches" && shape[axis] == 0)
-        refuse(entry.name, *entry.array,
-               fmt::format(" has {} = 0 on axis {}; expected at least 1", label, axis));
+        refuse_shape(entry.name, shape, "has {} = 0 on axis {}; expected at least 1", label, axis);
       learn_size(entry, label, shape[axis], static_cast<Index>(axis));
     }
   }
@@ -198,18 +191,16 @@ struct Binder {
   /// Fixes the size of the axis `label`, or compares with the array that has fixed it.
   void learn_size(const Found& entry, const std::string& label, Index size, Index axis) {
     if (label == "d" && sizes.at("dk") != sizes.at("dv")) {
-      throw InputError(fmt::format(
-          "\"k\" has {} channels and \"v\" {}; {}{} needs as many", sizes.at("dk"), sizes.at("dv"),
-          variant.id, entry.input.when.options.empty() ? "" : " with " + describe(entry.input.when)));
+      refuse("\"k\" has {} channels and \"v\" {}; {}{} needs as many", sizes.at("dk"), sizes.at("dv"),
+             variant.id, entry.input.when.options.empty() ? "" : " with " + describe(entry.input.when));
     }
     const std::string same = label == "d" ? "dk" : label;
     const auto [known, is_new] = sizes.emplace(same, size);
     if (is_new) {
       size_from[same] = fmt::format("\"{}\"", entry.name);
     } else if (known->second != size) {
-      refuse(entry.name, *entry.array,
-             fmt::format(" has {} = {} on axis {}; expected {} as in {}", label, size, axis, known->second,
-                         size_from[same]));
+      refuse_shape(entry.name, entry.array->shape, "has {} = {} on axis {}; expected {} as in {}", label,
+                   size, axis, known->second, size_from[same]);
     }
   }
 
@@ -235,12 +226,13 @@ struct Binder {
       if (entry.heads == result.head_count) continue;
       const bool divides = entry.heads != 0 && result.head_count % entry.heads == 0;
       if (shares_heads(entry.name) && divides) continue;
-      refuse(entry.name, *entry.array,
-             shares_heads(entry.name)
-                 ? fmt::format(" has {} heads, which does not divide the {} heads of the others", entry.heads,
-                               result.head_count)
-                 : fmt::format(" has {} heads; expected {} (only q, k and v may share heads)", entry.heads,
-                               result.head_count));
+      if (shares_heads(entry.name))
+        refuse_shape(entry.name, entry.array->shape,
+                     "has {} heads, which does not divide the {} heads of the others", entry.heads,
+                     result.head_count);
+      refuse_shape(entry.name, entry.array->shape,
+                   "has {} heads; expected {} (only q, k and v may share heads)", entry.heads,
+                   result.head_count);
     }
   }
 
@@ -250,9 +242,8 @@ struct Binder {
     const Array& array = *entry.array;
     for (Index flat = 0; flat < array.size(); ++flat) {
       if (fits(array[flat])) continue;
-      throw InputError(fmt::format("array \"{}\": index {} is {}; expected {}", entry.name,
-                                   to_string(index_of(array.shape, flat)), array[flat],
-                                   is_log ? "log alpha in [-inf, 0]" : describe(entry.input.range)));
+      refuse("array \"{}\": index {} is {}; expected {}", entry.name, to_string(index_of(array.shape, flat)),
+             array[flat], is_log ? "log alpha in [-inf, 0]" : describe(entry.input.range));
     }
   }
 
@@ -287,19 +278,16 @@ struct Binder {
     if (given.parameters.contains(parameter.name) || array == arrays->end()) return std::nullopt;
     const Index size = array->second.size();
     if (size != 1 && !(parameter.per_head && size == result.head_count && head_axes > 0)) {
-      refuse(parameter.name, array->second,
-             "; expected one number" +
-                 (parameter.per_head ? fmt::format(" or one for each of the {} heads", result.head_count)
-                                     : std::string()));
+      refuse("array \"{}\": shape {}; expected one number{}", parameter.name, to_string(array->second.shape),
+             parameter.per_head ? fmt::format(" or one for each of the {} heads", result.head_count) : "");
     }
     const double value = array->second[size == 1 ? 0 : head];
     if (!(value >= parameter.minimum && value <= parameter.maximum)) {
-      throw InputError(fmt::format("array \"{}\" is {}; expected a number in [{:g}, {:g}]", parameter.name,
-                                   value, parameter.minimum, parameter.maximum));
+      refuse("array \"{}\" is {}; expected a number in [{:g}, {:g}]", parameter.name, value,
+             parameter.minimum, parameter.maximum);
     }
-    if (parameter.whole && value != std::floor(value)) {
-      throw InputError(fmt::format("array \"{}\" is {}; expected a whole number", parameter.name, value));
-    }
+    if (parameter.whole && value != std::floor(value))
+      refuse("array \"{}\" is {}; expected a whole number", parameter.name, value);
     return value;
   }
 
@@ -308,9 +296,8 @@ struct Binder {
       if (const auto value = parameter_in_file(parameter, given, head))
         sequence.settings.parameters[parameter.name] = *value;
       if (!sequence.settings.parameters.contains(parameter.name)) {
-        throw InputError(fmt::format("parameter {} is missing: {} needs it ({}, in [{:g}, {:g}])",
-                                     parameter.name, variant.id, parameter.meaning, parameter.minimum,
-                                     parameter.maximum));
+        refuse("parameter {} is missing: {} needs it ({}, in [{:g}, {:g}])", parameter.name, variant.id,
+               parameter.meaning, parameter.minimum, parameter.maximum);
       }
     }
   }
@@ -325,15 +312,13 @@ struct Binder {
                                 : head_axes == 1 ? fmt::format(" of head {}", head)
                                                  : fmt::format(" of batch {}, head {}", batch, head);
       const double largest = matrix.cwiseAbs().maxCoeff();
-      if ((matrix - matrix.transpose()).cwiseAbs().maxCoeff() > rounding * largest) {
-        throw InputError(
-            fmt::format("array \"{}\"{} is not symmetric; expected {}", entry.name, where, describe(range)));
-      }
+      if ((matrix - matrix.transpose()).cwiseAbs().maxCoeff() > rounding * largest)
+        refuse("array \"{}\"{} is not symmetric; expected {}", entry.name, where, describe(range));
       const Eigen::SelfAdjointEigenSolver<Matrix<double>> solver(matrix, Eigen::EigenvaluesOnly);
       const double smallest = solver.eigenvalues()(0);
       if (range == Range::positive_definite ? smallest > 0 : smallest >= -rounding * largest) continue;
-      throw InputError(fmt::format("array \"{}\"{}: the smallest eigenvalue is {}; expected {}", entry.name,
-                                   where, smallest, describe(range)));
+      refuse("array \"{}\"{}: the smallest eigenvalue is {}; expected {}", entry.name, where, smallest,
+             describe(range));
     }
   }
 };
@@ -365,10 +350,9 @@ void require_state(const Sequence& sequence, Index rows, Index columns) {
   const auto shape = [&](const char* name) {
     return to_string(std::vector<Index>{sequence.at(name).rows(), sequence.at(name).columns()});
   };
-  throw InputError(fmt::format(
-      R"(array "k" with shape {} and array "v" with shape {} for each head make a state of {} rows )"
-      "and {} columns, {:.1f} GB; the limit is {:.0f} GB",
-      shape("k"), shape("v"), rows, columns, bytes / giga, largest_state / giga));
+  refuse(R"(array "k" with shape {} and array "v" with shape {} for each head make a state of {} rows )"
+         "and {} columns, {:.1f} GB; the limit is {:.0f} GB",
+         shape("k"), shape("v"), rows, columns, bytes / giga, largest_state / giga);
 }
 
 }  // namespace palimpsest

@@ -1,16 +1,17 @@
 #include "core/contract/variant.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <cmath>
 #include <limits>
 
+#include "core/base/refuse.h"
+
 namespace palimpsest {
 
 const std::string& Settings::option(std::string_view name) const {
   if (const std::string* value = value_at(options, name)) return *value;
-  throw InputError(fmt::format("option {} is missing", name));
+  refuse("option {} is missing", name);
 }
 
 namespace {
@@ -146,20 +147,17 @@ Settings resolve(const Variant& variant, const Settings& given) {
   for (const Option& option : variant.options) known.push_back(option.name);
   for (const Parameter& parameter : parameters) known.push_back(parameter.name);
   const auto reject_unknown = [&](const std::string& name) {
-    if (std::ranges::find(known, name) == known.end()) {
-      throw InputError(
-          fmt::format("{} has no parameter \"{}\"; it takes: {}", variant.id, name, fmt::join(known, ", ")));
-    }
+    if (std::ranges::find(known, name) == known.end())
+      refuse("{} has no parameter \"{}\"; it takes: {}", variant.id, name, fmt::join(known, ", "));
   };
   for (const auto& [name, value] : given.options) {
     reject_unknown(name);
     const auto option = std::ranges::find(variant.options, name, &Option::name);
-    if (option == variant.options.end()) {
-      throw InputError(fmt::format("parameter {} of {} is a number, not \"{}\"", name, variant.id, value));
-    }
+    if (option == variant.options.end())
+      refuse("parameter {} of {} is a number, not \"{}\"", name, variant.id, value);
     if (std::ranges::find(option->values, value) == option->values.end()) {
-      throw InputError(fmt::format("option {} of {} is \"{}\"; expected one of: {}", name, variant.id, value,
-                                   fmt::join(option->values, ", ")));
+      refuse("option {} of {} is \"{}\"; expected one of: {}", name, variant.id, value,
+             fmt::join(option->values, ", "));
     }
     settings.options[name] = value;
   }
@@ -171,17 +169,14 @@ Settings resolve(const Variant& variant, const Settings& given) {
   for (const auto& [name, value] : given.parameters) {
     reject_unknown(name);
     const auto parameter = std::ranges::find(parameters, name, &Parameter::name);
-    if (parameter == parameters.end()) {
-      throw InputError(fmt::format("option {} of {} is a word, not the number {}", name, variant.id, value));
-    }
+    if (parameter == parameters.end())
+      refuse("option {} of {} is a word, not the number {}", name, variant.id, value);
     if (!(value >= parameter->minimum && value <= parameter->maximum)) {
-      throw InputError(fmt::format("parameter {} of {} is {}; expected a number in [{:g}, {:g}]", name,
-                                   variant.id, value, parameter->minimum, parameter->maximum));
+      refuse("parameter {} of {} is {}; expected a number in [{:g}, {:g}]", name, variant.id, value,
+             parameter->minimum, parameter->maximum);
     }
-    if (parameter->whole && value != std::floor(value)) {
-      throw InputError(
-          fmt::format("parameter {} of {} is {}; expected a whole number", name, variant.id, value));
-    }
+    if (parameter->whole && value != std::floor(value))
+      refuse("parameter {} of {} is {}; expected a whole number", name, variant.id, value);
     settings.parameters[name] = value;
   }
   return settings;

@@ -45,8 +45,7 @@ void add_rows(AttentionBand& band, const Matrix<double>& weights, const BandPlac
 
 AttentionBand attention_band(const Rule& rule, const Sequence& sequence, const BandPlace& place,
                              std::stop_token stop) {
-  if (place.tokens_per_cell < 1)
-    throw InputError(fmt::format("{} tokens per cell; expected at least 1", place.tokens_per_cell));
+  if (place.tokens_per_cell < 1) refuse("{} tokens per cell; expected at least 1", place.tokens_per_cell);
   require_window({.first_row = place.first_row,
                   .rows = place.rows,
                   .row_step = place.row_step,
@@ -77,8 +76,7 @@ Matrix<double> shares_of_rows(const AttentionBand& band) {
 }
 
 Matrix<double> strongest_of_rows(const Matrix<double>& numbers, Index rows_per_cell) {
-  if (rows_per_cell < 1)
-    throw InputError(fmt::format("{} rows per cell; expected at least 1", rows_per_cell));
+  if (rows_per_cell < 1) refuse("{} rows per cell; expected at least 1", rows_per_cell);
   Matrix<double> strongest =
       Matrix<double>::Zero((numbers.rows() + rows_per_cell - 1) / rows_per_cell, numbers.cols());
   for (Index row = 0; row < numbers.rows(); ++row) {
@@ -95,8 +93,7 @@ bool weighs_by_channel(const Rule& rule, const Sequence& sequence) try {
 }
 
 Sequence softmax_beside(const Sequence& sequence, double sharpness) {
-  if (!std::isfinite(sharpness))
-    throw InputError(fmt::format("the sharpness is {}; expected a number", sharpness));
+  if (!std::isfinite(sharpness)) refuse("the sharpness is {}; expected a number", sharpness);
   if (!sequence.has("k"))
     throw Unsupported(
         "This rule makes its keys of its gates: there are none that softmax could be asked with.");

@@ -1,7 +1,6 @@
 #include "core/insight/learning.h"
 
-#include <fmt/format.h>
-
+#include "core/base/refuse.h"
 #include "core/engines/inner_network.h"
 #include "core/rules/stored_pairs.h"
 
@@ -327,7 +326,7 @@ std::vector<StrongLink> strong_links(const Matrix<double>& amounts, std::size_t 
 
 NetworkPass network_pass(const Variant& variant, const Sequence& sequence, Index token,
                          const Weights<double>& W) {
-  if (W.size() != 4) throw InputError("a network of one hidden layer has the weights W1, b1, W2, b2");
+  if (W.size() != 4) refuse("a network of one hidden layer has the weights W1, b1, W2, b2");
   const StoredPairs pair = stored_pairs(variant, sequence, token, 1);
   const std::optional<LayerNorm<double>> norm = network_norm<double>(sequence);
   const Record record = engine_record(pair, W, norm);

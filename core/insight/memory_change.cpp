@@ -1,9 +1,8 @@
 #include "core/insight/memory_change.h"
 
-#include <fmt/format.h>
-
 #include <ranges>
 
+#include "core/base/refuse.h"
 #include "core/rules/inner_problem.h"
 #include "core/rules/stored_pairs.h"
 
@@ -13,7 +12,7 @@ namespace {
 
 void require_within(const char* what, Index number, Index count) {
   if (number >= 0 && number < count) return;
-  throw InputError(fmt::format("{} {}; expected 0 to {}", what, number, count - 1));
+  refuse("{} {}; expected 0 to {}", what, number, count - 1);
 }
 
 /// The last block of `phase` among the first `count`; -1 if there is none. Its blocks come by their tokens.
@@ -193,7 +192,7 @@ std::optional<Keeping> keeping(const Sequence& sequence, std::optional<Index> ch
   const Index channels = gate->logs.cols();
   if (channel && !gate->array.empty()) {  // not a parameter, the same everywhere
     if (*channel < 0 || *channel >= channels)
-      throw InputError(fmt::format("channel {} of {}; expected one of {}", *channel, gate->array, channels));
+      refuse("channel {} of {}; expected one of {}", *channel, gate->array, channels);
     gate->logs = gate->logs.col(*channel).eval();
   }
   return Keeping{.array = gate->array,
@@ -205,10 +204,8 @@ std::optional<Keeping> keeping(const Sequence& sequence, std::optional<Index> ch
 }
 
 std::optional<KeptBetween> kept_between(const Sequence& sequence, Index first, Index last) {
-  if (first < 0 || last < first || last >= sequence.tokens) {
-    throw InputError(
-        fmt::format("tokens {} to {}; expected two of the {}, in their order", first, last, sequence.tokens));
-  }
+  if (first < 0 || last < first || last >= sequence.tokens)
+    refuse("tokens {} to {}; expected two of the {}, in their order", first, last, sequence.tokens);
   const std::optional<Gate> gate = gate_of(sequence);
   if (!gate) return std::nullopt;
   const Vector<double> logs = gate->logs.middleRows(first + 1, last - first).colwise().sum().transpose();

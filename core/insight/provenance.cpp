@@ -15,7 +15,7 @@ Index place_of(const StateEntry& entry, const Channel& channel) {
   const Index K = channel.initial.rows() / parts;
   const auto require = [](const char* what, Index index, Index count) {
     if (index >= 0 && index < count) return;
-    throw InputError(fmt::format("{} {} of a state entry; expected 0 .. {}", what, index, count - 1));
+    refuse("{} {} of a state entry; expected 0 .. {}", what, index, count - 1);
   };
   require("the number of tokens", entry.tokens, channel.tokens + 1);
   require("part", entry.part, parts);
@@ -110,9 +110,8 @@ std::vector<Share> history(const Rule& rule, const Sequence& sequence, const Sta
   const Channel channel = rule.channel(sequence, entry.column);
   const Index place = place_of(entry, channel);
   if (token < initial_token || token >= entry.tokens) {
-    throw InputError(
-        fmt::format("token {}; expected one of the {} before the entry, or {} for the initial state", token,
-                    entry.tokens, initial_token));
+    refuse("token {}; expected one of the {} before the entry, or {} for the initial state", token,
+           entry.tokens, initial_token);
   }
   std::vector<Share> shares(static_cast<std::size_t>(entry.tokens));
   RowVector<double> x = RowVector<double>::Zero(channel.initial.rows());
@@ -149,12 +148,10 @@ ReadShares read_shares(const Rule& rule, const Sequence& sequence, Index tokens,
                        const Vector<double>& weights, Index column, std::stop_token stop) {
   const Channel channel = rule.channel(sequence, column);
   const Index rows = channel.initial.rows();
-  if (weights.size() == 0 || rows % weights.size() != 0) {
-    throw InputError(fmt::format("a reading with {} weights of a state with {} rows", weights.size(), rows));
-  }
-  if (tokens < 0 || tokens > channel.tokens) {
-    throw InputError(fmt::format("a reading after {} tokens; expected 0 to {}", tokens, channel.tokens));
-  }
+  if (weights.size() == 0 || rows % weights.size() != 0)
+    refuse("a reading with {} weights of a state with {} rows", weights.size(), rows);
+  if (tokens < 0 || tokens > channel.tokens)
+    refuse("a reading after {} tokens; expected 0 to {}", tokens, channel.tokens);
   Matrix<double> f = Matrix<double>::Zero(1, rows);
   f.leftCols(weights.size()) = weights.transpose();
   ReadShares shares{.of_token = std::vector<double>(static_cast<std::size_t>(tokens))};

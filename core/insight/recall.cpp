@@ -1,10 +1,10 @@
 #include "core/insight/recall.h"
 
-#include <fmt/format.h>
 #include <Eigen/QR>
 #include <Eigen/SVD>
 
 #include "core/base/random_numbers.h"
+#include "core/base/refuse.h"
 #include "core/engines/row_engines.h"
 #include "core/insight/answers.h"
 #include "core/insight/learning.h"
@@ -86,10 +86,9 @@ Matrix<double> answers(const Variant& variant, const Sequence& sequence, const I
 
 void require(const Sequence& sequence, std::span<const Index> tokens, std::span<const Index> moments) {
   for (const Index token : tokens) require_token(token, sequence.tokens);
-  if (!std::ranges::is_sorted(moments)) throw InputError("the moments must be in ascending order");
+  if (!std::ranges::is_sorted(moments)) refuse("the moments must be in ascending order");
   if (!moments.empty() && (moments.front() < 0 || moments.back() > sequence.tokens))
-    throw InputError(fmt::format("moments {} to {}; expected 0 to {} tokens", moments.front(), moments.back(),
-                                 sequence.tokens));
+    refuse("moments {} to {}; expected 0 to {} tokens", moments.front(), moments.back(), sequence.tokens);
 }
 
 /// V^+ [V, words] of values [words, V].
@@ -177,16 +176,13 @@ Settings settings_of(const Variant& variant, const CapacityPlan& plan) {
 
 void require_sensible(const Variant& variant, const CapacityPlan& plan) {
   if (std::ranges::find(variant.makes, "k") != variant.makes.end())
-    throw InputError(fmt::format("{} makes its keys itself; no others can be stored in it", variant.id));
+    refuse("{} makes its keys itself; no others can be stored in it", variant.id);
   if (plan.counts.empty() || !std::ranges::is_sorted(plan.counts) || plan.counts.front() < 1)
-    throw InputError("the counts of a capacity sweep must be at least 1 and in ascending order");
-  if (plan.dk < 1 || plan.dv < 1)
-    throw InputError(fmt::format("dk = {} and dv = {}; expected at least 1", plan.dk, plan.dv));
-  if (plan.draws < 1) throw InputError(fmt::format("{} draws; expected at least 1", plan.draws));
-  if (plan.keys == Keys::orthonormal && plan.counts.back() > plan.dk) {
-    throw InputError(fmt::format("{} orthonormal keys of {} channels; there are at most {}",
-                                 plan.counts.back(), plan.dk, plan.dk));
-  }
+    refuse("the counts of a capacity sweep must be at least 1 and in ascending order");
+  if (plan.dk < 1 || plan.dv < 1) refuse("dk = {} and dv = {}; expected at least 1", plan.dk, plan.dv);
+  if (plan.draws < 1) refuse("{} draws; expected at least 1", plan.draws);
+  if (plan.keys == Keys::orthonormal && plan.counts.back() > plan.dk)
+    refuse("{} orthonormal keys of {} channels; there are at most {}", plan.counts.back(), plan.dk, plan.dk);
 }
 
 }  // namespace
@@ -234,10 +230,8 @@ std::vector<double> losses_along(const Variant& variant, const Sequence& sequenc
   require_memory_to_ask(variant);
   require_token(pair.token, sequence.tokens);
   const StoredPairs of_token = stored_pairs(variant, sequence, pair.token, 1);
-  if (pair.step < 0 || pair.step >= of_token.keys.rows()) {
-    throw InputError(
-        fmt::format("step {} of token {}; it takes {}", pair.step, pair.token, of_token.keys.rows()));
-  }
+  if (pair.step < 0 || pair.step >= of_token.keys.rows())
+    refuse("step {} of token {}; it takes {}", pair.step, pair.token, of_token.keys.rows());
   const StoredPairs asked = {of_token.keys.row(pair.step), of_token.values.row(pair.step)};
   std::vector<double> losses;
   for (const double rate : rates) {

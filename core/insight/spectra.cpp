@@ -1,10 +1,10 @@
 #include "core/insight/spectra.h"
 
-#include <fmt/format.h>
 #include <Eigen/Eigenvalues>
 
 #include <numeric>
 
+#include "core/base/refuse.h"
 #include "core/insight/memory_change.h"
 #include "core/numbers/matrix_functions.h"
 #include "core/rules/stored_pairs.h"
@@ -30,8 +30,7 @@ std::vector<Spectrum> spectra_at(const Variant& variant, const Sequence& sequenc
   const Index written = tokens_written(sequence, tokens_per_step(variant, sequence), tokens);
   std::vector<Spectrum> spectra;
   for (const auto& [name, state] : states_at(variant, sequence, written, std::move(stop))) {
-    if (!state.allFinite())
-      throw InputError(fmt::format("the state {} after {} tokens is not finite", name, tokens));
+    if (!state.allFinite()) refuse("the state {} after {} tokens is not finite", name, tokens);
     const Vector<double> values = singular_values(state);
     spectra.push_back({name, values, effective_rank(values)});
   }

@@ -1,6 +1,5 @@
 #include "core/io/array_file.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -8,7 +7,6 @@
 #include <fstream>
 #include <new>
 
-#include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/io/file.h"
 
@@ -39,8 +37,7 @@ void take_npy(Npz& npz, const std::vector<std::byte>& bytes, const std::string& 
   if (may_be_text(name)) {
     if (auto text = parse_npy_text(bytes, what)) {
       budget.take(bytes.size(), what);
-      if (!npz.texts.emplace(name, std::move(*text)).second)
-        throw InputError(fmt::format("{}: is there twice", what));
+      if (!npz.texts.emplace(name, std::move(*text)).second) refuse("{}: is there twice", what);
       return;
     }
   }
@@ -48,8 +45,7 @@ void take_npy(Npz& npz, const std::vector<std::byte>& bytes, const std::string& 
   const std::size_t kept_bytes =
       header.kind == 'f' && header.item_bytes <= sizeof(float) ? sizeof(float) : sizeof(double);
   budget.take(std::max(bytes.size(), static_cast<std::size_t>(header.size) * kept_bytes), what);
-  if (!npz.arrays.emplace(name, parse_npy(bytes, what)).second)
-    throw InputError(fmt::format("{}: is there twice", what));
+  if (!npz.arrays.emplace(name, parse_npy(bytes, what)).second) refuse("{}: is there twice", what);
 }
 
 std::string name_of(const fs::path& file) { return valid_utf8(file.stem().string()); }
@@ -61,9 +57,9 @@ Npz read_npy_files(const fs::path& path, const NpzLimits& limits, const Wanted& 
     require_readable_file(path);
     if (!is_read(wanted, name_of(path))) {
       refuse_file(path,
-                  fmt::format("is a single array (.npy), and no array is called \"{}\"; call such files "
-                              "q.npy, k.npy, v.npy, …, put them into one folder and open any of them",
-                              shown(name_of(path))));
+                  "is a single array (.npy), and no array is called \"{}\"; call such files "
+                  "q.npy, k.npy, v.npy, …, put them into one folder and open any of them",
+                  shown(name_of(path)));
     }
   }
   std::vector<fs::path> files = files_ending(is_folder                ? path
@@ -138,10 +134,9 @@ void require_array(const fs::path& path, std::string_view name, const Arrays& ar
   for (const std::string& each : unread) found.push_back(shown(each));
   const std::size_t more = found.size() - std::min(found.size(), most);
   found.resize(found.size() - more);
-  throw InputError(fmt::format("{}: array \"{}\" is missing{}; found: {}{}", path.string(), name,
-                               where_expected(path, name),
-                               found.empty() ? "no arrays" : fmt::format("{}", fmt::join(found, ", ")),
-                               more > 0 ? fmt::format(" and {} more", more) : ""));
+  refuse("{}: array \"{}\" is missing{}; found: {}{}", path.string(), name, where_expected(path, name),
+         found.empty() ? "no arrays" : fmt::format("{}", fmt::join(found, ", ")),
+         more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
 void require_readable(const Unreadable& unreadable, std::string_view name) {
@@ -149,8 +144,7 @@ void require_readable(const Unreadable& unreadable, std::string_view name) {
 }
 
 void Budget::take(std::uint64_t bytes, std::string_view what) {
-  if (bytes > left_)
-    throw InputError(fmt::format("{}: the file holds more than {} bytes in all, the limit", what, total_));
+  if (bytes > left_) refuse("{}: the file holds more than {} bytes in all, the limit", what, total_);
   left_ -= bytes;
 }
 

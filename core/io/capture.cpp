@@ -1,7 +1,5 @@
 #include "core/io/array_file.h"
 
-#include <fmt/format.h>
-
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -21,8 +19,7 @@ namespace {
 class Fields {
  public:
   Fields(const json& object, std::string what) : object_(object), what_(std::move(what)) {
-    if (!object_.is_object())
-      throw InputError(fmt::format("{}: expected an object, found {}", what_, object_.type_name()));
+    if (!object_.is_object()) refuse("{}: expected an object, found {}", what_, object_.type_name());
   }
 
   void read(const char* key, std::string& value) const {
@@ -55,9 +52,8 @@ class Fields {
   static int integer(const json& value, const std::string& what) {
     if (!value.is_number_integer()) fail(what, "an integer", value);
     const double number = value.get<double>();
-    if (number < 0 || number > std::numeric_limits<int>::max()) {
-      throw InputError(fmt::format("{}: the integer {} is out of range", what, number));
-    }
+    if (number < 0 || number > std::numeric_limits<int>::max())
+      refuse("{}: the integer {} is out of range", what, number);
     return static_cast<int>(number);
   }
 
@@ -69,7 +65,7 @@ class Fields {
   std::string name(const char* key) const { return fmt::format("{}: \"{}\"", what_, key); }
 
   [[noreturn]] static void fail(const std::string& what, std::string_view expected, const json& value) {
-    throw InputError(fmt::format("{}: expected {}, found {}", what, expected, value.type_name()));
+    refuse("{}: expected {}, found {}", what, expected, value.type_name());
   }
 
   const json& object_;
@@ -83,8 +79,8 @@ json parse_json(const std::string& text, const std::string& what) {
     // The library starts its messages with "[json.exception.parse_error.101] ".
     const std::string_view message = error.what();
     const std::size_t end = message.find("] ");
-    throw InputError(fmt::format("{} is not valid JSON: {}", what,
-                                 shown(end == std::string_view::npos ? message : message.substr(end + 2))));
+    refuse("{} is not valid JSON: {}", what,
+           shown(end == std::string_view::npos ? message : message.substr(end + 2)));
   }
 }
 
@@ -109,8 +105,7 @@ void read_meta(const Fields& meta, Capture& capture) {
 
 std::vector<std::string> read_tokens(const std::string& text, const std::string& what) {
   const json list = parse_json(text, what);
-  if (!list.is_array())
-    throw InputError(fmt::format("{}: expected a list of strings, found {}", what, list.type_name()));
+  if (!list.is_array()) refuse("{}: expected a list of strings, found {}", what, list.type_name());
   std::vector<std::string> tokens;
   for (const json& token : list)
     tokens.push_back(Fields::text(token, fmt::format("{}[{}]", what, tokens.size())));
@@ -126,7 +121,7 @@ std::optional<Index> positions(const Arrays& arrays) {
 
 void require_text(const Unreadable& unreadable, std::string_view name, std::string_view held) {
   if (const std::string* const problem = value_at(unreadable, name))
-    throw InputError(fmt::format("{}; as {} one text is expected, {}", *problem, name, held));
+    refuse("{}; as {} one text is expected, {}", *problem, name, held);
 }
 
 }  // namespace
@@ -151,8 +146,8 @@ Capture read_capture(const fs::path& path, const Wanted& wanted) {
     capture.tokens = read_tokens(tokens->second, what);
     const auto length = positions(capture.arrays);
     if (length && static_cast<std::size_t>(*length) != capture.tokens.size()) {
-      throw InputError(fmt::format("{}: {} tokens, but q {} has {} positions", what, capture.tokens.size(),
-                                   to_string(capture.arrays.find("q")->second.shape), *length));
+      refuse("{}: {} tokens, but q {} has {} positions", what, capture.tokens.size(),
+             to_string(capture.arrays.find("q")->second.shape), *length);
     }
   }
   return capture;

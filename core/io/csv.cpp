@@ -1,11 +1,8 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "core/base/error.h"
 #include "core/base/parse.h"
 #include "core/base/text.h"
 #include "core/io/array_file.h"
@@ -51,7 +48,7 @@ class Lines {
   }
 
   [[noreturn]] void fail(const std::string& problem) const {
-    refuse_file(path_, fmt::format("line {}: {}", number_, problem));
+    refuse_file(path_, "line {}: {}", number_, problem);
   }
 
  private:
@@ -159,7 +156,7 @@ std::optional<double> number_in(std::string_view text) {
 }
 
 std::vector<std::optional<Column>> read_header(Lines& lines, const fs::path& path) {
-  if (!lines.more()) refuse_file(path, fmt::format("is empty; expected a line of names such as {}", example));
+  if (!lines.more()) refuse_file(path, "is empty; expected a line of names such as {}", example);
   std::vector<std::string> names;
   lines.read(names);
   for (const char* separator : {";", "\t"}) {

@@ -1,7 +1,6 @@
 #include "core/io/file.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,8 +10,6 @@
 #include <cstring>
 #include <fstream>
 
-#include "core/base/error.h"
-
 namespace palimpsest {
 
 namespace fs = std::filesystem;
@@ -20,7 +17,7 @@ namespace fs = std::filesystem;
 namespace {
 
 [[noreturn]] void refuse_writing(const fs::path& path, std::string_view problem) {
-  refuse_file(path, fmt::format("cannot be written: {}", problem));
+  refuse_file(path, "cannot be written: {}", problem);
 }
 
 /// Permissions of the file that is replaced, or those of any new file.
@@ -44,20 +41,15 @@ int write_all(int file, std::span<const std::byte> bytes) {
 
 }  // namespace
 
-void refuse_file(const fs::path& path, std::string_view problem) {
-  throw InputError(fmt::format("{}: {}", path.empty() ? "\"\"" : path.string(), problem));
-}
-
 void require_readable_file(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (status.type() == fs::file_type::not_found) refuse_file(path, "no such file");
-  if (!fs::status_known(status)) refuse_file(path, fmt::format("cannot be opened: {}", error.message()));
+  if (!fs::status_known(status)) refuse_file(path, "cannot be opened: {}", error.message());
   if (fs::is_directory(status)) refuse_file(path, "is a folder, not a file");
   if (!fs::is_regular_file(status)) refuse_file(path, "is not a regular file");
   errno = 0;
-  if (!std::ifstream(path, std::ios::binary))
-    refuse_file(path, fmt::format("cannot be opened: {}", std::strerror(errno)));
+  if (!std::ifstream(path, std::ios::binary)) refuse_file(path, "cannot be opened: {}", std::strerror(errno));
 }
 
 std::string read_text_file(const fs::path& path, std::uintmax_t most_bytes) {
@@ -72,8 +64,7 @@ std::string read_text_file(const fs::path& path, std::uintmax_t most_bytes) {
     text.resize(before + static_cast<std::uintmax_t>(file.gcount()));
   }
   if (file.bad()) refuse_file(path, "cannot be read");
-  if (text.size() > most_bytes)
-    refuse_file(path, fmt::format("has more than {} bytes, the limit", most_bytes));
+  if (text.size() > most_bytes) refuse_file(path, "has more than {} bytes, the limit", most_bytes);
   return text;
 }
 
@@ -82,7 +73,7 @@ std::vector<std::byte> read_bytes(const fs::path& path, std::uint64_t first, std
   std::ifstream file(path, std::ios::binary);
   file.seekg(static_cast<std::streamoff>(first));
   file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(count));
-  if (!file) refuse_file(path, fmt::format("ends before the byte {}", first + count));
+  if (!file) refuse_file(path, "ends before the byte {}", first + count);
   return bytes;
 }
 
@@ -93,7 +84,7 @@ std::vector<fs::path> files_ending(const fs::path& folder, std::string_view endi
     std::error_code unknown;
     if (entry->path().extension() == ending && !entry->is_directory(unknown)) files.push_back(entry->path());
   }
-  if (error) refuse_file(folder, fmt::format("the folder cannot be read: {}", error.message()));
+  if (error) refuse_file(folder, "the folder cannot be read: {}", error.message());
   std::ranges::sort(files);
   return files;
 }

@@ -4,14 +4,19 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
+
+#include "core/base/refuse.h"
 
 namespace palimpsest {
 
 /// Throws InputError: "path: problem".
-[[noreturn]] void refuse_file(const std::filesystem::path& path, std::string_view problem);
+template <class... Arguments>
+[[noreturn]] void refuse_file(const std::filesystem::path& path, fmt::format_string<Arguments...> problem,
+                              Arguments&&... arguments) {
+  refuse("{}: {}", path.empty() ? "\"\"" : path.string(),
+         fmt::format(problem, std::forward<Arguments>(arguments)...));
+}
 
 /// Throws InputError naming `path` unless it is a regular file that can be opened: nothing else ends by
 /// itself.

@@ -1,12 +1,12 @@
 #include "core/io/array_file.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <bit>
 #include <set>
 
 #include "core/base/parse.h"
+#include "core/base/refuse.h"
 #include "core/base/table.h"
 #include "core/base/text.h"
 
@@ -78,9 +78,8 @@ class HeaderText {
   }
 
   [[noreturn]] void fail(std::string_view problem) const {
-    throw InputError(text_.empty()
-                         ? fmt::format("{}: broken .npy header: {} at its end", what_, problem)
-                         : fmt::format("{}: broken .npy header: {} at `{}`", what_, problem, shown(text_)));
+    if (text_.empty()) refuse("{}: broken .npy header: {} at its end", what_, problem);
+    refuse("{}: broken .npy header: {} at `{}`", what_, problem, shown(text_));
   }
 
  private:
@@ -112,23 +111,19 @@ class HeaderText {
 std::string_view header_text(std::span<const std::byte> bytes, std::string_view what, NpyHeader& header) {
   constexpr std::string_view magic = "\x93NUMPY";
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (bytes.size() < 10 || !text.starts_with(magic)) {
-    throw InputError(
-        fmt::format("{}: not an .npy ({} bytes that do not start with its header)", what, bytes.size()));
-  }
+  if (bytes.size() < 10 || !text.starts_with(magic))
+    refuse("{}: not an .npy ({} bytes that do not start with its header)", what, bytes.size());
   const int major = std::to_integer<int>(bytes[6]);
   const int minor = std::to_integer<int>(bytes[7]);
-  if (major < 1 || major > 3 || minor != 0) {
-    throw InputError(fmt::format("{}: .npy version {}.{}; 1.0, 2.0 and 3.0 can be read", what, major, minor));
-  }
+  if (major < 1 || major > 3 || minor != 0)
+    refuse("{}: .npy version {}.{}; 1.0, 2.0 and 3.0 can be read", what, major, minor);
   const std::size_t count_bytes = major == 1 ? 2 : 4;
-  if (bytes.size() < 8 + count_bytes)
-    throw InputError(fmt::format("{}: the .npy ends inside its header", what));
+  if (bytes.size() < 8 + count_bytes) refuse("{}: the .npy ends inside its header", what);
   const std::size_t length = little_endian(bytes.subspan(8, count_bytes));
   header.data_offset = 8 + count_bytes;
   if (length > bytes.size() - header.data_offset) {
-    throw InputError(fmt::format("{}: the .npy header claims {} bytes, but only {} follow", what, length,
-                                 bytes.size() - header.data_offset));
+    refuse("{}: the .npy header claims {} bytes, but only {} follow", what, length,
+           bytes.size() - header.data_offset);
   }
   header.data_offset += length;
   return text.substr(8 + count_bytes, length);
@@ -186,7 +181,7 @@ Index checked_size(const NpyHeader& header, std::string_view what) {
     if (length == 0) {
       empty = true;
     } else if (product > std::numeric_limits<Index>::max() / 64 / length) {
-      throw InputError(fmt::format("{}: shape {} is too large", what, to_string(header.shape)));
+      refuse("{}: shape {} is too large", what, to_string(header.shape));
     } else {
       product *= length;
     }
@@ -240,8 +235,8 @@ Array decode_integers(const NpyHeader& header, const std::byte* data, std::strin
       // Trailing zeros may follow the 53 significant bits of a double.
       const Bits magnitude = value < 0 ? Bits{0} - static_cast<Bits>(value) : static_cast<Bits>(value);
       if (magnitude != 0 && magnitude >> std::countr_zero(magnitude) >> 53 != 0) {
-        throw InputError(fmt::format("{}: the integer {} at {} is too large to be held exactly as float64",
-                                     what, value, to_string(index_of(header.shape, row_major))));
+        refuse("{}: the integer {} at {} is too large to be held exactly as float64", what, value,
+               to_string(index_of(header.shape, row_major)));
       }
     }
     return static_cast<double>(value);
@@ -264,10 +259,10 @@ std::string_view kind_in_words(char kind) {
 [[noreturn]] void refuse_dtype(const NpyHeader& header, std::string_view what) {
   // Numpy writes objects as '|O', with no width.
   const char kind = header.dtype == "|O" ? 'O' : header.kind;
-  throw InputError(
-      fmt::format("{}: dtype '{}'{} cannot be read; accepted are float16, float32, float64, integers of 8 to "
-                  "64 bits, and bool",
-                  what, shown(header.dtype), kind_in_words(kind)));
+  refuse(
+      "{}: dtype '{}'{} cannot be read; accepted are float16, float32, float64, integers of 8 to "
+      "64 bits, and bool",
+      what, shown(header.dtype), kind_in_words(kind));
 }
 
 /// "{'descr': ..., }" and all that comes before it, padded so that the data start at a multiple of 64.
@@ -303,9 +298,8 @@ NpyHeader parse_npy_header(std::span<const std::byte> bytes, std::string_view wh
   const auto size = static_cast<std::size_t>(header.size);
   const bool fits = header.item_bytes == 0 || size <= found / header.item_bytes;
   if (!fits || size * header.item_bytes != found) {
-    throw InputError(
-        fmt::format("{}: shape {} of dtype '{}' needs {} elements of {} bytes, but {} bytes of data follow",
-                    what, to_string(header.shape), shown(header.dtype), size, header.item_bytes, found));
+    refuse("{}: shape {} of dtype '{}' needs {} elements of {} bytes, but {} bytes of data follow", what,
+           to_string(header.shape), shown(header.dtype), size, header.item_bytes, found);
   }
   return header;
 }

@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 #include <zip.h>
 
 #include <algorithm>
@@ -6,7 +5,6 @@
 #include <fstream>
 #include <memory>
 
-#include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/io/array_file.h"
 #include "core/io/file.h"
@@ -52,7 +50,7 @@ Archive open_to_read(const fs::path& path) {
   check_start(path);
   int error = 0;
   Archive archive(zip_open(path.string().c_str(), ZIP_RDONLY, &error));
-  if (!archive) refuse_file(path, fmt::format("broken or truncated .npz: {}", zip_problem(error)));
+  if (!archive) refuse_file(path, "broken or truncated .npz: {}", zip_problem(error));
   return archive;
 }
 
@@ -61,12 +59,11 @@ std::vector<std::byte> inflate(zip_t* archive, zip_uint64_t index, const Budget&
                                std::string_view what) {
   zip_stat_t claim;
   zip_stat_init(&claim);
-  if (zip_stat_index(archive, index, 0, &claim) != 0 || (claim.valid & ZIP_STAT_SIZE) == 0) {
-    throw InputError(fmt::format("{}: {}", what, zip_strerror(archive)));
-  }
+  if (zip_stat_index(archive, index, 0, &claim) != 0 || (claim.valid & ZIP_STAT_SIZE) == 0)
+    refuse("{}: {}", what, zip_strerror(archive));
   Budget(budget).take(claim.size, what);
   const Member member(zip_fopen_index(archive, index, 0));
-  if (!member) throw InputError(fmt::format("{}: cannot be inflated: {}", what, zip_strerror(archive)));
+  if (!member) refuse("{}: cannot be inflated: {}", what, zip_strerror(archive));
 
   constexpr std::size_t first_bytes = 1 << 16;
   std::vector<std::byte> bytes;
@@ -74,16 +71,14 @@ std::vector<std::byte> inflate(zip_t* archive, zip_uint64_t index, const Budget&
   for (;;) {
     if (filled == bytes.size()) bytes.resize(std::max(first_bytes, 2 * filled));
     const zip_int64_t count = zip_fread(member.get(), &bytes[filled], bytes.size() - filled);
-    if (count < 0) {
-      throw InputError(fmt::format("{}: cannot be inflated: {}", what, zip_file_strerror(member.get())));
-    }
+    if (count < 0) refuse("{}: cannot be inflated: {}", what, zip_file_strerror(member.get()));
     if (count == 0) break;  // the library has now compared the checksum
     filled += static_cast<std::size_t>(count);
     if (filled > claim.size) break;
   }
   if (filled != claim.size) {
-    throw InputError(fmt::format("{}: inflates to {} bytes, but the archive claims {}", what,
-                                 filled > claim.size ? "more" : fmt::to_string(filled), claim.size));
+    refuse("{}: inflates to {} bytes, but the archive claims {}", what,
+           filled > claim.size ? "more" : fmt::to_string(filled), claim.size);
   }
   bytes.resize(filled);
   return bytes;
@@ -115,9 +110,7 @@ zip_uint64_t member_count(zip_t* archive) {
 void add_member(zip_t* archive, const fs::path& path, const std::string& name,
                 const std::vector<std::byte>& bytes) {
   const auto check = [&](bool done) {
-    if (!done)
-      throw InputError(
-          fmt::format("{}: cannot be written: {}", array_words(path, name), zip_strerror(archive)));
+    if (!done) refuse("{}: cannot be written: {}", array_words(path, name), zip_strerror(archive));
   };
   zip_source_t* source = zip_source_buffer(archive, bytes.data(), bytes.size(), 0);
   check(source != nullptr);
@@ -165,13 +158,12 @@ void write_npz(const fs::path& path, const Arrays& arrays, const Texts& texts) {
   members.reserve(arrays.size() + texts.size());
   int error = 0;
   Archive archive(zip_open(target.string().c_str(), ZIP_CREATE | ZIP_TRUNCATE, &error));
-  if (!archive) refuse_file(path, fmt::format("cannot be written: {}", zip_problem(error)));
+  if (!archive) refuse_file(path, "cannot be written: {}", zip_problem(error));
   for (const auto& [name, array] : arrays)
     add_member(archive.get(), path, name, members.emplace_back(format_npy(array)));
   for (const auto& [name, text] : texts)
     add_member(archive.get(), path, name, members.emplace_back(format_npy_text(text)));
-  if (zip_close(archive.get()) != 0)
-    refuse_file(path, fmt::format("cannot be written: {}", zip_strerror(archive.get())));
+  if (zip_close(archive.get()) != 0) refuse_file(path, "cannot be written: {}", zip_strerror(archive.get()));
   archive.release();
 }
 

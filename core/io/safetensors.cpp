@@ -1,12 +1,9 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/io/array_file.h"
 #include "core/io/file.h"
@@ -46,14 +43,13 @@ constexpr std::array<Dtype, 13> dtypes = {{{"F64", "<f8", 8},
 
 const Dtype& find_dtype(const json& tensor, std::string_view what) {
   const auto field = tensor.find("dtype");
-  if (field == tensor.end() || !field->is_string())
-    throw InputError(fmt::format("{}: expected a \"dtype\" in words", what));
+  if (field == tensor.end() || !field->is_string()) refuse("{}: expected a \"dtype\" in words", what);
   const auto& name = field->get_ref<const std::string&>();
   const auto* const found = std::ranges::find(dtypes, std::string_view(name), &Dtype::name);
   if (found == dtypes.end()) {
-    throw InputError(fmt::format(
+    refuse(
         "{}: dtype '{}' cannot be read; accepted are F16, BF16, F32, F64, integers of 8 to 64 bits, and BOOL",
-        what, shown(name)));
+        what, shown(name));
   }
   return *found;
 }
@@ -64,19 +60,17 @@ std::vector<std::uint64_t> counts(const json& tensor, const char* key, std::stri
   const bool is_list =
       field != tensor.end() && field->is_array() &&
       std::ranges::all_of(*field, [](const json& each) { return each.is_number_unsigned(); });
-  if (!is_list)
-    throw InputError(fmt::format("{}: expected a \"{}\", a list of integers from 0 on", what, key));
+  if (!is_list) refuse("{}: expected a \"{}\", a list of integers from 0 on", what, key);
   return field->get<std::vector<std::uint64_t>>();
 }
 
 std::vector<Index> shape_of(const json& tensor, std::string_view what) {
   const std::vector<std::uint64_t> extents = counts(tensor, "shape", what);
   if (extents.size() > most_axes)
-    throw InputError(fmt::format("{}: has {} axes; at most {} can be read", what, extents.size(), most_axes));
+    refuse("{}: has {} axes; at most {} can be read", what, extents.size(), most_axes);
   std::vector<Index> shape;
   for (const std::uint64_t extent : extents) {
-    if (!std::in_range<Index>(extent))
-      throw InputError(fmt::format("{}: an axis of {} is too long", what, extent));
+    if (!std::in_range<Index>(extent)) refuse("{}: an axis of {} is too long", what, extent);
     shape.push_back(static_cast<Index>(extent));
   }
   return shape;
@@ -105,22 +99,18 @@ std::vector<std::byte> widened(const std::vector<std::byte>& halves) {
 /// One tensor as an .npy. The numbers of the file begin at `data_begin` and are `data_bytes` long.
 std::vector<std::byte> read_tensor(const fs::path& path, const json& tensor, std::uint64_t data_begin,
                                    std::uint64_t data_bytes, const Budget& budget, std::string_view what) {
-  if (!tensor.is_object())
-    throw InputError(fmt::format("{}: expected an object, found {}", what, tensor.type_name()));
+  if (!tensor.is_object()) refuse("{}: expected an object, found {}", what, tensor.type_name());
   const Dtype& dtype = find_dtype(tensor, what);
   const std::vector<Index> shape = shape_of(tensor, what);
   const std::vector<std::uint64_t> offsets = counts(tensor, "data_offsets", what);
   if (offsets.size() != 2 || offsets[0] > offsets[1])
-    throw InputError(fmt::format("{}: expected \"data_offsets\", where it begins and ends", what));
+    refuse("{}: expected \"data_offsets\", where it begins and ends", what);
   const auto [begin, end] = std::pair(offsets[0], offsets[1]);
-  if (end > data_bytes) {
-    throw InputError(fmt::format("{}: data_offsets [{}, {}] lie outside the {} bytes of data", what, begin,
-                                 end, data_bytes));
-  }
+  if (end > data_bytes)
+    refuse("{}: data_offsets [{}, {}] lie outside the {} bytes of data", what, begin, end, data_bytes);
   if (needed_bytes(shape, dtype.item_bytes) != end - begin) {
-    throw InputError(
-        fmt::format("{}: shape {} of dtype '{}' does not fit the {} bytes of data_offsets [{}, {}]", what,
-                    to_string(shape), dtype.name, end - begin, begin, end));
+    refuse("{}: shape {} of dtype '{}' does not fit the {} bytes of data_offsets [{}, {}]", what,
+           to_string(shape), dtype.name, end - begin, begin, end);
   }
   Budget(budget).take(end - begin, what);
   const std::vector<std::byte> bytes = read_bytes(path, data_begin + begin, end - begin);
@@ -128,23 +118,23 @@ std::vector<std::byte> read_tensor(const fs::path& path, const json& tensor, std
 }
 
 json parse_header(const fs::path& path, std::string_view text) {
-  const auto refuse = [&](std::string_view problem) {
-    refuse_file(path, fmt::format("broken .safetensors header: {}", problem));
+  const auto fail = [&](std::string_view problem) {
+    refuse_file(path, "broken .safetensors header: {}", problem);
   };
   std::set<std::string> seen;
   const auto check = [&](int depth, json::parse_event_t event, json& parsed) {
-    if (depth > deepest) refuse("lists in lists");
+    if (depth > deepest) fail("lists in lists");
     if (event == json::parse_event_t::key && depth == 1 && !seen.insert(parsed.get<std::string>()).second)
-      refuse(fmt::format("\"{}\" is there twice", shown(parsed.get<std::string>())));
+      fail(fmt::format("\"{}\" is there twice", shown(parsed.get<std::string>())));
     return true;
   };
   json header;
   try {
     header = json::parse(text, check);
   } catch (const json::exception&) {
-    refuse("not valid JSON");
+    fail("not valid JSON");
   }
-  if (!header.is_object()) refuse(fmt::format("expected an object, found {}", header.type_name()));
+  if (!header.is_object()) fail(fmt::format("expected an object, found {}", header.type_name()));
   return header;
 }
 
@@ -155,20 +145,15 @@ Npz read_safetensors(const fs::path& path, const NpzLimits& limits, const Wanted
   const std::uint64_t size = fs::file_size(path);
   if (size == 0) refuse_file(path, "is empty; expected a .safetensors file");
   if (size < length_bytes)
-    refuse_file(
-        path, fmt::format("has {} bytes; a .safetensors file begins with {} that say how long its header is",
-                          size, length_bytes));
+    refuse_file(path, "has {} bytes; a .safetensors file begins with {} that say how long its header is",
+                size, length_bytes);
   const std::uint64_t header_bytes = little_endian(read_bytes(path, 0, length_bytes));
   if (header_bytes > size - length_bytes) {
-    refuse_file(
-        path,
-        fmt::format("is no .safetensors file, or truncated: the header claims {} bytes, but only {} follow",
-                    header_bytes, size - length_bytes));
+    refuse_file(path, "is no .safetensors file, or truncated: the header claims {} bytes, but only {} follow",
+                header_bytes, size - length_bytes);
   }
-  if (header_bytes > most_header_bytes) {
-    refuse_file(path, fmt::format("the header claims {} bytes; the format allows {}", header_bytes,
-                                  most_header_bytes));
-  }
+  if (header_bytes > most_header_bytes)
+    refuse_file(path, "the header claims {} bytes; the format allows {}", header_bytes, most_header_bytes);
   const std::vector<std::byte> text = read_bytes(path, length_bytes, header_bytes);
   const json header = parse_header(path, {reinterpret_cast<const char*>(text.data()), text.size()});
   const std::uint64_t data_begin = length_bytes + header_bytes;

@@ -1,7 +1,6 @@
 #include "core/language/experiment.h"
 
-#include <fmt/format.h>
-
+#include "core/base/refuse.h"
 #include "core/base/text.h"
 
 namespace palimpsest {
@@ -113,8 +112,7 @@ std::vector<ExperimentRow> try_texts(const Experiment& experiment, const Languag
                                      const std::function<void(double)>& tell, const std::stop_token& stop) {
   const TextKind& kind = find_text_kind(experiment.kind);
   const auto require = [](const char* what, Index value, Index least, Index most) {
-    if (value < least || value > most)
-      throw InputError(fmt::format("{} is {}; expected {} to {}", what, value, least, most));
+    if (value < least || value > most) refuse("{} is {}; expected {} to {}", what, value, least, most);
   };
   require("the number of texts", experiment.texts, 1, most_experiment_texts);
   require("the number of overwrites", experiment.overwritten, 0, most_overwritten);

@@ -1,10 +1,9 @@
 #include "core/language/interventions.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
 
 #include "core/base/parse.h"
+#include "core/base/refuse.h"
 #include "core/base/text.h"
 #include "core/io/array_file.h"
 #include "core/proof/faults.h"
@@ -18,8 +17,7 @@ namespace {
 double number_in(std::string_view text, double least, double most) {
   const auto value = parse_all<double>(text);
   if (!value || !(*value >= least && *value <= most))
-    throw InputError(fmt::format("\"{}\" is no number from {} to {}", shown(text), plain_number(least, 6),
-                                 plain_number(most, 6)));
+    refuse("\"{}\" is no number from {} to {}", shown(text), plain_number(least, 6), plain_number(most, 6));
   return *value;
 }
 
@@ -41,8 +39,7 @@ void scale_rows(Array& array, Factor factor) {
 
 Array& array_of(HeadInputs& inputs, const char* name) {
   const auto found = inputs.arrays.find(name);
-  if (found == inputs.arrays.end())
-    throw InputError(fmt::format("{} has no {}", find_variant(inputs.rule).label, name));
+  if (found == inputs.arrays.end()) refuse("{} has no {}", find_variant(inputs.rule).label, name);
   return found->second;
 }
 
@@ -55,9 +52,7 @@ constexpr Adder adders[] = {{"deltanet", "linear"}, {"gated_deltanet", "scalar_d
 
 void only_add(HeadInputs& inputs, const ChangedHead&) {
   const Adder* const found = row_called(adders, inputs.rule, &Adder::erases);
-  if (!found)
-    throw InputError(
-        fmt::format("{} erases nothing: it only adds as it is", find_variant(inputs.rule).label));
+  if (!found) refuse("{} erases nothing: it only adds as it is", find_variant(inputs.rule).label);
   const Array beta = array_of(inputs, "beta");
   scale_rows(array_of(inputs, "v"), [&](Index t) { return beta[t]; });
   inputs.arrays.erase("beta");
@@ -88,7 +83,7 @@ void fix_decay(HeadInputs& inputs, const ChangedHead& head) {
   const double alpha = number_in(head.value, 0, 1);
   if (const Gated* const row = row_called(gated, inputs.rule, &Gated::plain)) inputs.rule = row->gated;
   if (inputs.rule != "gated_deltanet" && inputs.rule != "scalar_decay")
-    throw InputError(fmt::format("{} has no decay of one number", find_variant(inputs.rule).label));
+    refuse("{} has no decay of one number", find_variant(inputs.rule).label);
   inputs.arrays.erase("g");
   set_decays(inputs, alpha);
 }
@@ -173,10 +168,8 @@ Intervention parse_intervention(std::string_view text) {
   Intervention found{.kind = std::string(take_until(place, ':')), .value = std::string(value)};
   const InterventionKind& row = kind_of(found);
   const std::string_view wanted = row.value;
-  if (has_value != !wanted.empty())
-    throw InputError(wanted.empty()
-                         ? fmt::format("\"{}\": {} takes no value", shown(text), row.id)
-                         : fmt::format("\"{}\": {} needs =VALUE, {}", shown(text), row.id, wanted));
+  if (has_value && wanted.empty()) refuse("\"{}\": {} takes no value", shown(text), row.id);
+  if (!has_value && !wanted.empty()) refuse("\"{}\": {} needs =VALUE, {}", shown(text), row.id, wanted);
   if (has_place) {
     const bool has_head = place.find('.') != std::string_view::npos;
     found.layer = parse_count(take_until(place, '.'), "the layer");
@@ -215,8 +208,7 @@ void require_place(const std::optional<Index>& layer, const std::optional<Index>
                    Index heads) {
   const auto require = [](const std::optional<Index>& given, Index count, const char* what) {
     if (given && *given >= count)
-      throw InputError(
-          fmt::format("there is no {} {}; the model has {}, counted from 0", what, *given, count));
+      refuse("there is no {} {}; the model has {}, counted from 0", what, *given, count);
   };
   require(layer, layers, "layer");
   require(head, heads, "head");
@@ -225,7 +217,7 @@ void require_place(const std::optional<Index>& layer, const std::optional<Index>
 void require_place(const Intervention& intervention, Index layers, Index heads) try {
   require_place(intervention.layer, intervention.head, layers, heads);
 } catch (const InputError& error) {
-  throw InputError(fmt::format("{}: {}", intervention.kind, error.what()));
+  refuse("{}: {}", intervention.kind, error.what());
 }
 
 RunHead with(std::vector<Intervention> interventions, RunHead run) {
@@ -237,7 +229,7 @@ RunHead with(std::vector<Intervention> interventions, RunHead run) {
       try {
         kind_of(each).change(changed, {each.value, head});
       } catch (const InputError& error) {
-        throw InputError(fmt::format("{} in layer {}: {}", each.kind, layer, error.what()));
+        refuse("{} in layer {}: {}", each.kind, layer, error.what());
       }
     }
     return run(layer, head, changed);

@@ -1,6 +1,5 @@
 #include "core/language/language_model.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <cmath>
@@ -273,20 +272,19 @@ class Tensors {
   Matrix<Scalar> at(const std::string& name, Index rows, Index columns) const {
     require_readable(file_.unreadable, name);
     const auto found = file_.arrays.find(name);
-    if (found == file_.arrays.end()) refuse_file(path_, fmt::format("has no tensor {}", name));
+    if (found == file_.arrays.end()) refuse_file(path_, "has no tensor {}", name);
     Matrix<Scalar> matrix = matrix_of<Scalar>(found->second);
     const auto fits = [](Index size, Index wanted) { return wanted == 0 ? size > 0 : size == wanted; };
     if (!fits(matrix.rows(), rows) || !fits(matrix.cols(), columns)) {
       const auto words = [](Index size) { return size == 0 ? std::string("any") : std::to_string(size); };
-      refuse_file(path_, fmt::format("tensor {} is {}; expected [{}, {}]", name,
-                                     to_string(found->second.shape), words(rows), words(columns)));
+      refuse_file(path_, "tensor {} is {}; expected [{}, {}]", name, to_string(found->second.shape),
+                  words(rows), words(columns));
     }
-    if (!matrix.allFinite())
-      refuse_file(path_, fmt::format("tensor {} holds what is no finite number", name));
+    if (!matrix.allFinite()) refuse_file(path_, "tensor {} holds what is no finite number", name);
     return matrix;
   }
 
-  [[noreturn]] void refuse(const std::string& problem) const { refuse_file(path_, problem); }
+  const std::filesystem::path& path() const { return path_; }
 
  private:
   std::filesystem::path path_;
@@ -297,7 +295,7 @@ const Names& names_of(const Tensors& tensors) {
   for (const Names& names : all_names) {
     if (tensors.has(names.embedding)) return names;
   }
-  tensors.refuse(fmt::format("has no tensor {}, and no {}", all_names[0].embedding, all_names[1].embedding));
+  refuse_file(tensors.path(), "has no tensor {}, and no {}", all_names[0].embedding, all_names[1].embedding);
 }
 
 /// The kind of the layer whose tensors begin with `prefix`.
@@ -310,7 +308,7 @@ const LayerKind& kind_of(const Tensors& tensors, const std::string& prefix) {
   for (const LayerKind& kind : layer_kinds())
     known += fmt::format("{}{} ({})", known.empty() ? "" : "; ", find_variant(kind.rule).label,
                          fmt::join(kind.tensors, ", "));
-  tensors.refuse(fmt::format("the tensors {}… are of no known kind of layer: {}", prefix, known));
+  refuse_file(tensors.path(), "the tensors {}… are of no known kind of layer: {}", prefix, known);
 }
 
 /// A block as a file has it: its weights as "n1", "n2", "up", "down", and those of its layer behind "mix.".
@@ -366,8 +364,8 @@ struct ReadBlock {
     const Index of_head = take(kind->norm, 1, 0).cols();
     heads = values / of_head;
     if (heads * of_head != values || keys % heads != 0)
-      tensors.refuse(fmt::format("{}: {} keys and {} values are no whole number of heads of {} values", layer,
-                                 keys, values, of_head));
+      refuse_file(tensors.path(), "{}: {} keys and {} values are no whole number of heads of {} values",
+                  layer, keys, values, of_head);
     take_projection("q_proj", keys, width);
     take_projection("o_proj", width, values);
     for (const auto& [name, channels] :
@@ -418,13 +416,12 @@ double norm_epsilon_of(const std::filesystem::path& weights) {
     const bool has_own_heads =
         std::string_view(name).ends_with("_heads") && *found == config.value("num_heads", nlohmann::json());
     if (has_own_heads) continue;
-    refuse_file(path,
-                fmt::format("{} is {}; models are read with {} alone", name, found->dump(), expected.dump()));
+    refuse_file(path, "{} is {}; models are read with {} alone", name, found->dump(), expected.dump());
   }
   const auto epsilon = config.find("norm_eps");
   if (epsilon == config.end()) return usual_norm_epsilon;
   if (!epsilon->is_number() || !(epsilon->get<double>() > 0))
-    refuse_file(path, fmt::format("norm_eps is {}; expected a number above 0", epsilon->dump()));
+    refuse_file(path, "norm_eps is {}; expected a number above 0", epsilon->dump());
   return epsilon->get<double>();
 }
 
@@ -436,8 +433,7 @@ Output run_faulty(const std::string& id, const Variant& variant, const Sequence&
       variant.rule->trace(sequence, how.form, Precision::f64, how.chunk_size);
   std::optional<Equations> faulty = with_fault(fault, {right->phases, right->symbols});
   if (!faulty)
-    throw InputError(fmt::format("{} needs {}: the {} form of {} has none", fault.id, fault.needs,
-                                 name(how.form), variant.label));
+    refuse("{} needs {}: the {} form of {} has none", fault.id, fault.needs, name(how.form), variant.label);
   return EditedTrace(std::move(right), *std::move(faulty)).run(stop);
 }
 
@@ -477,12 +473,12 @@ LanguageModel<Scalar>::LanguageModel(const std::filesystem::path& path) {
          tensors.has(prefix + names.layer_norm)) {
     ReadBlock<Scalar> block(tensors, names, prefix, embedding_.cols());
     if (!blocks_.empty() && block.heads != heads_)
-      tensors.refuse(
-          fmt::format("block {} has {} heads, those before it {}", blocks_.size(), block.heads, heads_));
+      refuse_file(tensors.path(), "block {} has {} heads, those before it {}", blocks_.size(), block.heads,
+                  heads_);
     heads_ = block.heads;
     blocks_.push_back({block.kind, std::move(block.weights)});
   }
-  if (blocks_.empty()) tensors.refuse(fmt::format("has no tensor {}{}", prefix, names.layer_norm));
+  if (blocks_.empty()) refuse_file(tensors.path(), "has no tensor {}{}", prefix, names.layer_norm);
 }
 
 template <class Scalar>
@@ -545,8 +541,7 @@ Matrix<Scalar> LanguageModel<Scalar>::logits(const std::vector<Index>& ids, cons
   Matrix<Scalar> x(static_cast<Index>(ids.size()), embedding_.cols());
   for (Index t = 0; t < x.rows(); ++t) {
     const Index id = ids[static_cast<std::size_t>(t)];
-    if (id < 0 || id >= pieces())
-      throw InputError(fmt::format("token {} is piece {}; the model has {}", t, id, pieces()));
+    if (id < 0 || id >= pieces()) refuse("token {} is piece {}; the model has {}", t, id, pieces());
     x.row(t) = embedding_.row(id);
   }
   for (Index i = 0; i < layers(); ++i) {

@@ -1,11 +1,10 @@
 #include "core/language/reading.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <numeric>
 
 #include "core/base/parallel_for.h"
+#include "core/base/refuse.h"
 
 namespace palimpsest {
 
@@ -15,14 +14,12 @@ double TextReading::loss() const {
 }
 
 std::vector<Index> text_pieces(const Tokenizer& tokenizer, std::string_view text) {
-  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
-    throw InputError("the text has no words; type some");
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) refuse("the text has no words; type some");
   std::vector<Index> ids = {0};
   const std::vector<Index> typed = tokenizer.encode(text);
   ids.insert(ids.end(), typed.begin(), typed.end());
   if (std::ssize(ids) > most_text_tokens)
-    throw InputError(
-        fmt::format("the text has {} tokens; expected at most {}", ids.size(), most_text_tokens));
+    refuse("the text has {} tokens; expected at most {}", ids.size(), most_text_tokens);
   return ids;
 }
 

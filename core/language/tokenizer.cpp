@@ -1,7 +1,5 @@
 #include "core/language/tokenizer.h"
 
-#include <fmt/format.h>
-
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
@@ -11,7 +9,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/io/file.h"
 
@@ -102,7 +99,7 @@ std::size_t first_bad_byte(std::string_view text) {
 
 Tokenizer::Tokenizer(const std::filesystem::path& path) try {
   const auto require = [&](bool is_so, std::string_view wanted) {
-    if (!is_so) refuse_file(path, fmt::format("is no tokenizer that can be read: {}", wanted));
+    if (!is_so) refuse_file(path, "is no tokenizer that can be read: {}", wanted);
   };
   const Json file = Json::parse(read_text_file(path, most_bytes), nullptr, false);
   require(file.is_object(), "it is not JSON");
@@ -171,7 +168,7 @@ Index Tokenizer::find(std::string_view bytes) const {
 
 std::vector<Index> Tokenizer::encode(std::string_view text) const {
   if (const std::size_t bad = first_bad_byte(text); bad < text.size())
-    throw InputError(fmt::format("the text is no UTF-8: byte {}", bad));
+    refuse("the text is no UTF-8: byte {}", bad);
   std::vector<Index> ids;
   while (!text.empty()) {
     std::size_t end = text.size();  // of what stands before the next whole piece
@@ -211,8 +208,8 @@ void Tokenizer::encode_word(std::string_view word, std::vector<Index>& ids) cons
 
 void require_same_pieces(const Tokenizer& tokenizer, Index pieces) {
   if (tokenizer.size() == pieces) return;
-  throw InputError(fmt::format("the tokenizer has {} pieces and the model {}: they do not belong together",
-                               tokenizer.size(), pieces));
+  refuse("the tokenizer has {} pieces and the model {}: they do not belong together", tokenizer.size(),
+         pieces);
 }
 
 }  // namespace palimpsest

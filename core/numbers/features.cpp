@@ -1,11 +1,9 @@
 #include "core/numbers/features.h"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <cmath>
 
-#include "core/base/error.h"
+#include "core/base/refuse.h"
 
 namespace palimpsest {
 
@@ -35,16 +33,13 @@ std::span<const std::string> feature_maps() {
 
 Index feature_count(std::string_view map, Index channels) {
   constexpr Index most = Index{1} << 31;  // so that pairs can be counted
-  if (channels > most) {
-    throw InputError(
-        fmt::format("array \"k\" has {} channels; a feature map takes at most {}", channels, most));
-  }
+  if (channels > most) refuse("array \"k\" has {} channels; a feature map takes at most {}", channels, most);
   const Index pairs = channels * (channels + 1) / 2;
   if (map == "elu1" || map == "relu") return channels;
   if (map == "squared") return pairs;
   if (map == "taylor1") return 1 + channels;
   if (map == "taylor2") return 1 + channels + pairs;
-  throw InputError(fmt::format("there is no feature map \"{}\"", map));
+  refuse("there is no feature map \"{}\"", map);
 }
 
 bool same_feature_count(std::string_view map, std::string_view other) {

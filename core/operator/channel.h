@@ -1,9 +1,8 @@
 #pragma once
 
-#include <fmt/format.h>
-
 #include <numeric>
 
+#include "core/base/refuse.h"
 #include "core/operator/program.h"
 
 namespace palimpsest {
@@ -51,7 +50,7 @@ inline ChannelReads scaled_reads(const Sequence& sequence, Index first, Index co
 /// Throws InputError unless 0 <= column < columns.
 inline void require_column(Index column, Index columns) {
   if (column >= 0 && column < columns) return;
-  throw InputError(fmt::format("column {} of the memory; expected one of 0 .. {}", column, columns - 1));
+  refuse("column {} of the memory; expected one of 0 .. {}", column, columns - 1);
 }
 
 }  // namespace palimpsest

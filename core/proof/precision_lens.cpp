@@ -1,11 +1,10 @@
 #include "core/proof/precision_lens.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <ranges>
 #include <set>
 
+#include "core/base/refuse.h"
 #include "core/proof/reference_run.h"
 #include "core/steps/interpreted.h"
 
@@ -133,8 +132,7 @@ class Losses {
 Sequence head_of(const Variant& variant, const std::shared_ptr<const Arrays>& arrays, const Settings& given,
                  std::size_t head) {
   const SequenceBatch batch = palimpsest::bind(variant, arrays, given);
-  if (head >= batch.heads.size())
-    throw InputError(fmt::format("head {}: there are {}", head, batch.heads.size()));
+  if (head >= batch.heads.size()) refuse("head {}: there are {}", head, batch.heads.size());
   return batch.heads[head];
 }
 

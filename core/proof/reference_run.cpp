@@ -1,11 +1,10 @@
 #include "core/proof/reference_run.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <set>
 
 #include "core/base/random_numbers.h"
+#include "core/base/refuse.h"
 #include "core/numbers/arithmetic.h"
 #include "core/rules/backend.h"
 
@@ -124,7 +123,7 @@ HeldInputs held_inputs(const Variant& variant, std::shared_ptr<const Arrays> arr
   try {
     return {arrays, bind_one(variant, arrays, rounded_to_f32(sequence.settings))};
   } catch (const InputError& error) {
-    throw InputError(fmt::format("{}, also as {} holds it", error.what(), name(precision)));
+    refuse("{}, also as {} holds it", error.what(), name(precision));
   }
 }
 

@@ -1,9 +1,10 @@
 #include "core/proof/verify.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <random>
+
+#include "core/base/refuse.h"
 
 namespace palimpsest {
 
@@ -270,7 +271,7 @@ ReferenceRun reference_run(const VerifyCase& verified, Precision precision, std:
   return {variant, held_inputs(variant, std::move(arrays), verified.given, precision), precision,
           std::move(stop)};
 } catch (const InputError& error) {  // names its arrays, and no file
-  throw InputError(fmt::format("{}: {}", data_of(verified), error.what()));
+  refuse("{}: {}", data_of(verified), error.what());
 }
 
 std::string reproduction(const VerifyCase& verified, const std::string& device, Form form,

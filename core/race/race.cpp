@@ -1,8 +1,8 @@
 #include "core/race/race.h"
 
-#include <fmt/format.h>
 #include <cmath>
 
+#include "core/base/refuse.h"
 #include "core/base/text.h"
 #include "core/cases/random_case.h"
 
@@ -369,10 +369,10 @@ void require_same_machine(const RaceMachine& machine, const RaceMachine& here) {
     const auto named = [](const std::string& text) {
       return text.empty() ? std::string("none") : fmt::format("\"{}\"", shown(text));
     };
-    throw InputError(
-        fmt::format("the report comes from another {}: {}, here {}. Times of two machines or programs do not "
-                    "go into one report; start a new one",
-                    what, named(theirs), named(ours)));
+    refuse(
+        "the report comes from another {}: {}, here {}. Times of two machines or programs do not "
+        "go into one report; start a new one",
+        what, named(theirs), named(ours));
   };
   require("processor", machine.processor, here.processor);
   require("number of threads", std::to_string(machine.threads), std::to_string(here.threads));

@@ -185,24 +185,21 @@ void add_skip(double skip, const AttentionWindow& window, Matrix<double>& A) {
 
 void require_inside(const char* what, Index first, Index count, Index there_are) {
   if (first >= 0 && count >= 0 && first + count <= there_are) return;
-  throw InputError(fmt::format("a window of {} {} from {} on; expected a part of 0 .. {}", count, what, first,
-                               there_are - 1));
+  refuse("a window of {} {} from {} on; expected a part of 0 .. {}", count, what, first, there_are - 1);
 }
 
 }  // namespace
 
 void require_window(const AttentionWindow& window, Index tokens, Index channels) {
-  if (window.row_step < 1)
-    throw InputError(fmt::format("a window of every {}-th row; expected at least 1", window.row_step));
+  if (window.row_step < 1) refuse("a window of every {}-th row; expected at least 1", window.row_step);
   if (window.rows > 1 && window.row_step > tokens / (window.rows - 1)) {
-    throw InputError(fmt::format("a window of {} rows, {} tokens from one to the next; there are {} tokens",
-                                 window.rows, window.row_step, tokens));
+    refuse("a window of {} rows, {} tokens from one to the next; there are {} tokens", window.rows,
+           window.row_step, tokens);
   }
   require_inside("rows", window.first_row, window.span(), tokens);
   require_inside("columns", window.first_column, window.columns, tokens);
-  if (window.channel < 0 || window.channel >= channels) {
-    throw InputError(fmt::format("value channel {}; expected one of 0 .. {}", window.channel, channels - 1));
-  }
+  if (window.channel < 0 || window.channel >= channels)
+    refuse("value channel {}; expected one of 0 .. {}", window.channel, channels - 1);
 }
 
 Matrix<double> EffectiveAttention::on_tokens() const {

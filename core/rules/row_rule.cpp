@@ -325,8 +325,8 @@ Matrix<Scalar> RowRule::initial_state(const Sequence& sequence) const {
     if (!sequence.has(name)) return;
     const MatrixView& given = sequence.at(name);
     if (given.rows() != part.rows() || given.columns() != part.cols()) {
-      throw InputError(fmt::format("array \"{}\": shape [{}, {}]; expected [{}, {}]", name, given.rows(),
-                                   given.columns(), part.rows(), part.cols()));
+      refuse("array \"{}\": shape [{}, {}]; expected [{}, {}]", name, given.rows(), given.columns(),
+             part.rows(), part.cols());
     }
     part = given.all<Scalar>();
   };

@@ -41,7 +41,7 @@ EffectiveAttention Rule::effective_attention(const Sequence& sequence, const Att
 }
 
 void require_chunk_size(Index chunk_size) {
-  if (chunk_size < 1) throw InputError(fmt::format("the chunk size is {}; expected at least 1", chunk_size));
+  if (chunk_size < 1) refuse("the chunk size is {}; expected at least 1", chunk_size);
 }
 
 void Rule::require_form(Form form, const Settings& settings, Index chunk_size) const {

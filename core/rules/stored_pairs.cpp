@@ -1,7 +1,6 @@
 #include "core/rules/stored_pairs.h"
 
-#include <fmt/format.h>
-
+#include "core/base/refuse.h"
 #include "core/rules/inner_problem.h"
 #include "core/rules/row_rule.h"
 
@@ -70,9 +69,8 @@ Matrix<double> interference(const StoredPairs& rows, const StoredPairs& columns,
 }
 
 NamedStates states_at(const Variant& variant, const Sequence& sequence, Index tokens, std::stop_token stop) {
-  if (tokens < 0 || tokens > sequence.tokens) {
-    throw InputError(fmt::format("the state after {} tokens; expected 0 to {}", tokens, sequence.tokens));
-  }
+  if (tokens < 0 || tokens > sequence.tokens)
+    refuse("the state after {} tokens; expected 0 to {}", tokens, sequence.tokens);
   NamedStates found;
   variant.rule->walk_states(
       sequence,

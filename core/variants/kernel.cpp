@@ -1,5 +1,4 @@
-#include <fmt/format.h>
-
+#include "core/base/refuse.h"
 #include "core/numbers/features.h"
 #include "core/rules/inner_problem.h"
 #include "core/rules/row_rule.h"
@@ -90,10 +89,10 @@ Variant kernel() {
       return random_features<Scalar>(x, rows.sequence.at("directions").template all<Scalar>());
     };
     if (count(map_q) != count(map_k)) {
-      throw InputError(
-          fmt::format("feature_map_q = {} makes {} features of {} channels but feature_map_k = {} makes "
-                      "{}; both must give the same number",
-                      map_q, count(map_q), dk, map_k, count(map_k)));
+      refuse(
+          "feature_map_q = {} makes {} features of {} channels but feature_map_k = {} makes "
+          "{}; both must give the same number",
+          map_q, count(map_q), dk, map_k, count(map_k));
     }
     require_state(rows.sequence, count(map_k), rows.sequence.dv + 1);
     return Program<Scalar>{.q = mapped(map_q, rows.scaled_q()),

@@ -1,5 +1,4 @@
-#include <fmt/format.h>
-
+#include "core/base/refuse.h"
 #include "core/rules/row_rule.h"
 #include "core/variants/variants.h"
 
@@ -309,10 +308,8 @@ const Joints& all_joints() {
 /// The stop before `place` and how far it is beyond it, in [0, 1).
 std::pair<std::size_t, double> split(double place) {
   const auto last = static_cast<double>(rail().size() - 1);
-  if (!(place >= 0 && place <= last)) {
-    throw InputError(
-        fmt::format("{} is no place on the rail; expected a number from 0 to {:.0f}", place, last));
-  }
+  if (!(place >= 0 && place <= last))
+    refuse("{} is no place on the rail; expected a number from 0 to {:.0f}", place, last);
   const double stop = std::floor(place);
   return {static_cast<std::size_t>(stop), place - stop};
 }
