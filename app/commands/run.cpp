@@ -46,7 +46,7 @@ Array joined(const SequenceBatch& batch, const std::vector<const Matrix<double>*
     for (Index row = 0; row < rows; ++row) {
       const Index target = has_tokens ? (b * rows + row) * batch.head_count + head : i * rows + row;
       Eigen::Map<RowVector<Scalar>>(values.data() + target * columns, columns) =
-          heads[static_cast<std::size_t>(i)]->row(row).template cast<Scalar>();
+          entry(heads, i)->row(row).template cast<Scalar>();
     }
   }
   return {shape, std::move(values)};

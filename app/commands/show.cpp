@@ -207,7 +207,7 @@ int show(const CommandOptions& options, const Console& console) {
 }  // namespace
 
 std::string ShownPlace::text(Index of_token) const {
-  return std::string(word_text(computation->data->labels[static_cast<std::size_t>(of_token)]));
+  return std::string(word_text(entry(computation->data->labels, of_token)));
 }
 
 std::string ShownPlace::numbered(Index of_token) const {

@@ -32,8 +32,8 @@ ShownSide shown_side(const ShownPlace& place, const Side& side, bool is_first) {
   const auto recall = find_out(RecallOfTokens{.of = shown.computation}, effort);
   for (const Recall& each : recall->tokens) shown.errors.push_back(std::sqrt(2 * each.after));
   if (shown.errors.empty()) return shown;
-  const auto token = static_cast<std::size_t>(place.token);
-  shown.error = std::pair(std::sqrt(2 * recall->tokens[token].before), shown.errors[token]);
+  shown.error =
+      std::pair(std::sqrt(2 * entry(recall->tokens, place.token).before), entry(shown.errors, place.token));
   return shown;
 }
 

@@ -31,7 +31,7 @@ std::string table_text(const AnswerTable& table, const Matrix<double>& numbers,
   for (const AskedWord& word : table.words) rows.front().push_back(word.text);
   rows.front().insert(rows.front().end(), {explained ? "explained" : "", ""});
   for (Index i = 0; i < numbers.rows(); ++i) {
-    const AskedWord& word = table.words[static_cast<std::size_t>(i)];
+    const AskedWord& word = entry(table.words, i);
     std::vector<std::string>& row = rows.emplace_back(1, fmt::format("{} {}", word.token, word.text));
     for (const double number : numbers.row(i)) row.push_back(fmt::format("{:.2f}", number));
     row.insert(row.end(), {explained ? fmt::format("{:.0f} %", 100 * (*explained)(i)) : "", ""});

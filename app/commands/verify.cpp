@@ -149,7 +149,7 @@ int run_verify_faults(const CommandOptions& options, const Console& console) {
 std::string worst_words(const VerifyProgress& now) {
   std::string words;
   for (const Precision precision : all_precisions) {
-    const double worst = now.worst[static_cast<std::size_t>(precision)];
+    const double worst = entry(now.worst, precision);
     if (worst > 0) words += fmt::format("{} {} {:.1e}", words.empty() ? "" : ",", name(precision), worst);
   }
   return words.empty() ? " 0" : words;

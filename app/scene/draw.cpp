@@ -203,7 +203,7 @@ class Drawing {
     const float clear = is_roomy ? row_height * 0.9F : line;  // of the ringed one
     float end = from.y - line;
     for (Index row = 0; row < std::ssize(picture.row_words); ++row) {
-      const std::string& words = picture.row_words[static_cast<std::size_t>(row)];
+      const std::string& words = entry(picture.row_words, row);
       const bool is_ringed = row == picture.ringed_row;
       const float middle = middle_of(row);
       const bool has_room = is_roomy || middle - line / 2 >= end + px(2);
@@ -285,7 +285,7 @@ class Drawing {
     const auto& [from, to] = placed.where;
     const auto count = static_cast<double>(line.values.size());
     const auto at = [&](double index) {
-      const double value = line.values[static_cast<std::size_t>(std::min(index, count - 1))];
+      const double value = entry(line.values, std::min(index, count - 1));
       const double part = line.most > 0 && value > 0 ? std::min(value / line.most, 1.0) : 0;
       const double last = line.has_bars ? count : std::max(count - 1, 1.0);
       return ImVec2{from.x + static_cast<float>(index / last) * (to.x - from.x),

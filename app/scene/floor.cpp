@@ -99,9 +99,7 @@ class FloorPainter {
     return place;
   }
 
-  std::string label(Index token) const {
-    return visible_label(floor_.text.labels[static_cast<std::size_t>(token)]);
-  }
+  std::string label(Index token) const { return visible_label(entry(floor_.text.labels, token)); }
 
   void content(const FloorRow& row, const Rectangle& place) {
     switch (row.kind) {
@@ -370,8 +368,7 @@ class FloorPainter {
       const auto under = std::ranges::find_if(
           outer_, [&](const Rectangle& row) { return y >= row.minimum.y && y < row.maximum.y; });
       static const FloorRow none;
-      tell(under == outer_.end() ? none : floor_.rows[static_cast<std::size_t>(under - outer_.begin())],
-           token_under_pointer());
+      tell(under == outer_.end() ? none : entry(floor_.rows, under - outer_.begin()), token_under_pointer());
     }
   }
 

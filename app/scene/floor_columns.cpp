@@ -31,9 +31,7 @@ class Widths {
   }
 
   bool words() const { return words_; }
-  float of(Index token) const {
-    return words_ ? factor_ * natural(labels_[static_cast<std::size_t>(token)], ruler_) : column_;
-  }
+  float of(Index token) const { return words_ ? factor_ * natural(entry(labels_, token), ruler_) : column_; }
 
   /// The place in the text from which on `width` pixels end at the place `end`; may lie before its begin.
   double begin_of(double end, float width) const {
@@ -116,7 +114,7 @@ float FloorColumns::left(Index token) const {
            static_cast<float>((static_cast<double>(token) - first) * static_cast<double>(column));
   const Index known = static_cast<Index>(edges.size()) - 1;
   const Index at = std::clamp<Index>(token - begin(), 0, known);
-  return edges[static_cast<std::size_t>(at)] + static_cast<float>(token - begin() - at) * column;
+  return entry(edges, at) + static_cast<float>(token - begin() - at) * column;
 }
 
 Index FloorColumns::end() const {

@@ -82,7 +82,7 @@ std::vector<Index> most_read(const Vector<double>& weights, Index own) {
 /// What is left of the write of a row of `remembered`, whose moments are numbers of tokens.
 LeftOfWrite left_of(const Remembered& remembered, Index row, const std::optional<Keeping>& keeping) {
   LeftOfWrite left;
-  const Index own = remembered.tokens[static_cast<std::size_t>(row)];
+  const Index own = entry(remembered.tokens, row);
   for (std::size_t moment = 0; moment < remembered.moments.size(); ++moment) {
     const Index tokens = remembered.moments[moment];
     if (tokens <= own) continue;

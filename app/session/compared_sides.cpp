@@ -96,7 +96,7 @@ std::string others_of(const AnswerTable& table) {
   int count = 0;
   for (Index i = 0; i < table.after.rows(); ++i) {
     const bool is_told = i == table.most_changed && table.change.row(i).cwiseAbs().maxCoeff() >= noticed;
-    if (i == table.present || is_told || !table.words[static_cast<std::size_t>(i)].is_written) continue;
+    if (i == table.present || is_told || !entry(table.words, i).is_written) continue;
     const double own = table.after(i, i);
     least = count == 0 ? own : std::min(least, own);
     most = count == 0 ? own : std::max(most, own);

@@ -68,7 +68,7 @@ std::vector<TokenFacts> token_facts(Computation& computation, const std::stop_to
   std::vector<TokenFacts> facts(static_cast<std::size_t>(sequence.tokens));
   const double* const gamma = value_at(sequence.settings.parameters, "gamma");
   for (Index t = 0; t < sequence.tokens; ++t) {
-    TokenFacts& fact = facts[static_cast<std::size_t>(t)];
+    TokenFacts& fact = entry(facts, t);
     if (sequence.has("alpha")) {
       const Matrix<double> gate = sequence.at("alpha").rows<double>(t, 1);
       fact.alpha = sequence.gates_are_logs ? gate.array().exp().mean() : gate.mean();
@@ -175,7 +175,7 @@ FormResult steps_of(Foundation& foundation, Form form) {
     if (const auto reason =
             device.missing(*foundation.variant, foundation.sequence.settings, form, choice.precision))
       throw Unsupported(*reason);
-    std::shared_ptr<const Trace>& trace = foundation.traces[static_cast<std::size_t>(form)];
+    std::shared_ptr<const Trace>& trace = entry(foundation.traces, form);
     trace = steps_on(device, foundation, form, choice.precision);
     result.trace = trace.get();
   } catch (const Cancelled&) {
@@ -248,7 +248,7 @@ std::shared_ptr<const EditedTrace> faulty_steps(const Foundation& right, const F
                                                 const InjectedFault& injected, std::string& reason) {
   const Fault& fault = find_fault(injected.id);
   if (!right.trace(injected.form)) {
-    reason = found.forms[static_cast<std::size_t>(injected.form)]->missing;
+    reason = entry(found.forms, injected.form)->missing;
     return nullptr;
   }
   reason = too_long_to_edit(injected.form, right.sequence.tokens);
@@ -274,14 +274,13 @@ std::shared_ptr<Computation> with_fault_in(std::shared_ptr<Computation> right, F
   static_cast<Foundation&>(*result) = *right;
   result->choice = choice;
   static_cast<Findings&>(*result) = std::move(found);
-  const auto form = static_cast<std::size_t>(choice.fault.form);
   if (auto steps = faulty_steps(*right, *result, choice.fault, result->no_fault)) {
     FormResult faulty;
     faulty.trace = steps.get();
     if (choice.fault.form == Form::recurrent) result->recurrence = steps;
-    result->traces[form] = steps;
+    entry(result->traces, choice.fault.form) = steps;
     result->edited = std::move(steps);
-    result->forms[form] = std::make_shared<const FormResult>(std::move(faulty));
+    entry(result->forms, choice.fault.form) = std::make_shared<const FormResult>(std::move(faulty));
   }
   result->right = std::move(right);
   sum_up(*result);
@@ -304,8 +303,7 @@ std::shared_ptr<Computation> begin_right(std::shared_ptr<const DataSet> data, co
                     .query = strong(sequence.at("q").all<double>()),
                     .value = strong(sequence.at("v").all<double>())};
   for (const Form form : all_forms)
-    result->forms[static_cast<std::size_t>(form)] =
-        std::make_shared<const FormResult>(steps_of(*result, form));
+    entry(result->forms, form) = std::make_shared<const FormResult>(steps_of(*result, form));
   result->recurrence = result->trace(Form::recurrent);
   if ((!is_cpu(*result->device) || !result->recurrence) && no_form_anywhere(*result, Form::recurrent).empty())
     result->recurrence = steps_on(cpu_backend(), *result, Form::recurrent, held_in(choice.precision));
@@ -480,7 +478,7 @@ struct FactsOfReference {
 void complete_forms(const std::shared_ptr<Computation>& computation, Questions& questions) {
   Computation& all = *computation;
   const auto set = [&](Form form, std::shared_ptr<const FormResult> result) {
-    all.forms[static_cast<std::size_t>(form)] = std::move(result);
+    entry(all.forms, form) = std::move(result);
     sum_up(all);
   };
   // The newest wish is granted first: what is looked at last is wished for first.

@@ -115,9 +115,7 @@ struct Foundation {
   std::string no_fault = {};  // why the fault of the choice changes nothing here; empty: it does, or is none
   LiveComputation live{};
 
-  const std::shared_ptr<const Trace>& trace(Form form) const {
-    return traces[static_cast<std::size_t>(form)];
-  }
+  const std::shared_ptr<const Trace>& trace(Form form) const { return entry(traces, form); }
 };
 
 /// What is found out about a choice.
@@ -144,7 +142,7 @@ struct Findings {
 
 /// All that is known of one choice. Built away from the window's thread, which then adds what is answered.
 struct Computation : Foundation, Findings {
-  const FormResult& form(Form form) const { return *forms[static_cast<std::size_t>(form)]; }
+  const FormResult& form(Form form) const { return *entry(forms, form); }
 
   /// How well the memory knows a token; null where that is not known (yet).
   const Recall* recall(Index token) const {

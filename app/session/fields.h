@@ -85,9 +85,7 @@ concept NamedInOrder = requires(Enum value) {
 };
 
 /// The name of a value.
-constexpr const char* name(NamedInOrder auto value) {
-  return names_of(value)[static_cast<std::size_t>(value)];
-}
+constexpr const char* name(NamedInOrder auto value) { return entry(names_of(value), value); }
 
 /// Its values.
 template <NamedInOrder Enum>

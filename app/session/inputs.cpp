@@ -17,8 +17,7 @@ Array channel_mean(const Array& array) {
   const Index K = array.size() / std::max<Index>(T, 1);
   std::vector<double> means(static_cast<std::size_t>(T), 0.0);
   for (Index t = 0; t < T; ++t) {
-    for (Index d = 0; d < K; ++d)
-      means[static_cast<std::size_t>(t)] += array[t * K + d] / static_cast<double>(K);
+    for (Index d = 0; d < K; ++d) entry(means, t) += array[t * K + d] / static_cast<double>(K);
   }
   return {{T}, std::move(means)};
 }

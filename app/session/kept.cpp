@@ -152,7 +152,7 @@ void PinnedPlaces::add(PinnedPlace place) {
 
 const PinnedPlace* PinnedPlaces::after(int direction) const {
   const Index next = present_ + direction;
-  return next >= 0 && next < std::ssize(all_) ? &all_[static_cast<std::size_t>(next)] : nullptr;
+  return next >= 0 && next < std::ssize(all_) ? &entry(all_, next) : nullptr;
 }
 
 void PinnedPlaces::remove(Index index) {
@@ -163,7 +163,7 @@ void PinnedPlaces::remove(Index index) {
 void PinnedPlaces::move(Index index, int direction) {
   const Index other = index + direction;
   if (other < 0 || other >= std::ssize(all_)) return;
-  std::swap(all_[static_cast<std::size_t>(index)], all_[static_cast<std::size_t>(other)]);
+  std::swap(entry(all_, index), entry(all_, other));
   if (present_ == index)
     present_ = other;
   else if (present_ == other)
@@ -171,7 +171,7 @@ void PinnedPlaces::move(Index index, int direction) {
 }
 
 void PinnedPlaces::word(Index index, std::string PinnedPlace::*which, std::string words) {
-  all_[static_cast<std::size_t>(index)].*which = std::move(words);
+  entry(all_, index).*which = std::move(words);
 }
 
 std::string write_places(const std::vector<PinnedPlace>& places) {

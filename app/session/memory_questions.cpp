@@ -92,9 +92,7 @@ TablesOfHeads tables_of_heads(const DataSet& data, const Choice& choice, const W
   for (Index head = 0; head < count; ++head) {
     stop_if_asked(effort.stop);
     tables.heads.push_back(answers_of_head(data, choice, head, words, effort.stop));
-    const auto legibility_of = [&](Index index) {
-      return tables.heads[static_cast<std::size_t>(index)].legibility;
-    };
+    const auto legibility_of = [&](Index index) { return entry(tables.heads, index).legibility; };
     if (legibility_of(head) > legibility_of(tables.most_legible)) tables.most_legible = head;
     effort.tell(static_cast<double>(head + 1) / static_cast<double>(count));
   }

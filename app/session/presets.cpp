@@ -224,14 +224,12 @@ void tell_overwrite(Story& story) {
   const Directions keys = story.keys_apart(count);
   Index things = 0;
   const auto store = [&](Index key) {
-    story.store(fmt::format("{} → {}", colour(key), thing(things++)), keys[static_cast<std::size_t>(key)],
-                story.value());
+    story.store(fmt::format("{} → {}", colour(key), thing(things++)), entry(keys, key), story.value());
   };
   for (Index key = 0; key < count; ++key) store(key);
   for (Index round = 0; story.left() > 0; ++round) {
     for (Index key = count > 1 ? round % 2 : 0; key < count; key += 2) store(key);
-    for (Index key = 0; key < count; ++key)
-      story.ask(fmt::format("{} ?", colour(key)), keys[static_cast<std::size_t>(key)]);
+    for (Index key = 0; key < count; ++key) story.ask(fmt::format("{} ?", colour(key)), entry(keys, key));
   }
 }
 
@@ -259,7 +257,7 @@ void tell_documents(Story& story) {
   story.least_kept = 1;
   Index things = 0;
   const auto store = [&](Index key) {
-    story.store(fmt::format("{} → {}", colour(key), thing(things++)), keys[static_cast<std::size_t>(key)],
+    story.store(fmt::format("{} → {}", colour(key), thing(things++)), entry(keys, key),
                 story.value());
   };
   for (const Index key : {0, 1, 2}) store(key);
@@ -267,7 +265,7 @@ void tell_documents(Story& story) {
     story.forget("new document", kept);
     for (const Index key : {1, 1, 2}) store(key);
     for (const Index key : {0, 1, 2})
-      story.ask(fmt::format("{} ?", colour(key)), keys[static_cast<std::size_t>(key)]);
+      story.ask(fmt::format("{} ?", colour(key)), entry(keys, key));
   }
 }
 
@@ -280,14 +278,14 @@ void tell_recall(Story& story) {
   const Directions keys = story.keys_apart(facts);
   for (Index fact = 0; fact < facts; ++fact) {
     story.say_words(fmt::format("The {} box holds a", colour(fact)));
-    story.store(thing(fact), keys[static_cast<std::size_t>(fact)], story.value());
+    story.store(thing(fact), entry(keys, fact), story.value());
     story.say(".");
   }
   Index asked = 0;
   for (Index question = facts; question < sentences; ++question) {
     asked = story.below(facts);
     story.say_words(fmt::format("What does the {} box hold", colour(asked)));
-    story.ask("?", keys[static_cast<std::size_t>(asked)]);
+    story.ask("?", entry(keys, asked));
   }
   story.say_words(
       fmt::format("The {} box holds a {}", colour(asked), thing(asked)));  // as far as there is room
@@ -307,7 +305,7 @@ void tell_needle(Story& story) {
   story.say(".");
   std::string_view rest;
   while (story.left() > words_of_question) {
-    if (rest.empty()) rest = filler[static_cast<std::size_t>(story.below(std::ssize(filler)))];
+    if (rest.empty()) rest = entry(filler, story.below(std::ssize(filler)));
     const std::string word(take_until(rest, ' '));
     if (story.size.dk == 1) {  // there is no other direction to write to
       story.say(word);
@@ -331,10 +329,9 @@ void tell_drift(Story& story) {
   story.least_kept = 0.9;
   for (Index round = 0; story.left() > 0; ++round) {
     for (Index i = 0; i < count; ++i) {
-      const auto place = static_cast<std::size_t>(i);
       const std::vector<double> step = story.value();
-      for (std::size_t d = 0; d < step.size(); ++d) values[place][d] += stride * step[d];
-      story.store(fmt::format("{} is {}", places[place], round + 1), keys[place], values[place],
+      for (std::size_t d = 0; d < step.size(); ++d) entry(values, i)[d] += stride * step[d];
+      story.store(fmt::format("{} is {}", entry(places, i), round + 1), entry(keys, i), entry(values, i),
                   story.uniform(0.5, 1));
     }
     const auto asked = static_cast<std::size_t>(round % count);
@@ -351,8 +348,7 @@ void tell_copy(Story& story) {
   while (story.left() > 0) {
     const Index first = words;
     for (const std::vector<double>& place : places) story.store(thing(words++), place, story.value());
-    for (Index i = 0; i < length; ++i)
-      story.ask(fmt::format("{} ?", thing(first + i)), places[static_cast<std::size_t>(i)]);
+    for (Index i = 0; i < length; ++i) story.ask(fmt::format("{} ?", thing(first + i)), entry(places, i));
   }
 }
 

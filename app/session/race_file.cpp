@@ -170,7 +170,7 @@ std::string race_json(const RaceReport& report) {
                {"crossovers", Json::array()}};
   for (const RacePoint& point : report.points) json["points"].push_back(point_json(point, report));
   for (const RaceCrossover& crossover : race_crossovers(report))
-    json["crossovers"].push_back({{"question", question_names[static_cast<std::size_t>(crossover.question)]},
+    json["crossovers"].push_back({{"question", entry(question_names, crossover.question)},
                                   {"tokens", crossover.tokens},
                                   {"seconds", crossover.seconds},
                                   {"sentence", crossover.sentence},

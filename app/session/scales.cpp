@@ -58,7 +58,7 @@ Limits limits_of(const Computation& computed) {
 std::vector<const char*> events_at(const Computation& computed, const Limits& limits, Index token) {
   std::vector<const char*> events;
   const bool by_beta = computed.written_by == "beta";
-  const TokenFacts& facts = computed.tokens[static_cast<std::size_t>(token)];
+  const TokenFacts& facts = entry(computed.tokens, token);
   const Recall* recall = computed.recall(token);
   if (facts.written && *facts.written > 0 && *facts.written >= limits.written)
     events.push_back(by_beta ? "erases and writes strongly" : "writes strongly");

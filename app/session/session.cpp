@@ -88,7 +88,7 @@ void require_place(const Computation& computation, const Place& place) {
   if (place.phase >= phases)
     refuse("\"phase\" is {}; expected a phase of this form, 0 to {}", place.phase, phases - 1);
   if (!place.operation.empty())
-    find_row(trace->phases[static_cast<std::size_t>(place.phase)].operations, place.operation, &Operation::id,
+    find_row(entry(trace->phases, place.phase).operations, place.operation, &Operation::id,
              fmt::format("\"operation\" is \"{}\"; expected one of", shown(place.operation)));
   if (!tile_of(*trace, trace->block_of(place.token, place.phase), place.tile))
     refuse("\"tile\" is {}, but this token has fewer tiles", place.tile);
@@ -538,7 +538,7 @@ void Session::place_cursor() {
   if (!current || current->block_count() == 0) return;
   const auto phase_count = static_cast<Index>(current->phases.size());
   const auto operation_in = [&](Index phase) -> std::optional<Index> {
-    const std::vector<Operation>& operations = current->phases[static_cast<std::size_t>(phase)].operations;
+    const std::vector<Operation>& operations = entry(current->phases, phase).operations;
     const auto same = std::ranges::find(operations, state_.place.operation, &Operation::id);
     if (same == operations.end()) return std::nullopt;
     return same - operations.begin();

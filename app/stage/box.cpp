@@ -169,8 +169,8 @@ struct BoxBuilder {
       const std::size_t first = next == names.end() ? std::string::npos : rest.find(*next);
       add_piece(box, rest.substr(0, first));
       if (first == std::string::npos) break;
-      box.parts.push_back(part(expression.arguments()[static_cast<std::size_t>(next - names.begin())], false,
-                               definition.arguments_bind));
+      box.parts.push_back(
+          part(entry(expression.arguments(), next - names.begin()), false, definition.arguments_bind));
       rest = rest.substr(first + next->size());
     }
     if (!transposed) return box;

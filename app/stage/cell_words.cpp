@@ -62,7 +62,7 @@ bool is_looked_at_by_row(const Matrix<double>& values, const Block& block, Form 
 std::optional<CellFocus> largest_cell(const Phase& phase, const Block& block, Form form, const Cursor& cursor,
                                       const Record& record) {
   if (cursor.operation >= static_cast<Index>(phase.operations.size())) return std::nullopt;
-  const std::string& made = phase.operations[static_cast<std::size_t>(cursor.operation)].equation.result;
+  const std::string& made = entry(phase.operations, cursor.operation).equation.result;
   if (!record.contains(made)) return std::nullopt;
   const Matrix<double>& values = record.at(made);
   const bool has_tokens = is_looked_at_by_row(values, block, form) && cursor.row < values.rows();

@@ -545,7 +545,7 @@ struct HeroBuilder {
                       .title = "singular values",
                       .words = fmt::format("equal now: {} of {} directions, before {}", alike(count - 1),
                                            spectra.rows(), alike(count - 2))};
-      for (Index i = 0; i < count; ++i) chart.columns.push_back(latex_of(steps[static_cast<std::size_t>(i)]));
+      for (Index i = 0; i < count; ++i) chart.columns.push_back(latex_of(entry(steps, i)));
       hero.charts.push_back(std::move(chart));
     }
   }

@@ -254,8 +254,7 @@ struct HeroLayout {
 
   /// A word that rises to a strip, cut at a length.
   std::string column_word(const Box& picture, Index column) const {
-    return ruler.shortened(picture.column_words[static_cast<std::size_t>(column)], style::Text::caption,
-                           px(widest_row_word));
+    return ruler.shortened(entry(picture.column_words, column), style::Text::caption, px(widest_row_word));
   }
 
   /// What the words below the columns take.

@@ -221,7 +221,7 @@ class SubstitutionBuilder {
   void name_rows(const Block& block, const std::vector<std::string>& labels) {
     if (record_.at(names_.solved).rows() != block.count) return;
     for (Index row = 0; row < block.count; ++row)
-      view_.words.push_back(visible_label(labels[static_cast<std::size_t>(block.first_token + row)]));
+      view_.words.push_back(visible_label(entry(labels, block.first_token + row)));
   }
 
   SubstitutionView build(Index row, const Record* recurrence) {
@@ -273,7 +273,7 @@ class SubstitutionBuilder {
   }
 
   std::string word(Index row) const {
-    return view_.words.empty() ? fmt::format("row {}", row + 1) : view_.words[static_cast<std::size_t>(row)];
+    return view_.words.empty() ? fmt::format("row {}", row + 1) : entry(view_.words, row);
   }
 
   void add(SubstitutionStrip strip, const std::string& what, const Matrix<double>& values) {
@@ -323,7 +323,7 @@ std::optional<SubstitutionView> substitution_view(const Trace& trace, const Phas
                                                   const Record& record, const Cursor& cursor,
                                                   const std::vector<std::string>& labels,
                                                   const Record* recurrence) {
-  const Operation& operation = phase.operations[static_cast<std::size_t>(cursor.operation)];
+  const Operation& operation = entry(phase.operations, cursor.operation);
   const auto names = substitution_of(operation);
   if (!names) return std::nullopt;
   const Matrix<double>& solved = record.at(names->solved);

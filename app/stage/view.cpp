@@ -243,8 +243,8 @@ const std::string& StageView::recorded(const std::string& tensor) const {
 StageView stage_view(const Trace& trace, const Phase& phase, const Record& record, const Cursor& cursor,
                      const std::vector<std::string>& labels, const LatexStyle& style,
                      const Record* recurrence) {
-  const std::string& label = labels[static_cast<std::size_t>(trace.token(cursor))];
-  const Operation& operation = phase.operations[static_cast<std::size_t>(cursor.operation)];
+  const std::string& label = entry(labels, trace.token(cursor));
+  const Operation& operation = entry(phase.operations, cursor.operation);
   const std::size_t present = line_of(phase, operation);
   const auto pictures = [&](const std::string& id, const Equation& equation) {
     return boxes(id, equation, record, trace.symbols);
@@ -321,7 +321,7 @@ void name_tokens(Hero& hero, const Trace& trace, const Cursor& cursor, const Rec
 
 std::string stage_place(const Trace& trace, const Phase& phase, const Cursor& cursor) {
   const Block block = trace.block(cursor.block);
-  const Operation& operation = phase.operations[static_cast<std::size_t>(cursor.operation)];
+  const Operation& operation = entry(phase.operations, cursor.operation);
   const Index first = block.first_token;
   const Groups& groups = trace.groups;
   const bool in_batch = groups.kind == Groups::Kind::batches && trace.form != Form::parallel;

@@ -216,7 +216,7 @@ void Application::pin_place() {
 }
 
 void Application::go_to_place(Index index) {
-  const PinnedPlace& place = places.all()[static_cast<std::size_t>(index)];
+  const PinnedPlace& place = entry(places.all(), index);
   playing = false;
   show_welcome = false;
   keeping_pinned([&] { session.from_string(place.state); });

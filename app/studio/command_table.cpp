@@ -182,7 +182,7 @@ void go_to_mark(Application& application, int direction) {
     return;
   }
   session.go_to_token(mark->token);
-  const std::string& label = session.data().labels[static_cast<std::size_t>(mark->token)];
+  const std::string& label = entry(session.data().labels, mark->token);
   application.notice = fmt::format("Token {} “{}” {}", mark->token + 1, visible_label(label), mark->words);
 }
 
@@ -195,7 +195,7 @@ void change_variant(Choice& choice, int direction) {
   const auto table = variants();
   const auto present = std::ranges::find(table, choice.variant, &Variant::id) - table.begin();
   const auto size = static_cast<std::ptrdiff_t>(table.size());
-  choice.variant = table[static_cast<std::size_t>((present + direction + size) % size)].id;
+  choice.variant = entry(table, (present + direction + size) % size).id;
 }
 
 /// The next larger or smaller of the sizes that everything can be drawn in; nothing at the last of them.
@@ -367,7 +367,7 @@ void add_zoom(CommandTable& view, const char* id, const char* words, int key, in
 
 const char* level_words(Level level) {
   constexpr const char* words[] = {"the story", "the usual panels", "everything"};
-  return words[static_cast<std::size_t>(level)];
+  return entry(words, level);
 }
 
 void add_level(CommandTable& group, const char* id, const char* words, int key, int direction,

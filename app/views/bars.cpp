@@ -183,7 +183,7 @@ Node level_choice(Application& application) {
 Node slide_bar(Application& application) {
   const PinnedPlaces& places = application.places;
   std::string caption;
-  if (places.present() >= 0) caption = places.all()[static_cast<std::size_t>(places.present())].caption;
+  if (places.present() >= 0) caption = entry(places.all(), places.present()).caption;
   if (caption.empty()) caption = application.workspace().name;
   const Session& session = application.session;
   return scene::row({scene::line(caption, style::Text::title).named("caption").filling(),

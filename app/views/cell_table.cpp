@@ -98,7 +98,7 @@ Node word_at_the_cursor(Application& application, Index token) {
          session.go_to_token(token + 1);
        }),
        scene::heading(fmt::format("“{}”, token {} of {}",
-                                  visible_label(data.labels[static_cast<std::size_t>(token)]), token + 1,
+                                  visible_label(entry(data.labels, token)), token + 1,
                                   data.tokens))});
 }
 

@@ -124,7 +124,7 @@ void add_errors(Plot& plot, const ComparedSide& side, double full, const WordPla
     const Index first = t;
     double longest = 0;
     do {
-      longest = std::max(longest, length_of(errors[static_cast<std::size_t>(t)]));
+      longest = std::max(longest, length_of(entry(errors, t)));
       ++t;
     } while (t < end && places.left(t + 1) - places.left(first) < 1);
     const double x = places.middle(first);
@@ -142,7 +142,7 @@ void add_errors(Plot& plot, const ComparedSide& side, double full, const WordPla
   }
   if (present >= places.begin && present < end)
     plot.marks.push_back(point_mark("present", places.middle(present),
-                                    height(length_of(errors[static_cast<std::size_t>(present)])),
+                                    height(length_of(entry(errors, present))),
                                     {.colour = colour, .marker = PlotMarker::circle, .size = 3.5F}));
   plot.series.push_back(std::move(ahead));
   plot.series.push_back(std::move(reached));
@@ -218,7 +218,7 @@ FloorRow lines_row(const LengthScale& scale) {
 
 std::string side_name(const Side& side) {
   const std::optional<double> place = place_on_rail(side);
-  if (place && *place == std::floor(*place)) return rail()[static_cast<std::size_t>(*place)].name;
+  if (place && *place == std::floor(*place)) return entry(rail(), *place).name;
   return find_variant(side.variant).label;
 }
 

@@ -111,7 +111,7 @@ double longest_error(const ComparedSides& all, Index token) {
   double longest = 0;
   for (const ComparedSide& side : all.sides) {
     if (!side.recall || side.recall->tokens.empty()) continue;
-    const Recall& recall = side.recall->tokens[static_cast<std::size_t>(token)];
+    const Recall& recall = entry(side.recall->tokens, token);
     for (const double half : {recall.before, recall.after}) {
       if (std::isfinite(half)) longest = std::max(longest, std::sqrt(2 * half));
     }
@@ -311,7 +311,7 @@ class SideColumn {
     if (!side_.recall || side_.recall->tokens.empty())
       return side_.recall ? scene::caption("No memory to ask: no error.") : scene::column({});
     const Index token = application_.session.token();
-    const Recall& recall = side_.recall->tokens[static_cast<std::size_t>(token)];
+    const Recall& recall = entry(side_.recall->tokens, token);
     const double before = std::sqrt(2 * recall.before);
     const double after = std::sqrt(2 * recall.after);
     const double full = longest_error(all_, token);

@@ -113,7 +113,7 @@ void add_numbers(Nodes& all, WrittenLines& lines, Index block, Index index, cons
   const WrittenLines::NumbersKey key{block, index};
   if (lines.numbers_key != key) {
     lines.numbers = latex(operation.equation, symbols, look(true, &record));
-    if (lines.numbers == lines.lit[static_cast<std::size_t>(index)]) lines.numbers.clear();
+    if (lines.numbers == entry(lines.lit, index)) lines.numbers.clear();
     lines.numbers_key = key;
   }
   if (lines.numbers.empty()) return;
@@ -169,12 +169,12 @@ void add_lines(Nodes& all, Application& application) {
   const Index written = std::min(pointed.value_or(present), std::ssize(phase.operations) - 1);
   Nodes rows;
   for (Index i = 0; i < std::ssize(phase.operations); ++i)
-    rows.push_back(line_node(application, lines, phase.operations[static_cast<std::size_t>(i)], i,
-                             i == present || i == written));
+    rows.push_back(
+        line_node(application, lines, entry(phase.operations, i), i, i == present || i == written));
   all.push_back(scene::column(std::move(rows), Gap::none));
-  add_numbers(all, lines, sight.cursor.block, written, phase.operations[static_cast<std::size_t>(written)],
-              sight.trace->symbols, record);
-  add_reading(all, application, phase.operations[static_cast<std::size_t>(present)]);
+  add_numbers(all, lines, sight.cursor.block, written, entry(phase.operations, written), sight.trace->symbols,
+              record);
+  add_reading(all, application, entry(phase.operations, present));
 }
 
 void add_loss(Nodes& all, const Variant& variant) {

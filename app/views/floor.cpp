@@ -58,7 +58,7 @@ const VisibleScales& kept_scales(const Computation& computed, const FloorColumns
 
 /// Whether the write went past its target: the rest of the error points the other way, or is longer.
 bool overshoots(const Computation& computed, Index token, const Recall& recall) {
-  const auto& written = computed.tokens[static_cast<std::size_t>(token)].written;
+  const auto& written = entry(computed.tokens, token).written;
   return (computed.written_by == "beta" && written && *written > 1 + 1e-9) || recall.after > recall.before;
 }
 
@@ -223,7 +223,7 @@ VisibleScales visible_scales(const Computation& computed, Index begin, Index end
   std::vector<double> written;
   double largest = 0;
   for (Index t = begin; t < end; ++t) {
-    const TokenFacts& facts = computed.tokens[static_cast<std::size_t>(t)];
+    const TokenFacts& facts = entry(computed.tokens, t);
     const bool is_sampled = (t - begin) % stride == 0;
     if (facts.written && is_sampled) written.push_back(*facts.written);
     const Recall* recall = computed.recall(t);
@@ -251,7 +251,7 @@ void add_fact_rows(Floor& floor, const Computation& computed, const FloorColumns
     row.mark = [&computed, colour, part_of](Index first, Index end) {
       FloorMark mark;
       std::optional<float> part;
-      for (Index t = first; t < end; ++t) part = part_of(computed.tokens[static_cast<std::size_t>(t)], part);
+      for (Index t = first; t < end; ++t) part = part_of(entry(computed.tokens, t), part);
       if (part) mark.bar(*part, colour);
       return mark;
     };
@@ -311,7 +311,7 @@ void add_loss_row(Floor& floor, const Session& session) {
   const auto loss_of = [](const TextReading& reading, Index first, Index end) {
     double most = 0;
     for (Index t = std::max<Index>(first, 1); t < end; ++t)
-      most = std::max(most, reading.losses[static_cast<std::size_t>(t - 1)]);
+      most = std::max(most, entry(reading.losses, t - 1));
     return most;
   };
   floor.rows.push_back(

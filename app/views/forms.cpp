@@ -17,13 +17,13 @@ struct ComparedRows {
   std::array<std::shared_ptr<const Record>, std::size(all_forms)> kept = {};
   std::shared_ptr<const Record> reference = nullptr;  // what is written, by the CPU's recurrence
 
-  const Matrix<double>* of(Form form) const { return rows[static_cast<std::size_t>(form)]; }
+  const Matrix<double>* of(Form form) const { return entry(rows, form); }
 
   /// The numbers of a form's row [1, V]; of one token they are recorded as a column.
   Matrix<double> numbers(Form form) const {
     const Matrix<double>& all = *of(form);
     if (is_written && form == Form::recurrent) return all.transpose();
-    return all.row(row[static_cast<std::size_t>(form)]);
+    return all.row(entry(row, form));
   }
 };
 
@@ -40,7 +40,6 @@ std::optional<ComparedRows> written_rows(Application& application, Index token) 
   const auto computation = application.session.computed();
   ComparedRows compared{.is_written = true};
   for (const Form form : all_forms) {
-    const auto index = static_cast<std::size_t>(form);
     const std::shared_ptr<const Trace>& trace = computation->trace(form);
     if (!trace || trace->block_count() == 0) continue;
     if (form == Form::recurrent && trace->phases.size() > 1) return std::nullopt;
@@ -53,10 +52,10 @@ std::optional<ComparedRows> written_rows(Application& application, Index token) 
     if (!answer.value->contains(name)) return std::nullopt;
     const Matrix<double>& rows = answer.value->at(name);
     if (form != Form::recurrent && rows.rows() != block.count) return std::nullopt;
-    compared.rows[index] = &rows;
-    compared.row[index] = token - block.first_token;
-    compared.version[index] = computation->version * 1'000'003 + static_cast<std::uint64_t>(at);
-    compared.kept[index] = answer.value;
+    entry(compared.rows, form) = &rows;
+    entry(compared.row, form) = token - block.first_token;
+    entry(compared.version, form) = computation->version * 1'000'003 + static_cast<std::uint64_t>(at);
+    entry(compared.kept, form) = answer.value;
   }
   if (!compared.of(Form::recurrent)) return std::nullopt;
   const std::shared_ptr<const Trace>& recurrence = computation->recurrence;
@@ -70,12 +69,11 @@ std::optional<ComparedRows> written_rows(Application& application, Index token) 
 ComparedRows output_rows(const Computation& computed, Index token) {
   ComparedRows compared;
   for (const Form form : all_forms) {
-    const auto index = static_cast<std::size_t>(form);
     const Matrix<double>& o = computed.form(form).output().o;
     if (o.rows() <= token) continue;
-    compared.rows[index] = &o;
-    compared.row[index] = token;
-    compared.version[index] = computed.version;
+    entry(compared.rows, form) = &o;
+    entry(compared.row, form) = token;
+    entry(compared.version, form) = computed.version;
   }
   return compared;
 }
@@ -154,14 +152,13 @@ Node heading(Application& application, Form form, const FormResult& result, cons
 
 /// A form's row as a strip of colours; a cell of the present form is explained while it is pointed at.
 Node strip(Application& application, Form form, const ComparedRows& compared, Index token) {
-  const auto index = static_cast<std::size_t>(form);
   scene::Picture picture;
   if (const Matrix<double>* rows = compared.of(form)) {
     picture.values = rows;
-    picture.version = compared.version[index];
+    picture.version = entry(compared.version, form);
     picture.look.range = strip_range(application, *application.session.computed(), compared, token);
     picture.look.transposed = compared.is_written && form == Form::recurrent;
-    if (!picture.look.transposed) picture.look.only_row = compared.row[index];
+    if (!picture.look.transposed) picture.look.only_row = entry(compared.row, form);
     picture.told = [&application, &compared, form, token](Cell cell) {
       if (form == application.session.choice().form)
         application.hovered = recorded_cell(application, compared.is_written, cell.column);
@@ -277,7 +274,7 @@ const std::array<Column, 3> columns = {{
 /// Why a form costs what it costs.
 std::string explained(const std::vector<CostRow>& rows, const CostRow& row, bool of_one_word) {
   if (!row.missing.empty()) return row.missing;
-  const auto of = [&](Form form) -> const CostRow& { return rows[static_cast<std::size_t>(form)]; };
+  const auto of = [&](Form form) -> const CostRow& { return entry(rows, form); };
   if (row.form == Form::recurrent)
     return "One sequential step per token, which reads and writes the whole state.";
   if (row.form == Form::chunkwise && of_one_word)

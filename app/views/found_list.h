@@ -29,7 +29,7 @@ struct FoundList {
     if (moved == 0) return;
     const auto last = std::ssize(left) - 1;
     const auto next = std::clamp<std::ptrdiff_t>(present - left.begin() + moved, 0, last);
-    go_to(left[static_cast<std::size_t>(next)]);
+    go_to(entry(left, next));
   }
 
   /// One of the rows: its content over a ground where it is the chosen one.

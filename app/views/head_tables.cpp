@@ -63,7 +63,7 @@ Node table(Index index, const Known<TablesOfHeads>& answer, std::uint64_t versio
 }
 
 std::string word(const PreviewedData& preview, Index token) {
-  return visible_label(preview.data->labels[static_cast<std::size_t>(token)]);
+  return visible_label(entry(preview.data->labels, token));
 }
 
 /// "key × drum: cosine 0.83".

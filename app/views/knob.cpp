@@ -155,7 +155,7 @@ std::string why_one_word(Application& application, const std::vector<CostRow>& c
   if (session.choice().chunk_size != 1 || counted.empty()) return {};
   const auto forms = application.session.questions().ask(FormCosts{session.computed(), 1}, Urgency::later);
   if (!forms.value || forms.stale) return {};
-  const CostRow& recurrent = (*forms.value)[static_cast<std::size_t>(Form::recurrent)];
+  const CostRow& recurrent = entry(*forms.value, Form::recurrent);
   if (!recurrent.missing.empty()) return {};
   const Trace* trace = session.trace();
   return one_word_words(counted.front().flops, recurrent.flops, trace && trace->symbols.contains("P"));

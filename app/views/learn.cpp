@@ -77,7 +77,7 @@ std::optional<Index> made_after(const LearningMoment* moment, Index token) {
 Node questions_row(Application& application, const std::string& words, std::optional<Index> made_after) {
   Nodes all;
   for (const LearnPage page : all_of<LearnPage>) {
-    const char* const question = learn_questions[static_cast<std::size_t>(page)];
+    const char* const question = entry(learn_questions, page);
     const bool is_asked = application.session.state().learn.page == page;
     all.push_back(scene::text(question, is_asked ? style::Text::strong : style::Text::body,
                               is_asked ? 0 : scene::dim_ink, Fit::whole)

@@ -185,7 +185,7 @@ void add_lanes(Floor& floor, Application& application, const Known<Remembered>& 
     const Remembered& remembered = *answer.value;
     const auto count = static_cast<float>(std::max(std::ssize(remembered.tokens), most_words));
     for (Index word = 0; word < std::ssize(remembered.tokens); ++word) {
-      const bool is_present = remembered.tokens[static_cast<std::size_t>(word)] == session.token();
+      const bool is_present = entry(remembered.tokens, word) == session.token();
       floor.rows.push_back(
           lane_row(*session.computed(), remembered, word, batch, is_present, height / count));
       left -= height / count;

@@ -58,7 +58,7 @@ FloorScale half_life_scale() { return {.bottom = shortest_life, .top = longest_l
 }  // namespace
 
 LaneState lane_state(const Remembered& remembered, Index word, Index first, Index end, Index batch) {
-  const Index token = remembered.tokens[static_cast<std::size_t>(word)];
+  const Index token = entry(remembered.tokens, word);
   const auto share_after = [&](Index count) {
     const auto at = std::ranges::upper_bound(remembered.moments, count);
     const auto index = std::max<std::ptrdiff_t>(at - remembered.moments.begin() - 1, 0);
@@ -101,7 +101,7 @@ FloorMark lane_mark(const LaneState& state) {
 
 FloorRow lane_row(const Computation& computed, const Remembered& remembered, Index word, Index batch,
                   bool is_present, float height) {
-  const Index token = remembered.tokens[static_cast<std::size_t>(word)];
+  const Index token = entry(remembered.tokens, word);
   const std::string label = word_at(computed, token);
   const style::Text text = is_present          ? style::Text::strong
                            : height < low_lane ? style::Text::caption

@@ -4,7 +4,7 @@ namespace palimpsest {
 
 ImU32 form_colour(Form form) {
   const style::Palette& c = style::colours();
-  return std::array{c.text, c.gate, c.key, c.strength}[static_cast<std::size_t>(form)];
+  return entry(std::array{c.text, c.gate, c.key, c.strength}, form);
 }
 
 ImU32 compared_colour(std::size_t place) {
@@ -16,7 +16,7 @@ ImU32 compared_colour(std::size_t place) {
 PlotMarker precision_marker(Precision precision) {
   static constexpr PlotMarker markers[] = {PlotMarker::diamond, PlotMarker::circle, PlotMarker::up,
                                            PlotMarker::square};  // f64, f32, tf32, bf16
-  return markers[static_cast<std::size_t>(precision)];
+  return entry(markers, precision);
 }
 
 namespace {
@@ -45,7 +45,7 @@ PlotLook proof_look(Form form, Arithmetic arithmetic) {
   static constexpr float dashes[] = {0, 8, 6, 4, 2};  // f64, f32, tf32, bf16, f16
   return {.colour = arithmetic == Arithmetic::f64 ? form_colour(form) : style::colours().dim,
           .width = 1.5F,
-          .dash = dashes[static_cast<std::size_t>(arithmetic)]};
+          .dash = entry(dashes, arithmetic)};
 }
 
 }  // namespace palimpsest

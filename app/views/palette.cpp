@@ -27,7 +27,7 @@ Index token_number(std::string_view typed, Index tokens) {
 }
 
 Command word_at(const DataSet& data, Index token) {
-  const std::string label = visible_label(word_text(data.labels[static_cast<std::size_t>(token)]));
+  const std::string label = visible_label(word_text(entry(data.labels, token)));
   return {.id = fmt::format("word.{}", token),
           .group = "Token",
           .words = fmt::format("go to token {} “{}”", token + 1, label),
@@ -49,8 +49,7 @@ void add_words(std::vector<Command>& all, const Application& application, std::s
     if (here - distance < 0 && here + distance >= tokens) break;
     for (const Index token : {here + distance, here - distance}) {
       const bool is_there = token >= 0 && token < tokens && token != numbered;
-      if (is_there && has_words(data.labels[static_cast<std::size_t>(token)], words))
-        all.push_back(word_at(data, token));
+      if (is_there && has_words(entry(data.labels, token), words)) all.push_back(word_at(data, token));
       if (distance == 0) break;
     }
   }

@@ -8,7 +8,7 @@ namespace {
 Node row(Application& application, Index index) {
   PinnedPlaces& places = application.places;
   const bool present = index == places.present();
-  const PinnedPlace& place = places.all()[static_cast<std::size_t>(index)];
+  const PinnedPlace& place = entry(places.all(), index);
   const auto button = [](const char* sign, const char* name, const char* meaning, std::function<void()> act) {
     return scene::word_button(sign).named(name).told(meaning).on(std::move(act));
   };

@@ -302,7 +302,7 @@ Node headline_of(Application& application, const ProofLines& all) {
 std::string values_words(const Computation& computed, const ProofLines& all, Index token) {
   std::string words = numbered_word(computed, token);
   for (const ProofCurve& line : all.lines)
-    words += fmt::format("\n{}: {}", line.words, scientific((*line.errors)[static_cast<std::size_t>(token)]));
+    words += fmt::format("\n{}: {}", line.words, scientific(entry(*line.errors, token)));
   return words;
 }
 

@@ -82,7 +82,7 @@ std::vector<Cells> sources_of(const Phase& phase, const Symbols& symbols, const 
 std::shared_ptr<const Record> recurrence_of(Application& application, const Sight& sight,
                                             const Shown& shown) {
   const auto& recurrent = sight.computation->trace(Form::recurrent);
-  const Operation& operation = shown.phase.operations[static_cast<std::size_t>(sight.cursor.operation)];
+  const Operation& operation = entry(shown.phase.operations, sight.cursor.operation);
   const bool is_compared = substitution_of(operation) || operation.purpose == Purpose::output;
   if (!recurrent || !is_compared || sight.trace->form == Form::recurrent) return nullptr;
   const Index block = recurrent->block_of(sight.trace->token(sight.cursor), 0);

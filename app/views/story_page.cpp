@@ -94,7 +94,7 @@ CellValues story_table(const MemoryStory& story, const char* name, std::vector<s
           .titles = titles,
           .values = values(rows, Eigen::all),
           .told = [&story, &values, rows, title = titles.front()](Cell cell) {
-            cell.row = rows[static_cast<std::size_t>(cell.row)];
+            cell.row = entry(rows, cell.row);
             return answer_words(story.table, title, values, cell.row, cell.column);
           }};
 }

@@ -64,7 +64,7 @@ Node piece(const std::string& words, style::Text letters = style::Text::body, Fi
 
 /// "token 43 of 94 · drum · step 4 of 6: rank-one update", or as much of it as has room.
 Node position(const Session& session, const Trace& trace) {
-  const std::string label = visible_label(session.data().labels[static_cast<std::size_t>(session.token())]);
+  const std::string label = visible_label(entry(session.data().labels, session.token()));
   const std::string number = std::to_string(session.token() + 1);
   const std::string group = group_words(trace, session.token());
   const std::string step = step_words(trace, session.cursor());
@@ -116,14 +116,14 @@ Node speed(Application& application) {
                     Gap::none);
 }
 
-Node entry(Node sample, Node words) { return scene::row({std::move(sample), std::move(words)}, Gap::small); }
+Node meant(Node sample, Node words) { return scene::row({std::move(sample), std::move(words)}, Gap::small); }
 
 /// What the rows mean, for the rows that there are.
 Nodes legend_entries(const Computation& computed, RowsAbove rows) {
   const style::Palette& c = style::colours();
   const TokenFacts facts = computed.tokens.empty() ? TokenFacts() : computed.tokens.front();
   const auto named = [](Mark::Kind kind, scene::Ink ink, const std::string& words) {
-    return entry(scene::mark(kind, ink), scene::caption(words));
+    return meant(scene::mark(kind, ink), scene::caption(words));
   };
   Nodes all;
   if (rows == RowsAbove::none) return all;
@@ -137,12 +137,12 @@ Nodes legend_entries(const Computation& computed, RowsAbove rows) {
   if (facts.written && rows == RowsAbove::facts) {
     const std::string& rate = computed.written_symbol;
     const std::string words = rate.empty() ? "\\lVert k\\rVert\\lVert v\\rVert" : rate + "\\lVert k\\rVert^2";
-    all.push_back(entry(scene::mark(Mark::Kind::square, c.strength),
+    all.push_back(meant(scene::mark(Mark::Kind::square, c.strength),
                         scene::formula(words, 14, c.dim).named("written")));
   }
   if (facts.written)
     all.push_back(
-        entry(scene::column({scene::line("token", style::Text::caption),
+        meant(scene::column({scene::line("token", style::Text::caption),
                              {scene::Bar{.value = 1, .ink = c.text, .height = 2, .shows_zero = false}}},
                             Gap::hair)
                   .fixed(38),

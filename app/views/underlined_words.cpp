@@ -38,7 +38,7 @@ std::vector<Index> strongest_writes(std::span<const double> strengths, std::span
                                     Index reached, std::size_t most) {
   const Index end = std::min<Index>(reached, static_cast<Index>(strengths.size()));
   const Index begin = std::max<Index>(end - look_back, 0);
-  const auto strength = [&](Index t) { return strengths[static_cast<std::size_t>(t)]; };
+  const auto strength = [&](Index t) { return entry(strengths, t); };
   double strongest = 0;
   for (Index t = begin; t < end; ++t) strongest = std::max(strongest, strength(t));
   std::vector<Index> found;
@@ -55,9 +55,9 @@ std::vector<Index> strongest_writes(std::span<const double> strengths, std::span
     std::ranges::pop_heap(found, is_behind);
     const Index t = found.back();
     found.pop_back();
-    const auto label = visible_label(labels[static_cast<std::size_t>(t)]);
-    const bool is_known = std::ranges::any_of(
-        words, [&](Index known) { return visible_label(labels[static_cast<std::size_t>(known)]) == label; });
+    const auto label = visible_label(entry(labels, t));
+    const bool is_known =
+        std::ranges::any_of(words, [&](Index known) { return visible_label(entry(labels, known)) == label; });
     if (!is_known) words.push_back(t);
   }
   std::ranges::sort(words);

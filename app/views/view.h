@@ -40,7 +40,7 @@ Node awaiting(std::string_view words, const Known<Value>& answer, Questions& que
 
 /// drum
 inline std::string word_at(const Computation& computed, Index token) {
-  return visible_label(computed.data->labels[static_cast<std::size_t>(token)]);
+  return visible_label(entry(computed.data->labels, token));
 }
 
 /// “drum”

@@ -167,7 +167,7 @@ Node bar_lines(const std::vector<BarLine>& lines, bool old) {
 }
 
 std::string word_of(Index token, const std::vector<std::string>& labels) {
-  return visible_label(labels[static_cast<std::size_t>(token)]);
+  return visible_label(entry(labels, token));
 }
 
 /// The strongest `most` parts, the rest together, and the cell that they add up to.
@@ -305,7 +305,7 @@ void add_writers(Nodes& all, Application& application, const AskedCell& asked, s
   const auto found =
       asked.pointed ? std::ranges::find(writers, *asked.pointed, &WriterShare::token) : writers.end();
   const auto one = found != writers.end() ? found - writers.begin() : largest_share(writers);
-  const std::string fate = one < 0 ? "" : writer_fate(writers[static_cast<std::size_t>(one)], labels);
+  const std::string fate = one < 0 ? "" : writer_fate(entry(writers, one), labels);
   all.push_back(bar_lines(writer_lines(*told.value, most, fate, labels), told.stale).named("writers"));
   if (!fate.empty()) {
     const std::string others =

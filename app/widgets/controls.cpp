@@ -118,7 +118,7 @@ ButtonSize button_size(ButtonShape shape) {
                                        {Text::caption, 0, 20},
                                        {Text::caption, 0, 20}};
   static_assert(std::size(all) == static_cast<std::size_t>(ButtonShape::link) + 1);
-  return all[static_cast<std::size_t>(shape)];
+  return entry(all, shape);
 }
 
 bool button(const char* label, const ButtonLook& look) {

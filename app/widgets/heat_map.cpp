@@ -155,7 +155,7 @@ Matrix<float> drawn_cells(const Matrix<double>& values, const HeatMapLook& look,
   for (Index row = 0; row < cells.rows(); ++row) {
     const Stretch its_rows = footprint(rows, row, cells.rows());
     for (Index column = 0; column < cells.cols(); ++column)
-      cells(row, column) = strongest(values, its_rows, of_column[static_cast<std::size_t>(column)]);
+      cells(row, column) = strongest(values, its_rows, entry(of_column, column));
   }
   if (swapped) return cells.transpose();
   return cells;

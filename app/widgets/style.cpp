@@ -213,7 +213,7 @@ const Writing& writing(Text text) {
                                     {&State::body, 16},   {&State::strong, 19}, {&State::strong, 26},
                                     {&State::number, 14}, {&State::number, 12}, {&State::number, 28}};
   static_assert(std::size(all) == static_cast<std::size_t>(Text::number_large) + 1);
-  return all[static_cast<std::size_t>(text)];
+  return entry(all, text);
 }
 
 const Face& face(Text text) { return state().*writing(text).face; }
@@ -240,7 +240,7 @@ float scale() { return state().scale; }
 ImU32 Palette::role(Role role) const {
   const ImU32 inks[] = {text, query, key, value, gate, strength, error, text, query};  // in the order of Role
   static_assert(std::size(inks) == static_cast<std::size_t>(Role::output) + 1);
-  return inks[static_cast<std::size_t>(role)];
+  return entry(inks, role);
 }
 
 ImU32 Palette::role_dim(Role which) const { return mix(faint, role(which), 0.3F); }

@@ -13,7 +13,7 @@ namespace {
 bool comes_again(const AskedWord& word) { return word.occurrences.size() > 1; }
 
 std::string_view thick_frame_words(const AnswerTable& table) {
-  const bool again = table.present && comes_again(table.words[static_cast<std::size_t>(*table.present)]);
+  const bool again = table.present && comes_again(entry(table.words, *table.present));
   return again ? "the text at the cursor" : "the token at the cursor";
 }
 
@@ -44,7 +44,7 @@ std::string column_number(const AskedWord& word, bool briefly) {
 }
 
 std::string row_words(const AnswerTable& table, Index row) {
-  const AskedWord& word = table.words[static_cast<std::size_t>(row)];
+  const AskedWord& word = entry(table.words, row);
   std::string words = fmt::format(
       "“{}” (token {}): the memory is queried with {}.", visible_label(word.phrase), word.token + 1,
       word.by_query ? "the query of this token; other rows use keys" : "the key of this token");
@@ -86,8 +86,8 @@ std::string answer_number(double value) {
 
 std::string answer_words(const AnswerTable& table, std::string_view title, const Matrix<double>& values,
                          Index row, Index column) {
-  const AskedWord& asked = table.words[static_cast<std::size_t>(row)];
-  const AskedWord& found = table.words[static_cast<std::size_t>(column)];
+  const AskedWord& asked = entry(table.words, row);
+  const AskedWord& found = entry(table.words, column);
   return fmt::format(
       "{}: with the {} of “{}” (token {}), the memory returns {} × the value of “{}”, fitted with the other "
       "values. After this step these values explain {:.0f} % of the returned direction.{}",

@@ -19,7 +19,7 @@ std::string fault_in_words(const Computation& computed) {
   const Index bad = result.first_bad_token;
   if (bad < 0) return {};
   constexpr std::size_t short_word = 8;  // that has room in the top bar
-  const std::string word = visible_label(computed.data->labels[static_cast<std::size_t>(bad)]);
+  const std::string word = visible_label(entry(computed.data->labels, bad));
   if (word.size() > short_word)
     return fmt::format("{} differs from token {} on · {}", name(form), bad + 1,
                        scientific(result.residual()));
@@ -43,7 +43,7 @@ std::string in_units(double value, double base, std::initializer_list<const char
 
 const char* form_label(Form form) {
   static constexpr const char* labels[] = {"Recurrent", "Chunkwise", "Two-pass", "Parallel"};
-  return labels[static_cast<std::size_t>(form)];
+  return entry(labels, form);
 }
 
 std::string divergence_words(const Divergence& divergence) {

@@ -22,10 +22,10 @@ std::vector<std::string> answers_of(const AnswerTable& table, const Matrix<doubl
   Index first = 0;
   const double most = amounts.row(row).maxCoeff(&first);
   if (!(most >= noticed)) return {};
-  std::vector<std::string> answers = {answered_part(table.words[static_cast<std::size_t>(first)].text)};
+  std::vector<std::string> answers = {answered_part(entry(table.words, first).text)};
   for (Index column = 0; column < amounts.cols(); ++column) {
     if (column != first && amounts(row, column) >= as_good * most && answers.size() < 2)
-      answers.push_back(answered_part(table.words[static_cast<std::size_t>(column)].text));
+      answers.push_back(answered_part(entry(table.words, column).text));
   }
   return answers;
 }
@@ -49,7 +49,7 @@ std::string answered_part(const std::string& label) {
 }
 
 std::string question_of(const AnswerTable& table, const SharedKey& key) {
-  const AskedWord& word = table.words[static_cast<std::size_t>(key.first)];
+  const AskedWord& word = entry(table.words, key.first);
   if (word.text.find(stores) != std::string::npos) return asked_part(word.text);
   if (word.phrase.size() <= word.text.size() || !word.phrase.ends_with(word.text)) return word.text;
   constexpr std::string_view cut = "…";
@@ -103,7 +103,7 @@ std::string learn_headline(const LearningMoment& moment, const std::string& toke
 
 std::vector<Spoken> attend_headline(const Computation& computed, const RowOfWeights& row, Index token) {
   const auto label = [&](Index t) {
-    return fmt::format("“{}”", word_text(computed.data->labels[static_cast<std::size_t>(t)]));
+    return fmt::format("“{}”", word_text(entry(computed.data->labels, t)));
   };
   const std::string at = fmt::format("At {} (token {}), the output ", label(token), token + 1);
   std::vector<std::string> read;

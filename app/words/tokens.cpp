@@ -18,7 +18,7 @@ constexpr double unseen = 5e-4;
 
 std::string called(Index token, const std::vector<std::string>& labels) {
   if (token == initial_token) return "initial state";
-  return fmt::format("token {} “{}”", token + 1, visible_label(labels[static_cast<std::size_t>(token)]));
+  return fmt::format("token {} “{}”", token + 1, visible_label(entry(labels, token)));
 }
 
 /// " Later corrections: +0.0029 (token 6 “a”).": they may add to a write as well as take from it.
@@ -98,7 +98,7 @@ std::string writer_fate(const WriterShare& writer, const std::vector<std::string
       writer.token == initial_token
           ? fmt::format("Initial state: {:+.3g}.", share.written)
           : fmt::format("Token {} (“{}”) wrote {:+.3g}.", writer.token + 1,
-                        visible_label(labels[static_cast<std::size_t>(writer.token)]), share.written);
+                        visible_label(entry(labels, writer.token)), share.written);
   if (std::abs(share.mixed) > seen) words += fmt::format(" From other parts: {:+.3g}.", share.mixed);
   if (std::abs(share.decayed) > seen) words += fmt::format(" Decay: {:+.3g}.", -share.decayed);
   if (std::abs(share.erased) > seen) words += corrections_words(writer, labels);

@@ -10,12 +10,12 @@ namespace palimpsest {
 
 const char* name(Form form) {
   static constexpr const char* names[] = {"recurrent", "chunkwise", "two-pass", "parallel"};
-  return names[static_cast<std::size_t>(form)];
+  return entry(names, form);
 }
 
 const char* name(Precision precision) {
   static constexpr const char* names[] = {"f64", "f32", "tf32", "bf16"};
-  return names[static_cast<std::size_t>(precision)];
+  return entry(names, precision);
 }
 
 Array::Array(std::vector<Index> new_shape, Values new_values)
@@ -28,8 +28,7 @@ Index Array::size() const {
 }
 
 double Array::operator[](Index flat) const {
-  const auto i = static_cast<std::size_t>(flat);
-  return is_f32() ? static_cast<double>(std::get<1>(values)[i]) : std::get<0>(values)[i];
+  return is_f32() ? static_cast<double>(entry(std::get<1>(values), flat)) : entry(std::get<0>(values), flat);
 }
 
 std::string to_string(const std::vector<Index>& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }

@@ -10,6 +10,12 @@ namespace palimpsest {
 
 using Index = Eigen::Index;
 
+/// `list[place]`: the place is an Index, which has a sign, or an enumerator.
+template <class List, class Place>
+constexpr decltype(auto) entry(List&& list, Place place) {
+  return list[static_cast<std::size_t>(place)];
+}
+
 /// Row-major everywhere: row t of a matrix is token t, contiguous in memory.
 template <class Scalar>
 using Matrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;

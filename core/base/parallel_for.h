@@ -20,10 +20,9 @@ unsigned processor_threads();
 template <class Make>
 auto made_in_parallel(std::size_t count, const std::stop_token& stop, Make make) {
   std::vector<std::invoke_result_t<Make&, std::size_t>> all(count);
-  parallel_for(static_cast<Index>(count), processor_threads(), [&](Index index) {
+  parallel_for(static_cast<Index>(count), processor_threads(), [&](Index i) {
     stop_if_asked(stop);
-    const auto i = static_cast<std::size_t>(index);
-    all[i] = make(i);
+    entry(all, i) = make(static_cast<std::size_t>(i));
   });
   return all;
 }

@@ -51,7 +51,7 @@ std::vector<double> errors_by_row(std::string_view array, const Matrix<double>& 
   if (got.rows() != expected.rows() || got.cols() != expected.cols()) return errors;
   const double scale = largest_finite(expected);
   for (Index row = 0; row < got.rows(); ++row) {
-    double& worst = errors[static_cast<std::size_t>(row)];
+    double& worst = entry(errors, row);
     worst = 0;
     for (Index column = 0; column < got.cols(); ++column) {
       worst = std::max(worst, error_of(array, got(row, column), expected(row, column), scale));

@@ -339,9 +339,8 @@ void require_footprint(const Footprint& needed, const Sequence& sequence, Form f
   const std::string how_much =
       fmt::format("{:.1f} GB at its peak{}{}, above the limit of {:.0f} GB", needed.work / giga,
                   needed.what.empty() ? "" : " for ", needed.what, limit / giga);
-  throw Unsupported(fmt::format(fmt::runtime(too_much_for[static_cast<std::size_t>(form)]),
-                                recorded ? "to show " : "", sequence.tokens,
-                                std::min(chunk_size, sequence.tokens), how_much));
+  throw Unsupported(fmt::format(fmt::runtime(entry(too_much_for, form)), recorded ? "to show " : "",
+                                sequence.tokens, std::min(chunk_size, sequence.tokens), how_much));
 }
 
 void require_state(const Sequence& sequence, Index rows, Index columns) {

@@ -312,7 +312,7 @@ Work row_cost(const Structure& structure, const RowSizes& sizes, Form form, Inde
                                                    &Counter::parallel};
   const auto exact = [&](double tokens) {
     const MetRows rows = exact_rows(structure, sizes, tokens, read_after);
-    return (Counter(structure, rows).*of_form[static_cast<std::size_t>(form)])();
+    return (Counter(structure, rows).*entry(of_form, form))();
   };
   return all_blocks(form, sizes.reads, chunk_size, exact);
 }

@@ -55,7 +55,7 @@ Matrix<Scalar> seen_sum(const Matrix<Scalar>& P, const Matrix<Scalar>& U, std::s
   if (U.allFinite()) return P * U;
   Matrix<Scalar> sum(P.rows(), U.cols());
   for (Index s = 0; s < P.rows(); ++s) {
-    const Index rows = seen[static_cast<std::size_t>(s)];
+    const Index rows = entry(seen, s);
     sum.row(s).noalias() = P.row(s).head(rows) * U.topRows(rows);
   }
   return sum;

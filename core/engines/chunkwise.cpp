@@ -77,7 +77,7 @@ class ChunkDecay {
     if (structure_.decay == Decay::key) return key_scores(X, readers, Y);
     Matrix<Scalar> Z = X * Y.transpose();
     for (Index s = 0; s < Z.rows(); ++s) {
-      const auto& [decays, writes, sight] = readers[static_cast<std::size_t>(s)];
+      const auto& [decays, writes, sight] = entry(readers, s);
       if (structure_.decay == Decay::scalar && decays > 0) Z.row(s).array() *= mask_.row(decays - 1).array();
       Z.row(s).tail(Z.cols() - writes).setZero();
     }
@@ -89,7 +89,7 @@ class ChunkDecay {
     if (structure_.decay == Decay::none) return X;
     Matrix<Scalar> decayed = X;
     for (Index s = 0; s < X.rows(); ++s) {
-      const Index decays = readers[static_cast<std::size_t>(s)].decays;
+      const Index decays = entry(readers, s).decays;
       if (decays == 0) continue;
       if (structure_.decay == Decay::scalar)
         decayed.row(s) *= cumulative_(decays - 1, 0);
@@ -134,7 +134,7 @@ class ChunkDecay {
     };
     std::vector<std::vector<Index>> readers_after(static_cast<std::size_t>(L) + 1);  // so many decays
     for (std::size_t s = 0; s < readers.size(); ++s)
-      readers_after[static_cast<std::size_t>(readers[s].decays)].push_back(static_cast<Index>(s));
+      entry(readers_after, readers[s].decays).push_back(static_cast<Index>(s));
 
     Matrix<Scalar> Z = Matrix<Scalar>::Zero(X.rows(), L);
     // weight row j: the decay from write j to the start of the present sub-chunk
@@ -153,7 +153,7 @@ class ChunkDecay {
         if (i > start) combine(weight.middleRows(start, i - start), factor);
         weight.row(i) = neutral;
         const Index writes = i - start + 1;
-        for (const Index s : readers_after[static_cast<std::size_t>(i) + 1]) {
+        for (const Index s : entry(readers_after, i + 1)) {
           inside.push_back(s);
           prefixed.push_back(decayed(X.row(s), prefix).array());
           Z.row(s).segment(start, writes).noalias() =
@@ -171,8 +171,7 @@ class ChunkDecay {
         combine(weight.topRows(start), prefix);
       }
     }
-    for (Index s = 0; s < Z.rows(); ++s)
-      Z.row(s).tail(L - readers[static_cast<std::size_t>(s)].writes).setZero();
+    for (Index s = 0; s < Z.rows(); ++s) Z.row(s).tail(L - entry(readers, s).writes).setZero();
     return Z;
   }
 
@@ -210,7 +209,7 @@ class ChunkParts {
     Matrix<Scalar> G = Matrix<Scalar>::Zero(static_cast<Index>(readers.size()), L);
     for (std::size_t s = 0; s < readers.size(); ++s) {
       const auto& [decays, writes, sight] = readers[s];
-      const auto since_write = since_write_[static_cast<std::size_t>(decays)].topRows(writes);
+      const auto since_write = entry(since_write_, decays).topRows(writes);
       G.row(static_cast<Index>(s)).head(writes) = as_row<Scalar>(sight) * since_write.transpose();
     }
     return G;
@@ -221,7 +220,7 @@ class ChunkParts {
     Matrix<Scalar> weights(static_cast<Index>(readers.size()), to_end_.cols());
     for (std::size_t s = 0; s < readers.size(); ++s) {
       weights.row(static_cast<Index>(s)) =
-          as_row<Scalar>(readers[s].sight) * from_start_[static_cast<std::size_t>(readers[s].decays)];
+          as_row<Scalar>(readers[s].sight) * entry(from_start_, readers[s].decays);
     }
     return weights;
   }
@@ -263,7 +262,7 @@ class ChunkValueDecay {
     if (!exists_) return X;
     Matrix<Scalar> faded = X;
     for (Index s = 0; s < X.rows(); ++s) {
-      const Index rows = after[static_cast<std::size_t>(s)];
+      const Index rows = entry(after, s);
       if (rows > 0) faded.row(s) = faded.row(s).cwiseProduct(decay_.cumulative().row(rows - 1));
     }
     return faded;
@@ -294,13 +293,13 @@ class ChunkValueDecay {
   Matrix<Scalar> read(const Matrix<Scalar>& P, const Matrix<Scalar>& U, std::span<const Index> after) const {
     std::vector<std::vector<Index>> reads_after(static_cast<std::size_t>(U.rows()) + 1);
     for (std::size_t s = 0; s < after.size(); ++s)
-      reads_after[static_cast<std::size_t>(after[s])].push_back(static_cast<Index>(s));
+      entry(reads_after, after[s]).push_back(static_cast<Index>(s));
     Matrix<Scalar> O = Matrix<Scalar>::Zero(P.rows(), U.cols());
     Matrix<Scalar> faded(U.rows(), U.cols());
     for (Index i = 0; i < U.rows(); ++i) {
       faded.topRows(i).array().rowwise() *= mu_.row(i).array();
       faded.row(i) = U.row(i);
-      for (const Index s : reads_after[static_cast<std::size_t>(i) + 1])
+      for (const Index s : entry(reads_after, i + 1))
         O.row(s).noalias() = P.row(s).head(i + 1) * faded.topRows(i + 1);
     }
     return O;

@@ -43,8 +43,8 @@ LactScan<Scalar> LactOnProcessor<Scalar>::scan(const LactTokens<Scalar>& tokens,
   LactScan<Scalar> scan;
   scan.gradients.resize(N * dk, S_0.cols());
   each_batch([&](Index c) {
-    const Index begin = first[static_cast<std::size_t>(c)];
-    const Index end = c + 1 < N ? first[static_cast<std::size_t>(c) + 1] : tokens.K.rows();
+    const Index begin = entry(first, c);
+    const Index end = c + 1 < N ? entry(first, c + 1) : tokens.K.rows();
     Matrix<Scalar> G = Matrix<Scalar>::Zero(dk, S_0.cols());
     gather(tokens.K.middleRows(begin, end - begin), tokens.V.middleRows(begin, end - begin),
            tokens.eta.segment(begin, end - begin), G);

@@ -168,7 +168,7 @@ struct Dense {
 std::vector<std::vector<Index>> by_time(const std::vector<Reader>& readers, Index rows) {
   std::vector<std::vector<Index>> lists(static_cast<std::size_t>(rows) + 1);
   for (std::size_t s = 0; s < readers.size(); ++s)
-    lists[static_cast<std::size_t>(readers[s].decays)].push_back(static_cast<Index>(s));
+    entry(lists, readers[s].decays).push_back(static_cast<Index>(s));
   return lists;
 }
 
@@ -204,9 +204,9 @@ PartsWalk<Scalar> record_weights(PartsWalk<Scalar> walk, const std::vector<Reade
   const auto served = by_time(readers, n);
   for (Index rows = 0; rows <= n; ++rows) {
     if (rows > 0) walk.pass(rows - 1);
-    for (const Index s : served[static_cast<std::size_t>(rows)]) {
-      G.row(s) = walk.weights(readers[static_cast<std::size_t>(s)]);
-      from_start.row(s) = walk.weights_from_start(readers[static_cast<std::size_t>(s)]);
+    for (const Index s : entry(served, rows)) {
+      G.row(s) = walk.weights(entry(readers, s));
+      from_start.row(s) = walk.weights_from_start(entry(readers, s));
     }
   }
   record(of_writes, G);
@@ -248,14 +248,14 @@ Dense<Scalar> walked(Walking walk, const Program<Scalar>& program, const Matrix<
   const auto reads_after = by_time(reads, n);
   const auto erases_after = by_time(erase_reads, n);
   const auto serve = [&](Index rows) {
-    for (const Index i : erases_after[static_cast<std::size_t>(rows)]) {
-      const Reader& reader = erase_reads[static_cast<std::size_t>(i)];
+    for (const Index i : entry(erases_after, rows)) {
+      const Reader& reader = entry(erase_reads, i);
       walk.score_row(dense.N, i, A, B, reader);
       if (has_plain) walk.score_row(dense.N_plain, i, A, program.k_plain, reader);
       dense.a_decayed.row(i) = walk.from_start(A.row(i), reader);
     }
-    for (const Index s : reads_after[static_cast<std::size_t>(rows)]) {
-      const Reader& reader = reads[static_cast<std::size_t>(s)];
+    for (const Index s : entry(reads_after, rows)) {
+      const Reader& reader = entry(reads, s);
       walk.score_row(dense.P, s, program.q, B, reader);
       if (has_plain) walk.score_row(dense.P_plain, s, program.q, program.k_plain, reader);
       dense.q_decayed.row(s) = walk.from_start(program.q.row(s), reader);
@@ -324,7 +324,7 @@ Solved<Scalar> solve(const Program<Scalar>& program, const Dense<Scalar>& dense,
       solved.U.col(c) = N.template triangularView<Eigen::UnitLower>().solve(R.col(c));
     }
     for (Index s = 0; s < program.reads(); ++s) {
-      const Index seen = readers[static_cast<std::size_t>(s)].writes;
+      const Index seen = entry(readers, s).writes;
       if (seen == 0) continue;
       const auto weights = dense.P.row(s).head(seen).cwiseProduct(mask.M.row(seen - 1).head(seen));
       solved.intra(s, c) = weights * solved.U.col(c).head(seen);
@@ -390,7 +390,7 @@ Matrix<Scalar> parallel(const Program<Scalar>& program, Matrix<Scalar>& S, Recor
   Matrix<Scalar> inter = dense.q_decayed * S;
   const std::vector<Reader> readers = program.output_readers();
   for (Index s = 0; s < inter.rows() && structure.value_decay; ++s) {
-    const Index writes = readers[static_cast<std::size_t>(s)].writes;
+    const Index writes = entry(readers, s).writes;
     if (writes > 0) inter.row(s) = inter.row(s).cwiseProduct(m_in.row(writes - 1));
   }
 

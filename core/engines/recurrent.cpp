@@ -11,7 +11,7 @@ template <class Scalar>
 void record_parts(const Structure& structure, const Matrix<Scalar>& S, const char* when, Recorder& record) {
   const Index K = S.rows() / structure.part_count();
   for (Index i = 0; i < structure.part_count(); ++i)
-    record(std::string(1, structure.parts[static_cast<std::size_t>(i)]) + when, S.middleRows(i * K, K));
+    record(std::string(1, entry(structure.parts, i)) + when, S.middleRows(i * K, K));
 }
 
 /// Rows of a state in parts, eq. U'.

@@ -69,7 +69,7 @@ std::vector<Index> worth_writing(std::vector<double> sizes) {
   if (static_cast<Index>(order.size()) <= few) return order;
   // A NaN is what the reader looks for: it counts as the largest.
   for (double& size : sizes) size = std::isnan(size) ? std::numeric_limits<double>::infinity() : size;
-  const auto size = [&](Index i) { return sizes[static_cast<std::size_t>(i)]; };
+  const auto size = [&](Index i) { return entry(sizes, i); };
   std::partial_sort(order.begin(), order.begin() + few, order.end(),
                     [&](Index a, Index b) { return size(a) != size(b) ? size(a) > size(b) : a < b; });
   order.resize(few);

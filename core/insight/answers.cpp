@@ -19,8 +19,7 @@ Occurrences strong_occurrences(std::span<const std::string> labels, const Vector
   Occurrences found;
   const double strongest = strengths.head(count).maxCoeff();
   for (Index t = 0; t < count; ++t) {
-    if (strengths(t) > 0 && strengths(t) >= strongest / 2)
-      found[word_text(labels[static_cast<std::size_t>(t)])].push_back(t);
+    if (strengths(t) > 0 && strengths(t) >= strongest / 2) found[word_text(entry(labels, t))].push_back(t);
   }
   return found;
 }
@@ -65,7 +64,7 @@ bool is_space(char byte) { return byte == ' ' || byte == '\t' || byte == '\n' ||
 bool have_spaces(std::span<const std::string> labels, Index token) {
   constexpr Index enough = 64;
   for (Index t = token; t >= std::max<Index>(token - enough, 0); --t) {
-    const std::string& label = labels[static_cast<std::size_t>(t)];
+    const std::string& label = entry(labels, t);
     if (label.size() > 1 && is_space(label.front())) return true;
   }
   return false;
@@ -84,7 +83,7 @@ std::vector<AskedWord> pinned_words(std::span<const std::string> labels, std::ve
   std::vector<AskedWord> words;
   for (const Index token : pinned) {
     require_token(token, std::ssize(labels));
-    const std::string text(word_text(labels[static_cast<std::size_t>(token)]));
+    const std::string text(word_text(entry(labels, token)));
     auto known = std::ranges::find(words, text, &AskedWord::text);
     if (known == words.end()) known = words.insert(words.end(), {.token = token, .text = text});
     known->occurrences.push_back(token);
@@ -119,7 +118,7 @@ class Basis {
       : word_count_(static_cast<Index>(words.size())) {
     std::vector<Index> tokens;
     for (Index word = 0; word < word_count_; ++word) {
-      const auto& occurrences = words[static_cast<std::size_t>(word)].occurrences;
+      const auto& occurrences = entry(words, word).occurrences;
       word_of_.insert(word_of_.end(), occurrences.size(), word);
       tokens.insert(tokens.end(), occurrences.begin(), occurrences.end());
     }
@@ -132,7 +131,7 @@ class Basis {
     const Matrix<double> of_occurrences = answers * inverse_;
     Matrix<double> amounts = Matrix<double>::Zero(answers.rows(), word_count_);
     for (Index i = 0; i < of_occurrences.cols(); ++i)
-      amounts.col(word_of_[static_cast<std::size_t>(i)]) += of_occurrences.col(i);
+      amounts.col(entry(word_of_, i)) += of_occurrences.col(i);
     return amounts;
   }
 
@@ -235,7 +234,7 @@ struct Largest {
 std::string hundredths(double amount) { return fixed_number(amount, 2); }
 
 std::string quoted(const std::vector<AskedWord>& words, Index word) {
-  return fmt::format("“{}”", words[static_cast<std::size_t>(word)].text);
+  return fmt::format("“{}”", entry(words, word).text);
 }
 
 /// "With the key of “The red jar holds a key”, the memory": a key carries the words before its token.
@@ -264,7 +263,7 @@ std::string changed_row(const AnswerTable& table, Index row) {
   const Vector<double> after = table.after.row(row).transpose();
   const Largest was(before);
   const Largest is(after);
-  const std::string memory = queried(table.words[static_cast<std::size_t>(row)]);
+  const std::string memory = queried(entry(table.words, row));
   const std::string value = quoted(table.words, is.first);
   const std::string amount = hundredths(after(is.first));
   if (after(is.first) < noticed) {
@@ -338,13 +337,13 @@ std::string phrase_before(std::span<const std::string> labels, Index token) {
   require_token(token, std::ssize(labels));
   constexpr std::size_t most_letters = 24;
   const bool spaced = have_spaces(labels, token);
-  std::string phrase(word_text(labels[static_cast<std::size_t>(token)]));
+  std::string phrase(word_text(entry(labels, token)));
   const auto gap_of = [&](const std::string& label) {
     return !spaced || (!label.empty() && is_space(label.front())) ? " " : "";
   };
-  std::string gap = gap_of(labels[static_cast<std::size_t>(token)]);
+  std::string gap = gap_of(entry(labels, token));
   for (Index t = token - 1; t >= 0; --t) {
-    const std::string& label = labels[static_cast<std::size_t>(t)];
+    const std::string& label = entry(labels, t);
     if (ends_sentence(label)) return phrase;
     std::string longer = std::string(word_text(label)) + gap + phrase;
     if (letter_count(longer) > most_letters) return "…" + phrase;
@@ -357,7 +356,7 @@ std::string phrase_before(std::span<const std::string> labels, Index token) {
 std::vector<AskedWord> asked_words(std::span<const std::string> labels, const Vector<double>& strengths,
                                    Index token, const WordChoice& choice) {
   require_token(token, std::min<Index>(std::ssize(labels), strengths.size()));
-  const std::string_view present = word_text(labels[static_cast<std::size_t>(token)]);
+  const std::string_view present = word_text(entry(labels, token));
   const Occurrences strong = strong_occurrences(labels, strengths, token + 1);
   std::vector<AskedWord> words = choice.pinned.empty()
                                      ? strongest_words(strong, strengths, token, present, choice)
@@ -411,13 +410,13 @@ std::vector<SharedKey> shared_keys(const Variant& variant, const Sequence& seque
   directions.rowwise().normalize();
   std::vector<SharedKey> keys;
   for (Index row = 0; row < std::ssize(words); ++row) {
-    const AskedWord& word = words[static_cast<std::size_t>(row)];
+    const AskedWord& word = entry(words, row);
     const auto known = std::ranges::find_if(keys, [&](const SharedKey& key) {
       return directions.row(row).dot(directions.row(key.first)) >= least_cosine;
     });
     if (known == keys.end())
       keys.push_back({row, row});
-    else if (word.is_present || (word.is_written && !words[static_cast<std::size_t>(known->row)].is_present))
+    else if (word.is_present || (word.is_written && !entry(words, known->row).is_present))
       known->row = row;
   }
   return keys;

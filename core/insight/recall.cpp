@@ -57,13 +57,13 @@ std::vector<Recall> recall_of_walk(const Variant& variant, const Sequence& seque
     };
     const Matrix<double>& S = states.front().second;
     for (Index token = tokens == 0 ? 0 : (tokens - 1) / size * size; token < tokens; ++token) {
-      Recall& recall = recalls[static_cast<std::size_t>(token)];
+      Recall& recall = entry(recalls, token);
       recall.after = half_squared(token);
       recall.largest = S.cwiseAbs().maxCoeff();
       recall.root_mean_square = S.norm() / std::sqrt(static_cast<double>(S.size()));
     }
     for (Index token = tokens; token < std::min(tokens + size, sequence.tokens); ++token)
-      recalls[static_cast<std::size_t>(token)].before = half_squared(token);
+      entry(recalls, token).before = half_squared(token);
     return true;
   };
   variant.rule->walk_states(sequence, visit, std::move(stop));
@@ -151,7 +151,7 @@ Arrays arrays_of(const Variant& variant, const CapacityPlan& plan, const Setting
       }
       if (input.range == Range::positive_definite && shape.size() == 2) {
         for (Index i = 0; i < array.size(); ++i)
-          if (i / shape[1] != i % shape[1]) values[static_cast<std::size_t>(i)] = 0;
+          if (i / shape[1] != i % shape[1]) entry(values, i) = 0;
       }
       array.values = std::move(values);
       arrays[input.name] = std::move(array);

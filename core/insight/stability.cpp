@@ -354,7 +354,7 @@ StepReach step_reach(const Variant& variant, const Sequence& sequence, std::stop
     strengths.reach = strengths.squares = Vector<double>::Zero(sequence.tokens);
     const auto curve = learning_curve(variant, sequence, stop);
     for (Index t = 0; t < sequence.tokens; ++t) {
-      const auto& point = curve[static_cast<std::size_t>(t)];
+      const auto& point = entry(curve, t);
       if (!point) continue;
       strengths.reach[t] = point->rate * point->sharpness;
       const double own = array ? sequence.at(*array).rows<double>(t, 1).mean() : 1;

@@ -223,7 +223,7 @@ Array decode_all(const NpyHeader& header, const std::byte* data, Decode decode) 
   std::vector<Kept> values(static_cast<std::size_t>(header.size));
   for (Index i = 0; i < header.size; ++i) {
     const std::byte* item = data + stored_place(header, i) * static_cast<Index>(sizeof(Bits));
-    values[static_cast<std::size_t>(i)] = decode(load<Bits>(item, header.big_endian), i);
+    entry(values, i) = decode(load<Bits>(item, header.big_endian), i);
   }
   return Array(header.shape, std::move(values));
 }

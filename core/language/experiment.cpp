@@ -27,8 +27,7 @@ const WordList numbers = {"one",   "two",   "three", "four", "five",   "six",
 WordList drawn(RandomNumbers& random, WordList words, Index count) {
   for (Index i = 0; i < count; ++i) {
     const auto left = static_cast<double>(std::ssize(words) - i);
-    std::swap(words[static_cast<std::size_t>(i)],
-              words[static_cast<std::size_t>(i + static_cast<Index>(random.uniform() * left))]);
+    std::swap(entry(words, i), entry(words, i + static_cast<Index>(random.uniform() * left)));
   }
   words.resize(static_cast<std::size_t>(count));
   return words;

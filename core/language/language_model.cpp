@@ -483,13 +483,13 @@ LanguageModel<Scalar>::LanguageModel(const std::filesystem::path& path) {
 
 template <class Scalar>
 const std::string& LanguageModel<Scalar>::rule(Index layer) const {
-  return blocks_[static_cast<std::size_t>(layer)].kind->rule;
+  return entry(blocks_, layer).kind->rule;
 }
 
 template <class Scalar>
 Matrix<Scalar> LanguageModel<Scalar>::layer(Index index, const Matrix<Scalar>& x, const RunHead& run,
                                             KeptProducts<Scalar>* kept) const {
-  const Block& block = blocks_[static_cast<std::size_t>(index)];
+  const Block& block = entry(blocks_, index);
   const LayerKind& kind = *block.kind;
   const LayerInput<Scalar> input{block.weights, x, kept};
   const Matrix<Scalar> q = input.mixed("q", kind.has_unit_keys);
@@ -540,12 +540,12 @@ Matrix<Scalar> LanguageModel<Scalar>::logits(const std::vector<Index>& ids, cons
                                              KeptProducts<Scalar>* kept) const {
   Matrix<Scalar> x(static_cast<Index>(ids.size()), embedding_.cols());
   for (Index t = 0; t < x.rows(); ++t) {
-    const Index id = ids[static_cast<std::size_t>(t)];
+    const Index id = entry(ids, t);
     if (id < 0 || id >= pieces()) refuse("token {} is piece {}; the model has {}", t, id, pieces());
     x.row(t) = embedding_.row(id);
   }
   for (Index i = 0; i < layers(); ++i) {
-    const Weights& weights = blocks_[static_cast<std::size_t>(i)].weights;
+    const Weights& weights = entry(blocks_, i).weights;
     const auto at = [&](const char* name) -> const Matrix<Scalar>& { return weights.find(name)->second; };
     x += layer(i, rms_norm(x, at("n1"), norm_epsilon_), run, kept);
     const Matrix<Scalar> inner = projected(rms_norm(x, at("n2"), norm_epsilon_), at("up"), kept);
@@ -574,8 +574,7 @@ std::vector<Continuation> continuations(const Matrix<Scalar>& logits, Index toke
   std::vector<Continuation> found;
   const double total = log_total(logits, token);
   for (std::ptrdiff_t i = 0; i < most; ++i)
-    found.push_back({order[static_cast<std::size_t>(i)],
-                     std::exp(logits(token, order[static_cast<std::size_t>(i)]) - total)});
+    found.push_back({entry(order, i), std::exp(logits(token, entry(order, i)) - total)});
   return found;
 }
 

@@ -30,7 +30,7 @@ TextReading read(const LanguageModel<Scalar>& model, const std::vector<Index>& i
   TextReading reading{.ids = ids, .heads_of_layer = model.heads()};
   reading.heads.resize(static_cast<std::size_t>(model.layers() * model.heads()));
   const RunHead watched = [&](Index layer, Index head, const HeadInputs& inputs) {
-    reading.heads[static_cast<std::size_t>(layer * model.heads() + head)] = inputs;
+    entry(reading.heads, layer * model.heads() + head) = inputs;
     return run(layer, head, inputs);
   };
   const Matrix<Scalar> logits = model.logits(ids, with(interventions, watched), kept);

@@ -17,7 +17,7 @@ struct TextReading {
   Index heads_of_layer = 1;
 
   const HeadInputs& head(Index layer, Index index) const {
-    return heads[static_cast<std::size_t>(layer * heads_of_layer + index)];
+    return entry(heads, layer * heads_of_layer + index);
   }
 
   /// The likeliest piece after the last token.

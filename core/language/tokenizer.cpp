@@ -127,7 +127,7 @@ Tokenizer::Tokenizer(const std::filesystem::path& path) try {
     require(written.contains(whole_.back()), fmt::format("\"{}\" has no number", shown(whole_.back())));
   }
   for (const auto& [letters, id] : written) {
-    std::string& piece = pieces_[static_cast<std::size_t>(id)];
+    std::string& piece = entry(pieces_, id);
     require(piece.empty(), fmt::format("two pieces have the number {}", id));
     if (std::ranges::find(whole_, letters) != whole_.end()) {
       piece = letters;

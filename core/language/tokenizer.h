@@ -20,7 +20,7 @@ class Tokenizer {
   std::vector<Index> encode(std::string_view text) const;
 
   /// The bytes of a piece, " red": part of a letter, at times.
-  const std::string& piece(Index id) const { return pieces_[static_cast<std::size_t>(id)]; }
+  const std::string& piece(Index id) const { return entry(pieces_, id); }
 
   Index size() const { return static_cast<Index>(pieces_.size()); }
 

@@ -22,7 +22,7 @@ constexpr std::array<Named, std::size(all_arithmetics)> table = {{
     {"f16", {11, -14, 65504}},
 }};
 
-const Named& row(Arithmetic arithmetic) { return table[static_cast<std::size_t>(arithmetic)]; }
+const Named& row(Arithmetic arithmetic) { return entry(table, arithmetic); }
 
 }  // namespace
 

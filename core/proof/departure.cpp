@@ -115,7 +115,7 @@ Parting parting(const Expression& is, const Expression& should_be) {
     if (is_only_one) {
       Parting inner = parting(*mine, *other);
       std::vector<Expression> arguments(a.begin(), a.end());
-      arguments[static_cast<std::size_t>(mine - a.begin())] = inner.marked;
+      entry(arguments, mine - a.begin()) = inner.marked;
       inner.marked = {is.kind(), is.name(), std::move(arguments)};
       return inner;
     }
@@ -167,7 +167,7 @@ std::optional<Departure> departure_from(const Trace& right, const Trace& trace, 
 Comparison compare_steps(Trace& trace, const Equations& equations, double tolerance, std::stop_token stop) {
   Comparison comparison;
   const auto operations_of = [&](Index index) -> const std::vector<Operation>& {
-    return equations.phases[static_cast<std::size_t>(trace.block(index).phase)].operations;
+    return entry(equations.phases, trace.block(index).phase).operations;
   };
   const auto compare_up_to = [&](std::string_view end, Index index, const Record& record) {
     if (comparison.departure) return;

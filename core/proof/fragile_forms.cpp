@@ -141,12 +141,12 @@ Array with_gentle_decays(const Array& decays, bool are_logs, Index block, double
         const double decay = decays[t * channels + channel];
         sum -= std::max(are_logs ? decay : std::log(decay), std::log(least_gate));
       }
-      double& most_of_channel = largest[static_cast<std::size_t>(channel)];
+      double& most_of_channel = entry(largest, channel);
       most_of_channel = std::max(most_of_channel, sum);
     }
   }
   return with_log_decays(decays, are_logs, [&](Index i, double log_decay) {
-    const double of_channel = largest[static_cast<std::size_t>(i % channels)];
+    const double of_channel = entry(largest, i % channels);
     return std::max(log_decay, std::log(least_gate)) * (most / std::max(of_channel, most));
   });
 }
@@ -265,7 +265,7 @@ std::optional<FragileRun> run_fragile(const FragileForm& fragile, const Variant&
   run.symbols = edited->symbols;
   const auto visit = [&](Index index, const Record& record) {
     const Block block = trace->block(index);
-    note_broken(edited->phases[static_cast<std::size_t>(block.phase)], block, record, run.broken);
+    note_broken(entry(edited->phases, block.phase), block, record, run.broken);
   };
   const Output expected = reference(variant, sequence, stop);
   const Output output = interpret(*trace, edited->phases, {.visit = visit, .stop = stop});

@@ -142,7 +142,7 @@ const char* in_words(LostNumber::As as) {
   static constexpr const char* words[] = {"underflows to 0", "cancels to 0",
                                           "is 0, as numbers in it were lost before,", "overflows",
                                           "is no number"};
-  return words[static_cast<std::size_t>(as)];
+  return entry(words, as);
 }
 
 Seen look(const Variant& variant, const std::shared_ptr<const Arrays>& arrays, const Settings& given,

@@ -93,7 +93,7 @@ Tolerance tolerance(const Variant& variant, const Settings& settings, Precision 
        .tolerance = {1e-2,
                      "Muon takes a full step however little is left to learn, which in f32 may be rounding "
                      "alone; the worst seen was 5.1e-3"}}};
-  Tolerance allowed{usual_tolerances[static_cast<std::size_t>(precision)]};
+  Tolerance allowed{entry(usual_tolerances, precision)};
   for (const ToleranceException& exception : exceptions) {
     if (precision == Precision::f32 && applies(exception, variant, settings)) allowed = exception.tolerance;
   }

@@ -231,7 +231,7 @@ class Verification {
         result.amplified.reproduction = command();
       }
     }
-    double& worst = now_.worst[static_cast<std::size_t>(result.precision)];
+    double& worst = entry(now_.worst, result.precision);
     worst = std::max(worst, error);
     if (!row.worst.is_beaten_by(badness, index)) return;
     row.worst = {badness, index};

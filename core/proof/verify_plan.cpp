@@ -25,7 +25,7 @@ class Draws {
 
   template <class Values>
   Index among(const Values& values) {
-    return values[static_cast<std::size_t>(below(static_cast<Index>(values.size())))];
+    return entry(values, below(static_cast<Index>(values.size())));
   }
 
   std::uint64_t seed() { return bits_() >> 32; }
@@ -236,8 +236,7 @@ std::string describe_options(const Settings& settings) {
 
 VerifyCase random_verify_case(const std::vector<OptionChoice>& choices, std::uint64_t seed, Index index) {
   Draws draws(seed, static_cast<std::uint64_t>(index));
-  const OptionChoice& choice =
-      choices[static_cast<std::size_t>(draws.below(static_cast<Index>(choices.size())))];
+  const OptionChoice& choice = entry(choices, draws.below(static_cast<Index>(choices.size())));
   const Variant& variant = *choice.variant;
   RandomCase random;
   random.tokens = random_length(draws);
@@ -318,7 +317,7 @@ PlannedCases::PlannedCases(const VerifyPlan& plan, std::span<const Variant> tabl
 }
 
 VerifyCase PlannedCases::at(Index index) const {
-  return are_random ? random_verify_case(choices, seed, index) : cases[static_cast<std::size_t>(index)];
+  return are_random ? random_verify_case(choices, seed, index) : entry(cases, index);
 }
 
 }  // namespace palimpsest

@@ -40,7 +40,7 @@ constexpr Index hidden_per_channel = 4;  // units of an inner network, as papers
 /// Bytes of a number of q, k, v or o. All else, gates, strengths and states, are numbers of held_in().
 double number_size(Precision precision) {
   static constexpr double bytes[] = {8, 4, 4, 2};
-  return bytes[static_cast<std::size_t>(precision)];
+  return entry(bytes, precision);
 }
 
 /// The data of an entry, kept for the next that has the same.

@@ -127,9 +127,7 @@ void Amplification::raise(std::string_view array, double factor) {
 
 Index Amplification::first_beyond(double most) const {
   Index first = -1;
-  for (Index t = std::ssize(states_after) - 1; t >= 0 && states_after[static_cast<std::size_t>(t)] > most;
-       --t)
-    first = t;
+  for (Index t = std::ssize(states_after) - 1; t >= 0 && entry(states_after, t) > most; --t) first = t;
   return first;
 }
 

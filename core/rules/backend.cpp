@@ -77,10 +77,8 @@ double copy_rate() {
   const std::size_t share = copied_bytes / processor_threads();
   std::vector<std::vector<char>> from(processor_threads(), std::vector<char>(share, 1));
   std::vector<std::vector<char>> to(processor_threads(), std::vector<char>(share));
-  const double seconds = shortest([&](Index thread) {
-    const auto i = static_cast<std::size_t>(thread);
-    std::memcpy(to[i].data(), from[i].data(), share);
-  });
+  const double seconds = shortest(
+      [&](Index thread) { std::memcpy(entry(to, thread).data(), entry(from, thread).data(), share); });
   return 2 * static_cast<double>(share) * processor_threads() / seconds;
 }
 
@@ -96,7 +94,7 @@ double product_rate() {
   };
   std::vector<Matrices> of(processor_threads());
   const double seconds = shortest([&](Index thread) {
-    auto& [A, B, C] = of[static_cast<std::size_t>(thread)];
+    auto& [A, B, C] = entry(of, thread);
     for (int i = 0; i < products; ++i) C.noalias() = A * B;
   });
   return 2.0 * size * size * size * products * processor_threads() / seconds;
@@ -150,9 +148,8 @@ class CpuBackend : public Backend {
     const Footprint footprint = variant.rule->footprint(heads.front(), form, precision, chunk_size);
     std::vector<Output> outputs(heads.size());
     parallel_for(static_cast<Index>(heads.size()), heads_at_once(footprint.work, processor_threads()),
-                 [&](Index i) {
-                   const auto head = static_cast<std::size_t>(i);
-                   outputs[head] = run(variant, heads[head], form, precision, chunk_size, stop);
+                 [&](Index head) {
+                   entry(outputs, head) = run(variant, entry(heads, head), form, precision, chunk_size, stop);
                    if (head_done) head_done();
                  });
     return outputs;

@@ -26,7 +26,7 @@ ChannelReads reads_of(const Channel& channel, const AttentionWindow& window) {
   ChannelReads some{Matrix<double>(window.rows, all.q.cols()), {}};
   for (Index row = 0; row < window.rows; ++row) {
     some.q.row(row) = all.q.row(row * window.row_step);
-    some.after.push_back(all.after[static_cast<std::size_t>(row * window.row_step)]);
+    some.after.push_back(entry(all.after, row * window.row_step));
   }
   return some;
 }

@@ -80,7 +80,7 @@ Matrix<Scalar> run_two_passes(const RowRule& rule, const Sequence& sequence, Car
     return read;
   }
   for_each_block<Scalar>(rule, sequence, chunk_size, stop, [&](Index first, Index count, auto& program) {
-    Pass& made = first_pass[static_cast<std::size_t>(first / chunk_size)];
+    Pass& made = entry(first_pass, first / chunk_size);
     program.v = std::move(made.U);
     read.middleRows(first, count) = engines.rows.block(
         {.form = Form::two_pass, .chunk_size = chunk_size, .phase = 1}, program, made.S_in);
@@ -214,7 +214,7 @@ ChannelReads reads_of(const RowRule& rule, const Sequence& sequence, Index first
   if (!structure.parts.empty()) reads.q = spread<double>(program.read_sight.topRows(count), reads.q);
   const std::vector<Reader> readers = program.output_readers();
   for (Index s = 0; s < count; ++s) {
-    const Index writes = first * structure.rows_per_read + readers[static_cast<std::size_t>(s)].writes;
+    const Index writes = first * structure.rows_per_read + entry(readers, s).writes;
     reads.after.push_back(structure.reads_on_the_way() ? writes : sequence.tokens * structure.rows_per_read);
   }
   return reads;

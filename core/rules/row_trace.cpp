@@ -104,7 +104,7 @@ class RowWalk : public Walk<Scalar> {
     Matrix<double> S = Matrix<double>::Zero(initial.front().rows(), initial.front().cols());
     const Index rows = S.rows() / structure_.part_count();
     for (Index i = 0; i < structure_.part_count(); ++i) {
-      const std::string name = this->after(std::string(1, structure_.parts[static_cast<std::size_t>(i)]));
+      const std::string name = this->after(std::string(1, entry(structure_.parts, i)));
       if (latest.contains(name)) S.middleRows(i * rows, rows) = latest.at(name);
     }
     return rule_.named_states(S, sequence_);
@@ -226,8 +226,8 @@ class RowWalk : public Walk<Scalar> {
   static Matrix<Scalar> times(const std::vector<Reader>& readers) {
     Matrix<Scalar> table(static_cast<Index>(readers.size()), 2);
     for (Index s = 0; s < table.rows(); ++s) {
-      table(s, 0) = static_cast<Scalar>(readers[static_cast<std::size_t>(s)].decays);
-      table(s, 1) = static_cast<Scalar>(readers[static_cast<std::size_t>(s)].writes);
+      table(s, 0) = static_cast<Scalar>(entry(readers, s).decays);
+      table(s, 1) = static_cast<Scalar>(entry(readers, s).writes);
     }
     return table;
   }

@@ -48,7 +48,7 @@ Record BlockInterpreter::step(const Interpreting& how) {
 
 Record BlockInterpreter::carried_out(Index index, const Block& block, const Record& recorded,
                                      const Interpreting& how) const {
-  const Phase& phase = phases_[static_cast<std::size_t>(block.phase)];
+  const Phase& phase = entry(phases_, block.phase);
   Record record = brought(phase, block, recorded);
   std::set<std::string_view> made;
   for (const Operation& operation : phase.operations) made.insert(operation.equation.result);

@@ -11,7 +11,7 @@ const Operation* maker_of(const Phase& phase, const std::string& tensor) {
 }
 
 const Operation& Trace::operation(const Cursor& cursor) const {
-  return phase(block(cursor.block)).operations[static_cast<std::size_t>(cursor.operation)];
+  return entry(phase(block(cursor.block)).operations, cursor.operation);
 }
 
 namespace {

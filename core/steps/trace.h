@@ -197,7 +197,7 @@ class Trace {
     return state + (form == Form::recurrent ? "_after" : "_out");
   }
 
-  const Phase& phase(const Block& block) const { return phases[static_cast<std::size_t>(block.phase)]; }
+  const Phase& phase(const Block& block) const { return entry(phases, block.phase); }
   const Operation& operation(const Cursor& cursor) const;
 
   /// The token under the cursor.

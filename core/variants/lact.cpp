@@ -243,7 +243,7 @@ class ScanWalk : public LactWalk<Scalar> {
     if (!this->way_.muon) return;
     Matrix<double> coefficients(5, 3);
     for (Index i = 0; i < 5; ++i) {
-      const NewtonSchulzStep& step = (*this->way_.muon)[static_cast<std::size_t>(i)];
+      const NewtonSchulzStep& step = entry(*this->way_.muon, i);
       coefficients.row(i) << step.a, step.b, step.c;
     }
     recorder("coefficients", coefficients);

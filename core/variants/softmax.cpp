@@ -234,7 +234,7 @@ class SoftmaxWalk : public Walk<Scalar> {
     const Index chunk = after - chunk_start_.begin() - 1;
     const Index first = chunk * chunk_size_;
     const Index count = std::min(chunk_size_, sequence_.tokens - first);
-    const Index tile = index - chunk_start_[static_cast<std::size_t>(chunk)];
+    const Index tile = index - entry(chunk_start_, chunk);
     if (tile == key_tiles(first)) return {1, first, count, 0, keys_seen(first)};
     const Index first_key = tile * chunk_size_;
     return {0, first, count, first_key, std::min(chunk_size_, keys_seen(first) - first_key), tile == 0};
@@ -243,7 +243,7 @@ class SoftmaxWalk : public Walk<Scalar> {
   Index block_of(Index token, Index phase) const override {
     if (form_ != Form::chunkwise) return Walk<Scalar>::block_of(token, phase);
     const Index chunk = token / chunk_size_;
-    return chunk_start_[static_cast<std::size_t>(chunk)] + (phase == 0 ? 0 : key_tiles(chunk * chunk_size_));
+    return entry(chunk_start_, chunk) + (phase == 0 ? 0 : key_tiles(chunk * chunk_size_));
   }
 
   Carried<Scalar> initial() const override { return {}; }
@@ -336,10 +336,8 @@ std::vector<Output> run_softmax(std::span<const Sequence> heads, bool fades, con
   std::vector<Carried<Scalar>> nothing(heads.size());
   const std::vector<Matrix<Scalar>> o = engine.run(request, queries, nothing);
   stop_if_asked(request.stop);
-  parallel_for(static_cast<Index>(heads.size()), processor_threads(), [&](Index index) {
-    const auto h = static_cast<std::size_t>(index);
-    outputs[h].o = o[h].template cast<double>();
-  });
+  parallel_for(static_cast<Index>(heads.size()), processor_threads(),
+               [&](Index h) { entry(outputs, h).o = entry(o, h).template cast<double>(); });
   return outputs;
 }
 

@@ -216,8 +216,7 @@ class FamilyRun<Program, Scalar> : public AnyFamily {
   void record_state(const std::string& when, const Matrix<Scalar>& S) const {
     if (!has_parts_) return device_.record("S_" + when, S);
     for (Index i = 0; i < programs_.parts; ++i)
-      device_.record(structure_.parts[static_cast<std::size_t>(i)] + ("_" + when),
-                     S.middleRows(i * programs_.K, programs_.K));
+      device_.record(entry(structure_.parts, i) + ("_" + when), S.middleRows(i * programs_.K, programs_.K));
   }
 
   /// All rows of a block as one chunk. In two passes what they write, and then, where v has that, what is
