@@ -63,7 +63,7 @@ TextRows missing_rows(const RaceReport& report) {
     std::vector<std::string>& all = concerned[point.missing];
     const std::string what = fmt::format("{} {} {} {}", point.entry.variant, form_text(point.entry),
                                          point.entry.device, name(point.entry.precision));
-    if (std::ranges::find(all, what) == all.end()) all.push_back(what);
+    if (!is_among(what, all)) all.push_back(what);
   }
   TextRows rows;
   for (const std::string& reason : reasons)

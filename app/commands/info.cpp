@@ -16,8 +16,7 @@ namespace {
 using Chosen = std::vector<std::pair<std::string, std::string>>;  // some options and their values
 
 bool is_part(const Chosen& part, const Chosen& whole) {
-  return std::ranges::all_of(
-      part, [&](const auto& entry) { return std::ranges::find(whole, entry) != whole.end(); });
+  return std::ranges::all_of(part, [&](const auto& entry) { return is_among(entry, whole); });
 }
 
 /// Every choice of `size` of the options in `whole`.
@@ -387,7 +386,7 @@ std::optional<Gap> gap(const Backend& backend, const Variant& variant, Form form
     for (const Option& option : variant.options)
       choice.emplace_back(option.name, settings.option(option.name));
     const auto reason = backend.missing(variant, settings, form, precision);
-    if (reason && std::ranges::find(reasons, *reason) == reasons.end()) reasons.push_back(*reason);
+    if (reason && !is_among(*reason, reasons)) reasons.push_back(*reason);
     (reason ? absent : present).push_back(std::move(choice));
   }
   if (absent.empty()) return std::nullopt;

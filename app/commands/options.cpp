@@ -143,7 +143,7 @@ Settings parse_settings(const Variant& variant, const std::vector<std::string>& 
     if (settings.options.contains(name) || settings.parameters.contains(name))
       refuse("--param {} is given twice", shown(name));
     // An unknown name is kept as an option, so that resolve() lists what there is.
-    if (std::ranges::find(parameters, name, &Parameter::name) == parameters.end()) {
+    if (!is_among(name, parameters, &Parameter::name)) {
       settings.options[name] = value;
     } else {
       settings.parameters[name] = parse_number(value, "--param " + name);

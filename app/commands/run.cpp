@@ -147,7 +147,7 @@ bool states_are_finite(const Variant& variant, const Arrays& results) {
 /// Why: a rule that divides by the sum of its weights may have none left; else numbers outgrew their type.
 std::string reason(const Variant& variant, const Arrays& results, const std::string& array,
                    Precision precision) {
-  const bool divides = std::ranges::find(variant.states, "z", &State::name) != variant.states.end();
+  const bool divides = is_among("z", variant.states, &State::name);
   if (array == "o" && divides && states_are_finite(variant, results))
     return "the weights add up to 0 there, and eps does not prevent the division";
   return fmt::format("numbers exceed the range of {}", name(precision));
@@ -270,9 +270,7 @@ const Backend& backend_of(const CommandOptions& options) {
 Npz read_input(const std::string& input, const Variant& variant, const Settings& given) {
   if (!input.starts_with("random:")) {
     const std::vector<std::string> names = array_names(variant);
-    const auto is_wanted = [&](std::string_view name) {
-      return name == "o" || std::ranges::find(names, name) != names.end();
-    };
+    const auto is_wanted = [&](std::string_view name) { return name == "o" || is_among(name, names); };
     Npz npz = read_array_file(input, {}, is_wanted);
     for (const std::string& name : names) require_readable(npz.unreadable, name);
     require_array(input, "q", npz.arrays, npz.unread);  // the first that every variant takes

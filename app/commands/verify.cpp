@@ -20,7 +20,7 @@ int list_faults(const Console& console) {
 std::vector<std::string> each_once(const std::vector<std::string>& texts) {
   std::vector<std::string> once;
   for (const std::string& text : texts) {
-    if (std::ranges::find(once, text) == once.end()) once.push_back(text);
+    if (!is_among(text, once)) once.push_back(text);
   }
   return once;
 }
@@ -103,9 +103,7 @@ VerifyPlan fixed_plan(const CommandOptions& options) {
 std::vector<VerifyCase> cases_of_presets(const VerifyPlan& plan) {
   std::vector<VerifyCase> cases = preset_cases(variants());
   if (plan.variants.empty()) return cases;
-  std::erase_if(cases, [&](const VerifyCase& each) {
-    return std::ranges::find(plan.variants, each.variant->id) == plan.variants.end();
-  });
+  std::erase_if(cases, [&](const VerifyCase& each) { return !is_among(each.variant->id, plan.variants); });
   return cases;
 }
 

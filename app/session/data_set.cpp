@@ -54,7 +54,7 @@ void require_extents(const DataSet& data) {
       refuse_shape(name, shape, "has rank {}; expected {} as in \"q\"", shape.size(), rank);
     if (shape[plain == 4 ? 1 : 0] == 0)
       refuse("the sequence is empty: array \"{}\" has no tokens, so there is nothing to show", name);
-    if (std::ranges::find(shape, Index{0}) != shape.end()) refuse_shape(name, shape, "has an axis of size 0");
+    if (is_among(0, shape)) refuse_shape(name, shape, "has an axis of size 0");
   }
 }
 
@@ -99,7 +99,7 @@ void require_fit(const DataSet& data, const Input& input, const std::string& nam
     refuse_shape(name, shape, "has {} batches; expected {} as in \"q\"", shape[0], data.batches);
   if (layout.head_axes == 0) return;
   const Index heads = shape[layout.head_axis()];
-  const bool shares = std::ranges::find(necessary, name) != std::end(necessary);
+  const bool shares = is_among(name, necessary);
   if (heads == 0 || (shares && data.heads % heads != 0))
     refuse_shape(name, shape, "has {} heads, which does not divide the {} heads of the others", heads,
                  data.heads);
@@ -269,7 +269,7 @@ Arrays head_arrays(const DataSet& data, Index head, const Variant& variant) {
              parameter.per_head ? " or one for each head" : "");
     arrays.emplace(parameter.name, size == 1 ? *array : Array({}, std::vector<double>{(*array)[own_head]}));
   }
-  const bool has_fixed_decay = row_called(variant.parameters, "gamma", &Parameter::name);
+  const bool has_fixed_decay = is_among("gamma", variant.parameters, &Parameter::name);
   if (has_fixed_decay && !arrays.contains("gamma")) {  // it can be made from the data's own decays
     take(decay_input({"n"}), "alpha");
     take(decay_input({"n"}), "g");

@@ -33,10 +33,8 @@ void scale_decay(EditedHead& head, double power) {
 
 /// Whether some variant takes an array of this name.
 bool is_taken(std::string_view name) {
-  return std::ranges::any_of(variants(), [&](const Variant& variant) {
-    const std::vector<Input> inputs = all_inputs(variant);
-    return row_called(inputs, name, &Input::name) != nullptr;
-  });
+  return std::ranges::any_of(
+      variants(), [&](const Variant& variant) { return is_among(name, all_inputs(variant), &Input::name); });
 }
 
 /// Whether some variant makes an array of this name up where data lack it.
@@ -67,8 +65,7 @@ struct Edited {
 
 /// Whether an array is given along the tokens, their batches or the places in one.
 bool is_along_text(const Input& input) {
-  return !input.shape.empty() &&
-         (input.shape.front() == "n" || input.shape.front() == "n_batches" || input.shape.front() == "batch");
+  return !input.shape.empty() && is_among(input.shape.front(), {"n", "n_batches", "batch"});
 }
 
 /// Finds the array that an edit names, made up first where the variant takes one that the data lack, and
@@ -120,7 +117,7 @@ void set_cell(EditedHead& head, const Edit& edit) {
 }
 
 void require_gate(const Edit& edit, bool is_gate) {
-  const bool is_text = edit.array == "q" || edit.array == "k" || edit.array == "v";
+  const bool is_text = is_among(edit.array, {"q", "k", "v"});
   if (is_gate && !is_text) return;
   refuse("\"array\" is \"{}\"; expected a gate, one row per token, such as alpha or beta", shown(edit.array));
 }
@@ -181,10 +178,9 @@ double neutral(std::string_view kind) {
 constexpr double beyond_stable = 1.25;  // of the largest rate that is stable for the longest key
 
 bool is_gate(const Input& input) {
-  const bool is_bounded = input.range == Range::unit || input.range == Range::positive_unit ||
-                          input.range == Range::up_to_two || input.range == Range::non_negative ||
-                          input.range == Range::decay;
-  return is_bounded && is_along_text(input) && input.name != "alpha" && input.name != "beta";
+  const bool is_bounded = is_among(
+      input.range, {Range::unit, Range::positive_unit, Range::up_to_two, Range::non_negative, Range::decay});
+  return is_bounded && is_along_text(input) && !is_among(input.name, {"alpha", "beta"});
 }
 
 double longest_square(const Sequence& sequence) {

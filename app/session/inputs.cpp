@@ -154,7 +154,7 @@ struct Fitting {
 
   /// The one decay of rules that have a fixed one.
   void fit_gamma() {
-    const bool is_taken = row_called(variant.parameters, "gamma", &Parameter::name);
+    const bool is_taken = is_among("gamma", variant.parameters, &Parameter::name);
     if (!is_taken || result.settings.parameters.contains("gamma") || arrays.contains("gamma")) return;
     const bool has_logs = arrays.contains("g");
     const auto decays = arrays.find(has_logs ? "g" : "alpha");

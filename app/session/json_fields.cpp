@@ -63,7 +63,7 @@ Fields::Fields(const json& object, std::string name) : object_(object), name_(st
 
 void Fields::require_known(const std::vector<std::string_view>& known) const {
   for (const auto& field : object_.items()) {
-    if (std::ranges::find(known, field.key()) != known.end()) continue;
+    if (is_among(field.key(), known)) continue;
     refuse("\"{}\" is no field of {}; known: {}", shown(field.key()), name_, fmt::join(known, ", "));
   }
 }

@@ -402,7 +402,7 @@ Request parse(std::string_view id) {
   while (!rest.empty()) {
     std::string_view digits = take_until(rest, '&');
     const std::string_view name = take_until(digits, '=');
-    if (std::ranges::find(given, name) != given.end()) refuse("{} is given twice in \"{}\"", name, id);
+    if (is_among(name, given)) refuse("{} is given twice in \"{}\"", name, id);
     given.push_back(name);
     if (name == "T")
       read_number(name, digits, request.size.tokens);

@@ -173,8 +173,7 @@ void Races::look(Session& session) {
         "{}. A report that `palimpsest bench --json` wrote was expected; what was open stays", reason));
   }
   for (const std::string& name : shipped_) {
-    const bool is_away = std::ranges::find(measure.away, name) != measure.away.end() ||
-                         std::ranges::find(broken_, name) != broken_.end();
+    const bool is_away = is_among(name, measure.away) || is_among(name, broken_);
     const std::string reason =
         is_away ? "" : read(name, (folder_ / name).string(), SeenReport::From::shipped);
     if (reason.empty()) continue;
@@ -200,7 +199,7 @@ void Races::open(Session& session, const std::filesystem::path& file) {
   session.change([&](SessionState& next) {
     next.workspace = "measure";
     std::vector<std::string>& reports = next.measure.reports;
-    if (std::ranges::find(reports, path) == reports.end()) reports.push_back(path);
+    if (!is_among(path, reports)) reports.push_back(path);
   });
 }
 
@@ -212,7 +211,7 @@ void Races::adopt(Session& session, RaceReport report) {
   wish.peer = false;
   std::vector<Index> lengths;
   const auto add = [](auto& list, const auto& value) {
-    if (std::ranges::find(list, value) == list.end()) list.push_back(value);
+    if (!is_among(value, list)) list.push_back(value);
   };
   for (const RacePoint& point : report.points) {
     const RaceEntry& entry = point.entry;
@@ -300,7 +299,7 @@ std::vector<std::string> wished_variants(const SessionState& state) {
   const RaceWish& wish = state.measure.wish;
   std::vector<std::string> all = wish.variants;
   if (all.empty()) all.push_back(state.sides.front().variant);
-  if (wish.peer && std::ranges::find(all, race_peer) == all.end()) all.emplace_back(race_peer);
+  if (wish.peer && !is_among(race_peer, all)) all.emplace_back(race_peer);
   return all;
 }
 
@@ -327,7 +326,7 @@ void show_what_it_has(SessionState& state, const RaceReport& report) {
   if (shapes.empty() || has_some()) return;
   RaceWish& wish = state.measure.wish;
   wish.devices.clear();
-  if (std::ranges::find(shapes, wish.shape) == shapes.end()) wish.shape = fullest(report, shapes);
+  if (!is_among(wish.shape, shapes)) wish.shape = fullest(report, shapes);
   if (has_some()) return;
   wish.precisions.clear();
   for (const Precision precision : all_precisions) {
@@ -362,8 +361,7 @@ RacePlan wished_plan(const SessionState& state, Devices devices) {
   if (!wish.forms.empty()) plan.forms = wish.forms;
   plan.backends.clear();
   for (const Backend* const backend : devices) {
-    const bool is_wished =
-        wish.devices.empty() || std::ranges::find(wish.devices, backend->name()) != wish.devices.end();
+    const bool is_wished = wish.devices.empty() || is_among(backend->name(), wish.devices);
     if (is_wished) plan.backends.push_back(backend);
   }
   plan.precisions = wish.precisions;

@@ -267,7 +267,7 @@ void require_session(const json& read, const std::vector<std::string_view>& know
   if (!read.is_object()) refuse("this seems to be {}; {}", seems_to_be(read), expected);
   if (read.contains("data")) return;
   for (const auto& field : read.items()) {
-    if (std::ranges::find(known, field.key()) != known.end()) continue;
+    if (is_among(field.key(), known)) continue;
     refuse("this seems to be {}; {}. \"{}\" is no field of the session", seems_to_be(read), expected,
            shown(field.key()));
   }

@@ -186,8 +186,7 @@ std::shared_ptr<const TextReading> SmallModel::read(const std::string& text,
   const auto is_same = [&](const LastReading& last) {
     return last.text == text && last.interventions == interventions;
   };
-  const bool may_change =
-      std::ranges::find(interventions, "start", &Intervention::kind) != interventions.end();
+  const bool may_change = is_among("start", interventions, &Intervention::kind);
   Kept kept;
   {
     const std::scoped_lock lock(mutex_);

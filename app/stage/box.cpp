@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <set>
 
 #include "app/widgets/formula.h"
+#include "core/base/table.h"
 
 namespace palimpsest {
 
@@ -68,10 +68,9 @@ struct BoxBuilder {
   bool is_number(const Expression& expression) const { return shape(expression, record) == Shape{1, 1}; }
 
   static bool is_sum(const Expression& expression) {
-    const bool wrapped =
-        expression.kind() == Expression::Kind::named || expression.kind() == Expression::Kind::transpose;
-    if (wrapped) return is_sum(expression.arguments()[0]);
-    return expression.kind() == Expression::Kind::sum || expression.kind() == Expression::Kind::difference;
+    using enum Expression::Kind;
+    if (is_among(expression.kind(), {named, transpose})) return is_sum(expression.arguments()[0]);
+    return is_among(expression.kind(), {sum, difference});
   }
 
   static Box row(std::vector<Box> parts) { return {.kind = Box::Kind::row, .parts = std::move(parts)}; }

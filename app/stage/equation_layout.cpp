@@ -233,8 +233,7 @@ float share(const Box& box) {
 }
 
 bool is_sign(const Box& box) {
-  return box.kind == Box::Kind::glyph &&
-         (box.latex == "+" || box.latex == "-" || box.latex == "\\cdot" || box.latex == "\\odot");
+  return box.kind == Box::Kind::glyph && is_among(box.latex, {"+", "-", "\\cdot", "\\odot"});
 }
 
 /// Whether a factor ends with this piece: a bracket, an index, a power.
@@ -260,7 +259,7 @@ Box sign_after(Box& line) {
   Box& last = line.parts.back();
   const std::size_t end =
       last.kind == Box::Kind::glyph ? last.latex.find_last_not_of(' ') : std::string::npos;
-  if (end == std::string::npos || end == 0 || (last.latex[end] != '+' && last.latex[end] != '-'))
+  if (end == std::string::npos || end == 0 || !is_among(last.latex[end], {'+', '-'}))
     return {.kind = Box::Kind::glyph, .latex = "\\cdot"};
   Box sign{.kind = Box::Kind::glyph, .latex = last.latex.substr(end, 1)};
   last.latex.resize(end);

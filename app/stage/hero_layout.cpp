@@ -154,7 +154,7 @@ struct HeroLayout {
 
   /// What a vector along an edge takes; nothing where there is none.
   float room_of(const Plate& plate, Margin::Side side) const {
-    const bool has = std::ranges::find(plate.margins, side, &Margin::side) != plate.margins.end();
+    const bool has = is_among(side, plate.margins, &Margin::side);
     return has ? thickness(plate, side) + px(margin_gap) : 0;
   }
 

@@ -80,10 +80,8 @@ struct FadingCells {
 };
 
 bool is_decay(const std::string& tensor) {
-  static constexpr std::string_view names[] = {"alpha", "mu",       "gamma", "G",       "G_before",
-                                               "g_in",  "g_before", "g_out", "g_total", "m_in",
-                                               "m_out", "m_total",  "E",     "E_bar"};
-  return std::ranges::find(names, tensor) != std::end(names);
+  return is_among(tensor, {"alpha", "mu", "gamma", "G", "G_before", "g_in", "g_before", "g_out", "g_total",
+                           "m_in", "m_out", "m_total", "E", "E_bar"});
 }
 
 }  // namespace
@@ -118,7 +116,7 @@ double ColourRanges::of_kind(const std::string& tensor) const {
   const Matrix<double>& value = values_of(tensor);
   const bool moves_state = value.rows() > 1 && value.cols() > 1 && steps_of_states_.contains(tensor);
   const Role role = moves_state ? Role::state : symbol_in(trace_->symbols, tensor).role;
-  const bool given = role == Role::key || role == Role::query || role == Role::value;
+  const bool given = is_among(role, {Role::key, Role::query, Role::value});
   if (given && made_.contains(tensor)) return 0;
   const bool is_output = tensor == "o" || tensor == "O";
   if (role == Role::output && output_follows_ && !is_output) return 0;

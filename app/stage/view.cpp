@@ -23,9 +23,8 @@ std::string with_label(std::string text, const std::string& label) {
 
 /// Position of the line that `operation` belongs to.
 std::size_t line_of(const Phase& phase, const Operation& operation) {
-  const auto found = std::ranges::find_if(phase.lines, [&](const Line& candidate) {
-    return std::ranges::find(candidate.operations, operation.id) != candidate.operations.end();
-  });
+  const auto found = std::ranges::find_if(
+      phase.lines, [&](const Line& candidate) { return is_among(operation.id, candidate.operations); });
   return found == phase.lines.end() ? phase.lines.size() - 1
                                     : static_cast<std::size_t>(found - phase.lines.begin());
 }
@@ -34,8 +33,7 @@ std::size_t line_of(const Phase& phase, const Operation& operation) {
 Operations operations_of(const Phase& phase, const Line& line) {
   Operations found;
   for (const Operation& candidate : phase.operations) {
-    if (std::ranges::find(line.operations, candidate.id) != line.operations.end())
-      found.push_back(&candidate);
+    if (is_among(candidate.id, line.operations)) found.push_back(&candidate);
   }
   return found;
 }

@@ -6,7 +6,7 @@ namespace palimpsest {
 namespace {
 
 bool takes(const Variant& variant, std::string_view input) {
-  return std::ranges::find(variant.inputs, input, &Input::name) != variant.inputs.end();
+  return is_among(input, variant.inputs, &Input::name);
 }
 
 /// What a slider of this panel shows.
@@ -265,7 +265,7 @@ void other_gates(Nodes& all, Application& application, const Computation& comput
     });
     const double value = set == edits.end() ? gate.value : set->numbers.front();
     const std::string shown = gate.is_constant ? std::string() : fmt::format("mean {:.3g}", gate.value);
-    const bool forgets = gate.array == "gamma" || gate.array == "forget" || gate.array == "mu";
+    const bool forgets = is_among(gate.array, {"gamma", "forget", "mu"});
     const bool is_momentum =
         gate.array == "momentum" || (gate.array == "eta" && takes(*computed.variant, "theta"));
     all.push_back(slider_of(

@@ -153,7 +153,7 @@ std::vector<PlotTick> axis_words(const Square& square, Index first, bool asks) {
   const Index step = has_numbers && pitch > 0 ? static_cast<Index>(round_above(between_numbers / pitch)) : 1;
   if (pitch > 0 && (has_numbers || !square.look.is_small)) {
     for (Index token = (first + step) / step * step - 1; token < end; token += step)
-      if (std::ranges::find(told, token) == told.end())
+      if (!is_among(token, told))
         add(token, has_numbers ? std::to_string(token + 1) : word_at(square.computed, token), c.dim);
   }
   for (auto token = told.rbegin(); token != told.rend(); ++token)

@@ -140,8 +140,7 @@ Node side(Application& application, const Known<RowOfWeights>& answer, Gap gap) 
     if (!is_finite) all.push_back(scene::paragraph(not_finite_words));
     if (row.words.empty() && is_finite) all.push_back(scene::paragraph(nothing_read_words));
     for (const ReadWord& word : row.words) all.push_back(read_word(computed, row, word));
-    const bool is_listed =
-        std::ranges::find(row.words, row.softmax_most, &ReadWord::token) != row.words.end();
+    const bool is_listed = is_among(row.softmax_most, row.words, &ReadWord::token);
     const bool has_another = row.softmax_most >= 0 && !is_listed;
     if (const std::string sum =
             together_words(row, has_another ? counted_token(computed, row.softmax_most) : std::string());

@@ -12,8 +12,7 @@ using Kind = Expression::Kind;
 constexpr std::size_t most_parts = 8;
 
 bool reads(const Expression& expression, std::string_view name) {
-  const std::vector<std::string> read = operands(expression);
-  return std::ranges::find(read, name) != read.end();
+  return is_among(name, operands(expression));
 }
 
 std::vector<Equation> definitions(const Phase& phase) {
@@ -86,8 +85,8 @@ std::optional<Reading> reading_in(const Expression& e) {
 
 /// After how many tokens a state of a record stands.
 std::optional<Index> tokens_of(const std::string& state, const Trace& trace, const Block& block) {
-  if (state == "S_before" || state == "S_decayed" || state == "S_in") return block.first_token;
-  if (state == "S_after" || state == "S_out") return block.first_token + block.count;
+  if (is_among(state, {"S_before", "S_decayed", "S_in"})) return block.first_token;
+  if (is_among(state, {"S_after", "S_out"})) return block.first_token + block.count;
   if (state == "S_final") return trace.tokens;
   return std::nullopt;
 }

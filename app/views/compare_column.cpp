@@ -62,8 +62,7 @@ const WrittenSide& equation_of(const ComparedSide& side, const ComparedSide* lef
   }
   Symbols symbols = trace->symbols;
   for (auto& [name, symbol] : symbols) {  // room for their boxes
-    if (std::ranges::find(known.lacking, symbol.latex) != known.lacking.end())
-      symbol.latex = fmt::format("{{\\,{}\\,{{}}}}", symbol.latex);
+    if (is_among(symbol.latex, known.lacking)) symbol.latex = fmt::format("{{\\,{}\\,{{}}}}", symbol.latex);
   }
   known.latex = latex(line->equation, symbols, stage_latex());
   return known;

@@ -66,8 +66,7 @@ struct FolderList {
       std::error_code unknown;
       if (name.starts_with('.')) continue;
       const bool is_below = entry->is_directory(unknown);
-      if (is_below || std::ranges::find(endings, ending) != endings.end())
-        names.push_back(is_below ? name + "/" : name);
+      if (is_below || is_among(ending, endings)) names.push_back(is_below ? name + "/" : name);
     }
     // Folders come first.
     std::ranges::sort(names, {}, [](const auto& name) { return std::pair(!name.ends_with('/'), name); });
@@ -177,7 +176,7 @@ Node opening_verdict(const Application& application, const FolderList& folder) {
   if (!application.session.message().empty()) return sentence(application.session.message(), c.alarm);
   if (is_file(path)) return sentence("This file is there: Enter opens it.", c.good);
   if (!is_folder(folder.path)) return sentence("There is no such folder.", c.dim);
-  if (is_folder(path) && std::ranges::find(folder.names, "q.npy") != folder.names.end())
+  if (is_folder(path) && is_among("q.npy", folder.names))
     return sentence("This folder holds q.npy: Enter opens its .npy files together.", c.dim);
   if (application.open_path.empty() || is_folder(path))
     return sentence(

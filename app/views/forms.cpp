@@ -29,10 +29,10 @@ struct ComparedRows {
 
 /// Whether the present step is on the way to what is written.
 bool is_at_a_write(const Sight& sight) {
-  static constexpr Purpose writing[] = {Purpose::read,    Purpose::error, Purpose::update, Purpose::write,
-                                        Purpose::overlap, Purpose::rest,  Purpose::solve};
   if (!sight.record) return false;
-  return std::ranges::find(writing, sight.trace->operation(sight.cursor).purpose) != std::end(writing);
+  return is_among(sight.trace->operation(sight.cursor).purpose,
+                  {Purpose::read, Purpose::error, Purpose::update, Purpose::write, Purpose::overlap,
+                   Purpose::rest, Purpose::solve});
 }
 
 /// What is written: the recurrence's missing value, and the rows of U. Nothing where a rule has no such rows.

@@ -130,7 +130,7 @@ Node sphere(Session& session, const KeyPicture& picture) {
                               {.colour = is_here ? c.text : style::with_alpha(c.key, strength),
                                .marker = PlotMarker::circle,
                                .size = is_here ? 6.0F : 3.5F});
-    if (std::ranges::find(named, i) != named.end())
+    if (is_among(i, named))
       key.label = {.words = {word_at(computed, picture.first + i)},
                    .colour = is_here ? c.text : c.dim,
                    .is_needed = false};

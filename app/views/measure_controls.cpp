@@ -9,13 +9,8 @@ namespace palimpsest {
 namespace {
 
 template <class Value>
-bool holds(const std::vector<Value>& list, const Value& value) {
-  return std::ranges::find(list, value) != list.end();
-}
-
-template <class Value>
 void toggle(std::vector<Value>& list, const Value& value) {
-  if (holds(list, value))
+  if (is_among(value, list))
     std::erase(list, value);
   else
     list.push_back(value);
@@ -64,7 +59,7 @@ Node curves(Session& session) {
                    next.forms.clear();
                  }).named("all forms"));
   for (const Form form : all_forms)
-    left.push_back(wish_line(session, name(form), holds(present.forms, form),
+    left.push_back(wish_line(session, name(form), is_among(form, present.forms),
                              [form](RaceWish& next) { toggle(next.forms, form); }));
   left.push_back(scene::caption("Beside them"));
   left.push_back(wish_line(session, "softmax", present.peer, [](RaceWish& next) { next.peer = !next.peer; }));
@@ -75,7 +70,7 @@ Node curves(Session& session) {
   for (const Variant& variant : variants()) {
     if (variant.id == "softmax") continue;
     rules.push_back(wish_line(
-                        session, variant.label, holds(present.variants, variant.id),
+                        session, variant.label, is_among(variant.id, present.variants),
                         [id = variant.id](RaceWish& next) { toggle(next.variants, id); }, variant.words)
                         .named(variant.id));
   }
@@ -100,13 +95,13 @@ Node where(Session& session) {
   for (const Backend* const device : session.devices()) {
     const std::string reason = session.why_not_on(*device, Form::recurrent, nullptr);
     all.push_back(wish_line(
-        session, device->name(), holds(present.devices, device->name()),
+        session, device->name(), is_among(device->name(), present.devices),
         [id = device->name()](RaceWish& next) { toggle(next.devices, id); },
         reason.empty() ? std::string() : "Shown from reports; here it cannot be used: " + reason));
   }
   all.push_back(scene::caption("Precisions"));
   for (const Precision precision : all_precisions) {
-    all.push_back(wish_line(session, name(precision), holds(present.precisions, precision),
+    all.push_back(wish_line(session, name(precision), is_among(precision, present.precisions),
                             [precision](RaceWish& next) {
                               toggle(next.precisions, precision);
                               if (next.precisions.empty()) next.precisions = {precision};
@@ -129,7 +124,7 @@ Node lengths(Session& session) {
   Nodes all = {scene::caption("Lengths that are raced here, in tokens")};
   for (const Index tokens : offered) {
     all.push_back(
-        wish_line(session, in_digits(tokens), holds(present.lengths, tokens), [tokens](RaceWish& next) {
+        wish_line(session, in_digits(tokens), is_among(tokens, present.lengths), [tokens](RaceWish& next) {
           toggle(next.lengths, tokens);
           if (next.lengths.empty()) next.lengths = {tokens};
           std::ranges::sort(next.lengths);
@@ -165,7 +160,7 @@ Node shape(Session& session, const MeasuredNow& now) {
   std::vector<RaceShape> shapes;
   for (const SeenReport& report : now.reports) {
     for (const RaceShape& each : race_shapes(*report.report)) {
-      if (!holds(shapes, each)) shapes.push_back(each);
+      if (!is_among(each, shapes)) shapes.push_back(each);
     }
   }
   if (!shapes.empty()) all.push_back(scene::caption("In the reports"));

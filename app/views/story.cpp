@@ -102,7 +102,7 @@ Node story_line(Application& application) {
   const std::string& id = application.session.data().id;
   const FirstLook* look = first_look(id);
   const std::vector<std::string>& closed = application.closed_stories;
-  if (!look || std::ranges::find(closed, id) != closed.end()) return scene::column({});
+  if (!look || is_among(id, closed)) return scene::column({});
   Node below =
       look->words.empty()
           ? scene::caption("What to look at: press D").named("words")

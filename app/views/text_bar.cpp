@@ -26,7 +26,7 @@ std::vector<Index> pieces_shown(const ReadText& text) {
     for (const auto* reading : {text.trained.get(), text.said.get()}) {
       if (i >= reading->next.back().size()) continue;
       const Index piece = reading->next.back()[i].piece;
-      if (std::ranges::find(pieces, piece) == pieces.end()) pieces.push_back(piece);
+      if (!is_among(piece, pieces)) pieces.push_back(piece);
     }
   }
   pieces.resize(std::min(pieces.size(), most_pieces));

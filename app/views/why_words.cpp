@@ -38,8 +38,7 @@ class Finder {
 
  private:
   static bool is_mask(const Expression& e) {
-    return e.kind() == Kind::function &&
-           (e.name() == "lower" || e.name() == "strictly_lower" || e.name() == "causal");
+    return e.kind() == Kind::function && is_among(e.name(), {"lower", "strictly_lower", "causal"});
   }
 
   static Terms times(Terms terms, double factor) {

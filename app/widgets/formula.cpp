@@ -136,13 +136,9 @@ std::string_view next_symbol(std::string_view latex) {
   return latex.substr(0, std::max<std::size_t>(length, 2));
 }
 
-bool is_space(std::string_view symbol) {
-  return symbol == " " || symbol == "\\quad" || symbol == "\\qquad" || symbol == "\\," || symbol == "\\;";
-}
+bool is_space(std::string_view symbol) { return is_among(symbol, {" ", "\\quad", "\\qquad", "\\,", "\\;"}); }
 
-bool is_sign(std::string_view symbol) {
-  return symbol == "=" || symbol == "+" || symbol == "-" || symbol == "\\leftarrow" || symbol == "\\odot";
-}
+bool is_sign(std::string_view symbol) { return is_among(symbol, {"=", "+", "-", "\\leftarrow", "\\odot"}); }
 
 /// The places at which a line may begin: signs that have something before them, and what follows a wide
 /// space. `inside_brackets`: those between brackets of one size as well.
@@ -152,14 +148,14 @@ std::vector<std::size_t> places(std::string_view latex, bool inside_brackets) {
   bool is_after_sign = true;
   for (std::size_t i = 0; i < latex.size();) {
     const std::string_view symbol = next_symbol(latex.substr(i));
-    const bool opens = symbol == "{" || symbol == "\\left" || symbol == "\\begin";
-    const bool closes = symbol == "}" || symbol == "\\right" || symbol == "\\end";
+    const bool opens = is_among(symbol, {"{", "\\left", "\\begin"});
+    const bool closes = is_among(symbol, {"}", "\\right", "\\end"});
     const bool opens_bracket = !inside_brackets && (symbol == "(" || symbol == "[");
     const bool closes_bracket = !inside_brackets && (symbol == ")" || symbol == "]");
     if (opens || opens_bracket) ++depth;
     if (closes || closes_bracket) --depth;
     if (depth == 0 && is_sign(symbol) && !is_after_sign) found.push_back(i);
-    if (depth == 0 && (symbol == "\\quad" || symbol == "\\qquad") && i + symbol.size() < latex.size())
+    if (depth == 0 && is_among(symbol, {"\\quad", "\\qquad"}) && i + symbol.size() < latex.size())
       found.push_back(i + symbol.size());
     if (!is_space(symbol)) is_after_sign = is_sign(symbol) || symbol == "(" || symbol == "[";
     // \left and \right stand with their bracket.
@@ -217,7 +213,7 @@ std::vector<SymbolPlace> symbol_places(const std::string& latex, float size_px,
   KeptFormula& found = layout(latex, size_px * density());
   if (!found.formula || wanted.empty()) return places;
   for (const FormulaMark& mark : marks_of(found)) {
-    if (std::ranges::find(wanted, mark.symbol) == wanted.end()) continue;
+    if (!is_among(mark.symbol, wanted)) continue;
     places.push_back(
         {{mark.left / density(), mark.top / density()}, {mark.right / density(), mark.bottom / density()}});
   }

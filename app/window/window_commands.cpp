@@ -118,10 +118,9 @@ void dress(Application& application, const Look& look) {
 
 /// Whether nothing was asked for that says what is to be seen.
 bool asks_for_nothing(const Look& look) {
-  constexpr std::string_view looks[] = {"--scale", "--theme", "--level", "--workspace"};
-  return look.races.empty() && std::ranges::all_of(look.given, [&](const auto& each) {
-           return std::ranges::find(looks, each.first) != std::end(looks);
-         });
+  return look.races.empty() && std::ranges::all_of(look.given, [](const auto& each) {
+           return is_among(each.first, {"--scale", "--theme", "--level", "--workspace"});
+           });
 }
 
 /// A saved place has its own; its file and that of pinned places are JSON.

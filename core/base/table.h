@@ -28,6 +28,16 @@ auto* row_called(const Table& table, const auto& wanted, Name name) {
   return found == std::ranges::end(table) ? nullptr : &*found;
 }
 
+/// Whether a list holds `value`, or something of which `projection` makes it.
+template <class Value, class List, class Projection = std::identity>
+constexpr bool is_among(const Value& value, const List& list, Projection projection = {}) {
+  return std::ranges::find(list, value, projection) != std::ranges::end(list);
+}
+template <class Value, class Item>
+constexpr bool is_among(const Value& value, std::initializer_list<Item> list) {
+  return std::ranges::find(list, value) != list.end();
+}
+
 /// What a map holds under a key; null where it holds nothing.
 template <class Map>
 auto* value_at(Map& map, const auto& key) {

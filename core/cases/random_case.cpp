@@ -14,9 +14,7 @@ namespace {
 
 constexpr Index other_size = 3;  // of an axis that nothing else fixes
 
-bool has_axis(const Input& input, const char* axis) {
-  return std::ranges::find(input.shape, axis) != input.shape.end();
-}
+bool has_axis(const Input& input, const char* axis) { return is_among(axis, input.shape); }
 
 /// Whether it holds weights of hidden units.
 bool is_weights(const Input& input) { return has_axis(input, "h") && !has_axis(input, "n"); }
@@ -200,7 +198,7 @@ RandomCase parse_random_case(std::string_view text) {
   for (std::string_view rest = text.substr(prefix.size()); !rest.empty();) {
     const std::string_view part = take_until(rest, ',');
     const std::string_view name = part.substr(0, part.find('='));
-    if (std::ranges::find(given, name) != given.end()) refuse("\"{}\": {} is given twice", text, name);
+    if (is_among(name, given)) refuse("\"{}\": {} is given twice", text, name);
     given.push_back(name);
     if (part.starts_with("T="))
       read(part, random.tokens, 0, largest);

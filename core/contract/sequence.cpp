@@ -22,7 +22,7 @@ void Sequence::add(const std::string& name, const Matrix<double>& rows) {
   added_.push_back(
       std::make_shared<const Array>(std::vector<Index>{rows.rows(), rows.cols()}, std::move(values)));
   views_.insert_or_assign(name, MatrixView(*added_.back(), 0, rows.rows(), rows.cols(), rows.cols()));
-  if (std::ranges::find(with_tokens_, name) == with_tokens_.end()) with_tokens_.push_back(name);
+  if (!is_among(name, with_tokens_)) with_tokens_.push_back(name);
 }
 
 double Sequence::parameter(std::string_view name) const {
@@ -49,7 +49,7 @@ namespace {
 
 constexpr double rounding = 1e-6;  // of a matrix stored as f32, relative to its largest element
 
-bool shares_heads(const std::string& name) { return name == "q" || name == "k" || name == "v"; }
+bool shares_heads(const std::string& name) { return is_among(name, {"q", "k", "v"}); }
 
 constexpr double largest_state = 1e9;  // bytes as double; a run holds a few copies of it
 
@@ -182,7 +182,7 @@ struct Binder {
         refuse_shape(entry.name, shape, "has {} batches; expected {} as in \"q\"", shape[axis],
                      result.batch_count);
       }
-      if (label != "n" && label != "p" && label != "n_batches" && shape[axis] == 0)
+      if (!is_among(label, {"n", "p", "n_batches"}) && shape[axis] == 0)
         refuse_shape(entry.name, shape, "has {} = 0 on axis {}; expected at least 1", label, axis);
       learn_size(entry, label, shape[axis], static_cast<Index>(axis));
     }
@@ -265,9 +265,8 @@ struct Binder {
   void note_ignored() {
     const std::vector<Parameter> parameters = all_parameters(variant);
     for (const auto& [name, array] : *arrays) {
-      const bool used = std::ranges::any_of(found, [&](const Found& entry) { return entry.name == name; });
-      const bool parameter = std::ranges::find(parameters, name, &Parameter::name) != parameters.end();
-      if (!used && !parameter) result.ignored.push_back(name);
+      const bool used = is_among(name, found, &Found::name) || is_among(name, parameters, &Parameter::name);
+      if (!used) result.ignored.push_back(name);
     }
   }
 

@@ -61,9 +61,7 @@ std::vector<Input> all_inputs(const Variant& variant) {
     else
       *common = own;
   }
-  std::erase_if(inputs, [&](const Input& input) {
-    return std::ranges::find(variant.makes, input.name) != variant.makes.end();
-  });
+  std::erase_if(inputs, [&](const Input& input) { return is_among(input.name, variant.makes); });
   return inputs;
 }
 
@@ -147,7 +145,7 @@ Settings resolve(const Variant& variant, const Settings& given) {
   for (const Option& option : variant.options) known.push_back(option.name);
   for (const Parameter& parameter : parameters) known.push_back(parameter.name);
   const auto reject_unknown = [&](const std::string& name) {
-    if (std::ranges::find(known, name) == known.end())
+    if (!is_among(name, known))
       refuse("{} has no parameter \"{}\"; it takes: {}", variant.id, name, fmt::join(known, ", "));
   };
   for (const auto& [name, value] : given.options) {
@@ -155,7 +153,7 @@ Settings resolve(const Variant& variant, const Settings& given) {
     const auto option = std::ranges::find(variant.options, name, &Option::name);
     if (option == variant.options.end())
       refuse("parameter {} of {} is a number, not \"{}\"", name, variant.id, value);
-    if (std::ranges::find(option->values, value) == option->values.end()) {
+    if (!is_among(value, option->values)) {
       refuse("option {} of {} is \"{}\"; expected one of: {}", name, variant.id, value,
              fmt::join(option->values, ", "));
     }
@@ -183,8 +181,7 @@ Settings resolve(const Variant& variant, const Settings& given) {
 }
 
 std::string initial_name(const Variant& variant, const Settings& settings, std::string_view state) {
-  if (std::ranges::find(variant.inputs, state, &Input::name) != variant.inputs.end())
-    return std::string(state);
+  if (is_among(state, variant.inputs, &Input::name)) return std::string(state);
   return states_of(variant, settings).size() == 1 ? "initial_state" : fmt::format("initial_{}", state);
 }
 

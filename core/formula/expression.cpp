@@ -62,7 +62,7 @@ std::string to_string(const Expression& expression) {
 namespace {
 
 void collect_operands(const Expression& expression, std::vector<std::string>& names) {
-  const bool is_new = std::ranges::find(names, expression.name()) == names.end();
+  const bool is_new = !is_among(expression.name(), names);
   if (expression.kind() == Expression::Kind::tensor && is_new) names.push_back(expression.name());
   for (const Expression& argument : expression.arguments()) collect_operands(argument, names);
 }
@@ -163,9 +163,8 @@ Expression expand(const Expression& expression, std::span<const Equation> defini
     if (piece.kind() != Expression::Kind::tensor) return std::nullopt;
     const std::string& name = piece.name();
     const Equation* const definition = row_called(definitions, name, &Equation::result);
-    if (!definition || std::ranges::find(inlined, name) == inlined.end()) return std::nullopt;
-    if (std::ranges::find(open, name) != open.end())
-      throw Error(fmt::format("the definition of \"{}\" reads its own result", name));
+    if (!definition || !is_among(name, inlined)) return std::nullopt;
+    if (is_among(name, open)) throw Error(fmt::format("the definition of \"{}\" reads its own result", name));
     open.push_back(name);
     Expression expanded = named(name, replaced(definition->expression, substitute));
     open.pop_back();

@@ -49,7 +49,7 @@ std::vector<AskedWord> strongest_words(const Occurrences& strong, const Vector<d
     words.push_back({.token = strong.find(text)->second.front(), .text = std::string(text)});
   }
   const bool is_missing = choice.with_present && choice.most > 0 && strengths(token) > 0 &&
-                          std::ranges::find(words, present, &AskedWord::text) == words.end();
+                          !is_among(present, words, &AskedWord::text);
   if (!is_missing) return words;
   if (std::ssize(words) == choice.most) words.pop_back();
   const auto known = strong.find(present);
@@ -58,7 +58,7 @@ std::vector<AskedWord> strongest_words(const Occurrences& strong, const Vector<d
   return words;
 }
 
-bool is_space(char byte) { return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r'; }
+bool is_space(char byte) { return is_among(byte, {' ', '\t', '\n', '\r'}); }
 
 /// Whether the last labels up to `token` bring the spaces between words along.
 bool have_spaces(std::span<const std::string> labels, Index token) {

@@ -18,9 +18,9 @@ void require_within(const char* what, Index number, Index count) {
 /// The last block of `phase` among the first `count`; -1 if there is none. Its blocks come by their tokens.
 Index last_of_phase(const Trace& trace, Index phase, Index count) {
   const auto tokens = std::views::iota(Index{0}, trace.tokens);
-  const auto is_among = [&](Index token) { return trace.block_of(token, phase) < count; };
-  const auto among = static_cast<Index>(std::ranges::partition_point(tokens, is_among) - tokens.begin());
-  return among == 0 ? -1 : trace.block_of(among - 1, phase);
+  const auto is_early = [&](Index token) { return trace.block_of(token, phase) < count; };
+  const auto early = static_cast<Index>(std::ranges::partition_point(tokens, is_early) - tokens.begin());
+  return early == 0 ? -1 : trace.block_of(early - 1, phase);
 }
 
 /// The last of the first `count` blocks that makes `tensor`; -1 if none does.
@@ -39,7 +39,7 @@ TokenPart shown_part(Purpose purpose) {
   static constexpr Purpose writing[] = {Purpose::read, Purpose::error, Purpose::update, Purpose::momentum,
                                         Purpose::write};
   if (purpose == Purpose::decay) return TokenPart::decay;
-  return std::ranges::find(writing, purpose) != std::end(writing) ? TokenPart::write : TokenPart::all;
+  return is_among(purpose, writing) ? TokenPart::write : TokenPart::all;
 }
 
 /// Whether an operation carries the memory on over all tokens of its block.

@@ -75,9 +75,7 @@ Matrix<double> answers(const Variant& variant, const Sequence& sequence, const I
                        const Weights<double>& weights, const Matrix<double>& key) {
   NamedStates states;
   for (std::size_t i = 0; i < weights.size(); ++i) states.emplace_back(problem.names[i], weights[i]);
-  const auto is_given = [&](const std::string& state) {
-    return std::ranges::find(problem.names, state) != problem.names.end();
-  };
+  const auto is_given = [&](const std::string& state) { return is_among(state, problem.names); };
   const bool are_states = std::ranges::any_of(states_of(variant, sequence.settings), is_given);
   const bool is_program = variant.rule->row_program() != nullptr;
   if (!are_states && !is_program) return key * weights.front();
@@ -175,7 +173,7 @@ Settings settings_of(const Variant& variant, const CapacityPlan& plan) {
 }
 
 void require_sensible(const Variant& variant, const CapacityPlan& plan) {
-  if (std::ranges::find(variant.makes, "k") != variant.makes.end())
+  if (is_among("k", variant.makes))
     refuse("{} makes its keys itself; no others can be stored in it", variant.id);
   if (plan.counts.empty() || !std::ranges::is_sorted(plan.counts) || plan.counts.front() < 1)
     refuse("the counts of a capacity sweep must be at least 1 and in ascending order");

@@ -1,9 +1,9 @@
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "core/base/parse.h"
+#include "core/base/table.h"
 #include "core/base/text.h"
 #include "core/io/array_file.h"
 #include "core/io/file.h"
@@ -265,7 +265,7 @@ Npz read_csv(const fs::path& path, const NpzLimits& limits, const Wanted& wanted
   Budget budget(limits);
   budget.take(bytes, path.string());
   const std::vector<std::byte> text = read_bytes(path, 0, bytes);
-  if (std::ranges::find(text, std::byte{0}) != text.end())
+  if (is_among(std::byte{0}, text))
     refuse_file(path, "is no text in UTF-8: it holds bytes that are 0, as UTF-16 does; save it as UTF-8");
   Lines lines({reinterpret_cast<const char*>(text.data()), text.size()}, path);
   const std::vector<std::optional<Column>> columns = read_header(lines, path);

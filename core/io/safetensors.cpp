@@ -1,9 +1,9 @@
-#include <algorithm>
 #include <array>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/base/table.h"
 #include "core/base/text.h"
 #include "core/io/array_file.h"
 #include "core/io/file.h"
@@ -45,13 +45,10 @@ const Dtype& find_dtype(const json& tensor, std::string_view what) {
   const auto field = tensor.find("dtype");
   if (field == tensor.end() || !field->is_string()) refuse("{}: expected a \"dtype\" in words", what);
   const auto& name = field->get_ref<const std::string&>();
-  const auto* const found = std::ranges::find(dtypes, std::string_view(name), &Dtype::name);
-  if (found == dtypes.end()) {
-    refuse(
-        "{}: dtype '{}' cannot be read; accepted are F16, BF16, F32, F64, integers of 8 to 64 bits, and BOOL",
-        what, shown(name));
-  }
-  return *found;
+  if (const Dtype* const found = row_called(dtypes, name, &Dtype::name)) return *found;
+  refuse(
+      "{}: dtype '{}' cannot be read; accepted are F16, BF16, F32, F64, integers of 8 to 64 bits, and BOOL",
+      what, shown(name));
 }
 
 /// A list of numbers that count something.
@@ -79,7 +76,7 @@ std::vector<Index> shape_of(const json& tensor, std::string_view what) {
 /// Bytes that a shape needs; the largest number where they cannot be counted.
 std::uint64_t needed_bytes(const std::vector<Index>& shape, std::uint64_t item_bytes) {
   constexpr std::uint64_t uncountable = std::numeric_limits<std::uint64_t>::max();
-  if (std::ranges::find(shape, Index{0}) != shape.end()) return 0;
+  if (is_among(0, shape)) return 0;
   std::uint64_t bytes = item_bytes;
   for (const Index extent : shape) {
     const auto factor = static_cast<std::uint64_t>(extent);

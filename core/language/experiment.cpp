@@ -122,7 +122,7 @@ std::vector<ExperimentRow> try_texts(const Experiment& experiment, const Languag
   };
   const auto count = [](Answered& answered, const AskingText& asking, const std::string& said) {
     if (said == asking.answer) ++answered.right;
-    if (std::ranges::find(asking.older, said) != asking.older.end()) ++answered.older;
+    if (is_among(said, asking.older)) ++answered.older;
   };
   RandomNumbers random(experiment.seed, "texts");
   std::vector<ExperimentRow> rows;

@@ -178,7 +178,7 @@ Intervention parse_intervention(std::string_view text) {
   return found;
 }
 
-bool erases(std::string_view rule) { return row_called(adders, rule, &Adder::erases) != nullptr; }
+bool erases(std::string_view rule) { return is_among(rule, adders, &Adder::erases); }
 
 std::vector<std::string> fitting_rules(const HeadInputs& inputs, Index head) {
   std::vector<std::string> fitting;

@@ -3,12 +3,12 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-#include <algorithm>
 #include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "core/base/table.h"
 #include "core/base/text.h"
 #include "core/io/file.h"
 
@@ -129,7 +129,7 @@ Tokenizer::Tokenizer(const std::filesystem::path& path) try {
   for (const auto& [letters, id] : written) {
     std::string& piece = entry(pieces_, id);
     require(piece.empty(), fmt::format("two pieces have the number {}", id));
-    if (std::ranges::find(whole_, letters) != whole_.end()) {
+    if (is_among(letters, whole_)) {
       piece = letters;
     } else {
       for (const char32_t letter : code_points(letters)) {

@@ -129,8 +129,8 @@ Parting parting(const Expression& is, const Expression& should_be) {
 const Carry* changed_carry(const Phase& right, const Phase& edited, const Expression& expression) {
   const std::vector<std::string> read = operands(expression);
   for (const Carry& carry : edited.carries) {
-    const bool is_right = std::ranges::find(right.carries, carry) != right.carries.end();
-    if (!is_right && std::ranges::find(read, carry.to) != read.end()) return &carry;
+    const bool is_right = is_among(carry, right.carries);
+    if (!is_right && is_among(carry.to, read)) return &carry;
   }
   return nullptr;
 }
@@ -235,8 +235,7 @@ std::optional<FaultRun> run_with(const Fault& fault, Trace& trace,
 void EquationEditor::replace(std::initializer_list<Purpose> purposes, const Replacement& replacement) {
   for (Phase& phase : equations_.phases) {
     for (Operation& operation : phase.operations) {
-      const bool is_meant =
-          purposes.size() == 0 || std::ranges::find(purposes, operation.purpose) != purposes.end();
+      const bool is_meant = purposes.size() == 0 || is_among(operation.purpose, purposes);
       if (is_meant) operation.equation.expression = replaced(operation.equation.expression, replacement);
     }
   }
@@ -250,8 +249,7 @@ void EquationEditor::insert(const Operation& operation, const Symbol& symbol) {
   const std::string& made = operation.equation.result;
   for (Phase& phase : equations_.phases) {
     const auto reader = std::ranges::find_if(phase.operations, [&](const Operation& other) {
-      const std::vector<std::string> read = operands(other.equation.expression);
-      return std::ranges::find(read, made) != read.end();
+      return is_among(made, operands(other.equation.expression));
     });
     if (reader == phase.operations.end()) continue;
     for (Line& line : phase.lines) {
@@ -284,7 +282,7 @@ Expression EquationEditor::one_block_late(const std::string& name) {
 
 bool EquationEditor::has(Purpose purpose) const {
   return std::ranges::any_of(equations_.phases, [&](const Phase& phase) {
-    return std::ranges::find(phase.operations, purpose, &Operation::purpose) != phase.operations.end();
+    return is_among(purpose, phase.operations, &Operation::purpose);
   });
 }
 

@@ -25,7 +25,7 @@ std::vector<Expression> arguments_of(const Expression& x) {
 /// What `edit` makes of calls of these functions.
 Replacement calls(std::vector<std::string> functions, Edit edit) {
   return [=](const Expression& x) -> Changed {
-    const bool is_meant = is(x, Kind::function) && std::ranges::find(functions, x.name()) != functions.end();
+    const bool is_meant = is(x, Kind::function) && is_among(x.name(), functions);
     return is_meant ? Changed(edit(x)) : std::nullopt;
   };
 }
@@ -316,7 +316,7 @@ std::vector<Fault> all_faults() {
        [](EquationEditor& equations) {
          equations.replace({Purpose::gathered, Purpose::carry, Purpose::keys},
                            without_factor([](const Expression& x) {
-                             return is(x, Kind::tensor) && (x.name() == "g_out" || x.name() == "m_out");
+                             return is(x, Kind::tensor) && is_among(x.name(), {"g_out", "m_out"});
                            }));
        }},
       {"edge-lost", "Last row lost at a chunk's edge",

@@ -108,7 +108,7 @@ std::vector<std::string> decays_in(const Variant& variant, const Arrays& arrays)
   for (const Input& input : variant.inputs) {
     if (input.range != Range::decay || !has_tokens(input)) continue;
     for (const std::string& name : {input.name, std::string("g")})
-      if (arrays.contains(name) && std::ranges::find(names, name) == names.end()) names.push_back(name);
+      if (arrays.contains(name) && !is_among(name, names)) names.push_back(name);
   }
   return names;
 }
@@ -193,7 +193,7 @@ void note_broken(const Phase& phase, const Block& block, const Record& record,
                  std::vector<NotFiniteNumber>& broken) {
   for (const Operation& operation : phase.operations) {
     const std::string& name = operation.equation.result;
-    if (std::ranges::find(broken, name, &NotFiniteNumber::tensor) != broken.end()) continue;
+    if (is_among(name, broken, &NotFiniteNumber::tensor)) continue;
     const Matrix<double>& value = record.at(name);
     for (Index flat = 0; flat < value.size(); ++flat) {
       const Index row = flat / value.cols();

@@ -43,8 +43,7 @@ struct LostNumber {
 
 /// Whether it became 0.
 constexpr bool is_zero(LostNumber::As as) {
-  return as == LostNumber::As::underflow || as == LostNumber::As::cancelled ||
-         as == LostNumber::As::made_of_lost;
+  return is_among(as, {LostNumber::As::underflow, LostNumber::As::cancelled, LostNumber::As::made_of_lost});
 }
 
 /// What became of it: "underflows to 0".

@@ -33,8 +33,7 @@ bool applies(const ToleranceException& exception, const Variant& variant, const 
 std::set<std::string> factors(const Variant& variant) {
   std::set<std::string> names;
   for (const Input& input : all_inputs(variant)) {
-    const bool has_channels = input.shape.size() == 2 &&
-                              (input.shape[1] == "dk" || input.shape[1] == "dv" || input.shape[1] == "d");
+    const bool has_channels = input.shape.size() == 2 && is_among(input.shape[1], {"dk", "dv", "d"});
     const bool fades = input.range == Range::decay || input.range == Range::log_decay;
     if (has_tokens(input) && has_channels && (!fades || !variant.makes.empty())) names.insert(input.name);
   }
@@ -180,7 +179,7 @@ std::string ReferenceRun::why_amplified(const Judgement& judgement, Form form, I
   const auto solves = [&](Form each) {
     const auto trace = variant_->rule->trace(sequence, each, held_in(precision_), chunk_size, 0);
     return std::ranges::any_of(trace->phases, [](const Phase& phase) {
-      return row_called(phase.operations, Purpose::solve, &Operation::purpose) != nullptr;
+      return is_among(Purpose::solve, phase.operations, &Operation::purpose);
     });
   };
   const auto as_one = [&](Form each) {

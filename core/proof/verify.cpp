@@ -342,8 +342,7 @@ std::vector<MissingRows> missing_rows(const std::vector<MissingForm>& missing) {
     if (row == rows.end()) row = rows.insert(rows.end(), {.first = &form});
     row->options.insert(form.options);
     const std::string precision = name(form.precision);
-    if (std::ranges::find(row->precisions, precision) == row->precisions.end())
-      row->precisions.push_back(precision);
+    if (!is_among(precision, row->precisions)) row->precisions.push_back(precision);
   }
   return rows;
 }

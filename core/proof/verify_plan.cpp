@@ -96,7 +96,7 @@ std::vector<Index> chunk_sizes(const VerifyPlan& plan, Index tokens) {
 /// The options of a choice with every size of an inner batch, where the rule has one.
 std::vector<Settings> with_batches(const VerifyPlan& plan, const OptionChoice& choice) {
   const std::vector<Parameter> parameters = all_parameters(*choice.variant);
-  const bool has_batches = std::ranges::find(parameters, "batch", &Parameter::name) != parameters.end();
+  const bool has_batches = is_among("batch", parameters, &Parameter::name);
   if (!has_batches || plan.batch_sizes.empty()) return {choice.given};
   std::vector<Settings> all;
   for (const Index batch : plan.batch_sizes) {

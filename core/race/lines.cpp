@@ -15,7 +15,7 @@ namespace {
 
 template <class Value>
 bool lets_pass(const std::vector<Value>& list, const Value& value) {
-  return list.empty() || std::ranges::find(list, value) != list.end();
+  return list.empty() || is_among(value, list);
 }
 
 /// An entry without what its curve runs over: the length, and where forms are taken together the form.
@@ -171,7 +171,7 @@ std::string crossing_sentence(const Told& told, std::vector<NamedCrossing>& cros
     };
     if (!holds(told, each) || std::ranges::any_of(crossings, turns_back)) continue;
     if (!said.empty() && (each.slower != said[0]->slower || each.question != said[0]->question)) continue;
-    if (std::ranges::find(said, each.faster, &LineCrossing::faster) != said.end()) continue;
+    if (is_among(each.faster, said, &LineCrossing::faster)) continue;
     sentence += said.empty() ? fmt::format("From n ≈ {} tokens on, {} is faster than {}", about(each.tokens),
                                            called(told, each.faster), called(told, each.slower))
                              : fmt::format("; from n ≈ {} tokens on, {} too", about(each.tokens),

@@ -13,7 +13,7 @@ namespace {
 std::vector<const Variant*> raced_variants(const RacePlan& plan, std::span<const Variant> table) {
   std::vector<const Variant*> all;
   const auto add = [&](const Variant& variant) {
-    if (std::ranges::find(all, &variant) == all.end()) all.push_back(&variant);
+    if (!is_among(&variant, all)) all.push_back(&variant);
   };
   if (plan.peer) add(find_variant(race_peer, table));
   for (const std::string& id : plan.variants) add(find_variant(id, table));
@@ -94,7 +94,7 @@ class RaceData {
 double given_bytes(const Sequence& sequence, double of_rows, double of_others) {
   double of_a_token = of_rows * static_cast<double>(sequence.dv);
   for (const std::string& name : sequence.names_with_tokens()) {
-    const bool is_row = name == "q" || name == "k" || name == "v";
+    const bool is_row = is_among(name, {"q", "k", "v"});
     of_a_token += (is_row ? of_rows : of_others) * static_cast<double>(sequence.at(name).columns());
   }
   return of_a_token * static_cast<double>(sequence.tokens);
@@ -124,7 +124,7 @@ class Race {
         "normal, decays mostly small losses; four hidden units per key channel where there are any",
         plan_.seed);
     for (const Backend* const backend : plan_.backends) {
-      if (std::ranges::find(report_.timing, backend->name(), &RaceTiming::device) == report_.timing.end())
+      if (!is_among(backend->name(), report_.timing, &RaceTiming::device))
         report_.timing.push_back({backend->name(), backend->what_is_timed()});
     }
   }
@@ -280,7 +280,7 @@ std::vector<RaceEntry> race_entries(const RacePlan& plan, std::span<const Varian
   const std::vector<const Variant*> raced = raced_variants(plan, table);
   std::vector<RaceEntry> entries;
   const auto add = [&](const RaceEntry& entry) {
-    if (std::ranges::find(entries, entry) == entries.end()) entries.push_back(entry);
+    if (!is_among(entry, entries)) entries.push_back(entry);
   };
   const auto add_forms = [&](RaceEntry entry) {
     for (const Form form : plan.forms) {

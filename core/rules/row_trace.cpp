@@ -153,7 +153,7 @@ class RowWalk : public Walk<Scalar> {
     if (structure_.beta) make(called.beta, program.beta);
 
     for (const std::string& name : sequence_.names_with_tokens()) {
-      const bool is_common = name == "q" || name == "k" || name == "v";
+      const bool is_common = is_among(name, {"q", "k", "v"});
       const std::string shown = is_common && form_ != Form::recurrent ? capitalised(name) : name;
       Matrix<Scalar> given = sequence_.at(name).template rows<Scalar>(block.first_token, block.count);
       const auto same = made.find(shown);

@@ -43,8 +43,7 @@ void PhaseBuilder::add_line(Operation operation, const std::vector<std::string>&
 void drop_unread(Phase& phase, const std::vector<Operation>& operations) {
   const auto is_read = [&](const std::string& name) {
     return std::ranges::any_of(phase.operations, [&](const Operation& operation) {
-      const std::vector<std::string> read = operands(operation.equation.expression);
-      return std::ranges::find(read, name) != read.end();
+      return is_among(name, operands(operation.equation.expression));
     });
   };
   // From the last to the first: what only an unread one reads is unread too.

@@ -17,7 +17,7 @@ struct Makeup {
 };
 
 bool takes(const Variant& variant, std::string_view input) {
-  return std::ranges::find(variant.inputs, input, &Input::name) != variant.inputs.end();
+  return is_among(input, variant.inputs, &Input::name);
 }
 
 Fade fade_of(const Variant& variant, const Structure& structure) {
@@ -236,8 +236,7 @@ Variant joined(const RailStop& lower, const RailStop& upper, const Path& path) {
     if (!takes(joint, input.name)) joint.inputs.insert(joint.inputs.begin(), input);
   }
   for (const Parameter& parameter : one.parameters) {
-    if (std::ranges::find(joint.parameters, parameter.name, &Parameter::name) == joint.parameters.end())
-      joint.parameters.push_back(parameter);
+    if (!is_among(parameter.name, joint.parameters, &Parameter::name)) joint.parameters.push_back(parameter);
   }
   joint.parameters.push_back(position_parameter(lower, upper));
   joint.derive = [path](Sequence& sequence) { move_symbols(path, sequence); };

@@ -51,7 +51,7 @@ class NetworkWalk : public OperatorWalk<NetworkRows, Scalar> {
     NamedStates named;
     for (const std::string& name : plan.parameters()) {
       const Matrix<double> value = carried[named.size()].template cast<double>();
-      const bool is_bias = std::ranges::find(plan.biases, name) != plan.biases.end();
+      const bool is_bias = is_among(name, plan.biases);
       named.emplace_back(name, is_bias ? Matrix<double>(value.transpose()) : value);
     }
     return named;

@@ -53,7 +53,7 @@ Variant with_read_order(Variant variant) {
   if (!rows || rows->normalised() || row_called(variant.options, read_order_option, &Option::name))
     return variant;
   std::string meaning = "read the output before or after this token's write";
-  if (row_called(variant.options, "causal", &Option::name)) meaning += ", where causal";
+  if (is_among("causal", variant.options, &Option::name)) meaning += ", where causal";
   variant.options.push_back({read_order_option, {reads_after, reads_before}, meaning});
   variant.rule = std::make_shared<RowRule>(in_either_order(rows->declaration()));
   return variant;
@@ -101,7 +101,7 @@ std::string no_read_order(const Variant& variant, const Settings& settings) {
   const std::string* causal = value_at(settings.options, "causal");
   if (causal && *causal == "false")
     return "Every token reads the memory after the last token, so the order does not apply.";
-  if (row_called(variant.options, read_order_option, &Option::name)) return "";
+  if (is_among(read_order_option, variant.options, &Option::name)) return "";
   const RowRule* const rows = variant.rule->row_program();
   if ((rows && rows->normalised()) || !variant.memory.none.empty())
     return "The output is a mean over the tokens so far, so it needs at least this token's write.";
