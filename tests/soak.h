@@ -17,7 +17,7 @@
 #include "app/session/presets.h"
 #include "app/studio/application.h"
 #include "app/studio/command.h"
-#include "app/views/prove.h"
+#include "app/views/verify.h"
 #include "app/widgets/font_face.h"
 #include "app/widgets/formula.h"
 #include "app/window/window.h"

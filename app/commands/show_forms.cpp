@@ -1,6 +1,6 @@
 #include "app/commands/show_views.h"
 #include "app/session/compared_sides.h"
-#include "app/session/prove_questions.h"
+#include "app/session/verify_questions.h"
 
 namespace palimpsest {
 

@@ -163,7 +163,7 @@ int run_verify(const CommandOptions& options, const Console& console) {
   // First: a place that cannot be written is not worth minutes of work.
   if (options.gave("--json")) writable_target(options["--json"]);
 
-  const VerifyReport report = [&] {
+  VerifyReport report = [&] {
     ProgressLine line(console);
     const auto show = [&](const VerifyProgress& now) {
       line.show(
@@ -172,6 +172,7 @@ int run_verify(const CommandOptions& options, const Console& console) {
     };
     return verify(plan, variants(), show, interrupt.token());
   }();
+  report.date = present_date();
   if (report.complete() && report.runs() == 0 && !report.missing.empty()) {
     const std::string reason =
         plan.random_cases > 0 ? "no random case has such a form" : report.missing.front().reason;

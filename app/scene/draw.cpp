@@ -392,7 +392,6 @@ class Drawing {
     const Rectangle box = {{from.x, middle.y - px(5)}, {from.x + px(10), middle.y + px(5)}};
     const ImU32 ink = shown(mark.ink);
     ImDrawList* list = ImGui::GetWindowDrawList();
-    const float line = mark.strong ? px(2.25F) : px(style::line);
     switch (mark.kind) {
       case Mark::Kind::dot:
         return list->AddCircleFilled(middle, px(4), ink);
@@ -405,10 +404,6 @@ class Drawing {
       }
       case Mark::Kind::dash:
         return list->AddLine({from.x, middle.y}, {from.x + px(9), middle.y}, ink, px(1.75F));
-      case Mark::Kind::line:
-        return list->AddLine({from.x, middle.y}, {to.x, middle.y}, ink, line);
-      case Mark::Kind::dashes:
-        return dashed_line(list, {from.x, middle.y}, {to.x, middle.y}, ink, line);
       case Mark::Kind::square:
         return list->AddRectFilled({from.x, middle.y - px(2)}, {to.x, middle.y + px(2)}, ink);
       case Mark::Kind::box:

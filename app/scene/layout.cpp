@@ -12,7 +12,6 @@ constexpr float tight_segment = 8;  // around words that may be cut
 constexpr float narrow_side = 340;  // from here on there is less room around sides, as
 constexpr float low_sides = 560;    // where they are low
 constexpr float mark_width = 12;
-constexpr float long_mark_width = 22;
 constexpr float endless_height = 200;  // of a plot in a room without end
 
 constexpr float least_letters = 13;    // below these a formula that wraps takes several lines,
@@ -175,9 +174,8 @@ struct Layout {
 
   Placed put(const Sparkline& line, ImVec2 room) const { return sized({room.x, px(line.height)}); }
 
-  Placed put(const Mark& mark, ImVec2) const {
-    const bool is_long = mark.kind == Mark::Kind::line || mark.kind == Mark::Kind::dashes;
-    return sized({px(is_long ? long_mark_width : mark_width), ruler.words("x", style::Text::caption).y});
+  Placed put(const Mark&, ImVec2) const {
+    return sized({px(mark_width), ruler.words("x", style::Text::caption).y});
   }
 
   Placed put(const Button& button, ImVec2 room) const {

@@ -129,8 +129,6 @@ struct Mark {
     ring,
     tick,
     dash,
-    line,
-    dashes,
     square,
     box,
     checked,
@@ -142,7 +140,6 @@ struct Mark {
   };
   Kind kind = Kind::dot;
   Ink ink = 0;
-  bool strong = false;
   PlotLook look = {};  // of a point of a plot
 };
 

@@ -3,26 +3,34 @@
 #include <fmt/format.h>
 
 #include "app/widgets/chart.h"
-#include "core/formula/expression.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 
 namespace {
 
-constexpr float least_minor = 3;  // pixels between minor ticks, where they are closest
+constexpr double least_minor = 3;  // pixels between minor ticks, where they are closest
 
 /// "10⁻⁷", and 1 as "1".
 std::string decade_words(double value) {
   const int power = static_cast<int>(std::lround(std::log10(value)));
-  return power == 0 ? "1" : power == 1 ? "10" : unicode(fmt::format("10^{{{}}}", power));
+  return power == 0 ? "1" : power == 1 ? "10" : power_of_ten(power);
 }
 
-std::vector<PlotTick> linear_ticks(const PlotAxis& axis, double low, double high, int most) {
+std::vector<PlotTick> linear_ticks(const PlotAxis& axis, double low, double high, double length, int most) {
   const std::vector<double> numbers = round_numbers(low, high, most);
   const double distance = numbers.size() > 1 ? numbers[1] - numbers[0] : 1;
   std::vector<PlotTick> ticks;
   for (const double number : numbers)
     ticks.push_back({.at = number, .words = axis.words ? axis.words(number) : axis_number(number, distance)});
+  // Between them fifths, or of a distance of 2, 20, … quarters.
+  const double leading = distance / std::pow(10, std::floor(std::log10(distance) + 1e-9));
+  const int parts = leading > 1.5 && leading < 3 ? 4 : 5;
+  const double minor = distance / parts;
+  if (numbers.size() < 2 || length * minor < least_minor * (high - low)) return ticks;
+  for (double i = std::ceil(low / minor - 1e-9); i * minor <= high; ++i) {
+    if (std::remainder(i, parts) != 0) ticks.push_back({.at = i * minor});
+  }
   return ticks;
 }
 
@@ -35,7 +43,8 @@ std::vector<PlotTick> power_ticks(const PlotAxis& axis, double base, double low,
   const int last = static_cast<int>(std::floor(std::log(high) / std::log(base) + slack));
   const int every = std::max(1, static_cast<int>(std::ceil(powers / std::max(most, 1))));
   const double decade = static_cast<double>(length) / powers;
-  const bool has_minor = base == 10 && (1 - std::log10(9)) * decade >= static_cast<double>(least_minor);
+  const bool has_all = (1 - std::log10(9)) * decade >= least_minor;
+  const bool has_some = (1 - std::log10(5)) * decade >= least_minor;  // 2 and 5
   std::vector<PlotTick> ticks;
   for (int power = first - 1; power <= last; ++power) {
     const double at = std::pow(base, power);
@@ -46,7 +55,8 @@ std::vector<PlotTick> power_ticks(const PlotAxis& axis, double base, double low,
         words = axis.words ? axis.words(at) : base == 10 ? decade_words(at) : fmt::format("{:g}", at);
       ticks.push_back({.at = at, .words = words});
     }
-    for (int digit = 2; digit < 10 && has_minor; ++digit) {
+    for (int digit = 2; digit < 10 && base == 10 && has_some; ++digit) {
+      if (!has_all && digit != 2 && digit != 5) continue;
       if (digit * at >= low && digit * at <= high) ticks.push_back({.at = digit * at});
     }
   }
@@ -76,7 +86,7 @@ std::vector<PlotTick> plot_ticks(const PlotAxis& axis, double low, double high, 
   const int most = std::max(1, static_cast<int>(length / std::max(room, 1.0F)));
   if (axis.has_round) {
     ticks = axis.scale == PlotAxis::Scale::linear
-                ? linear_ticks(axis, low, high, most)
+                ? linear_ticks(axis, low, high, static_cast<double>(length), most)
                 : power_ticks(axis, axis.scale == PlotAxis::Scale::octaves ? 2 : 10, low, high, length, most);
   }
   std::erase_if(ticks, [&](const PlotTick& tick) { return axis.gap && tick.at < *axis.gap; });

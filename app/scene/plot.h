@@ -19,7 +19,8 @@ struct PlotLook {
   float width = 2;  // 0: no line
   float dash = 0;   // how long its dashes are; 0: drawn through
   PlotMarker marker = PlotMarker::none;
-  float size = 3;  // of the marker, from its middle on
+  float size = 3;       // of the marker, from its middle on
+  bool hollow = false;  // the marker
 };
 
 /// Words of a series or a mark: one placer keeps all of a plot apart and off its curves.
@@ -159,7 +160,8 @@ struct Plot {
   std::string strip_name = {};  // of the strip; empty: there is none
   std::vector<PlotSpan> strip = {};
   Labels labels = Labels::inside;
-  bool explores = false;  // the wheel zooms, a drag moves, a double click goes back to all
+  bool explores = false;  // the wheel zooms, a drag moves, a double click goes back to all; of one that
+                          // drags only the wheel
   bool drags = false;     // a press anywhere in it, or a drag, gives a number of the axis x
   bool presses = false;   // where it is pressed, how far it is dragged and the wheel are told
   std::function<std::string(PlotPlace)> told = {};  // of a place under the pointer

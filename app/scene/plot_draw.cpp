@@ -26,10 +26,26 @@ constexpr float near_label = 50;  // to its point: a shorter one that is nearer 
 constexpr float least_area = 24;
 constexpr float least_line = 0.8F;  // of the height that lines of words would like
 
+/// Which part of its range a plot that drags shows, from 0 to 1.
+struct PlotWindow {
+  double left = 0;
+  double right = 1;
+  double bottom = 0;
+  double top = 1;
+};
+
+/// Brings the ends of a window nearer to `at`, a part of the window, or apart again.
+void zoom(double& low, double& high, double at, double factor) {
+  const double fixed = std::lerp(low, high, std::clamp(at, 0.0, 1.0));
+  low = std::max(0.0, fixed + (low - fixed) * factor);
+  high = std::min(1.0, fixed + (high - fixed) * factor);
+}
+
 /// ImPlot's context lives as long as Dear ImGui's.
 struct OwnImPlot {
   ImPlotContext* context = ImPlot::CreateContext();
   std::map<std::string, std::array<double, 4>> fitted = {};  // the range that each plot shows by itself
+  std::map<std::string, PlotWindow> windows = {};
 
   OwnImPlot() {
     ImPlot::SetCurrentContext(context);
@@ -141,16 +157,18 @@ class PlotPainter {
     done_.hovered = view_.area.contains(ImGui::GetIO().MousePos) && ImGui::IsWindowHovered();
     ImGui::SetCursorScreenPos(view_.area.minimum);
     if (plot_.drags || plot_.presses) ImGui::InvisibleButton(plot_.name.c_str(), view_.area.size());
+    if (plot_.drags && plot_.explores) answer_wheel(own.windows[plot_.name]);
     if (plot_.drags) answer_drag();
     if (plot_.presses) answer_press();
     const std::array<double, 4> fitted = {view_.left, view_.right, view_.bottom, view_.top};
     std::array<double, 4>& known = own.fitted[plot_.name];
     const bool goes_back = done_.hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
-    const bool stays = plot_.explores && known == fitted && !goes_back;
+    const bool explores = plot_.explores && !plot_.drags;
+    const bool stays = explores && known == fitted && !goes_back;
     known = fitted;
     ImGui::SetCursorScreenPos(view_.area.minimum);
-    const ImPlotFlags flags = ImPlotFlags_CanvasOnly | ImPlotFlags_NoFrame |
-                              (plot_.explores ? ImPlotFlags_None : ImPlotFlags_NoInputs);
+    const ImPlotFlags flags =
+        ImPlotFlags_CanvasOnly | ImPlotFlags_NoFrame | (explores ? ImPlotFlags_None : ImPlotFlags_NoInputs);
     if (!ImPlot::BeginPlot(("##" + plot_.name).c_str(), view_.area.size(), flags)) return false;
     const auto set_up = [&](ImAxis axis, PlotAxis::Scale scale, double low, double high) {
       ImPlot::SetupAxis(axis, nullptr, ImPlotAxisFlags_NoDecorations | ImPlotAxisFlags_NoMenus);
@@ -160,7 +178,7 @@ class PlotPainter {
     set_up(ImAxis_X1, view_.x_scale, view_.left, view_.right);
     set_up(ImAxis_Y1, view_.y_scale, view_.bottom, view_.top);
     ImPlot::SetupFinish();
-    if (plot_.explores) {
+    if (explores) {
       const ImPlotRect seen = ImPlot::GetPlotLimits();
       view_.left = seen.X.Min;
       view_.right = seen.X.Max;
@@ -169,6 +187,24 @@ class PlotPainter {
     }
     list_ = ImGui::GetWindowDrawList();
     return true;
+  }
+
+  /// Zooms around the pointer, and out to all of the range again.
+  void answer_wheel(PlotWindow& window) {
+    const ImGuiIO& io = ImGui::GetIO();
+    if (ImGui::IsItemHovered()) {
+      ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);
+      const ImVec2 part = (io.MousePos - view_.area.minimum) / view_.area.size();
+      const double factor = std::pow(0.85, static_cast<double>(io.MouseWheel));
+      zoom(window.left, window.right, static_cast<double>(part.x), factor);
+      zoom(window.bottom, window.top, 1 - static_cast<double>(part.y), factor);
+    }
+    const double width = view_.right - view_.left;
+    const double height = view_.top - view_.bottom;
+    view_.right = view_.left + window.right * width;
+    view_.left += window.left * width;
+    view_.top = view_.bottom + window.top * height;
+    view_.bottom += window.bottom * height;
   }
 
   void answer_drag() {
@@ -580,6 +616,14 @@ class PlotPainter {
     tooltip_beside(beside, words);
   }
 
+  /// Says what the area under the pointer is.
+  void tell_area(ImVec2 mouse) {
+    each(PlotMark::Kind::area, [&](const PlotMark& mark) {
+      const Rectangle box = area_of(mark);
+      if (!mark.tip.empty() && box.contains(mouse)) tell(box, mark.tip);
+    });
+  }
+
   /// Says all of what the pointer is nearest to.
   void answer_pointer() {
     if (!ImGui::IsWindowHovered()) return;
@@ -596,7 +640,7 @@ class PlotPainter {
     for (const Told& each : told_) {
       if (distance(each) < px(caught) && (!nearest || distance(each) <= distance(*nearest))) nearest = &each;
     }
-    if (!nearest) return;
+    if (!nearest) return tell_area(mouse);
     if (nearest->series)
       list_->AddCircle(nearest->at, nearest->reach - px(1.5F), style::colours().text, 0, px(1.5F));
     tell(around(nearest->at, nearest->reach),

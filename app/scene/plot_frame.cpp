@@ -92,7 +92,8 @@ struct PlotFrame {
 
   std::vector<PlotTick> ticks_y(float height) const {
     const style::TextStyle text(style::Text::number_small);
-    return plot_ticks(plot.y, view.bottom, view.top, height, text_extent("0").y * 1.9F);
+    const float apart = plot.y.scale == PlotAxis::Scale::linear ? 1.9F : 1.4F;
+    return plot_ticks(plot.y, view.bottom, view.top, height, text_extent("0").y * apart);
   }
 
   /// The titles of the axis x, a line each.
@@ -151,6 +152,7 @@ struct PlotFrame {
     }
     draw_words({view.area.minimum.x - px(beside_axis), top + px(second_row)}, style::Text::caption, c.good,
                plot.x.row_name, {1, 0});
+    if (plot.x.gap) draw_gap({view.x(*plot.x.gap), view.area.maximum.y}, true);
     draw_titles_x(top + height, words);
   }
 
@@ -233,7 +235,7 @@ struct PlotFrame {
       draw_text(at, is_named ? each->colour : c.dim, each->words);
       words = each->words + " " + words;
     }
-    if (plot.y.gap) draw_gap(view.y(*plot.y.gap));
+    if (plot.y.gap) draw_gap({view.area.minimum.x, view.y(*plot.y.gap)}, false);
     std::string title;
     for (const std::string& part : plot.y.title) title += (title.empty() ? "" : ", ") + part;
     draw_title_y(title);
@@ -262,12 +264,14 @@ struct PlotFrame {
     return std::max(view.area.minimum.x, room.minimum.x + title);
   }
 
-  /// Where the axis y is broken.
-  void draw_gap(float y) const {
-    const float x = view.area.minimum.x;
-    list->AddRectFilled({x - px(4), y - px(3)}, {x + px(4), y + px(3)}, style::colours().panel);
+  /// Where an axis is broken.
+  void draw_gap(ImVec2 at, bool is_x) const {
+    const auto turned = [&](float along, float across) {
+      return at + (is_x ? ImVec2(px(along), px(across)) : ImVec2(px(across), px(along)));
+    };
+    list->AddRectFilled(turned(-3, -4), turned(3, 4), style::colours().panel);
     for (const float side : {-3.0F, 3.0F})
-      list->AddLine({x - px(4), y + px(side + 2)}, {x + px(4), y + px(side - 2)}, style::colours().faint);
+      list->AddLine(turned(side + 2, -4), turned(side - 2, 4), style::colours().faint, px(1));
   }
 
   void draw_legend() const {
@@ -354,6 +358,12 @@ Rectangle span_place(const PlotSpan& span, const PlotView& seen) {
 }
 
 void draw_plot_marker(ImVec2 at, const PlotLook& look) {
+  if (look.hollow) {
+    draw_plot_marker(at, {.colour = look.colour, .marker = look.marker, .size = look.size + 0.5F});
+    return draw_plot_marker(
+        at,
+        {.colour = style::colours().panel, .marker = look.marker, .size = std::max(look.size - 1.5F, 1.0F)});
+  }
   ImDrawList* const list = ImGui::GetWindowDrawList();
   const float size = px(look.size);
   const ImU32 ink = look.colour;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/base/text.h"
+#include "core/variants/with_strength.h"
 
 namespace palimpsest {
 
@@ -85,8 +86,8 @@ SideMoment::Memory memory_of(const Matrix<double>& S, const Matrix<double>* refe
   return memory;
 }
 
-/// "The others stand at 0.74 to 0.87": what the words answer themselves that are written, and that the
-/// sentence tells nothing of.
+/// "The other keys return their own values 0.74 to 0.87": what the words answer themselves that are written,
+/// and that the sentence tells nothing of.
 std::string others_of(const AnswerTable& table) {
   constexpr double half_a_digit = 0.005;                                // "-0.00" says less than nothing
   if (table.after.size() == 0) return {};                               // nothing is asked
@@ -106,9 +107,9 @@ std::string others_of(const AnswerTable& table) {
   const auto shown = [&](double number) { return std::abs(number) < half_a_digit ? 0.0 : number; };
   const std::string from = fixed_number(shown(least), 2);
   const std::string to = fixed_number(shown(most), 2);
-  if (count == 1) return fmt::format("The other stands at {}.", from);
-  if (from == to) return fmt::format("The others all stand at {}.", from);
-  return fmt::format("The others stand at {} to {}.", from, to);
+  if (count == 1) return fmt::format("The other key returns its own value {}.", from);
+  if (from == to) return fmt::format("The other keys return their own values {}.", from);
+  return fmt::format("The other keys return their own values {} to {}.", from, to);
 }
 
 void add_table(SideMoment& moment, const Foundation& foundation, const MemoryChange& change,
@@ -138,6 +139,7 @@ std::vector<Side> compared_sides(const SessionState& state) {
     Side side = sides.front();
     side.variant = usual;
     side.settings = {};
+    side.with_beta = true;
     sides.push_back(std::move(side));
   }
   return sides;
@@ -155,7 +157,13 @@ Choice choice_of(const SessionState& state, const Side& side) {
   Choice choice = state.choice();
   static_cast<Side&>(choice) = side;
   for (const auto& [kind, value] : side.sliders) set_slider(choice.edits, kind, value);
+  if (side.with_beta && can_take_beta(state, side)) choice.variant = with_strength(side.variant)->id;
   return choice;
+}
+
+bool can_take_beta(const SessionState& state, const Side& side) {
+  const Variant& first = find_variant(state.sides.front().variant);
+  return row_called(first.inputs, "beta", &Input::name) && with_strength(side.variant);
 }
 
 std::vector<std::size_t> side_order(const std::vector<Side>& sides) {
@@ -177,6 +185,7 @@ bool is_same_as(const Side& side, const Side& other) {
   const bool has_same_chunks = !has_chunks(side.form) || side.chunk_size == other.chunk_size;
   return side.variant == other.variant && side.form == other.form && side.device == other.device &&
          side.precision == other.precision && has_same_chunks && side.sliders == other.sliders &&
+         (side.with_beta == other.with_beta || !with_strength(side.variant)) &&
          in_full(side) == in_full(other);
 }
 
@@ -289,6 +298,7 @@ std::string otherwise(const Side& side, const Side& than) {
   if (side.form != than.form || (has_chunks(side.form) && side.chunk_size != than.chunk_size))
     words.push_back(has_chunks(side.form) ? fmt::format("{}, chunks of {}", name(side.form), side.chunk_size)
                                           : name(side.form));
+  if (!side.with_beta && with_strength(side.variant)) words.emplace_back("without β");
   if (side.device != than.device) words.push_back(side.device);
   if (side.precision != than.precision) words.push_back(name(side.precision));
   for (const auto& [option, value] : side.settings.options) {
@@ -298,13 +308,13 @@ std::string otherwise(const Side& side, const Side& than) {
   for (const auto& [parameter, value] : side.settings.parameters) {
     const double* const other = value_at(than.settings.parameters, parameter);
     if (parameter != rail_parameter && (!other || *other != value))
-      words.push_back(fmt::format("{}={:.4g}", parameter, value));
+      words.push_back(fmt::format("{}={}", parameter, plain_number(value, 4)));
   }
   static const std::map<std::string, const char*, std::less<>> known = {
       {"scale_decay", "α to the power of "}, {"scale_strength", "β × "}, {"scale_keys", "k × "}};
   for (const auto& [kind, value] : side.sliders) {
     const char* const* const slider = value_at(known, kind);
-    words.push_back(fmt::format("{}{:.3g}", slider ? *slider : kind + "=", value));
+    words.push_back((slider ? *slider : kind + "=") + plain_number(value));
   }
   return fmt::format("{}", fmt::join(words, " · "));
 }
@@ -373,7 +383,7 @@ Found<SideMoment> SideAtWord::compute(const Foundation& foundation, const Effort
 
 std::string side_sentence(const Foundation& foundation) {
   const Choice& choice = foundation.choice;
-  const std::optional<double> place = rail_place(choice.variant, choice.settings);
+  const std::optional<double> place = rail_place(without_strength(choice.variant), choice.settings);
   std::string sentence = foundation.variant->words;
   if (place && *place != std::floor(*place)) sentence = rail_sentence(*place);
   for (const std::string& note : foundation.inputs.notes) sentence += " " + note;

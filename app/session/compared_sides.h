@@ -17,6 +17,10 @@ std::size_t handle_side(const SessionState& state);
 /// What is computed for a side: its rule on the data with their edits, with sliders of its own.
 Choice choice_of(const SessionState& state, const Side& side);
 
+/// Whether a side's rule lacks the strength that the first side's has, and can be given it: then
+/// Side::with_beta says whether it is.
+bool can_take_beta(const SessionState& state, const Side& side);
+
 /// The order in which they stand beside each other until one changes them: along the rail, then those that
 /// are not on it.
 std::vector<std::size_t> side_order(const std::vector<Side>& sides);

@@ -158,7 +158,9 @@ void Races::look(Session& session) {
     // Wanted now: what may take long, a race among it, could keep them waiting on a machine of few threads.
     const Known<RaceReport> known = session.questions().ask(RecordedRace{file});
     reads_ = reads_ || known.under_way;
-    if (known.value) seen_.push_back({id, machine_and_date(*known.value), from, known.value});
+    const auto is_same = [&](const SeenReport& other) { return *other.report == *known.value; };
+    if (known.value && std::ranges::none_of(seen_, is_same))
+      seen_.push_back({id, machine_and_date(*known.value), from, known.value});
     return known.reason;
   };
   if (const auto own = this->own(); own && (!own->points.empty() || runs()))
@@ -199,7 +201,10 @@ void Races::open(Session& session, const std::filesystem::path& file) {
   session.change([&](SessionState& next) {
     next.workspace = "measure";
     std::vector<std::string>& reports = next.measure.reports;
-    if (!is_among(path, reports)) reports.push_back(path);
+    if (is_among(path, reports))
+      next.measure.leading = path;
+    else
+      reports.push_back(path);
   });
 }
 

@@ -81,7 +81,8 @@ class Races {
   /// the file and what was expected. Once in every frame that shows them.
   void look(Session& session);
 
-  /// Opens the report in a file: others stay as they are.
+  /// Opens the report in a file, or brings it to the front: others stay as they are, but for one with the
+  /// same content, whose place it takes.
   void open(Session& session, const std::filesystem::path& file);
 
   /// Takes a report that is made elsewhere in the program for what was measured here: its rules and lengths

@@ -288,7 +288,7 @@ void Session::choose(Choice choice, std::string_view merge_key) {
 /// Takes over a state of the data that are open, and computes what is new in it.
 void Session::adopt(SessionState next, bool always_compute) {
   const bool recompute = always_compute || !same_numbers(next.choice(), choice());
-  const bool is_faulty = !next.prove.fault.id.empty() || computed_->right;
+  const bool is_faulty = !next.verify.fault.id.empty() || computed_->right;
   state_ = std::move(next);
   place_cursor();
   if (!recompute) return;

@@ -16,13 +16,13 @@ SessionState& SessionState::operator=(const SessionState& other) = default;
 SessionState& SessionState::operator=(SessionState&& other) noexcept = default;
 SessionState::~SessionState() = default;
 
-Choice SessionState::choice() const { return {{sides.front()}, head, edits, prove.fault}; }
+Choice SessionState::choice() const { return {{sides.front()}, head, edits, verify.fault}; }
 
 void SessionState::set_choice(Choice choice) {
   head = choice.head;
   edits = std::move(choice.edits);
-  prove.fault.id = std::move(choice.fault.id);
-  if (!prove.fault.id.empty()) prove.fault.form = choice.fault.form;
+  verify.fault.id = std::move(choice.fault.id);
+  if (!verify.fault.id.empty()) verify.fault.form = choice.fault.form;
   sides.front() = static_cast<Side&&>(choice);
 }
 
@@ -207,9 +207,9 @@ struct Check {
     }
   }
 
-  void operator()(const ProveState& prove) const {
-    if (!prove.fault.id.empty()) find_fault(prove.fault.id);
-    if (!prove.fragile.empty()) find_fragile_form(prove.fragile);
+  void operator()(const VerifyState& verify) const {
+    if (!verify.fault.id.empty()) find_fault(verify.fault.id);
+    if (!verify.fragile.empty()) find_fragile_form(verify.fragile);
   }
 
   void operator()(const RaceWish& wish) const {
@@ -293,6 +293,18 @@ std::string read_data(const Fields& fields, const std::filesystem::path& folder)
   return is_found_by_name(data) ? data : (folder / data).string();
 }
 
+/// A state under its present names: earlier versions called the workspace Verify "prove".
+json with_present_names(json read) {
+  if (!read.is_object()) return read;
+  if (const auto workspace = read.find("workspace"); workspace != read.end() && *workspace == "prove")
+    *workspace = "verify";
+  if (read.contains("prove") && !read.contains("verify")) {
+    read["verify"] = std::move(read["prove"]);
+    read.erase("prove");
+  }
+  return read;
+}
+
 /// What of `written` differs from `standard`. Of a list, each entry is compared with the first standard one.
 Json differing(const Json& written, const Json& standard) {
   if (written.is_array() && !standard.empty()) {
@@ -349,7 +361,7 @@ std::string decoded(std::string_view text) {
 std::string write_state(const SessionState& state) { return dumped(state, 2); }
 
 SessionState parse_state(const std::string& text, const std::filesystem::path& folder) {
-  const json parsed = parse_json(text);
+  const json parsed = with_present_names(parse_json(text));
   const std::vector<std::string_view> known = known_fields();
   require_session(parsed, known);
   const Fields fields(parsed);

@@ -54,6 +54,7 @@ struct Side {
   Precision precision = Precision::f64;
   Index chunk_size = 8;
   Settings settings = {};
+  bool with_beta = true;  // a rule without a strength takes that of the first side (compared_sides.h)
   // Sliders of its own in the place of the data's (edits.h), by kind; the first side has none.
   std::map<std::string, double, std::less<>> sliders = {};
 
@@ -61,7 +62,7 @@ struct Side {
       Field{"variant", &Side::variant},       Field{"form", &Side::form},
       Field{"device", &Side::device},         Field{"precision", &Side::precision},
       Field{"chunk_size", &Side::chunk_size}, Field{"", &Side::settings},
-      Field{"sliders", &Side::sliders}};
+      Field{"with_beta", &Side::with_beta},   Field{"sliders", &Side::sliders}};
   auto operator<=>(const Side&) const = default;
 };
 
@@ -184,12 +185,12 @@ struct CompareView {
   bool operator==(const CompareView&) const = default;
 };
 
-/// Which lines Prove draws over the words.
+/// Which lines Verify draws over the words.
 enum class ProofLens { forms, precisions, both };
 constexpr auto names_of(ProofLens) { return std::array{"forms", "precisions", "both"}; }
 
-/// What Prove makes wrong, and how it shows what comes of it.
-struct ProveState {
+/// What Verify makes wrong, and how it shows what comes of it.
+struct VerifyState {
   InjectedFault fault = {};
   ProofLens lens = ProofLens::both;
   std::string fragile = {};  // the fragile form that is looked at (core/proof/faults.h); empty: none
@@ -197,11 +198,11 @@ struct ProveState {
   bool tries_all = false;    // each fault of a long text, too
 
   static constexpr std::tuple fields = {
-      Field{"", &ProveState::fault}, Field{"lens", &ProveState::lens, {.held = Held::looks}},
-      Field{"fragile", &ProveState::fragile, {.held = Held::looks}},
-      Field{"breaks", &ProveState::breaks, {.held = Held::looks}},
-      Field{"tries_all", &ProveState::tries_all, {.held = Held::looks, .of_text = true}}};
-  bool operator==(const ProveState&) const = default;
+      Field{"", &VerifyState::fault}, Field{"lens", &VerifyState::lens, {.held = Held::looks}},
+      Field{"fragile", &VerifyState::fragile, {.held = Held::looks}},
+      Field{"breaks", &VerifyState::breaks, {.held = Held::looks}},
+      Field{"tries_all", &VerifyState::tries_all, {.held = Held::looks, .of_text = true}}};
+  bool operator==(const VerifyState&) const = default;
 };
 
 /// What Measure races, and which curves it shows: of its own race and of reports alike.
@@ -268,7 +269,7 @@ struct SessionState {
   LearnView learn = {};
   AttentionView attention = {};
   CompareView compare = {};
-  ProveState prove = {};
+  VerifyState verify = {};
   MeasureState measure = {};
 
   static constexpr std::tuple fields = {
@@ -285,7 +286,7 @@ struct SessionState {
       Field{"learn", &SessionState::learn, {.held = Held::looks}},
       Field{"attention", &SessionState::attention, {.held = Held::looks}},
       Field{"compare", &SessionState::compare},
-      Field{"prove", &SessionState::prove},
+      Field{"verify", &SessionState::verify},
       Field{"measure", &SessionState::measure}};
   bool operator==(const SessionState&) const = default;
 

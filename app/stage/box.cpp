@@ -7,6 +7,7 @@
 
 #include "app/widgets/formula.h"
 #include "core/base/table.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 
@@ -204,11 +205,6 @@ struct BoxBuilder {
   }
 };
 
-/// A number as it stands in place of a symbol, three digits.
-std::string digits_of(double value) {
-  return std::abs(value) >= 1e-3 && std::abs(value) < 1e4 ? fmt::format("{:.3g}", value) : number_text(value);
-}
-
 }  // namespace
 
 const Symbol& symbol_in(const Symbols& symbols, const std::string& tensor) {
@@ -232,7 +228,7 @@ Box picture_of(const std::string& name, bool transposed, const std::string& key,
     return {.kind = Box::Kind::number,
             .tensor = name,
             .latex = latex,
-            .digits = digits_of(value(0, 0)),
+            .digits = plain_number(value(0, 0)),
             .role = symbol.role,
             .words = symbol.words};
   const bool is_vector = value.cols() == 1 || value.rows() == 1;

@@ -45,7 +45,8 @@ Plot hero_plot(const HeroChart& chart, const Matrix<double>& values) {
   const style::Palette& c = style::colours();
   Plot plot{.name = "stage/" + chart.tensor,
             .x = columns_axis(chart, values.cols()),
-            .y = values_axis(chart, values)};
+            .y = values_axis(chart, values),
+            .explores = true};
   if (chart.high > chart.low)
     plot.marks.push_back({.kind = PlotMark::Kind::area,
                           .name = "alike",

@@ -108,9 +108,10 @@ std::string share_words(double value, bool in_thousandths) {
   return in_thousandths && is_in_hundredths ? fmt::format("{:.3f}", value).substr(1) : words;
 }
 
-/// `coloured`: what the cells are coloured as, where that is not their numbers.
+/// `coloured`: what the cells are coloured as, where that is not their numbers. `dust`: up to which size they
+/// are told as 0.
 void write_numbers(CellNumbers& written, const Box& picture, const Symbol& symbol,
-                   const Matrix<double>& values, const Matrix<double>* coloured) {
+                   const Matrix<double>& values, const Matrix<double>* coloured, double dust) {
   const NumbersKey& key = written.key;
   written.numbers.clear();
   const ImVec2 cells = {static_cast<float>(picture.columns), static_cast<float>(picture.rows)};
@@ -129,11 +130,15 @@ void write_numbers(CellNumbers& written, const Box& picture, const Symbol& symbo
       if (column - row >= empty_from) continue;
       const double shown = coloured ? (*coloured)(row, column) : value;
       if (!std::isfinite(shown) && coloured) continue;
-      std::string words =
-          coloured && writing->decimals == 2 ? share_words(value, in_thousandths) : (*writing)(value);
+      const bool is_zero = !coloured && std::abs(value) <= dust;
+      std::string words = is_zero                              ? "0"
+                          : coloured && writing->decimals == 2 ? share_words(value, in_thousandths)
+                                                               : (*writing)(value);
       const ImVec2 extent = ImGui::CalcTextSize(words.c_str());
       const auto [from, to] = cell_rectangle(key.where, picture.rows, picture.columns, {i, j});
-      const ImU32 ink = style::legible_on(colour(style::colours().map, static_cast<float>(shown), key.range));
+      const ImU32 ink =
+          is_zero ? style::colours().faint
+                  : style::legible_on(colour(style::colours().map, static_cast<float>(shown), key.range));
       const ImVec2 at = (from + to - extent) / 2;
       written.numbers.push_back({{std::floor(at.x), std::floor(at.y)}, ink, std::move(words)});
     }
@@ -156,7 +161,8 @@ void draw_cell_numbers(const Box& picture, const Rectangle& where, Index finishe
   CellNumbers& written = context_local<FrameCache<std::string, CellNumbers>>()[picture.key];
   if (!(written.key == key)) {
     written.key = key;
-    write_numbers(written, picture, symbol_in(scene.symbols, picture.tensor), values, fading);
+    write_numbers(written, picture, symbol_in(scene.symbols, picture.tensor), values, fading,
+                  scene.ranges.dust(picture.tensor));
   }
   if (written.numbers.empty()) return;
   ImDrawList* list = ImGui::GetWindowDrawList();

@@ -155,10 +155,16 @@ struct HeroBuilder {
   /// "k", "v̂ᵀ": how an expression is written in words.
   std::string name_of(const Expression& expression) const {
     return unicode(latex(unwrapped(expression), symbols, {}));
+  /// Up to which size numbers of an expression are rounding.
+  double dust(const Expression& expression) const {
+    const Expression& inner = unwrapped(expression);
+    const Operation* const maker = inner.kind() == Kind::tensor ? maker_of(phase, inner.name()) : nullptr;
+    return dust_of(maker ? maker->equation.expression : inner, record);
   }
 
-  std::string norm_words(const std::string& tensor) const {
-    return "norm " + plain_number(values(tensor).norm(), 2);
+  std::string norm_words(const std::string& tensor, const Expression& expression) const {
+    const Matrix<double>& shown = values(tensor);
+    return "norm " + plain_number(largest_finite(shown) <= dust(expression) ? 0 : shown.norm(), 2);
   }
 
   /// A picture of an expression with its words, its formula and its norm.
@@ -166,7 +172,8 @@ struct HeroBuilder {
     Plate plate{
         .picture = std::move(picture), .sign = std::move(sign), .latex = latex_of(unwrapped(expression))};
     plate.name = symbol_of(plate.picture.tensor).words;
-    if (plate.picture.kind == Box::Kind::picture) plate.number = norm_words(plate.picture.tensor);
+    if (plate.picture.kind == Box::Kind::picture)
+      plate.number = norm_words(plate.picture.tensor, expression);
     return plate;
   }
 
@@ -453,7 +460,7 @@ struct HeroBuilder {
                                 name_of(tensor(asked->matrix)), name_of(asked->numbers));
     const std::string& answer = operation.equation.result;
     products.words = fmt::format("{} sums = {}", asked->over_rows ? "column" : "row", name_of(result));
-    products.number = norm_words(answer);
+    products.number = norm_words(answer, tensor(answer));
     products.latex = latex_of(operation.equation);
     products.margins = {{sides.second, along(result, asked->over_rows)}};
     return true;

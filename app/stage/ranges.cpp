@@ -31,11 +31,6 @@ double kind_range(const Computation& computation, Role role) {
 
 namespace {
 
-double largest_finite(const Matrix<double>& values) {
-  if (values.size() == 0) return 0;
-  return values.array().isFinite().select(values.array().abs(), 0).maxCoeff();
-}
-
 constexpr double most_beyond = 0.05;  // of a picture's numbers, on a scale that it shares
 
 constexpr double least_share = 0.1;  // of a scale: below, cells can hardly be told from the paper
@@ -94,7 +89,8 @@ ColourRanges::ColourRanges(const Computation& computation, const Trace& trace, c
       shared_(shared),
       output_follows_(output_follows(phase)),
       steps_of_states_(state_steps(trace)) {
-  for (const Operation& operation : phase.operations) made_.insert(operation.equation.result);
+  for (const Operation& operation : phase.operations)
+    made_.emplace(operation.equation.result, operation.equation.expression);
 }
 
 void ColourRanges::begin_view(Record made) {
@@ -128,6 +124,7 @@ ColourRange ColourRanges::found(const std::string& tensor) const {
   const double kind = of_kind(tensor);
   if (kind > 0 && share_beyond(values, kind) <= most_beyond) return {kind, false};
   const double largest = largest_finite(values);
+  if (largest <= dust(tensor)) return {dust(tensor) / dust_share, true};
   return {kind > 0 ? std::min(nearly_largest({&values}), largest) : largest, true};
 }
 
@@ -145,18 +142,27 @@ double ColourRanges::beyond(const std::string& tensor) {
   return known->second;
 }
 
+double ColourRanges::dust(const std::string& tensor) const {
+  if (const auto other = followed_.find(tensor); other != followed_.end()) return dust(other->second);
+  const auto how = made_.find(tensor);
+  return how == made_.end() ? 0 : dust_of(how->second, record_);
+}
+
 void ColourRanges::stand_alone(const std::string& tensor) {
   const Matrix<double>& values = values_of(tensor);
   const ColourRange shared = of(tensor);
   if (shared.is_own || share_beyond(values, least_share * shared.largest) >= most_beyond) return;
   const double own = nearly_largest({&values});
-  if (own > 0) known_in_view_[tensor] = {own, true};
+  if (own > dust(tensor)) known_in_view_[tensor] = {own, true};
 }
 
 void ColourRanges::join(const std::vector<std::string>& tensors) {
   std::vector<const Matrix<double>*> values;
   for (const std::string& tensor : tensors) values.push_back(&values_of(tensor));
-  const ColourRange joint{nearly_largest(values), true, true};
+  double rounding = 0;
+  for (const std::string& tensor : tensors) rounding = std::max(rounding, dust(tensor));
+  const double largest = nearly_largest(values);
+  const ColourRange joint{largest > rounding ? largest : rounding / dust_share, true, true};
   for (const std::string& tensor : tensors) known_in_view_[tensor] = joint;
 }
 

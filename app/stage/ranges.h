@@ -35,6 +35,9 @@ class ColourRanges {
   /// What part of the numbers of `tensor` lies beyond the ends of its scale.
   double beyond(const std::string& tensor);
 
+  /// Up to which size numbers of `tensor` are rounding: they are told as 0.
+  double dust(const std::string& tensor) const;
+
   /// From now on `tensor` has the colours of `other`.
   void follow(const std::string& tensor, const std::string& other) { followed_[tensor] = other; }
 
@@ -56,7 +59,7 @@ class ColourRanges {
   Record record_;
   bool shared_ = true;
   bool output_follows_ = false;  // outputs become the output by a further operation, such as a division
-  std::set<std::string> made_;
+  std::map<std::string, Expression> made_;  // how
   std::set<std::string> steps_of_states_;
   std::map<std::string, ColourRange> known_;  // of what was recorded; found when they are first asked for
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "app/session/kept.h"
-#include "app/session/prove_questions.h"
 #include "app/session/races.h"
+#include "app/session/verify_questions.h"
 #include "app/stage/cell_words.h"
 #include "app/studio/command.h"
 #include "app/studio/layout.h"
@@ -144,7 +144,7 @@ class Application {
   /// What Measure shows.
   Races races;
 
-  /// What Prove has checked of everything; it goes on while one looks at something else.
+  /// What Verify has checked of everything; it goes on while one looks at something else.
   CheckedGrid checks;
 
   /// Pins the present place, named by its word, rule and step.

@@ -458,7 +458,7 @@ void show_why_to_forget(Application& application) {
   state.words = {};
   state.repeated = {};
   state.compare = {};
-  state.prove = {};
+  state.verify = {};
   state.workspace = "compare";
   state.view.level = std::max(state.view.level, Level::work);
   application.session.from_string(state_string(state));
@@ -572,7 +572,7 @@ void add_help(CommandTable& help) {
 
 void add_faults(CommandTable& table) {
   table.add("fault.out", "remove the fault", 0, choosing([](Choice& choice) { choice.fault.id.clear(); }),
-            unless([](const Application& a) { return !a.session.state().prove.fault.id.empty(); },
+            unless([](const Application& a) { return !a.session.state().verify.fault.id.empty(); },
                    "no fault is injected"),
             "Restores the right equations");
 }
@@ -661,7 +661,7 @@ std::span<const Command> commands() {
     constexpr std::pair<const char*, void (*)(CommandTable&)> groups[] = {
         {"Time", add_time},        {"Form", add_forms},    {"Change", add_changes}, {"Data", add_data},
         {"View", add_view},        {"Places", add_places}, {"Words", add_words},    {"Compare", add_compare},
-        {"Help", add_help},        {"Text", add_text},     {"Prove", add_faults},   {"Variant", add_variants},
+        {"Help", add_help},        {"Text", add_text},     {"Verify", add_faults},  {"Variant", add_variants},
         {"Capture", add_captures}, {"Preset", add_presets}};
     CommandTable table;
     for (const auto& [group, add] : groups) {

@@ -64,7 +64,7 @@ Node agreement_note(Application& application, const Computation& computed) {
 
 /// What is wrong on purpose, in every workspace, and the way out.
 Node fault_pill(Application& application) {
-  const InjectedFault& fault = application.session.state().prove.fault;
+  const InjectedFault& fault = application.session.state().verify.fault;
   const auto pill = [&](std::string words, Fit fit) {
     Node node = {Button{.words = std::move(words), .ink = style::colours().alarm, .fit = fit, .tail = "  ×"}};
     return std::move(node).named("fault").told(fault_explained(fault)).on([&application] {
@@ -204,7 +204,7 @@ Node bar(Application& application) {
   }
   all.push_back(tabs(application));
   all.push_back(scene::space(Gap::small));
-  const bool is_faulty = !application.session.state().prove.fault.id.empty();
+  const bool is_faulty = !application.session.state().verify.fault.id.empty();
   all.push_back(is_faulty ? fault_pill(application)
                           : scene::first_that_fits({story_line(application), scene::column({})}));
   // From the right edge, so that nothing there moves when the names on the left change.

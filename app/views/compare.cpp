@@ -4,6 +4,7 @@
 #include "app/views/floor.h"
 #include "app/views/line_looks.h"
 #include "app/views/underlined_words.h"
+#include "app/widgets/chart.h"
 
 namespace palimpsest {
 
@@ -12,6 +13,8 @@ namespace {
 // In design pixels.
 constexpr float rail_height = 88;
 constexpr float labels_width = 128;  // right of the words: whose line ends there
+
+constexpr double most_times = 3;  // the reference's range: a larger memory has a scale of its own
 
 /// The keys of the sides, kept while nothing that they depend on changes.
 struct SideKeys {
@@ -72,22 +75,29 @@ Node side_by_side(Application& application, const ComparedSides& all) {
                         side_columns(application, all).named("sides").filling()});
 }
 
-std::string axis_explained(const LengthScale& scale) {
-  const std::string what = "How long the error is that is left after each word, one line for every side.";
-  if (!(scale.largest > scale.full)) return what;
-  return fmt::format(
-      "{} The axis ends at {:.3g}, which 95 % of them stay below; the largest is {:.3g}. Arrows at the upper "
-      "edge stand where a line leaves it.",
-      what, scale.full, scale.largest);
+/// The axis of all lines, in logarithms: what tells rules apart may be a hundredth of what others miss.
+struct ErrorAxis {
+  double low = 0.05;
+  double high = 50;
+  double largest = 0;  // that is finite
+};
+
+std::string axis_explained(const ErrorAxis& axis) {
+  const std::string what =
+      "The norm ‖v − v̂‖ of the error that is left after each token's write, one line for every side. "
+      "Logarithmic axis";
+  if (!(axis.largest > axis.high)) return what + ".";
+  return fmt::format("{} up to {}; the largest is {}. An arrow stands where a line leaves it.", what,
+                     plain_number(axis.high), plain_number(axis.largest));
 }
 
 /// The colours of every memory above, and what they end at.
 Node memory_colours(double range) {
   static const Matrix<double> ramp = Vector<double>::LinSpaced(64, -1, 1).transpose();
-  return scene::row({scene::number(fmt::format("−{:.2g}", range), scene::dim_ink),
+  return scene::row({scene::number("−" + plain_number(range, 2), scene::dim_ink),
                      Node{scene::Picture{.values = &ramp, .version = 1, .look = {.grid = false}, .height = 8}}
                          .filling(),
-                     scene::number(fmt::format("{:.2g}", range), scene::dim_ink)},
+                     scene::number(plain_number(range, 2), scene::dim_ink)},
                     Gap::small)
       .named("colours")
       .told("The colours of all memories and differences above: one scale for every side.");
@@ -103,47 +113,48 @@ std::string line_name(const ComparedSide& side, const ComparedSides& all) {
   return words.empty() ? side_name(side.side) : words;
 }
 
-double length_of(const Recall& recall) {
-  const double length = std::sqrt(2 * recall.after);
-  return std::isfinite(length) ? length : HUGE_VAL;
+double norm_of(const Recall& recall) {
+  const double norm = std::sqrt(2 * recall.after);
+  return std::isfinite(norm) ? norm : HUGE_VAL;
 }
 
 /// What is left of the error after each word; of words that share a pixel the largest. What is still to come
 /// is fainter; an arrow stands where a stretch of the line leaves the axis.
-void add_errors(Plot& plot, const ComparedSide& side, double full, const WordPlaces& places, Index present) {
+void add_errors(Plot& plot, const ComparedSide& side, const PlotLook& look, const ErrorAxis& axis,
+                const WordPlaces& places, Index present) {
   const std::vector<Recall>& errors = side.recall->tokens;
-  const ImU32 colour = compared_colour(side.index);
-  const auto height = [&](double length) { return static_cast<double>(length_bar(length, full).part); };
-  PlotSeries reached{.look = {.colour = colour, .width = side.is_reference ? 2.0F : 1.5F}};
+  PlotSeries reached{.look = look};
+  reached.look.width = side.is_reference ? 2.0F : 1.5F;
   PlotSeries ahead = reached;
   ahead.name = side_name(side.side);
-  ahead.look.colour = style::mix(style::colours().panel, colour, 0.45F);
+  ahead.look.colour = style::mix(style::colours().panel, look.colour, 0.45F);
   const Index end = std::min<Index>(places.end, std::ssize(errors));
   bool was_cut = false;
   for (Index t = places.begin; t < end;) {
     const Index first = t;
-    double longest = 0;
+    double largest = 0;
     do {
-      longest = std::max(longest, length_of(entry(errors, t)));
+      largest = std::max(largest, norm_of(entry(errors, t)));
       ++t;
     } while (t < end && places.left(t + 1) - places.left(first) < 1);
     const double x = places.middle(first);
-    const bool is_cut = length_bar(longest, full).cut;
+    const bool is_cut = largest > axis.high;
     if (is_cut && !was_cut) {
-      plot.marks.push_back(
-          point_mark("beyond", x, 1, {.colour = colour, .marker = PlotMarker::up, .size = 3.5F}));
+      plot.marks.push_back(point_mark("beyond", x, axis.high,
+                                      {.colour = look.colour, .marker = PlotMarker::up, .size = 3.5F}));
     }
     was_cut = is_cut;
     for (PlotSeries* const part : {&reached, &ahead}) {
       if (part == &reached ? first > present : t <= present) continue;
       part->x.push_back(x);
-      part->y.push_back(height(longest));
+      part->y.push_back(std::clamp(largest, axis.low, axis.high));
     }
   }
   if (present >= places.begin && present < end)
-    plot.marks.push_back(point_mark("present", places.middle(present),
-                                    height(length_of(entry(errors, present))),
-                                    {.colour = colour, .marker = PlotMarker::circle, .size = 3.5F}));
+    plot.marks.push_back(
+        point_mark("present", places.middle(present),
+                   std::clamp(norm_of(entry(errors, present)), axis.low, axis.high),
+                   {.colour = look.colour, .marker = PlotMarker::circle, .size = 3.5F}));
   plot.series.push_back(std::move(ahead));
   plot.series.push_back(std::move(reached));
 }
@@ -156,65 +167,96 @@ PlotLabel end_label(std::string words, ImU32 colour) {
   return label;
 }
 
-/// The scale of all lines, kept while they stay the same.
-LengthScale compared_scale(const ComparedSides& all) {
+/// Of 1, 2, 5, 10, … that which is not above a number.
+double round_below(double number) {
+  const double power = std::pow(10, std::floor(std::log10(number)));
+  for (const double step : {5.0, 2.0}) {
+    if (step * power <= number * (1 + 1e-9)) return step * power;
+  }
+  return power;
+}
+
+/// The axis of all lines, kept while they stay the same: three decades at most, and what hardly any token is
+/// beyond.
+ErrorAxis error_axis(const ComparedSides& all) {
   struct Known {
     std::vector<Errors> of;
-    LengthScale scale;
+    ErrorAxis axis;
   };
   auto& known = context_local<Known>();
   std::vector<Errors> present;
   for (const ComparedSide& side : all.sides) present.push_back(side.recall);
-  if (known.of == present) return known.scale;
-  std::vector<double> lengths;
+  if (known.of == present) return known.axis;
+  constexpr double decades = 1000;
+  constexpr double most_over_usual = 30;  // times what 95 % stay below: further off is beyond the axis
+  std::vector<double> norms;
   for (const Errors& errors : present) {
     if (!errors) continue;
-    for (const Recall& recall : errors->tokens) lengths.push_back(std::sqrt(2 * recall.after));
+    for (const Recall& recall : errors->tokens) norms.push_back(norm_of(recall));
   }
-  known = {std::move(present), length_scale(std::move(lengths))};
-  return known.scale;
+  std::erase_if(norms, [](double norm) { return !std::isfinite(norm) || norm == 0; });
+  ErrorAxis axis;
+  if (!norms.empty()) {
+    axis.largest = std::ranges::max(norms);
+    axis.high = round_above(std::min(axis.largest, most_over_usual * quantile(norms, 0.95)));
+    axis.low = round_below(std::max(std::ranges::min(norms), axis.high / decades));
+    if (axis.low >= axis.high) axis.low = axis.high / 10;
+  }
+  known = {std::move(present), axis};
+  return axis;
 }
 
-Plot compared_errors_plot(const ComparedSides& all, const LengthScale& scale, const WordPlaces& places,
+Plot compared_errors_plot(const ComparedSides& all, const ErrorAxis& axis, const WordPlaces& places,
                           Index present) {
   Plot plot{.name = "errors",
             .x = {.high = places.width, .has_round = false},
-            .y = {.has_round = false},
+            .y = {.scale = PlotAxis::Scale::log10,
+                  .low = axis.low,
+                  .high = axis.high,
+                  .words = [](double number) { return plain_number(number); }},
             .labels = Plot::Labels::beside,
             .is_area = true};
   for (const ComparedSide& side : all.sides) {
     if (!side.recall) continue;
-    const ImU32 colour = compared_colour(side.index);
+    const PlotLook look = side_look(all, side);
     if (side.recall->tokens.empty()) {
       plot.series.push_back({.name = side_name(side.side),
                              .x = {places.width},
-                             .y = {0},
-                             .look = {.colour = colour},
-                             .label = end_label(side_name(side.side) + ": no error", colour)});
+                             .y = {axis.low},
+                             .look = look,
+                             .label = end_label(side_name(side.side) + ": no error", look.colour)});
       continue;
     }
-    add_errors(plot, side, scale.full, places, present);
+    add_errors(plot, side, look, axis, places, present);
     PlotSeries& ends =
         plot.series[plot.series.size() - (plot.series[plot.series.size() - 2].x.empty() ? 1 : 2)];
-    ends.label = end_label(line_name(side, all), colour);
+    ends.label = end_label(line_name(side, all), look.colour);
   }
   return plot;
 }
 
-/// What the lines are, and where their axis ends.
-FloorRow lines_row(const LengthScale& scale) {
+/// What the lines are.
+FloorRow lines_row(const ErrorAxis& axis) {
   const style::Palette& c = style::colours();
   FloorRow row{.name = "errors", .kind = FloorRow::Kind::own, .above = 6, .below = 3};
-  row.label = {.lines = {{.words = "error left", .colour = c.error},
-                         {.words = "axis to " + plain_number(scale.full, 3), .colour = c.dim}},
-               .top = true};
-  if (scale.largest > scale.full)  // so far go lines that leave it
-    row.label.lines.push_back({.words = "largest " + plain_number(scale.largest, 3), .colour = c.dim});
-  row.levels = {{.part = 0, .words = "0", .ink = c.dim}};
+  row.label = {.lines = {{.words = "error left", .colour = c.error}}, .left = true};
+  if (axis.largest > axis.high)  // so far go lines that leave it
+    row.label.lines.push_back({.words = "max " + plain_number(axis.largest), .colour = c.dim});
   return row;
 }
 
 }  // namespace
+
+PlotLook side_look(const ComparedSides& all, const ComparedSide& side) {
+  static constexpr float dashes[] = {0, 9, 5, 2};
+  const ImU32 colour = rule_colour(side.side.variant);
+  std::size_t before = 0;
+  for (const ComparedSide& other : all.sides) {
+    if (&other == &side) break;
+    before += rule_colour(other.side.variant) == colour ? 1 : 0;
+  }
+  return {.colour = colour, .dash = dashes[std::min(before, std::size(dashes) - 1)]};
+}
 
 std::string side_name(const Side& side) {
   const std::optional<double> place = place_on_rail(side);
@@ -234,23 +276,25 @@ ComparedSides compared(Application& application) {
                                             .side = sides[index],
                                             .same_as = same_further_left(state, all.sides.size()),
                                             .is_reference = index == reference,
-                                            .has_handle = index == handle});
+                                            .has_handle = index == handle,
+                                            .can_take_beta = can_take_beta(state, sides[index])});
     ask_computed(application, side);
   }
   const auto of = all.reference().computed;
   const Index token = application.session.token();
-  double logarithms = 0;
-  int counted = 0;
   for (ComparedSide& side : all.sides) {
     const bool is_there =
         side.computed && of && token < side.computed->sequence.tokens && token < of->sequence.tokens;
     if (is_there) ask_moment(application, side, of, token);
-    if (!side.moment || !(side.moment->range > 0)) continue;
-    logarithms += std::log(side.moment->range);
-    ++counted;
   }
-  // Between a memory that only adds up and one that corrects, so that both can be seen.
-  if (counted > 0) all.range = std::exp(logarithms / counted);
+  const auto range_of = [](const ComparedSide& side) { return side.moment ? side.moment->range : 0.0; };
+  const double own = range_of(all.reference());
+  double largest = own;
+  for (const ComparedSide& side : all.sides) {
+    const double range = range_of(side);
+    if (own == 0 || range <= most_times * own) largest = std::max(largest, range);
+  }
+  if (largest > 0) all.range = largest;
   for (const ComparedSide& side : all.sides) {
     if (!side.moment || side.moment->table.words.empty()) continue;
     std::vector<Index> asked;
@@ -276,17 +320,17 @@ void draw_compare_floor(Application& application) {
   const FloorPanel panel = {.name = "errors", .beside = labels_width};
   draw_floor_panel(application, panel, [&](Floor& floor, const FloorPlaces& places) {
     const ComparedSides all = compared(application);
-    const LengthScale scale = compared_scale(all);
-    floor.rows = {captions_row(), words_row(), lines_row(scale)};
+    const ErrorAxis axis = error_axis(all);
+    floor.rows = {captions_row(), words_row(), lines_row(axis)};
     floor.rows.back().draw = [&](const FloorColumns& over, const Rectangle& place) {
-      Plot plot = compared_errors_plot(all, scale, word_places(over), application.session.token());
+      Plot plot = compared_errors_plot(all, axis, word_places(over), application.session.token());
       plot.beside = labels_width;
       draw_over_words(plot, place);
     };
     show_floor(application, floor, places.columns);
     if (const Part* lines = floor_part("errors"))
       scene::show_at(
-          scene::column({scene::rest().told(axis_explained(scale))}),
+          scene::column({scene::rest().told(axis_explained(axis))}),
           {{places.left, lines->where.minimum.y}, {lines->where.minimum.x, lines->where.maximum.y}});
     scene::show_at(
         scene::row({scene::space(Gap::none).fixed(12), memory_colours(all.range).filling()}, Gap::none),

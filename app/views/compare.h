@@ -14,6 +14,7 @@ struct ComparedSide {
   std::optional<std::size_t> same_as = {};  // a column further left, from 0, with the same rule and settings
   bool is_reference = false;
   bool has_handle = false;
+  bool can_take_beta = false;                        // of the first side
   std::shared_ptr<const Computation> computed = {};  // null: not there yet, or `reason` says why not
   std::shared_ptr<const SideMoment> moment = {};
   std::shared_ptr<const TokenRecalls> recall = {};
@@ -24,7 +25,8 @@ struct ComparedSide {
 /// All sides in the order in which they stand, and the scale of their memories.
 struct ComparedSides {
   std::vector<ComparedSide> sides;
-  double range = 1;  // the mean, of their logarithms, of what 95 % of each one's numbers lie within
+  double range = 1;  // what 95 % of the numbers lie within, of the largest memory that is no multiple of the
+                     // reference
 
   const ComparedSide& reference() const {
     return *std::ranges::find(sides, true, &ComparedSide::is_reference);
@@ -33,6 +35,9 @@ struct ComparedSides {
 
 /// Asks for them as they are wanted in this frame.
 ComparedSides compared(Application& application);
+
+/// The look of a side's line: the colour of its rule, and dashes where one further left has the same.
+PlotLook side_look(const ComparedSides& all, const ComparedSide& side);
 
 /// What a side is called: by its stop on the rail, else by its rule; with what is otherwise about it.
 std::string side_name(const Side& side);

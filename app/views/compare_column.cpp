@@ -14,16 +14,15 @@ namespace {
 constexpr float number_width = 96;     // of two errors, in design pixels
 constexpr float largest_formula = 21;  // design pixels
 constexpr float formula_height = 28;
-constexpr double least_part = 0.05;    // of the common scale: what is smaller has a scale of its own
-constexpr double most_beyond = 0.25;   // of its numbers: with more it has, too
-constexpr double told_beyond = 0.055;  // and this much is told: the scale is made for 5 %
+constexpr double least_part = 0.05;     // of the common scale: what is smaller has a scale of its own
+constexpr double most_clipped = 0.055;  // of its numbers, as the scale is made for 5 %: with more it has, too
 
 /// How much is said in a column at most: rather numbers in the cells than more words.
 struct Said {
-  std::size_t sentence = 4;  // lines
-  std::size_t answer = 4;
-  std::size_t others = 2;
-  float cell = 18;  // least height of a cell, in design pixels
+  std::size_t sentence = 0;  // lines
+  std::size_t answer = 0;
+  std::size_t others = 0;
+  float cell = 0;  // least height of a cell, in design pixels
 };
 
 std::string sentence_of(const ComparedSide& side, const ComparedSides& all) {
@@ -32,7 +31,8 @@ std::string sentence_of(const ComparedSide& side, const ComparedSides& all) {
                        *side.same_as + 1);
   if (!side.computed) return side.reason.empty() ? "It is being computed …" : side.reason;
   const std::string differs = side.is_reference ? "" : otherwise(side.side, all.reference().side);
-  return (differs.empty() ? "" : differs + ". ") + side_sentence(*side.computed);
+  const std::string beta = side.can_take_beta && side.side.with_beta ? " It takes the same β." : "";
+  return (differs.empty() ? "" : differs + ". ") + side_sentence(*side.computed) + beta;
 }
 
 /// The equation of a side, with a box around what the side on its left lacks.
@@ -71,32 +71,26 @@ const WrittenSide& equation_of(const ComparedSide& side, const ComparedSide* lef
 /// The end of a picture's colours.
 struct PictureScale {
   double range = 1;
-  double beyond = 0;  // the share of its numbers beyond it
   bool is_own = false;
 };
 
-/// The common one, unless most of the numbers would be blank there or beyond it.
+/// The common one, unless the numbers would be blank there or clipped.
 PictureScale scale_of(const std::vector<double>& sizes, double own, double common) {
   const double largest = sizes.empty() ? 0 : sizes.back();
   if (largest > 0 && largest < least_part * common) return {.range = largest, .is_own = true};
-  const auto beyond = static_cast<double>(sizes.end() - std::ranges::upper_bound(sizes, common));
-  const double share = beyond / static_cast<double>(std::max<std::size_t>(sizes.size(), 1));
-  if (share > most_beyond) return {.range = own, .is_own = true};
-  return {.range = common, .beyond = share};
+  const auto clipped = static_cast<double>(sizes.end() - std::ranges::upper_bound(sizes, common));
+  const double share = clipped / static_cast<double>(std::max<std::size_t>(sizes.size(), 1));
+  if (share > most_clipped) return {.range = own, .is_own = true};
+  return {.range = common};
 }
 
-/// Which memory, and how much of it lies beyond the colours if that is noticeable; the shorter, the later.
+/// Which memory, and its scale if that is its own; the shorter, the later.
 std::vector<std::string> memory_words(const PictureScale& scale, bool is_before) {
   const char* which = is_before ? "before" : "after";
-  if (scale.is_own) {
-    const std::string end = "±" + plain_number(scale.range, 1);
-    return {fmt::format("memory {}, own scale {}", which, end), fmt::format("{}, own scale {}", which, end),
-            "own scale " + end, end};
-  }
-  if (scale.beyond < told_beyond) return {fmt::format("memory {}", which), which};
-  const std::string words = fmt::format("{:.0f} % beyond", 100 * scale.beyond);
-  return {fmt::format("memory {}, {}", which, words), fmt::format("{}, {}", which, words), words,
-          fmt::format("{:.0f} %", 100 * scale.beyond)};
+  if (!scale.is_own) return {fmt::format("memory {}", which), which};
+  const std::string end = "±" + plain_number(scale.range, 1);
+  return {fmt::format("memory {}, own scale {}", which, end), fmt::format("{}, own scale {}", which, end),
+          "own scale " + end, end};
 }
 
 /// Why there is no difference, in as few words as its room needs.
@@ -128,9 +122,9 @@ class SideColumn {
 
   Node column() const {
     return scene::column({name().named("name"), sentence().named("sentence"), equation().named("equation"),
-                          memories().named("memory").shrinking(0.48F),
-                          answers().named("answers").shrinking(0.52F), answer().named("answer"),
-                          others().named("others"), error().named("error")})
+                          answers().named("answers").shrinking(0.62F), answer().named("answer"),
+                          others().named("others"), error().named("error"),
+                          memories().named("memory").shrinking(0.38F)})
         .named(std::to_string(side_.index));
   }
 
@@ -158,7 +152,7 @@ class SideColumn {
     menu = std::move(menu)
                .named(fmt::format("another {}", index))
                .told("Another rule, form, precision or option for this side.");
-    Nodes all = {scene::mark(Mark::Kind::dot, compared_colour(index))};
+    Nodes all = {scene::mark(Mark::Kind::dot, rule_colour(side_.side.variant))};
     all.push_back(is_cut ? std::move(menu).filling() : std::move(menu));
     if (!is_cut) all.push_back(scene::rest());
     const auto button = [&](const char* sign, const char* what, const char* meaning, auto change) {
@@ -169,6 +163,7 @@ class SideColumn {
             session.change(change(session.state(), index));
           });
     };
+    if (side_.can_take_beta && !is_cut) all.push_back(beta_chip());
     if (side_.is_old) all.push_back(scene::mark(Mark::Kind::spinner, style::colours().dim));
     if (room == Room::all)
       all.push_back(side_.is_reference ? scene::framed(scene::tag("reference", style::colours().text),
@@ -178,6 +173,24 @@ class SideColumn {
     if (why_it_stays(application_.session.state(), index).empty())
       all.push_back(button("×", "take out", "Take this side out.", without_side));
     return scene::row(std::move(all), Gap::small);
+  }
+
+  /// Whether values are written with the first side's strength.
+  Node beta_chip() const {
+    const bool is_on = side_.side.with_beta;
+    return Node{scene::Button{"× β", scene::Button::Look::tab, is_on}}
+        .named(fmt::format("beta {}", side_.index))
+        .told(is_on ? "Values are written with the same β as in the first side: o = Σ β v (k · q). A click "
+                      "leaves β "
+                      "out, as the rule has none."
+                    : "This rule has no β: every value is written whole. A click writes them with the same β "
+                      "as in "
+                      "the first side.")
+        .on([&session = application_.session, side = side_.side, index = side_.index] {
+          Side next = side;
+          next.with_beta = !side.with_beta;
+          session.change(with_side_as(session.state(), index, std::move(next)));
+        });
   }
 
   Node sentence() const {
@@ -230,9 +243,9 @@ class SideColumn {
                                   scene::tag(number, style::colours().text)},
                                  Gap::tight));
     };
-    const std::string number = length ? plain_number(*length, 3) : std::string();
+    const std::string number = length ? plain_number(*length) : std::string();
     if (length) {
-      for (const std::string& each : words) head(each, "length " + number, false);
+      for (const std::string& each : words) head(each, "norm " + number, false);
     }
     for (const std::string& each : words) head(each, number, &each == &words.back());
     scene::Picture picture{
@@ -241,8 +254,8 @@ class SideColumn {
     picture.told = [&numbers, range, turned = picture.look.transposed,
                     is_common = range == all_.range](Cell at) {
       const Cell cell = turned ? Cell{at.column, at.row} : at;
-      return fmt::format("row {}, column {}: {:.5g}. Colours from −{:.2g} to {:.2g}{}.", cell.row,
-                         cell.column, numbers(cell.row, cell.column), range, range,
+      return fmt::format("row {}, column {}: {:.5g}. Colours from −{} to {}{}.", cell.row, cell.column,
+                         numbers(cell.row, cell.column), plain_number(range, 2), plain_number(range, 2),
                          is_common ? ", the same in every column" : ": its own scale");
     };
     return scene::column({scene::first_that_fits(std::move(heads)).named(fmt::format("{} words", name)),
@@ -261,7 +274,7 @@ class SideColumn {
     const Matrix<double>& values = is_before() ? table.before : table.after;
     CellTables cells = answer_cells(table, scale);
     cells.least_cell = {4, said_.cell};
-    cells.most_cell = {120, 38};
+    cells.most_cell = {120, 44};
     cells.tables.push_back(
         {.name = "table", .values = values, .told = [&table, &values, before = is_before()](Cell cell) {
            return answer_words(table, before ? "before" : "after", values, cell.row, cell.column);
@@ -308,7 +321,7 @@ class SideColumn {
   /// |v - S^T k| of the word, red as it finds the memory, filled as it leaves it.
   Node error() const {
     if (!side_.recall || side_.recall->tokens.empty())
-      return side_.recall ? scene::caption("No memory to ask: no error.") : scene::column({});
+      return side_.recall ? scene::caption("No memory to query: no error.") : scene::column({});
     const Index token = application_.session.token();
     const Recall& recall = entry(side_.recall->tokens, token);
     const double before = std::sqrt(2 * recall.before);
@@ -316,18 +329,18 @@ class SideColumn {
     const double full = longest_error(all_, token);
     const std::string word = word_at(*application_.session.computed(), token);
     const auto bar = [&](double length) { return static_cast<double>(length_bar(length, full).part); };
-    return scene::row({scene::note("error at " + word),
-                       Node{scene::Bar{.value = bar(after),
-                                       .ink = style::colours().error,
-                                       .height = 9,
-                                       .shows_zero = false,
-                                       .outlined = bar(before)}}
-                           .filling(),
-                       scene::tag(fmt::format("{} → {}", plain_number(before, 3), plain_number(after, 3)),
-                                  style::colours().text)
-                           .fixed(number_width)
-                           .right()},
-                      Gap::small);
+    return scene::row(
+        {scene::note("error at " + word),
+         Node{scene::Bar{.value = bar(after),
+                         .ink = style::colours().error,
+                         .height = 9,
+                         .shows_zero = false,
+                         .outlined = bar(before)}}
+             .filling(),
+         scene::tag(fmt::format("{} → {}", plain_number(before), plain_number(after)), style::colours().text)
+             .fixed(number_width)
+             .right()},
+        Gap::small);
   }
 
   Application& application_;
@@ -340,7 +353,8 @@ class SideColumn {
 }  // namespace
 
 Node side_columns(Application& application, const ComparedSides& all) {
-  static constexpr Said ways[] = {{4, 4, 2}, {4, 4, 0}, {2, 4, 0}, {1, 3, 0}, {1, 2, 0, 8}};
+  static constexpr Said ways[] = {{4, 4, 2, 28}, {2, 3, 2, 24}, {2, 3, 0, 24},
+                                  {2, 3, 0, 18}, {1, 3, 0, 18}, {1, 2, 0, 8}};
   const auto kept = std::make_shared<const ComparedSides>(all);
   return scene::first_that_fits(std::size(ways) + 1, [&application, kept](std::size_t wish) {
     if (wish == std::size(ways))

@@ -77,7 +77,7 @@ Plot track_plot(const ComparedSides& all) {
       const std::optional<double> place = place_on_rail(side.side);
       if (!place || side.has_handle != has_handle) continue;
       PlotMark mark = point_mark(has_handle ? "handle" : fmt::format("side {}", side.index), *place, 0,
-                                 {.colour = compared_colour(side.index),
+                                 {.colour = rule_colour(side.side.variant),
                                   .marker = has_handle ? PlotMarker::handle : PlotMarker::circle,
                                   .size = has_handle ? 11.0F : 5.0F});
       mark.tip =

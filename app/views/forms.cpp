@@ -1,6 +1,6 @@
 #include "app/words/forms.h"
 #include "app/stage/ranges.h"
-#include "app/views/prove.h"
+#include "app/views/verify.h"
 
 namespace palimpsest {
 

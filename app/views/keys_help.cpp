@@ -50,7 +50,7 @@ std::vector<Group> mouse() {
            {{"drag the handle", "change one symbol"},
             {"click a stop", "move the handle there"},
             {"click a side's name", "another rule or form"}}},
-          {"Mouse in Prove",
+          {"Mouse in Verify",
            {{"click a sentence", "inject this fault, or remove it"},
             {"rest on a token's lines", "their numbers"},
             {"click a cell of the grid", "go to its worst case"}}}};

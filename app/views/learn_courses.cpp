@@ -73,7 +73,8 @@ Plot flattening_plot(const Matrix<double>& values, std::size_t shown, bool is_ol
             .y = {.title = {"singular values"},
                   .scale = PlotAxis::Scale::log10,
                   .low = std::clamp(values.minCoeff() / 2, lowest, 0.1),
-                  .high = highest}};
+                  .high = highest},
+            .explores = true};
   plot.marks.push_back({.kind = PlotMark::Kind::area,
                         .name = "alike",
                         .y = alike_from,
@@ -115,7 +116,8 @@ Plot rests_plot(const ConvergingSolve& solve, bool is_old) {
             .y = {.title = {"relative norm after each step"},
                   .scale = PlotAxis::Scale::log10,
                   .low = rounding / 30,
-                  .high = 30}};
+                  .high = 30},
+            .explores = true};
   PlotMark stop = level_mark("rounding", rounding, {.colour = c.good, .width = style::line, .dash = 5});
   stop.label = {.words = {"rounding: stop"}};
   plot.marks.push_back(stop);
@@ -148,7 +150,8 @@ Plot solution_plot(const ConvergingSolve& solve, bool is_old) {
             .x = steps_axis(solve),
             .y = {.title = {fmt::format("the solution, {} channels", solve.exact.size())},
                   .low = least - margin,
-                  .high = most + margin}};
+                  .high = most + margin},
+            .explores = true};
   Index largest = 0;
   solve.exact.cwiseAbs().maxCoeff(&largest);
   PlotMark exact =

@@ -136,9 +136,11 @@ Node report_row(Application& application, const MeasuredNow& now, std::size_t in
   const bool is_gpu = has_curves && std::ranges::all_of(now.figures->lines[index], [](const RaceLine& line) {
                         return line.of.device != "cpu";
                       });
-  Node line = {Mark{.kind = is_gpu ? Mark::Kind::dashes : Mark::Kind::line,
-                    .ink = leads ? c.text : style::mix(c.panel, c.text, 0.72F),
-                    .strong = leads}};
+  Node line = {Mark{.kind = Mark::Kind::point,
+                    .look = {.colour = leads ? c.text : style::mix(c.panel, c.text, 0.72F),
+                             .marker = PlotMarker::circle,
+                             .size = leads ? 4.0F : 3.0F,
+                             .hollow = is_gpu}}};
   const style::Text letters = leads ? style::Text::strong : style::Text::caption;
   const scene::Ink ink = has_curves ? c.text : c.dim;
   // The date goes first where there is little room: the tooltip has it.
@@ -242,7 +244,7 @@ Node facts(const Application& application, const MeasuredNow& now) {
     fact("date", start.date, c.text);
     fact("command", start.command == "window" ? std::string("in this window") : start.command, c.text);
   }
-  fact("checked", "not here: `verify` and Prove compare them", c.dim);
+  fact("checked", "not here: `verify` and Verify compare them", c.dim);
   for (const Backend* const backend : application.session.devices()) {
     const std::string reason = application.session.why_not_on(*backend, Form::recurrent, nullptr);
     if (!reason.empty()) fact(backend->name(), "cannot be used here: " + reason, c.alarm);
@@ -325,10 +327,10 @@ std::string point_words(const RacePoint& point, const SeenReport& of) {
   if (point.compute.median > 0) {
     const double rate = point.work.needed_flops / point.compute.median;
     const RateUnit unit = rate_unit(rate);
-    const double share = 100 * roof_fraction(point, *of.report);
-    words += fmt::format("\n{:.3g} {}", rate / unit.flops_per_second, unit.name);
+    const double share = roof_fraction(point, *of.report);
+    words += fmt::format("\n{} {}", plain_number(rate / unit.flops_per_second), unit.name);
     if (of.report->roof_of(entry))
-      words += fmt::format(", {:.{}f} % of what the machine can do", share, share < 10 ? 1 : 0);
+      words += fmt::format(", {} of what the machine can do", in_percent(share));
     else
       words += ", what the machine can do was not measured";
   }

@@ -8,7 +8,7 @@ namespace palimpsest {
 
 namespace {
 
-constexpr std::size_t most_crossings = 4;
+constexpr std::size_t most_crossings = 4;  // that are shown: each has its name
 constexpr float ring_size = 6.5F;
 constexpr float cross_step = 11;  // between crosses at one place, in design pixels
 
@@ -53,7 +53,7 @@ class RacePlot {
          .scale = PlotAxis::Scale::octaves,
          .low = static_cast<double>(*lengths.begin()),
          .high = static_cast<double>(*lengths.rbegin()),
-         .has_round = false};
+         .words = [](double tokens) { return in_digits(std::lround(tokens)); }};
     for (const Index tokens : lengths)
       x.named.push_back({.at = static_cast<double>(tokens), .words = in_digits(tokens)});
     if (lengths.size() > 1) return;
@@ -77,7 +77,7 @@ class RacePlot {
       most = state_.per_token ? 1e-4 : 1;
     }
     const double room = std::pow(most / least, 0.09);
-    plot_.y = {.title = {state_.per_token ? "time of one token" : "time"},
+    plot_.y = {.title = {state_.per_token ? "time of a token" : "time of a run"},
                .scale = PlotAxis::Scale::log10,
                .low = least / std::max(room, 1.25),
                .high = most * std::max(room, 1.5),
@@ -87,8 +87,11 @@ class RacePlot {
   /// What lines mean.
   void add_legend() {
     const style::Palette& c = style::colours();
-    plot_.legend = {{"cpu", {.colour = c.text}},
-                    {"gpu", {.colour = c.text, .dash = 5}},
+    const PlotLook filled = {.colour = c.text, .marker = PlotMarker::circle, .size = 3.5F};
+    PlotLook hollow = filled;
+    hollow.hollow = true;
+    plot_.legend = {{"cpu", filled, PlotKey::Sample::point},
+                    {"gpu", hollow, PlotKey::Sample::point},
                     {"middle half of the runs", {.colour = c.text}, PlotKey::Sample::band}};
     if (now_.has_leading() && now_.reports.size() > 1)
       plot_.legend.push_back({"other reports", {.colour = style::mix(c.panel, c.text, 0.72F), .width = 1}});
@@ -152,7 +155,7 @@ class RacePlot {
 
   void add_curve(const RaceLine& line, const SeenReport& report, bool leads, Index longest) {
     PlotSeries curve{.name = leads ? "leads/" + line.name : "others/" + report.name + "/" + line.name,
-                     .look = curve_look(line.of, now_.selection.variants, leads),
+                     .look = curve_look(line.of, leads),
                      .band = leads ? 0.18F : 0.08F};
     for (const RacePoint& point : line.points) {
       const Quartiles& seconds = seconds_of(point, now_.whole);
@@ -194,7 +197,7 @@ class RacePlot {
         return other.look.marker == PlotMarker::cross && other.x == x;
       });
       PlotMark cross = point_mark(fmt::format("missing/{} {}", line.name, point.entry.tokens), x, plot_.y.low,
-                                  curve_look(line.of, now_.selection.variants, true));
+                                  curve_look(line.of, true));
       cross.look.marker = PlotMarker::cross;
       cross.look.size = 3;
       cross.shift = {-6, -8 - cross_step * static_cast<float>(below)};
@@ -247,7 +250,8 @@ class RacePlot {
   }
 
   void add_rings() {
-    for (const NamedCrossing& each : now_.figures->crossings) {
+    for (const NamedCrossing* const crossing : named()) {
+      const NamedCrossing& each = *crossing;
       const auto& [tokens, seconds] = std::pair(each.crossing.tokens, each.crossing.seconds);
       PlotMark ring = point_mark("ring/" + each.words, tokens, state_.per_token ? seconds / tokens : seconds,
                                  {.colour = style::colours().good,
@@ -262,7 +266,7 @@ class RacePlot {
   void add_fastest() {
     for (const FastestSpan& span : now_.figures->fastest) {
       const RaceLine& line = now_.lines()[span.line];
-      plot_.strip.push_back({span.from, span.to, curve_look(line.of, now_.selection.variants, true).colour,
+      plot_.strip.push_back({span.from, span.to, curve_look(line.of, true).colour,
                              fmt::format("{} is fastest from n ≈ {} to {} tokens", line.name,
                                          about(span.from), about(span.to))});
     }
@@ -335,15 +339,9 @@ std::pair<Ends, Ends> ends_of_roof(const std::vector<UnderRoof>& points,
   return {std::ranges::minmax(intensities), std::ranges::minmax(rates)};
 }
 
-/// A rate in a unit: "62.9", "1234".
+/// A rate in a unit: "62.9".
 std::string rate_words(double rate, const RateUnit& unit) {
-  const double number = rate / unit.flops_per_second;
-  return number < 999.5 ? fmt::format("{:.3g}", number) : fmt::format("{:.0f}", number);
-}
-
-/// "62 %", "4.1 %".
-std::string share_words(double share) {
-  return share >= 0.0995 ? fmt::format("{:.0f} %", 100 * share) : fmt::format("{:.1f} %", 100 * share);
+  return plain_number(rate / unit.flops_per_second);
 }
 
 /// A roof: the slope of what memory brings, then flat.
@@ -356,8 +354,8 @@ void add_roof(Plot& plot, const RaceRoof& roof, const std::string& whose, const 
   PlotMark slope = line_mark(foot, foot * most.bytes_per_second, ridge, most.flops_per_second, look);
   const double bytes = most.bytes_per_second;
   slope.name = "slope " + whose;
-  slope.label = {.words = {bytes < 9.995e11 ? fmt::format("{:.3g} GB/s", bytes / 1e9)
-                                            : fmt::format("{:.3g} TB/s", bytes / 1e12)},
+  slope.label = {.words = {bytes < 9.995e11 ? plain_number(bytes / 1e9) + " GB/s"
+                                            : plain_number(bytes / 1e12) + " TB/s"},
                  .is_needed = false};
   slope.wish = {0.5F, 0.45F};
   PlotMark flat = line_mark(ridge, most.flops_per_second, plot.x.high, most.flops_per_second, look);
@@ -379,8 +377,8 @@ Plot roof_plot(const MeasuredNow& now, const std::vector<UnderRoof>& points) {
                   .scale = PlotAxis::Scale::log10,
                   .low = intensities.min,
                   .high = intensities.max,
-                  .words = [](double at) { return fmt::format("{:g}", at); }},
-            .y = {.title = {unit.name},
+                  .words = [](double at) { return plain_number(at); }},
+            .y = {.title = {fmt::format("rate, {}", unit.name)},
                   .scale = PlotAxis::Scale::log10,
                   .low = rates.min,
                   .high = rates.max,
@@ -390,8 +388,8 @@ Plot roof_plot(const MeasuredNow& now, const std::vector<UnderRoof>& points) {
     add_roof(plot, *roof, roofs.size() > 1 ? fmt::format("{} {}", roof->device, name(roof->precision)) : "",
              unit);
   for (const UnderRoof& each : points) {
-    PlotLook look = curve_look(each.line->of, now.selection.variants, true);
-    look.marker = look.dash > 0 ? PlotMarker::ring : PlotMarker::circle;
+    PlotLook look = curve_look(each.line->of, true);
+    look.marker = PlotMarker::circle;
     look.size = 4;
     PlotMark mark = point_mark(each.line->name, each.intensity, each.rate, look);
     mark.label = {.words = {without_chunk(each.line->name) + " " + rate_words(each.rate, unit)},
@@ -411,7 +409,7 @@ std::string shares_sentence(std::vector<UnderRoof> points) {
   std::string words;
   for (std::size_t i = 0; i < std::min(points.size(), most_told); ++i) {
     words += fmt::format("{}{}{} {}", i > 0 ? ", " : "", without_chunk(points[i].line->name),
-                         i > 0 ? "" : " uses", share_words(points[i].share));
+                         i > 0 ? "" : " uses", in_percent(points[i].share));
   }
   return with_capital(std::move(words)) + " of the roof.";
 }

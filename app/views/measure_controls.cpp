@@ -84,6 +84,7 @@ Node curves(Session& session) {
 
 std::string where_words(const RaceWish& wish) {
   std::vector<std::string> parts = wish.devices;
+  if (parts.empty()) parts.emplace_back("all devices");
   for (const Precision precision : wish.precisions) parts.emplace_back(name(precision));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -189,7 +190,7 @@ void add_race(Nodes& all, Application& application, const MeasuredNow& now) {
       runs      ? "Ends the race; what is measured stays, and it goes on from there."
       : nowhere ? "None of the devices that are wished for can be used here."
       : again
-          ? "Forgets what was measured here and measures it anew."
+          ? "Forgets what was measured here and measures again."
           : fmt::format(
                 "{}Races {} combinations on this machine, short lengths first. It goes on while you look at "
                 "something else.",
@@ -252,7 +253,7 @@ Node race_controls(Application& application) {
       menu("curves", curves_words(present), 480, [&session] { return curves(session); })
           .told("Which rules and forms are raced and shown"),
       menu("where", where_words(present), 200, [&session] { return where(session); })
-          .told("On which devices, in which precisions"),
+          .told("Devices and precisions: where it is raced, and what is shown"),
       menu("lengths", seen, 260, [&session] { return lengths(session); })
           .told(seen == raced ? "How long the sequences are"
                               : fmt::format("How long the sequences are; a race here takes {}", raced)),

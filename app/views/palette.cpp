@@ -1,5 +1,5 @@
 #include "app/views/found_list.h"
-#include "app/views/prove.h"
+#include "app/views/verify.h"
 #include "core/base/parse.h"
 
 namespace palimpsest {
@@ -130,7 +130,7 @@ void add_sliders(std::vector<Command>& all) {
 void add_faults(std::vector<Command>& all) {
   for (const Fault& fault : faults()) {
     all.push_back({.id = "fault." + fault.id,
-                   .group = "Prove",
+                   .group = "Verify",
                    .words = "inject a fault: " + fault.label,
                    .perform = [id = fault.id](Application& a) { inject(a, id); },
                    .explained = fault.sentence});

@@ -9,7 +9,8 @@ namespace palimpsest {
 
 namespace {
 
-constexpr float bar_tone = 0.66F;  // of the colours of numbers
+constexpr float bar_tone = 0.66F;    // of the colours of numbers
+constexpr float numbers_width = 54;  // design pixels
 constexpr std::size_t most_lines = 8;
 constexpr std::size_t most_writers = 7;   // with a bar of their own
 constexpr std::size_t least_writers = 2;  // in very little room
@@ -27,6 +28,7 @@ struct ExplainedCell {
   std::string symbol_words;
   std::string origin;  // of what no operation makes
   double value = 0;
+  double dust = 0;  // up to which it is rounding
   std::string problem;
   std::optional<Explanation> explanation;  // nothing: the data give it
   std::vector<CellPart> parts;             // that add up to it
@@ -84,11 +86,12 @@ void fill(ExplainedCell& answer, const Application& application) {
   answer.words = symbol.words + of_token(symbol, values, sight) + (place.empty() ? "" : ", " + place);
   answer.origin = origin(symbol, cell.tensor);
   answer.value = values(cell.row, cell.column);
+  const Operation* const maker = maker_of(phase, cell.tensor);
+  answer.dust = dust_of(maker ? maker->equation.expression : tensor(cell.tensor), record);
   // What no operation of this step makes, the words before made: their writes are told apart as well.
   try {
     fill_sum(answer, trace, block, *sight.record, cell);
-    if (const Operation* maker = maker_of(phase, cell.tensor))
-      answer.explanation = explain(maker->equation, trace.symbols, record, cell.row, cell.column);
+    if (maker) answer.explanation = explain(maker->equation, trace.symbols, record, cell.row, cell.column);
   } catch (const Error& error) {
     answer.problem = error.what();
   }
@@ -134,34 +137,38 @@ Node label_of(const BarLine& line) {
   return scene::first_that_fits({std::move(label), scene::formula(line.latex, 14)});
 }
 
-/// Bars on one scale, with zero where there is room on both sides; numbers on the right.
-Node bar_lines(const std::vector<BarLine>& lines, bool old) {
+/// Bars on one scale, with zero where there is room on both sides; numbers on the right. What is not above
+/// `dust` is 0, faint, and has no bar.
+Node bar_lines(const std::vector<BarLine>& lines, bool old, double dust) {
   const style::Palette& c = style::colours();
   double least = 0;
   double most = 0;
+  std::vector<double> values;
   for (const BarLine& line : lines) {
-    if (!std::isfinite(line.value)) continue;
+    values.push_back(line.value);
+    if (!std::isfinite(line.value) || std::abs(line.value) <= dust) continue;
     least = std::min(least, line.value);
     most = std::max(most, line.value);
   }
+  const std::vector<std::string> numbers = number_column(values, dust);
   Nodes rows;
-  for (const BarLine& line : lines) {
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const BarLine& line = lines[i];
+    const bool is_zero = std::abs(line.value) <= dust;
     const scene::Ink ink = style::colour(colour(c.map, line.value > 0 ? bar_tone : -bar_tone, 1));
-    const double size = std::abs(line.value);
-    const bool is_plain = size == 0 || (size >= 5e-4 && size < 1e4);
     if (line.is_sum) rows.push_back(scene::rule(Gap::none));
     rows.push_back(scene::row({label_of(line).filling(0.56F),
-                               Node{scene::Bar{.value = line.value,
+                               Node{scene::Bar{.value = is_zero ? 0 : line.value,
                                                .least = least,
                                                .most = most,
                                                .ink = old ? style::mix(c.panel, ink, 0.5F) : ink}}
                                    .filling(0.44F),
-                               scene::number(is_plain ? fmt::format("{:.3f}", line.value)
-                                                      : fmt::format("{:.1e}", line.value))
-                                   .fixed(54)
-                                   .right()})
+                               scene::number(numbers[i], is_zero ? c.faint : 0)
+                                   .fixed(numbers_width)
+                                   .right()
+                                   .told(fmt::format("{:.6g}", line.value))})
                        .when_pointed(line.pointed)
-                       .named(std::to_string(&line - lines.data())));
+                       .named(std::to_string(i)));
   }
   return scene::column(std::move(rows), Gap::hair);
 }
@@ -226,8 +233,11 @@ Node headline(const ExplainedCell& answer) {
   const auto digits = [](const std::string& text, scene::Ink ink) {
     return scene::text(text, style::Text::number, ink, Fit::whole);
   };
+  const std::string exact = fmt::format("exactly {:.17g}", answer.value);
   return scene::row({scene::formula(answer.symbol, 22), digits(answer.indices, c.dim), scene::rest(),
-                     digits(fmt::format("{:+.6g}", answer.value), c.text)},
+                     std::abs(answer.value) <= answer.dust
+                         ? digits("0", c.faint).told(exact)
+                         : digits(signed_number(answer.value), c.text).told(exact)},
                     Gap::small)
       .named("number");
 }
@@ -242,9 +252,19 @@ double largest_beyond(const std::vector<WriterShare>& writers, std::size_t most)
   return *beyond;
 }
 
+/// A writer whose parts that are not above `dust` are 0: they have no story.
+WriterShare without_dust(WriterShare writer, double dust) {
+  Share& share = writer.share;
+  for (double* const part :
+       {&share.written, &share.mixed, &share.decayed, &share.erased, &writer.erased_by, &writer.remaining}) {
+    if (std::abs(*part) <= dust) *part = 0;
+  }
+  return writer;
+}
+
 /// The strongest `most` of those who wrote a number, the rest together, their sum.
 std::vector<BarLine> writer_lines(const WhoWroteIt& told, std::size_t most, const std::string& fate,
-                                  const std::vector<std::string>& labels) {
+                                  const std::vector<std::string>& labels, double dust) {
   std::vector<BarLine> lines;
   Index others = told.others;
   double rest = told.others_remaining;
@@ -258,7 +278,8 @@ std::vector<BarLine> writer_lines(const WhoWroteIt& told, std::size_t most, cons
     BarLine line = writer_line(writer, labels);
     line.pointed = [token = writer.token] { context_local<PointedWriter>().token = token; };
     // What is said below is about the bright one.
-    if (!fate.empty() && fate != writer_fate(writer, labels)) line.colour = style::colours().dim;
+    if (!fate.empty() && fate != writer_fate(without_dust(writer, dust), labels))
+      line.colour = style::colours().dim;
     lines.push_back(std::move(line));
   }
   if (others > 0)
@@ -305,8 +326,11 @@ void add_writers(Nodes& all, Application& application, const AskedCell& asked, s
   const auto found =
       asked.pointed ? std::ranges::find(writers, *asked.pointed, &WriterShare::token) : writers.end();
   const auto one = found != writers.end() ? found - writers.begin() : largest_share(writers);
-  const std::string fate = one < 0 ? "" : writer_fate(entry(writers, one), labels);
-  all.push_back(bar_lines(writer_lines(*told.value, most, fate, labels), told.stale).named("writers"));
+  const double dust = asked.cell.dust;
+  const std::string fate =
+      one < 0 ? "" : writer_fate(without_dust(entry(writers, one), dust), labels);
+  all.push_back(
+      bar_lines(writer_lines(*told.value, most, fate, labels, dust), told.stale, dust).named("writers"));
   if (!fate.empty()) {
     const std::string others =
         writers.size() > 1 ? "Point at a bar to see the write of that token." : std::string();
@@ -336,7 +360,7 @@ Node explanation(Application& application, const AskedCell& asked, std::size_t m
         scene::caption(answer.is_inner_product ? "largest terms of the sum" : "terms of this step"));
     const auto& labels = application.session.sight().computation->data->labels;
     const std::size_t named = answer.is_inner_product && is_low ? most : most_lines;
-    all.push_back(bar_lines(part_lines(answer, labels, named), false).named("parts"));
+    all.push_back(bar_lines(part_lines(answer, labels, named), false, answer.dust).named("parts"));
   }
   if (answer.written) add_writers(all, application, asked, most, is_low);
   if (asked.is_held) all.push_back(scene::caption("Pinned; Esc releases it."));

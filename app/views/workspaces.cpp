@@ -13,8 +13,8 @@ bool has_room_for_lines(const Application&);
 void draw_learn(Application&), draw_learn_side(Application&), draw_learn_floor(Application&);
 void draw_attend(Application&), draw_attend_side(Application&), draw_attend_floor(Application&);
 void draw_compare(Application&), draw_compare_floor(Application&);
-void draw_prove(Application&), draw_prove_faults(Application&), draw_prove_grid(Application&);
-void draw_prove_floor(Application&);
+void draw_verify(Application&), draw_verify_faults(Application&), draw_verify_grid(Application&);
+void draw_verify_floor(Application&);
 void draw_measure(Application&), draw_measure_roof(Application&), draw_measure_side(Application&);
 void draw_measure_floor(Application&);
 void draw_data_page(Application&), draw_keys_help(Application&), draw_open_dialog(Application&);
@@ -61,13 +61,13 @@ constexpr Panel compare_panels[] = {
     {"What each side misses", bottom, draw_compare_floor, "text tokens floor recall"},
 };
 
-constexpr Panel prove_panels[] = {
-    {"The text##story of prove", bottom, draw_story_floor, "tokens words", nullptr, story, story},
-    {"Make it wrong", left_top, draw_prove_faults, "faults mistakes bugs"},
-    {"Where do they part?", center, draw_prove,
+constexpr Panel verify_panels[] = {
+    {"The text##story of verify", bottom, draw_story_floor, "tokens words", nullptr, story, story},
+    {"Inject a fault", left_top, draw_verify_faults, "faults mistakes bugs"},
+    {"Where do the forms differ?", center, draw_verify,
      "proof fault mistake formula precision f32 tf32 bf16 f16 digits", nullptr, story},
-    {"Everything that can be checked", right_top, draw_prove_grid, "verify grid report tolerance devices"},
-    {"How far from the recurrence", bottom, draw_prove_floor, "text tokens floor digits", nullptr,
+    {"Everything that can be checked", right_top, draw_verify_grid, "verify grid report tolerance devices"},
+    {"Difference from the recurrence", bottom, draw_verify_floor, "text tokens floor digits", nullptr,
      Level::work, Level::all, 0.5F},
 };
 
@@ -88,8 +88,9 @@ constexpr Workspace all_workspaces[] = {
      ImGuiMod_Ctrl | ImGuiKey_3, attend_panels},
     {"compare", "Compare", "Two to four rules, settings, forms or precisions under one cursor",
      ImGuiMod_Ctrl | ImGuiKey_4, compare_panels},
-    {"prove", "Prove", "How far every form and precision is from the recurrence, and what a mistake would do",
-     ImGuiMod_Ctrl | ImGuiKey_5, prove_panels, 44},
+    {"verify", "Verify",
+     "How far every form and precision is from the recurrence, and what an injected fault does",
+     ImGuiMod_Ctrl | ImGuiKey_5, verify_panels, 44},
     {"measure", "Measure", "What is faster here: forms, rules and devices over the length of the sequence",
      ImGuiMod_Ctrl | ImGuiKey_6, measure_panels},
 };

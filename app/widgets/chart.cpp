@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/widgets/style.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 
@@ -75,7 +76,7 @@ std::string axis_number(double value, double distance) {
   if (value != 0 && (size >= 1e5 || distance < 1e-4)) {
     // As many digits as tell it from the next one.
     const int digits = static_cast<int>(std::ceil(std::log10(size / distance) - 1e-9)) + 1;
-    return fmt::format("{:.{}g}", value, std::clamp(digits, 2, 6));
+    return plain_number(value, std::clamp(digits, 2, 6));
   }
   const int digits = std::max(0, static_cast<int>(-std::floor(std::log10(distance) + 1e-9)));
   return fmt::format("{:.{}f}", value, digits);

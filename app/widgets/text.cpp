@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/gl/context_local.h"
+#include "core/base/text.h"
 
 namespace palimpsest {
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "app/session/prove_questions.h"
+#include "app/session/verify_questions.h"
 #include "app/words/labels.h"
 #include "core/base/text.h"
 
@@ -88,7 +88,7 @@ bool has_fault_in(const Computation& computed) { return computed.right && comput
 
 std::string fault_explained(const InjectedFault& fault) {
   const Fault& wrong = find_fault(fault.id);
-  return fmt::format("{}: {}\nThis fault was injected into the {} form in Prove. A click removes it.",
+  return fmt::format("{}: {}\nThis fault was injected into the {} form in Verify. A click removes it.",
                      wrong.label, wrong.sentence, name(fault.form));
 }
 

@@ -14,12 +14,7 @@ constexpr std::pair<char, std::string_view> stand_ins[] = {{' ', "␣"}, {'\n', 
 
 }  // namespace
 
-std::string scientific(double value) {
-  if (value == 0) return "0";
-  if (std::isnan(value)) return "not a number";
-  if (std::isinf(value)) return "∞";
-  return fmt::format("{:.1e}", value);
-}
+std::string scientific(double value) { return plain_number(value, 2); }
 
 std::string visible_label(std::string_view label) {
   const std::size_t first = label.find_first_not_of(' ');

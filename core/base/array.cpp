@@ -8,6 +8,11 @@
 
 namespace palimpsest {
 
+double largest_finite(const Matrix<double>& x) {
+  if (x.size() == 0) return 0;
+  return x.array().isFinite().select(x.array().abs(), 0.0).maxCoeff();
+}
+
 const char* name(Form form) {
   static constexpr const char* names[] = {"recurrent", "chunkwise", "two-pass", "parallel"};
   return entry(names, form);

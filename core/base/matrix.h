@@ -68,6 +68,9 @@ const char* name(Form form);
 /// The name of a precision as the command line and the files spell it.
 const char* name(Precision precision);
 
+/// The largest magnitude of finite numbers; 0 where there are none.
+double largest_finite(const Matrix<double>& x);
+
 /// States by the names of Variant::states; vectors are [D, 1].
 using NamedStates = std::vector<std::pair<std::string, Matrix<double>>>;
 

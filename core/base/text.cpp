@@ -15,6 +15,10 @@ namespace {
 
 constexpr std::string_view replacement = "\xEF\xBF\xBD";
 
+// Sizes of numbers that are written without a power of ten, as they are rounded.
+constexpr double least_plain = 0.0009995;
+constexpr double most_plain = 999.5;
+
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 /// Bytes of the sequence that starts `text`, or 0 if it is not UTF-8 (overlong forms and surrogates are not).
@@ -85,21 +89,68 @@ void append_utf8(std::string& text, char32_t code_point) {
   for (int i = following - 1; i >= 0; --i) text += static_cast<char>(0x80 | (code_point >> 6 * i & 0x3F));
 }
 
+std::string power_of_ten(int power) {
+  static constexpr const char* digits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+  std::string text = "10";
+  for (const char letter : std::to_string(power)) text += letter == '-' ? "⁻" : digits[letter - '0'];
+  return text;
+}
+
 std::string plain_number(double value, int digits) {
+  if (value == 0) return "0";
+  if (std::isnan(value)) return "not a number";
+  if (std::isinf(value)) return value > 0 ? "∞" : "-∞";
   const double size = std::abs(value);
-  const bool is_whole = size >= std::pow(10, digits) - 0.5 && size < 1e5 - 0.5;
-  return is_whole ? fmt::format("{:.0f}", value) : fmt::format("{:.{}g}", value, digits);
+  if (size >= least_plain && size < most_plain) {
+    const bool is_whole = size >= std::pow(10, digits) - 0.5;
+    return is_whole ? fmt::format("{:.0f}", value) : fmt::format("{:.{}g}", value, digits);
+  }
+  const std::string text = fmt::format("{:.{}e}", value, digits - 1);
+  const std::size_t end = text.find('e');
+  std::string factor = text.substr(0, end);
+  if (factor.find('.') != std::string::npos) factor.erase(factor.find_last_not_of("0.") + 1);
+  const std::string power = power_of_ten(std::stoi(text.substr(end + 1)));
+  if (factor == "1" || factor == "-1") return factor.substr(0, factor.size() - 1) + power;
+  return factor + "\u00A0×\u00A0" + power;  // no line ends in it
+}
+
+std::string signed_number(double value, int digits) {
+  return (value > 0 ? "+" : "") + plain_number(value, digits);
+}
+
+std::vector<std::string> number_column(const std::vector<double>& values, double dust) {
+  double largest = 0;
+  for (const double value : values) {
+    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+  }
+  const bool is_plain = largest >= least_plain && largest < most_plain;
+  const int decimals = is_plain ? std::clamp(2 - static_cast<int>(std::floor(std::log10(largest))), 0, 5) : 0;
+  std::vector<std::string> column;
+  for (const double value : values) {
+    const bool is_zero =
+        std::abs(value) <= dust || (is_plain && std::abs(value) < std::pow(10, -decimals) / 2);
+    column.push_back(is_zero                            ? "0"
+                     : is_plain && std::isfinite(value) ? fixed_number(value, decimals)
+                                                        : plain_number(value));
+  }
+  return column;
 }
 
 std::string fixed_number(double value, int decimals) {
   const double last = std::pow(10, -decimals);
   if (std::abs(value) < last / 2) value = 0;
   const bool is_short = std::abs(value) < 1e5 - last / 2;
-  return is_short ? fmt::format("{:.{}f}", value, decimals) : fmt::format("{:.1e}", value);
+  return is_short ? fmt::format("{:.{}f}", value, decimals) : plain_number(value, 2);
+}
+
+std::string in_percent(double share) {
+  const double percent = std::round(100 * share);
+  return fmt::format("{:.0f} %", percent == 0 ? 0 : percent);  // not "-0"
 }
 
 std::string share_of_one(double value) {
   if (value == 0 || value == 1) return fmt::format("{:.0f}", value);
+  if (value < 0) return "-" + share_of_one(-value);
   if (value < 0.995) return fmt::format("{:.2f}", value).substr(1);
   return value < 0.9995 ? fmt::format("{:.3f}", value).substr(1) : "<1";
 }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace palimpsest {
 
@@ -21,14 +22,28 @@ std::size_t letter_count(std::string_view text);
 /// Appends one code point as UTF-8; what is no code point becomes U+FFFD.
 void append_utf8(std::string& text, char32_t code_point);
 
-/// `value` with so many significant digits, "3.6", and as a whole number from there to 100,000: "102", not
-/// "1e+02".
-std::string plain_number(double value, int digits);
+/// A number as it is written on screen, with so many significant digits: from 0.001 to 999 plain, "0.382",
+/// "140", else as a power of ten, "6.24 × 10⁻¹⁶"; "0", "∞", "not a number".
+std::string plain_number(double value, int digits = 3);
 
-/// `value` with so many decimals, "0.67"; a power of ten from 100,000 on: "1.9e+13". No sign before zeros.
+/// The same with its sign before it: "+0.188".
+std::string signed_number(double value, int digits = 3);
+
+/// Numbers that stand below each other, flush right, so that their points do too: with as many decimals as
+/// give the largest three digits. "0" for what is 0 there, or not above `dust`. Each by itself, where the
+/// largest is not plain.
+std::vector<std::string> number_column(const std::vector<double>& values, double dust = 0);
+
+/// "10⁻⁷".
+std::string power_of_ten(int power);
+
+/// `value` with so many decimals, "0.67"; from 100,000 on as a power of ten. No sign before zeros.
 std::string fixed_number(double value, int decimals);
 
-/// A share from 0 to 1 in at most four letters, ".97", so that only 1 is written as 1: ".998", "<1".
+/// A share in whole percent, "17 %": "0 %" below half of one.
+std::string in_percent(double share);
+
+/// A share from -1 to 1 in few letters, ".97", "-.01", so that only 1 is written as 1: ".998", "<1".
 std::string share_of_one(double value);
 
 /// "1 token", "3 tokens".

@@ -11,11 +11,6 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-double largest_finite(const Matrix<double>& x) {
-  if (x.size() == 0) return 0;
-  return x.array().isFinite().select(x.array().abs(), 0.0).maxCoeff();
-}
-
 /// The error of one element; `scale` is the largest element expected.
 double error_of(std::string_view array, double got, double expected, double scale) {
   if (got == expected && (std::isfinite(got) || array != "o")) return 0;

@@ -156,6 +156,14 @@ std::vector<std::string> operands(const Expression& expression) {
   return names;
 }
 
+double dust_of(const Expression& expression, const Record& record) {
+  double largest = 0;
+  for (const std::string& name : operands(expression)) {
+    if (record.contains(name)) largest = std::max(largest, largest_finite(record.at(name)));
+  }
+  return dust_share * largest;
+}
+
 Expression expand(const Expression& expression, std::span<const Equation> definitions,
                   std::span<const std::string> inlined) {
   std::vector<std::string> open;  // results whose definitions are being expanded

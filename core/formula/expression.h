@@ -78,6 +78,13 @@ std::string to_string(const Expression& expression);
 /// too).
 std::vector<std::string> operands(const Expression& expression);
 
+/// What part of the largest operand a result may be and still be rounding alone.
+inline constexpr double dust_share = 1e-12;
+
+/// Up to which size what `expression` makes of `record` is rounding: dust_share of the largest number that it
+/// reads.
+double dust_of(const Expression& expression, const Record& record);
+
 /// `expression` with every tensor that `definitions` define replaced by its definition, as a named
 /// subexpression, recursively. Definitions not listed in `inlined` stay tensors. Throws Error if a definition
 /// reads its own result.

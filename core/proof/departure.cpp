@@ -28,7 +28,8 @@ std::optional<Departure> departure_of(const Trace& trace, Index index, const Ope
   const std::string& result = operation.equation.result;
   const Matrix<double>& expected = right.at(result);
   const Disagreement worst = compare(result, got, expected);
-  if (worst.error <= tolerance) return std::nullopt;
+  const double apart = std::abs(worst.got - worst.expected);
+  if (worst.error <= tolerance || apart <= dust_of(operation.equation.expression, right)) return std::nullopt;
   const Block block = trace.block(index);
   Departure departure{.block = index,
                       .phase = phase_title(trace, block),
@@ -48,8 +49,8 @@ std::optional<Departure> departure_of(const Trace& trace, Index index, const Ope
   const Index row = off - errors.begin();
   departure.token = block.first_token + row / rows;
   departure.row = row;
-  const Eigen::ArrayXd apart = (got.row(row) - expected.row(row)).cwiseAbs().transpose();
-  apart.isNaN().select(-1.0, apart).maxCoeff(&departure.column);
+  const Eigen::ArrayXd distances = (got.row(row) - expected.row(row)).cwiseAbs().transpose();
+  distances.isNaN().select(-1.0, distances).maxCoeff(&departure.column);
   departure.got = got(row, departure.column);
   departure.expected = expected(row, departure.column);
   return departure;
@@ -209,6 +210,8 @@ WrongTensor wrong_tensor(const Trace& right, const Trace& trace, const Departure
                     .tokens = block.count};
   const auto right_record = right.shared_record(departure.block, stop);
   if (right_record->contains(departure.tensor)) wrong.should_be = right_record->at(departure.tensor);
+  if (const Operation* const operation = find(right_phase, departure.operation))
+    wrong.dust = dust_of(operation->equation.expression, *right_record);
   wrong.why_should_be = why(right_phase, departure.operation, right.symbols, *right_record, departure);
   try {
     const auto record = trace.shared_record(departure.block, stop);

@@ -265,7 +265,7 @@ std::vector<Fault> all_faults() {
        "The old value comes from the memory of the step before: seen where the read is fetched ahead of the "
        "write that it should wait for.",
        "an erase, or a prediction that is corrected", stale_erase},
-      {"nothing-erased", "Old value not taken out",
+      {"nothing-erased", "Erase omitted",
        "The value is written as it is, not as a difference: the delta rule is then linear attention.",
        "an error to write", nothing_erased},
       {"write-sign", "Wrong sign of the write",

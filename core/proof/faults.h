@@ -169,6 +169,7 @@ struct WrongTensor {
   // The arithmetic of the cell that is furthest off in the first wrong row; nothing where it has none.
   std::optional<Explanation> why_should_be = {};
   std::optional<Explanation> why_is = {};
+  double dust = 0;  // up to which its numbers are rounding
 };
 
 /// The tensor that `departure` names, from the records of a form as it should be and as it is: with other

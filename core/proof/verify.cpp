@@ -438,6 +438,7 @@ std::string to_json(const VerifyReport& report) {
                          {"results", nlohmann::json::array()},
                          {"missing", nlohmann::json::array()},
                          {"lengths", nlohmann::json::array()}};
+  if (!report.date.empty()) json["date"] = report.date;
   for (const VerifyResult& result : report.results) json["results"].push_back(to_json(result));
   for (const MissingForm& missing : report.missing) {
     json["missing"].push_back({{"variant", missing.variant},

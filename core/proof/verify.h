@@ -170,6 +170,7 @@ struct VerifyReport {
   std::vector<LengthResult> lengths;  // by tokens and precision; none of random cases
   Index cases = 0;                    // finished
   Index planned = 0;                  // more than finished if it was asked to stop
+  std::string date = {};              // when it was made; empty: that is not said
 
   bool complete() const { return cases == planned; }
   bool passed() const;  // there are runs, and none failed

@@ -439,8 +439,8 @@ RaceFigures race_figures(std::span<const RaceReport* const> reports, std::size_t
     const std::string plain = held_back(told);
     if (plain.empty()) continue;
     figures.headline.back() = ';';
-    figures.headline += fmt::format(" {} by plain kernels.", plain);
-    figures.detail += " Plain kernels: in bf16 and tf32 there are others, on tensor cores.";
+    figures.headline += fmt::format(" {} without tensor cores.", plain);
+    figures.detail += " Tensor cores compute in bf16 and tf32: add one under devices and precisions.";
   }
   return figures;
 }

@@ -1,6 +1,6 @@
 #include "core/base/refuse.h"
 #include "core/rules/row_rule.h"
-#include "core/variants/variants.h"
+#include "core/variants/with_strength.h"
 
 namespace palimpsest {
 
@@ -247,6 +247,15 @@ Variant joined(const RailStop& lower, const RailStop& upper, const Path& path) {
   return joint;
 }
 
+/// The same with all of the strength all the way.
+Variant with_whole_strength(const RailStop& lower, const RailStop& upper, Makeup from, Makeup to) {
+  from.strength = to.strength = true;
+  Variant joint = joined(lower, upper, Path(from, to));
+  joint.id += strength_suffix;
+  if (!takes(joint, "beta")) joint.inputs.insert(joint.inputs.begin(), beta_input());
+  return joint;
+}
+
 /// A rule with momentum, which moves from 0. Nothing leads to it without: the rail jumps there.
 Variant with_momentum(const RailStop& lower, const RailStop& upper) {
   Variant joint = family_member(upper);
@@ -279,6 +288,7 @@ struct Stretch {
 /// The rules between neighbours: all that there are, and which of them joins which.
 struct Joints {
   std::vector<Variant> table;
+  std::vector<Variant> strengthened;
   std::vector<Stretch> stretches;
 
   Joints() {
@@ -295,6 +305,8 @@ struct Joints {
       else if (stretch.has_momentum)
         table.push_back(with_momentum(stops[i], stops[i + 1]));
       if (stretch.path || stretch.has_momentum) stretch.joint = &table.back();
+      if (lower && upper && !(lower->strength && upper->strength))
+        strengthened.push_back(with_whole_strength(stops[i], stops[i + 1], *lower, *upper));
     }
   }
 };
@@ -352,6 +364,8 @@ std::span<const RailStop> rail() {
 }
 
 std::span<const Variant> joints() { return all_joints().table; }
+
+std::span<const Variant> strengthened_joints() { return all_joints().strengthened; }
 
 std::optional<double> rail_place(const std::string& variant, const Settings& settings) {
   const auto stops = rail();

@@ -1,4 +1,4 @@
-#include "core/variants/variants.h"
+#include "core/variants/with_strength.h"
 
 #include <fmt/format.h>
 
@@ -71,6 +71,10 @@ std::span<const Variant> variants() {
 const Variant& find_variant(std::string_view id, std::span<const Variant> table) {
   if (table.data() == variants().data() && table.size() == variants().size()) {
     if (const Variant* const joint = row_called(joints(), id, &Variant::id)) return *joint;
+    if (id.ends_with(strength_suffix)) {
+      id.remove_suffix(strength_suffix.size());
+      if (const Variant* const strengthened = with_strength(id)) return *strengthened;
+    }
   }
   return find_row(table, id, &Variant::id, fmt::format("there is no variant \"{}\"; known", id));
 }

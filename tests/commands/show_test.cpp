@@ -6,8 +6,8 @@
 #include "app/commands/options.h"
 #include "app/session/memory_questions.h"
 #include "app/session/presets.h"
-#include "app/session/prove_questions.h"
 #include "app/session/step_questions.h"
+#include "app/session/verify_questions.h"
 #include "core/insight/provenance.h"
 #include "core/io/file.h"
 #include "core/variants/variants.h"
@@ -298,7 +298,7 @@ TEST_CASE("numbers that are not finite are told with the place of the first", "[
   CHECK(show("recall").error.empty());
 }
 
-TEST_CASE("show lens and faults: the numbers are those of Prove") {
+TEST_CASE("show lens and faults: the numbers are those of Verify") {
   const auto foundation = computed();
   const nlohmann::json lens = numbers("lens", {"--form", "chunkwise", "--chunk", "8", "--head", "0"});
   REQUIRE(lens["lines"].size() == 8);  // four forms, and one of them in four precisions more

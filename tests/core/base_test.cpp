@@ -6,6 +6,7 @@
 #include "core/base/colour_map.h"
 #include "core/base/parallel_for.h"
 #include "tests/catch.h"
+#include "tests/vision.h"
 
 using namespace palimpsest;
 
@@ -14,47 +15,7 @@ namespace {
 constexpr float infinity_f32 = std::numeric_limits<float>::infinity();
 constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
 
-using Triple = std::array<double, 3>;
-
-double linear(std::uint8_t byte) {
-  const double s = byte / 255.0;
-  return s <= 0.04045 ? s / 12.92 : std::pow((s + 0.055) / 1.055, 2.4);
-}
-
-Triple linear(Rgb8 c) { return {linear(c.red), linear(c.green), linear(c.blue)}; }
-
-// CIE L*a*b* (D65) of linear sRGB.
-Triple lab(const Triple& rgb) {
-  const auto f = [](double t) { return t > 216.0 / 24389 ? std::cbrt(t) : (24389.0 / 27 * t + 16) / 116; };
-  const double x = f((0.4124 * rgb[0] + 0.3576 * rgb[1] + 0.1805 * rgb[2]) / 0.9505);
-  const double y = f(0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2]);
-  const double z = f((0.0193 * rgb[0] + 0.1192 * rgb[1] + 0.9505 * rgb[2]) / 1.089);
-  return {116 * y - 16, 500 * (x - y), 200 * (y - z)};
-}
-
-double lightness(Rgb8 c) { return lab(linear(c))[0]; }
-
-// What a person without one kind of cones sees: Machado, Oliveira and Fernandes (2009), severity 1, on linear
-// sRGB.
-using Vision = std::array<Triple, 3>;
-constexpr Vision deuteranopia = {
-    {{0.367322, 0.860646, -0.227968}, {0.280085, 0.672501, 0.047413}, {-0.011820, 0.042940, 0.968881}}};
-constexpr Vision protanopia = {
-    {{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216}, {-0.003882, -0.048116, 1.051998}}};
-
-Triple seen(Rgb8 c, const Vision& vision) {
-  const Triple rgb = linear(c);
-  Triple result{};
-  for (std::size_t i = 0; i < 3; ++i) {
-    for (std::size_t j = 0; j < 3; ++j) result[i] += vision[i][j] * rgb[j];
-    result[i] = std::clamp(result[i], 0.0, 1.0);
-  }
-  return lab(result);
-}
-
-double distance(const Triple& a, const Triple& b) {
-  return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
-}
+double lightness(Rgb8 c) { return testing::as_seen(c)[0]; }
 
 }  // namespace
 
@@ -116,18 +77,13 @@ TEST_CASE("colour map: lightness alone tells the magnitude") {
 }
 
 TEST_CASE("colour map: the signs stay apart for the colour blind") {
-  const auto normal = [](Rgb8 c) { return lab(linear(c)); };
-  const auto deuteranope = [](Rgb8 c) { return seen(c, deuteranopia); };
-  const auto protanope = [](Rgb8 c) { return seen(c, protanopia); };
   for (const ColourMap& map : {dark_colour_map, light_colour_map}) {
     for (int step = colour_steps / 10; step <= colour_steps; ++step) {
       INFO("step " << step);
       const Rgb8 negative = colour_of_step(map, -step);
       const Rgb8 positive = colour_of_step(map, step);
-      // 2.3 is the smallest difference that people notice.
-      CHECK(distance(normal(negative), normal(positive)) > 5);
-      CHECK(distance(deuteranope(negative), deuteranope(positive)) > 5);
-      CHECK(distance(protanope(negative), protanope(positive)) > 5);
+      for (const testing::Vision& vision : {testing::trichromacy, testing::deuteranopia, testing::protanopia})
+        CHECK(distance(testing::as_seen(negative, vision), testing::as_seen(positive, vision)) > 5);
     }
   }
 }

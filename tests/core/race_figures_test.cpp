@@ -350,8 +350,8 @@ TEST_CASE("curves of plain kernels do not speak for their form", "[race]") {
   CHECK(figures.lines.front()[0].kernel == KernelKind::registers);
   CHECK(figures.lines.front()[1].kernel == KernelKind::plain);
   CHECK(figures.headline ==
-        "The recurrent form is fastest at every length measured; chunkwise by plain kernels.");
-  CHECK_THAT(figures.detail, says("in bf16 and tf32 there are others, on tensor cores."));
+        "The recurrent form is fastest at every length measured; chunkwise without tensor cores.");
+  CHECK_THAT(figures.detail, says("Tensor cores compute in bf16 and tf32"));
   for (RacePoint& each : report.points) {
     each.entry.device = "cpu";
     each.kernel.reset();

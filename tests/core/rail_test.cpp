@@ -1,6 +1,6 @@
 // The rail: between two neighbouring rules one symbol moves from off to on.
 
-#include "core/variants/variants.h"
+#include "core/variants/with_strength.h"
 
 #include "core/rules/row_rule.h"
 #include "tests/core/cases.h"
@@ -188,6 +188,40 @@ TEST_CASE("the rail's stops are rules of the family, and what joins two is found
     CHECK(std::ranges::find(variants(), joint.id, &Variant::id) == variants().end());
     CHECK_THROWS_AS(find_variant(joint.id, variants().first(3)), InputError);
   }
+}
+
+TEST_CASE("a rule that only adds takes a strength: its outputs are those for values times β", "[rail]") {
+  for (const char* id : {"linear", "retnet", "scalar_decay", "gla", "hgrn2", "value_decay"}) {
+    const Variant* const strong = with_strength(id);
+    REQUIRE(strong);
+    INFO(id);
+    CHECK(&find_variant(strong->id) == strong);
+    CHECK(without_strength(strong->id) == id);
+    CHECK(std::ranges::find(variants(), strong->id, &Variant::id) == variants().end());
+    const Case own =
+        random_case(*strong, {}, {.tokens = 41, .dk = 5, .dv = 3, .initial_state = true, .seed = 3});
+    Case scaled = own;
+    Arrays arrays = *own.arrays;
+    const Array& beta = arrays.at("beta");
+    const Array& v = arrays.at("v");
+    std::vector<double> values;
+    for (Index i = 0; i < v.size(); ++i) values.push_back(v[i] * beta[i / own.sequence.dv]);
+    arrays.at("v") = Array(v.shape, std::move(values));
+    scaled.arrays = std::make_shared<const Arrays>(std::move(arrays));
+    const Case plain = taken_by(find_variant(id), scaled);
+    for (const Form form : own.forms())  // one product is rounded elsewhere
+      CHECK(compare(own.run(form, Precision::f64, 7), plain.run(form, Precision::f64, 7)).error < 1e-13);
+  }
+  for (const char* id : {"softmax", "kernel", "deltanet", "titans", "mesanet", "lact"})
+    CHECK_FALSE(with_strength(id));
+  // Between GLA and DeltaNet the strength moves in; of rules that have it already only the erase does.
+  const Variant* const joint = with_strength("gla_to_deltanet");
+  REQUIRE(joint);
+  CHECK(strengthened_joints().size() == 4);
+  const Case at_start = case_at(*joint, 0, awkward[2]);
+  CHECK(compare(at_start.run(Form::chunkwise, Precision::f64, 7),
+                taken_by(*with_strength("gla"), at_start).run(Form::chunkwise, Precision::f64, 7))
+            .error == 0);
 }
 
 TEST_CASE("places on the rail and rules are each other's", "[rail]") {

@@ -1,9 +1,10 @@
-#include "app/views/prove.h"
+#include "app/views/verify.h"
 #include "app/words/forms.h"
 #include "tests/gui/tests.h"
 #include "tests/other_device.h"
 
-// Another device beside form and precision: a person chooses it, sees it proved, and is told when it is gone.
+// Another device beside form and precision: a person chooses it, sees it checked, and is told when it is
+// gone.
 
 namespace palimpsest {
 
@@ -62,8 +63,8 @@ PROGRAM_TEST("a wrong kernel of a device is seen where it departs") {
   IM_CHECK(!session.computed()->agree);
   press(context, ImGuiMod_Ctrl | ImGuiKey_5);
   settle_questions(context);
-  IM_CHECK(words_at("prove/where/headline").starts_with("on cuda: chunkwise, chunk 0"));
-  click(context, "//Where do they part?/**/to the Stage  →");
+  IM_CHECK(words_at("verify/where/headline").starts_with("on cuda: chunkwise, chunk 0"));
+  click(context, "//Where do the forms differ?/**/to the Stage  →");
   IM_CHECK_STR_EQ(program().workspace().id, "step");
   IM_CHECK_EQ(session.token(), wrong_row);
   IM_CHECK_STR_EQ(session.trace()->operation(session.cursor()).id.c_str(), "solve");

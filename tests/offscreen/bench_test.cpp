@@ -80,7 +80,7 @@ TEST_CASE("bench ui waits no longer than it is told to, and says so", "[bench]")
                                     .dragged_channels = 5,
                                     .frames = 1,
                                     .patience = 0,
-                                    .workspace = "prove"});
+                                    .workspace = "verify"});
   CHECK_FALSE(times.opening.complete.has_value());
   REQUIRE(times.frames.size() == 17);
   // Its other forms and precisions take seconds here.

@@ -1,7 +1,7 @@
 // What is drawn where another device computes, is wrong, or is not there.
 
 #include "app/session/computation.h"
-#include "app/views/prove.h"
+#include "app/views/verify.h"
 #include "app/words/forms.h"
 #include "tests/offscreen/drawn.h"
 #include "tests/offscreen/glyphs.h"
@@ -41,7 +41,7 @@ TEST_CASE("every workspace is drawn on another device, right and wrong, at every
           CAPTURE(size.width, is_wrong, workspace.id);
           shown.draw_in(workspace.id);
           const bool has_flag =
-              is_wrong && std::string_view(workspace.id) == "prove";  // over labels, by design
+              is_wrong && std::string_view(workspace.id) == "verify";  // over labels, by design
           if (has_flag) continue;
           for (const std::string& fault : letter_faults()) FAIL_CHECK(fault);
         }
@@ -50,14 +50,14 @@ TEST_CASE("every workspace is drawn on another device, right and wrong, at every
         CHECK_THAT(agreement_words(computed),
                    says(is_wrong ? "forms differ on cuda from token 4 on" : "4 forms agree on cuda"));
         CHECK_THAT(form_title(Form::chunkwise, computed.choice), says("Chunkwise, C = 8, cuda"));
-        shown.draw_in("prove");
+        shown.draw_in("verify");
         CHECK(flagged_token() == (is_wrong ? wrong_row : -1));
         CHECK(wrong_pictures("solve").size() == (is_wrong ? 3U : 0U));
         if (!is_wrong) continue;
         const auto departure = ask_device_departure(shown.application, Form::chunkwise);
         REQUIRE(departure.value);
         CHECK_THAT(departure_words(computed, (*departure.value)->tensor.departure),
-                   says("cuda parts at token 3, in U"));
+                   says("cuda differs from token 3 on, in U"));
         CHECK_FALSE(ask_device_departure(shown.application, Form::parallel).value);
       }
     }
@@ -70,15 +70,15 @@ TEST_CASE("the search for the step in which a device parts can be stopped") {
   device.trouble.is_wrong = true;
   shown.session.choose([](Choice& choice) { choice.precision = Precision::f32; });
   shown.compute_on("cuda", Form::chunkwise);
-  shown.application.enter("prove");
+  shown.application.enter("verify");
   device.trouble.hangs = true;
   shown.pass();
   std::this_thread::sleep_for(std::chrono::milliseconds(400));  // it is noticed then
   shown.pass(2);
-  CHECK(parts().find("prove/where/stop"));
-  shown.click(place_of("prove/where/stop"));
+  CHECK(parts().find("verify/where/stop"));
+  shown.click(place_of("verify/where/stop"));
   shown.pass();
-  CHECK_FALSE(parts().find("prove/where/stop"));
+  CHECK_FALSE(parts().find("verify/where/stop"));
   CHECK(ask_device_departure(shown.application, Form::chunkwise).reason == was_stopped);
   device.trouble.hangs = false;
 }

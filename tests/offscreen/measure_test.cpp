@@ -347,6 +347,6 @@ TEST_CASE("a curve of a GPU says with what kernels it was measured", "[measure]"
   }
   // The recurrence, chunk by chunk, in two passes, all at once.
   CHECK(kernels == std::vector<std::string>{"in registers", "plain kernel", "plain kernel", "plain kernel"});
-  CHECK_THAT(words_at("measure/headline"), says("chunkwise by plain kernels"));
+  CHECK_THAT(words_at("measure/headline"), says("chunkwise without tensor cores"));
   for (const std::string& fault : letter_faults()) FAIL_CHECK(fault);
 }

@@ -4,8 +4,10 @@
 
 #include "app/scene/plot.h"
 #include "app/scene/plot_view.h"
+#include "app/views/line_looks.h"
 #include "app/widgets/chart.h"
 #include "tests/offscreen/drawn.h"
+#include "tests/vision.h"
 
 using namespace palimpsest::testing;
 using namespace palimpsest;
@@ -55,12 +57,42 @@ TEST_CASE("ticks are decades with minor ones, octaves, round numbers, and those 
   CHECK(words_of(ticks) == std::vector<std::string>{"10⁻³", "10⁻²", "10⁻¹", "1", "10"});
   CHECK(ticks.size() == 5 + 4 * 8);
   CHECK(words_of(plot_ticks(decades, 1e-12, 1, 100, 20)).size() < 7);
+  // Where decades are narrow 2 and 5 alone; of round numbers fifths or quarters of their distance.
+  CHECK(plot_ticks(decades, 1e-3, 10, 80, 20).size() == 5 + 4 * 2);
+  const PlotAxis even{};
+  CHECK(plot_ticks(even, 0, 1, 400, 80).size() == 1 + 5 * 4);  // 0, 0.2, … 1
+  CHECK(plot_ticks(even, 0, 10, 20, 10).size() == 3);
   const PlotAxis octaves{.scale = PlotAxis::Scale::octaves};
   CHECK(words_of(plot_ticks(octaves, 1, 8, 400, 20)) == std::vector<std::string>{"1", "2", "4", "8"});
   PlotAxis named{.named = {{.at = 0.3, .words = "edge"}, {.at = 3, .words = "beyond"}}};
   CHECK(words_of(plot_ticks(named, 0, 1, 100, 40)) == std::vector<std::string>{"0.0", "0.5", "1.0", "edge"});
   named.gap = 0.4;
   CHECK(words_of(plot_ticks(named, 0, 1, 100, 40)) == std::vector<std::string>{"0.5", "1.0", "edge"});
+}
+
+TEST_CASE("rules have colours of their own that words can have, told apart by the colour blind", "[plot]") {
+  constexpr const char* compared[] = {"softmax",  "linear",         "retnet", "scalar_decay", "gla",
+                                      "deltanet", "gated_deltanet", "kda",    "titans",       "lact"};
+  for (const Theme theme : all_of<Theme>) {
+    Offscreen offscreen(100, 100);
+    style::apply(theme, 1);
+    const style::Palette& c = style::colours();
+    for (const Variant& variant : variants())
+      CHECK(style::contrast(rule_colour(variant.id), c.panel) >= style::least_contrast);
+    const ImU32 symbols[] = {c.query, c.key, c.value, c.gate, c.strength, c.error};
+    for (const char* rule : compared) {
+      INFO(rule << " " << name(theme));
+      const Rgb8 own = style::bytes(rule_colour(rule));
+      for (const ImU32 symbol : symbols) CHECK(distance(as_seen(own), as_seen(style::bytes(symbol))) > 14);
+      for (const char* other : compared) {
+        if (other == rule) break;
+        const Rgb8 theirs = style::bytes(rule_colour(other));
+        for (const Vision& vision : {trichromacy, deuteranopia, protanopia})
+          CHECK(distance(as_seen(own, vision), as_seen(theirs, vision)) > 14);
+      }
+    }
+  }
+  CHECK(rule_colour("linear_to_retnet") == rule_colour("retnet"));
 }
 
 TEST_CASE("a plot notes its parts, with words that keep apart and off its curves", "[plot]") {

@@ -75,18 +75,18 @@ inline std::string words_at(std::string_view path) {
   return part ? part->words : std::string();
 }
 
-/// The token at the flag of Prove; -1: there is none.
+/// The token at the flag of Verify; -1: there is none.
 inline Index flagged_token() {
-  const std::string words = words_at("prove/floor/difference/label/first wrong word");
+  const std::string words = words_at("verify/floor/difference/label/first wrong token");
   const std::size_t token = words.rfind("token ");
   return token == std::string::npos ? -1 : std::stol(words.substr(token + 6));
 }
 
-/// The pictures of the first step that is off in Prove.
+/// The pictures of the first step that is off in Verify.
 inline std::vector<Rectangle> wrong_pictures(const std::string& operation) {
   std::vector<Rectangle> pictures;
   for (const char* name : {"should be", "is", "apart"}) {
-    if (const Part* part = parts().find("prove/where/wrong/" + operation + "/" + name))
+    if (const Part* part = parts().find("verify/where/wrong/" + operation + "/" + name))
       pictures.push_back(part->where);
   }
   return pictures;

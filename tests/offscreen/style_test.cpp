@@ -331,33 +331,57 @@ TEST_CASE("style: words about what was clicked are gone until the pointer goes o
   CHECK(is_tip_shown());
 }
 
-TEST_CASE("style: numbers are written out up to 100,000") {
+TEST_CASE("style: numbers are plain from 0.001 to 999, else powers of ten") {
   CHECK(plain_number(3.56, 2) == "3.6");
   CHECK(plain_number(99.4, 2) == "99");
-  CHECK(plain_number(99.7, 2) == "100");
   CHECK(plain_number(102.4, 2) == "102");
-  CHECK(plain_number(-2345, 3) == "-2345");
+  CHECK(plain_number(0.38241) == "0.382");
+  CHECK(plain_number(0.5) == "0.5");
+  CHECK(plain_number(139.71) == "140");
+  CHECK(plain_number(999.4) == "999");
   CHECK(plain_number(0.00123, 2) == "0.0012");
-  CHECK(plain_number(123456, 2) == "1.2e+05");
-  CHECK(plain_number(99999.7, 3) == "1e+05");
-  CHECK(plain_number(HUGE_VAL, 2) == "inf");
+  CHECK(plain_number(0.00099951) == "0.001");
+  CHECK(plain_number(0.0009994) == "9.99\u00A0×\u00A010⁻⁴");
+  CHECK(plain_number(999.6) == "10³");
+  CHECK(plain_number(-2345) == "-2.35\u00A0×\u00A010³");
+  CHECK(plain_number(123456, 2) == "1.2\u00A0×\u00A010⁵");
+  CHECK(plain_number(1e-10) == "10⁻¹⁰");
+  CHECK(plain_number(-1e20) == "-10²⁰");
+  CHECK(plain_number(5e-324) == "4.94\u00A0×\u00A010⁻³²⁴");
+  CHECK(plain_number(0) == "0");
+  CHECK(plain_number(-0.0) == "0");
+  CHECK(plain_number(HUGE_VAL) == "∞");
+  CHECK(plain_number(NAN) == "not a number");
+  CHECK(signed_number(0.188) == "+0.188");
+  CHECK(signed_number(-0.188) == "-0.188");
+  CHECK(signed_number(0) == "0");
+  CHECK(in_percent(0.0049) == "0 %");
+  CHECK(in_percent(-0.0049) == "0 %");
+  CHECK(in_percent(0.0051) == "1 %");
+  CHECK(in_percent(-0.126) == "-13 %");
+  using Column = std::vector<std::string>;
+  CHECK(number_column({0.188, -0.000362, 0.00289}) == Column{"0.188", "0", "0.003"});
+  CHECK(number_column({12.3, 0.004, -1.5}) == Column{"12.3", "0", "-1.5"});
+  CHECK(number_column({1.8e-18, -1.7e-18}, 1e-12) == Column{"0", "0"});
+  CHECK(number_column({2e-5, 0}) == Column{"2\u00A0×\u00A010⁻⁵", "0"});
   CHECK(fixed_number(0.784, 2) == "0.78");
   CHECK(fixed_number(-0.004, 2) == "0.00");
   CHECK(fixed_number(-0.006, 2) == "-0.01");
   CHECK(fixed_number(99999.99, 2) == "99999.99");
-  CHECK(fixed_number(99999.996, 2) == "1.0e+05");
-  CHECK(fixed_number(-19355343125244.18, 2) == "-1.9e+13");
+  CHECK(fixed_number(99999.996, 2) == "10⁵");
+  CHECK(fixed_number(-19355343125244.18, 2) == "-1.9\u00A0×\u00A010¹³");
   CHECK(share_of_one(0.9812) == ".98");
   CHECK(share_of_one(0.9949) == ".99");
   CHECK(share_of_one(0.9993) == ".999");
   CHECK(share_of_one(0.99951) == "<1");
   CHECK(share_of_one(1) == "1");
+  CHECK(share_of_one(-0.0123) == "-.01");
 }
 
 TEST_CASE("style: numbers on an axis differ from each other") {
   CHECK(axis_number(0.5, 0.5) == "0.5");
   CHECK(axis_number(0.006742, 2e-6) == "0.006742");
   CHECK(axis_number(0.006744, 2e-6) == "0.006744");
-  CHECK(axis_number(300000, 100000) == "3e+05");
+  CHECK(axis_number(300000, 100000) == "3\u00A0×\u00A010⁵");
   CHECK(axis_number(0, 1e-6) == "0.000000");
 }

@@ -41,12 +41,14 @@ TEST_CASE("what the other words stand at leaves out those told of, and no others
   const auto at = [&](Index token, const std::vector<Index>& pinned) {
     return find_out(at_word(side, side, token, {.pinned = pinned}));
   };
-  CHECK(at(63, {6, 42, 63})->others == "The others stand at 0.35 to 0.77.");  // "key" hardly changes here
+  CHECK(at(63, {6, 42, 63})->others ==
+        "The other keys return their own values 0.35 to 0.77.");  // "key" hardly changes here
   const auto one = at(63, {42, 63});
-  CHECK(one->others == fmt::format("The other stands at {:.2f}.", one->table.after(0, 0)));
+  CHECK(one->others == fmt::format("The other key returns its own value {:.2f}.", one->table.after(0, 0)));
   CHECK(at(42, {6, 42})->others.empty());  // the sentence tells of both
   const auto early = at(63, {6, 63, 80});  // the last comes later
-  CHECK(early->others == fmt::format("The other stands at {:.2f}.", early->table.after(0, 0)));
+  CHECK(early->others ==
+        fmt::format("The other key returns its own value {:.2f}.", early->table.after(0, 0)));
 }
 
 TEST_CASE("a side's memory is what its own form and precision compute up to the word", "[compare]") {

@@ -1,4 +1,4 @@
-// Another device beside form and precision: what it computes is seen and proved against the CPU, and what it
+// Another device beside form and precision: what it computes is seen and checked against the CPU, and what it
 // cannot compute the CPU goes on with.
 
 #include "app/session/devices.h"
@@ -6,9 +6,9 @@
 #include <set>
 
 #include "app/session/compared_sides.h"
-#include "app/session/prove_questions.h"
 #include "app/session/session.h"
 #include "app/session/state.h"
+#include "app/session/verify_questions.h"
 #include "core/base/error.h"
 #include "core/cases/random_case.h"
 #include "core/numbers/arithmetic.h"
@@ -165,7 +165,7 @@ TEST_CASE("a wrong kernel is noticed, and where it departs: token and tensor") {
   CHECK_FALSE(*find_out(key));
 }
 
-TEST_CASE("a line of Prove is the device's; a fault is carried out by the CPU") {
+TEST_CASE("a line of Verify is the device's; a fault is carried out by the CPU") {
   OnDevice on;
   on.device.trouble.is_wrong = true;
   ProofLine line{.of = without_fault(on.session.sight().computation), .form = Form::chunkwise};
@@ -174,12 +174,12 @@ TEST_CASE("a line of Prove is the device's; a fault is carried out by the CPU") 
   const auto figures = find_out(fault);
   REQUIRE(figures->departure);
 
-  on.session.change(&SessionState::prove, {.fault = {"solve-sign", Form::chunkwise}});
+  on.session.change(&SessionState::verify, {.fault = {"solve-sign", Form::chunkwise}});
   on.session.wait();
   CHECK(on.session.message().empty());
   on.device.trouble.is_wrong = false;
   OnDevice right;
-  right.session.change(&SessionState::prove, {.fault = {"solve-sign", Form::chunkwise}});
+  right.session.change(&SessionState::verify, {.fault = {"solve-sign", Form::chunkwise}});
   right.session.wait();
   CHECK(computed(on).form(Form::chunkwise).output().o == computed(right).form(Form::chunkwise).output().o);
 }

@@ -399,6 +399,15 @@ TEST_CASE("session files of earlier versions still open", "[state]") {
                      .settings = {.parameters = {{"scale", 0.5}}}}};
   expected.place = {.token = 19, .operation = "solve"};
   CHECK(state == expected);
+
+  // As it was written while the workspace Verify was called Prove.
+  const std::string before = R"({"data": "preset:copy", "workspace": "prove",
+    "prove": {"fault": "solve-sign", "form": "chunkwise", "lens": "forms"}})";
+  SessionState called_verify;
+  called_verify.data = "preset:copy";
+  called_verify.workspace = "verify";
+  called_verify.verify = {.fault = {"solve-sign", Form::chunkwise}, .lens = ProofLens::forms};
+  CHECK(parse_state(before) == called_verify);
 }
 
 TEST_CASE("what is wrong in a state is refused by name", "[state]") {

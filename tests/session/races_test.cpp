@@ -123,6 +123,27 @@ TEST_CASE("reports that ship with the program can all be read", "[races]") {
   CHECK(races.seen()[races.leading(session)].name == "AMD EPYC, 2 threads, 2026-11-23");
 }
 
+TEST_CASE("a report with the content of another is listed once, in front", "[races]") {
+  const TemporaryFolder folder;
+  write_file(folder / "one.json", race_json(report_of("one")));
+  write_file(folder / "two.json", race_json(report_of("two")));
+  write_file(folder / "again.json", race_json(report_of("one")));
+  const TemporaryFolder opened;
+  write_file(opened / "mine.json", race_json(report_of("two")));
+  Session session;
+  Races races(folder.path());
+  settle(races, session);
+  CHECK(races.seen().size() == 2);
+  races.open(session, opened / "mine.json");
+  settle(races, session);
+  REQUIRE(races.seen().size() == 2);
+  CHECK(races.seen()[races.leading(session)].id == (opened / "mine.json"));
+  session.change([&](SessionState& state) { state.measure.leading = races.seen()[1].id; });
+  races.open(session, opened / "mine.json");  // it is there: to the front
+  settle(races, session);
+  CHECK(races.seen()[races.leading(session)].id == (opened / "mine.json"));
+}
+
 TEST_CASE("files are opened beside each other and taken away again", "[races]") {
   const TemporaryFolder folder;
   write_file(folder / "one.json", race_json(report_of("one")));

@@ -138,15 +138,15 @@ inline std::map<std::string, StateChange> special_changes() {
       {"learn.tilt", [](State& state, Dice& dice) { state.learn.tilt = -dice.share(); }},
       {"compare.columns",
        [](State& state, Dice& dice) { state.compare.columns = dice.below(2) == 0 ? "10" : "2013"; }},
-      {"prove.fault",
+      {"verify.fault",
        [](State& state, Dice& dice) {
          // That can be carried out whatever the sizes are.
          const std::string ids[] = {"", "solve-sign", "write-sign", "strength-forgotten", "edge-lost"};
-         state.prove.fault.id = dice.one_of(ids);
+         state.verify.fault.id = dice.one_of(ids);
        }},
-      {"prove.fragile",
+      {"verify.fragile",
        [](State& state, Dice& dice) {
-         state.prove.fragile = dice.below(3) == 0 ? std::string() : dice.one_of(fragile_forms()).way.id;
+         state.verify.fragile = dice.below(3) == 0 ? std::string() : dice.one_of(fragile_forms()).way.id;
        }},
       {"measure.variants",
        [](State& state, Dice& dice) {

@@ -1,14 +1,14 @@
-#include "app/views/prove.h"
+#include "app/views/verify.h"
 #include "app/words/forms.h"
 #include "tests/gui/tests.h"
 
-// Prove: a person makes a form wrong, sees where, goes there, takes the fault out, and checks everything.
+// Verify: a person makes a form wrong, sees where, goes there, takes the fault out, and checks everything.
 
 namespace palimpsest {
 
 namespace {
 
-Session& enter_prove(ImGuiTestContext* context) {
+Session& enter_verify(ImGuiTestContext* context) {
   Session& session = start_in(context, ImGuiKey_5, 0);
   session.choose([](Choice& choice) { choice.form = Form::chunkwise; });
   settle_questions(context);
@@ -17,57 +17,57 @@ Session& enter_prove(ImGuiTestContext* context) {
 
 /// Items out of sight cannot be found.
 void see_the_end_of_the_list(ImGuiTestContext* context) {
-  context->ScrollToBottom(context->WindowInfo("//Make it wrong/##make it wrong").ID);
+  context->ScrollToBottom(context->WindowInfo("//Inject a fault/##inject a fault").ID);
   context->Yield(2);
 }
 
-PROGRAM_TEST("Prove makes a form wrong, leads to the step and takes the fault out") {
-  Session& session = enter_prove(context);
-  IM_CHECK_STR_EQ(program().workspace().id, "prove");
+PROGRAM_TEST("Verify makes a form wrong, leads to the step and takes the fault out") {
+  Session& session = enter_verify(context);
+  IM_CHECK_STR_EQ(program().workspace().id, "verify");
   IM_CHECK_EQ(flagged_token(), -1);
-  click(context, "//Make it wrong/**/Wrong sign in the solve");
+  click(context, "//Inject a fault/**/Wrong sign in the solve");
   settle_questions(context);
-  IM_CHECK_STR_EQ(session.state().prove.fault.id.c_str(), "solve-sign");
+  IM_CHECK_STR_EQ(session.state().verify.fault.id.c_str(), "solve-sign");
   IM_CHECK_EQ(flagged_token(), 1);
-  IM_CHECK(parts().find("prove/where/wrong/solve") != nullptr);
+  IM_CHECK(parts().find("verify/where/wrong/solve") != nullptr);
   IM_CHECK(!session.computed()->agree);
-  click(context, "//Where do they part?/**/to the Stage  →");
+  click(context, "//Where do the forms differ?/**/to the Stage  →");
   IM_CHECK_STR_EQ(program().workspace().id, "step");
   IM_CHECK_EQ(session.token(), 1);
   IM_CHECK_STR_EQ(session.trace()->operation(session.cursor()).id.c_str(), "solve");
   IM_CHECK(has_fault_in(*session.computed()));
   click(context, "//Top bar/###fault");  // one click takes it out, wherever one is
-  IM_CHECK(session.state().prove.fault.id.empty());
+  IM_CHECK(session.state().verify.fault.id.empty());
   IM_CHECK(session.computed()->agree);
   IM_CHECK(session.can_undo());
 }
 
-PROGRAM_TEST("Prove looks through lenses and at fragile forms") {
-  Session& session = enter_prove(context);
-  click(context, "//How far from the recurrence/**/forms");
-  IM_CHECK(session.state().prove.lens == ProofLens::forms);
-  IM_CHECK_EQ(parts().below("prove/floor/difference/series").size(), std::size_t{4});
-  IM_CHECK(!session.can_undo() || session.state().prove.fault.id.empty());
+PROGRAM_TEST("Verify looks through lenses and at fragile forms") {
+  Session& session = enter_verify(context);
+  click(context, "//Difference from the recurrence/**/forms");
+  IM_CHECK(session.state().verify.lens == ProofLens::forms);
+  IM_CHECK_EQ(parts().below("verify/floor/difference/series").size(), std::size_t{4});
+  IM_CHECK(!session.can_undo() || session.state().verify.fault.id.empty());
   see_the_end_of_the_list(context);
-  click(context, "//Make it wrong/**/Momentum dropped");  // which a form cannot have is refused
+  click(context, "//Inject a fault/**/Momentum dropped");  // which a form cannot have is refused
   IM_CHECK(!program().refusal.empty());
-  IM_CHECK(session.state().prove.fault.id.empty());
+  IM_CHECK(session.state().verify.fault.id.empty());
   IM_CHECK(session.computed()->agree);
-  click(context, "//Make it wrong/**/Keys divided by their decay");
+  click(context, "//Inject a fault/**/Keys divided by their decay");
   settle_questions(context);
   IM_CHECK_GE(flagged_token(), 0);
-  click(context, "//Where do they part?/**/data that do not");
+  click(context, "//Where do the forms differ?/**/data that do not");
   settle_questions(context);
   IM_CHECK_EQ(flagged_token(), -1);
   see_the_end_of_the_list(context);
-  click(context, "//Make it wrong/**/Keys divided by their decay");
-  IM_CHECK(session.state().prove.fragile.empty());
+  click(context, "//Inject a fault/**/Keys divided by their decay");
+  IM_CHECK(session.state().verify.fragile.empty());
 }
 
 /// How many cells of the grid are like that.
 int cells(std::string_view like) {
   int count = 0;
-  for (const Part* row : parts().below("prove/grid/cells")) {
+  for (const Part* row : parts().below("verify/grid/cells")) {
     if (row->path.ends_with("cells") || row->path.ends_with("meanings")) continue;
     const std::string& words = row->words;
     for (std::size_t at = words.find(like); at != std::string::npos; at = words.find(like, at + 1)) ++count;
@@ -75,8 +75,8 @@ int cells(std::string_view like) {
   return count;
 }
 
-PROGRAM_TEST("Prove checks everything until it is cancelled") {
-  enter_prove(context);
+PROGRAM_TEST("Verify checks everything until it is cancelled") {
+  enter_verify(context);
   IM_CHECK_EQ(cells("agrees"), 0);
   context->ItemClick("//Everything that can be checked/**/###check");
   for (int i = 0; i < 2000 && cells("agrees") == 0; ++i) context->SleepNoSkip(0.02F, 0.02F);
@@ -90,7 +90,7 @@ PROGRAM_TEST("Prove checks everything until it is cancelled") {
   IM_CHECK_GT(found.done(), rules);
   press(context, ImGuiMod_Ctrl | ImGuiKey_5);
   IM_CHECK_GT(cells("agrees"), before);
-  const Rectangle cancel = place_of("prove/grid/cancel");
+  const Rectangle cancel = place_of("verify/grid/cancel");
   context->ItemClick("//Everything that can be checked/**/cancel");
   // A second click at the same place does nothing: what was found stays.
   context->MouseMoveToPos(cancel.middle());

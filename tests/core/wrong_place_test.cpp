@@ -1,4 +1,4 @@
-// What Prove shows of a fault: its steps, the place in the formula, the first wrong tensor; fragile forms on
+// What Verify shows of a fault: its steps, the place in the formula, the first wrong tensor; fragile forms on
 // data that break them and data that do not; how many digits a sum loses.
 
 #include <cmath>
@@ -36,7 +36,7 @@ bool same(const Record& a, const Record& b) {
 }  // namespace
 
 TEST_CASE("the records of an edited trace are those of its equations, in whatever order they are asked for",
-          "[prove]") {
+          "[verify]") {
   for (const Form form : all_forms) {
     const Case each = revealing(find_variant("gated_deltanet"), {});
     const auto trace = edited(each, "strength-forgotten", form);
@@ -58,7 +58,7 @@ TEST_CASE("the records of an edited trace are those of its equations, in whateve
   }
 }
 
-TEST_CASE("the wrong piece of a formula is the smallest that differs", "[prove]") {
+TEST_CASE("the wrong piece of a formula is the smallest that differs", "[verify]") {
   const FormulaChange solve = change_of("deltanet", "solve-sign", Form::chunkwise, "solve");
   REQUIRE(solve.piece);
   REQUIRE(solve.should_be);
@@ -75,7 +75,7 @@ TEST_CASE("the wrong piece of a formula is the smallest that differs", "[prove]"
   CHECK_FALSE(start.should_be);
 }
 
-TEST_CASE("a changed piece stands in a box, of a sign the sign alone", "[prove]") {
+TEST_CASE("a changed piece stands in a box, of a sign the sign alone", "[verify]") {
   const FormulaChange solve = change_of("deltanet", "solve-sign", Form::chunkwise, "solve");
   const Symbols symbols =
       edited(revealing(find_variant("deltanet"), {}), "solve-sign", Form::chunkwise)->symbols;
@@ -92,7 +92,7 @@ TEST_CASE("a changed piece stands in a box, of a sign the sign alone", "[prove]"
 }
 
 TEST_CASE("every fault in every form that can have it has a place in a formula and a wrong tensor",
-          "[prove]") {
+          "[verify]") {
   int shown = 0;
   int explained = 0;
   for (const Case& each : revealing_cases()) {
@@ -129,7 +129,7 @@ TEST_CASE("every fault in every form that can have it has a place in a formula a
   CHECK(explained > shown / 2);
 }
 
-TEST_CASE("a fault is carried out as verify does it", "[prove]") {
+TEST_CASE("a fault is carried out as verify does it", "[verify]") {
   const Case each = revealing(find_variant("gated_deltanet"), {});
   const auto trace = each.trace(Form::chunkwise, chunk_size);
   ReferenceRun reference(
@@ -147,7 +147,8 @@ TEST_CASE("a fault is carried out as verify does it", "[prove]") {
   CHECK_FALSE(run_with(find_fault("multiplicative-mask"), *trace, judge));
 }
 
-TEST_CASE("every fragile form breaks on data made for it, and holds on others of the same words", "[prove]") {
+TEST_CASE("every fragile form breaks on data made for it, and holds on others of the same words",
+          "[verify]") {
   constexpr Index tokens = 80;
   for (const FragileForm& fragile : fragile_forms()) {
     const Variant& variant = find_variant(fragile.always_wrong ? "softmax" : "gated_deltanet");
@@ -174,7 +175,7 @@ TEST_CASE("every fragile form breaks on data made for it, and holds on others of
 }
 
 TEST_CASE("a sum over more tokens at once multiplies rounding by no less, and the sentence has the figures",
-          "[prove]") {
+          "[verify]") {
   const Case each = random_case(find_variant("deltanet"), {}, {.tokens = 65, .dk = 6, .dv = 5, .seed = 2});
   ReferenceRun reference(
       *each.variant, held_inputs(*each.variant, each.arrays, each.settings, Precision::f64), Precision::f64);

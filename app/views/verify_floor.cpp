@@ -1,6 +1,6 @@
 #include "app/views/floor.h"
 #include "app/views/line_looks.h"
-#include "app/views/prove.h"
+#include "app/views/verify.h"
 #include "app/words/forms.h"
 
 // How far forms and arithmetics are from the recurrence, word by word, as a plot over the words.
@@ -12,6 +12,7 @@ namespace {
 /// A line over the words: how far something is from the recurrence at each.
 struct ProofCurve {
   std::string words;
+  std::string after = {};  // of its label: lines that coincide share one, with the words of each before this
   std::shared_ptr<const std::vector<double>> errors = {};
   PlotLook look = {};
   bool is_wrong = false;
@@ -24,12 +25,12 @@ struct ProofLines {
   int awaited = 0;
 };
 
-constexpr double exact = 1e-17;      // where an error of 0 is drawn, below all others
-constexpr double exact_gap = 1e-16;  // from there down numbers are no scale
-constexpr int least_reach = 1;       // powers of ten: how high the chart goes at least,
-constexpr int most_reach = 15;       // and at most; what is larger, or no number, lies at its upper side
-constexpr double point_width = 2;    // pixels that a point of a line takes at least
-constexpr float lane = 11;           // between rows of marks, in design pixels
+constexpr int least_reach = 1;     // powers of ten: how high the chart goes at least,
+constexpr int most_reach = 15;     // and at most; what is larger, or no number, lies at its upper side
+constexpr double point_width = 2;  // pixels that a point of a line takes at least
+constexpr float lane = 11;         // between rows of marks, in design pixels
+constexpr double together = 2;     // lines that differ by no more than this factor,
+constexpr Index seldom = 10;       // but at one of so many words, coincide
 
 void add_line(ProofLines& all, const Known<Seen>& answer, ProofCurve line, Index tokens) {
   if (!answer.value || answer.stale) {
@@ -43,16 +44,17 @@ void add_line(ProofLines& all, const Known<Seen>& answer, ProofCurve line, Index
 
 void add_forms(Application& application, ProofLines& all) {
   const Computation& computed = *application.session.computed();
-  const ProveState& prove = application.session.state().prove;
+  const VerifyState& verify = application.session.state().verify;
   ProofLine key{.of = without_fault(application.session.computed())};
   for (const Form form : all_forms) {
     if (!computed.trace(form)) continue;
     key.form = form;
     const bool is_reference = form == Form::recurrent && is_cpu(*computed.device);
-    const bool has_fault = !prove.fault.id.empty() && prove.fault.form == form;
+    const bool has_fault = !verify.fault.id.empty() && verify.fault.form == form;
     add_line(all, application.session.questions().ask(key, Urgency::later),
-             {.words = is_reference ? std::string("recurrent f64: what all are measured against")
-                                    : fmt::format("{} f64{}{}", name(form), on_device(computed.choice),
+             {.words = is_reference ? std::string("recurrent f64: the reference") : name(form),
+              .after = is_reference ? ""
+                                    : fmt::format(" f64{}{}", on_device(computed.choice),
                                                   has_fault ? ", without the fault" : ""),
               .look = proof_look(form, Arithmetic::f64)},
              computed.sequence.tokens);
@@ -64,18 +66,45 @@ void add_precisions(Application& application, ProofLines& all) {
   ProofLine key{.of = without_fault(application.session.computed())};
   key.form = proof_form(application);
   if (!computed.trace(key.form)) return;
-  const bool has_f64 = application.session.state().prove.lens == ProofLens::both;  // among the forms
+  const bool has_f64 = application.session.state().verify.lens == ProofLens::both;  // among the forms
   for (const Arithmetic arithmetic : all_arithmetics) {
     if (arithmetic == Arithmetic::f64 && has_f64) continue;
     key.arithmetic = arithmetic;
     const Known<Seen> answer = application.session.questions().ask(key, Urgency::later);
     add_line(all, answer,
-             {.words = fmt::format("{} {}{}", name(key.form), name(arithmetic),
+             {.words = name(key.form),
+              .after = fmt::format(" {}{}", name(arithmetic),
                                    arithmetic == Arithmetic::f64 ? on_device(computed.choice) : ""),
               .look = proof_look(key.form, arithmetic)},
              computed.sequence.tokens);
     if (answer.value && !answer.stale) all.seen.push_back(answer.value);
   }
+}
+
+/// Whether two lines would lie over each other.
+bool coincide(const ProofCurve& one, const ProofCurve& other) {
+  if (one.is_wrong || other.is_wrong || one.after != other.after) return false;
+  Index apart = 0;
+  for (std::size_t t = 0; t < one.errors->size(); ++t) {
+    const auto [low, high] =
+        std::minmax({std::max((*one.errors)[t], exact), std::max((*other.errors)[t], exact)});
+    apart += high <= together * low ? 0 : 1;
+  }
+  return apart * seldom <= std::ssize(*one.errors);
+}
+
+/// They with one line, "chunkwise, two-pass f64", for those that coincide.
+std::vector<ProofCurve> joined(const std::vector<ProofCurve>& lines) {
+  std::vector<ProofCurve> all;
+  for (const ProofCurve& line : lines) {
+    const auto same =
+        std::ranges::find_if(all, [&](const ProofCurve& other) { return coincide(line, other); });
+    if (same == all.end())
+      all.push_back(line);
+    else
+      same->words += ", " + line.words;
+  }
+  return all;
 }
 
 /// The power of ten, an odd one as all beside the chart, that all lines stay below.
@@ -98,7 +127,7 @@ std::string beyond_words(const std::vector<double>& errors, double largest) {
     if (!std::isfinite(error)) return " (↑ to no number)";
     most = std::max(most, error);
   }
-  return most > largest ? fmt::format(" (↑ to {})", scientific(most)) : std::string();
+  return most > largest ? fmt::format(" (↑ to {})", plain_number(most)) : std::string();
 }
 
 /// The worst of every stretch of words that is wide enough to be seen, in the middle of it.
@@ -156,15 +185,16 @@ void add_lost(Plot& plot, const Application& application, const ProofLines& all,
   }
 }
 
-/// The first wrong word: what Prove says of it, or else where the last line, a wrong one, leaves the
-/// tolerance.
+/// The first token at which an output differs by more than the tolerance; of outputs that do not, that of the
+/// first tensor that does.
 Index first_wrong(Application& application, const ProofLines& all, double allowed) {
   if (const auto wrong = ask_device_departure(application, proof_form(application));
       wrong.value && !wrong.stale && *wrong.value)
     return (*wrong.value)->tensor.departure.token;
-  if (const Known<FaultFigures> fault = ask_present_fault(application);
-      fault.value && !fault.stale && fault.value->departure)
-    return fault.value->departure->token;
+  if (const Known<FaultFigures> fault = ask_present_fault(application); fault.value && !fault.stale) {
+    if (fault.value->first_wrong >= 0) return fault.value->first_wrong;
+    if (fault.value->departure) return fault.value->departure->token;
+  }
   if (all.lines.empty() || !all.lines.back().is_wrong) return -1;
   const std::vector<double>& errors = *all.lines.back().errors;
   const auto off = std::ranges::find_if(errors, [&](double error) { return !(error <= allowed); });
@@ -173,10 +203,10 @@ Index first_wrong(Application& application, const ProofLines& all, double allowe
 
 ProofLines proof_lines(Application& application) {
   const style::Palette& c = style::colours();
-  const ProveState& prove = application.session.state().prove;
+  const VerifyState& verify = application.session.state().verify;
   const Index tokens = application.session.computed()->sequence.tokens;
   ProofLines all;
-  if (!prove.fragile.empty() && prove.fault.id.empty()) {
+  if (!verify.fragile.empty() && verify.fault.id.empty()) {
     const Known<FragileFigures> answer = ask_present_fragile(application);
     if (!answer.value || answer.stale) {
       ++all.awaited;
@@ -186,23 +216,23 @@ ProofLines proof_lines(Application& application) {
       all.lines.push_back({.words = fmt::format("{} f64, as it should be", name(answer.value->form)),
                            .errors = {answer.value, &run.right_errors},
                            .look = {.colour = c.text, .width = 1.5F}});
-      all.lines.push_back({.words = find_fragile_form(prove.fragile).way.label,
+      all.lines.push_back({.words = find_fragile_form(verify.fragile).way.label,
                            .errors = {answer.value, &run.errors},
                            .look = {.colour = holds ? c.strength : c.alarm, .width = 2.5F},
                            .is_wrong = !holds});
     }
     return all;
   }
-  if (prove.lens != ProofLens::precisions) add_forms(application, all);
-  if (prove.lens != ProofLens::forms) add_precisions(application, all);
+  if (verify.lens != ProofLens::precisions) add_forms(application, all);
+  if (verify.lens != ProofLens::forms) add_precisions(application, all);
   const Known<FaultFigures> fault = ask_present_fault(application);
   if (fault.value && !fault.stale && std::ssize(fault.value->errors) == tokens) {
     all.lines.push_back(
-        {.words = fmt::format("{}, {}", name(prove.fault.form), find_fault(prove.fault.id).label),
+        {.words = fmt::format("{}, {}", name(verify.fault.form), find_fault(verify.fault.id).label),
          .errors = {fault.value, &fault.value->errors},
          .look = {.colour = c.alarm, .width = 2.5F},
          .is_wrong = true});
-  } else if (!prove.fault.id.empty() && !fault.value) {
+  } else if (!verify.fault.id.empty() && !fault.value) {
     ++all.awaited;
   }
   return all;
@@ -225,9 +255,9 @@ Plot difference_plot(Application& application, const ProofLines& all, const Word
                   .gap = exact_gap},
             .is_area = true};
   plot.marks.push_back(level_mark("tolerance", allowed, {.colour = c.good, .width = 1.5F}));
-  for (const ProofCurve& line : all.lines) {
-    PlotSeries series{.name = line.words, .look = line.look};
-    series.label.words = {line.words + beyond_words(*line.errors, largest)};
+  for (const ProofCurve& line : joined(all.lines)) {
+    PlotSeries series{.name = line.words + line.after, .look = line.look};
+    series.label.words = {series.name + beyond_words(*line.errors, largest)};
     add_points(series, *line.errors, places, largest);
     plot.series.push_back(std::move(series));
   }
@@ -238,10 +268,10 @@ Plot difference_plot(Application& application, const ProofLines& all, const Word
   const double x = is_in_view ? places.middle(flag) : flag < places.begin ? -1 : places.width + 1;
   plot.marks.push_back(
       {.kind = PlotMark::Kind::flag,
-       .name = "first wrong word",
+       .name = "first wrong token",
        .x = x,
        .look = {.colour = c.alarm},
-       .label = {.words = {fmt::format("first wrong word: {}, token {}", quoted_word(computed, flag), flag)}},
+       .label = {.words = {fmt::format("first wrong: token {} {}", flag, quoted_word(computed, flag))}},
        .shift = {0, below}});
   return plot;
 }
@@ -270,28 +300,29 @@ Node marks_legend(const ProofLines& all) {
       .told(
           "Marks above the words: the first number of each kind that a coarser arithmetic loses on its way, "
           "one row of marks for each arithmetic. A number underflows where it is smaller than any that the "
-          "arithmetic holds: f32, tf32 and bf16 hold them down to about 1e-38, f16 to 6e-8. It cancels where "
+          "arithmetic holds: f32, tf32 and bf16 hold them down to about 10⁻³⁸, f16 to 6 × 10⁻⁸. It cancels "
+          "where "
           "of rounded numbers that are added and taken away nothing is left. Rest on a mark to see which.");
 }
 
 Node lens_choice(Application& application) {
   std::vector<std::string> words;
   for (const ProofLens lens : all_of<ProofLens>) words.emplace_back(name(lens));
-  const ProofLens present = application.session.state().prove.lens;
+  const ProofLens present = application.session.state().verify.lens;
   const auto chosen = std::ranges::find(all_of<ProofLens>, present) - all_of<ProofLens>.begin();
   return scene::segments(words, static_cast<std::size_t>(chosen), [&application](std::size_t pressed) {
     application.session.change(
-        [pressed](SessionState& state) { state.prove.lens = all_of<ProofLens>[pressed]; });
+        [pressed](SessionState& state) { state.verify.lens = all_of<ProofLens>[pressed]; });
   });
 }
 
 Node headline_of(Application& application, const ProofLines& all) {
-  const std::string words =
-      all.awaited > 0 ? fmt::format("{} more being computed …", all.awaited)
-                      : std::string("largest difference at a word, as a share of the largest output");
-  Nodes row = {scene::text("How far from the recurrence, word by word", style::Text::strong, 0, Fit::whole),
+  const std::string words = all.awaited > 0
+                                ? fmt::format("{} more being computed …", all.awaited)
+                                : std::string("of each token's output, as a share of the largest output");
+  Nodes row = {scene::text("Difference from the recurrence", style::Text::strong, 0, Fit::whole),
                scene::note(words).filling()};
-  if (application.session.state().prove.fragile.empty()) {
+  if (application.session.state().verify.fragile.empty()) {
     row.push_back(marks_legend(all));
     row.push_back(lens_choice(application));
   }
@@ -302,14 +333,15 @@ Node headline_of(Application& application, const ProofLines& all) {
 std::string values_words(const Computation& computed, const ProofLines& all, Index token) {
   std::string words = numbered_word(computed, token);
   for (const ProofCurve& line : all.lines)
-    words += fmt::format("\n{}: {}", line.words, scientific(entry(*line.errors, token)));
+    words += fmt::format("\n{}{}: {}", line.words, line.after,
+                         plain_number((*line.errors)[static_cast<std::size_t>(token)]));
   return words;
 }
 
 }  // namespace
 
-void draw_prove_floor(Application& application) {
-  const FloorPanel panel = {.name = "proved words", .top = 12, .head = headline_height};
+void draw_verify_floor(Application& application) {
+  const FloorPanel panel = {.name = "verified words", .top = 12, .head = headline_height};
   draw_floor_panel(application, panel, [&](Floor& floor, const FloorPlaces& places) {
     const Computation& computed = *application.session.computed();
     ProofLines all = proof_lines(application);
@@ -320,6 +352,8 @@ void draw_prove_floor(Application& application) {
     floor.groups.through = false;
     floor.rows = {{.name = "forms", .kind = FloorRow::Kind::own, .above = 4, .below = below_chart},
                   words_row()};
+    floor.rows.front().label = {.lines = {{.words = "difference", .colour = style::colours().dim}},
+                                .left = true};
     std::string told;
     floor.rows.front().draw = [&](const FloorColumns& over, const Rectangle& place) {
       told =

@@ -1,4 +1,4 @@
-#include "app/views/prove.h"
+#include "app/views/verify.h"
 
 #include "app/stage/head.h"
 
@@ -46,7 +46,7 @@ std::string place_words(const Application& application, const Departure& at, boo
 /// `brief` stands where there is no room for `words`, which are its part all the same.
 Node headline(Application& application, const std::string& words, const std::string& brief = {}) {
   Node said = scene::that_fits(brief.empty() ? std::vector{words} : std::vector{words, brief, brief});
-  return scene::row({scene::text("Where do they part?", style::Text::strong, 0, Fit::whole),
+  return scene::row({scene::text("Where do the forms differ?", style::Text::strong, 0, Fit::whole),
                      std::move(said).filling().named("headline").told(words), form_choice(application)},
                     Gap::wide);
 }
@@ -127,7 +127,7 @@ Node tensor_pictures(const Computation& computed, const WrongPlace& place) {
   const bool is_column = place.tensor.should_be.cols() == 1 && place.tensor.should_be.rows() > 1;
   const std::string range = plain_number(place.range, 2);
   const std::string cut =
-      place.first_row > 0 || place.first_column > 0 ? " around the first that is off" : "";
+      place.first_row > 0 || place.first_column > 0 ? " around the first that differs" : "";
   Node pictures = scene::top_row(
       {tensor_picture(place,
                       {.name = "should be",
@@ -151,9 +151,9 @@ Node tensor_pictures(const Computation& computed, const WrongPlace& place) {
       {scene::note(fmt::format("{} × {} numbers{}", place.tensor.should_be.rows(),
                                place.tensor.should_be.cols(), cut)),
        scene::rest(),
-       scene::that_fits({fmt::format("{}±{}; {:.0f} % of the difference beyond it",
-                                     has_own_scale ? "" : "one scale, ", range, 100 * place.beyond),
-                         fmt::format("±{}; {:.0f} % beyond", range, 100 * place.beyond)})});
+       scene::that_fits({fmt::format("{}±{}; {} of the difference clipped",
+                                     has_own_scale ? "" : "one scale, ", range, in_percent(place.beyond)),
+                         fmt::format("±{}; {} clipped", range, in_percent(place.beyond))})});
   return scene::column({std::move(pictures).filling(), std::move(meaning)}, Gap::tight);
 }
 
@@ -163,7 +163,7 @@ Node arithmetic(Application& application, const WrongPlace& place) {
   const Departure& at = place.tensor.departure;
   const auto sum = [](const std::optional<Explanation>& why, double value, scene::Ink ink) {
     return scene::row({scene::line(why ? why->numbers : std::string(), style::Text::number_small),
-                       scene::number(fmt::format("= {:.4g}", value), ink)})
+                       scene::number("= " + plain_number(value, 4), ink)})
         .filling()
         .told(why ? why->formula + "\n" + why->numbers : std::string());
   };
@@ -172,9 +172,9 @@ Node arithmetic(Application& application, const WrongPlace& place) {
                                                         : scene::formula(symbol->second.latex, 14, c.dim),
                           scene::note(cell_indices(place.tensor.should_be, {at.tensor, at.row, at.column}))},
                          Gap::tight);
-  const bool has_fault = !application.session.state().prove.fault.id.empty();
+  const bool has_fault = !application.session.state().verify.fault.id.empty();
   Node button = scene::pill("to the Stage  →")
-                    .told(has_fault ? "Opens this step, with the fault still in."
+                    .told(has_fault ? "Opens this step, with the fault in it."
                                     : "Opens this step as the device has it.")
                     .on([&application, at] { go_to_departure(application, proof_form(application), at); });
   Nodes lines = {scene::caption("Why this number?"),
@@ -189,7 +189,7 @@ Node arithmetic(Application& application, const WrongPlace& place) {
 /// The question for what the fault that is in does, or for the first tensor that it makes wrong.
 template <class Key>
 Key about_fault(const Application& application) {
-  const InjectedFault& fault = application.session.state().prove.fault;
+  const InjectedFault& fault = application.session.state().verify.fault;
   return {.of = without_fault(application.session.computed()), .form = fault.form, .fault = fault.id};
 }
 
@@ -205,7 +205,7 @@ WrongHere about_device(const Application& application, Form form) {
 /// why equations cannot be carried out, mostly empty.
 Node wrong(Application& application, const std::string& reason, const std::string& message) {
   Questions& questions = application.session.questions();
-  const bool has_fault = !application.session.state().prove.fault.id.empty();
+  const bool has_fault = !application.session.state().verify.fault.id.empty();
   const WrongHere asked =
       has_fault ? about_fault<WrongHere>(application) : about_device(application, proof_form(application));
   const auto answer = questions.ask(asked, has_fault ? Urgency::now : Urgency::later);
@@ -223,12 +223,12 @@ Node wrong(Application& application, const std::string& reason, const std::strin
   if (!message.empty()) return scene::paragraph("Its equations cannot be carried out: " + message);
   if (!answer.reason.empty()) return scene::paragraph(answer.reason);
   if (answer.value && !answer.stale) return scene::paragraph(reason);
-  return awaiting("looking for the first step that is off", answer, questions, asked);
+  return awaiting("looking for the first tensor that differs", answer, questions, asked);
 }
 
 /// The first step that a fault makes wrong.
 Node faulty(Application& application) {
-  const Fault& fault = find_fault(application.session.state().prove.fault.id);
+  const Fault& fault = find_fault(application.session.state().verify.fault.id);
   const Known<FaultFigures> figures = ask_present_fault(application);
   if (!figures.value || figures.stale)
     return scene::column({headline(application, fault.label),
@@ -244,10 +244,15 @@ Node faulty(Application& application) {
         Gap::wide);
   }
   const std::optional<Departure>& at = figures.value->departure;
+  const Index output = figures.value->first_wrong;
+  const std::string later =
+      at && output > at->token ? fmt::format("; the output differs from token {} on", output) : std::string();
+  const Judgement& judgement = figures.value->judgement;
   return scene::column(
-      {at ? headline(application, place_words(application, *at), place_words(application, *at, true))
+      {at ? headline(application, place_words(application, *at) + later,
+                     place_words(application, *at, true) + later)
           : headline(application, fault.label),
-       wrong(application, "No step is off here: on these data the fault changes no number.",
+       wrong(application, no_difference_words(judgement.allowed(), judgement.disagreement.error),
              figures.value->message)
            .filling()},
       Gap::near);
@@ -262,34 +267,34 @@ Node parting_device(Application& application) {
       {headline(application, is_found
                                  ? fmt::format("on {}: {}", device,
                                                place_words(application, (*found.value)->tensor.departure))
-                                 : fmt::format("{} and the CPU part", device)),
+                                 : fmt::format("{} and the CPU differ", device)),
        wrong(application,
-             "No single step is off by more than the whole form may be: its differences add up, or it is run "
-             "by another kernel than the one that keeps its steps.",
+             "No single step differs by more than the form is allowed: differences add up, or another kernel "
+             "runs it than the one that keeps its steps.",
              {})
            .filling()},
       Gap::near);
 }
 
 Node centre(Application& application) {
-  if (const std::string nothing = nothing_to_show(application, ", so nothing can part"); !nothing.empty())
+  if (const std::string nothing = nothing_to_show(application, ", so nothing can differ"); !nothing.empty())
     return scene::paragraph(nothing);
   const auto computed = application.session.computed();
-  const ProveState& state = application.session.state().prove;
+  const VerifyState& state = application.session.state().verify;
   if (!state.fault.id.empty()) return faulty(application);
   if (!state.fragile.empty())
     return scene::column(
         {headline(application, "right on paper, not always in numbers"), fragile_form(application).filling()},
         Gap::wide);
   if (parts_on_device(*computed, proof_form(application))) return parting_device(application);
-  return scene::column({headline(application, "nothing is wrong on purpose"), proof(application).filling()},
+  return scene::column({headline(application, "no fault is injected"), agreement(application).filling()},
                        Gap::wide);
 }
 
 }  // namespace
 
 Form proof_form(const Application& application) {
-  const InjectedFault& fault = application.session.state().prove.fault;
+  const InjectedFault& fault = application.session.state().verify.fault;
   return fault.id.empty() ? application.session.choice().form : fault.form;
 }
 
@@ -305,25 +310,26 @@ Node beside_segments(Node heading) { return scene::framed(std::move(heading), Ga
 
 void inject(Application& application, const std::string& fault) {
   application.session.change([&, form = proof_form(application)](SessionState& state) {
-    state.prove.fault = {fault, form};
-    state.prove.fragile.clear();
+    state.verify.fault = {fault, form};
+    state.verify.fragile.clear();
   });
 }
 
 Known<FaultFigures> ask_present_fault(Application& application) {
-  if (application.session.state().prove.fault.id.empty()) return {};
+  if (application.session.state().verify.fault.id.empty()) return {};
   return application.session.questions().ask(about_fault<FaultHere>(application));
 }
 
 FragileHere about_fragile(const Application& application) {
-  const ProveState& prove = application.session.state().prove;
-  return {
-      .of = without_fault(application.session.computed()), .fragile = prove.fragile, .breaks = prove.breaks};
+  const VerifyState& verify = application.session.state().verify;
+  return {.of = without_fault(application.session.computed()),
+          .fragile = verify.fragile,
+          .breaks = verify.breaks};
 }
 
 Known<FragileFigures> ask_present_fragile(Application& application) {
-  const ProveState& prove = application.session.state().prove;
-  if (prove.fragile.empty() || !prove.fault.id.empty()) return {};
+  const VerifyState& verify = application.session.state().verify;
+  if (verify.fragile.empty() || !verify.fault.id.empty()) return {};
   return application.session.questions().ask(about_fragile(application));
 }
 
@@ -341,7 +347,7 @@ Known<std::optional<WrongPlace>> ask_device_departure(Application& application, 
 }
 
 std::string departure_words(const Computation& computed, const Departure& at) {
-  return fmt::format("{} parts at token {}, in {}", computed.choice.device, at.token, at.tensor);
+  return fmt::format("{} differs from token {} on, in {}", computed.choice.device, at.token, at.tensor);
 }
 
 void go_to_departure(Application& application, Form form, const Departure& at) {
@@ -357,8 +363,8 @@ void go_to_departure(Application& application, Form form, const Departure& at) {
   application.enter("step");
 }
 
-void draw_prove(Application& application) {
-  scene::show_panel("##where do they part", false, [&] { return centre(application).named("where"); });
+void draw_verify(Application& application) {
+  scene::show_panel("##where do the forms differ", false, [&] { return centre(application).named("where"); });
 }
 
 }  // namespace palimpsest

@@ -1,7 +1,7 @@
-// What Prove shows: lines that equal a plain definition, faults where verify finds them, and a fault in the
+// What Verify shows: lines that equal a plain definition, faults where verify finds them, and a fault in the
 // session.
 
-#include "app/session/prove_questions.h"
+#include "app/session/verify_questions.h"
 
 #include <cmath>
 
@@ -36,15 +36,15 @@ std::vector<double> plainly(const Matrix<double>& o, const Matrix<double>& expec
   return errors;
 }
 
-ProveState with_fault_of(const char* id, Form form) {
-  ProveState prove;
-  prove.fault = {id, form};
-  return prove;
+VerifyState with_fault_of(const char* id, Form form) {
+  VerifyState verify;
+  verify.fault = {id, form};
+  return verify;
 }
 
 }  // namespace
 
-TEST_CASE("proof lines: every form's differences word by word are the plain definition", "[prove]") {
+TEST_CASE("proof lines: every form's differences word by word are the plain definition", "[verify]") {
   for (const char* variant : {"linear", "gated_deltanet", "gla", "softmax", "titans"}) {
     const auto computation = begun(variant, square_overwrite);
     const Sequence& sequence = computation->sequence;
@@ -61,7 +61,7 @@ TEST_CASE("proof lines: every form's differences word by word are the plain defi
   }
 }
 
-TEST_CASE("proof lines: coarser arithmetics are farther, and what is missing says why", "[prove]") {
+TEST_CASE("proof lines: coarser arithmetics are farther, and what is missing says why", "[verify]") {
   const auto computation = begun("gated_deltanet", overwriting_capture);
   ProofLine key{.of = without_fault(computation), .form = Form::chunkwise};
   double before = 0;
@@ -76,7 +76,7 @@ TEST_CASE("proof lines: coarser arithmetics are farther, and what is missing say
   CHECK_FALSE(find_out(ProofLine{.of = mlp, .form = Form::two_pass})->message.empty());
 }
 
-TEST_CASE("faults here: every fault in every form of every variant lands where verify finds it", "[prove]") {
+TEST_CASE("faults here: every fault in every form of every variant lands where verify finds it", "[verify]") {
   FaultPlan plan;
   Index compared_places = 0;
   for (const Variant& variant : variants()) {
@@ -120,7 +120,7 @@ TEST_CASE("faults here: every fault in every form of every variant lands where v
   CHECK(compared_places > 400);
 }
 
-TEST_CASE("wrong place: the first wrong tensor of the sketch", "[prove]") {
+TEST_CASE("wrong place: the first wrong tensor of the sketch", "[verify]") {
   const auto computation = begun("gated_deltanet", overwriting_capture);
   WrongHere key{.of = without_fault(computation), .form = Form::chunkwise, .fault = "solve-sign"};
   const auto place = find_out(key);
@@ -136,7 +136,41 @@ TEST_CASE("wrong place: the first wrong tensor of the sketch", "[prove]") {
   CHECK_FALSE(find_out(key)->has_value());
 }
 
-TEST_CASE("fragile forms here: they break on the words that are open, and hold on them", "[prove]") {
+TEST_CASE("the first difference is none of rounding, and agrees with the outputs and the badge", "[verify]") {
+  // What is not erased here is 1e-17 until a key comes again: no difference of that size counts.
+  const auto computation = begun("gated_deltanet", "preset:overwrite?T=32&K=16&V=16");
+  const FaultHere key{.of = without_fault(computation), .form = Form::recurrent, .fault = "nothing-erased"};
+  const auto figures = find_out(key);
+  REQUIRE(figures->departure);
+  REQUIRE(figures->first_wrong >= 0);
+  CHECK(figures->departure->token == figures->first_wrong);
+  CHECK(std::abs(figures->departure->got - figures->departure->expected) > 1e-3);
+  const std::vector<double>& errors = figures->errors;
+  for (Index t = 0; t < figures->first_wrong; ++t) CHECK(errors[static_cast<std::size_t>(t)] < 1e-10);
+}
+
+TEST_CASE("the last full check ships with a date and cells of every rule", "[verify]") {
+  const ShippedCheck& last = shipped_check();
+  CHECK(last.date.starts_with("20"));
+  CHECK(last.runs > 10000);
+  CHECK(last.failed == 0);
+  for (const Variant& variant : variants()) {
+    INFO(variant.id);
+    const auto row = last.found.reports.find(variant.id);
+    REQUIRE(row != last.found.reports.end());
+    for (std::size_t i = 0; i < grid_columns().size(); ++i) {
+      if (!is_cpu(*grid_columns()[i].backend)) continue;
+      const std::size_t rule = static_cast<std::size_t>(&variant - variants().data());
+      CHECK((row->second.cells[i] == nullptr) == missing_forms()[rule][i]);
+    }
+  }
+  const TemporaryFolder folder;
+  write_file(folder / "check.json", R"({"results": [{"variant": "linear", "runs": "many"}]})");
+  CHECK_THROWS_WITH(read_verify_report(folder / "check.json"),
+                    says("\"runs\" is string; expected a whole number"));
+}
+
+TEST_CASE("fragile forms here: they break on the words that are open, and hold on them", "[verify]") {
   for (const char* variant : {"gated_deltanet", "linear", "softmax"}) {
     const auto computation = begun(variant, "preset:random?T=70&K=16&V=4&seed=2");
     for (const FragileForm& fragile : fragile_forms()) {
@@ -153,13 +187,13 @@ TEST_CASE("fragile forms here: they break on the words that are open, and hold o
 }
 
 TEST_CASE("a fault in the session makes its form wrong and no other; taken out, all is as before",
-          "[prove]") {
+          "[verify]") {
   Opened session(overwriting_capture);
   choose(session, [&](Choice& choice) { choice.form = Form::chunkwise; });
   const auto right = session.computed();
   const Matrix<double> before = right->form(Form::chunkwise).output().o;
   REQUIRE(right->agree);
-  session.change(&SessionState::prove, with_fault_of("solve-sign", Form::chunkwise));
+  session.change(&SessionState::verify, with_fault_of("solve-sign", Form::chunkwise));
   session.wait();
   const auto wrong = session.computed();
   CHECK(wrong != right);
@@ -185,18 +219,18 @@ TEST_CASE("a fault in the session makes its form wrong and no other; taken out, 
   redo(session);
   CHECK_FALSE(session.computed()->agree);
   // Another fault starts from the same numbers.
-  session.change(&SessionState::prove, with_fault_of("no-solve", Form::parallel));
+  session.change(&SessionState::verify, with_fault_of("no-solve", Form::parallel));
   session.wait();
   CHECK(session.computed()->right == right);
   CHECK(session.computed()->form(Form::chunkwise).judgement.passed());
   CHECK_FALSE(session.computed()->form(Form::parallel).judgement.passed());
   // Other data are opened without it.
   open(session, square_overwrite);
-  CHECK(session.state().prove.fault.id.empty());
+  CHECK(session.state().verify.fault.id.empty());
   CHECK_FALSE(session.computed()->right);
 }
 
-TEST_CASE("a fault that a form cannot have says why and changes nothing", "[prove]") {
+TEST_CASE("a fault that a form cannot have says why and changes nothing", "[verify]") {
   const auto computation =
       begun(Choice{{.variant = "linear"}, 0, {}, {"solve-sign", Form::chunkwise}}, square_overwrite);
   CHECK_THAT(computation->no_fault, says("a triangle to solve"));
@@ -207,7 +241,7 @@ TEST_CASE("a fault that a form cannot have says why and changes nothing", "[prov
 }
 
 TEST_CASE("a fault is put in beside what was known when it was asked for, whatever is found meanwhile",
-          "[prove]") {
+          "[verify]") {
   // The window's thread adds to the right ones while another puts the fault in.
   const auto right = begun("ttt_mlp", square_overwrite);
   const Earlier earlier = as_earlier(right);
@@ -224,17 +258,17 @@ TEST_CASE("a fault is put in beside what was known when it was asked for, whatev
   CHECK(wrong->form(Form::two_pass).missing == known);
 }
 
-TEST_CASE("how Prove looks is no change; its fault is", "[prove]") {
+TEST_CASE("how Verify looks is no change; its fault is", "[verify]") {
   Opened session(square_overwrite);
   session.start_history();
-  ProveState prove;
-  prove.lens = ProofLens::forms;
-  prove.fragile = "late-mask";
-  prove.breaks = false;
-  session.change(&SessionState::prove, prove);
+  VerifyState verify;
+  verify.lens = ProofLens::forms;
+  verify.fragile = "late-mask";
+  verify.breaks = false;
+  session.change(&SessionState::verify, verify);
   CHECK_FALSE(session.can_undo());
-  prove.fault = {"write-sign", Form::recurrent};
-  session.change(&SessionState::prove, prove);
+  verify.fault = {"write-sign", Form::recurrent};
+  session.change(&SessionState::verify, verify);
   session.wait();
   CHECK(session.can_undo());
   const std::string text = session.to_json();
@@ -242,7 +276,7 @@ TEST_CASE("how Prove looks is no change; its fault is", "[prove]") {
   REQUIRE(open_json(other, text));
   other.wait();
   CHECK(other.message().empty());
-  CHECK(other.state().prove == prove);
+  CHECK(other.state().verify == verify);
   CHECK(other.computed()->right);
   std::string bad = text;
   bad.replace(bad.find("write-sign"), 10, "typo-sign!");
@@ -250,7 +284,7 @@ TEST_CASE("how Prove looks is no change; its fault is", "[prove]") {
   CHECK_THAT(other.message(), says("there is no fault \"typo-sign!\""));
 }
 
-TEST_CASE("what Prove asks for can be cancelled", "[prove]") {
+TEST_CASE("what Verify asks for can be cancelled", "[verify]") {
   std::stop_source stop;
   stop.request_stop();
   const Effort effort{.stop = stop.get_token()};
@@ -262,7 +296,7 @@ TEST_CASE("what Prove asks for can be cancelled", "[prove]") {
   CHECK_THROWS_AS((find_out(VerifiedVariant{"linear", false}, effort)), Cancelled);
 }
 
-TEST_CASE("the worst case of every cell can be opened, with just its numbers", "[prove]") {
+TEST_CASE("the worst case of every cell can be opened, with just its numbers", "[verify]") {
   VerifyPlan plan;
   plan.lengths = {17};
   plan.sizes = {{5, 4}};

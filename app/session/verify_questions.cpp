@@ -1,8 +1,11 @@
-#include "app/session/prove_questions.h"
+#include "app/session/verify_questions.h"
 
 #include <fmt/format.h>
 
+#include "app/session/json_fields.h"
+#include "app/session/paths.h"
 #include "app/session/session.h"
+#include "core/io/file.h"
 
 namespace palimpsest {
 
@@ -53,7 +56,7 @@ void make_showable(WrongPlace& place) {
   if (range > 0) place.range = range;
   constexpr double least_part = 0.02;  // of the common scale
   const double largest = quantile(sizes_of(tensor.should_be), 1);
-  place.should_range = largest > 0 && largest < least_part * place.range ? largest : place.range;
+  place.should_range = largest > tensor.dust && largest < least_part * place.range ? largest : place.range;
   if (!fits || tensor.is.size() == 0) return;
   place.apart = tensor.is - tensor.should_be;
   place.beyond = static_cast<double>((place.apart.array().abs() > place.range).count()) /
@@ -283,9 +286,7 @@ std::string size_words(const FaultFigures& figures) {
   if (!figures.without.empty()) return "none";
   if (!figures.message.empty()) return "cannot run";
   const double error = figures.judgement.disagreement.error;
-  if (!std::isfinite(error)) return "no number";
-  if (error >= 1000) return fmt::format("{:.1e}", error);
-  return error >= 0.01 ? fmt::format("{:.2f}", error) : fmt::format("{:.1e}", error);
+  return std::isfinite(error) ? plain_number(error, 2) : "no number";
 }
 
 const std::vector<GridColumn>& grid_columns() {
@@ -317,10 +318,64 @@ const std::vector<std::vector<bool>>& missing_forms() {
   return all;
 }
 
+GridReports grid_reports(const VerifyReport& report) {
+  GridReports all;
+  for (const Variant& variant : variants()) {
+    VerifyReport own;
+    for (const VerifyResult& result : report.results) {
+      if (result.variant == variant.id) own.results.push_back(result);
+    }
+    if (own.results.empty()) continue;
+    GridReports::Row& row = all.reports[variant.id];
+    row.report = std::make_shared<const VerifyReport>(std::move(own));
+    for (const GridColumn& column : grid_columns()) row.cells.push_back(worst_of(*row.report, column));
+  }
+  return all;
+}
+
+VerifyReport read_verify_report(const std::filesystem::path& file) {
+  constexpr std::uintmax_t most_bytes = std::uintmax_t{64} << 20;
+  VerifyReport report;
+  naming_input(file.string(), [&] {
+    const nlohmann::json json = parse_json(read_text_file(file, most_bytes));
+    const Fields fields(json, "the report");
+    fields.read("date", report.date);
+    fields.require("results");
+    fields.read_each("results", "result", [&](const Fields& from) {
+      VerifyResult& result = report.results.emplace_back();
+      from.read("variant", result.variant);
+      from.read("options", result.options);
+      from.read("device", result.device);
+      from.read("form", result.form);
+      from.read("precision", result.precision);
+      from.read("runs", result.runs);
+      from.read("failed", result.failed);
+      from.read("error", result.worst.error);
+      from.read("allowed", result.tolerance);
+    });
+  });
+  return report;
+}
+
+const ShippedCheck& shipped_check() {
+  static const ShippedCheck shipped = [] {
+    ShippedCheck check;
+    try {
+      const VerifyReport report = read_verify_report(asset("checks/cpu.json"));
+      check = {.date = report.date, .runs = report.runs(), .found = grid_reports(report)};
+      for (const VerifyResult& result : report.results) check.failed += result.failed;
+    } catch (const Error&) {  // a program without its assets has none
+    }
+    return check;
+  }();
+  return shipped;
+}
+
 bool GridReports::complete() const { return done() == variants().size(); }
 
 VerifyReport GridReports::joined() const {
   VerifyReport all;
+  all.date = present_date();
   for (const Variant& variant : variants()) {
     const auto row = reports.find(variant.id);
     if (row == reports.end()) {

@@ -1,4 +1,4 @@
-#include "app/views/prove.h"
+#include "app/views/verify.h"
 #include "app/words/forms.h"
 
 // Everything that can be checked: a cell for every rule, form, precision and device.
@@ -43,8 +43,8 @@ void go_to_worst(Application& application, const VerifyResult& result) {
     next.data = data.id;
     next.edits.clear();
     next.head = 0;
-    next.prove.fault.id.clear();
-    next.prove.fragile.clear();
+    next.verify.fault.id.clear();
+    next.verify.fragile.clear();
     Side& side = next.sides.front();
     side.variant = result.variant;
     side.form = result.form;
@@ -68,6 +68,7 @@ struct GridRow {
   const Variant* variant;
   const std::vector<bool>* missing;  // of every column
   const GridReports::Row* found;     // null: not checked yet
+  bool is_shipped = false;           // it was not checked here
 
   const VerifyResult* result(std::size_t column) const { return found ? found->cells[column] : nullptr; }
 };
@@ -87,11 +88,19 @@ std::string cell_words(const GridRow& row, std::size_t index) {
     return head + "\nOnly with other options than the usual ones: those are checked.";
   if (!result) return head + (row.found ? "\nNothing was run." : "\nNot checked yet.");
   if (!result->message.empty()) return fmt::format("{}\n{}\n{}", head, result->message, result->reproduction);
+  if (row.is_shipped)
+    return fmt::format(
+        "{}\n{} of {} comparisons agree; the largest difference is {}, {} is allowed\nLast full check, {}, "
+        "not "
+        "in this window.",
+        head, result->runs - result->failed, result->runs, plain_number(result->worst.error),
+        plain_number(result->allowed()), shipped_check().date);
   return fmt::format(
-      "{}\n{} of {} comparisons agree; the worst is off by {}, {} is allowed, in {}[{}, {}]\n{}\nA click "
+      "{}\n{} of {} comparisons agree; the largest difference is {}, {} is allowed, in {}[{}, {}]\n{}\nA "
+      "click "
       "goes there.",
-      head, result->runs - result->failed, result->runs, scientific(result->worst.error),
-      scientific(result->allowed()), result->worst.array, result->worst.row, result->worst.column,
+      head, result->runs - result->failed, result->runs, plain_number(result->worst.error),
+      plain_number(result->allowed()), result->worst.array, result->worst.row, result->worst.column,
       result->reproduction);
 }
 
@@ -102,8 +111,9 @@ Squares::Square square(const GridRow& row, std::size_t column) {
     return {Mark::Kind::outline, style::with_alpha(c.edge, 0.6F), "no device"};
   if ((*row.missing)[column]) return {Mark::Kind::hatched, c.edge, "no such form"};
   if (!result) return {Mark::Kind::outline, c.dim, "waits"};
-  if (result->passed()) return {Mark::Kind::box, c.good, "agrees"};
-  return {Mark::Kind::box, c.alarm, "parts"};
+  const Mark::Kind kind = row.is_shipped ? Mark::Kind::outline : Mark::Kind::box;
+  if (result->passed()) return {kind, c.good, "agrees"};
+  return {kind, c.alarm, "differs"};
 }
 
 /// Columns as they are in all rows; none of them has a square yet.
@@ -133,10 +143,10 @@ Node row_of_squares(Application& application, const Squares& columns, const Grid
   for (const std::size_t column : shown) squares.squares.push_back(square(row, column));
   squares.told = [row, shown](std::size_t at) { return cell_words(row, shown[at]); };
   squares.press = [&application, row, shown](std::size_t at) {
-    if (const VerifyResult* result = row.result(shown[at]))
+    if (const VerifyResult* result = row.result(shown[at]); result && !row.is_shipped)
       go_to_worst(application, *result);
     else
-      application.refusal = "This cell has no worst case: nothing was run in it.";
+      application.refusal = "This cell has no worst case: nothing was run in it here.";
   };
   return Node{std::move(squares)}.filling(0.47F).named(row.variant->id);
 }
@@ -157,7 +167,7 @@ Node meanings() {
   const style::Palette& c = style::colours();
   Nodes all;
   for (const auto& [kind, ink, words] :
-       {std::tuple(Mark::Kind::box, c.good, "agrees"), std::tuple(Mark::Kind::box, c.alarm, "parts"),
+       {std::tuple(Mark::Kind::box, c.good, "agrees"), std::tuple(Mark::Kind::box, c.alarm, "differs"),
         std::tuple(Mark::Kind::hatched, c.dim, "no such form"),
         std::tuple(Mark::Kind::outline, c.edge, "no device")})
     all.push_back(scene::row({scene::mark(kind, ink), scene::caption(words)}, Gap::small));
@@ -170,9 +180,9 @@ Node grid(Application& application, const GridReports& known) {
   const std::string& present = application.session.choice().variant;
   std::size_t index = 0;
   for (const Variant& variant : variants()) {
-    const auto found = known.reports.find(variant.id);
-    const GridRow row{&variant, &missing_forms()[index++],
-                      found == known.reports.end() ? nullptr : &found->second};
+    const GridReports::Row* const here = value_at(known.reports, variant.id);
+    const GridReports::Row* const shipped = value_at(shipped_check().found.reports, variant.id);
+    const GridRow row{&variant, &missing_forms()[index++], here ? here : shipped, !here};
     cells.push_back(rule_name(variant, variant.id == present));
     cells.push_back(row_of_squares(application, columns, row));
   }
@@ -230,20 +240,29 @@ Node state(CheckedGrid& checks) {
     runs += row.report->runs();
     cases += row.report->cases;
   }
-  const std::string words = runs == 0     ? std::string("nothing is checked yet")
-                            : failed == 0 ? fmt::format("{} comparisons, all agree", runs)
-                                          : fmt::format("{} of {} comparisons part", failed, runs);
+  const ShippedCheck& last = shipped_check();
+  const std::string words =
+      runs == 0 && last.date.empty() ? std::string("nothing is checked yet")
+      : runs == 0 && last.failed == 0
+          ? fmt::format("last full check, {}: {} runs agree", last.date.substr(0, 10), in_digits(last.runs))
+      : runs == 0   ? fmt::format("last full check, {}: {} of {} runs differ", last.date.substr(0, 10),
+                                  last.failed, in_digits(last.runs))
+      : failed == 0 ? fmt::format("{} comparisons, all agree", runs)
+                    : fmt::format("{} of {} comparisons differ", failed, runs);
   Node line = scene::note(words, failed == 0 ? style::colours().dim : style::colours().alarm);
   const Node as_high = scene::link("cancel");  // so that the grid stays where it is
   if (runs > 0)
     line = std::move(line).told(
         fmt::format("In {} cases of {} of {} rules.", cases, found.done(), variants().size()));
+  else
+    line = std::move(line).told(
+        "Thin squares: the last full check of the CPU, as it ships. “check all” runs it here.");
   return scene::steady({std::move(line).named("state"), as_high});
 }
 
 }  // namespace
 
-void draw_prove_grid(Application& application) {
+void draw_verify_grid(Application& application) {
   scene::show_panel("##everything that can be checked", true, [&] {
     return scene::column(
                {beside_segments(scene::heading("Everything that can be checked")), actions(application),

@@ -3,7 +3,7 @@
 #include "app/session/memory_questions.h"
 #include "core/proof/precision_lens.h"
 
-// What Prove asks for, always of the foundation without a fault (without_fault): which fault is in does not
+// What Verify asks for, always of the foundation without a fault (without_fault): which fault is in does not
 // change what others come to.
 
 namespace palimpsest {
@@ -141,6 +141,22 @@ struct GridReports {
   /// All of it as `verify` reports it.
   VerifyReport joined() const;
 };
+
+/// The rows of a report, without those of rules that are not in the table.
+GridReports grid_reports(const VerifyReport& report);
+
+/// What a report that `palimpsest verify --json` wrote says of every form: how many runs there were, how many
+/// failed, the largest difference and what is allowed. Throws InputError.
+VerifyReport read_verify_report(const std::filesystem::path& file);
+
+/// The last full check of the CPU, which ships with the program; without a date where there is none.
+struct ShippedCheck {
+  std::string date = {};
+  Index runs = 0;
+  Index failed = 0;
+  GridReports found = {};
+};
+const ShippedCheck& shipped_check();
 
 /// Everything that can be checked, rule by rule, in the background.
 class CheckedGrid {

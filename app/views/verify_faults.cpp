@@ -1,4 +1,4 @@
-#include "app/views/prove.h"
+#include "app/views/verify.h"
 
 namespace palimpsest {
 
@@ -56,14 +56,11 @@ std::string by_array(const FaultFigures& figures) {
   if (figures.errors.empty()) return {};
   const double outputs = std::ranges::max(figures.errors);
   const Disagreement& worst = figures.judgement.disagreement;
-  if (!figures.noticed()) return " On these data it changes nothing that is noticed.";
-  const auto size = [](double error) {
-    return error >= 0.01 && std::isfinite(error) ? plain_number(error, 2) : scientific(error);
-  };
-  std::string words = fmt::format(" Outputs are off by {}", size(outputs));
+  if (!figures.noticed()) return " It is not detected on this text.";
+  std::string words = fmt::format(" Outputs differ by {}", plain_number(outputs));
   if (worst.array != "o")
-    words += fmt::format(", {} at the end by {}", array_words(worst.array), size(worst.error));
-  return words + " times the largest number.";
+    words += fmt::format(", {} at the end by {}", array_words(worst.array), plain_number(worst.error));
+  return words + " of the largest number.";
 }
 
 std::string number_of(const Listed& listed) {
@@ -79,25 +76,25 @@ constexpr Index most_tokens_tried = 1024;
 /// Whether all faults are tried unasked; else a way to ask for it.
 bool tries_all(Nodes& all, Session& session) {
   const Index tokens = session.computed()->sequence.tokens;
-  if (tokens <= most_tokens_tried || session.state().prove.tries_all) return true;
+  if (tokens <= most_tokens_tried || session.state().verify.tries_all) return true;
   all.push_back(
       scene::caption(
           fmt::format(
-              "None is tried yet: with {} words each takes a while. A click on a sentence tries it alone.",
+              "None is tried yet: with {} tokens each takes a while. A click on a fault tries it alone.",
               tokens))
           .named("untried"));
   all.push_back(
       scene::link("try all")
-          .told("Puts every mistake into the form in turn, and says how far off each is.")
-          .on([&session] { session.change([](SessionState& state) { state.prove.tries_all = true; }); }));
+          .told("Injects every fault in turn, and says how far the outputs differ.")
+          .on([&session] { session.change([](SessionState& state) { state.verify.tries_all = true; }); }));
   return false;
 }
 
-/// The faults that the form can have, then those for which it lacks a part.
+/// The faults that apply to the form, then those that do not.
 void add_faults(Nodes& all, Application& application) {
   const style::Palette& c = style::colours();
   const Form form = proof_form(application);
-  const std::string chosen = application.session.state().prove.fault.id;
+  const std::string chosen = application.session.state().verify.fault.id;
   const bool tries = tries_all(all, application.session);
   std::vector<Listed> listed;
   // The newest wish is granted first.
@@ -130,14 +127,17 @@ void add_faults(Nodes& all, Application& application) {
     all.push_back(scene::caption(
         known < std::ssize(faults())
             ? fmt::format("{} of {} tried", known, faults().size())
-            : fmt::format("{} can go wrong in the {} form here, {} noticed.", possible.size(), name(form),
-                          noticed == std::ssize(possible) ? fmt::format("all {} are", noticed)
-                                                          : fmt::format("{} are", noticed))));
+            : fmt::format(
+                  "{} to this form; {} detected on this text.",
+                  possible.size() == 1 ? "1 fault applies" : fmt::format("{} faults apply", possible.size()),
+                  noticed == std::ssize(possible)
+                      ? fmt::format("all {} are", noticed)
+                      : fmt::format("{} {}", noticed, noticed == 1 ? "is" : "are"))));
   }
   if (impossible.empty()) return;
   all.push_back(scene::space(Gap::small));
   all.push_back(scene::caption(
-      fmt::format("{} this form lacks a part for", counted(std::ssize(impossible), "fault", "faults"))));
+      fmt::format("{} not apply to this form.", counted(std::ssize(impossible), "fault does", "faults do"))));
   for (const Listed& each : impossible) {
     const bool is_chosen = each.fault->id == chosen;
     const ListRow row{.label = each.fault->label,
@@ -160,15 +160,15 @@ Node fragile_list(Application& application) {
   Session& session = application.session;
   Nodes all = {scene::caption("Right on paper, not in numbers")};
   for (const FragileForm& fragile : fragile_forms()) {
-    const bool is_chosen = session.state().prove.fragile == fragile.way.id;
+    const bool is_chosen = session.state().verify.fragile == fragile.way.id;
     all.push_back(list_row({.label = fragile.way.label,
                             .sentence = fragile.way.sentence,
                             .is_chosen = is_chosen,
                             .colour = style::colours().strength},
                            [&session, next = is_chosen ? std::string() : fragile.way.id] {
                              session.change([&](SessionState& state) {
-                               state.prove.fragile = next;
-                               state.prove.fault.id.clear();
+                               state.verify.fragile = next;
+                               state.verify.fault.id.clear();
                              });
                            }));
   }
@@ -177,10 +177,10 @@ Node fragile_list(Application& application) {
 
 }  // namespace
 
-void draw_prove_faults(Application& application) {
-  scene::show_panel("##make it wrong", true, [&] {
+void draw_verify_faults(Application& application) {
+  scene::show_panel("##inject a fault", true, [&] {
     if (!application.session.computed()) return scene::column({});
-    Node title = scene::row({scene::heading("Make it wrong"), scene::rest(), scene::caption("off by")});
+    Node title = scene::row({scene::heading("Inject a fault"), scene::rest(), scene::caption("difference")});
     Nodes faults = {beside_segments(std::move(title))};
     add_faults(faults, application);
     return scene::column(
