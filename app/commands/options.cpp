@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include "app/session/first_place.h"
 #include "app/session/typed_text.h"
 #include "core/base/refuse.h"
 #include "core/base/text.h"
@@ -174,14 +175,14 @@ std::pair<int, int> parse_size(const std::string& text) {
          most_pixels_a_side);
 }
 
-PlaceOption parse_place(std::string_view at, Index tokens) {
+Cursor cursor_at(std::string_view at, const Trace& trace) {
   const std::size_t colon = at.find(':');
-  PlaceOption place{.token = parse_count(at.substr(0, colon), "the token of --at", 0, tokens - 1)};
-  if (colon != std::string_view::npos) place.operation = at.substr(colon + 1);
-  return place;
+  const Index token = parse_count(at.substr(0, colon), "the token of --at", 0, trace.tokens - 1);
+  return colon == std::string_view::npos ? after_write(trace, token)
+                                         : cursor_at(token, at.substr(colon + 1), trace);
 }
 
-Cursor cursor_at(Index token, const std::string& operation, const Trace& trace) {
+Cursor cursor_at(Index token, std::string_view operation, const Trace& trace) {
   std::vector<std::string_view> known;
   for (std::size_t phase = 0; phase < trace.phases.size(); ++phase) {
     const std::vector<Operation>& operations = trace.phases[phase].operations;

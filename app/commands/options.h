@@ -113,16 +113,10 @@ inline constexpr std::pair<const char*, const char*> text_options[] = {
 std::optional<std::string> text_data(const std::function<std::optional<std::string>(const char* name)>& given,
                                      const std::vector<std::string>& interventions);
 
-/// What --at says: TOKEN or TOKEN:OPERATION.
-struct PlaceOption {
-  Index token = 0;
-  std::optional<std::string> operation = {};
-};
-
-/// Throws InputError unless `at` is a token of `tokens`, with or without an operation.
-PlaceOption parse_place(std::string_view at, Index tokens);
-
 /// The cursor at an operation of a form. Throws InputError listing its operations where it has no such one.
-Cursor cursor_at(Index token, const std::string& operation, const Trace& trace);
+Cursor cursor_at(Index token, std::string_view operation, const Trace& trace);
+
+/// The one that --at asks for: TOKEN:OPERATION, or TOKEN, after its write. Throws the same.
+Cursor cursor_at(std::string_view at, const Trace& trace);
 
 }  // namespace palimpsest

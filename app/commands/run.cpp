@@ -6,6 +6,7 @@
 
 #include "app/commands/options.h"
 #include "app/session/devices.h"
+#include "app/session/named_file.h"
 #include "core/base/refuse.h"
 #include "core/base/text.h"
 #include "core/cases/random_case.h"
@@ -271,9 +272,15 @@ Npz read_input(const std::string& input, const Variant& variant, const Settings&
   if (!input.starts_with("random:")) {
     const std::vector<std::string> names = array_names(variant);
     const auto is_wanted = [&](std::string_view name) { return name == "o" || is_among(name, names); };
-    Npz npz = read_array_file(input, {}, is_wanted);
+    const NamedFile named = named_file(input);
+    Npz npz = read_named(named, is_wanted);
     for (const std::string& name : names) require_readable(npz.unreadable, name);
-    require_array(input, "q", npz.arrays, npz.unread);  // the first that every variant takes
+    std::vector<std::string> required;
+    for (const Input& wanted : inputs_of(variant, resolve(variant, given))) {
+      const bool has_logs = wanted.range == Range::decay && npz.arrays.contains("g");
+      if (!wanted.absent && !has_logs) required.push_back(wanted.name);
+    }
+    require_inputs(named, required, npz);
     return npz;
   }
   return {.arrays = random_arrays(variant, resolve(variant, given), parse_random_case(input))};
@@ -335,7 +342,7 @@ int run(const CommandOptions& options, const Console& console) {
     throw Unsupported(fmt::format("{} has no {} form in {} on {} with these settings: {}", variant.id,
                                   name(form), name(precision), backend.name(), *reason));
 
-  if (is_same_file(options["--input"], options["--output"]))
+  if (is_same_file(path_in_id(options["--input"]), options["--output"]))
     refuse("{} is the input and would be lost; give another --output", options["--output"]);
   const Interrupt interrupt;
   Npz npz = read_input(options["--input"], variant, given);
@@ -377,7 +384,7 @@ Task add_run(CommandOptions command, Console console) {
   command.option("--chunk", "Tokens per chunk, where the form has chunks; changes no result", "64");
   command.option("--input",
                  "The file with q, k, v and the other inputs: .npz, .safetensors, .csv, or one of the .npy "
-                 "files of a folder",
+                 "files of a folder; FILE?q=query&beta=b reads arrays of other names",
                  "", {.required = true});
   command.option("--output", "The .npz to write: o and the final states", "", {.required = true});
   command.list("--param", "NAME=VALUE: an option or a parameter of the variant", {.repeated = true});

@@ -1,5 +1,6 @@
 #include "app/commands/options.h"
 #include "app/commands/show_views.h"
+#include "app/session/first_place.h"
 #include "app/session/memory_questions.h"
 #include "app/session/presets.h"
 #include "core/base/refuse.h"
@@ -34,17 +35,6 @@ Choice choice_of(const CommandOptions& options, const DataSet& data, const std::
                     ? parse_count(options["--head"], "--head", 0, data.batches * data.heads - 1)
                     : opening_head(data, choice, stop);
   return choice;
-}
-
-/// What --at says; without an operation the memory's write, or else the first one.
-Cursor cursor_of(const std::string& at, const Trace& trace) {
-  const PlaceOption place = parse_place(at, trace.tokens);
-  if (place.operation) return cursor_at(place.token, *place.operation, trace);
-  for (const Phase& phase : trace.phases) {
-    const auto write = std::ranges::find(phase.operations, Purpose::write, &Operation::purpose);
-    if (write != phase.operations.end()) return cursor_at(place.token, write->id, trace);
-  }
-  return trace.at_token({}, place.token);
 }
 
 /// A token by its number, or the first with this text.
@@ -89,7 +79,8 @@ ShownPlace shown_place(const std::string& id, const CommandOptions& options, std
   if (!trace)
     throw Unsupported(fmt::format("{} has no {} form here: {}", choice.variant, name(choice.form),
                                   place.computation->form(choice.form).missing));
-  place.cursor = cursor_of(options.if_given("--at").value_or(std::to_string(data->tokens - 1)), *trace);
+  const std::optional<std::string> at = options.if_given("--at");
+  place.cursor = at ? cursor_at(*at, *trace) : after_write(*trace, first_place(*place.computation, place.stop).token);
   place.token = trace->token(place.cursor);
   for (const std::string& word : options.all("--words")) place.words.push_back(word_of(word, *data));
   if (options.gave("--why")) place.cell = cell_of(options["--why"]);
@@ -187,8 +178,8 @@ int show(const CommandOptions& options, const Console& console) {
       find_row(views, options["VIEW"], &ShownView::id,
                fmt::format("there is no view \"{}\"; expected one of", shown(options["VIEW"])));
   const std::string id = data_of(options);
-  if (json && is_same_file(id, *json))
-    refuse("{}: is what is shown, which would be lost; give another --json", *json);
+  if (json && is_same_file(path_in_id(id), *json))
+    refuse("{} is the input and would be lost; give another --json", *json);
   if (json) writable_target(*json);  // before the work is done
   const Interrupt interrupt;
   const ShownPlace place = shown_place(id, options, interrupt.token());
@@ -242,14 +233,15 @@ Task add_show(CommandOptions command, Console console) {
   std::string ids;
   for (const ShownView& view : views) ids += fmt::format("\n{}: {}", view.id, view.words);
   command.option("VIEW", "View to show:" + ids, "", {.required = true});
-  command.option(data_option, "A file with q, k and v; or capture:NAME, preset:NAME");
+  command.option(data_option, "A file with q, k and v (FILE?q=query&beta=b reads other names); or capture:NAME, preset:NAME");
   for (const auto& [name, words] : text_options) command.option(name, words);
   command.list("--do", "A change of the model that reads --text (see say)", {.repeated = true});
   command.option("--variant", "Compute this variant instead of the data's");
   command.option("--form", form_names(), "recurrent");
   command.option("--device", "cpu or cuda", "cpu");
   command.option("--chunk", "Tokens per chunk, where the form has chunks");
-  command.option("--at", "TOKEN or TOKEN:OPERATION, such as 42:write (default: the last token)");
+  command.option("--at", "TOKEN or TOKEN:OPERATION, such as 42:error (default: where the window opens, after "
+                         "the write)");
   command.option("--head", "Head, counted over batches and heads (default: where the window opens)");
   command.list("--words",
                "Query these tokens, by their indices or their texts (default: the strongest writes)",

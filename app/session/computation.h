@@ -6,6 +6,7 @@
 #include "app/session/inputs.h"
 #include "app/session/scales.h"
 #include "app/session/state.h"
+#include "core/insight/answers.h"
 #include "core/insight/learning.h"
 #include "core/insight/recall.h"
 
@@ -88,10 +89,10 @@ struct LiveComputation {
 /// How many computations there are in this process. A session needs one, and another while it changes.
 int live_computations();
 
-/// How strongly every token writes: found by the first who asks (word_strengths).
+/// What every token writes: found by the first who asks (strengths_in).
 struct SharedStrengths {
   std::mutex asking;
-  std::optional<Vector<double>> known;
+  std::optional<WordStrengths> known;
 };
 
 struct Computation;

@@ -165,17 +165,6 @@ std::string fitting_variant(const DataSet& data) {
   return per_channel ? "gla" : "scalar_decay";
 }
 
-/// Whether a rule takes arrays of this name, or they are the output: a file may hold others, and large ones.
-bool is_known(std::string_view name) {
-  static const std::set<std::string, std::less<>> known = [] {
-    std::set<std::string, std::less<>> names = {"o"};
-    for (const Variant& variant : variants())
-      for (std::string& one : array_names(variant)) names.insert(std::move(one));
-    return names;
-  }();
-  return known.contains(name);
-}
-
 }  // namespace
 
 bool has_steps(const Input& input) {
@@ -192,7 +181,7 @@ void measure(DataSet& data) {
   if (data.tokens > most_tokens)
     refuse_shape("q", shape, "has {} tokens; at most {} can be shown", data.tokens, most_tokens);
   if (data.labels.empty()) {
-    for (Index t = 0; t < data.tokens; ++t) data.labels.push_back(fmt::format("{}", t));
+    for (Index t = 0; t < data.tokens; ++t) data.labels.push_back(std::to_string(t + 1));
   }
   if (static_cast<Index>(data.labels.size()) != data.tokens)
     refuse("{} labels for {} tokens", data.labels.size(), data.tokens);
@@ -200,16 +189,14 @@ void measure(DataSet& data) {
 
 std::string text_of(const DataSet& data) { return fmt::format("{} {}", data.id, data.tokens); }
 
-DataSet open_file(const std::filesystem::path& path) {
-  Capture capture = read_capture(path, is_known);
-  for (const char* name : necessary) {
-    require_readable(capture.unreadable, name);
-    require_array(path, name, capture.arrays, capture.unread);
-  }
+DataSet open_file(const std::string& id) {
+  NamedFile named = named_file(id);
+  Npz npz = read_named(named, is_input_name);
+  require_inputs(named, {std::begin(necessary), std::end(necessary)}, npz);
+  Capture capture = capture_of(std::move(npz), named.file);
+  if (capture.scale && !capture.arrays.contains("scale"))
+    capture.arrays["scale"] = Array({}, std::vector<double>{*capture.scale});
   DataSet data;
-  std::error_code ignored;
-  const std::filesystem::path whole = std::filesystem::absolute(path, ignored);
-  data.id = (whole.empty() ? path : whole).lexically_normal().string();
   data.title = title_of(capture);
   data.rule = capture.rule;
   data.text = capture.text;
@@ -220,11 +207,25 @@ DataSet open_file(const std::filesystem::path& path) {
   data.arrays = std::move(capture.arrays);
   data.unreadable = std::move(capture.unreadable);
   data.labels = std::move(capture.tokens);
-  naming_input(path.string(), [&] {
+  naming_input(named.file.string(), [&] {
     measure(data);
     if (data.rule.empty()) data.fits = fitting_variant(data);
   });
+  std::error_code ignored;
+  const std::filesystem::path whole = std::filesystem::absolute(named.file, ignored);
+  if (!whole.empty()) named.file = whole;
+  named.file = named.file.lexically_normal();
+  data.id = file_id(named);
+  const std::string& rule = data.rule.empty() ? data.fits : data.rule;
+  if (const Variant* const variant = row_called(variants(), rule, &Variant::id))
+    data.doubts = doubts_about(named, data.arrays, capture.unread, variant);
   return data;
+}
+
+std::vector<Doubt> doubts_about_file(const std::string& id) {
+  const NamedFile named = named_file(id);
+  const Npz npz = read_named(named, is_input_name);
+  return doubts_about(named, npz.arrays, npz.unread, nullptr);
 }
 
 void require_head(const DataSet& data, Index head) {

@@ -1,7 +1,6 @@
 #pragma once
 
-#include "core/contract/variant.h"
-#include "core/io/array_file.h"
+#include "app/session/named_file.h"
 
 namespace palimpsest {
 
@@ -17,7 +16,7 @@ struct Advice {
 
 /// A sequence to look at: a capture, a preset, or somebody's own file. Holds all heads.
 struct DataSet {
-  std::string id;     // "capture:NAME" of one we ship, "preset:NAME", "text:MODEL?…", or the path of a file
+  std::string id;     // "capture:NAME" of one we ship, "preset:NAME", "text:MODEL?…", or as file_id() has it
   std::string title;  // "a fact is overwritten · Gated DeltaNet, layer 1"
   std::string rule;   // id of the variant it belongs to; empty if nobody says
   std::string fits;   // where nobody says: the variant that takes just the gates of a file
@@ -26,6 +25,7 @@ struct DataSet {
   std::string source;  // model, source and licence in a line
   Arrays arrays;
   Unreadable unreadable;            // arrays of the file that are broken; they matter where a rule takes them
+  std::vector<Doubt> doubts;        // that a file of one's own leaves
   std::vector<std::string> labels;  // one per token
   std::optional<double> stated_error;  // reproduction error stated by a capture
   std::vector<Advice> advice;
@@ -43,8 +43,12 @@ std::string text_of(const DataSet& data);
 /// Longer sequences are refused: they have no place on a timeline.
 inline constexpr Index most_tokens = Index{1} << 20;
 
-/// A capture or any other file with q, k and v; arrays that no rule takes are left out. Throws InputError.
-DataSet open_file(const std::filesystem::path& path);
+/// A capture or any other file with q, k and v, by its path or as file_id() names it; arrays that no rule
+/// takes are left out. Throws InputError.
+DataSet open_file(const std::string& id);
+
+/// What a file that open_file() refuses leaves open. Throws InputError where it cannot be read.
+std::vector<Doubt> doubts_about_file(const std::string& id);
 
 /// Fills in tokens, batches, heads and missing labels from the arrays; throws InputError if q, k and v do not
 /// make a sequence.

@@ -1,6 +1,7 @@
 #include "app/session/inputs.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/session/presets.h"
 #include "core/base/random_numbers.h"
@@ -62,7 +63,6 @@ struct Fitting {
   Arrays arrays;
   bool is_own = false;  // the data belong to this rule: what they lack and may lack is meant to be absent
   Inputs result = {};
-  std::vector<std::pair<std::string, std::string>> lacking = {};  // what, and what is taken
 
   Index tokens() const { return arrays.at("q").shape[0]; }
   Index channels() const { return arrays.at("q").shape[1]; }
@@ -74,31 +74,28 @@ struct Fitting {
 
   const Input* wanted(std::string_view name) const { return row_called(variant.inputs, name, &Input::name); }
 
-  /// Something that the data have not, and what stands in for it.
-  void lack(std::string name, std::string taken) { lacking.emplace_back(std::move(name), std::move(taken)); }
+  /// Something that the data have not, and what stands in for it: "ridge = 1".
+  void lack(std::string what) { result.lacking.push_back(std::move(what)); }
 
   /// All that the data lack in one sentence.
   void note_lacking() {
-    if (lacking.empty()) return;
-    if (lacking.size() == 1)
-      return note(fmt::format("These data have no {}: {}.", lacking.front().first, lacking.front().second));
-    std::string words = "These data lack";
-    for (std::size_t i = 0; i < lacking.size(); ++i)
-      words += fmt::format("{} {} ({})",
-                           i == 0                   ? ""
-                           : i + 1 < lacking.size() ? ","
-                                                    : " and",
-                           lacking[i].first, lacking[i].second);
-    note(words + ".");
+    if (result.lacking.empty()) return;
+    result.notes.push_back(
+        fmt::format("Not in the data; constants used: {}.", fmt::join(result.lacking, ", ")));
   }
 
-  void note(std::string text) { result.notes.push_back(std::move(text)); }
+  /// In few words and in a sentence.
+  void note(std::string brief, std::string words) {
+    result.adapted.push_back(std::move(brief));
+    result.notes.push_back(std::move(words));
+  }
 
   void follow(const std::vector<Advice>& advice) {
     for (const Advice& one : advice) {
       if (one.variant != variant.id || result.settings.parameters.contains(one.parameter)) continue;
       result.settings.parameters[one.parameter] = one.value;
-      note(fmt::format("{} is {:.3g}: {}", one.parameter, one.value, one.why));
+      note(fmt::format("{} = {:.3g}", one.parameter, one.value),
+           fmt::format("{} is {:.3g}: {}", one.parameter, one.value, one.why));
     }
   }
 
@@ -125,7 +122,7 @@ struct Fitting {
     const double kept = slider_value(edits, "missing_decay");
     arrays["alpha"] = constant(kept);
     result.made_up_alpha = true;
-    lack("decay", fmt::format("{:.3g} at every token", kept));
+    lack(fmt::format("alpha = {:.3g}", kept));
   }
 
   void make_up_beta() {
@@ -133,7 +130,7 @@ struct Fitting {
     result.beta = chosen > 0 ? chosen : 1 / std::max(1.0, largest_squared_key(arrays["k"]));
     arrays["beta"] = constant(result.beta);
     result.made_up_beta = true;
-    lack("beta", fmt::format("{:.3g} at every token", result.beta));
+    lack(fmt::format("beta = {:.3g}", result.beta));
   }
 
   void fit_decay() {
@@ -144,11 +141,12 @@ struct Fitting {
     const bool per_channel = wanted("alpha")->shape.size() == 2;
     if (!per_channel && arrays[name].rank() == 2) {
       arrays[name] = channel_mean(arrays[name]);
-      note("The decays of the channels are averaged to one per token.");
+      note("alpha = mean of the channels", "The decays of the channels are averaged to one per token.");
     }
     if (per_channel && arrays[name].rank() == 1) {
       arrays[name] = for_every_channel(arrays[name], channels());
-      if (!result.made_up_alpha) note("One decay per token is used for every channel.");
+      if (!result.made_up_alpha)
+        note("the same alpha in every channel", "One decay per token is used for every channel.");
     }
   }
 
@@ -162,12 +160,12 @@ struct Fitting {
       const double kept = slider_value(edits, "missing_decay");
       result.settings.parameters["gamma"] = kept;
       result.made_up_alpha = true;
-      lack("decay", fmt::format("gamma is {:.3g}", kept));
+      lack(fmt::format("gamma = {:.3g}", kept));
       return;
     }
     result.settings.parameters["gamma"] = geometric_mean(decays->second, has_logs);
     if (!is_constant(decays->second))
-      note("RetNet has one fixed decay: the mean of the data's decays is used.");
+      note("gamma = mean of alpha", "RetNet has one fixed decay: the mean of the data's decays is used.");
     if (!wanted("alpha")) arrays.erase(decays);
   }
 
@@ -184,7 +182,7 @@ struct Fitting {
       if (is_known) continue;
       result.settings.parameters[parameter.name] = parameter.stand_in;
       result.made_up_more = true;
-      lack(parameter.name, fmt::format("{:.3g}", parameter.stand_in));
+      lack(fmt::format("{} = {:.3g}", parameter.name, parameter.stand_in));
     }
   }
 
@@ -212,12 +210,12 @@ struct Fitting {
     const StandIn& wanted = input.stand_in;
     const double size =
         wanted.learning_rate ? wanted.value / std::max(1.0, largest_squared_key(arrays["k"])) : wanted.value;
-    const std::string what = input.name.starts_with("initial_") ? "a first memory" : input.name;
     if (!wanted.like.empty()) {
-      lack(what, fmt::format("{:.3g} times {}", size, wanted.like));
+      lack(fmt::format("{} = {:.3g} {}", input.name, size, wanted.like));
       return mapped<double>(arrays.at(wanted.like), [&](double x) { return size * x; });
     }
-    lack(what, fmt::format("{}{:.3g}", wanted.random ? "random, about " : "", size));
+    lack(wanted.random ? fmt::format("{} random", input.name)
+                       : fmt::format("{} = {:.3g}", input.name, size));
     Array array;
     for (const std::string& axis : input.shape) array.shape.push_back(size_of(axis));
     if (input.range == Range::positive_definite) array.shape.pop_back();  // its diagonal

@@ -42,13 +42,13 @@ Sequence sequence_of(const DataSet& data, Index head, const Variant& variant, co
   return held_inputs(variant, inputs.arrays, inputs.settings, precision).sequence;
 }
 
-/// How strongly the tokens of a head write as the data came: without edits and settings, with what they lack
-/// made up as at first. Nothing where the rule `id` cannot take them so.
-std::optional<Vector<double>> strengths_as_it_came(const DataSet& data, Index head,
+/// What the tokens of a head write as the data came: without edits and settings, with what they lack made up
+/// as at first. Nothing where the rule `id` cannot take them so.
+std::optional<WordStrengths> strengths_as_it_came(const DataSet& data, Index head,
                                                    const std::string& id) try {
   if (id.empty()) return std::nullopt;
   const Variant& variant = find_variant(id);
-  return write_strengths(variant, sequence_of(data, head, variant, {}, {}, Precision::f64)).of_token;
+  return word_strengths(variant, sequence_of(data, head, variant, {}, {}, Precision::f64));
 } catch (const InputError&) {
   return std::nullopt;
 } catch (const Unsupported&) {
@@ -56,7 +56,7 @@ std::optional<Vector<double>> strengths_as_it_came(const DataSet& data, Index he
 }
 
 /// Under the rule that the data belong to, else under the chosen one; nothing where neither takes them.
-std::optional<Vector<double>> strengths_of(const DataSet& data, const Choice& choice, Index head) {
+std::optional<WordStrengths> strengths_of(const DataSet& data, const Choice& choice, Index head) {
   auto strengths = strengths_as_it_came(data, head, data.rule);
   return strengths ? strengths : strengths_as_it_came(data, head, choice.variant);
 }
@@ -66,7 +66,7 @@ HeadAnswers answers_of_head(const DataSet& data, const Choice& choice, Index hea
   const Variant& variant = find_variant(choice.variant);
   const Sequence sequence = sequence_of(data, head, variant, choice.settings, choice.edits, choice.precision);
   const auto as_it_came = strengths_of(data, choice, head);
-  const Vector<double> strengths = as_it_came ? *as_it_came : write_strengths(variant, sequence).of_token;
+  const WordStrengths strengths = as_it_came ? *as_it_came : word_strengths(variant, sequence);
   const Index tokens = (sequence.tokens + 1) / 2;
   if (tokens == 0) return {};
   const auto recurrence = variant.rule->trace(sequence, Form::recurrent, choice.precision, 1);
@@ -101,19 +101,19 @@ TablesOfHeads tables_of_heads(const DataSet& data, const Choice& choice, const W
 
 }  // namespace
 
-const Vector<double>& word_strengths(const Foundation& foundation) {
+const WordStrengths& strengths_in(const Foundation& foundation) {
   const std::scoped_lock lock(foundation.strengths->asking);
-  std::optional<Vector<double>>& known = foundation.strengths->known;
+  std::optional<WordStrengths>& known = foundation.strengths->known;
   const std::shared_ptr<const ReadText>& text = foundation.data->read;
   if (!known && text && text->is_changed())
     known = strengths_of(make_text_data(text_id(text->typed.as_trained())), foundation.choice, 0);
   if (!known) known = strengths_of(*foundation.data, foundation.choice, foundation.choice.head);
-  if (!known) known = write_strengths(*foundation.variant, foundation.sequence).of_token;
+  if (!known) known = word_strengths(*foundation.variant, foundation.sequence);
   return *known;
 }
 
 std::vector<AskedWord> words_asked(const Foundation& foundation, Index token, const WordChoice& choice) {
-  return asked_words(foundation.data->labels, word_strengths(foundation), token, choice);
+  return asked_words(foundation.data->labels, strengths_in(foundation), token, choice);
 }
 
 Found<std::vector<AskedWord>> WordsAsked::compute(const Foundation& foundation, const Effort&) const {

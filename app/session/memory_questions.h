@@ -142,13 +142,13 @@ struct AnswersAtPlace {
   std::string output_sentence = {};
 };
 
-/// How strongly every token of one head writes, [T], in the data as they came: no edit, setting or change of
+/// What every token of one head writes in the data as they came: no edit, setting or change of
 /// a model changes which words are asked. Under the rule that the data belong to, where they name one and it
 /// takes them, so that every rule is asked with the same words; else under the chosen one. Computed when
 /// first asked. Throws Unsupported where no memory answers.
-const Vector<double>& word_strengths(const Foundation& foundation);
+const WordStrengths& strengths_in(const Foundation& foundation);
 
-/// The words that are asked at a token, wherever that is shown. Throws as word_strengths() and asked_words()
+/// The words that are asked at a token, wherever that is shown. Throws as strengths_in() and asked_words()
 /// do.
 std::vector<AskedWord> words_asked(const Foundation& foundation, Index token, const WordChoice& choice = {});
 

@@ -544,8 +544,9 @@ DataSet open_capture(const std::string& id) {
   } catch (const Error&) {
     refuse("there is no capture \"{}\"; known: {}", shown(name), fmt::join(capture_names(), ", "));
   }
-  DataSet data = open_file(path);
+  DataSet data = open_file(path.string());
   data.id = id;
+  data.doubts.clear();  // we know what it holds
   return data;
 }
 

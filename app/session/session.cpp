@@ -1,5 +1,8 @@
 #include "app/session/session.h"
 
+#include <fmt/format.h>
+
+#include "app/session/first_place.h"
 #include "app/session/presets.h"
 #include "app/session/typed_text.h"
 #include "core/base/text.h"
@@ -36,12 +39,6 @@ std::vector<Index> first_words(const DataSet& data) {
   return data.read ? facts_of(data.read->typed) : std::vector<Index>();
 }
 
-/// Where data are looked at first: a typed text at the last of its facts, or where the answer comes.
-Place first_place(const DataSet& data) {
-  const std::vector<Index> words = first_words(data);
-  return {.token = !words.empty() ? words.back() : data.read ? data.tokens - 1 : 0};
-}
-
 /// Those of some words of old data that new ones begin with, too.
 std::vector<Index> words_left(std::vector<Index> words, const DataSet& before, const DataSet& now) {
   const auto same = std::ranges::mismatch(before.labels, now.labels).in1 - before.labels.begin();
@@ -64,7 +61,7 @@ SessionState fitted(SessionState state, const DataSet& data) {
 /// Whether open_data() finds the data of this id again.
 bool can_be_opened(const std::string& id) {
   std::error_code unreadable;
-  return is_found_by_name(id) || std::filesystem::exists(id, unreadable);
+  return is_found_by_name(id) || std::filesystem::exists(path_in_id(id), unreadable);
 }
 
 /// The block of a tile of the tokens whose first block is `first`; nothing where there are fewer tiles.
@@ -106,6 +103,7 @@ struct Session::Begun {
 /// Data and a choice that are to be shown.
 struct Session::Wish {
   bool opens_data = true;
+  std::string asked = {};                  // the id of the data that are opened
   std::string saved_in = {};               // the file of a saved place, which every problem names
   std::optional<SessionState> state = {};  // what is gone to, if that is more than data
   bool is_entry = true;                    // of the history, where data are opened,
@@ -146,7 +144,7 @@ const DataSet& Session::data() const {
   return computed_ ? *computed_->data : empty;
 }
 
-bool Session::open(DataSet new_data, const Place& place) {
+bool Session::open_at(DataSet new_data, const std::optional<Place>& place) {
   const auto data = std::make_shared<const DataSet>(std::move(new_data));
   if (!can_be_opened(data->id)) {
     std::erase_if(kept_, [&](const auto& kept) { return kept->id == data->id; });
@@ -154,15 +152,18 @@ bool Session::open(DataSet new_data, const Place& place) {
     if (kept_.size() > most_kept) kept_.pop_front();
   }
   return start_opening({.begin = [data, place, choice = choice(), devices = devices_](const auto& stop) {
-    return Begun{palimpsest::begin(data, first_choice(choice, *data), stop, {}, devices), place};
+    const auto computation = palimpsest::begin(data, first_choice(choice, *data), stop, {}, devices);
+    return Begun{computation, place ? *place : first_place(*computation, stop)};
   }});
 }
 
-bool Session::open_named(const std::string& id) {
-  return start_opening({.begin = [id, choice = choice(), devices = devices_](const auto& stop) {
+bool Session::open_named(const std::string& id, std::optional<Index> head) {
+  return start_opening({.asked = id, .begin = [id, head, choice = choice(), devices = devices_](const auto& stop) {
     const auto data = std::make_shared<const DataSet>(open_data(id));
-    return Begun{palimpsest::begin(data, first_choice(choice, *data), stop, {}, devices), first_place(*data),
-                 first_words(*data)};
+    Choice first = first_choice(choice, *data);
+    first.head = head.value_or(first.head);
+    const auto computation = palimpsest::begin(data, first, stop, {}, devices);
+    return Begun{computation, first_place(*computation, stop), first_words(*data)};
   }});
 }
 
@@ -197,7 +198,7 @@ bool Session::open_saved(const std::filesystem::path& file) {
   try {
     text = read_text_file(file, most_session_bytes);
   } catch (const Error& error) {  // it names the file
-    message_ = error.what();
+    set_message(error.what());
     return false;
   }
   return open_place(file.string(), [&] { return parse_state(text, file.parent_path()); });
@@ -208,7 +209,7 @@ bool Session::open_place(const std::string& name, const std::function<SessionSta
   try {
     saved = read();
   } catch (const Error& error) {
-    message_ = fmt::format("{}: {}", name, error.what());
+    set_message(fmt::format("{}: {}", name, error.what()));
     return false;
   }
   return open_state({.saved_in = name, .state = std::move(saved)});
@@ -218,6 +219,7 @@ bool Session::open_state(Wish wish) {
   const SessionState& state = *wish.state;
   const auto found = std::ranges::find(kept_, state.data, [](const auto& kept) { return kept->id; });
   std::shared_ptr<const DataSet> kept = found == kept_.end() ? nullptr : *found;
+  wish.asked = state.data;
   wish.begin = [state, kept, is_saved = !wish.saved_in.empty(), devices = devices_](const auto& stop) {
     const auto data = kept ? kept : std::make_shared<const DataSet>(open_data(state.data));
     Choice choice = state.choice();
@@ -251,7 +253,7 @@ bool Session::is_opening() const { return asked_ && asked_->opens_data; }
 
 bool Session::start_opening(Wish wish) {
   before_opening_ = state_;
-  message_.clear();
+  clear_message();
   left_device_.clear();
   start(std::move(wish));
   fetch();
@@ -292,7 +294,7 @@ void Session::adopt(SessionState next, bool always_compute) {
   state_ = std::move(next);
   place_cursor();
   if (!recompute) return;
-  message_.clear();
+  clear_message();
   start({.opens_data = false,
          .begin = [data = computed_->data, choice = choice(), place = state_.place,
                    earlier = is_faulty ? as_earlier(computed_) : Earlier(),
@@ -395,7 +397,7 @@ bool Session::fetch_all() {
     is_new = true;
     place_cursor();  // a form may have turned out not to exist
   }
-  if (!problem.empty()) message_ = problem;
+  if (!problem.empty()) set_message(problem);
   look();
   leave_failed_device();
   return is_new;
@@ -513,7 +515,8 @@ void Session::fail(const Wish& wish, std::string problem) {
     history_.fall_back(state_);
     if (wish.opens_data) change(wanted);
   }
-  message_ = std::move(problem);
+  set_message(std::move(problem));
+  if (!message_.empty()) refused_ = wish.asked;
 }
 
 void Session::set_cursor(const Cursor& cursor) {
@@ -549,9 +552,9 @@ void Session::place_cursor() {
     operation = operation_in(other);
     if (operation) phase = other;
   }
-  if (!operation) phase = 0;
-
   const Index token = std::clamp<Index>(state_.place.token, 0, current->tokens - 1);
+  if (!operation && state_.place.operation == "write") return set_cursor(after_write(*current, token));
+  if (!operation) phase = 0;
   const Index first = current->block_of(token, phase);
   const Index tile = std::clamp<Index>(state_.place.tile, 0, current->block_count() - 1 - first);
   set_cursor({tile_of(*current, first, tile).value_or(first), operation.value_or(0),

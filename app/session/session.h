@@ -17,12 +17,15 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Opens data made in memory, at a place, and takes their rule. That is done in another thread while the
-  /// last result stays. Returns false, and message() says why, if it is known already that it does not work.
-  bool open(DataSet data, const Place& place = {});
+  /// Opens data made in memory, at first_place() or at another, and takes their rule. That is done in another
+  /// thread while the last result stays. Returns false, and message() says why, if it is known already that it
+  /// does not work.
+  bool open(DataSet data) { return open_at(std::move(data), {}); }
+  bool open(DataSet data, const Place& place) { return open_at(std::move(data), place); }
 
-  /// Opens "capture:NAME", "preset:NAME?T=32&…" (made in the other thread), "text:…" or the path of a file.
-  bool open_named(const std::string& id);
+  /// Opens "capture:NAME", "preset:NAME?T=32&…" (made in the other thread), "text:…" or a file, as file_id()
+  /// has it, at first_place(); at a head, else at the usual one.
+  bool open_named(const std::string& id, std::optional<Index> head = {});
 
   /// Opens a typed text. A rule that somebody chose in the place of the model's own stays; so does the word,
   /// or that it is the last. What has the same `merge_key` is one entry of the history.
@@ -141,8 +144,17 @@ class Session {
   /// The last problem in words; empty if there is none. Set by a failed open or computation, cleared by a
   /// good one.
   const std::string& message() const { return message_; }
-  void clear_message() { message_.clear(); }
-  void set_message(std::string message) { message_ = std::move(message); }
+  void clear_message() {
+    message_.clear();
+    refused_.clear();
+  }
+  void set_message(std::string message) {
+    message_ = std::move(message);
+    refused_.clear();
+  }
+
+  /// The id of the data that message() refuses; empty where it is about something else.
+  const std::string& refused() const { return refused_; }
 
   Devices devices() const { return devices_; }
 
@@ -195,6 +207,7 @@ class Session {
   Form form() const { return state_.sides.front().form; }
   SessionState saved_state() const;
   bool is_opening() const;
+  bool open_at(DataSet data, const std::optional<Place>& place);
   bool open_place(const std::string& name, const std::function<SessionState()>& read);
   bool open_state(Wish wish);
   bool start_opening(Wish wish);
@@ -220,6 +233,7 @@ class Session {
   History history_;
   std::deque<std::shared_ptr<const DataSet>> kept_;  // made in memory: nothing else could open them again
   std::string message_;
+  std::string refused_;
   std::string left_device_;
   Devices devices_;
   bool knows_devices_ = false;  // whether all drivers have said if they can be used

@@ -51,34 +51,6 @@ const StartingText texts[] = {
      {}},
 };
 
-/// Letters that mean something in an id, and those that no line has.
-std::string escaped(std::string_view text) {
-  std::string id;
-  for (const char c : text) {
-    if (c == '%' || c == '&' || c == '?' || static_cast<unsigned char>(c) < 0x20)
-      id += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    else
-      id += c;
-  }
-  return id;
-}
-
-std::string unescaped(std::string_view id) {
-  std::string text;
-  for (std::size_t i = 0; i < id.size(); ++i) {
-    if (id[i] != '%') {
-      text += id[i];
-      continue;
-    }
-    const std::string digits(id.substr(i + 1, 2));
-    if (digits.size() != 2 || digits.find_first_not_of("0123456789ABCDEFabcdef") != std::string::npos)
-      refuse("\"%{}\": expected two hexadecimal digits behind a %", shown(digits));
-    text += static_cast<char>(std::stoi(digits, nullptr, 16));
-    i += 2;
-  }
-  return text;
-}
-
 RunHead as_trained() { return run_as_trained({Form::recurrent, Precision::f32}); }
 
 }  // namespace

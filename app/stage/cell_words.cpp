@@ -14,7 +14,7 @@ std::string index_words(const Axis& axis, Index index, const std::vector<std::st
   if (!axis.first_token) return fmt::format("{} {}", axis.word, index);
   const auto token = static_cast<std::size_t>(*axis.first_token + index);
   if (token >= labels.size()) return fmt::format("token {}", token + 1);
-  return fmt::format("token {} “{}”", token + 1, visible_label(labels[token]));
+  return "token " + numbered_label(labels[token], static_cast<Index>(token));
 }
 
 }  // namespace

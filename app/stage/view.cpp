@@ -12,12 +12,10 @@ namespace {
 
 using Operations = std::vector<const Operation*>;
 
-/// What a step asks, with the token's label in its place.
-std::string with_label(std::string text, const std::string& label) {
-  const std::string slot = "{token}";
-  const auto first = label.find_first_not_of(" \n");
-  const std::string shown = first == std::string::npos ? "␣" : label.substr(first);
-  if (const auto at = text.find(slot); at != std::string::npos) text.replace(at, slot.size(), shown);
+/// What a step asks, with the token in its place, as quoted_label() names it.
+std::string with_label(std::string text, const std::string& quoted) {
+  const std::string slot = "“{token}”";
+  if (const auto at = text.find(slot); at != std::string::npos) text.replace(at, slot.size(), quoted);
   return text;
 }
 
@@ -213,7 +211,7 @@ class TokenNames {
 
 /// How far the present word's row of an output is from what the recurrence gives for it.
 std::string recurrence_words(const Block& block, const Operation& operation, Index token,
-                             const Record& record, const std::string& label, const Record* recurrence) {
+                             const Record& record, const std::string& quoted, const Record* recurrence) {
   if (!recurrence || operation.purpose != Purpose::output || operation.equation.result != "O") return {};
   if (!recurrence->contains("o") || !record.contains("O_inter")) return {};
   const Matrix<double>& rows = record.at("O");
@@ -222,7 +220,7 @@ std::string recurrence_words(const Block& block, const Operation& operation, Ind
   if (row < 0 || row >= rows.rows() || given.cols() != 1 || given.rows() != rows.cols()) return {};
   const double difference = (rows.row(row).transpose() - given).cwiseAbs().maxCoeff();
   return fmt::format(
-      " For “{}” {}.", visible_label(label),
+      " For {} {}.", quoted,
       difference == 0 ? "both agree exactly" : fmt::format("both agree to {:.0e}", difference));
 }
 
@@ -241,14 +239,15 @@ const std::string& StageView::recorded(const std::string& tensor) const {
 StageView stage_view(const Trace& trace, const Phase& phase, const Record& record, const Cursor& cursor,
                      const std::vector<std::string>& labels, const LatexStyle& style,
                      const Record* recurrence) {
-  const std::string& label = entry(labels, trace.token(cursor));
+  const Index token = trace.token(cursor);
+  const std::string label = quoted_label(entry(labels, token), token);
   const Operation& operation = entry(phase.operations, cursor.operation);
   const std::size_t present = line_of(phase, operation);
   const auto pictures = [&](const std::string& id, const Equation& equation) {
     return boxes(id, equation, record, trace.symbols);
   };
   StageView view{.one_token = trace.form == Form::recurrent,
-                 .token = trace.token(cursor),
+                 .token = token,
                  .present = present,
                  .present_operation = cursor.operation,
                  .rule = rule_of(phase, operation),

@@ -17,6 +17,7 @@ namespace {
 
 constexpr float top_bar_height = 48;
 constexpr float text_bar_height = 46;
+constexpr float doubts_height = 42;
 
 // A story is as much larger as the window is larger than this, in design pixels.
 constexpr ImVec2 story_size = {1280, 800};
@@ -116,7 +117,8 @@ void Application::require_workspace() {
 void Application::open_first_text() { session.open_named(text_id(usual_text())); }
 
 bool Application::open(const std::filesystem::path& path) {
-  if (path.extension() != ".json") return session.open_named(path.string());
+  if (std::filesystem::path(path_in_id(path.string())).extension() != ".json")
+    return session.open_named(path.string());
   std::string text;
   try {
     text = read_text_file(path, most_places_bytes);
@@ -240,7 +242,7 @@ std::filesystem::path Application::own_folder() const {
 void Application::remember_file(const std::filesystem::path& file) {
   std::error_code unknown;
   const std::string path = std::filesystem::absolute(file, unknown).string();
-  std::erase(recent_files, path);
+  std::erase_if(recent_files, [&](const std::string& recent) { return path_in_id(recent) == path_in_id(path); });
   recent_files.insert(recent_files.begin(), path);
   if (recent_files.size() > most_recent_files) recent_files.pop_back();
 }
@@ -453,13 +455,18 @@ void Application::draw(float usual_scale) {
     draw_part("Text bar", [&] { draw_text_bar(*this, top, height); });
     top += height;
   }
+  if (!presenting && has_doubts(*this)) {
+    const float height = style::px(doubts_height);
+    draw_part("Doubts", [&] { draw_doubts(*this, top, height); });
+    top += height;
+  }
   layout(top, style::px(style::panel_gap));
   hovered.reset();
   draw_panels();
   draw_part("Status", [this] { draw_status(*this); });
   const std::string overlay_problem = guarded([this] { draw_overlays(*this); });
   if (!overlay_problem.empty()) {
-    show_data = show_keys = show_palette = show_open = show_save = show_places = false;
+    show_data = show_keys = show_palette = show_open = show_save = show_places = show_names = false;
     session.set_message(overlay_problem);
   }
   tell_cut_words();

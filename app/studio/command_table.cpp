@@ -182,8 +182,8 @@ void go_to_mark(Application& application, int direction) {
     return;
   }
   session.go_to_token(mark->token);
-  const std::string& label = entry(session.data().labels, mark->token);
-  application.notice = fmt::format("Token {} “{}” {}", mark->token + 1, visible_label(label), mark->words);
+  application.notice = fmt::format(
+      "Token {} {}", numbered_label(entry(session.data().labels, mark->token), mark->token), mark->words);
 }
 
 void change_grain(Application& application) {
@@ -337,6 +337,15 @@ void add_data(CommandTable& data) {
   add_head(data, "head.next", "next head", ImGuiKey_H, 1);
   add_head(data, "head.previous", "previous head", ImGuiMod_Shift | ImGuiKey_H, -1);
   data.add("data.open", "open a file", ImGuiMod_Ctrl | ImGuiKey_O, opening(&Application::show_open));
+  data.add(
+      "data.names", "choose the arrays of the file", 0,
+      [](Application& a) {
+        a.names_of = a.session.data().id;
+        a.show_names = true;
+      },
+      unless([](const Application& a) { return std::filesystem::path(a.session.data().id).is_absolute(); },
+             "no file is open"),
+      "Which array is q, k, v and the gates");
 }
 
 void enlarge(Application& application) {

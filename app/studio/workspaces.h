@@ -42,6 +42,8 @@ std::span<const Workspace> workspaces();
 // The parts of the window that are always there; they stand in app/views, too.
 void draw_top_bar(Application& application, float height);
 void draw_text_bar(Application& application, float top, float height);
+bool has_doubts(const Application& application);  // about a file that is open
+void draw_doubts(Application& application, float top, float height);
 void draw_status(Application& application);
 void draw_overlays(Application& application);
 

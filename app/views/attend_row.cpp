@@ -13,6 +13,7 @@ constexpr double least_share = 0.08;       // of the largest bar: smaller ones c
 
 /// The text up to the present token.
 std::string title_words(const Computation& computed, Index token) {
+  if (only_counts(word_at(computed, token), token)) return fmt::format("Token {}", token + 1);
   std::string text;
   for (Index t = std::max<Index>(token - words_before, 0); t <= token; ++t)
     text += (text.empty() ? "" : " ") + word_at(computed, t);
@@ -68,8 +69,9 @@ Node left_of_write(const Computation& computed, const LeftOfWrite& left, Index o
 }
 
 Node read_word(const Computation& computed, const RowOfWeights& row, const ReadWord& word) {
+  const bool has_label = !only_counts(word_at(computed, word.token), word.token);
   Nodes all = {scene::row({scene::text(quoted_word(computed, word.token), style::Text::strong, 0, Fit::whole),
-                           scene::note(fmt::format("token {}", word.token + 1))})};
+                           scene::note(has_label ? fmt::format("token {}", word.token + 1) : "")})};
   Nodes bars;
   const ShareRange range = range_of(row);
   if (row.reason.empty()) add_bar(bars, "this rule", word.share, range);
@@ -135,7 +137,6 @@ Node side(Application& application, const Known<RowOfWeights>& answer, Gap gap) 
       scene::framed(scene::line(title_words(computed, token), style::Text::title), Gap::none, Gap::tight)};
   if (answer.value) {
     const RowOfWeights& row = *answer.value;
-    all.push_back(scene::caption(most_read_words(counted_token(computed, token), !row.reason.empty())));
     const bool is_finite = row.reason.empty() ? std::isfinite(row.total) : row.softmax_weights.allFinite();
     if (!is_finite) all.push_back(scene::paragraph(not_finite_words));
     if (row.words.empty() && is_finite) all.push_back(scene::paragraph(nothing_read_words));

@@ -147,6 +147,49 @@ Node data_pill(Application& application) {
   return scene::first_that_fits(std::move(wishes));
 }
 
+/// The gates in the data that the rule has no use for.
+std::vector<std::string> unused_gates(const Computation& computed) {
+  const bool has_fixed_decay = computed.sequence.settings.parameters.contains("gamma");  // made from theirs
+  std::vector<std::string> names;
+  for (const char* const name : {"alpha", "g", "beta"}) {
+    if (std::string_view(name) != "beta" && has_fixed_decay) continue;
+    if (computed.data->arrays.contains(name) && !computed.inputs.arrays->contains(name))
+      names.emplace_back(name);
+  }
+  return names;
+}
+
+/// What was made of the data, so that the rule can take them: "(not in the data: gamma = 1; not used: g)", or
+/// as much of it as has room up to a width. Half of that is kept for it from what stands on its left.
+Node data_facts(const Computation& computed, float widest) {
+  const Inputs& inputs = computed.inputs;
+  const std::vector<std::string> unused = unused_gates(computed);
+  std::vector<std::string> names;  // without what is taken for them
+  for (const std::string& one : inputs.lacking) names.push_back(one.substr(0, one.find(' ')));
+  const auto said = [&](const std::vector<std::string>& lacking) {
+    std::vector<std::string> parts = inputs.adapted;
+    if (!lacking.empty())
+      parts.insert(parts.begin(), fmt::format("not in the data: {}", fmt::join(lacking, ", ")));
+    if (!unused.empty()) parts.push_back(fmt::format("not used: {}", fmt::join(unused, ", ")));
+    return parts;
+  };
+  const std::size_t count = inputs.lacking.size() + inputs.adapted.size() + unused.size();
+  if (count == 0) return scene::column({});
+  Nodes wishes;
+  const auto wish = [&](const std::string& words) { wishes.push_back(scene::tag(fmt::format("({})", words))); };
+  wish(fmt::format("{}", fmt::join(said(inputs.lacking), "; ")));
+  wish(fmt::format("{}", fmt::join(said(names), "; ")));
+  if (count > 1) wish(said(names).front() + (said(names).size() > 1 ? "; …" : ""));
+  wish(names.empty() ? "adapted" : fmt::format("{} not in the data", names.size()));
+  std::string whole = fmt::format("{}", fmt::join(inputs.notes, "\n"));
+  if (!unused.empty())
+    whole += fmt::format("{}This rule does not use the data's {}.", whole.empty() ? "" : "\n", listed(unused));
+  return scene::first_that_fits(std::move(wishes))
+      .named("data facts")
+      .told(whole)
+      .cut_between(widest / 2, widest);
+}
+
 /// "Ctrl P": a newcomer's way to everything else.
 Node palette_button(Application& application) {
   std::string key = key_name(find_command(application, "help.commands").key);
@@ -216,9 +259,11 @@ Node bar(Application& application) {
     all.push_back(palette_button(application));
     return scene::row(std::move(all), Gap::wide);
   }
+  const auto computed = application.session.computed();
+  if (computed) all.push_back(data_facts(*computed, is_narrow ? 240 : 420));
   all.push_back(variant_menu(application, is_narrow));
-  all.push_back(data_pill(application).cut_between(120, 420));
-  if (const auto computed = application.session.computed())
+  all.push_back(data_pill(application).cut_between(120, is_narrow ? 250 : 420));
+  if (computed)
     all.push_back(agreement_badge(application, *computed, width < small_bar));
   all.push_back(level_choice(application));
   all.push_back(palette_button(application));
@@ -253,7 +298,8 @@ std::optional<News> news(const Application& application) {
 }
 
 /// The words, after a cross that closes a message or a turning arc while something is computed.
-Node line_of(Session& session, const News& said) {
+Node line_of(Application& application, const News& said) {
+  Session& session = application.session;
   Nodes all;
   if (said.kind == News::Kind::message)
     all.push_back(
@@ -263,6 +309,8 @@ Node line_of(Session& session, const News& said) {
         }));
   if (said.kind == News::Kind::waiting) all.push_back(scene::mark(Mark::Kind::spinner, style::colours().dim));
   all.push_back(scene::note(said.words, said.ink).named("words"));
+  if (said.kind == News::Kind::message)
+    std::ranges::move(ways_out(application, session.refused()), std::back_inserter(all));
   if (said.kind == News::Kind::waiting)
     all.push_back(scene::word_button("stop").told("Stops it; the present picture stays.").on([&session] {
       session.stop();
@@ -280,7 +328,7 @@ void draw_status(Application& application) {
   const std::optional<News> said = news(application);
   if (!said) return;
   const scene::Ink frame = said->kind == News::Kind::waiting ? style::colours().edge : said->ink;
-  scene::show_note("Status", frame, line_of(application.session, *said));
+  scene::show_note("Status", frame, line_of(application, *said));
 }
 
 }  // namespace palimpsest

@@ -97,8 +97,7 @@ Node word_at_the_cursor(Application& application, Index token) {
        scene::icon_button("word after", Icon::forwards).told("One token on").on([&session, token] {
          session.go_to_token(token + 1);
        }),
-       scene::heading(fmt::format("“{}”, token {} of {}",
-                                  visible_label(entry(data.labels, token)), token + 1,
+       scene::heading(fmt::format("token {} of {}", numbered_label(entry(data.labels, token), token),
                                   data.tokens))});
 }
 

@@ -64,27 +64,6 @@ Node title_and_heads(Application& application) {
   return scene::column(std::move(all));
 }
 
-/// Gates that are in the data and that the rule has no use for.
-std::string unused(const Computation& computed) {
-  const bool has_fixed_decay = computed.sequence.settings.parameters.contains("gamma");  // made from theirs
-  std::string names;
-  for (const std::string name : {"alpha", "g", "beta"}) {
-    if (name != "beta" && has_fixed_decay) continue;
-    const bool is_there = computed.data->arrays.find(name) != computed.data->arrays.end();
-    if (is_there && !computed.inputs.arrays->contains(name)) names += (names.empty() ? "" : " and ") + name;
-  }
-  return names.empty() ? names : fmt::format("This rule does not use the data's {}.", names);
-}
-
-/// What was made of the data, so that the rule can take them.
-Node notes(const Session& session) {
-  Nodes all;
-  for (const std::string& note : session.computed()->inputs.notes) all.push_back(scene::caption(note));
-  if (const std::string words = unused(*session.computed()); !words.empty())
-    all.push_back(scene::caption(words));
-  return scene::column(std::move(all)).named("notes");
-}
-
 }  // namespace
 
 void draw_data(Application& application) {

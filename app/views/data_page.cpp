@@ -4,6 +4,7 @@
 #include "app/session/presets.h"
 #include "app/session/typed_text.h"
 #include "app/views/data_parts.h"
+#include "app/views/doubts.h"
 #include "app/views/found_list.h"
 #include "app/views/story.h"
 
@@ -120,9 +121,11 @@ std::string sizes_in_words(const PreviewedData& preview) {
   const DataSet& data = *preview.data;
   const auto channels = [&](const char* name) { return data.arrays.find(name)->second.shape.back(); };
   std::vector<std::string> arrays;
-  for (const auto& [name, array] : data.arrays) {
-    if (array.rank() > 0) arrays.push_back(name);
+  for (const std::string& name : array_names(*preview.variant)) {
+    const Array* const array = value_at(data.arrays, name);
+    if (array && array->rank() > 0) arrays.push_back(name);
   }
+  if (data.arrays.contains("o")) arrays.emplace_back("o");
   const Index heads = data.heads * data.batches;
   return fmt::format("{} tokens · {} · keys of {}, values of {} numbers · {}", data.tokens,
                      heads == 1 ? "one head" : fmt::format("{} heads", heads), channels("k"), channels("v"),
@@ -207,6 +210,11 @@ class DataDetails {
   /// Opens the data at a head and a word of one's choice; of those that are open, the word stays.
   void open_at(Index head, std::optional<Index> token = std::nullopt) const {
     Session& session = application_.session;
+    application_.show_data = false;
+    if (!is_open() && !token) {
+      session.open_named(id(), head);
+      return;
+    }
     SessionState next = is_open() ? session.state() : without_words(session.state());
     next.head = head;
     if (!is_open()) {
@@ -215,9 +223,8 @@ class DataDetails {
       if (!answer_.value->data->rule.empty()) next.sides.front().variant = answer_.value->variant->id;
       next.sides.front().settings = {};
     }
-    if (token) next.place = {.token = *token};
+    if (token) next.place = {.token = *token, .operation = "write"};
     session.change(std::move(next));
-    application_.show_data = false;
   }
 
   /// The name and what opens it.
@@ -262,6 +269,12 @@ class DataDetails {
       }));
     }
     const DataSet& data = *answer_.value->data;
+    if (!is_found_by_name(id())) {
+      std::ranges::move(doubt_rows(application_, data.doubts), std::back_inserter(all));
+      all.push_back(scene::link("choose arrays…").on([&application = application_, id = id()] {
+        choose_names(application, id);
+      }));
+    }
     all.push_back(
         what_to_look_at(data, capture_names(page_.entries), [&page = page_](const std::string& name) {
           page.list.filter.typed.clear();
@@ -296,7 +309,9 @@ class DataDetails {
   Nodes pictures() const {
     if (!is_shown()) {
       if (answer_.reason.empty()) return {scene::caption("being looked at…")};
-      return {scene::text(answer_.reason, style::Text::body, style::colours().alarm).named("problem")};
+      Nodes all = {scene::text(answer_.reason, style::Text::body, style::colours().alarm).named("problem")};
+      std::ranges::move(ways_out(application_, id()), std::back_inserter(all));
+      return all;
     }
     Nodes all;
     const Session& session = application_.session;
@@ -411,7 +426,7 @@ std::vector<DataEntry> data_entries(std::span<const std::string> recent) {
     const std::filesystem::path file = path;
     all.push_back({.id = path,
                    .group = "Your own files",
-                   .name = file.filename().string(),
+                   .name = std::filesystem::path(path_in_id(path)).filename().string(),
                    .words = file.parent_path().string()});
   }
   all.push_back({.id = text_id(usual_text()),

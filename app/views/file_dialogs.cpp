@@ -1,6 +1,6 @@
 #include <cstdlib>
 
-#include "app/views/view.h"
+#include "app/views/doubts.h"
 
 // The cards that ask which file is to be opened, and where something is to be saved.
 
@@ -115,8 +115,8 @@ struct Asked {
 /// What lies in the folder: a press goes into a folder, or takes a file.
 Nodes rows(const FolderList& folder, const Asked& asked) {
   Nodes all;
-  const auto add = [&](const std::string& name, const std::string& path) {
-    all.push_back(scene::choice(name, false).on([&typed = asked.typed, path, pressed = asked.pressed] {
+  const auto add = [&](const std::string& name, const std::string& path, bool is_typed = false) {
+    all.push_back(scene::choice(name, is_typed).on([&typed = asked.typed, path, pressed = asked.pressed] {
       typed = path;
       pressed(path);
     }));
@@ -127,7 +127,10 @@ Nodes rows(const FolderList& folder, const Asked& asked) {
     if (!up.has_filename()) up = up.parent_path();  // it ends with a slash
     add("../", (up.parent_path() / "").string());
   }
-  for (const std::string& name : folder.going_on(asked.typed)) add(name, (folder.path / name).string());
+  const std::string typed = begun_name(asked.typed);
+  const bool is_there = is_among(typed, folder.names);
+  for (const std::string& name : is_there ? folder.names : folder.going_on(asked.typed))
+    add(name, (folder.path / name).string(), name == typed);
   return all;
 }
 
@@ -170,17 +173,24 @@ void follow_opening(Application& application, FileDialog& dialog) {
   application.show_open = failed;
 }
 
-Node opening_verdict(const Application& application, const FolderList& folder) {
+Node opening_verdict(Application& application, const FolderList& folder) {
   const style::Palette& c = style::colours();
-  const fs::path path = typed_path(application.open_path);
-  if (!application.session.message().empty()) return sentence(application.session.message(), c.alarm);
+  const fs::path path = typed_path(path_in_id(application.open_path));
+  if (std::string words = application.session.message(); !words.empty()) {
+    const std::string named = path.string() + ": ";  // the path stands above
+    if (words.starts_with(named)) words.erase(0, named.size());
+    Nodes all = {sentence(words, c.alarm)};
+    std::ranges::move(ways_out(application, application.session.refused()), std::back_inserter(all));
+    return scene::column(std::move(all), Gap::small);
+  }
   if (is_file(path)) return sentence("This file is there: Enter opens it.", c.good);
   if (!is_folder(folder.path)) return sentence("There is no such folder.", c.dim);
   if (is_folder(path) && is_among("q.npy", folder.names))
     return sentence("This folder holds q.npy: Enter opens its .npy files together.", c.dim);
   if (application.open_path.empty() || is_folder(path))
     return sentence(
-        "Type the path of a file, or choose one below. Of .npy files any one stands for its folder.", c.dim);
+        "Type the path of a file, or choose one below. For .npy files, choose any file in the folder; all "
+        "are loaded.", c.dim);
   return sentence("There is no such file.", c.dim);
 }
 

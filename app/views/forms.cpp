@@ -107,7 +107,7 @@ std::string residual_words(const Application& application, const FormResult& res
   const Choice& choice = application.session.computed()->choice;
   return fmt::format(
       "Largest difference over all tokens: {}{}, from {}{}, relative to the largest number; {}",
-      scientific(result.residual()), on_device(choice), reference_words(choice.precision),
+      plain_number(result.residual(), 2), on_device(choice), reference_words(choice.precision),
       on_device(choice).empty() ? "" : " of the CPU", allowance_words(result));
 }
 
@@ -115,7 +115,7 @@ std::string residual_words(const Application& application, const FormResult& res
 std::string written_distance(const ComparedRows& compared, Form form) {
   const Matrix<double>& reference = compared.reference->at("error");
   if (&reference == compared.of(form)) return "reference";
-  return scientific(compare("U", compared.numbers(form), reference.transpose()).error);
+  return plain_number(compare("U", compared.numbers(form), reference.transpose()).error, 2);
 }
 
 /// Whether a fault is in this form on purpose.
@@ -132,7 +132,7 @@ Node heading(Application& application, Form form, const FormResult& result, cons
   const std::string residual = !exists               ? ""
                                : !compared.of(form)  ? "…"
                                : compared.is_written ? written_distance(compared, form)
-                                                     : scientific(result.residual());
+                                                     : plain_number(result.residual(), 2);
   const scene::Ink ink = !result.is_compared                                       ? c.dim
                          : !result.judgement.passed() || is_faulty(computed, form) ? c.alarm
                          : result.amplified.empty()                                ? c.good
@@ -238,7 +238,7 @@ void add_own_output(Nodes& all, const Session& session) {
   const std::string layer =
       other_rule ? fmt::format("Its layer computed another rule, {}.", label) : std::string();
   const auto with = [&](const std::string& words) {
-    return scene::row({scene::tag(words), scene::rest(), scene::number(scientific(*computed.capture_error))});
+    return scene::row({scene::tag(words), scene::rest(), scene::number(plain_number(*computed.capture_error, 2))});
   };
   all.push_back(
       scene::first_that_fits(

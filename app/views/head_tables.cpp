@@ -23,7 +23,7 @@ std::string words_of(Index index, const HeadAnswers& head) {
   if (!head.reason.empty()) return fmt::format("Head {}: {}", index, head.reason);
   std::string asked;
   for (const AskedWord& word : head.table.words)
-    asked += fmt::format("{}“{}”", asked.empty() ? "" : ", ", visible_label(word.text));
+    asked += (asked.empty() ? "" : ", ") + quoted_label(word.text, word.token);
   if (asked.empty()) return fmt::format("Head {}: there are no words to ask about yet.", index);
   return fmt::format(
       "Head {}: what its memory answers after half of the words. Rows: asked with the key of {}; columns: "
@@ -63,19 +63,18 @@ Node table(Index index, const Known<TablesOfHeads>& answer, std::uint64_t versio
 }
 
 std::string word(const PreviewedData& preview, Index token) {
-  return visible_label(entry(preview.data->labels, token));
+  return numbered_label(entry(preview.data->labels, token), token);
 }
 
-/// "key × drum: cosine 0.83".
+/// "Keys of token 6 “key” and token 42 “drum”: cosine 0.83".
 std::string pair_words(const PreviewedData& preview, const HeadPreview& head, Cell cell) {
-  return fmt::format("Keys of “{}” (token {}) and “{}” (token {}): cosine {:.2f}", word(preview, cell.row),
-                     cell.row, word(preview, cell.column), cell.column,
-                     head.similarity(cell.row, cell.column));
+  return fmt::format("Keys of token {} and token {}: cosine {:.2f}", word(preview, cell.row),
+                     word(preview, cell.column), head.similarity(cell.row, cell.column));
 }
 
 /// The same of the bars of a word.
 std::string bar_words(const PreviewedData& preview, const HeadPreview& head, std::size_t token) {
-  std::string words = fmt::format("“{}”, token {}", word(preview, static_cast<Index>(token)), token);
+  std::string words = "token " + word(preview, static_cast<Index>(token));
   if (!head.strength.empty()) words += fmt::format(": β‖k‖² = {:.3f}", head.strength[token]);
   if (!head.kept.empty())
     words += fmt::format("{} α = {:.3f}", head.strength.empty() ? ":" : ",", head.kept[token]);

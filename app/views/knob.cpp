@@ -203,7 +203,7 @@ Node knob(Application& application) {
                       form == Form::two_pass
                           ? "Measured against the f64 recurrence; Chunkwise gives the same bits."
                           : "Measured against the f64 recurrence.",
-                      *errors.value, scientific});
+                      *errors.value, [](double error) { return plain_number(error, 2); }});
   Nodes all = {scene::caption("Chunk size C"), scene::space(Gap::tight), size_slider(application)};
   for (const Chart& chart : charts) all.push_back(chart_node(application, chart, sizes));
   if (!charts.empty()) all.push_back(axis(sizes));

@@ -95,7 +95,7 @@ std::vector<ShownMatrix> matrices_of(const Session& session, const LearningMomen
                      {ratio(column, false), ratio(column, true)}});
     return shown;
   }
-  const std::string error = scientific(moment.check.error);
+  const std::string error = plain_number(moment.check.error, 2);
   shown.push_back(
       {"gradient",
        &step.gradient.front(),

@@ -30,9 +30,9 @@ Command word_at(const DataSet& data, Index token) {
   const std::string label = visible_label(word_text(entry(data.labels, token)));
   return {.id = fmt::format("word.{}", token),
           .group = "Token",
-          .words = fmt::format("go to token {} “{}”", token + 1, label),
+          .words = "go to token " + numbered_label(label, token),
           .perform = [token](Application& a) { a.session.go_to_token(token); },
-          .explained = phrase_before(data.labels, token)};
+          .explained = only_counts(label, token) ? "" : phrase_before(data.labels, token)};
 }
 
 void add_words(std::vector<Command>& all, const Application& application, std::string_view typed) {

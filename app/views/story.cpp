@@ -1,25 +1,8 @@
 #include "app/views/story.h"
 
-#include <nlohmann/json.hpp>
-
-#include "app/session/paths.h"
-
 namespace palimpsest {
 
 namespace {
-
-std::vector<FirstLook> read_first_looks() {
-  constexpr std::uintmax_t most_bytes = 1 << 20;
-  std::vector<FirstLook> looks;
-  for (const auto& text : nlohmann::json::parse(read_text_file(asset("captures/stories.json"), most_bytes))) {
-    FirstLook& look = looks.emplace_back(FirstLook{text.at("captures"), text.at("story"), text.at("watch")});
-    for (const auto& word : text.value("words", nlohmann::json::array())) {
-      look.words.push_back(
-          {word.at("token"), word.at("label"), word.at("what"), word.value("stored", std::vector<Index>())});
-    }
-  }
-  return looks;
-}
 
 /// Whether a text has a name as a word of its own.
 bool names(std::string_view text, std::string_view name) {
@@ -33,21 +16,7 @@ bool names(std::string_view text, std::string_view name) {
   return false;
 }
 
-/// Puts the story of the data away.
-void put_away(std::vector<std::string>& closed, const std::string& id) {
-  closed.insert(closed.begin(), id);
-  closed.resize(std::min(closed.size(), most_closed_stories));
-}
-
 }  // namespace
-
-const FirstLook* first_look(std::string_view id) {
-  static const std::vector<FirstLook> looks = read_first_looks();
-  if (!id.starts_with("capture:")) return nullptr;
-  const auto found = std::ranges::find_if(
-      looks, [&](const FirstLook& look) { return id.find(look.captures) != std::string_view::npos; });
-  return found == looks.end() ? nullptr : &*found;
-}
 
 Node what_to_look_at(const DataSet& data, std::span<const std::string> captures,
                      const std::function<void(const std::string&)>& open) {
@@ -92,6 +61,11 @@ void go_to_word(Application& application, const WordToSee& word) {
   if (step == operations.end()) return;
   cursor.operation = step - operations.begin();
   session.set_cursor(cursor);
+}
+
+void put_away(std::vector<std::string>& closed, const std::string& id) {
+  closed.insert(closed.begin(), id);
+  closed.resize(std::min(closed.size(), most_closed_stories));
 }
 
 void bring_story_back(Application& application) {

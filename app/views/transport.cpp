@@ -169,15 +169,15 @@ std::string figures(const Session& session, const Computation& computed) {
   if (session.computing() && !computed.is_complete())
     return fmt::format("{} · {} of {} forms compared", size, std::ranges::count_if(computed.forms, is_known),
                        computed.forms.size());
-  return fmt::format("{} · max {}", size, scientific(computed.worst));
+  return fmt::format("{} · max {}", size, plain_number(computed.worst, 2));
 }
 
 std::string figures_explained(const Session& session, const Computation& computed) {
   const DataSet& data = session.data();
   std::string words = fmt::format(
       "Largest difference from {}: {} ({}, {}{}); tolerance {}.\nKeys have {} channels, values {}.",
-      reference_words(computed.choice.precision), scientific(computed.worst), name(computed.worst_form),
-      name(computed.choice.precision), on_device(computed.choice), scientific(computed.tolerance),
+      reference_words(computed.choice.precision), plain_number(computed.worst, 2), name(computed.worst_form),
+      name(computed.choice.precision), on_device(computed.choice), plain_number(computed.tolerance, 2),
       computed.sequence.dk, computed.sequence.dv);
   if (data.heads > 1)
     words += fmt::format("\nHead {} of 0–{}.", computed.choice.head % data.heads, data.heads - 1);

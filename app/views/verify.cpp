@@ -40,7 +40,7 @@ std::string place_words(const Application& application, const Departure& at, boo
       in_chunks ? fmt::format("chunk {}, ", at.token / computed.choice.chunk_size) : std::string();
   if (briefly) return fmt::format("{}{}, token {}", chunk, title, at.token);
   return fmt::format("{}, {}{}: first at {}", name(form), chunk,
-                     at.phase.empty() ? title : at.phase + ", " + title, numbered_word(computed, at.token));
+                     at.phase.empty() ? title : at.phase + ", " + title, counted_token(computed, at.token));
 }
 
 /// `brief` stands where there is no room for `words`, which are its part all the same.

@@ -75,7 +75,7 @@ std::string row_words(const Application& application, const AgreementRow& row,
   words += worst.error == 0
                ? std::string("\nNo difference at any token.")
                : fmt::format("\nLargest difference {}, {}.", plain_number(worst.error),
-                             worst.array == "o" ? "at " + numbered_word(computed, token)
+                             worst.array == "o" ? "at " + counted_token(computed, token)
                                                 : fmt::format("in {} at the end", array_words(worst.array)));
   if (row.allowed > 0) words += fmt::format(" {} is allowed.", plain_number(row.allowed));
   words += "\nA point is a token: max |o − o′| / max |o′|, with o′ of the f64 recurrence.";
@@ -212,7 +212,7 @@ void add_broken(Nodes& all, const Application& application, const FragileRun& ru
     if (count++ >= most_broken) break;
     all.push_back(said(fmt::format(
         "{}[{}, {}] ({}) is {} from {} on", broken.tensor, broken.row, broken.column, broken.title,
-        std::isnan(broken.value) ? "no number" : "infinite", numbered_word(computed, broken.token))));
+        std::isnan(broken.value) ? "no number" : "infinite", counted_token(computed, broken.token))));
   }
 }
 
@@ -229,7 +229,7 @@ std::string lost_words(const Application& application, const Seen& seen, const L
   const Computation& computed = *application.session.computed();
   return fmt::format("{}: {} {} at {}; in f64 it is {}", name(seen.lens.arithmetic),
                      lost_tensor_words(computed, seen, lost), in_words(lost.as),
-                     numbered_word(computed, lost.token), plain_number(lost.expected));
+                     counted_token(computed, lost.token), plain_number(lost.expected));
 }
 
 std::string no_difference_words(double allowed, double largest) {

@@ -331,7 +331,7 @@ Node headline_of(Application& application, const ProofLines& all) {
 
 /// How far every line is off at a word.
 std::string values_words(const Computation& computed, const ProofLines& all, Index token) {
-  std::string words = numbered_word(computed, token);
+  std::string words = counted_token(computed, token);
   for (const ProofCurve& line : all.lines)
     words += fmt::format("\n{}{}: {}", line.words, line.after,
                          plain_number((*line.errors)[static_cast<std::size_t>(token)]));

@@ -43,25 +43,21 @@ inline std::string word_at(const Computation& computed, Index token) {
   return visible_label(entry(computed.data->labels, token));
 }
 
-/// “drum”
+/// “drum”; "token 43" where the data have no labels
 inline std::string quoted_word(const Computation& computed, Index token) {
-  return fmt::format("“{}”", word_at(computed, token));
+  return quoted_label(word_at(computed, token), token);
 }
 
-/// token 43 “drum”: sentences count from 1
+/// token 43 “drum”; "token 43": sentences count from 1
 inline std::string counted_token(const Computation& computed, Index token) {
-  return fmt::format("token {} {}", token + 1, quoted_word(computed, token));
+  return "token " + numbered_label(word_at(computed, token), token);
 }
 
-/// “drum” (token 43)
+/// “drum” (token 43); "token 43"
 inline std::string quoted_and_numbered(const Computation& computed, Index token) {
-  return fmt::format("{} (token {})", quoted_word(computed, token), token + 1);
-}
-
-/// token 42 “drum”; only its number where the text has no such token.
-inline std::string numbered_word(const Computation& computed, Index token) {
-  const bool has_word = token >= 0 && token < std::ssize(computed.data->labels);
-  return fmt::format("token {}{}", token, has_word ? " " + quoted_word(computed, token) : std::string());
+  const std::string quoted = quoted_word(computed, token);
+  if (only_counts(word_at(computed, token), token)) return quoted;
+  return fmt::format("{} (token {})", quoted, token + 1);
 }
 
 }  // namespace palimpsest

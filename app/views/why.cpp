@@ -173,8 +173,11 @@ Node bar_lines(const std::vector<BarLine>& lines, bool old, double dust) {
   return scene::column(std::move(rows), Gap::hair);
 }
 
-std::string word_of(Index token, const std::vector<std::string>& labels) {
-  return visible_label(entry(labels, token));
+/// Its word and its number; "token 42" where it has no word.
+void name_token(BarLine& line, Index token, const std::vector<std::string>& labels) {
+  line.words = visible_label(entry(labels, token));
+  line.index = std::to_string(token + 1);
+  if (only_counts(line.words, token)) line.words = "token";
 }
 
 /// The strongest `most` parts, the rest together, and the cell that they add up to.
@@ -186,8 +189,7 @@ std::vector<BarLine> part_lines(const ExplainedCell& answer, const std::vector<s
     BarLine line{.words = part.words, .latex = part.latex, .value = part.value};
     if (part.role != Role::plain) line.colour = style::colours().role(part.role);
     if (part.token >= 0) {
-      line.words = word_of(part.token, labels);
-      line.index = std::to_string(part.token + 1);
+      name_token(line, part.token, labels);
       line.latex.clear();
     }
     lines.push_back(std::move(line));
@@ -204,8 +206,7 @@ BarLine writer_line(const WriterShare& writer, const std::vector<std::string>& l
   if (writer.token == initial_token) {
     line.words = "initial state";
   } else {
-    line.words = word_of(writer.token, labels);
-    line.index = std::to_string(writer.token + 1);
+    name_token(line, writer.token, labels);
   }
   return line;
 }

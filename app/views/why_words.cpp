@@ -23,7 +23,7 @@ constexpr double unseen = 5e-4;
 
 std::string called(Index token, const std::vector<std::string>& labels) {
   if (token == initial_token) return "the start";
-  return fmt::format("{} “{}”", token, visible_label(entry(labels, token)));
+  return numbered_label(entry(labels, token), token);
 }
 
 /// "took 0.2" or "gave back 0.2": what erasing did to the size of what was written.

@@ -19,6 +19,7 @@ void draw_measure(Application&), draw_measure_roof(Application&), draw_measure_s
 void draw_measure_floor(Application&);
 void draw_data_page(Application&), draw_keys_help(Application&), draw_open_dialog(Application&);
 void draw_places_card(Application&), draw_save_dialog(Application&), draw_palette(Application&);
+void draw_names_card(Application&);
 
 namespace {
 
@@ -106,6 +107,7 @@ void draw_overlays(Application& application) {
   draw_places_card(application);
   draw_save_dialog(application);
   draw_palette(application);
+  draw_names_card(application);
   draw_symbol_tip(application);
 }
 

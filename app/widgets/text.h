@@ -2,7 +2,7 @@
 
 #include "app/widgets/heat_map.h"
 #include "app/widgets/style.h"
-#include "app/words/labels.h"
+#include "core/base/text.h"
 
 /// Small things that several panels do with words.
 

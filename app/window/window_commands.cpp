@@ -16,8 +16,9 @@ constexpr std::pair<const char*, const char*> look_options[] = {
     {"FILE", "a session, pinned places or data, as in the window's Open"},
     {"--session", "a saved session (JSON)"},
     {"--state", "a copied place (one string)"},
-    {"--capture", "a file with q, k and v; or capture:NAME, preset:NAME"},
-    {"--at", "TOKEN or TOKEN:OPERATION, such as 19:error"},
+    {"--capture",
+     "a file with q, k and v (FILE?q=query&beta=b reads other names); or capture:NAME, preset:NAME"},
+    {"--at", "TOKEN, after its write, or TOKEN:OPERATION, such as 19:error"},
     {"--variant", "compute this variant instead of the data's"},
     {"--form", nullptr},
     {"--device", "cpu or cuda"},
@@ -79,13 +80,10 @@ std::string program_in_words() {
   return fmt::format("palimpsest {} ({}), {}", version(), commit(), compiler());
 }
 
-/// Puts the cursor where --at says; without an operation at the present one.
+/// Puts the cursor where --at says.
 void go_to(Session& session, const std::string& at) {
-  const PlaceOption place = parse_place(at, session.data().tokens);
-  session.go_to_token(place.token);
-  const Trace* trace = session.trace();
-  if (!place.operation || !trace || trace->block_count() == 0) return;
-  session.set_cursor(cursor_at(place.token, *place.operation, *trace));
+  const Trace* const trace = session.trace();
+  if (trace && trace->block_count() > 0) session.set_cursor(cursor_at(at, *trace));
 }
 
 void require(bool good, const Session& session) {
@@ -223,8 +221,9 @@ void open_page(Application& application, const std::string& page) {
   };
   constexpr Page pages[] = {{"data", &Application::show_data},         {"keys", &Application::show_keys},
                             {"commands", &Application::show_palette},  {"open", &Application::show_open},
-                            {"places", &Application::show_places},     {"save", &Application::show_save},
+                            {"places", &Application::show_places}, {"arrays", &Application::show_names},     {"save", &Application::show_save},
                             {"presentation", &Application::presenting}};
+  application.names_of = application.session.data().id;
   application.*
       find_row(pages, page, &Page::name, fmt::format("--page is \"{}\"; expected one of", page)).shown = true;
 }
@@ -265,7 +264,7 @@ void require_form(const Application& application, const Look& look) {
 
 /// Refuses to write the picture over what it is drawn from.
 void require_other_file(const std::filesystem::path& output, const std::string& source) {
-  if (is_same_file(output, source))
+  if (is_same_file(output, path_in_id(source)))
     refuse("{} is the input and would be lost; give another --output", output.string());
 }
 
@@ -324,7 +323,7 @@ Task add_render(CommandOptions command, Console console) {
   command.option("--why", "ROW,COLUMN: explain this entry of the step's result");
   command.option("--size", "pixels, WIDTHxHEIGHT", "1920x1080");
   command.option("--output", "the PNG to write");
-  command.option("--page", "page in front: data, keys, commands, open, save, places, presentation");
+  command.option("--page", "page in front: data, arrays, keys, commands, open, save, places, presentation");
   command.option("--part", "draw only this part, such as measure/side; --in-words names them");
   command.flag("--in-words", "write what is shown as text, part by part");
   command.option("--tour", "write a tour of pictures into this folder");

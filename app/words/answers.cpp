@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "app/words/labels.h"
 #include "core/base/text.h"
 
 namespace palimpsest {
@@ -15,6 +14,12 @@ bool comes_again(const AskedWord& word) { return word.occurrences.size() > 1; }
 std::string_view thick_frame_words(const AnswerTable& table) {
   const bool again = table.present && comes_again(entry(table.words, *table.present));
   return again ? "the text at the cursor" : "the token at the cursor";
+}
+
+/// “The red jar holds a key” (token 7); "token 7"
+std::string quoted_and_numbered(const AskedWord& word) {
+  const std::string quoted = quoted_label(word.phrase, word.token);
+  return only_counts(word.phrase, word.token) ? quoted : fmt::format("{} (token {})", quoted, word.token + 1);
 }
 
 /// What the frame of a row means; empty: it has none.
@@ -46,12 +51,12 @@ std::string column_number(const AskedWord& word, bool briefly) {
 std::string row_words(const AnswerTable& table, Index row) {
   const AskedWord& word = entry(table.words, row);
   std::string words = fmt::format(
-      "“{}” (token {}): the memory is queried with {}.", visible_label(word.phrase), word.token + 1,
+      "{}: the memory is queried with {}.", quoted_and_numbered(word),
       word.by_query ? "the query of this token; other rows use keys" : "the key of this token");
   if (comes_again(word))
     words +=
-        fmt::format(" “{}” is written {} times so far. The row uses this key; the column sums all values.",
-                    visible_label(word.text), word.occurrences.size());
+        fmt::format(" {} is written {} times so far. The row uses this key; the column sums all values.",
+                    quoted_label(word.text, word.token), word.occurrences.size());
   return words + mark_words(table, row);
 }
 
@@ -89,10 +94,10 @@ std::string answer_words(const AnswerTable& table, std::string_view title, const
   const AskedWord& asked = entry(table.words, row);
   const AskedWord& found = entry(table.words, column);
   return fmt::format(
-      "{}: with the {} of “{}” (token {}), the memory returns {} × the value of “{}”, fitted with the other "
+      "{}: with the {} of {}, the memory returns {} × the value of {}, fitted with the other "
       "values. After this step these values explain {:.0f} % of the returned direction.{}",
-      title, asked.by_query ? "query" : "key", visible_label(asked.phrase), asked.token + 1,
-      fixed_number(values(row, column), 4), visible_label(found.text),
+      title, asked.by_query ? "query" : "key", quoted_and_numbered(asked),
+      fixed_number(values(row, column), 4), quoted_label(found.text, found.token),
       100 * std::max(table.explained_after(row), 0.0), mark_words(table, row));
 }
 

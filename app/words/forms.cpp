@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "app/session/verify_questions.h"
-#include "app/words/labels.h"
 #include "core/base/text.h"
 
 namespace palimpsest {
@@ -20,11 +19,11 @@ std::string fault_in_words(const Computation& computed) {
   if (bad < 0) return {};
   constexpr std::size_t short_word = 8;  // that has room in the top bar
   const std::string word = visible_label(entry(computed.data->labels, bad));
-  if (word.size() > short_word)
+  if (word.size() > short_word || only_counts(word, bad))
     return fmt::format("{} differs from token {} on · {}", name(form), bad + 1,
-                       scientific(result.residual()));
+                       plain_number(result.residual(), 2));
   return fmt::format("{} differs from token {} “{}” on · {}", name(form), bad + 1, word,
-                     scientific(result.residual()));
+                     plain_number(result.residual(), 2));
 }
 
 /// `value` in the first unit of which there are fewer than `base`, with three digits, or four of a whole one.
@@ -69,7 +68,7 @@ std::string reference_words(Precision precision) {
 
 std::string allowance_words(const FormResult& result) {
   const Judgement& judgement = result.judgement;
-  std::string words = fmt::format("tolerance {}", scientific(judgement.allowed()));
+  std::string words = fmt::format("tolerance {}", plain_number(judgement.allowed(), 2));
   if (!judgement.tolerance.reason.empty()) words += fmt::format(" ({})", judgement.tolerance.reason);
   if (!result.amplified.empty()) words += ". " + result.amplified;
   return words;
@@ -110,12 +109,12 @@ std::string agreement_words(const Computation& computed) {
     const auto lost = count(true);
     return fmt::format(
         "{} agree{}{} · {}", counted(count(false), "form", "forms"), on_device(computed.choice),
-        lost == 0 ? "" : fmt::format(", {} lost in rounding", lost), scientific(computed.worst));
+        lost == 0 ? "" : fmt::format(", {} lost in rounding", lost), plain_number(computed.worst, 2));
   }
   const Index bad = first_bad_token(computed);
   const std::string device = on_device(computed.choice);
-  if (bad < 0) return fmt::format("final states differ{} · {}", device, scientific(computed.worst));
-  return fmt::format("forms differ{} from token {} on · {}", device, bad + 1, scientific(computed.worst));
+  if (bad < 0) return fmt::format("final states differ{} · {}", device, plain_number(computed.worst, 2));
+  return fmt::format("forms differ{} from token {} on · {}", device, bad + 1, plain_number(computed.worst, 2));
 }
 
 std::string agreement_explained(const Computation& computed) {
@@ -128,7 +127,7 @@ std::string agreement_explained(const Computation& computed) {
     const FormResult& result = computed.form(form);
     words += fmt::format("\n{}: {}", form_label(form),
                          result.missing.empty()
-                             ? fmt::format("{}, {}", scientific(result.residual()), allowance_words(result))
+                             ? fmt::format("{}, {}", plain_number(result.residual(), 2), allowance_words(result))
                              : "missing");
   }
   for (const Form form : all_forms) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "app/session/typed_text.h"
-#include "app/words/labels.h"
 #include "core/base/text.h"
 #include "core/formula/expression.h"
 #include "core/insight/memory_change.h"
@@ -18,7 +17,7 @@ constexpr double unseen = 5e-4;
 
 std::string called(Index token, const std::vector<std::string>& labels) {
   if (token == initial_token) return "initial state";
-  return fmt::format("token {} “{}”", token + 1, visible_label(entry(labels, token)));
+  return "token " + numbered_label(entry(labels, token), token);
 }
 
 /// " Later corrections: +0.0029 (token 6 “a”).": they may add to a write as well as take from it.
@@ -97,8 +96,8 @@ std::string writer_fate(const WriterShare& writer, const std::vector<std::string
   std::string words =
       writer.token == initial_token
           ? fmt::format("Initial state: {:+.3g}.", share.written)
-          : fmt::format("Token {} (“{}”) wrote {:+.3g}.", writer.token + 1,
-                        visible_label(entry(labels, writer.token)), share.written);
+          : fmt::format("Token {} wrote {:+.3g}.", numbered_label(entry(labels, writer.token), writer.token),
+                        share.written);
   if (std::abs(share.mixed) > seen) words += fmt::format(" From other parts: {:+.3g}.", share.mixed);
   if (std::abs(share.decayed) > seen) words += fmt::format(" Decay: {:+.3g}.", -share.decayed);
   if (std::abs(share.erased) > seen) words += corrections_words(writer, labels);

@@ -9,6 +9,8 @@
 #include <new>
 #include <stdexcept>
 
+#include "core/base/refuse.h"
+
 namespace palimpsest {
 
 namespace {
@@ -39,6 +41,12 @@ std::size_t sequence_length(std::string_view text) {
   const bool too_large = lead == 0xF4 && second >= 0x90;
   return overlong || surrogate || too_large ? 0 : length;
 }
+
+/// What stands in for a character that is not visible by itself.
+constexpr std::pair<char, std::string_view> stand_ins[] = {{' ', "␣"}, {'\n', "⏎"}, {'\t', "⇥"}, {'\r', "␍"}};
+
+/// What tokenizers call the token before a text.
+constexpr std::string_view start_marks[] = {"<|doc|>", "<s>", "<bos>", "<|begin_of_text|>", "<|startoftext|>"};
 
 }  // namespace
 
@@ -159,10 +167,68 @@ std::string counted(std::ptrdiff_t count, std::string_view one, std::string_view
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
+std::string listed(const std::vector<std::string>& words) {
+  std::string all;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    all += (i == 0 ? "" : i + 1 < words.size() ? ", " : " and ") + words[i];
+  return all;
+}
+
+std::string visible_label(std::string_view label) {
+  if (std::ranges::find(start_marks, label) != std::end(start_marks)) return "start";
+  const std::size_t first = label.find_first_not_of(' ');
+  if (first != std::string_view::npos) label.remove_prefix(first);
+  std::string visible;
+  for (const char character : label) {
+    const auto shown = std::ranges::find(stand_ins, character, &std::pair<char, std::string_view>::first);
+    const bool stays = shown == std::end(stand_ins) || (character == ' ' && first != std::string_view::npos);
+    visible += stays ? std::string_view(&character, 1) : shown->second;
+  }
+  return visible;
+}
+
+bool only_counts(std::string_view label, std::ptrdiff_t token) { return label == std::to_string(token + 1); }
+
+std::string quoted_label(std::string_view label, std::ptrdiff_t token) {
+  return only_counts(label, token) ? fmt::format("token {}", token + 1)
+                                   : fmt::format("“{}”", visible_label(label));
+}
+
+std::string numbered_label(std::string_view label, std::ptrdiff_t token) {
+  return only_counts(label, token) ? std::to_string(token + 1)
+                                   : fmt::format("{} {}", token + 1, quoted_label(label, token));
+}
+
 std::string with_small_letter(std::string words) {
   const bool is_word = words.size() > 1 && std::islower(static_cast<unsigned char>(words[1])) != 0;
   if (is_word) words.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(words.front())));
   return words;
+}
+
+std::string escaped(std::string_view text, std::string_view also) {
+  std::string id;
+  for (const char c : text) {
+    const bool is_special = c == '%' || c == '&' || c == '?' || static_cast<unsigned char>(c) < 0x20 ||
+                            also.find(c) != std::string_view::npos;
+    id += is_special ? fmt::format("%{:02X}", static_cast<unsigned char>(c)) : std::string(1, c);
+  }
+  return id;
+}
+
+std::string unescaped(std::string_view id) {
+  std::string text;
+  for (std::size_t i = 0; i < id.size(); ++i) {
+    if (id[i] != '%') {
+      text += id[i];
+      continue;
+    }
+    const std::string digits(id.substr(i + 1, 2));
+    if (digits.size() != 2 || digits.find_first_not_of("0123456789ABCDEFabcdef") != std::string::npos)
+      refuse("\"%{}\": expected two hexadecimal digits behind a %", shown(digits));
+    text += static_cast<char>(std::stoi(digits, nullptr, 16));
+    i += 2;
+  }
+  return text;
 }
 
 std::string problem_in_words() try { throw; } catch (const std::bad_alloc&) {

@@ -49,8 +49,30 @@ std::string share_of_one(double value);
 /// "1 token", "3 tokens".
 std::string counted(std::ptrdiff_t count, std::string_view one, std::string_view many);
 
+/// "q, k and v".
+std::string listed(const std::vector<std::string>& words);
+
+/// A token's label as one line without the space before a word; white space alone is made visible: "␣", "⏎".
+/// What marks the start of a text is "start".
+std::string visible_label(std::string_view label);
+
+/// Whether the label of a token, which stands at an index, only counts it from 1, as where data have none.
+bool only_counts(std::string_view label, std::ptrdiff_t token);
+
+/// How sentences name a token: “drum”; or "token 43" where its label only counts it.
+std::string quoted_label(std::string_view label, std::ptrdiff_t token);
+
+/// The same with its number: "43 “drum”"; or "43".
+std::string numbered_label(std::string_view label, std::ptrdiff_t token);
+
 /// "What is written" as it stands in a sentence: "what is written". Symbols keep their letters.
 std::string with_small_letter(std::string words);
+
+/// `text` as a part of an id: %, &, ?, control characters and those of `also` as % and two hexadecimal digits.
+std::string escaped(std::string_view text, std::string_view also = {});
+
+/// The text that was escaped so. Throws InputError.
+std::string unescaped(std::string_view id);
 
 /// What the exception that is being handled tells a person. Call it in a catch block.
 std::string problem_in_words();

@@ -4,6 +4,7 @@
 #include <Eigen/Eigenvalues>
 
 #include "core/base/text.h"
+#include "core/insight/learning.h"
 #include "core/rules/stored_pairs.h"
 
 namespace palimpsest {
@@ -12,14 +13,24 @@ namespace {
 
 constexpr Index most_occurrences = 64;  // of one word: beyond, their values say nothing new
 
-/// The strong occurrences of every text among the first `count` tokens.
+constexpr double most_half_lives = 3;  // since a write: an eighth is left
+
+/// The first token whose write has not faded at `token`.
+Index first_not_faded(const Vector<double>& faded, Index token) {
+  Index first = token;
+  while (first > 0 && faded.size() > 0 && faded(token) - faded(first - 1) <= most_half_lives) --first;
+  return faded.size() > 0 ? first : 0;
+}
+
+/// The strong occurrences of every text among the tokens first .. count-1.
 using Occurrences = std::map<std::string_view, std::vector<Index>>;
 Occurrences strong_occurrences(std::span<const std::string> labels, const Vector<double>& strengths,
-                               Index count) {
+                               Index first, Index count) {
   Occurrences found;
-  const double strongest = strengths.head(count).maxCoeff();
-  for (Index t = 0; t < count; ++t) {
-    if (strengths(t) > 0 && strengths(t) >= strongest / 2) found[word_text(entry(labels, t))].push_back(t);
+  const double strongest = strengths.segment(first, count - first).maxCoeff();
+  for (Index t = first; t < count; ++t) {
+    if (strengths(t) > 0 && strengths(t) >= strongest / 2)
+      found[word_text(entry(labels, t))].push_back(t);
   }
   return found;
 }
@@ -234,13 +245,14 @@ struct Largest {
 std::string hundredths(double amount) { return fixed_number(amount, 2); }
 
 std::string quoted(const std::vector<AskedWord>& words, Index word) {
-  return fmt::format("“{}”", entry(words, word).text);
+  const AskedWord& asked = entry(words, word);
+  return quoted_label(asked.text, asked.token);
 }
 
 /// "With the key of “The red jar holds a key”, the memory": a key carries the words before its token.
 std::string queried(const AskedWord& word) {
-  return fmt::format("With the {} of “{}”, the memory", word.by_query ? "query" : "key",
-                     word.phrase.empty() ? word.text : word.phrase);
+  return fmt::format("With the {} of {}, the memory", word.by_query ? "query" : "key",
+                     quoted_label(word.phrase.empty() ? word.text : word.phrase, word.token));
 }
 
 std::string mixture(const std::vector<AskedWord>& words, const Vector<double>& amounts,
@@ -353,11 +365,25 @@ std::string phrase_before(std::span<const std::string> labels, Index token) {
   return phrase;
 }
 
-std::vector<AskedWord> asked_words(std::span<const std::string> labels, const Vector<double>& strengths,
+WordStrengths word_strengths(const Variant& variant, const Sequence& sequence) {
+  constexpr double most_at_once = 1e3;  // a gate that is 0 takes all, and sums stay finite
+  WordStrengths strengths = {.written = write_strengths(variant, sequence).of_token};
+  const std::optional<Keeping> kept = keeping(sequence);
+  if (!kept) return strengths;
+  strengths.faded.resize(sequence.tokens);
+  double passed = 0;
+  for (Index t = 0; t < sequence.tokens; ++t)
+    strengths.faded(t) = passed += std::clamp(-std::log2(kept->most(t)), 0.0, most_at_once);
+  return strengths;
+}
+
+std::vector<AskedWord> asked_words(std::span<const std::string> labels, const WordStrengths& of_words,
                                    Index token, const WordChoice& choice) {
+  const Vector<double>& strengths = of_words.written;
   require_token(token, std::min<Index>(std::ssize(labels), strengths.size()));
   const std::string_view present = word_text(entry(labels, token));
-  const Occurrences strong = strong_occurrences(labels, strengths, token + 1);
+  const Occurrences strong =
+      strong_occurrences(labels, strengths, first_not_faded(of_words.faded, token), token + 1);
   std::vector<AskedWord> words = choice.pinned.empty()
                                      ? strongest_words(strong, strengths, token, present, choice)
                                      : pinned_words(labels, choice.pinned);

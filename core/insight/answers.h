@@ -39,11 +39,21 @@ std::string_view word_text(std::string_view label);
 /// far as few letters hold them. Throws InputError for a token that there is not.
 std::string phrase_before(std::span<const std::string> labels, Index token);
 
+/// What the tokens of a text write, one entry per token.
+struct WordStrengths {
+  Vector<double> written = {};  // how strongly: WriteStrengths
+  Vector<double> faded = {};    // half-lives since the start, of the channel that stays longest; empty: none
+};
+
+/// What the tokens of `sequence` write. Throws Unsupported where no memory answers.
+WordStrengths word_strengths(const Variant& variant, const Sequence& sequence);
+
 /// The words to ask at `token`, by their tokens. Unless they are pinned: at most `most` distinct texts whose
-/// strongest write up to `token` is at least half as strong as the strongest of all; the word at the cursor
-/// takes the place of the last, if it writes at all. All strong occurrences so far of a text, at most the 64
-/// strongest, count as one word. `labels` and `strengths` (WriteStrengths) hold one entry per token.
-std::vector<AskedWord> asked_words(std::span<const std::string> labels, const Vector<double>& strengths,
+/// strongest write up to `token` is at least half as strong as the strongest of all that are not faded, which
+/// three half-lives do; the word at the cursor takes the place of the last, if it writes at all. All strong
+/// occurrences so far of a text, at most the 64 strongest, count as one word. `labels` has one entry per
+/// token.
+std::vector<AskedWord> asked_words(std::span<const std::string> labels, const WordStrengths& strengths,
                                    Index token, const WordChoice& choice = {});
 
 /// What a memory answers before and after a change: entry (i, j) is how much of the value of word j is in the

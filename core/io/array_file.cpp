@@ -101,13 +101,13 @@ Reader reader_of(const fs::path& path) {
   refuse_file(path, "is none of .npz, .npy, .safetensors, .csv");
 }
 
-/// Where such a file should have had the array `name`. Empty where the format names arrays itself.
-std::string where_expected(const fs::path& path, std::string_view name) {
+/// Where such a file should have had the arrays `names`. Empty where the format names arrays itself.
+std::string where_expected(const fs::path& path, const std::vector<std::string>& names) {
   const std::string ending = ending_of(path);
-  if (ending == "/") return fmt::format("; expected {}.npy in this folder", name);
-  if (ending == ".npy") return fmt::format("; expected {}.npy beside it", name);
-  if (ending == ".csv") return fmt::format("; expected the columns {}0, {}1, …", name, name);
-  return {};
+  if (ending == ".csv") return fmt::format("; expected the columns {0}0, {0}1, …", names.front());
+  if (ending != "/" && ending != ".npy") return {};
+  return fmt::format("; expected {}.npy {}", fmt::join(names, ".npy, "),
+                     ending == "/" ? "in this folder" : "beside it");
 }
 
 }  // namespace
@@ -125,18 +125,25 @@ std::string array_file_title(const fs::path& path) {
   return valid_utf8(folder.filename().string());
 }
 
-void require_array(const fs::path& path, std::string_view name, const Arrays& arrays,
-                   const std::vector<std::string>& unread) {
-  if (arrays.contains(name)) return;
+void require_arrays(const fs::path& path, const std::vector<std::string>& names, const Arrays& arrays,
+                    const std::vector<std::string>& unread, std::string_view advice) {
+  std::vector<std::string> missing = names;
+  std::erase_if(missing, [&](const std::string& name) { return arrays.contains(name); });
+  if (missing.empty()) return;
+  const std::string where = where_expected(path, missing);
+  for (std::string& name : missing) name = fmt::format("\"{}\"", name);
   constexpr std::size_t most = 10;
   std::vector<std::string> found;
   for (const auto& [each, array] : arrays) found.push_back(shown(each));
   for (const std::string& each : unread) found.push_back(shown(each));
   const std::size_t more = found.size() - std::min(found.size(), most);
   found.resize(found.size() - more);
-  refuse("{}: array \"{}\" is missing{}; found: {}{}", path.string(), name, where_expected(path, name),
-         found.empty() ? "no arrays" : fmt::format("{}", fmt::join(found, ", ")),
-         more > 0 ? fmt::format(" and {} more", more) : "");
+  refuse("{}: {} missing{}; found: {}{}{}", path.string(),
+                               (missing.size() == 1 ? "array " : "arrays ") + listed(missing) +
+                                   (missing.size() == 1 ? " is" : " are"),
+                               where,
+                               found.empty() ? "no arrays" : fmt::format("{}", fmt::join(found, ", ")),
+                               more > 0 ? fmt::format(" and {} more", more) : "", advice);
 }
 
 void require_readable(const Unreadable& unreadable, std::string_view name) {

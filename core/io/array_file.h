@@ -46,10 +46,11 @@ Npz read_array_file(const std::filesystem::path& path, const NpzLimits& limits =
 /// What a file is called by: its name without the ending, or the name of a folder of .npy files.
 std::string array_file_title(const std::filesystem::path& path);
 
-/// Throws InputError where the array `name` of a file is missing, naming those that it has: `arrays` and
-/// `unread`.
-void require_array(const std::filesystem::path& path, std::string_view name, const Arrays& arrays,
-                   const std::vector<std::string>& unread);
+/// Throws InputError where some of the arrays `names` of a file are missing, telling all of them at once and
+/// those that it has: `arrays` and `unread`. `advice` ends the message.
+void require_arrays(const std::filesystem::path& path, const std::vector<std::string>& names,
+                    const Arrays& arrays, const std::vector<std::string>& unread,
+                    std::string_view advice = {});
 
 /// Throws the InputError of the array `name` if it is among those that cannot be read.
 void require_readable(const Unreadable& unreadable, std::string_view name);
@@ -169,10 +170,15 @@ struct Capture : CaptureSummary {
   std::vector<int> heads;  // which heads of the layer these are
 };
 
-/// Reads a file of arrays (see read_array_file) with its tokens and meta. Without a name in meta it is called
-/// as array_file_title() says. With `wanted`, other arrays are left out. Throws InputError, also where tokens
-/// or meta are not the JSON they should be or there is not one token for each position.
-Capture read_capture(const std::filesystem::path& path, const Wanted& wanted = {});
+/// What a file of arrays says with its tokens and meta. Without a name in meta it is called as
+/// array_file_title() says. Throws InputError where tokens or meta are not the JSON they should be or there
+/// is not one token for each position.
+Capture capture_of(Npz npz, const std::filesystem::path& path);
+
+/// That of a file (see read_array_file).
+inline Capture read_capture(const std::filesystem::path& path) {
+  return capture_of(read_array_file(path), path);
+}
 
 /// The .npz files of a folder by name, from their meta alone. Throws InputError if the folder cannot be read;
 /// a broken file is listed with its error.

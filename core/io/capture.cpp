@@ -126,8 +126,7 @@ void require_text(const Unreadable& unreadable, std::string_view name, std::stri
 
 }  // namespace
 
-Capture read_capture(const fs::path& path, const Wanted& wanted) {
-  Npz npz = read_array_file(path, {}, wanted);
+Capture capture_of(Npz npz, const fs::path& path) {
   Capture capture;
   capture.file = path;
   require_text(npz.unreadable, "meta", "a JSON object");

@@ -126,7 +126,7 @@ void begin_with(HeadInputs& inputs, const ChangedHead& head) {
   const std::filesystem::path path = std::string(head.value);
   Npz file = read_array_file(path, {}, [](std::string_view wanted) { return wanted == name; });
   require_readable(file.unreadable, name);
-  require_array(path, name, file.arrays, file.unread);
+  require_arrays(path, {name}, file.arrays, file.unread);
   inputs.arrays[name] = std::move(file.arrays.find(name)->second);
 }
 

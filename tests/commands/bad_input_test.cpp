@@ -58,7 +58,8 @@ void refused_bytes(std::string_view bytes, const std::string& message) {
 TEST_CASE("arrays that are no input are refused in one line that names the file", "[bad input]") {
   refused(without("beta"), "array \"beta\"");
   refused({{"query", constant({3, 2}, 1)}, {"beta", constant({3}, 1)}},
-          "array \"q\" is missing; found: beta, query");
+          "arrays \"q\", \"k\", \"v\" and \"alpha\" are missing; found: beta, query; to use query as q, open "
+          "in.npz?q=query");
   refused(with("initial_state", constant({4, 2}, 1)), "\"initial_state\": shape [4, 2] has dk = 4");
   refused(with_element("initial_state", 1, infinity), "array \"initial_state\": index [0, 1] is inf");
   refused(with_element("alpha", 2, 1.5), "\"alpha\": index [2] is 1.5; expected [0, 1]");
@@ -202,6 +203,36 @@ TEST_CASE("run takes the same arrays from every kind of file", "[input files]") 
   const Ran shown = palimpsest_with({"show", "learning", "--data", folder / "in.csv"});
   INFO(shown.error);
   CHECK(shown.status == exit_done);
+}
+
+TEST_CASE("run and show take arrays by other names", "[input files]") {
+  const TemporaryFolder folder;
+  const std::string input = folder / "in.npz";
+  const auto column_first = [](std::vector<double> values) {  // [H, T, D] of one head
+    const auto tokens = static_cast<Index>(values.size()) / 2;
+    return Array({1, tokens, 2}, std::move(values));
+  };
+  write_npz(input, {{"q", Array({3, 2}, q)}, {"k", Array({3, 2}, k)}, {"v", Array({3, 1}, v)}, {"beta", Array({3}, beta)}});
+  const Array expected = output_of(folder, input);
+  std::vector<double> logits;
+  for (const double each : {0.75, 0.5, 0.25}) logits.push_back(std::log(each / (1 - each)));
+  write_npz(input, {{"query", column_first(q)},
+                    {"k", column_first(k)},
+                    {"v", Array({1, 3, 1}, v)},
+                    {"b", Array({1, 3}, beta)},
+                    {"gate", Array({1, 3}, logits)}});
+  const Array named = output_of(folder, input + "?q=query&beta=b&axes=HTD");
+  CHECK(named.shape == std::vector<Index>{3, 1, 1});
+  CHECK(named.values == expected.values);
+  CHECK(output_of(folder, input + "?q=query&beta=sigmoid(gate)&axes=HTD").values != expected.values);
+  CHECK_THAT(refusal_of(folder, input), says("arrays \"q\" and \"beta\" are missing") &&
+                                            says("to use query as q and b as beta, open in.npz?beta=b&q=query"));
+  CHECK_THAT(refusal_of(folder, input + "?q=query&beta=c"), says("array \"c\" is missing"));
+  const Ran shown = palimpsest_with({"show", "gates", "--data", input + "?q=query&beta=b&axes=HTD"});
+  INFO(shown.error);
+  CHECK(shown.status == exit_done);
+  check_failure(palimpsest_with({"run", "deltanet", "--input", input + "?q=query", "--output", input}),
+                exit_bad_usage, "is the input, which would be lost");
 }
 
 TEST_CASE("run refuses such files in one line that names the place", "[input files]") {

@@ -6,6 +6,7 @@
 
 #include <Eigen/SVD>
 
+#include "core/base/text.h"
 #include "core/insight/learning.h"
 #include "core/io/array_file.h"
 #include "core/rules/row_rule.h"
@@ -104,7 +105,7 @@ struct CapturedHead {
   }
 
   std::vector<AskedWord> words(Index token, const WordChoice& choice = {}) const {
-    return asked_words(capture.tokens, strengths, token, choice);
+    return asked_words(capture.tokens, {.written = strengths}, token, choice);
   }
 
   AnswerTable table(Index token, const WordChoice& choice = {}, TokenPart part = TokenPart::all) const {
@@ -129,7 +130,7 @@ Case linear_rows(Index tokens, Numbers q, Numbers k, Numbers v) {
 /// Its tokens as words that are called a, b, c.
 std::vector<AskedWord> letters(const Case& each, Index token, const WordChoice& choice) {
   static const std::vector<std::string> labels = {"a", "b", "c"};
-  return asked_words(labels, write_strengths(*each.variant, each.sequence).of_token, token, choice);
+  return asked_words(labels, word_strengths(*each.variant, each.sequence), token, choice);
 }
 
 const WordChoice facts = {.pinned = {6, 13, 20, 27, 34, 42}};  // key, shell, map, bell, book, drum
@@ -185,7 +186,7 @@ TEST_CASE("The table is its definition, for every rule that answers") {
     ++rules;
     for (const Index token : {0, 8, 16}) {
       INFO(token);
-      const std::vector<AskedWord> words = asked_words(labels, strengths, token, {.most = 3});
+      const std::vector<AskedWord> words = asked_words(labels, {.written = strengths}, token, {.most = 3});
       const MemoryChange change = RecurrentMemory(*each.variant, each.sequence, *recurrence).around(token);
       const AnswerTable table = answer_table(*each.variant, each.sequence, change, words);
       REQUIRE(table.words.size() == words.size());
@@ -240,7 +241,7 @@ TEST_CASE("Before and change add up to after exactly where reading is linear") {
     MemoryChange change = RecurrentMemory(*each.variant, each.sequence, *recurrence).around(8);
     const AnswerTable table =
         answer_table(*each.variant, each.sequence, change,
-                     asked_words(few_texts(9), write_strengths(*each.variant, each.sequence).of_token, 8));
+                     asked_words(few_texts(9), word_strengths(*each.variant, each.sequence), 8));
     CHECK((table.before + table.change - table.after).cwiseAbs().maxCoeff() <=
           1e-15 * (1 + table.before.cwiseAbs().maxCoeff() + table.after.cwiseAbs().maxCoeff()));
     if (each.variant->id == "softmax" || each.variant->id == "fox") continue;  // a cache is no sum
@@ -375,7 +376,7 @@ TEST_CASE("Words are those of the strongest writes so far, a text once") {
   strengths << 0.5, 0.9, 0.4, 0.6, 1.0, 0.8, 0.45, 0.7, 0.2;
   const auto asked = [&](Index token, const WordChoice& choice = {}) {
     std::string words;
-    for (const AskedWord& word : asked_words(labels, strengths, token, choice)) {
+    for (const AskedWord& word : asked_words(labels, {.written = strengths}, token, choice)) {
       words += fmt::format("{}{}[", word.text, word.token);
       for (const Index occurrence : word.occurrences) words += fmt::format(" {}", occurrence);
       words += word.is_present ? " ]* " : " ] ";
@@ -404,7 +405,7 @@ TEST_CASE("Words are those of the strongest writes so far, a text once") {
   // However often a text comes, its 64 strongest occurrences are enough.
   const std::vector<std::string> same(200, " the");
   Vector<double> rising = Vector<double>::LinSpaced(200, 1, 1.5);
-  const std::vector<AskedWord> words = asked_words(same, rising, 199);
+  const std::vector<AskedWord> words = asked_words(same, {.written = rising}, 199);
   REQUIRE(words.size() == 1);
   CHECK(words[0].token == 0);
   CHECK(words[0].occurrences.size() == 65);
@@ -418,7 +419,7 @@ TEST_CASE("The word at the cursor is asked if it writes at all") {
   strengths << 1, 0.9, 0.1, 0;
   const auto texts = [&](Index token, const WordChoice& choice) {
     std::vector<std::string> all;
-    for (const AskedWord& word : asked_words(labels, strengths, token, choice)) all.push_back(word.text);
+    for (const AskedWord& word : asked_words(labels, {.written = strengths}, token, choice)) all.push_back(word.text);
     return all;
   };
   using Texts = std::vector<std::string>;
@@ -426,6 +427,53 @@ TEST_CASE("The word at the cursor is asked if it writes at all") {
   CHECK(texts(2, {.most = 2}) == Texts{"a", "jar"});
   CHECK(texts(2, {.with_present = false}) == Texts{"a", "b"});
   CHECK(texts(3, {}) == Texts{"a", "b"});  // it writes nothing
+}
+
+TEST_CASE("Words that have faded by three half-lives are not asked about, as long as others are there") {
+  std::vector<std::string> labels;
+  for (Index t = 0; t < 40; ++t) labels.push_back(std::to_string(t));
+  WordStrengths strengths = {.written = Vector<double>::Ones(40)};
+  strengths.written(2) = 2;  // the strongest, and forgotten
+  strengths.written(33) = 0.4;
+  const auto asked = [&](Index token) {
+    std::vector<Index> tokens;
+    for (const AskedWord& word : asked_words(labels, strengths, token, {.most = 4})) tokens.push_back(word.token);
+    return tokens;
+  };
+  CHECK(asked(39) == std::vector<Index>{0, 1, 2, 39});  // nothing fades
+  strengths.faded = Vector<double>::LinSpaced(40, 0, 19.5);  // half a half-life at every token
+  CHECK(asked(39) == std::vector<Index>{34, 35, 36, 39});    // 33 is there, and weak
+  CHECK(asked(6) == std::vector<Index>{0, 1, 2, 6});
+  strengths.faded.tail(10).array() += 1e3;  // a gate takes all at token 30
+  CHECK(asked(31) == std::vector<Index>{30, 31});
+  CHECK(asked(30) == std::vector<Index>{30});
+
+  // Of a rule, by the channel that stays longest.
+  Arrays arrays;
+  for (const char* const name : {"q", "k", "v"}) arrays[name] = Array({3, 2}, std::vector<double>(6, 1));
+  arrays["alpha"] = Array({3, 2}, std::vector<double>{1, 0.5, 0.5, 0, 0, 0});
+  const Case gla = bound(find_variant("gla"), resolve(find_variant("gla"), {}), arrays);
+  const WordStrengths of_rule = word_strengths(*gla.variant, gla.sequence);
+  CHECK(of_rule.faded(0) == 0);
+  CHECK(of_rule.faded(1) == 1);
+  CHECK(of_rule.faded(2) == 1001);
+  CHECK(word_strengths(find_variant("linear"), gla.sequence).faded.size() == 0);
+}
+
+TEST_CASE("A token without a label is named once") {
+  const std::vector<std::string> labels = {"0", "1", "2", "three", "4"};
+  CHECK(phrase_before(labels, 2) == "2");
+  CHECK(phrase_before(labels, 3) == "0 1 2 three");
+  CHECK(quoted_label("2", 2) == "token 2");
+  CHECK(numbered_label("2", 2) == "2");
+  CHECK(quoted_label("2", 3) == "“2”");  // a word of the text
+  CHECK(numbered_label("three", 3) == "3 “three”");
+  const AnswerTable table = {.words = {{.token = 7, .text = "7", .phrase = "7"}},
+                             .before = Matrix<double>::Zero(1, 1),
+                             .change = Matrix<double>::Ones(1, 1),
+                             .after = Matrix<double>::Ones(1, 1),
+                             .most_changed = 0};
+  CHECK(answer_sentence(table) == "Asked as at token 7, it now answers token 7.");
 }
 
 TEST_CASE("A word has the words before it in its sentence, as far as they are short") {

@@ -4,6 +4,8 @@
 
 #include <thread>
 
+#include "core/base/random_numbers.h"
+#include "tests/core/io/files.h"
 #include "tests/frame_watch.h"
 #include "tests/offscreen/drawn.h"
 
@@ -105,6 +107,51 @@ TEST_CASE("ten thousand steps leave no more behind than a thousand", "[soak]") {
     if (!is_sanitized) REQUIRE(now.mappings <= first.mappings + shown_by_chance);
     REQUIRE(now.heap <= first.heap + 4);
   }
+}
+
+TEST_CASE("the memory of long data is given back when shorter ones are opened", "[soak]") {
+  const TemporaryFolder folder;
+  constexpr Index tokens = 8192;
+  Arrays arrays;
+  for (const char* const name : {"q", "k", "v"})
+    arrays[name] = array_of(RandomNumbers(1, name).normal(2 * tokens, 64) / 8, {tokens, 2, 64});
+  arrays["g"] = Array({tokens, 2}, std::vector<double>(2 * tokens, -0.01));
+  arrays["beta"] = Array({tokens, 2}, std::vector<double>(2 * tokens, 0.5));
+  write_npz(folder / "long.npz", arrays);
+  arrays.clear();
+
+  Application application;
+  Offscreen offscreen(1280, 800);
+  const auto draw = [&] { application.draw(1); };
+  Player player(application, [&] { offscreen.pass(draw); });
+  const auto see_everything = [&] {
+    for (const Workspace& workspace : application.workspaces()) {
+      application.enter(workspace.id);
+      for (int frame = 0; frame < 4; ++frame) {
+        offscreen.pass(draw);
+        application.session.wait();
+      }
+    }
+    offscreen.render(draw, 1);
+    application.enter("step");
+  };
+  open_overwriting(application.session);
+  application.session.wait();
+  see_everything();
+  player.rest();
+  const Holdings before = holdings();
+  application.session.open_named((folder / "long.npz").string());
+  application.session.wait();
+  REQUIRE(application.session.message() == "");
+  see_everything();
+  const Holdings at_most = holdings();
+  player.rest();
+  const Holdings after = holdings();
+  INFO("before: " << words(before) << "\nwith long data: " << words(at_most) << "\nafter: " << words(after));
+  CHECK(at_most.heap > 1.5 * before.heap);
+  CHECK(after.computations == 1);
+  CHECK(after.heap <= 1.2 * before.heap);
+  if (!is_sanitized) CHECK(after.resident <= 1.2 * before.resident);
 }
 
 // The soak test fails where a frame takes more than a second: what waits counts, and so does what computes.

@@ -132,7 +132,8 @@ TEST_CASE("what a variant needs and the data lack is made up and said") {
   CHECK(gated.made_up_alpha);
   CHECK(gated.made_up_beta);
   CHECK(gated.notes ==
-        std::vector<std::string>{"These data lack decay (0.98 at every token) and beta (1 at every token)."});
+        std::vector<std::string>{"Not in the data; constants used: alpha = 0.98, beta = 1."});
+  CHECK(gated.lacking == std::vector<std::string>{"alpha = 0.98", "beta = 1"});
   CHECK(inputs_for(data, "kda").arrays->find("alpha")->second.shape == std::vector<Index>{4, 2});
   CHECK(inputs_for(data, "retnet").settings.parameters.at("gamma") == 0.98);
   CHECK(inputs_for(data, "linear").notes.empty());
@@ -145,7 +146,8 @@ TEST_CASE("files that are no sequence are refused with their name") {
     write_npz(path, arrays);
     CHECK_THROWS_WITH(open_file(path), says(words) && says("case.npz"));
   };
-  refused({{"x", numbers({2})}, {"beta", numbers({2})}}, "array \"q\" is missing; found: beta, x");
+  refused({{"x", numbers({2})}, {"beta", numbers({2})}},
+          "arrays \"q\", \"k\" and \"v\" are missing; found: beta, x");
   refused(three({0, 2}, {0, 2}, {0, 2}), "the sequence is empty");
   CHECK_THROWS_AS(open_file(folder / "absent.npz"), InputError);
   CHECK_THROWS_AS(open_file(folder.path()), InputError);

@@ -115,7 +115,7 @@ TEST_CASE("no edit or setting changes which words are asked", "[answers]") {
 TEST_CASE("the word at the cursor is asked wherever one looks", "[answers]") {
   for (const char* variant : {"gated_deltanet", "titans", "lact"}) {
     const auto computation = begun(variant, overwriting_capture);
-    const Vector<double>& strengths = word_strengths(*computation);
+    const Vector<double>& strengths = strengths_in(*computation).written;
     for (Index token = 0; token < computation->sequence.tokens; ++token) {
       CAPTURE(variant, token);
       const std::vector<AskedWord> words = words_asked(*computation, token);

@@ -1,0 +1,128 @@
+#include "app/session/first_place.h"
+
+#include <nlohmann/json.hpp>
+
+#include "app/session/paths.h"
+#include "app/session/typed_text.h"
+#include "core/io/file.h"
+
+namespace palimpsest {
+
+namespace {
+
+constexpr double most_walked = 1 << 23;  // numbers of the memories between tokens: some 50 ms
+constexpr double much = 0.5;             // of a value, that the memory returns in its place
+constexpr double strong_write = 0.5;     // of the strongest
+
+std::vector<FirstLook> read_first_looks() {
+  constexpr std::uintmax_t most_bytes = 1 << 20;
+  std::vector<FirstLook> looks;
+  for (const auto& text : nlohmann::json::parse(read_text_file(asset("captures/stories.json"), most_bytes))) {
+    FirstLook& look = looks.emplace_back(FirstLook{text.at("captures"), text.at("story"), text.at("watch")});
+    for (const auto& word : text.value("words", nlohmann::json::array())) {
+      look.words.push_back(
+          {word.at("token"), word.at("label"), word.at("what"), word.value("stored", std::vector<Index>())});
+    }
+  }
+  return looks;
+}
+
+/// The word of a guide where one sees most; null where it names none.
+const WordToSee* best_word(const FirstLook* look) {
+  if (!look || look->words.empty()) return nullptr;
+  for (const char* const what : {"over it", "asked"}) {
+    if (const WordToSee* const word = row_called(look->words, what, &WordToSee::what)) return word;
+  }
+  return &look->words.front();
+}
+
+/// What the memory returns for a key, in lengths of the value that is to be stored under it.
+struct Returned {
+  double size = 0;
+  double cosine = 0;  // with the value
+};
+
+Returned returned_for(const Computation& computation, const NamedStates& memory, Index token) {
+  const Variant& variant = *computation.variant;
+  const StoredPairs pair = last_pairs(variant, computation.sequence, std::span(&token, 1));
+  RowVector<double> answer = memory_answers(variant, computation.sequence, memory, pair.keys).row(0);
+  const RowVector<double> value = pair.values.row(0);
+  if (const double squares = pair.keys.squaredNorm(); answers_linearly(variant) && squares > 0)
+    answer /= squares;
+  const double sizes = answer.stableNorm() * value.stableNorm();
+  if (!(sizes > 0) || !std::isfinite(sizes)) return {};
+  return {answer.stableNorm() / value.stableNorm(), answer.dot(value) / sizes};
+}
+
+/// The first strong write where the memory returns something else already, or else the one where it returns
+/// most; nothing where it returns nothing worth a word.
+std::optional<Index> telling_write(const Computation& computation, const std::stop_token& stop) {
+  double strongest = 0;
+  for (const TokenFacts& facts : computation.tokens) strongest = std::max(strongest, facts.written.value_or(0));
+  std::optional<Index> found;
+  double most = noticed;
+  double walked = 0;
+  const auto visit = [&](Index token, const NamedStates& memory) {
+    for (const auto& [name, state] : memory) walked += static_cast<double>(state.size());
+    if (token >= std::ssize(computation.tokens) || walked > most_walked) return false;
+    const double written = entry(computation.tokens, token).written.value_or(0);
+    if (token == 0 || !(written > 0) || written < strong_write * strongest) return true;
+    const Returned returned = returned_for(computation, memory, token);
+    if (returned.size > most) {
+      most = returned.size;
+      found = token;
+    }
+    const bool overwrites = returned.size >= much && returned.cosine < much;
+    if (overwrites) found = token;
+    return !overwrites;
+  };
+  why_unsupported([&] { computation.variant->rule->walk_states(computation.sequence, visit, stop); });
+  return found;
+}
+
+}  // namespace
+
+const FirstLook* first_look(std::string_view id) {
+  static const std::vector<FirstLook> looks = read_first_looks();
+  if (!id.starts_with("capture:")) return nullptr;
+  const auto found = std::ranges::find_if(
+      looks, [&](const FirstLook& look) { return id.find(look.captures) != std::string_view::npos; });
+  return found == looks.end() ? nullptr : &*found;
+}
+
+Cursor after_write(const Trace& trace, Index token) {
+  for (const Purpose purpose : {Purpose::write, Purpose::output}) {
+    if (purpose == Purpose::output && trace.form != Form::recurrent) break;
+    for (std::size_t phase = 0; phase < trace.phases.size(); ++phase) {
+      const std::vector<Operation>& operations = trace.phases[phase].operations;
+      const auto done = std::ranges::find(operations, purpose, &Operation::purpose);
+      if (done == operations.end()) continue;
+      const Index block = trace.block_of(token, static_cast<Index>(phase));
+      return {block, done - operations.begin(), token - trace.block(block).first_token};
+    }
+  }
+  return trace.at_token({}, token);
+}
+
+Place first_place(const Computation& computation, const std::stop_token& stop) {
+  const DataSet& data = *computation.data;
+  Place place = {.token = data.tokens - 1};
+  if (data.tokens == 0) return {};
+  if (data.read) {
+    const std::vector<Index> facts = facts_of(data.read->typed);
+    if (!facts.empty()) place.token = facts.back();
+  } else if (const WordToSee* const word = best_word(first_look(data.id))) {
+    place.token = std::min(word->token, place.token);
+  } else {
+    place.token = telling_write(computation, stop).value_or(place.token);
+  }
+  const Trace* const trace = computation.form(computation.choice.form).trace;
+  if (!trace || trace->block_count() == 0) return place;
+  const Cursor cursor = after_write(*trace, place.token);
+  const Block block = trace->block(cursor.block);
+  place.phase = block.phase;
+  place.operation = trace->operation(cursor).id;
+  return place;
+}
+
+}  // namespace palimpsest

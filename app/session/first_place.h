@@ -1,0 +1,36 @@
+#pragma once
+
+#include "app/session/computation.h"
+
+namespace palimpsest {
+
+/// A word of a text at which something happens.
+struct WordToSee {
+  Index token = 0;
+  std::string label = {};          // as the text has it
+  std::string what = {};           // happens there
+  std::vector<Index> stored = {};  // where what is asked for there was stored: the rows that tell the answer
+};
+
+/// What a text of ours tells, for somebody who has never seen one: assets/captures/stories.json has them.
+struct FirstLook {
+  std::string captures = {};  // a part of the names of the captures of this text
+  std::string story = {};     // what the text says, in one line
+  std::string watch = {};     // what to watch
+  std::vector<WordToSee> words = {};
+};
+
+/// That of the data with this id; null where we tell nothing.
+const FirstLook* first_look(std::string_view id);
+
+/// Where the write of a token is done: the memory's write; token by token, where there is no such step, the
+/// output; else the token's first step.
+Cursor after_write(const Trace& trace, Index token);
+
+/// Where data are looked at first, after the token's write: the last of a typed text's facts; the word of a
+/// guide that overwrites something, or else that asks; the first strong write where the memory returns
+/// something else already, or else the one where it returns most; the last token. Of long data only the first
+/// tokens are looked at, as many as take no time that one notices. Throws Cancelled.
+Place first_place(const Computation& computation, const std::stop_token& stop);
+
+}  // namespace palimpsest

@@ -1,0 +1,185 @@
+#include <fmt/ranges.h>
+
+#include "app/session/file_questions.h"
+#include "app/views/doubts.h"
+
+// The card on which one says which array of a file stands for which input.
+
+namespace palimpsest {
+
+namespace {
+
+// In design pixels.
+constexpr float card_width = 760;
+constexpr float input_width = 84;
+constexpr float menu_width = 250;
+constexpr float picture_width = 200;
+
+using FileArrays = std::vector<FileArray>;
+
+struct NamesCard {
+  NamedFile named = {};
+};
+
+/// The names in an id, as far as they can be read.
+NamedFile names_in(const std::string& id) try { return named_file(id); } catch (const InputError&) {
+  return {.file = path_in_id(id)};
+}
+
+/// The inputs that are offered: those of every linear rule, those of the present one, and what is named.
+std::vector<std::string> offered_inputs(const Application& application, const NamedFile& named) {
+  std::vector<std::string> inputs = {"q", "k", "v", "g", "alpha", "beta"};
+  const auto add = [&](const std::string& name) {
+    if (!is_among(name, inputs)) inputs.push_back(name);
+  };
+  for (const Input& input : all_inputs(find_variant(application.session.choice().variant))) add(input.name);
+  for (const auto& [input, source] : named.sources) add(input);
+  add("o");
+  return inputs;
+}
+
+const FileArray* array_called(const FileArrays& arrays, const std::string& name) {
+  return row_called(arrays, name, &FileArray::name);
+}
+
+/// What an input is taken from, as NamedFile::sources has it; empty: nothing.
+std::string source_of(const NamedFile& named, const FileArrays& arrays, const std::string& input) {
+  if (const std::string* const said = value_at(named.sources, input)) return *said;
+  const bool is_used_elsewhere =
+      std::ranges::any_of(named.sources, [&](const auto& each) { return source_array(named, each.first) == input; });
+  return array_called(arrays, input) && !is_used_elsewhere ? input : std::string();
+}
+
+void take(NamedFile& named, const FileArrays& arrays, const std::string& input, const std::string& source) {
+  named.sources.erase(input);
+  if (source_of(named, arrays, input) != source) named.sources[input] = source;
+}
+
+std::string array_in_words(const FileArray& array) {
+  return fmt::format("{}  {}", shown(array.name), array.problem.empty() ? to_string(array.shape) : "broken");
+}
+
+/// The arrays of the file, of which one is taken for an input.
+Node list_of_arrays(NamedFile& named, const std::shared_ptr<const FileArrays>& arrays, const std::string& input) {
+  const std::string present = source_of(named, *arrays, input);
+  Nodes rows = {scene::choice("none", present.empty()).on([&named, arrays, input] {
+    take(named, *arrays, input, "");
+    scene::close();
+  })};
+  for (const FileArray& array : *arrays)
+    rows.push_back(
+        scene::choice(array_in_words(array), array.name == present)
+            .on([&named, arrays, input, name = array.name] {
+              take(named, *arrays, input, name);
+              scene::close();
+            }));
+  return scene::scroll("arrays", scene::column(std::move(rows), Gap::hair)).fixed(240);
+}
+
+/// What an array holds: its first numbers as a picture, and how far they reach.
+Nodes preview(const FileArray& array) {
+  const style::Palette& c = style::colours();
+  if (!array.problem.empty()) return {scene::note(array.problem, c.alarm).filling()};
+  const double size = std::max(std::abs(array.least), std::abs(array.most));
+  std::string reach = fmt::format("{:.3g} … {:.3g}", array.least, array.most);
+  if (array.not_finite > 0) reach += fmt::format(", {} not finite", array.not_finite);
+  return {Node{scene::Picture{.values = &array.picture,
+                              .version = array.version,
+                              .look = {.range = static_cast<float>(size > 0 ? size : 1), .grid = false},
+                              .height = 26}}
+              .told("The first channels of the first head, along the first tokens")
+              .fixed(picture_width),
+          scene::note(reach, array.not_finite > 0 ? c.alarm : scene::dim_ink).named("reach").filling()};
+}
+
+/// An input, what it is taken from, and what that is.
+Node input_row(NamedFile& named, const std::shared_ptr<const FileArrays>& arrays, const std::string& input) {
+  constexpr std::string_view sigmoid_of = "sigmoid(";
+  const std::string source = source_of(named, *arrays, input);
+  const std::string name = source_array(named, input);
+  const FileArray* const array = source.empty() ? nullptr : array_called(*arrays, name);
+  Nodes cells = {scene::line(input, style::Text::strong).fixed(input_width),
+                 Node{scene::Menu{.words = source.empty() ? "none" : array ? array_in_words(*array) : source,
+                                  .content = [&named, arrays, input] { return list_of_arrays(named, arrays, input); },
+                                  .width = menu_width,
+                                  .fills = true}}
+                     .named("array")
+                     .fixed(menu_width)};
+  if (array) {
+    std::ranges::move(preview(*array), std::back_inserter(cells));
+    if (input == "beta" || input == "alpha") {
+      const bool is_made = source.starts_with(sigmoid_of);
+      cells.push_back(Node{scene::Button{"sigmoid", scene::Button::Look::tab, is_made}}
+                          .told("The array holds logits: take 1 / (1 + e⁻ˣ) of them")
+                          .on([&named, arrays, input, name, is_made] {
+                            take(named, *arrays, input, is_made ? name : fmt::format("sigmoid({})", name));
+                          }));
+    }
+  }
+  return scene::row(std::move(cells)).named(input);
+}
+
+/// Which of q, k and v nothing is taken for; empty: none.
+std::string missing_words(const NamedFile& named, const FileArrays& arrays) {
+  std::vector<std::string> missing;
+  for (const char* const input : {"q", "k", "v"}) {
+    if (source_of(named, arrays, input).empty()) missing.emplace_back(input);
+  }
+  if (missing.empty()) return {};
+  return fmt::format("Choose {} for {}.", missing.size() == 1 ? "an array" : "arrays", listed(missing));
+}
+
+Node buttons(Application& application, const NamedFile& named, const std::string& why_not) {
+  return scene::row({scene::pill("Open with these names", true)
+                         .named("open")
+                         .enabled_if(why_not.empty())
+                         .told(why_not)
+                         .on([&application, id = file_id(named)] {
+                           application.session.open_named(id);
+                           application.show_names = false;
+                         }),
+                     scene::pill("Cancel").on([&application] { application.show_names = false; }),
+                     scene::caption(why_not)});
+}
+
+Node names_content(Application& application, NamedFile& named) {
+  Session& session = application.session;
+  const auto answer = session.questions().ask(ArraysOfFile{named.file.string(), named.heads_first});
+  Nodes all = {scene::line(fmt::format("Arrays of {}", named.file.filename().string()), style::Text::title),
+               scene::caption("Which array is which input of the rule? A picture shows its first head.")};
+  if (named.file == path_in_id(session.data().id))
+    std::ranges::move(doubt_rows(application, session.data().doubts), std::back_inserter(all));
+  if (!answer.value) {
+    all.push_back(answer.reason.empty()
+                      ? scene::caption("being read…")
+                      : scene::text(answer.reason, style::Text::body, style::colours().alarm).named("problem"));
+    return scene::column(std::move(all), Gap::near);
+  }
+  Nodes rows;
+  for (const std::string& input : offered_inputs(application, named))
+    rows.push_back(input_row(named, answer.value, input));
+  all.push_back(scene::scroll("inputs", scene::column(std::move(rows), Gap::small)));
+  all.push_back(scene::row({scene::caption("axes of q, k and v"),
+                            scene::segments({"tokens, heads, channels", "heads, tokens, channels"},
+                                            named.heads_first ? 1 : 0,
+                                            [&named](std::size_t i) { named.heads_first = i == 1; })})
+                    .named("axes"));
+  all.push_back(buttons(application, named, missing_words(named, *answer.value)));
+  return scene::column(std::move(all), Gap::near);
+}
+
+}  // namespace
+
+void draw_names_card(Application& application) {
+  const scene::Card card = {.name = "Arrays", .widest = card_width, .highest = 640, .beside = 80};
+  scene::show_card(card, application.show_names, [&](bool is_new) {
+    auto& shown = context_local<NamesCard>();
+    if (is_new) {
+      shown.named = names_in(application.names_of);
+      application.session.questions().forget(ArraysOfFile{shown.named.file.string()});
+    }
+    return names_content(application, shown.named).named("arrays");
+  });
+}
+
+}  // namespace palimpsest

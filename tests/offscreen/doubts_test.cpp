@@ -1,0 +1,171 @@
+// What a file of one's own leaves open, the card of its arrays, and what stands beside a rule's name.
+
+#include "tests/core/io/files.h"
+#include "tests/offscreen/drawn.h"
+
+using namespace palimpsest;
+using namespace palimpsest::testing;
+
+namespace {
+
+Array waves(std::vector<Index> shape, double least, double most) {
+  Array array{shape, std::vector<double>()};
+  std::vector<double> values(static_cast<std::size_t>(array.size()));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = least + (most - least) * (0.5 + 0.5 * std::sin(static_cast<double>(i * i % 101)));
+  array.values = std::move(values);
+  return array;
+}
+
+/// A file whose beta is called b, and whose q is called so or otherwise.
+std::string file_in(const TemporaryFolder& folder, const char* q = "q") {
+  const std::string file = folder / "layer.npz";
+  write_npz(file, {{q, waves({20, 2, 4}, -1, 1)},
+                   {"k", waves({20, 2, 4}, -1, 1)},
+                   {"v", waves({20, 2, 4}, -1, 1)},
+                   {"g", waves({20, 2}, -0.1, 0)},
+                   {"b", waves({20, 2}, 0, 1)}});
+  return file;
+}
+
+const Part& part(std::string_view path) {
+  const Part* const found = parts().find(path);
+  INFO(path << " is not among\n" << parts().paths());
+  REQUIRE(found);
+  return *found;
+}
+
+}  // namespace
+
+TEST_CASE("a misnamed array is told under the top bar, and one click takes it as what it is", "[doubts]") {
+  const TemporaryFolder folder;
+  const std::string file = file_in(folder);
+  ShownProgram shown("step", file);
+  shown.draw();
+  CHECK(shown.session.choice().variant == "scalar_decay");
+  CHECK(words_at("doubts/0") == "“b” is not used.");
+  CHECK(words_at("doubts/1") == "scale = 1 (not in the file)");
+  shown.click(part("doubts/0/answer").where);
+  shown.draw();
+  CHECK(shown.session.data().id == file + "?beta=b");
+  CHECK(shown.session.choice().variant == "gated_deltanet");
+
+  // The scale changes neither the rule nor the place.
+  shown.choose("deltanet");
+  shown.draw_at(5);
+  shown.click(part("doubts/0/answer").where);
+  shown.draw();
+  CHECK(shown.session.data().id == file + "?beta=b&scale=0.5");
+  CHECK(shown.session.choice().variant == "deltanet");
+  CHECK(shown.session.token() == 5);
+  CHECK_FALSE(parts().find("doubts"));
+  REQUIRE(shown.session.undo());
+  shown.draw();
+  CHECK(shown.session.data().id == file + "?beta=b");
+  shown.click(part("doubts/close").where);
+  shown.draw();
+  CHECK_FALSE(parts().find("doubts"));
+}
+
+TEST_CASE("a rule that takes an array has no question about it", "[doubts]") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "layer.npz";
+  Arrays arrays;
+  for (const char* const name : {"q", "k", "v", "a", "b"}) arrays[name] = waves({20, 2, 4}, -0.5, 0.5);
+  write_npz(file, arrays);
+  ShownProgram shown("step", file);
+  shown.draw();
+  CHECK(words_at("doubts/0") == "“a” and “b” are not used.");
+  shown.choose("rwkv7");
+  shown.draw();
+  CHECK(words_at("doubts/0") == "scale = 1 (not in the file)");
+}
+
+TEST_CASE("what a bar has no room for is on the card of the arrays", "[doubts]") {
+  const TemporaryFolder folder;
+  ShownProgram shown("step", file_in(folder), {620, 600});
+  shown.draw();
+  CHECK(words_at("doubts/names").ends_with("more…"));
+  shown.click(part("doubts/names").where);
+  shown.draw();
+  CHECK(shown.application.show_names);
+  CHECK(words_at("arrays/0") == "“b” is not used.");
+}
+
+TEST_CASE("arrays are taken for inputs on a card that shows each", "[doubts]") {
+  const TemporaryFolder folder;
+  const std::string file = file_in(folder, "what");
+  ShownProgram shown;
+  shown.application.names_of = file;
+  shown.application.show_names = true;
+  shown.draw();
+  CHECK(words_at("arrays/inputs/k/array") == "k  [20, 2, 4] ▾");
+  CHECK(words_at("arrays/inputs/q/array") == "none ▾");
+  CHECK(words_at("arrays/inputs/g/reach").starts_with("-0.1 … "));
+  const auto choose = [&](const std::string& input, const std::string& array) {
+    shown.click(part("arrays/inputs/" + input + "/array").where);
+    shown.draw();
+    for (const Part& each : parts().all()) {
+      if (each.words == array) return shown.click(each.where);
+    }
+    FAIL("there is no " << array << " in\n" << parts().text());
+  };
+  choose("q", "what  [20, 2, 4]");
+  choose("beta", "b  [20, 2]");
+  shown.draw();
+  CHECK(words_at("arrays/inputs/q/array") == "what  [20, 2, 4] ▾");
+  shown.click(part("arrays/inputs/beta/sigmoid").where);
+  shown.draw();
+  shown.click(part("arrays/open").where);
+  shown.draw();
+  CHECK_FALSE(shown.application.show_names);
+  CHECK(shown.session.message() == "");
+  CHECK(shown.session.data().id == file + "?beta=sigmoid(b)&q=what");
+}
+
+TEST_CASE("a refused file says what could be done, in the dialog and at the foot", "[doubts]") {
+  const TemporaryFolder folder;
+  const std::string file = file_in(folder, "query");
+  for (const bool in_dialog : {false, true}) {
+    CAPTURE(in_dialog);
+    ShownProgram shown;
+    shown.application.show_open = in_dialog;
+    shown.pass(2);
+    shown.application.open_path = file;
+    shown.application.open(file);
+    shown.draw();
+    const std::string said = in_dialog ? words_at("verdict") : words_at("words");
+    CHECK_THAT(said, says("array \"q\" is missing; found: b, g, k, query, v") || says("missing"));
+    if (in_dialog) {
+      CHECK_FALSE(said.starts_with(folder.path().string()));  // it stands in the line above
+      // The list still holds the other files of the folder.
+      CHECK_THAT(parts().text(), says("layer.npz"));
+    }
+    const Part* answer = nullptr;
+    for (const Part& each : parts().all()) {
+      if (each.words == "Use query as q and b as beta") answer = &each;
+    }
+    REQUIRE(answer);
+    shown.click(answer->where);
+    shown.draw();
+    CHECK(shown.session.data().id == file + "?beta=b&q=query");
+    CHECK(shown.session.message() == "");
+  }
+}
+
+TEST_CASE("what was made of the data stands beside the rule's name, as far as there is room", "[doubts]") {
+  ShownProgram shown("step", overwriting_capture);
+  shown.draw();
+  CHECK_FALSE(parts().find("data facts"));
+  const auto said = [&](const char* variant, const Size& size) {
+    shown.choose(variant);
+    shown.draw(size);
+    return words_at("data facts");
+  };
+  CHECK(said("mesanet", {1920, 1080}) == "(not in the data: gamma = 0.98, ridge = 1; not used: g)");
+  CHECK(said("mesanet", {1280, 800}) == "(not in the data: gamma, ridge; not used: g)");
+  CHECK(said("linear", {1280, 800}) == "(not used: g, beta)");
+  CHECK(said("retnet", {1280, 800}) == "(gamma = mean of alpha; not used: beta)");
+  CHECK(said("kda", {1280, 800}) == "(the same alpha in every channel)");
+  CHECK(said("ttt_mlp", {1000, 800}).ends_with(" not in the data)"));
+}
