@@ -193,7 +193,7 @@ Cursor cursor_at(Index token, std::string_view operation, const Trace& trace) {
       return {block, static_cast<Index>(i), token - trace.block(block).first_token};
     }
   }
-  refuse("--at asks for the operation \"{}\"; this form has: {}", shown(operation), fmt::join(known, ", "));
+  refuse("--at: there is no operation \"{}\"; this form has: {}", shown(operation), fmt::join(known, ", "));
 }
 
 std::optional<std::string> text_data(const std::function<std::optional<std::string>(const char* name)>& given,

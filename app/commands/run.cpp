@@ -80,8 +80,7 @@ Arrays run_heads(const Backend& backend, const Variant& variant, const SequenceB
   const double results = footprint.kept * static_cast<double>(batch.heads.size());
   if (results > largest_results)
     refuse(
-        "the outputs and final states of {} heads, {} tokens, {} key and {} value channels "
-        "take {:.1f} GB; the limit is {:.0f} GB",
+        "{} heads, {} tokens, {} key and {} value channels: outputs and final states take {:.1f} GB; the limit is {:.0f} GB",
         batch.heads.size(), batch.heads.front().tokens, batch.heads.front().dk, batch.heads.front().dv,
         results / 1e9, largest_results / 1e9);
   const std::vector<Output> outputs =

@@ -247,8 +247,7 @@ ShownNumbers show_learning(const ShownPlace& place) {
     rows.push_back(
         {"stability",
          fmt::format(
-             "step size {:.4g}; the error is multiplied by {:.4g} along the sharpest direction{}, by at most "
-             "{:.4g} along any; stability limit of the rate {:.4g}",
+             "step size {:.4g}; the error is multiplied by {:.4g} along the sharpest direction{}; by at most {:.4g} along any; stability limit of the rate: {:.4g}",
              step.stability->reach, step.stability->eigenvalue, alone, step.stability->growth,
              step.stability->largest_rate)});
   }

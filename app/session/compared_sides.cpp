@@ -358,7 +358,7 @@ Found<SideMoment> SideAtWord::compute(const Foundation& foundation, const Effort
   const std::shared_ptr<const Foundation> other = present_of(reference);
   SideMoment moment;
   moment.no_memory = foundation.variant->memory.none;
-  moment.no_table = "There is no memory to ask. Attend shows what it reads.";
+  moment.no_table = "There is no memory to query. Attend shows what it reads.";
   if (!moment.no_memory.empty()) return moment;
   moment.no_table.clear();
   const MemoryChange change = change_of(foundation, token, effort.stop);

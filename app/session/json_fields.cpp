@@ -31,7 +31,7 @@ nlohmann::json parse_json(const std::string& text) try {
 } catch (const nlohmann::json::parse_error& error) {
   refuse("it is not valid JSON (near byte {})", error.byte);
 } catch (const nlohmann::json::exception&) {
-  refuse("it is not valid JSON: a number in it is beyond any double");
+  refuse("it is not valid JSON: a number in it is larger than any f64");
 }
 
 std::string dumped(const Json& written, int indent) {

@@ -203,7 +203,7 @@ std::string reading_in_words(const Foundation& foundation, const ReadMoments* re
   std::string apart;
   if (const double own = read ? (before ? read->before : read->after).stableNorm() : 0; own > 0)
     apart =
-        fmt::format(": {:.2g} % of this output apart", 100 * (read->after - read->before).stableNorm() / own);
+        fmt::format(": a difference of {:.2g} % of this output", 100 * (read->after - read->before).stableNorm() / own);
   if (const std::string reason = no_read_order(*foundation.variant, sequence.settings); !reason.empty()) {
     const bool is_causal = foundation.variant->rule->is_causal(sequence);
     return read && is_causal ? fmt::format("Some papers read before the write{}. {}", apart, reason) : reason;
@@ -212,9 +212,9 @@ std::string reading_in_words(const Foundation& foundation, const ReadMoments* re
     return before ? fmt::format("Read before the batch is written. Other code reads after it{}.", apart)
                   : fmt::format("Read after the batch is written. Other code reads before it{}.", apart);
   return before ? fmt::format(
-                      "Read before the write, so the word does not see itself. Most papers read after it{}.",
+                      "Read before the write: the output does not contain this token. Most papers read after it{}.",
                       apart)
-                : fmt::format("Read after the write, so the word sees itself. Some papers read before it{}.",
+                : fmt::format("Read after the write: the output contains this token. Some papers read before it{}.",
                               apart);
 }
 

@@ -470,11 +470,7 @@ std::span<const Preset> presets() {
       {"documents",
        "Two documents",
        "Facts of one document, then of another, in which the old ones no longer count.",
-       "The second document overwrites blue and says nothing of red. A rule that only adds returns "
-       "everything; "
-       "a gate alone mixes both things of blue; the delta rule alone still returns the old thing of red. "
-       "Only "
-       "a rule that erases and fades is right about all three.",
+       "The second document overwrites blue and says nothing of red. A rule that only adds returns everything. A gate alone mixes both values of blue. The delta rule alone still returns the old value of red. Only a rule with both is right about all three.",
        told<tell_documents>,
        10,
        false,

@@ -149,7 +149,7 @@ void require_each_once(const RaceReport& report) {
     const std::string key = fmt::format("{} {} {} {} {} {} {} {} {} {}", entry.variant, name(entry.form),
                                         entry.device, name(entry.precision), entry.tokens, entry.batches,
                                         entry.heads, entry.dk, entry.dv, entry.chunk_size);
-    if (!seen.insert(key).second) refuse("point {} is there twice: {}", i + 1, shown(key));
+    if (!seen.insert(key).second) refuse("point {} is given twice: {}", i + 1, shown(key));
   }
 }
 

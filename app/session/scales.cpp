@@ -63,9 +63,9 @@ std::vector<const char*> events_at(const Computation& computed, const Limits& li
   if (facts.written && *facts.written > 0 && *facts.written >= limits.written)
     events.push_back(by_beta ? "erases and writes strongly" : "writes strongly");
   if (by_beta && facts.written && *facts.written > 1 + 1e-9) events.push_back("overshoots its value");
-  if (facts.alpha && 1 - *facts.alpha > limits.faded) events.push_back("fades more than most words");
+  if (facts.alpha && 1 - *facts.alpha > limits.faded) events.push_back("decays more than most tokens");
   if (recall && !(error_before(*recall) <= limits.error))
-    events.push_back("is further off before its write than most words");
+    events.push_back("has a larger error before its write than most tokens");
   if (computed.divergence && computed.divergence->cause_token == token)
     events.push_back("makes the memory run away");
   if (computed.divergence && computed.divergence->token == token) events.push_back("has run away");
@@ -77,9 +77,7 @@ std::vector<const char*> events_at(const Computation& computed, const Limits& li
 }  // namespace
 
 const char* events_in_words() {
-  return "A strong write (as at one of 20 words, and half as strong as the strongest, or more), one that "
-         "overshoots, a strong decay or a large error (more than at 19 of 20 words), a memory that runs "
-         "away, a form that is wrong";
+  return "A strong write: among the strongest 5 % and at least half the strongest. Also an overshoot, a decay or an error among the largest 5 %, a diverging memory, a form that differs";
 }
 
 std::optional<EventMark> next_mark(const Computation& computed, Index token, int direction) {

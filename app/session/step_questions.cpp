@@ -140,7 +140,7 @@ Found<std::vector<double>> ChunkErrors::compute(const Foundation& foundation, co
   const Variant& variant = *foundation.variant;
   const Index tokens = foundation.sequence.tokens;
   if (tokens > most_tokens_swept)
-    throw Unsupported(fmt::format("measured for up to {} words; here are {}", most_tokens_swept, tokens));
+    throw Unsupported(fmt::format("measured up to {} tokens; these data have {}", most_tokens_swept, tokens));
   const Inputs& inputs = foundation.inputs;
   HeldInputs held = held_inputs(variant, inputs.arrays, inputs.settings, Precision::f32);
   const Sequence sequence = held.sequence;

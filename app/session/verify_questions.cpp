@@ -249,7 +249,7 @@ Found<FragileFigures> FragileHere::compute(const Foundation& foundation, const E
       return figures;
     }
   }
-  figures.reason = fmt::format("It needs {}, and neither this rule nor those that stand in for it have that.",
+  figures.reason = fmt::format("It needs {}; neither this rule nor its substitutes have that.",
                                form_of.way.needs);
   return figures;
 }

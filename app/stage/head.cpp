@@ -138,7 +138,7 @@ Node colour_legend(const StageScene& scene, bool shared) {
     words.scale = range.is_joint ? "one scale" : !shared ? "own scales" : range.is_own ? "own scale" : "";
     if (const std::string share = clipped_share(scene.ranges.beyond(tensor)); !share.empty())
       words.clipped = share + " of entries clipped";
-    meaning = fmt::format("{}. Entries beyond its ends are clipped.",
+    meaning = fmt::format("{}. Larger entries are clipped.",
                           range.is_joint ? "One scale for the terms of this sum"
                           : range.is_own ? "This picture has its own scale"
                                          : "One scale for all tensors of this kind in the sequence");

@@ -155,6 +155,8 @@ struct HeroBuilder {
   /// "k", "v̂ᵀ": how an expression is written in words.
   std::string name_of(const Expression& expression) const {
     return unicode(latex(unwrapped(expression), symbols, {}));
+  }
+
   /// Up to which size numbers of an expression are rounding.
   double dust(const Expression& expression) const {
     const Expression& inner = unwrapped(expression);
@@ -597,8 +599,9 @@ Hero enlarged(const std::string& name, const Record& record, const Symbols& symb
   hero.charts.push_back({.tensor = counts,
                          .columns = {number_latex(-figures->range), "0", number_latex(figures->range)},
                          .title = "histogram of entries",
-                         .words = fmt::format("from {:.3g} to {:.3g}, root mean square {:.3g}",
-                                              figures->least, figures->largest, figures->root_mean_square)});
+                         .words = fmt::format("from {} to {}, root mean square {}",
+                                              plain_number(figures->least), plain_number(figures->largest),
+                                              plain_number(figures->root_mean_square))});
   if (figures->singular_values.size() < 2) return hero;
   const std::string spectrum = "made for the picture: spectrum";
   hero.made.set(spectrum, figures->singular_values.transpose());

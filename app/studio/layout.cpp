@@ -172,7 +172,7 @@ void add_node(const std::string& line, std::map<unsigned, KeptNode>& nodes,
   }
   if (match[5].matched && (node.is_split || !node.in_window || ++centres[node.root] > 1))
     refuse("no place in the middle: {}", line);
-  if (id == 0 || !nodes.emplace(id, node).second) refuse("a place of panels that is there already: {}", line);
+  if (id == 0 || !nodes.emplace(id, node).second) refuse("a place of panels that is given twice: {}", line);
 }
 
 /// Throws InputError unless `text` is what Dear ImGui writes of windows and how they are docked.

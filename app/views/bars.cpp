@@ -1,3 +1,6 @@
+#include <fmt/ranges.h>
+
+#include "app/views/doubts.h"
 #include "app/views/found_list.h"
 #include "app/views/story.h"
 #include "app/words/forms.h"

@@ -91,10 +91,10 @@ Node word_at_the_cursor(Application& application, Index token) {
   Session& session = application.session;
   const DataSet& data = session.data();
   return scene::row(
-      {scene::icon_button("word before", Icon::back).told("One token back").on([&session, token] {
+      {scene::icon_button("token before", Icon::back).told("One token back").on([&session, token] {
          session.go_to_token(token - 1);
        }),
-       scene::icon_button("word after", Icon::forwards).told("One token on").on([&session, token] {
+       scene::icon_button("token after", Icon::forwards).told("One token on").on([&session, token] {
          session.go_to_token(token + 1);
        }),
        scene::heading(fmt::format("token {} of {}", numbered_label(entry(data.labels, token), token),

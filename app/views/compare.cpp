@@ -87,7 +87,7 @@ std::string axis_explained(const ErrorAxis& axis) {
       "The norm ‖v − v̂‖ of the error that is left after each token's write, one line for every side. "
       "Logarithmic axis";
   if (!(axis.largest > axis.high)) return what + ".";
-  return fmt::format("{} up to {}; the largest is {}. An arrow stands where a line leaves it.", what,
+  return fmt::format("{} up to {}; the largest is {}. An arrow marks where a line leaves the chart.", what,
                      plain_number(axis.high), plain_number(axis.largest));
 }
 

@@ -171,7 +171,7 @@ class SideColumn {
                                        : button("reference", "reference",
                                                 "Take all differences to this side.", with_reference));
     if (why_it_stays(application_.session.state(), index).empty())
-      all.push_back(button("×", "take out", "Take this side out.", without_side));
+      all.push_back(button("×", "remove", "Take this side out.", without_side));
     return scene::row(std::move(all), Gap::small);
   }
 
@@ -258,7 +258,7 @@ class SideColumn {
                          numbers(cell.row, cell.column), plain_number(range, 2), plain_number(range, 2),
                          is_common ? ", the same in every column" : ": its own scale");
     };
-    return scene::column({scene::first_that_fits(std::move(heads)).named(fmt::format("{} words", name)),
+    return scene::column({scene::first_that_fits(std::move(heads)).named(fmt::format("{} tokens", name)),
                           Node{scene::Over{{Node{std::move(picture)}.named(name)}, 1}}.shrinking()},
                          Gap::tight);
   }
@@ -266,7 +266,7 @@ class SideColumn {
   Node answers() const {
     const bool is_asked = side_.moment && !side_.moment->table.words.empty();
     const double scale = is_asked ? answer_scale(side_.moment->table) : 1;
-    const std::string title = title_with_scale("What the memory answers", scale);
+    const std::string title = title_with_scale("What the memory returns", scale);
     if (!is_asked)
       return scene::column(
           {scene::heading(title), scene::paragraph(side_.moment ? side_.moment->no_table : std::string())});
@@ -292,7 +292,7 @@ class SideColumn {
     const std::string most = fmt::format("{:.0f}", 100 * std::max(shares.maxCoeff(), 0.0));
     const std::string share = least == most ? least : fmt::format("{}–{}", least, most);
     Nodes wishes;
-    for (const std::string& words : {fmt::format("these words explain {} % of each answer", share),
+    for (const std::string& words : {fmt::format("these values explain {} % of each row", share),
                                      fmt::format("they explain {} %", share)})
       wishes.push_back(scene::row(
           {scene::text(title, style::Text::strong, 0, Fit::whole), scene::rest(), scene::tag(words)}));

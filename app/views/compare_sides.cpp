@@ -54,7 +54,7 @@ Node stop_words(const ComparedSides& all, std::size_t stop) {
                           .most_lines = 2,
                           .centred = true,
                           .between = 1}}
-      .named(fmt::format("{} words", rail()[stop].variant))
+      .named(fmt::format("{} tokens", rail()[stop].variant))
       .filling();
 }
 
@@ -134,7 +134,7 @@ Node buttons(Application& application) {
   return scene::column(
       {std::move(add),
        scene::segments({"before", "after"}, application.session.state().compare.before ? 0 : 1, show,
-                       "The memory as the word finds it, or as it leaves it.")});
+                       "The memory before or after this token.")});
 }
 
 constexpr float rules_width = 240;  // design pixels

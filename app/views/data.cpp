@@ -76,8 +76,7 @@ void draw_data(Application& application) {
     return scene::column({title_and_heads(application),
                           scene::column({adjusting_numbers(application),
                                          application.level() == Level::all ? adjusting_options(application)
-                                                                           : scene::column({}),
-                                         notes(session)})
+                                                                           : scene::column({})})
                               .named("data")});
   });
 }

@@ -326,7 +326,7 @@ class DataDetails {
     all.push_back(
         head_pictures(*answer_.value, present, [details = *this](Index head) { details.open_at(head); }));
     if (!is_open()) return all;
-    all.push_back(scene::heading("The word at the cursor"));
+    all.push_back(scene::heading("The token at the cursor"));
     all.push_back(cell_table(application_));
     return all;
   }
@@ -343,7 +343,7 @@ Node saved_place(Application& application, const std::string& id) {
                   scene::rest(), scene::pill("Open ⏎", true).named("open data").on([&application, id] {
                     if (application.open(id)) application.show_data = false;
                   })}),
-      scene::caption("A saved place: it goes back to its data, its rule and its word.")};
+      scene::caption("A saved place: opens its data, its rule and its token.")};
   if (const std::string& problem = application.session.message(); !problem.empty())
     all.push_back(scene::text(problem, style::Text::body, style::colours().alarm).named("problem"));
   return scene::column(std::move(all), Gap::near);
@@ -354,7 +354,7 @@ Node nothing_matches(DataPage& page) {
   return scene::column(
       {scene::paragraph(fmt::format("Nothing matches “{}”.", page.list.filter.typed)),
        scene::caption(
-           "The filter looks for every word that is typed in the names, groups and texts of the data."),
+           "The filter searches the names, groups and texts of the data for everything typed."),
        scene::row({scene::pill("Show all data").on([&page] {
          page.list.filter.typed.clear();
          ++page.list.moves;

@@ -31,7 +31,7 @@ Node doubt_row(Application& application, const std::vector<Doubt>& doubts, std::
 Node names_link(Application& application, std::string words, const std::string& id) {
   return scene::link(std::move(words))
       .named("names")
-      .told("Which array of the file stands for q, k, v, …: choose it from a list, with a picture of each")
+      .told("Choose which array of the file is q, k, v, …, with a picture of each")
       .on([&application, id] { choose_names(application, id); });
 }
 

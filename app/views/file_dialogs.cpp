@@ -183,7 +183,7 @@ Node opening_verdict(Application& application, const FolderList& folder) {
     std::ranges::move(ways_out(application, application.session.refused()), std::back_inserter(all));
     return scene::column(std::move(all), Gap::small);
   }
-  if (is_file(path)) return sentence("This file is there: Enter opens it.", c.good);
+  if (is_file(path)) return sentence("Enter opens this file.", c.good);
   if (!is_folder(folder.path)) return sentence("There is no such folder.", c.dim);
   if (is_folder(path) && is_among("q.npy", folder.names))
     return sentence("This folder holds q.npy: Enter opens its .npy files together.", c.dim);
@@ -228,7 +228,7 @@ Node saving_verdict(const Application& application, const FileDialog& dialog) {
   if (!dialog.problem.empty()) return sentence(dialog.problem, c.alarm);
   if (const std::string wrong = refusal(application); !wrong.empty()) return sentence(wrong, c.dim);
   const fs::path path = target(application);
-  if (is_file(path)) return sentence("This file is there: saving replaces it.", c.alarm);
+  if (is_file(path)) return sentence("This file exists: saving replaces it.", c.alarm);
   return sentence(fmt::format("Enter writes {}", path.filename().string()), c.dim);
 }
 

@@ -24,10 +24,9 @@ std::string words_of(Index index, const HeadAnswers& head) {
   std::string asked;
   for (const AskedWord& word : head.table.words)
     asked += (asked.empty() ? "" : ", ") + quoted_label(word.text, word.token);
-  if (asked.empty()) return fmt::format("Head {}: there are no words to ask about yet.", index);
+  if (asked.empty()) return fmt::format("Head {}: nothing is written yet.", index);
   return fmt::format(
-      "Head {}: what its memory answers after half of the words. Rows: asked with the key of {}; columns: "
-      "how much of their values is in the answer. Legible {:.2f} of 1: the diagonal against the rest.",
+      "Head {}: what its memory returns after half of the tokens. Row: the key of {}; column: the coefficient of its value. Legibility {:.2f} of 1: the diagonal against the rest.",
       index, asked, head.legibility);
 }
 
@@ -115,16 +114,15 @@ Nodes legends(const PreviewedData& preview) {
   const style::Palette& c = style::colours();
   const bool is_cut = preview.tokens < preview.data->tokens;
   Nodes all = {scene::caption(fmt::format(
-      "Words against words{}: how alike their keys are (cosine, −1 to 1). What is written at one word comes "
-      "back in part at all that are like it.",
+      "Cosine of the keys of all pairs of tokens{}, −1 to 1. Keys with a large cosine interfere: each also returns a part of the other value.",
       is_cut ? fmt::format(", the first {} of {}", preview.tokens, preview.data->tokens) : ""))};
   const auto add = [&](std::vector<double> HeadPreview::*values, scene::Ink ink, const char* words) {
     const auto has = [&](const HeadPreview& head) { return !(head.*values).empty(); };
     if (std::ranges::any_of(preview.heads, has))
       all.push_back(scene::row({scene::mark(Mark::Kind::square, ink), scene::caption(words)}, Gap::small));
   };
-  add(&HeadPreview::strength, c.strength, "β‖k‖², how much each word corrects: full height is 2");
-  add(&HeadPreview::kept, c.gate, "1 − α, how much is forgotten at each word: full height is all");
+  add(&HeadPreview::strength, c.strength, "step size β‖k‖² of each token: full height is 2");
+  add(&HeadPreview::kept, c.gate, "decay 1 − α at each token: full height is 1");
   return all;
 }
 

@@ -209,7 +209,7 @@ Node knob(Application& application) {
   if (!charts.empty()) all.push_back(axis(sizes));
   if (counted.value && !counted.stale) {
     if (const std::string words = why_one_word(application, *counted.value); !words.empty())
-      all.push_back(scene::caption(words).named("one word"));
+      all.push_back(scene::caption(words).named("one token"));
   }
   if (form == Form::two_pass) {
     const auto other = questions.ask(ChunkCosts{computation, Form::chunkwise}, Urgency::later);

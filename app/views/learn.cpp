@@ -61,9 +61,8 @@ std::string coloured_symbols(std::string_view latex, std::string_view strength) 
 
 std::string text_before(const Computation& computed, Index token) {
   std::string text;
-  for (Index t = std::max<Index>(token - tokens_before, 0); t < token; ++t)
   if (only_counts(word_at(computed, token), token)) return text;
-  for (Index t = std::max<Index>(token - words_before, 0); t < token; ++t)
+  for (Index t = std::max<Index>(token - tokens_before, 0); t < token; ++t)
     text += (text.empty() ? "" : " ") + word_at(computed, t);
   return text;
 }

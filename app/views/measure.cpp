@@ -208,7 +208,7 @@ Node contents(const MeasuredNow& now) {
   const bool has_gpu =
       std::ranges::any_of(devices, [](const std::string& device) { return device != "cpu"; });
   all.push_back(item(now.whole, now.whole ? "transfers and allocations"
-                                : has_gpu ? "transfers and allocations: apart, at each point"
+                                : has_gpu ? "transfers and allocations: separate, at each point"
                                           : "transfers: the data lie where they are used"));
   all.push_back(item(false, "projections, norms, output gate"));
   all.push_back(item(false, "making the data, reading files, drawing"));
@@ -358,7 +358,7 @@ void draw_measure_side(Application& application) {
 }
 
 void draw_measure_floor(Application& application) {
-  const FloorPanel panel = {.name = "words below the chart", .least = {60, 24}};
+  const FloorPanel panel = {.name = "text below the chart", .least = {60, 24}};
   draw_floor_panel(application, panel, [&](Floor& floor, const FloorPlaces& places) {
     const Computation& computed = *application.session.computed();
     floor.rows = {words_row(words_height, words_top)};

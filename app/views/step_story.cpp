@@ -54,7 +54,7 @@ Node erase_switch(Application& application) {
              [&application, erased](std::size_t chosen) {
                if (*erased != (chosen == 0)) perform(find_command(application, "text.only_add"), application);
              },
-             "Whether a write first takes out what the memory returns for its key")
+             "Whether a write first erases what the memory returns for its key")
       .named("erase");
 }
 

@@ -1,6 +1,7 @@
 #include "app/views/verify.h"
 
 #include "app/stage/head.h"
+#include "app/views/story_page.h"
 
 namespace palimpsest {
 
@@ -29,7 +30,7 @@ Node form_choice(Application& application) {
   return all;
 }
 
-/// "chunkwise, chunk 0, what will be written: first at 1 “The”"; `briefly` without the form, which is lit
+/// "chunkwise, chunk 1, what will be written: first at token 2 “The”"; `briefly` without the form, which is lit
 /// beside it, and with the token's number alone, whose word the flag tells.
 std::string place_words(const Application& application, const Departure& at, bool briefly = false) {
   const Computation& computed = *application.session.computed();
@@ -37,8 +38,8 @@ std::string place_words(const Application& application, const Departure& at, boo
   const bool in_chunks = has_chunks(form);
   const std::string title = with_small_letter(at.title);
   const std::string chunk =
-      in_chunks ? fmt::format("chunk {}, ", at.token / computed.choice.chunk_size) : std::string();
-  if (briefly) return fmt::format("{}{}, token {}", chunk, title, at.token);
+      in_chunks ? fmt::format("chunk {}, ", at.token / computed.choice.chunk_size + 1) : std::string();
+  if (briefly) return fmt::format("{}{}, token {}", chunk, title, at.token + 1);
   return fmt::format("{}, {}{}: first at {}", name(form), chunk,
                      at.phase.empty() ? title : at.phase + ", " + title, counted_token(computed, at.token));
 }
@@ -201,8 +202,8 @@ WrongHere about_device(const Application& application, Form form) {
           .tolerance = std::max(step_tolerance, computed->form(form).judgement.allowed())};
 }
 
-/// What is wrong: formula, tensors, arithmetic. `reason`: why no step may be off, in a sentence; `message`:
-/// why equations cannot be carried out, mostly empty.
+/// What is wrong: formula, tensors, arithmetic (in a story without it). `reason`: why no step may be off, in a
+/// sentence; `message`: why equations cannot be carried out, mostly empty.
 Node wrong(Application& application, const std::string& reason, const std::string& message) {
   Questions& questions = application.session.questions();
   const bool has_fault = !application.session.state().verify.fault.id.empty();
@@ -213,11 +214,11 @@ Node wrong(Application& application, const std::string& reason, const std::strin
     const WrongPlace& place = **answer.value;
     const FormulaChange& change = place.tensor.change;
     const LatexStyle boxed = boxed_style(change, style::colours().alarm);
-    return scene::column({centred({scene::formula(latex(change.is, place.symbols, boxed), 24)}),
-                          should_be(change, place.symbols),
-                          tensor_pictures(*application.session.computed(), place).filling(),
-                          arithmetic(application, place)},
-                         Gap::near)
+    Nodes all = {centred({scene::formula(latex(change.is, place.symbols, boxed), 24)}),
+                 should_be(change, place.symbols),
+                 tensor_pictures(*application.session.computed(), place).filling()};
+    if (!application.tells_story()) all.push_back(arithmetic(application, place));
+    return scene::column(std::move(all), Gap::near)
         .named("wrong/" + place.tensor.departure.operation);
   }
   if (!message.empty()) return scene::paragraph("Its equations cannot be carried out: " + message);
@@ -246,7 +247,7 @@ Node faulty(Application& application) {
   const std::optional<Departure>& at = figures.value->departure;
   const Index output = figures.value->first_wrong;
   const std::string later =
-      at && output > at->token ? fmt::format("; the output differs from token {} on", output) : std::string();
+      at && output > at->token ? fmt::format("; the output differs from token {} on", output + 1) : std::string();
   const Judgement& judgement = figures.value->judgement;
   return scene::column(
       {at ? headline(application, place_words(application, *at) + later,
@@ -276,9 +277,57 @@ Node parting_device(Application& application) {
       Gap::near);
 }
 
+/// The first fault of the list that changes what the form computes here; nothing while that is not known.
+std::optional<std::string> telling_fault(Application& application) {
+  for (const Fault& fault : faults()) {
+    const Known<FaultFigures> figures = application.session.questions().ask(
+        FaultHere{without_fault(application.session.computed()), proof_form(application), fault.id},
+        Urgency::later);
+    if (!figures.value || figures.stale) return std::nullopt;
+    if (figures.value->without.empty() && figures.value->noticed()) return fault.id;
+  }
+  return std::nullopt;
+}
+
+/// Agreement and the way to spoil it; or the first step that a fault makes wrong, and the way back.
+Node fault_story(Application& application) {
+  const std::string& fault = application.session.state().verify.fault.id;
+  const Computation& computed = *application.session.computed();
+  if (fault.empty()) {
+    const std::optional<std::string> next = telling_fault(application);
+    Node button = scene::pill("inject a fault", true)
+                      .named("inject")
+                      .enabled_if(next.has_value())
+                      .told(next ? find_fault(*next).sentence : "No fault is known to change this form yet.")
+                      .on([&application, next] { inject(application, next.value_or("")); });
+    return story_page(application,
+                      {.headline = {{agreement_headline(computed, agreement_verdict(application))}},
+                       .question = "Do all forms give the same outputs?",
+                       .about = agreement_about,
+                       .content = scene::column({agreement_chart(application).filling(), std::move(button)},
+                                                Gap::near)});
+  }
+  const Known<FaultFigures> figures = ask_present_fault(application);
+  const bool is_known = figures.value && !figures.stale;
+  return story_page(
+      application,
+      {.headline = {{fault_headline(computed, find_fault(fault), proof_form(application),
+                                    is_known ? figures.value->first_wrong : -1)}},
+       .question = "Where is the first wrong number?",
+       .about = find_fault(fault).sentence,
+       .content = scene::column({wrong(application, "No number differs on this text.",
+                                       is_known ? figures.value->message : std::string())
+                                     .filling(),
+                                 scene::pill("remove the fault", true).named("remove").on([&application] {
+                                   inject(application, "");
+                                 })},
+                                Gap::near)});
+}
+
 Node centre(Application& application) {
   if (const std::string nothing = nothing_to_show(application, ", so nothing can differ"); !nothing.empty())
     return scene::paragraph(nothing);
+  if (application.tells_story()) return fault_story(application);
   const auto computed = application.session.computed();
   const VerifyState& state = application.session.state().verify;
   if (!state.fault.id.empty()) return faulty(application);

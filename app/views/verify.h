@@ -49,6 +49,10 @@ std::string no_difference_words(double allowed, double largest);
 Node fragile_form(Application& application);
 Node agreement(Application& application);
 
+/// What the forms come to, and how much each differs at every token: a row each, a point for a token.
+std::string agreement_verdict(Application& application);
+Node agreement_chart(Application& application);
+
 /// What an array of results is called: "the outputs", "the memory", "the memory's Hkk".
 std::string array_words(const std::string& array);
 

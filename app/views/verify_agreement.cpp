@@ -237,14 +237,21 @@ std::string no_difference_words(double allowed, double largest) {
                      plain_number(largest));
 }
 
-Node agreement(Application& application) {
-  const Computation& computed = *application.session.computed();
-  const std::vector<AgreementRow> rows = rows_of(application);
+std::string agreement_verdict(Application& application) {
+  return verdict(rows_of(application), *application.session.computed());
+}
+
+Node agreement_chart(Application& application) {
   const Known<std::vector<DigitsLost>> digits = application.session.questions().ask(
       DigitsHere{without_fault(application.session.computed())}, Urgency::later);
-  return scene::column({scene::text(verdict(rows, computed), style::Text::headline).named("said"),
-                        scene::plotted(agreement_plot(application, rows, digits)).filling()},
-                       Gap::near);
+  return scene::plotted(agreement_plot(application, rows_of(application), digits));
+}
+
+Node agreement(Application& application) {
+  return scene::column(
+      {scene::text(agreement_verdict(application), style::Text::headline).named("said"),
+       agreement_chart(application).filling()},
+      Gap::near);
 }
 
 Node fragile_form(Application& application) {

@@ -85,7 +85,7 @@ bool tries_all(Nodes& all, Session& session) {
           .named("untried"));
   all.push_back(
       scene::link("try all")
-          .told("Injects every fault in turn, and says how far the outputs differ.")
+          .told("Injects every fault in turn and measures how much the outputs differ.")
           .on([&session] { session.change([](SessionState& state) { state.verify.tries_all = true; }); }));
   return false;
 }

@@ -298,11 +298,7 @@ Node marks_legend(const ProofLines& all) {
   return scene::row(std::move(marks), Gap::wide)
       .named("lost")
       .told(
-          "Marks above the words: the first number of each kind that a coarser arithmetic loses on its way, "
-          "one row of marks for each arithmetic. A number underflows where it is smaller than any that the "
-          "arithmetic holds: f32, tf32 and bf16 hold them down to about 10⁻³⁸, f16 to 6 × 10⁻⁸. It cancels "
-          "where "
-          "of rounded numbers that are added and taken away nothing is left. Rest on a mark to see which.");
+          "Marks above the tokens, one row for each arithmetic: the first number of each kind that it loses. Underflow: smaller than its smallest number, about 10⁻³⁸ in f32, tf32 and bf16, 6 × 10⁻⁸ in f16. Cancellation: a sum of rounded numbers is exactly 0. Hold the pointer over a mark to see which.");
 }
 
 Node lens_choice(Application& application) {
@@ -341,7 +337,7 @@ std::string values_words(const Computation& computed, const ProofLines& all, Ind
 }  // namespace
 
 void draw_verify_floor(Application& application) {
-  const FloorPanel panel = {.name = "verified words", .top = 12, .head = headline_height};
+  const FloorPanel panel = {.name = "verified text", .top = 12, .head = headline_height};
   draw_floor_panel(application, panel, [&](Floor& floor, const FloorPlaces& places) {
     const Computation& computed = *application.session.computed();
     ProofLines all = proof_lines(application);

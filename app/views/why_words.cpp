@@ -9,42 +9,6 @@ namespace palimpsest {
 
 namespace {
 
-std::string kept_words(const Matrix<double>& alpha) {
-  std::string least = half_life_words(alpha.minCoeff());
-  const std::string most = half_life_words(alpha.maxCoeff());
-  if (least == most) return least;
-  const std::string unit = " words";  // said once
-  if (least.ends_with(unit) && most.ends_with(unit)) least.resize(least.size() - unit.size());
-  return least + " … " + most.substr(most.starts_with("half-life ") ? 10 : 0);
-}
-
-/// Of three digits nothing is seen of what is smaller.
-constexpr double unseen = 5e-4;
-
-std::string called(Index token, const std::vector<std::string>& labels) {
-  if (token == initial_token) return "the start";
-  return numbered_label(entry(labels, token), token);
-}
-
-/// "took 0.2" or "gave back 0.2": what erasing did to the size of what was written.
-std::string did(double taken) {
-  return fmt::format("{} {:.3g}", taken >= 0 ? "took" : "gave back", std::abs(taken));
-}
-
-/// "erased 0.000563 in all: 21 “.” took 0.00102, others gave back 0.00046": parts may be larger than the
-/// whole, so each says which way it went. `sense` is the sign of what was written.
-std::string erased_words(const WriterShare& writer, double sense, const std::vector<std::string>& labels) {
-  const double all = sense * writer.share.erased;
-  const double largest = sense * writer.erased_by;
-  const double others = all - largest;
-  const std::string whole = all >= 0 ? fmt::format("erased {:.3g}", all)
-                                     : fmt::format("what others erased made it larger by {:.3g}", -all);
-  if (writer.eraser < 0) return whole;
-  const std::string eraser = called(writer.eraser, labels);
-  if (std::abs(others) <= unseen * std::abs(all)) return fmt::format("{}, by {}", whole, eraser);
-  return fmt::format("{} in all: {} {}, others {}", whole, eraser, did(largest), did(others));
-}
-
 /// The norm of what an operation makes; 0 where it is rounding alone.
 double told_norm(const Operation& operation, const Record& record) {
   constexpr double suspicious = 1e-6;  // operands are not looked through for anything larger
@@ -192,7 +156,7 @@ std::string line_number(const Operation& operation, const Record& record, const 
     return "‖e‖ = " + plain_number(error_norm(recall->after), 2);
   const Matrix<double>& made = record.at(result);
   if (made.size() == 1) return fmt::format("{:.3g}", made(0, 0));
-  const std::string norm_words = "norm " + plain_number(norm(Weights<double>{made}), 2);
+  const std::string norm_words = "norm " + plain_number(told_norm(operation, record), 2);
   if (operation.purpose != Purpose::update) return norm_words;
   for (const std::string& name : operands(operation.equation.expression)) {
     const Symbol& symbol = symbol_in(symbols, name);

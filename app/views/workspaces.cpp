@@ -59,7 +59,7 @@ constexpr Panel compare_panels[] = {
     {"Two rules", center, draw_compare_story, "story variants linear", nullptr, story, story},
     {"The text##story of compare", bottom, draw_story_floor, "tokens words", nullptr, story, story},
     {"Side by side", center, draw_compare, "variants rules difference"},
-    {"What each side misses", bottom, draw_compare_floor, "text tokens floor recall"},
+    {"Error of each side", bottom, draw_compare_floor, "text tokens floor recall"},
 };
 
 constexpr Panel verify_panels[] = {
@@ -90,7 +90,7 @@ constexpr Workspace all_workspaces[] = {
     {"compare", "Compare", "Two to four rules, settings, forms or precisions under one cursor",
      ImGuiMod_Ctrl | ImGuiKey_4, compare_panels},
     {"verify", "Verify",
-     "How far every form and precision is from the recurrence, and what an injected fault does",
+     "How much every form and precision differs from the recurrence, and what an injected fault does",
      ImGuiMod_Ctrl | ImGuiKey_5, verify_panels, 44},
     {"measure", "Measure", "What is faster here: forms, rules and devices over the length of the sequence",
      ImGuiMod_Ctrl | ImGuiKey_6, measure_panels},

@@ -33,7 +33,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::microseconds frame_period{16'667};  // of a screen with 60 frames a second
 constexpr float fastest = 64;                              // steps a second while it plays
 constexpr int most_frames = 36'000;                        // until a result must be there: ten minutes
-constexpr const char* late = "no result is there after ten minutes";
+constexpr const char* late = "no result after ten minutes";
 
 /// What a person does in frame `number`.
 using Action = std::function<void(Application& application, int number)>;

@@ -49,8 +49,7 @@ struct Glfw {
   Glfw() {
     if (glfwInit() == GLFW_FALSE) {
       throw Error(
-          fmt::format("no window can be opened: {}. Is there a display (DISPLAY or WAYLAND_DISPLAY)? "
-                      "Without one, `palimpsest render` draws pictures.",
+          fmt::format("no window can be opened: {}. Is DISPLAY or WAYLAND_DISPLAY set? Without a display, `palimpsest render` draws pictures.",
                       last_glfw_error()));
     }
   }

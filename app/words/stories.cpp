@@ -133,6 +133,19 @@ std::vector<Spoken> compare_headline(const std::array<std::pair<std::string, con
   return all;
 }
 
+std::string agreement_headline(const Computation& computed, const std::string& verdict) {
+  if (!computed.agree) return verdict;
+  const Index forms = std::ssize(forms_of(computed));
+  return fmt::format("{} compute the same. {}",
+                     forms == 1 ? "The form and its reference" : fmt::format("All {} forms", forms), verdict);
+}
+
+std::string fault_headline(const Computation& computed, const Fault& fault, Form form, Index first) {
+  if (first < 0) return fault.label + ".";
+  return fmt::format("{}: {} differs from token {} on.", fault.label, name(form),
+                     numbered_label(entry(computed.data->labels, first), first));
+}
+
 std::string others_in_words(const MemoryStory& story) {
   const SharedKey* const told = told_key(story);
   if (!told || story.keys.size() < 2) return {};

@@ -2,6 +2,7 @@
 
 #include "app/session/attention_questions.h"
 #include "app/session/memory_questions.h"
+#include "app/session/verify_questions.h"
 
 // What the workspaces tell at the level "story", in a newcomer's words.
 
@@ -35,6 +36,18 @@ std::string learn_headline(const LearningMoment& moment, const std::string& toke
 
 /// "At “lamp”, the output reads coin and bell.": which other tokens' values it is made of.
 std::vector<Spoken> attend_headline(const Computation& computed, const RowOfWeights& row, Index token);
+
+/// "All 4 forms compute the same: no difference above …"; or what is said of a difference alone.
+std::string agreement_headline(const Computation& computed, const std::string& verdict);
+
+/// "The solve has the wrong sign: chunkwise differs from token 9 “key” on."; `first` is that token, -1 while it
+/// is not known.
+std::string fault_headline(const Computation& computed, const Fault& fault, Form form, Index first);
+
+/// How agreement is drawn.
+inline constexpr const char* agreement_about =
+    "A row is one form in one precision; a point is a token. The further left, the smaller its difference from "
+    "the recurrence, which handles token after token.";
 
 /// "Asked “The red jar holds a …”, linear attention says bell and coin. DeltaNet says lamp.": two rules after
 /// the same token.

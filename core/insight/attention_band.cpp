@@ -96,7 +96,7 @@ Sequence softmax_beside(const Sequence& sequence, double sharpness) {
   if (!std::isfinite(sharpness)) refuse("the sharpness is {}; expected a number", sharpness);
   if (!sequence.has("k"))
     throw Unsupported(
-        "This rule makes its keys of its gates: there are none that softmax could be asked with.");
+        "This rule makes its keys from its gates, so softmax has no keys to use.");
   auto arrays = std::make_shared<Arrays>();
   for (const char* name : {"q", "k", "v"}) {
     const Matrix<double> rows = sequence.at(name).all<double>();

@@ -42,7 +42,7 @@ struct TokenSteps {
         "old", answer);
     steps.add("error", Purpose::error, structure.writes_value ? "Error e = v − v̂" : "Minus the prediction",
               structure.writes_value
-                  ? "How far is the prediction from the target v?"
+                  ? "How large is the error of the prediction, given the target v?"
                   : "The prediction with the opposite sign: it is subtracted from the memory.",
               "error",
               structure.writes_value ? tensor(notation.token.v) - tensor("old")

@@ -58,7 +58,7 @@ Notation titans_notation(const Settings& settings) {
                              : "What did the memory before the batch return for the key of “{token}”?",
                        "old", transpose(tensor(exact ? "S_before" : "F_moved")) * tensor("k")},
                       {"error", Purpose::error, "Error e = v − v̂",
-                       "How far is the prediction from the target v?", "error", tensor("v") - tensor("old")},
+                       "How large is the error of the prediction, given the target v?", "error", tensor("v") - tensor("old")},
                       {"update", Purpose::update, "Gradient step",
                        "The outer product of key and error, times the learning rate.", "update",
                        tensor("theta") * tensor("k") * transpose(tensor("error"))},

@@ -156,6 +156,30 @@ TEST_CASE("the story of every workspace can be read under every rule", "[levels]
   }
 }
 
+TEST_CASE("the story of Verify injects a fault that changes the form by one click, and removes it by another",
+          "[levels]") {
+  FirstStart shown;
+  for (const Form form : {Form::recurrent, Form::chunkwise}) {
+    shown.session.choose([form](Choice& choice) { choice.form = form; });
+    shown.draw_in("verify");
+    CHECK_THAT(words_at("verify/where/headline"), says("All 4 forms compute the same."));
+    for (std::size_t i = 0; i < faults().size() && shown.session.state().verify.fault.id.empty(); ++i) {
+      shown.click(parts().find("verify/where/inject")->where);  // off until a fault is known to change it
+      shown.draw();
+    }
+    const InjectedFault injected = shown.session.state().verify.fault;
+    REQUIRE(injected.form == form);
+    const auto figures =
+        find_out(FaultHere{without_fault(shown.session.computed()), form, injected.id});
+    REQUIRE(figures->first_wrong >= 0);
+    CHECK_THAT(words_at("verify/where/headline"),
+               says(find_fault(injected.id).label) && says(fmt::format("token {} ", figures->first_wrong + 1)));
+    shown.click(parts().find("verify/where/remove")->where);
+    shown.draw();
+    CHECK(shown.session.state().verify.fault.id.empty());
+  }
+}
+
 TEST_CASE("a window that is resized in one workspace leaves the others as designed", "[levels]") {
   const auto places = [](ShownProgram& shown) {
     std::vector<Rectangle> all;
