@@ -80,7 +80,8 @@ Arrays run_heads(const Backend& backend, const Variant& variant, const SequenceB
   const double results = footprint.kept * static_cast<double>(batch.heads.size());
   if (results > largest_results)
     refuse(
-        "{} heads, {} tokens, {} key and {} value channels: outputs and final states take {:.1f} GB; the limit is {:.0f} GB",
+        "{} heads, {} tokens, {} key and {} value channels: outputs and final states take {:.1f} GB; the "
+        "limit is {:.0f} GB",
         batch.heads.size(), batch.heads.front().tokens, batch.heads.front().dk, batch.heads.front().dv,
         results / 1e9, largest_results / 1e9);
   const std::vector<Output> outputs =
@@ -314,9 +315,8 @@ void require_initial_state(const Variant& variant, const Sequence& head) {
     names.push_back(initial_name(variant, head.settings, state));
   const bool given = std::ranges::any_of(names, [&](const std::string& name) { return head.has(name); });
   if (given || names.empty()) return;
-  refuse("--ask: {} is missing; give what a run over the block of keys wrote as {}",
-                               fmt::join(names, ", "),
-                               final_name(names.size(), states_of(variant, head.settings).front()));
+  refuse("--ask: {} is missing; give what a run over the block of keys wrote as {}", fmt::join(names, ", "),
+         final_name(names.size(), states_of(variant, head.settings).front()));
 }
 
 /// Runs a batch and shows how far it is: the heads that are done where the device tells, and the seconds.

@@ -44,9 +44,10 @@ Index word_of(const std::string& word, const DataSet& data) {
   if (is_number) return parse_count(word, "a token of --words", 0, data.tokens - 1);
   const auto found = std::ranges::find(data.labels, word, word_text);
   if (found != data.labels.end()) return found - data.labels.begin();
-  refuse("--words: there is no token \"{}\" in these data; give a text that they have, or an "
-                  "index from 0 to {}",
-                  shown(word), data.tokens - 1);
+  refuse(
+      "--words: there is no token \"{}\" in these data; give a text that they have, or an "
+      "index from 0 to {}",
+      shown(word), data.tokens - 1);
 }
 
 std::pair<Index, Index> cell_of(const std::string& cell) {
@@ -80,7 +81,8 @@ ShownPlace shown_place(const std::string& id, const CommandOptions& options, std
     throw Unsupported(fmt::format("{} has no {} form here: {}", choice.variant, name(choice.form),
                                   place.computation->form(choice.form).missing));
   const std::optional<std::string> at = options.if_given("--at");
-  place.cursor = at ? cursor_at(*at, *trace) : after_write(*trace, first_place(*place.computation, place.stop).token);
+  place.cursor =
+      at ? cursor_at(*at, *trace) : after_write(*trace, first_place(*place.computation, place.stop).token);
   place.token = trace->token(place.cursor);
   for (const std::string& word : options.all("--words")) place.words.push_back(word_of(word, *data));
   if (options.gave("--why")) place.cell = cell_of(options["--why"]);
@@ -233,15 +235,18 @@ Task add_show(CommandOptions command, Console console) {
   std::string ids;
   for (const ShownView& view : views) ids += fmt::format("\n{}: {}", view.id, view.words);
   command.option("VIEW", "View to show:" + ids, "", {.required = true});
-  command.option(data_option, "A file with q, k and v (FILE?q=query&beta=b reads other names); or capture:NAME, preset:NAME");
+  command.option(
+      data_option,
+      "A file with q, k and v (FILE?q=query&beta=b reads other names); or capture:NAME, preset:NAME");
   for (const auto& [name, words] : text_options) command.option(name, words);
   command.list("--do", "A change of the model that reads --text (see say)", {.repeated = true});
   command.option("--variant", "Compute this variant instead of the data's");
   command.option("--form", form_names(), "recurrent");
   command.option("--device", "cpu or cuda", "cpu");
   command.option("--chunk", "Tokens per chunk, where the form has chunks");
-  command.option("--at", "TOKEN or TOKEN:OPERATION, such as 42:error (default: where the window opens, after "
-                         "the write)");
+  command.option("--at",
+                 "TOKEN or TOKEN:OPERATION, such as 42:error (default: where the window opens, after "
+                 "the write)");
   command.option("--head", "Head, counted over batches and heads (default: where the window opens)");
   command.list("--words",
                "Query these tokens, by their indices or their texts (default: the strongest writes)",

@@ -246,10 +246,10 @@ ShownNumbers show_learning(const ShownPlace& place) {
     const char* alone = step.problem.moving.empty() ? "" : " without momentum";
     rows.push_back(
         {"stability",
-         fmt::format(
-             "step size {:.4g}; the error is multiplied by {:.4g} along the sharpest direction{}; by at most {:.4g} along any; stability limit of the rate: {:.4g}",
-             step.stability->reach, step.stability->eigenvalue, alone, step.stability->growth,
-             step.stability->largest_rate)});
+         fmt::format("step size {:.4g}; the error is multiplied by {:.4g} along the sharpest direction{}; by "
+                     "at most {:.4g} along any; stability limit of the rate: {:.4g}",
+                     step.stability->reach, step.stability->eigenvalue, alone, step.stability->growth,
+                     step.stability->largest_rate)});
   }
   if (step.momentum_norm > 0) rows.push_back({"momentum", fmt::format("norm {:.4g}", step.momentum_norm)});
   if (*harm) {

@@ -196,9 +196,9 @@ Task add_verify(CommandOptions command, Console console) {
   command.list("--dk",
                "Key channels of every case (default: 12,5, and where a GPU computes a few with 70,20)");
   command.list("--dv", "Value channels, one for each of --dk (default: as many as there)");
-  command.option(
-      "--cases",
-      "This many random cases instead of the fixed plan. Each has a random variant with its options and gates, T up to 300 and sometimes 4096, K and V up to 24");
+  command.option("--cases",
+                 "This many random cases instead of the fixed plan. Each has a random variant with its "
+                 "options and gates, T up to 300 and sometimes 4096, K and V up to 24");
   command.option("--seed", "Seed of the random numbers; they are the same on every machine", "1");
   command.option("--jobs", "Threads (default: one per core); they change no result");
   command.option("--json", "Also write the report to this file");

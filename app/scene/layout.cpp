@@ -356,7 +356,7 @@ struct Layout {
       const float fixed = px(nodes[i].sizing.fixed);
       const float taken = place_row(stack, columns, i, {room.x, fixed > 0 ? fixed : left});
       stack.heights[i] = std::max(fixed, taken);
-      left -= fixed > 0 ? fixed : taken;
+      left -= stack.heights[i];
     }
     const auto part = [&](std::size_t i) {
       const Sizing& sizing = nodes[i].sizing;

@@ -123,7 +123,8 @@ void require_affordable(const Rule& rule, const Sequence& sequence) {
 std::string too_long_at_once(const Rule& rule, const Sequence& sequence) {
   if (sequence.tokens > most_tokens_at_once)
     return fmt::format(
-        "The parallel form makes T × T matrices. It is shown up to {} tokens; these data have {}. The chunkwise form shows the same in blocks.",
+        "The parallel form makes T × T matrices. It is shown up to {} tokens; these data have {}. The "
+        "chunkwise form shows the same in blocks.",
         most_tokens_at_once, sequence.tokens);
   if (const RowRule* const rows = rule.row_program()) {
     const Index columns = rows->encode<double>(sequence, 0, 0).k.cols();

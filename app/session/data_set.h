@@ -16,12 +16,12 @@ struct Advice {
 
 /// A sequence to look at: a capture, a preset, or somebody's own file. Holds all heads.
 struct DataSet {
-  std::string id;     // "capture:NAME" of one we ship, "preset:NAME", "text:MODEL?…", or as file_id() has it
-  std::string title;  // "a fact is overwritten · Gated DeltaNet, layer 1"
-  std::string rule;   // id of the variant it belongs to; empty if nobody says
-  std::string fits;   // where nobody says: the variant that takes just the gates of a file
-  std::string text;   // what the model read
-  std::string notes;  // what to look for
+  std::string id;  // "capture:NAME" of one we ship, "preset:NAME", "text:MODEL?…", or as file_id() has it
+  std::string title;   // "a fact is overwritten · Gated DeltaNet, layer 1"
+  std::string rule;    // id of the variant it belongs to; empty if nobody says
+  std::string fits;    // where nobody says: the variant that takes just the gates of a file
+  std::string text;    // what the model read
+  std::string notes;   // what to look for
   std::string source;  // model, source and licence in a line
   Arrays arrays;
   Unreadable unreadable;            // arrays of the file that are broken; they matter where a rule takes them

@@ -30,7 +30,7 @@ std::vector<FirstLook> read_first_looks() {
 /// The word of a guide where one sees most; null where it names none.
 const WordToSee* best_word(const FirstLook* look) {
   if (!look || look->words.empty()) return nullptr;
-  for (const char* const what : {"over it", "asked"}) {
+  for (const char* const what : {"overwrites", "queried"}) {
     if (const WordToSee* const word = row_called(look->words, what, &WordToSee::what)) return word;
   }
   return &look->words.front();
@@ -58,7 +58,8 @@ Returned returned_for(const Computation& computation, const NamedStates& memory,
 /// most; nothing where it returns nothing worth a word.
 std::optional<Index> telling_write(const Computation& computation, const std::stop_token& stop) {
   double strongest = 0;
-  for (const TokenFacts& facts : computation.tokens) strongest = std::max(strongest, facts.written.value_or(0));
+  for (const TokenFacts& facts : computation.tokens)
+    strongest = std::max(strongest, facts.written.value_or(0));
   std::optional<Index> found;
   double most = noticed;
   double walked = 0;

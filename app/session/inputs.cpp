@@ -214,8 +214,7 @@ struct Fitting {
       lack(fmt::format("{} = {:.3g} {}", input.name, size, wanted.like));
       return mapped<double>(arrays.at(wanted.like), [&](double x) { return size * x; });
     }
-    lack(wanted.random ? fmt::format("{} random", input.name)
-                       : fmt::format("{} = {:.3g}", input.name, size));
+    lack(wanted.random ? fmt::format("{} random", input.name) : fmt::format("{} = {:.3g}", input.name, size));
     Array array;
     for (const std::string& axis : input.shape) array.shape.push_back(size_of(axis));
     if (input.range == Range::positive_definite) array.shape.pop_back();  // its diagonal

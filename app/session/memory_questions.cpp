@@ -45,7 +45,7 @@ Sequence sequence_of(const DataSet& data, Index head, const Variant& variant, co
 /// What the tokens of a head write as the data came: without edits and settings, with what they lack made up
 /// as at first. Nothing where the rule `id` cannot take them so.
 std::optional<WordStrengths> strengths_as_it_came(const DataSet& data, Index head,
-                                                   const std::string& id) try {
+                                                  const std::string& id) try {
   if (id.empty()) return std::nullopt;
   const Variant& variant = find_variant(id);
   return word_strengths(variant, sequence_of(data, head, variant, {}, {}, Precision::f64));
@@ -202,8 +202,8 @@ std::string reading_in_words(const Foundation& foundation, const ReadMoments* re
   const bool before = is_read_before(sequence.settings);
   std::string apart;
   if (const double own = read ? (before ? read->before : read->after).stableNorm() : 0; own > 0)
-    apart =
-        fmt::format(": a difference of {:.2g} % of this output", 100 * (read->after - read->before).stableNorm() / own);
+    apart = fmt::format(": a difference of {:.2g} % of this output",
+                        100 * (read->after - read->before).stableNorm() / own);
   if (const std::string reason = no_read_order(*foundation.variant, sequence.settings); !reason.empty()) {
     const bool is_causal = foundation.variant->rule->is_causal(sequence);
     return read && is_causal ? fmt::format("Some papers read before the write{}. {}", apart, reason) : reason;
@@ -212,10 +212,12 @@ std::string reading_in_words(const Foundation& foundation, const ReadMoments* re
     return before ? fmt::format("Read before the batch is written. Other code reads after it{}.", apart)
                   : fmt::format("Read after the batch is written. Other code reads before it{}.", apart);
   return before ? fmt::format(
-                      "Read before the write: the output does not contain this token. Most papers read after it{}.",
+                      "Read before the write: the output does not contain this token. Most papers read after "
+                      "it{}.",
                       apart)
-                : fmt::format("Read after the write: the output contains this token. Some papers read before it{}.",
-                              apart);
+                : fmt::format(
+                      "Read after the write: the output contains this token. Some papers read before it{}.",
+                      apart);
 }
 
 Found<std::optional<LearningMoment>> LearningNow::compute(const Foundation& foundation,

@@ -20,10 +20,10 @@ constexpr std::string_view sigmoid_of = "sigmoid(";
 
 /// What other programs call an input, in small letters without "_".
 constexpr std::pair<std::string_view, std::string_view> near_names[] = {
-    {"query", "q"},     {"queries", "q"},        {"key", "k"},          {"keys", "k"},
-    {"value", "v"},     {"values", "v"},         {"b", "beta"},         {"bt", "beta"},
-    {"betas", "beta"},  {"logdecay", "g"},       {"logalpha", "g"},     {"gk", "g"},
-    {"decay", "alpha"}, {"alphas", "alpha"},     {"lr", "eta"},         {"learningrate", "eta"},
+    {"query", "q"},     {"queries", "q"},          {"key", "k"},         {"keys", "k"},
+    {"value", "v"},     {"values", "v"},           {"b", "beta"},        {"bt", "beta"},
+    {"betas", "beta"},  {"logdecay", "g"},         {"logalpha", "g"},    {"gk", "g"},
+    {"decay", "alpha"}, {"alphas", "alpha"},       {"lr", "eta"},        {"learningrate", "eta"},
     {"output", "o"},    {"softmaxscale", "scale"}, {"smscale", "scale"}, {"h0", "initial_state"}};
 
 /// The input that an array of this name stands for; empty: none.
@@ -95,8 +95,8 @@ void put_tokens_first(Arrays& arrays) {
   if (!axis) return;
   const Index tokens = arrays.at("q").shape[*axis + 1];
   for (auto& [name, array] : arrays) {
-    const bool turns = is_along_tokens(name) && array.shape.size() > *axis + 1 &&
-                       array.shape[*axis + 1] == tokens;
+    const bool turns =
+        is_along_tokens(name) && array.shape.size() > *axis + 1 && array.shape[*axis + 1] == tokens;
     if (turns) array = with_axes_swapped(array, *axis);
   }
 }
@@ -118,8 +118,7 @@ std::vector<std::string> unused_names(const Arrays& arrays, const std::vector<st
   std::vector<std::string> names = unread;
   const std::vector<std::string> taken = rule ? array_names(*rule) : std::vector<std::string>();
   for (const auto& [name, array] : arrays) {
-    const bool is_used =
-        rule ? name == "o" || is_among(name, taken) : near_input(name).empty();
+    const bool is_used = rule ? name == "o" || is_among(name, taken) : near_input(name).empty();
     if (!is_used) names.push_back(name);
   }
   std::ranges::sort(names);
@@ -146,7 +145,8 @@ std::string added_names(const NamedFile& before, const NamedFile& after) {
   for (const auto& [input, source] : after.sources) {
     if (!before.sources.contains(input)) added.push_back(input);
   }
-  std::ranges::stable_sort(added, {}, [](const std::string& input) { return std::string_view("qkv").find(input); });
+  std::ranges::stable_sort(added, {},
+                           [](const std::string& input) { return std::string_view("qkv").find(input); });
   for (std::string& input : added) input = fmt::format("{} as {}", shown(after.sources.at(input)), input);
   return listed(added);
 }
@@ -214,8 +214,8 @@ void ask_about_ranges(std::vector<Doubt>& doubts, const NamedFile& named, const 
     NamedFile changed = named;
     changed.sources["beta"] = fmt::format("{}{})", sigmoid_of, source_array(named, "beta"));
     if (least < 0 || most > 2)
-      ask(changed, fmt::format("beta is from {:.3g} to {:.3g}: is it a logit?", least, most),
-          "Apply sigmoid", true);
+      ask(changed, fmt::format("beta is from {:.3g} to {:.3g}: is it a logit?", least, most), "Apply sigmoid",
+          true);
   }
   if (const Array* const g = value_at(arrays, "g"); g && g->size() > 0) {
     const auto [least, most] = reach_of(*g);
@@ -264,8 +264,8 @@ NamedFile named_file(const std::string& id) {
     else if (input == "axes")
       refuse("{}: axes is \"{}\"; expected HTD or BHTD", named.file.string(), shown(source));
     else if (!is_input_name(input))
-      refuse("{}: no rule takes an array \"{}\"; palimpsest info VARIANT lists them",
-                                   named.file.string(), shown(input));
+      refuse("{}: no rule takes an array \"{}\"; palimpsest info VARIANT lists them", named.file.string(),
+             shown(input));
     else
       named.sources[input] = unescaped(source);
   }

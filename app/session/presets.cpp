@@ -257,15 +257,13 @@ void tell_documents(Story& story) {
   story.least_kept = 1;
   Index things = 0;
   const auto store = [&](Index key) {
-    story.store(fmt::format("{} → {}", colour(key), thing(things++)), entry(keys, key),
-                story.value());
+    story.store(fmt::format("{} → {}", colour(key), thing(things++)), entry(keys, key), story.value());
   };
   for (const Index key : {0, 1, 2}) store(key);
   while (story.left() > 0) {
     story.forget("new document", kept);
     for (const Index key : {1, 1, 2}) store(key);
-    for (const Index key : {0, 1, 2})
-      story.ask(fmt::format("{} ?", colour(key)), entry(keys, key));
+    for (const Index key : {0, 1, 2}) story.ask(fmt::format("{} ?", colour(key)), entry(keys, key));
   }
 }
 
@@ -470,7 +468,9 @@ std::span<const Preset> presets() {
       {"documents",
        "Two documents",
        "Facts of one document, then of another, in which the old ones no longer count.",
-       "The second document overwrites blue and says nothing of red. A rule that only adds returns everything. A gate alone mixes both values of blue. The delta rule alone still returns the old value of red. Only a rule with both is right about all three.",
+       "The second document overwrites blue and says nothing of red. A rule that only adds returns "
+       "everything. A gate alone mixes both values of blue. The delta rule alone still returns the old value "
+       "of red. Only a rule with both is right about all three.",
        told<tell_documents>,
        10,
        false,

@@ -77,7 +77,8 @@ std::vector<const char*> events_at(const Computation& computed, const Limits& li
 }  // namespace
 
 const char* events_in_words() {
-  return "A strong write: among the strongest 5 % and at least half the strongest. Also an overshoot, a decay or an error among the largest 5 %, a diverging memory, a form that differs";
+  return "A strong write: among the strongest 5 % and at least half the strongest. Also an overshoot, a "
+         "decay or an error among the largest 5 %, a diverging memory, a form that differs";
 }
 
 std::optional<EventMark> next_mark(const Computation& computed, Index token, int direction) {

@@ -158,13 +158,14 @@ bool Session::open_at(DataSet new_data, const std::optional<Place>& place) {
 }
 
 bool Session::open_named(const std::string& id, std::optional<Index> head) {
-  return start_opening({.asked = id, .begin = [id, head, choice = choice(), devices = devices_](const auto& stop) {
-    const auto data = std::make_shared<const DataSet>(open_data(id));
-    Choice first = first_choice(choice, *data);
-    first.head = head.value_or(first.head);
-    const auto computation = palimpsest::begin(data, first, stop, {}, devices);
-    return Begun{computation, first_place(*computation, stop), first_words(*data)};
-  }});
+  return start_opening(
+      {.asked = id, .begin = [id, head, choice = choice(), devices = devices_](const auto& stop) {
+         const auto data = std::make_shared<const DataSet>(open_data(id));
+         Choice first = first_choice(choice, *data);
+         first.head = head.value_or(first.head);
+         const auto computation = palimpsest::begin(data, first, stop, {}, devices);
+         return Begun{computation, first_place(*computation, stop), first_words(*data)};
+       }});
 }
 
 bool Session::read(const TypedText& typed, std::string_view merge_key) {
@@ -553,7 +554,11 @@ void Session::place_cursor() {
     if (operation) phase = other;
   }
   const Index token = std::clamp<Index>(state_.place.token, 0, current->tokens - 1);
-  if (!operation && state_.place.operation == "write") return set_cursor(after_write(*current, token));
+  if (!operation && state_.place.operation == "write") {
+    set_cursor(after_write(*current, token));
+    state_.place.operation = "write";  // of the next rule, again
+    return;
+  }
   if (!operation) phase = 0;
   const Index first = current->block_of(token, phase);
   const Index tile = std::clamp<Index>(state_.place.tile, 0, current->block_count() - 1 - first);

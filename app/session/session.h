@@ -18,8 +18,8 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   /// Opens data made in memory, at first_place() or at another, and takes their rule. That is done in another
-  /// thread while the last result stays. Returns false, and message() says why, if it is known already that it
-  /// does not work.
+  /// thread while the last result stays. Returns false, and message() says why, if it is known already that
+  /// it does not work.
   bool open(DataSet data) { return open_at(std::move(data), {}); }
   bool open(DataSet data, const Place& place) { return open_at(std::move(data), place); }
 

@@ -278,7 +278,8 @@ void require_one_way(const Fields& fields, const char* present,
                      const std::vector<std::string_view>& earlier) {
   if (!fields.has(present)) return;
   for (const std::string_view field : earlier) {
-    if (fields.has(field.data())) refuse("both \"{}\" and \"{}\" are given; expected one of them", field, present);
+    if (fields.has(field.data()))
+      refuse("both \"{}\" and \"{}\" are given; expected one of them", field, present);
   }
 }
 

@@ -249,8 +249,8 @@ Found<FragileFigures> FragileHere::compute(const Foundation& foundation, const E
       return figures;
     }
   }
-  figures.reason = fmt::format("It needs {}; neither this rule nor its substitutes have that.",
-                               form_of.way.needs);
+  figures.reason =
+      fmt::format("It needs {}; neither this rule nor its substitutes have that.", form_of.way.needs);
   return figures;
 }
 

@@ -174,8 +174,7 @@ struct HeroBuilder {
     Plate plate{
         .picture = std::move(picture), .sign = std::move(sign), .latex = latex_of(unwrapped(expression))};
     plate.name = symbol_of(plate.picture.tensor).words;
-    if (plate.picture.kind == Box::Kind::picture)
-      plate.number = norm_words(plate.picture.tensor, expression);
+    if (plate.picture.kind == Box::Kind::picture) plate.number = norm_words(plate.picture.tensor, expression);
     return plate;
   }
 
@@ -596,12 +595,12 @@ Hero enlarged(const std::string& name, const Record& record, const Symbols& symb
   if (!figures) return hero;
   const std::string counts = "made for the picture: counts";
   hero.made.set(counts, figures->counts.transpose());
-  hero.charts.push_back({.tensor = counts,
-                         .columns = {number_latex(-figures->range), "0", number_latex(figures->range)},
-                         .title = "histogram of entries",
-                         .words = fmt::format("from {} to {}, root mean square {}",
-                                              plain_number(figures->least), plain_number(figures->largest),
-                                              plain_number(figures->root_mean_square))});
+  hero.charts.push_back(
+      {.tensor = counts,
+       .columns = {number_latex(-figures->range), "0", number_latex(figures->range)},
+       .title = "histogram of entries",
+       .words = fmt::format("from {} to {}, root mean square {}", plain_number(figures->least),
+                            plain_number(figures->largest), plain_number(figures->root_mean_square))});
   if (figures->singular_values.size() < 2) return hero;
   const std::string spectrum = "made for the picture: spectrum";
   hero.made.set(spectrum, figures->singular_values.transpose());

@@ -242,7 +242,8 @@ std::filesystem::path Application::own_folder() const {
 void Application::remember_file(const std::filesystem::path& file) {
   std::error_code unknown;
   const std::string path = std::filesystem::absolute(file, unknown).string();
-  std::erase_if(recent_files, [&](const std::string& recent) { return path_in_id(recent) == path_in_id(path); });
+  std::erase_if(recent_files,
+                [&](const std::string& recent) { return path_in_id(recent) == path_in_id(path); });
   recent_files.insert(recent_files.begin(), path);
   if (recent_files.size() > most_recent_files) recent_files.pop_back();
 }

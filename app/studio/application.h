@@ -94,8 +94,8 @@ class Application {
   bool show_data = false;                    // the page of all data
   std::vector<std::string> recent_files;     // paths of own data that were open, the last one first
   std::vector<std::string> closed_stories;   // data whose story was put away, the last one first
-  bool show_names = false;  // which array of a file is which input,
-  std::string names_of;     // of the data with this id
+  bool show_names = false;                   // which array of a file is which input,
+  std::string names_of;                      // of the data with this id
   bool show_open = false;
   std::string open_path;  // what is typed in the open dialog
   bool show_save = false;

@@ -89,8 +89,7 @@ struct Cut {
 std::vector<Cut> designed_cuts(const Workspace& workspace, std::span<const Panel* const> shown, ImVec2 size) {
   using enum PanelPlace;
   const auto is_used = [&](std::initializer_list<PanelPlace> places) {
-    return std::ranges::any_of(
-        shown, [&](const Panel* panel) { return is_among(panel->place, places); });
+    return std::ranges::any_of(shown, [&](const Panel* panel) { return is_among(panel->place, places); });
   };
   const std::size_t wide = size.x > style::px(wide_window) ? 1 : 0;
   const float most_side = size.x * 0.3F;  // the stage keeps most

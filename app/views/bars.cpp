@@ -179,14 +179,17 @@ Node data_facts(const Computation& computed, float widest) {
   const std::size_t count = inputs.lacking.size() + inputs.adapted.size() + unused.size();
   if (count == 0) return scene::column({});
   Nodes wishes;
-  const auto wish = [&](const std::string& words) { wishes.push_back(scene::tag(fmt::format("({})", words))); };
+  const auto wish = [&](const std::string& words) {
+    wishes.push_back(scene::tag(fmt::format("({})", words)));
+  };
   wish(fmt::format("{}", fmt::join(said(inputs.lacking), "; ")));
   wish(fmt::format("{}", fmt::join(said(names), "; ")));
   if (count > 1) wish(said(names).front() + (said(names).size() > 1 ? "; …" : ""));
   wish(names.empty() ? "adapted" : fmt::format("{} not in the data", names.size()));
   std::string whole = fmt::format("{}", fmt::join(inputs.notes, "\n"));
   if (!unused.empty())
-    whole += fmt::format("{}This rule does not use the data's {}.", whole.empty() ? "" : "\n", listed(unused));
+    whole +=
+        fmt::format("{}This rule does not use the data's {}.", whole.empty() ? "" : "\n", listed(unused));
   return scene::first_that_fits(std::move(wishes))
       .named("data facts")
       .told(whole)
@@ -266,8 +269,7 @@ Node bar(Application& application) {
   if (computed) all.push_back(data_facts(*computed, is_narrow ? 240 : 420));
   all.push_back(variant_menu(application, is_narrow));
   all.push_back(data_pill(application).cut_between(120, is_narrow ? 250 : 420));
-  if (computed)
-    all.push_back(agreement_badge(application, *computed, width < small_bar));
+  if (computed) all.push_back(agreement_badge(application, *computed, width < small_bar));
   all.push_back(level_choice(application));
   all.push_back(palette_button(application));
   return scene::row(std::move(all));
@@ -288,6 +290,9 @@ std::optional<News> news(const Application& application) {
   if (!session.message().empty() && !application.show_open) {  // the dialog tells it itself
     std::string words = session.message();
     std::ranges::replace(words, '\n', ' ');
+    const auto folder = std::filesystem::path(path_in_id(session.refused())).parent_path() / "";
+    if (folder.has_parent_path() && words.starts_with(folder.string()))
+      words.erase(0, folder.string().size());
     return News{Kind::message, std::move(words), c.alarm};
   }
   if (!session.left_device().empty()) return News{Kind::message, session.left_device(), c.text};

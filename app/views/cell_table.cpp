@@ -97,8 +97,8 @@ Node word_at_the_cursor(Application& application, Index token) {
        scene::icon_button("token after", Icon::forwards).told("One token on").on([&session, token] {
          session.go_to_token(token + 1);
        }),
-       scene::heading(fmt::format("token {} of {}", numbered_label(entry(data.labels, token), token),
-                                  data.tokens))});
+       scene::heading(
+           fmt::format("token {} of {}", numbered_label(entry(data.labels, token), token), data.tokens))});
 }
 
 /// A row of the table, its first cell as wide as an index.

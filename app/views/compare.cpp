@@ -18,7 +18,7 @@ constexpr double most_times = 3;  // the reference's range: a larger memory has 
 
 /// The keys of the sides, kept while nothing that they depend on changes.
 struct SideKeys {
-  std::shared_ptr<const DataSet> data;
+  Weak<DataSet> data;
   std::vector<Choice> choices;
   std::vector<ComputedSide> keys;
 };
@@ -26,7 +26,7 @@ struct SideKeys {
 const ComputedSide& key_of(const std::shared_ptr<const DataSet>& data, const Choice& choice, std::size_t slot,
                            Devices devices) {
   auto& known = context_local<SideKeys>();
-  if (known.data != data) known = {data, {}, {}};
+  if (known.data != Weak<DataSet>(data)) known = {{data}, {}, {}};
   known.choices.resize(most_sides);
   known.keys.resize(most_sides);
   Choice& last = known.choices[slot];
@@ -151,10 +151,9 @@ void add_errors(Plot& plot, const ComparedSide& side, const PlotLook& look, cons
     }
   }
   if (present >= places.begin && present < end)
-    plot.marks.push_back(
-        point_mark("present", places.middle(present),
-                   std::clamp(norm_of(entry(errors, present)), axis.low, axis.high),
-                   {.colour = look.colour, .marker = PlotMarker::circle, .size = 3.5F}));
+    plot.marks.push_back(point_mark("present", places.middle(present),
+                                    std::clamp(norm_of(entry(errors, present)), axis.low, axis.high),
+                                    {.colour = look.colour, .marker = PlotMarker::circle, .size = 3.5F}));
   plot.series.push_back(std::move(ahead));
   plot.series.push_back(std::move(reached));
 }

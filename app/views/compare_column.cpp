@@ -169,9 +169,9 @@ class SideColumn {
       all.push_back(side_.is_reference ? scene::framed(scene::tag("reference", style::colours().text),
                                                        Gap::tight, Gap::tight, scene::edge_ink)
                                        : button("reference", "reference",
-                                                "Take all differences to this side.", with_reference));
+                                                "Show all differences from this side.", with_reference));
     if (why_it_stays(application_.session.state(), index).empty())
-      all.push_back(button("×", "remove", "Take this side out.", without_side));
+      all.push_back(button("×", "remove", "Removes this side.", without_side));
     return scene::row(std::move(all), Gap::small);
   }
 
@@ -180,11 +180,9 @@ class SideColumn {
     const bool is_on = side_.side.with_beta;
     return Node{scene::Button{"× β", scene::Button::Look::tab, is_on}}
         .named(fmt::format("beta {}", side_.index))
-        .told(is_on ? "Values are written with the same β as in the first side: o = Σ β v (k · q). A click "
-                      "leaves β "
-                      "out, as the rule has none."
-                    : "This rule has no β: every value is written whole. A click writes them with the same β "
-                      "as in "
+        .told(is_on ? "Values are written with the β of the first side: o = Σ β v (k · q). A click removes "
+                      "β, as in the paper."
+                    : "This rule has no β: every value is written whole. A click writes values with the β of "
                       "the first side.")
         .on([&session = application_.session, side = side_.side, index = side_.index] {
           Side next = side;
@@ -225,7 +223,8 @@ class SideColumn {
     if (side_.is_reference) return scene::column({scene::note("the reference")});
     if (memory.apart.size() == 0)
       return scene::column({scene::note("no difference"), scene::caption(no_difference(side_, all_))});
-    std::vector<std::string> than = {"minus " + side_name(all_.reference().side), "minus reference", "apart"};
+    std::vector<std::string> than = {"minus " + side_name(all_.reference().side), "minus reference",
+                                     "difference"};
     const PictureScale apart = scale_of(memory.apart_sizes, memory.apart_range, all_.range);
     if (apart.is_own)
       than = {"own scale ±" + plain_number(apart.range, 1), "±" + plain_number(apart.range, 1)};
@@ -258,7 +257,7 @@ class SideColumn {
                          numbers(cell.row, cell.column), plain_number(range, 2), plain_number(range, 2),
                          is_common ? ", the same in every column" : ": its own scale");
     };
-    return scene::column({scene::first_that_fits(std::move(heads)).named(fmt::format("{} tokens", name)),
+    return scene::column({scene::first_that_fits(std::move(heads)).named(fmt::format("{} label", name)),
                           Node{scene::Over{{Node{std::move(picture)}.named(name)}, 1}}.shrinking()},
                          Gap::tight);
   }
@@ -298,10 +297,8 @@ class SideColumn {
           {scene::text(title, style::Text::strong, 0, Fit::whole), scene::rest(), scene::tag(words)}));
     wishes.push_back(scene::heading(title));
     return scene::first_that_fits(std::move(wishes))
-        .told(
-            "“They explain”: how much of the direction of each row's answer the values of these words "
-            "explain, from the least row to the most; the rest is of other words. " +
-            scale_words(scale));
+        .told("How much of the direction of each row these values explain, from the least row to the most. " +
+              scale_words(scale));
   }
 
   Node answer() const {
@@ -328,6 +325,10 @@ class SideColumn {
     const double after = std::sqrt(2 * recall.after);
     const double full = longest_error(all_, token);
     const std::string word = word_at(*application_.session.computed(), token);
+    const auto written = [&](double error) {  // below that it is rounding
+      constexpr double dust = 1e-12;
+      return error <= dust * full ? std::string("0") : plain_number(error);
+    };
     const auto bar = [&](double length) { return static_cast<double>(length_bar(length, full).part); };
     return scene::row(
         {scene::note("error at " + word),
@@ -337,7 +338,7 @@ class SideColumn {
                          .shows_zero = false,
                          .outlined = bar(before)}}
              .filling(),
-         scene::tag(fmt::format("{} → {}", plain_number(before), plain_number(after)), style::colours().text)
+         scene::tag(fmt::format("{} → {}", written(before), written(after)), style::colours().text)
              .fixed(number_width)
              .right()},
         Gap::small);

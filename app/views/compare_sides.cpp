@@ -54,7 +54,7 @@ Node stop_words(const ComparedSides& all, std::size_t stop) {
                           .most_lines = 2,
                           .centred = true,
                           .between = 1}}
-      .named(fmt::format("{} tokens", rail()[stop].variant))
+      .named(fmt::format("{} label", rail()[stop].variant))
       .filling();
 }
 
@@ -131,10 +131,9 @@ Node buttons(Application& application) {
   const auto show = [&session = application.session](std::size_t chosen) {
     session.change([chosen](SessionState& state) { state.compare.before = chosen == 0; });
   };
-  return scene::column(
-      {std::move(add),
-       scene::segments({"before", "after"}, application.session.state().compare.before ? 0 : 1, show,
-                       "The memory before or after this token.")});
+  return scene::column({std::move(add), scene::segments({"before", "after"},
+                                                        application.session.state().compare.before ? 0 : 1,
+                                                        show, "The memory before or after this token.")});
 }
 
 constexpr float rules_width = 240;  // design pixels

@@ -74,9 +74,9 @@ void draw_data(Application& application) {
   scene::show_panel("##goes in", true, [&] {
     if (!session.computed()) return scene::column({});
     return scene::column({title_and_heads(application),
-                          scene::column({adjusting_numbers(application),
-                                         application.level() == Level::all ? adjusting_options(application)
-                                                                           : scene::column({})})
+                          scene::column({adjusting_numbers(application), application.level() == Level::all
+                                                                             ? adjusting_options(application)
+                                                                             : scene::column({})})
                               .named("data")});
   });
 }

@@ -353,8 +353,7 @@ Node saved_place(Application& application, const std::string& id) {
 Node nothing_matches(DataPage& page) {
   return scene::column(
       {scene::paragraph(fmt::format("Nothing matches “{}”.", page.list.filter.typed)),
-       scene::caption(
-           "The filter searches the names, groups and texts of the data for everything typed."),
+       scene::caption("The filter searches the names, groups and texts of the data for everything typed."),
        scene::row({scene::pill("Show all data").on([&page] {
          page.list.filter.typed.clear();
          ++page.list.moves;

@@ -40,9 +40,7 @@ std::vector<Doubt> present_doubts(const Session& session) {
   std::vector<Doubt> doubts = session.data().doubts;
   if (doubts.empty()) return doubts;
   const std::vector<std::string> taken = array_names(find_variant(session.choice().variant));
-  const auto is_taken = [&](const std::string& name) {
-    return is_among(name, taken);
-  };
+  const auto is_taken = [&](const std::string& name) { return is_among(name, taken); };
   std::erase_if(doubts, [&](const Doubt& doubt) {
     return !doubt.arrays.empty() && std::ranges::all_of(doubt.arrays, is_taken);
   });
@@ -77,8 +75,7 @@ Nodes ways_out(Application& application, const std::string& id) {
 
 bool has_doubts(const Application& application) {
   const std::vector<std::string>& closed = application.closed_stories;
-  return !is_among(application.session.data().id, closed) &&
-         !present_doubts(application.session).empty();
+  return !is_among(application.session.data().id, closed) && !present_doubts(application.session).empty();
 }
 
 void draw_doubts(Application& application, float top, float height) {

@@ -190,7 +190,8 @@ Node opening_verdict(Application& application, const FolderList& folder) {
   if (application.open_path.empty() || is_folder(path))
     return sentence(
         "Type the path of a file, or choose one below. For .npy files, choose any file in the folder; all "
-        "are loaded.", c.dim);
+        "are loaded.",
+        c.dim);
   return sentence("There is no such file.", c.dim);
 }
 

@@ -238,7 +238,8 @@ void add_own_output(Nodes& all, const Session& session) {
   const std::string layer =
       other_rule ? fmt::format("Its layer computed another rule, {}.", label) : std::string();
   const auto with = [&](const std::string& words) {
-    return scene::row({scene::tag(words), scene::rest(), scene::number(plain_number(*computed.capture_error, 2))});
+    return scene::row(
+        {scene::tag(words), scene::rest(), scene::number(plain_number(*computed.capture_error, 2))});
   };
   all.push_back(
       scene::first_that_fits(

@@ -26,7 +26,8 @@ std::string words_of(Index index, const HeadAnswers& head) {
     asked += (asked.empty() ? "" : ", ") + quoted_label(word.text, word.token);
   if (asked.empty()) return fmt::format("Head {}: nothing is written yet.", index);
   return fmt::format(
-      "Head {}: what its memory returns after half of the tokens. Row: the key of {}; column: the coefficient of its value. Legibility {:.2f} of 1: the diagonal against the rest.",
+      "Head {}: what its memory returns after half of the tokens. Row: the key of {}; column: the "
+      "coefficient of its value. Legibility {:.2f} of 1: the diagonal against the rest.",
       index, asked, head.legibility);
 }
 
@@ -113,9 +114,10 @@ Node picture(const PreviewedData& preview, std::size_t index, bool is_present) {
 Nodes legends(const PreviewedData& preview) {
   const style::Palette& c = style::colours();
   const bool is_cut = preview.tokens < preview.data->tokens;
-  Nodes all = {scene::caption(fmt::format(
-      "Cosine of the keys of all pairs of tokens{}, −1 to 1. Keys with a large cosine interfere: each also returns a part of the other value.",
-      is_cut ? fmt::format(", the first {} of {}", preview.tokens, preview.data->tokens) : ""))};
+  Nodes all = {scene::caption(
+      fmt::format("Cosine of the keys of all pairs of tokens{}, −1 to 1. Keys with a large cosine interfere: "
+                  "each also returns a part of the other value.",
+                  is_cut ? fmt::format(", the first {} of {}", preview.tokens, preview.data->tokens) : ""))};
   const auto add = [&](std::vector<double> HeadPreview::*values, scene::Ink ink, const char* words) {
     const auto has = [&](const HeadPreview& head) { return !(head.*values).empty(); };
     if (std::ranges::any_of(preview.heads, has))

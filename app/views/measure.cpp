@@ -244,7 +244,7 @@ Node facts(const Application& application, const MeasuredNow& now) {
     fact("date", start.date, c.text);
     fact("command", start.command == "window" ? std::string("in this window") : start.command, c.text);
   }
-  fact("checked", "not here: `verify` and Verify compare them", c.dim);
+  fact("checked", "not here, but in Verify and by `palimpsest verify`", c.dim);
   for (const Backend* const backend : application.session.devices()) {
     const std::string reason = application.session.why_not_on(*backend, Form::recurrent, nullptr);
     if (!reason.empty()) fact(backend->name(), "cannot be used here: " + reason, c.alarm);

@@ -45,8 +45,8 @@ const FileArray* array_called(const FileArrays& arrays, const std::string& name)
 /// What an input is taken from, as NamedFile::sources has it; empty: nothing.
 std::string source_of(const NamedFile& named, const FileArrays& arrays, const std::string& input) {
   if (const std::string* const said = value_at(named.sources, input)) return *said;
-  const bool is_used_elsewhere =
-      std::ranges::any_of(named.sources, [&](const auto& each) { return source_array(named, each.first) == input; });
+  const bool is_used_elsewhere = std::ranges::any_of(
+      named.sources, [&](const auto& each) { return source_array(named, each.first) == input; });
   return array_called(arrays, input) && !is_used_elsewhere ? input : std::string();
 }
 
@@ -60,19 +60,19 @@ std::string array_in_words(const FileArray& array) {
 }
 
 /// The arrays of the file, of which one is taken for an input.
-Node list_of_arrays(NamedFile& named, const std::shared_ptr<const FileArrays>& arrays, const std::string& input) {
+Node list_of_arrays(NamedFile& named, const std::shared_ptr<const FileArrays>& arrays,
+                    const std::string& input) {
   const std::string present = source_of(named, *arrays, input);
   Nodes rows = {scene::choice("none", present.empty()).on([&named, arrays, input] {
     take(named, *arrays, input, "");
     scene::close();
   })};
   for (const FileArray& array : *arrays)
-    rows.push_back(
-        scene::choice(array_in_words(array), array.name == present)
-            .on([&named, arrays, input, name = array.name] {
-              take(named, *arrays, input, name);
-              scene::close();
-            }));
+    rows.push_back(scene::choice(array_in_words(array), array.name == present)
+                       .on([&named, arrays, input, name = array.name] {
+                         take(named, *arrays, input, name);
+                         scene::close();
+                       }));
   return scene::scroll("arrays", scene::column(std::move(rows), Gap::hair)).fixed(240);
 }
 
@@ -98,13 +98,16 @@ Node input_row(NamedFile& named, const std::shared_ptr<const FileArrays>& arrays
   const std::string source = source_of(named, *arrays, input);
   const std::string name = source_array(named, input);
   const FileArray* const array = source.empty() ? nullptr : array_called(*arrays, name);
-  Nodes cells = {scene::line(input, style::Text::strong).fixed(input_width),
-                 Node{scene::Menu{.words = source.empty() ? "none" : array ? array_in_words(*array) : source,
-                                  .content = [&named, arrays, input] { return list_of_arrays(named, arrays, input); },
-                                  .width = menu_width,
-                                  .fills = true}}
-                     .named("array")
-                     .fixed(menu_width)};
+  Nodes cells = {
+      scene::line(input, style::Text::strong).fixed(input_width),
+      Node{scene::Menu{.words = source.empty() ? "none"
+                                : array        ? array_in_words(*array)
+                                               : source,
+                       .content = [&named, arrays, input] { return list_of_arrays(named, arrays, input); },
+                       .width = menu_width,
+                       .fills = true}}
+          .named("array")
+          .fixed(menu_width)};
   if (array) {
     std::ranges::move(preview(*array), std::back_inserter(cells));
     if (input == "beta" || input == "alpha") {
@@ -150,9 +153,10 @@ Node names_content(Application& application, NamedFile& named) {
   if (named.file == path_in_id(session.data().id))
     std::ranges::move(doubt_rows(application, session.data().doubts), std::back_inserter(all));
   if (!answer.value) {
-    all.push_back(answer.reason.empty()
-                      ? scene::caption("being read…")
-                      : scene::text(answer.reason, style::Text::body, style::colours().alarm).named("problem"));
+    all.push_back(
+        answer.reason.empty()
+            ? scene::caption("being read…")
+            : scene::text(answer.reason, style::Text::body, style::colours().alarm).named("problem"));
     return scene::column(std::move(all), Gap::near);
   }
   Nodes rows;

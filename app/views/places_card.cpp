@@ -51,8 +51,7 @@ void draw_places_card(Application& application) {
     Nodes rows;
     for (Index i = 0; i < std::ssize(application.places.all()); ++i) rows.push_back(row(application, i));
     if (rows.empty())
-      rows.push_back(
-          scene::paragraph("None yet. A pin holds the data, rule, form and token."));
+      rows.push_back(scene::paragraph("None yet. A pin holds the data, rule, form and token."));
     if (!rows.empty() && !application.places.all().empty())
       rows.insert(rows.begin(), scene::row({scene::tag("").fixed(24), scene::caption("name").filling(),
                                             scene::caption("caption on the slide").filling()}));

@@ -18,8 +18,7 @@ std::string kept_since_words(Session& session, Index token) {
 std::string token_words(Session& session, Index token, Index bad) {
   const Computation& computed = *session.computed();
   std::string words = fmt::format("token {}: {}", token + 1, quoted_word(computed, token));
-  words += facts_words(entry(computed.tokens, token), computed.recall(token),
-                       computed.written_symbol);
+  words += facts_words(entry(computed.tokens, token), computed.recall(token), computed.written_symbol);
   words += kept_since_words(session, token);
   if (const std::string read = reading_words(session, token); !read.empty()) words += "\n" + read;
   if (token == bad) words += "\nFrom here on the forms differ.";

@@ -30,8 +30,8 @@ Node form_choice(Application& application) {
   return all;
 }
 
-/// "chunkwise, chunk 1, what will be written: first at token 2 “The”"; `briefly` without the form, which is lit
-/// beside it, and with the token's number alone, whose word the flag tells.
+/// "chunkwise, chunk 1, what will be written: first at token 2 “The”"; `briefly` without the form, which is
+/// lit beside it, and with the token's number alone, whose word the flag tells.
 std::string place_words(const Application& application, const Departure& at, bool briefly = false) {
   const Computation& computed = *application.session.computed();
   const Form form = proof_form(application);
@@ -202,8 +202,8 @@ WrongHere about_device(const Application& application, Form form) {
           .tolerance = std::max(step_tolerance, computed->form(form).judgement.allowed())};
 }
 
-/// What is wrong: formula, tensors, arithmetic (in a story without it). `reason`: why no step may be off, in a
-/// sentence; `message`: why equations cannot be carried out, mostly empty.
+/// What is wrong: formula, tensors, arithmetic (in a story without it). `reason`: why no step may be off, in
+/// a sentence; `message`: why equations cannot be carried out, mostly empty.
 Node wrong(Application& application, const std::string& reason, const std::string& message) {
   Questions& questions = application.session.questions();
   const bool has_fault = !application.session.state().verify.fault.id.empty();
@@ -218,8 +218,7 @@ Node wrong(Application& application, const std::string& reason, const std::strin
                  should_be(change, place.symbols),
                  tensor_pictures(*application.session.computed(), place).filling()};
     if (!application.tells_story()) all.push_back(arithmetic(application, place));
-    return scene::column(std::move(all), Gap::near)
-        .named("wrong/" + place.tensor.departure.operation);
+    return scene::column(std::move(all), Gap::near).named("wrong/" + place.tensor.departure.operation);
   }
   if (!message.empty()) return scene::paragraph("Its equations cannot be carried out: " + message);
   if (!answer.reason.empty()) return scene::paragraph(answer.reason);
@@ -246,8 +245,9 @@ Node faulty(Application& application) {
   }
   const std::optional<Departure>& at = figures.value->departure;
   const Index output = figures.value->first_wrong;
-  const std::string later =
-      at && output > at->token ? fmt::format("; the output differs from token {} on", output + 1) : std::string();
+  const std::string later = at && output > at->token
+                                ? fmt::format("; the output differs from token {} on", output + 1)
+                                : std::string();
   const Judgement& judgement = figures.value->judgement;
   return scene::column(
       {at ? headline(application, place_words(application, *at) + later,
@@ -300,12 +300,12 @@ Node fault_story(Application& application) {
                       .enabled_if(next.has_value())
                       .told(next ? find_fault(*next).sentence : "No fault is known to change this form yet.")
                       .on([&application, next] { inject(application, next.value_or("")); });
-    return story_page(application,
-                      {.headline = {{agreement_headline(computed, agreement_verdict(application))}},
-                       .question = "Do all forms give the same outputs?",
-                       .about = agreement_about,
-                       .content = scene::column({agreement_chart(application).filling(), std::move(button)},
-                                                Gap::near)});
+    return story_page(
+        application,
+        {.headline = {{agreement_headline(computed, agreement_verdict(application))}},
+         .question = "Do all forms give the same outputs?",
+         .about = agreement_about,
+         .content = scene::column({agreement_chart(application).filling(), std::move(button)}, Gap::near)});
   }
   const Known<FaultFigures> figures = ask_present_fault(application);
   const bool is_known = figures.value && !figures.stale;

@@ -248,10 +248,9 @@ Node agreement_chart(Application& application) {
 }
 
 Node agreement(Application& application) {
-  return scene::column(
-      {scene::text(agreement_verdict(application), style::Text::headline).named("said"),
-       agreement_chart(application).filling()},
-      Gap::near);
+  return scene::column({scene::text(agreement_verdict(application), style::Text::headline).named("said"),
+                        agreement_chart(application).filling()},
+                       Gap::near);
 }
 
 Node fragile_form(Application& application) {

@@ -298,7 +298,9 @@ Node marks_legend(const ProofLines& all) {
   return scene::row(std::move(marks), Gap::wide)
       .named("lost")
       .told(
-          "Marks above the tokens, one row for each arithmetic: the first number of each kind that it loses. Underflow: smaller than its smallest number, about 10⁻³⁸ in f32, tf32 and bf16, 6 × 10⁻⁸ in f16. Cancellation: a sum of rounded numbers is exactly 0. Hold the pointer over a mark to see which.");
+          "Marks above the tokens, one row for each arithmetic: the first number of each kind that it loses. "
+          "Underflow: smaller than its smallest number, about 10⁻³⁸ in f32, tf32 and bf16, 6 × 10⁻⁸ in f16. "
+          "Cancellation: a sum of rounded numbers is exactly 0. Hold the pointer over a mark to see which.");
 }
 
 Node lens_choice(Application& application) {

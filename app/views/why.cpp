@@ -328,8 +328,7 @@ void add_writers(Nodes& all, Application& application, const AskedCell& asked, s
       asked.pointed ? std::ranges::find(writers, *asked.pointed, &WriterShare::token) : writers.end();
   const auto one = found != writers.end() ? found - writers.begin() : largest_share(writers);
   const double dust = asked.cell.dust;
-  const std::string fate =
-      one < 0 ? "" : writer_fate(without_dust(entry(writers, one), dust), labels);
+  const std::string fate = one < 0 ? "" : writer_fate(without_dust(entry(writers, one), dust), labels);
   all.push_back(
       bar_lines(writer_lines(*told.value, most, fate, labels, dust), told.stale, dust).named("writers"));
   if (!fate.empty()) {

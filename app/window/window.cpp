@@ -49,7 +49,8 @@ struct Glfw {
   Glfw() {
     if (glfwInit() == GLFW_FALSE) {
       throw Error(
-          fmt::format("no window can be opened: {}. Is DISPLAY or WAYLAND_DISPLAY set? Without a display, `palimpsest render` draws pictures.",
+          fmt::format("no window can be opened: {}. Is DISPLAY or WAYLAND_DISPLAY set? Without a display, "
+                      "`palimpsest render` draws pictures.",
                       last_glfw_error()));
     }
   }

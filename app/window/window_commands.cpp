@@ -118,7 +118,7 @@ void dress(Application& application, const Look& look) {
 bool asks_for_nothing(const Look& look) {
   return look.races.empty() && std::ranges::all_of(look.given, [](const auto& each) {
            return is_among(each.first, {"--scale", "--theme", "--level", "--workspace"});
-           });
+         });
 }
 
 /// A saved place has its own; its file and that of pinned places are JSON.
@@ -219,10 +219,11 @@ void open_page(Application& application, const std::string& page) {
     const char* name;
     bool Application::*shown;
   };
-  constexpr Page pages[] = {{"data", &Application::show_data},         {"keys", &Application::show_keys},
-                            {"commands", &Application::show_palette},  {"open", &Application::show_open},
-                            {"places", &Application::show_places}, {"arrays", &Application::show_names},     {"save", &Application::show_save},
-                            {"presentation", &Application::presenting}};
+  constexpr Page pages[] = {
+      {"data", &Application::show_data},        {"keys", &Application::show_keys},
+      {"commands", &Application::show_palette}, {"open", &Application::show_open},
+      {"places", &Application::show_places},    {"arrays", &Application::show_names},
+      {"save", &Application::show_save},        {"presentation", &Application::presenting}};
   application.names_of = application.session.data().id;
   application.*
       find_row(pages, page, &Page::name, fmt::format("--page is \"{}\"; expected one of", page)).shown = true;

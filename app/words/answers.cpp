@@ -50,13 +50,12 @@ std::string column_number(const AskedWord& word, bool briefly) {
 
 std::string row_words(const AnswerTable& table, Index row) {
   const AskedWord& word = entry(table.words, row);
-  std::string words = fmt::format(
-      "{}: the memory is queried with {}.", quoted_and_numbered(word),
-      word.by_query ? "the query of this token; other rows use keys" : "the key of this token");
+  std::string words =
+      fmt::format("{}: the memory is queried with {}.", quoted_and_numbered(word),
+                  word.by_query ? "the query of this token; other rows use keys" : "the key of this token");
   if (comes_again(word))
-    words +=
-        fmt::format(" {} is written {} times so far. The row uses this key; the column sums all values.",
-                    quoted_label(word.text, word.token), word.occurrences.size());
+    words += fmt::format(" {} is written {} times so far. The row uses this key; the column sums all values.",
+                         quoted_label(word.text, word.token), word.occurrences.size());
   return words + mark_words(table, row);
 }
 

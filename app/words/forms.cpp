@@ -114,7 +114,8 @@ std::string agreement_words(const Computation& computed) {
   const Index bad = first_bad_token(computed);
   const std::string device = on_device(computed.choice);
   if (bad < 0) return fmt::format("final states differ{} · {}", device, plain_number(computed.worst, 2));
-  return fmt::format("forms differ{} from token {} on · {}", device, bad + 1, plain_number(computed.worst, 2));
+  return fmt::format("forms differ{} from token {} on · {}", device, bad + 1,
+                     plain_number(computed.worst, 2));
 }
 
 std::string agreement_explained(const Computation& computed) {
@@ -126,9 +127,9 @@ std::string agreement_explained(const Computation& computed) {
   for (const Form form : all_forms) {
     const FormResult& result = computed.form(form);
     words += fmt::format("\n{}: {}", form_label(form),
-                         result.missing.empty()
-                             ? fmt::format("{}, {}", plain_number(result.residual(), 2), allowance_words(result))
-                             : "missing");
+                         result.missing.empty() ? fmt::format("{}, {}", plain_number(result.residual(), 2),
+                                                              allowance_words(result))
+                                                : "missing");
   }
   for (const Form form : all_forms) {
     if (const std::string fused = fused_words(computed, form); !fused.empty())

@@ -102,9 +102,7 @@ std::string learn_headline(const LearningMoment& moment, const std::string& toke
 }
 
 std::vector<Spoken> attend_headline(const Computation& computed, const RowOfWeights& row, Index token) {
-  const auto label = [&](Index t) {
-    return quoted_label(entry(computed.data->labels, t), t);
-  };
+  const auto label = [&](Index t) { return quoted_label(entry(computed.data->labels, t), t); };
   const std::string at = fmt::format("At {} (token {}), the output ", label(token), token + 1);
   std::vector<std::string> read;
   for (const ReadWord& word : row.words) {

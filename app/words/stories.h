@@ -40,13 +40,14 @@ std::vector<Spoken> attend_headline(const Computation& computed, const RowOfWeig
 /// "All 4 forms compute the same: no difference above …"; or what is said of a difference alone.
 std::string agreement_headline(const Computation& computed, const std::string& verdict);
 
-/// "The solve has the wrong sign: chunkwise differs from token 9 “key” on."; `first` is that token, -1 while it
-/// is not known.
+/// "The solve has the wrong sign: chunkwise differs from token 9 “key” on."; `first` is that token, -1 while
+/// it is not known.
 std::string fault_headline(const Computation& computed, const Fault& fault, Form form, Index first);
 
 /// How agreement is drawn.
 inline constexpr const char* agreement_about =
-    "A row is one form in one precision; a point is a token. The further left, the smaller its difference from "
+    "A row is one form in one precision; a point is a token. The further left, the smaller its difference "
+    "from "
     "the recurrence, which handles token after token.";
 
 /// "Asked “The red jar holds a …”, linear attention says bell and coin. DeltaNet says lamp.": two rules after

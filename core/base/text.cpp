@@ -46,7 +46,8 @@ std::size_t sequence_length(std::string_view text) {
 constexpr std::pair<char, std::string_view> stand_ins[] = {{' ', "␣"}, {'\n', "⏎"}, {'\t', "⇥"}, {'\r', "␍"}};
 
 /// What tokenizers call the token before a text.
-constexpr std::string_view start_marks[] = {"<|doc|>", "<s>", "<bos>", "<|begin_of_text|>", "<|startoftext|>"};
+constexpr std::string_view start_marks[] = {"<|doc|>", "<s>", "<bos>", "<|begin_of_text|>",
+                                            "<|startoftext|>"};
 
 }  // namespace
 

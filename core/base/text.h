@@ -68,7 +68,8 @@ std::string numbered_label(std::string_view label, std::ptrdiff_t token);
 /// "What is written" as it stands in a sentence: "what is written". Symbols keep their letters.
 std::string with_small_letter(std::string words);
 
-/// `text` as a part of an id: %, &, ?, control characters and those of `also` as % and two hexadecimal digits.
+/// `text` as a part of an id: %, &, ?, control characters and those of `also` as % and two hexadecimal
+/// digits.
 std::string escaped(std::string_view text, std::string_view also = {});
 
 /// The text that was escaped so. Throws InputError.

@@ -29,8 +29,7 @@ Occurrences strong_occurrences(std::span<const std::string> labels, const Vector
   Occurrences found;
   const double strongest = strengths.segment(first, count - first).maxCoeff();
   for (Index t = first; t < count; ++t) {
-    if (strengths(t) > 0 && strengths(t) >= strongest / 2)
-      found[word_text(entry(labels, t))].push_back(t);
+    if (strengths(t) > 0 && strengths(t) >= strongest / 2) found[word_text(entry(labels, t))].push_back(t);
   }
   return found;
 }

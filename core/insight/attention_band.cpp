@@ -95,8 +95,7 @@ bool weighs_by_channel(const Rule& rule, const Sequence& sequence) try {
 Sequence softmax_beside(const Sequence& sequence, double sharpness) {
   if (!std::isfinite(sharpness)) refuse("the sharpness is {}; expected a number", sharpness);
   if (!sequence.has("k"))
-    throw Unsupported(
-        "This rule makes its keys from its gates, so softmax has no keys to use.");
+    throw Unsupported("This rule makes its keys from its gates, so softmax has no keys to use.");
   auto arrays = std::make_shared<Arrays>();
   for (const char* name : {"q", "k", "v"}) {
     const Matrix<double> rows = sequence.at(name).all<double>();

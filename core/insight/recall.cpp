@@ -244,7 +244,8 @@ std::vector<double> losses_along(const Variant& variant, const Sequence& sequenc
 std::string compared_by_direction(const Variant& variant) {
   if (answers_by_length(variant)) return {};
   if (!answers_linearly(variant) && !variant.memory.answers)
-    return "This memory divides its output by the sum of its weights, so the norm does not measure what is stored.";
+    return "This memory divides its output by the sum of its weights, so the norm does not measure what is "
+           "stored.";
   if (hands_on(variant, "Hkk"))
     return "The key queries the best linear memory of all tokens so far, which is solved for. Its ridge "
            "makes "

@@ -170,7 +170,8 @@ void find_cause(const Variant& variant, const Sequence& sequence, Index last, Di
           if (!overshoots && step->eigenvalue <= 1) found.eigenvalue = step->growth;
           found.words =
               overshoots ? fmt::format(
-                               "learning rate times curvature is {:.3g}, more than {:.3g}: the step overshoots by more than the error before it",
+                               "learning rate times curvature is {:.3g}, more than {:.3g}: the step "
+                               "overshoots by more than the error before it",
                                step->reach, (1 + problem.kept) * (1 + problem.momentum))
                          : fmt::format("the step of token {} multiplies a direction of the memory by {:.3g}",
                                        token + 1, found.eigenvalue);

@@ -138,12 +138,11 @@ void require_arrays(const fs::path& path, const std::vector<std::string>& names,
   for (const std::string& each : unread) found.push_back(shown(each));
   const std::size_t more = found.size() - std::min(found.size(), most);
   found.resize(found.size() - more);
-  refuse("{}: {} missing{}; found: {}{}{}", path.string(),
-                               (missing.size() == 1 ? "array " : "arrays ") + listed(missing) +
-                                   (missing.size() == 1 ? " is" : " are"),
-                               where,
-                               found.empty() ? "no arrays" : fmt::format("{}", fmt::join(found, ", ")),
-                               more > 0 ? fmt::format(" and {} more", more) : "", advice);
+  refuse(
+      "{}: {} missing{}; found: {}{}{}", path.string(),
+      (missing.size() == 1 ? "array " : "arrays ") + listed(missing) + (missing.size() == 1 ? " is" : " are"),
+      where, found.empty() ? "no arrays" : fmt::format("{}", fmt::join(found, ", ")),
+      more > 0 ? fmt::format(" and {} more", more) : "", advice);
 }
 
 void require_readable(const Unreadable& unreadable, std::string_view name) {

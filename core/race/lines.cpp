@@ -440,7 +440,7 @@ RaceFigures race_figures(std::span<const RaceReport* const> reports, std::size_t
     if (plain.empty()) continue;
     figures.headline.back() = ';';
     figures.headline += fmt::format(" {} without tensor cores.", plain);
-    figures.detail += " Tensor cores compute in bf16 and tf32: add one under devices and precisions.";
+    figures.detail += " Tensor cores compute in bf16 and tf32.";
   }
   return figures;
 }

@@ -41,8 +41,9 @@ struct LactSteps {
                 token ? "What does the memory already return for the key of “{token}”?"
                       : "What does the memory already return for every key?",
                 token ? "old" : "OLD", token ? transpose(S) * tensor("k") : tensor("K") * S);
-      steps.add("missing", Purpose::error, "Error v − v̂", "How large is the error of the prediction, given the target v?",
-                token ? "r" : "R", token ? tensor("v") - tensor("old") : tensor("V") - tensor("OLD"));
+      steps.add("missing", Purpose::error, "Error v − v̂",
+                "How large is the error of the prediction, given the target v?", token ? "r" : "R",
+                token ? tensor("v") - tensor("old") : tensor("V") - tensor("OLD"));
       steps.line("Error v − v̂", "The target minus the prediction.", {token ? "old" : "OLD"});
     }
     steps.add("write", Purpose::gathered, "Gradient of this token",

@@ -255,7 +255,8 @@ std::optional<std::string> lact_missing(Form form, const Settings& settings) {
   const bool weight_norm = settings.option("weight_norm") == "true";
   const bool l2 = settings.option("loss") == "l2";
   if (weight_norm || (l2 && settings.option("optimizer") == "muon")) {
-    return "The update of a batch is non-linear in the weights after the previous batch. The dot loss without weight norm is a scan over batches. SGD without weight norm is a row program.";
+    return "The update of a batch is non-linear in the weights after the previous batch. The dot loss "
+           "without weight norm is a scan over batches. SGD without weight norm is a row program.";
   }
   return std::nullopt;
 }

@@ -50,31 +50,31 @@ std::vector<Carry> token_carries(bool exact) {
 
 Notation titans_notation(const Settings& settings) {
   const bool exact = inner_batch(settings) == 1;
-  return {
-      .token = {.q = "q", .k = "k", .v = "v", .o = "o", .beta = "theta"},
-      .rows = {.q = "Q", .k = "K", .v = "V", .o = "O", .beta = "theta"},
-      .token_write = {{"read", Purpose::read, "Prediction v̂",
-                       exact ? "What does the memory already return for the key of “{token}”?"
-                             : "What did the memory before the batch return for the key of “{token}”?",
-                       "old", transpose(tensor(exact ? "S_before" : "F_moved")) * tensor("k")},
-                      {"error", Purpose::error, "Error e = v − v̂",
-                       "How large is the error of the prediction, given the target v?", "error", tensor("v") - tensor("old")},
-                      {"update", Purpose::update, "Gradient step",
-                       "The outer product of key and error, times the learning rate.", "update",
-                       tensor("theta") * tensor("k") * transpose(tensor("error"))},
-                      {"momentum", Purpose::momentum, "Momentum",
-                       "The earlier momentum times η, plus this gradient step.", "M_after",
-                       tensor("eta") * tensor("M_before") + tensor("update")},
-                      {"write", Purpose::write, "Memory after the write",
-                       "The memory times 1 − f, plus the momentum.", "S_after",
-                       call("one_minus", {tensor("forget")}) * tensor("S_before") + tensor("M_after")}},
-      .token_carries = token_carries(exact),
-      .symbols = {{"forget", {"f_t", Role::gate, "forget gate"}},
-                  {"eta", {"\\eta_t", Role::gate, "momentum"}},
-                  {"theta", {"\\theta_t", Role::strength, "learning rate"}},
-                  {"M_before", {"M_{t-1}", Role::state, "momentum before"}},
-                  {"M_after", {"M_t", Role::state, "momentum"}},
-                  {"F_moved", {"S_{\\tau}", Role::state, "memory before the batch"}}}};
+  return {.token = {.q = "q", .k = "k", .v = "v", .o = "o", .beta = "theta"},
+          .rows = {.q = "Q", .k = "K", .v = "V", .o = "O", .beta = "theta"},
+          .token_write = {{"read", Purpose::read, "Prediction v̂",
+                           exact ? "What does the memory already return for the key of “{token}”?"
+                                 : "What did the memory before the batch return for the key of “{token}”?",
+                           "old", transpose(tensor(exact ? "S_before" : "F_moved")) * tensor("k")},
+                          {"error", Purpose::error, "Error e = v − v̂",
+                           "How large is the error of the prediction, given the target v?", "error",
+                           tensor("v") - tensor("old")},
+                          {"update", Purpose::update, "Gradient step",
+                           "The outer product of key and error, times the learning rate.", "update",
+                           tensor("theta") * tensor("k") * transpose(tensor("error"))},
+                          {"momentum", Purpose::momentum, "Momentum",
+                           "The earlier momentum times η, plus this gradient step.", "M_after",
+                           tensor("eta") * tensor("M_before") + tensor("update")},
+                          {"write", Purpose::write, "Memory after the write",
+                           "The memory times 1 − f, plus the momentum.", "S_after",
+                           call("one_minus", {tensor("forget")}) * tensor("S_before") + tensor("M_after")}},
+          .token_carries = token_carries(exact),
+          .symbols = {{"forget", {"f_t", Role::gate, "forget gate"}},
+                      {"eta", {"\\eta_t", Role::gate, "momentum"}},
+                      {"theta", {"\\theta_t", Role::strength, "learning rate"}},
+                      {"M_before", {"M_{t-1}", Role::state, "momentum before"}},
+                      {"M_after", {"M_t", Role::state, "momentum"}},
+                      {"F_moved", {"S_{\\tau}", Role::state, "memory before the batch"}}}};
 }
 
 Matrix<double> titans_initial(const Sequence& sequence) {

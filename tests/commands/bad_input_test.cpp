@@ -165,9 +165,9 @@ Array output_of(const TemporaryFolder& folder, const std::filesystem::path& inpu
 }
 
 std::string refusal_of(const TemporaryFolder& folder, const std::filesystem::path& input) {
-  const Ran ran = palimpsest_with({"run", "deltanet", "--input", input, "--output", folder / "out.npz"});
+  const Ran ran = palimpsest_with({"run", "deltanet", "--input", input, "--output", folder / "none.npz"});
   check_failure(ran, exit_bad_usage);
-  CHECK_FALSE(std::filesystem::exists(folder / "out.npz"));
+  CHECK_FALSE(std::filesystem::exists(folder / "none.npz"));
   return ran.error;
 }
 
@@ -212,7 +212,10 @@ TEST_CASE("run and show take arrays by other names", "[input files]") {
     const auto tokens = static_cast<Index>(values.size()) / 2;
     return Array({1, tokens, 2}, std::move(values));
   };
-  write_npz(input, {{"q", Array({3, 2}, q)}, {"k", Array({3, 2}, k)}, {"v", Array({3, 1}, v)}, {"beta", Array({3}, beta)}});
+  write_npz(input, {{"q", Array({3, 2}, q)},
+                    {"k", Array({3, 2}, k)},
+                    {"v", Array({3, 1}, v)},
+                    {"beta", Array({3}, beta)}});
   const Array expected = output_of(folder, input);
   std::vector<double> logits;
   for (const double each : {0.75, 0.5, 0.25}) logits.push_back(std::log(each / (1 - each)));
@@ -225,14 +228,15 @@ TEST_CASE("run and show take arrays by other names", "[input files]") {
   CHECK(named.shape == std::vector<Index>{3, 1, 1});
   CHECK(named.values == expected.values);
   CHECK(output_of(folder, input + "?q=query&beta=sigmoid(gate)&axes=HTD").values != expected.values);
-  CHECK_THAT(refusal_of(folder, input), says("arrays \"q\" and \"beta\" are missing") &&
-                                            says("to use query as q and b as beta, open in.npz?beta=b&q=query"));
+  CHECK_THAT(refusal_of(folder, input),
+             says("arrays \"q\" and \"beta\" are missing") &&
+                 says("to use query as q and b as beta, open in.npz?beta=b&q=query"));
   CHECK_THAT(refusal_of(folder, input + "?q=query&beta=c"), says("array \"c\" is missing"));
   const Ran shown = palimpsest_with({"show", "gates", "--data", input + "?q=query&beta=b&axes=HTD"});
   INFO(shown.error);
   CHECK(shown.status == exit_done);
   check_failure(palimpsest_with({"run", "deltanet", "--input", input + "?q=query", "--output", input}),
-                exit_bad_usage, "is the input, which would be lost");
+                exit_bad_usage, "is the input and would be lost");
 }
 
 TEST_CASE("run refuses such files in one line that names the place", "[input files]") {

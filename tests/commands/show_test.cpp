@@ -247,7 +247,7 @@ TEST_CASE("show says what it cannot show, and what there is", "[show]") {
   refuses(show("picture"), exit_bad_usage, "there is no view \"picture\"; expected one of: answers, ");
   refuses(show("answers", {"--at", "94"}), exit_bad_usage, "expected a whole number from 0 to 93");
   refuses(show("answers", {"--at", "4:solve"}), exit_bad_usage,
-          "--at asks for the operation \"solve\"; this form has: decay, ");
+          "--at: there is no operation \"solve\"; this form has: decay, ");
   refuses(show("answers", {"--words", "elephant"}), exit_bad_usage, "there is no token \"elephant\"");
   refuses(show("answers", {"--words", "6,94"}), exit_bad_usage, "a token of --words is \"94\"");
   refuses(show("answers", {"--head", "4"}), exit_bad_usage,

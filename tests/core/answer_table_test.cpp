@@ -419,7 +419,8 @@ TEST_CASE("The word at the cursor is asked if it writes at all") {
   strengths << 1, 0.9, 0.1, 0;
   const auto texts = [&](Index token, const WordChoice& choice) {
     std::vector<std::string> all;
-    for (const AskedWord& word : asked_words(labels, {.written = strengths}, token, choice)) all.push_back(word.text);
+    for (const AskedWord& word : asked_words(labels, {.written = strengths}, token, choice))
+      all.push_back(word.text);
     return all;
   };
   using Texts = std::vector<std::string>;
@@ -437,10 +438,11 @@ TEST_CASE("Words that have faded by three half-lives are not asked about, as lon
   strengths.written(33) = 0.4;
   const auto asked = [&](Index token) {
     std::vector<Index> tokens;
-    for (const AskedWord& word : asked_words(labels, strengths, token, {.most = 4})) tokens.push_back(word.token);
+    for (const AskedWord& word : asked_words(labels, strengths, token, {.most = 4}))
+      tokens.push_back(word.token);
     return tokens;
   };
-  CHECK(asked(39) == std::vector<Index>{0, 1, 2, 39});  // nothing fades
+  CHECK(asked(39) == std::vector<Index>{0, 1, 2, 39});       // nothing fades
   strengths.faded = Vector<double>::LinSpaced(40, 0, 19.5);  // half a half-life at every token
   CHECK(asked(39) == std::vector<Index>{34, 35, 36, 39});    // 33 is there, and weak
   CHECK(asked(6) == std::vector<Index>{0, 1, 2, 6});

@@ -34,6 +34,8 @@ TEST_CASE("no room defines what another one declares", "[rooms]") {
       "palimpsest::draw_overlays: declared in app/studio/workspaces.h, defined in app/views/workspaces.cpp",
       "palimpsest::draw_top_bar: declared in app/studio/workspaces.h, defined in app/views/bars.cpp",
       "palimpsest::draw_text_bar: declared in app/studio/workspaces.h, defined in app/views/text_bar.cpp",
+      "palimpsest::has_doubts: declared in app/studio/workspaces.h, defined in app/views/doubts.cpp",
+      "palimpsest::draw_doubts: declared in app/studio/workspaces.h, defined in app/views/doubts.cpp",
       "palimpsest::draw_status: declared in app/studio/workspaces.h, defined in app/views/bars.cpp",
       "palimpsest::workspaces: declared in app/studio/workspaces.h, defined in app/views/workspaces.cpp"};
   const Lines found = hidden_arrows(rooms(), program());

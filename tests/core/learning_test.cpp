@@ -339,7 +339,8 @@ TEST_CASE("A state that runs away is found at its token, with its cause") {
   CHECK(found->token > 55);
   CHECK(found->token < 75);
   CHECK(found->norm > 10 * found->reachable);
-  CHECK_THAT(found->words, says("is 2.5, more than 2") && says("lands beyond its target"));
+  CHECK_THAT(found->words,
+             says("is 2.5, more than 2") && says("overshoots by more than the error before it"));
   // The state before it has not run away, as the engine has it.
   CHECK(states_at(*each.variant, each.sequence, found->token)[0].second.norm() < found->norm);
 
@@ -425,7 +426,7 @@ TEST_CASE("A row program runs away where its own steps, one by one, say so") {
     INFO(each.words);
     const auto found = divergence(*each.variant, each.sequence);
     REQUIRE(found);
-    CHECK_THAT(found->words, says("lands beyond its target"));
+    CHECK_THAT(found->words, says("overshoots by more than the error before it"));
     CHECK(found->cause_token <= found->token);
 
     // The norm at the start and of every step from an empty memory.

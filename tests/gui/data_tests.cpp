@@ -100,7 +100,7 @@ PROGRAM_TEST("takes typed numbers") {
   IM_CHECK(session.computed()->agree);
   type_cell(context, "//All data/**/##v[0,2]", "-3");  // the same cell once more is the same edit
   IM_CHECK_EQ(session.state().edits.size(), 1u);
-  context->ItemClick("//All data/**/word after");
+  context->ItemClick("//All data/**/token after");
   IM_CHECK_EQ(session.token(), 1);
   type_cell(context, "//All data/**/##k[1,0]", "0.5");
   IM_CHECK_EQ(session.state().edits.size(), 2u);

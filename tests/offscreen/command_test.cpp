@@ -60,6 +60,7 @@ TEST_CASE("a command that cannot be done says why, and does nothing", "[commands
   application.session.wait();
   REQUIRE(application.session.message() == "");
   CHECK(reason(application, "head.next") == "there is only one head");
+  perform(find_command(application, "time.start"), application);
   CHECK(reason(application, "operation.back") == "this is the start");
   CHECK(reason(application, "operation.forward") == "");
   CHECK(reason(application, "chunk.256") == "a chunk has at most 32 tokens here");

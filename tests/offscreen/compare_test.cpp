@@ -72,7 +72,7 @@ void check_layout(Application& application, int width, int height, std::size_t c
   }
   Rectangle before = {};
   for (const RailStop& stop : rail()) {
-    const Rectangle words = place_of(fmt::format("compare/rail/{} words", stop.variant));
+    const Rectangle words = place_of(fmt::format("compare/rail/{} label", stop.variant));
     CHECK(words.maximum.x > words.minimum.x);
     CHECK(contains(window, words));
     CHECK(words.maximum.y <= first.minimum.y);
@@ -171,7 +171,7 @@ TEST_CASE("Compare's captions are short enough for its columns, and its axis say
     shown.resize(size);
     shown.draw_at(42);
     for (const std::size_t index : columns_of(shown.application))
-      CHECK_THAT(said(index, "memory/picture words"), says("norm ") && !says("…"));
+      CHECK_THAT(said(index, "memory/picture label"), says("norm ") && !says("…"));
     CHECK_THAT(words_at("compare/floor/errors/axis/y"), says("0.1 1"));
   }
 }
@@ -179,14 +179,14 @@ TEST_CASE("Compare's captions are short enough for its columns, and its axis say
 TEST_CASE("what the data lack is told in one sentence", "[compare]") {
   ShownProgram shown("compare", "capture:gated_deltanet_overwrite_l1");
   show(shown, {{.variant = "gated_deltanet"}, {.variant = "titans"}}, 42);
-  CHECK_THAT(said(1, "sentence"), says("These data lack forget (0.02), eta (0.5) and theta (0.5)."));
+  CHECK_THAT(said(1, "sentence"), says("constants used: forget = 0.02, eta = 0.5, theta = 0.5."));
 }
 
 TEST_CASE("a table of answers in Compare has the scale that it has in Step", "[compare]") {
   ShownProgram shown("compare", "capture:gated_deltanet_overwrite_l1");
   show(shown, {{.variant = "gated_deltanet"}, {.variant = "hgrn2"}}, 42);
   for (const std::size_t index : {std::size_t{0}, std::size_t{1}})
-    CHECK((said(index, "answers/head").find("What the memory answers, to ±") == 0) == (index == 1));
+    CHECK((said(index, "answers/head").find("What the memory returns, to ±") == 0) == (index == 1));
 }
 
 TEST_CASE("a memory in Compare that the common scale would not show takes its own and says so", "[compare]") {
@@ -201,7 +201,7 @@ TEST_CASE("a memory in Compare that the common scale would not show takes its ow
     const bool is_beyond =
         static_cast<double>((S.array().abs() > all.range).count()) > 0.055 * static_cast<double>(S.size());
     const bool is_blank = S.cwiseAbs().maxCoeff() < 0.05 * all.range;
-    const std::string caption = said(column.index, "memory/picture words");
+    const std::string caption = said(column.index, "memory/picture label");
     INFO(caption);
     CHECK_THAT(caption, !says("e+"));
     CHECK((caption.find("own scale") != std::string::npos) == (is_beyond || is_blank));

@@ -123,7 +123,7 @@ TEST_CASE("a chunk of one word says why it counts what the recurrent form does n
       choice.chunk_size = size;
     });
     shown.draw();
-    const Part* said = parts().find("step/knob/one word");
+    const Part* said = parts().find("step/knob/one token");
     REQUIRE((said != nullptr) == (size == 1));
     if (said)
       CHECK_THAT(said->words,
@@ -157,10 +157,10 @@ TEST_CASE("it is said what a form is measured against, and why it may be further
   CHECK(reference_words(Precision::f32) == "the f64 recurrence on f32 inputs");
   FormResult result;
   result.judgement.tolerance = {2e-5};
-  CHECK(allowance_words(result) == "tolerance 2.0e-05");
+  CHECK(allowance_words(result) == "tolerance 2\u00A0×\u00A010⁻⁵");
   result.judgement.tolerance = {1e-3, "it drifts"};
   result.judgement.amplification = 12;
   result.amplified = "The solve over 9 tokens multiplies rounding in the outputs by 12.";
   CHECK(allowance_words(result) ==
-        "tolerance 1.2e-02 (it drifts). The solve over 9 tokens multiplies rounding in the outputs by 12.");
+        "tolerance 0.012 (it drifts). The solve over 9 tokens multiplies rounding in the outputs by 12.");
 }

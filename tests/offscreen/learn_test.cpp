@@ -222,7 +222,7 @@ TEST_CASE("words beside points of the loss keep apart", "[learn]") {
 
 TEST_CASE("where directions are compared a lane says what is asked of this memory", "[learn]") {
   const auto said = [](const char* id) { return recalled_measure(true, find_variant(id)); };
-  CHECK(said("kernel").find("divides what it returns") != std::string::npos);
+  CHECK(said("kernel").find("divides its output") != std::string::npos);
   CHECK(said("mesanet").find("solved for") != std::string::npos);
   CHECK(said("ttt_mlp").find("inner model") != std::string::npos);
   CHECK(said("ttt_linear").find("inner model") != std::string::npos);

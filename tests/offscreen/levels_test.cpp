@@ -169,11 +169,11 @@ TEST_CASE("the story of Verify injects a fault that changes the form by one clic
     }
     const InjectedFault injected = shown.session.state().verify.fault;
     REQUIRE(injected.form == form);
-    const auto figures =
-        find_out(FaultHere{without_fault(shown.session.computed()), form, injected.id});
+    const auto figures = find_out(FaultHere{without_fault(shown.session.computed()), form, injected.id});
     REQUIRE(figures->first_wrong >= 0);
-    CHECK_THAT(words_at("verify/where/headline"),
-               says(find_fault(injected.id).label) && says(fmt::format("token {} ", figures->first_wrong + 1)));
+    CHECK_THAT(
+        words_at("verify/where/headline"),
+        says(find_fault(injected.id).label) && says(fmt::format("token {} ", figures->first_wrong + 1)));
     shown.click(parts().find("verify/where/remove")->where);
     shown.draw();
     CHECK(shown.session.state().verify.fault.id.empty());

@@ -223,7 +223,8 @@ TEST_CASE("rates of the roofline are in one unit, that of the highest, and lengt
     shown.draw_own(report);
     CHECK(words_at("measure/controls/lengths") == "n 64 – 8,192");
     const bool is_fast = flops > 1e12;
-    CHECK(parts().find("measure/roof/axis/y")->words.starts_with(is_fast ? "TFLOP/s" : "GFLOP/s"));
+    CHECK(
+        parts().find("measure/roof/axis/y")->words.starts_with(is_fast ? "rate, TFLOP/s" : "rate, GFLOP/s"));
     const std::string roof = is_fast ? "60 TFLOP/s" : "100 GFLOP/s";
     CHECK(std::ranges::count(words_below("measure/roof/label"), roof) == 1);
     for (const std::string& words : words_below("measure/roof/label")) {
@@ -251,7 +252,7 @@ TEST_CASE("where a curve that begins takes the lead, or ends, is said and not ri
   for (const Size& size : usual_sizes) {
     shown.resize(size);
     shown.draw_own(report);
-    CHECK_THAT(words_at("measure/detail"), says("on tensor cores.") && !says("…"));
+    CHECK_THAT(words_at("measure/detail"), says("Tensor cores compute in bf16 and tf32.") && !says("…"));
     CHECK(words_below("measure/times/label/break") ==
           std::vector<std::string>{"n = 256 tokens chunkwise, C = 64, bf16 is measured from here"});
     for (const char* const words : {"f32", "bf16", "not measured"}) {

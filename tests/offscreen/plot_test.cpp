@@ -91,8 +91,8 @@ TEST_CASE("rules have colours of their own that words can have, told apart by th
           CHECK(distance(as_seen(own, vision), as_seen(theirs, vision)) > 14);
       }
     }
+    CHECK(rule_colour("linear_to_retnet") == rule_colour("retnet"));
   }
-  CHECK(rule_colour("linear_to_retnet") == rule_colour("retnet"));
 }
 
 TEST_CASE("a plot notes its parts, with words that keep apart and off its curves", "[plot]") {

@@ -40,10 +40,10 @@ TEST_CASE("render refuses what it cannot do, and leaves no picture", "[render]")
   refused({"--head", "-7"}, "--head is \"-7\"");
   refused({"--form", ""}, "there is no form \"\"");
   refused({"--at", ""}, "the token of --at is \"\"");
-  refused({"--at", "3:"}, "--at asks for the operation \"\"");
+  refused({"--at", "3:"}, "--at: there is no operation \"\"");
   refused({"--why", "3"}, "expected ROW,COLUMN");
   refused({"--why", "3,x"}, "the column of --why");
-  refused({"--why", "64,1"}, "has 64 rows and 1 column");
+  refused({"--why", "64,1"}, "has 64 rows and 64 columns");
   refused({"--variant", ""}, "there is no variant \"\"");
   refused({"--session", "x.json", "--capture", "preset:copy"}, "not both");
   refused({"--state", "eyJkYXRhIjoicHJlc2V0OmNvcHkifQ", "--capture", "preset:copy"}, "not both");

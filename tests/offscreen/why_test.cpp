@@ -177,14 +177,14 @@ TEST_CASE("what was erased says which way each part went", "[why]") {
                      .eraser = 3,
                      .erased_by = 0.00102};
   CHECK(writer_fate(writer, labels) ==
-        "Token 2 (“jar”) wrote +0.2. Decay: -0.004. Later corrections: -0.000563 (token 4 “.” -0.00102, "
+        "Token 2 “jar” wrote +0.2. Decay: -0.004. Later corrections: -0.000563 (token 4 “.” -0.00102, "
         "others +0.000457). Remaining: +0.195.");
   // The same of a number below zero.
   writer.share = {.written = -0.2, .decayed = -0.004, .erased = -0.000563, .remaining = -0.195437};
   writer.remaining = -0.195437;
   writer.erased_by = -0.00102;
   CHECK(writer_fate(writer, labels) ==
-        "Token 2 (“jar”) wrote -0.2. Decay: +0.004. Later corrections: +0.000563 (token 4 “.” +0.00102, "
+        "Token 2 “jar” wrote -0.2. Decay: +0.004. Later corrections: +0.000563 (token 4 “.” +0.00102, "
         "others -0.000457). Remaining: -0.195.");
   writer.share.erased = -0.00102;  // nobody else
   CHECK_THAT(writer_fate(writer, labels), says("corrections: +0.00102 (token 4 “.”). Remaining"));
@@ -192,7 +192,7 @@ TEST_CASE("what was erased says which way each part went", "[why]") {
   CHECK_THAT(writer_fate(writer, labels),
              says("corrections: -0.003 (token 4 “.” +0.00102, others -0.00402)"));
   writer.share.erased = 1e-18;  // rounding
-  CHECK(writer_fate(writer, labels) == "Token 2 (“jar”) wrote -0.2. Decay: +0.004. Remaining: -0.195.");
+  CHECK(writer_fate(writer, labels) == "Token 2 “jar” wrote -0.2. Decay: +0.004. Remaining: -0.195.");
   CHECK(writer_fate({.token = 1, .remaining = 0.2}, labels) == "");  // of a reading
   CHECK(largest_share({{.token = 0, .remaining = 0.1}, {.token = 1, .remaining = -0.2}}) == 1);
   CHECK(largest_share({}) == -1);

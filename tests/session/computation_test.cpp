@@ -116,7 +116,7 @@ TEST_CASE("numbers that a variant cannot have are refused with their place and h
 
 TEST_CASE("a very long sequence has no parallel form, and says so at once") {
   const auto long_one = begun(Choice{}, "preset:random?T=5000&K=2&V=2");
-  CHECK_THAT(long_one->form(Form::parallel).missing, says("shown up to 4096 tokens, and here are 5000"));
+  CHECK_THAT(long_one->form(Form::parallel).missing, says("shown up to 4096 tokens; these data have 5000"));
   CHECK(largest_chunk(5000) == 4096);
   CHECK(largest_chunk(1) == 1);
 }
@@ -316,13 +316,13 @@ TEST_CASE("where nothing happens there is no mark, and a strong write is one", "
 TEST_CASE("every kind of event is a mark of its own words", "[marks]") {
   Quiet computed;
   computed.tokens[3].alpha = 0.5;
-  CHECK(at(computed, 3) == "fades more than most words");
+  CHECK(at(computed, 3) == "decays more than most tokens");
   TokenRecalls recalls = *computed.recalls;
   recalls.tokens[4].before = 8;
   recalls.tokens[6].before = std::nan("");
   computed.recalls = std::make_shared<const TokenRecalls>(recalls);
-  CHECK(at(computed, 4) == "is further off before its write than most words");
-  CHECK(at(computed, 6) == "is further off before its write than most words");
+  CHECK(at(computed, 4) == "has a larger error before its write than most tokens");
+  CHECK(at(computed, 6) == "has a larger error before its write than most tokens");
   CHECK(at(computed, 5).empty());
   computed.divergence = Divergence{.token = 9, .cause_token = 8};
   CHECK(at(computed, 8) == "makes the memory run away");

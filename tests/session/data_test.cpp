@@ -131,8 +131,7 @@ TEST_CASE("what a variant needs and the data lack is made up and said") {
   const Inputs gated = inputs_for(data, "gated_deltanet");
   CHECK(gated.made_up_alpha);
   CHECK(gated.made_up_beta);
-  CHECK(gated.notes ==
-        std::vector<std::string>{"Not in the data; constants used: alpha = 0.98, beta = 1."});
+  CHECK(gated.notes == std::vector<std::string>{"Not in the data; constants used: alpha = 0.98, beta = 1."});
   CHECK(gated.lacking == std::vector<std::string>{"alpha = 0.98", "beta = 1"});
   CHECK(inputs_for(data, "kda").arrays->find("alpha")->second.shape == std::vector<Index>{4, 2});
   CHECK(inputs_for(data, "retnet").settings.parameters.at("gamma") == 0.98);
@@ -166,12 +165,14 @@ TEST_CASE("a table with labels is a sequence, and one that lacks an array says w
 
   write_file(folder / "less.csv", "q0,query1\n1,2\n");
   CHECK_THROWS_WITH(open_file(folder / "less.csv"),
-                    says("less.csv: array \"k\" is missing; expected the columns k0, k1, …"));
+                    says("less.csv: arrays \"k\" and \"v\" are missing; expected the columns k0, k1, …"));
   std::filesystem::create_directory(folder / "layer");
   const std::vector<std::byte> bytes = format_npy(numbers({2, 2}));
   write_file(folder / "layer/q.npy", {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  CHECK_THROWS_WITH(open_file(folder / "layer/q.npy"), says("\"k\" is missing; expected k.npy beside it"));
-  CHECK_THROWS_WITH(open_file(folder / "layer"), says("\"k\" is missing; expected k.npy in this folder"));
+  CHECK_THROWS_WITH(open_file(folder / "layer/q.npy"),
+                    says("\"k\" and \"v\" are missing; expected k.npy, v.npy beside it"));
+  CHECK_THROWS_WITH(open_file(folder / "layer"),
+                    says("\"k\" and \"v\" are missing; expected k.npy, v.npy in this folder"));
 }
 
 TEST_CASE("a file that names no rule is first looked at with the one that takes just its gates") {

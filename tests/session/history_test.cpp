@@ -418,9 +418,10 @@ TEST_CASE("what is wrong in a state is refused by name", "[state]") {
   refused(R"("sides": [{"head": 1}])", "\"head\" is no field of side 1; known: variant, ");
   refused(R"("sides": [{"variant": "nonsense"}])", "there is no variant \"nonsense\"");
   refused(R"("sides": [{"device": "abacus"}])", "there is no device \"abacus\"; expected one of: cpu, cuda");
-  refused(R"("sides": [{}], "form": "parallel")", "\"form\" stands beside \"sides\"; expected one of them");
-  refused(R"("place": {"token": 1}, "token": 2)", "\"token\" stands beside \"place\"");
-  refused(R"("edits": [], "adjustments": {})", "\"adjustments\" stands beside \"edits\"");
+  refused(R"("sides": [{}], "form": "parallel")",
+          "both \"form\" and \"sides\" are given; expected one of them");
+  refused(R"("place": {"token": 1}, "token": 2)", "both \"token\" and \"place\" are given");
+  refused(R"("edits": [], "adjustments": {})", "both \"adjustments\" and \"edits\" are given");
   refused(R"("place": {"block": 1})", "\"block\" is no field of \"place\"; known: token, ");
   refused(R"("view": {"theme": "blue"})", "\"theme\" is \"blue\"; expected one of: dark, light");
   refused(R"("view": {"numbers": 1})", "\"numbers\" is number; expected true or false");

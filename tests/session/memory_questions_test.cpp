@@ -230,10 +230,9 @@ TEST_CASE("the read before the own update is a setting of the rule, which is tak
 }
 
 TEST_CASE("a sentence says which memory is read, or why there is but one") {
-  CHECK_THAT(words_of(*computed_for("deltanet")),
-             says("Read after the write") && says("% of this output apart"));
+  CHECK_THAT(words_of(*computed_for("deltanet")), says("Read after the write") && says("% of this output"));
   CHECK_THAT(words_of(*computed_for("deltanet", {.options = {{"order", "apply_first"}}})),
-             says("Read before the write") && says("% of this output apart"));
+             says("Read before the write") && says("% of this output"));
   CHECK_THAT(words_of(*computed_for("lact")), says("Read before the batch is written"));
   CHECK_THAT(words_of(*computed_for("lact", {.options = {{"order", "update_first"}}})),
              says("Read after the batch is written"));

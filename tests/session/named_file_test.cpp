@@ -20,12 +20,9 @@ Array filled(std::vector<Index> shape, double value) {
 struct Layer {
   TemporaryFolder folder;
   std::string file = (folder / "layer.npz").string();
-  Arrays arrays = {{"q", numbers({12, 3, 4})},
-                   {"k", numbers({12, 3, 4})},
-                   {"v", numbers({12, 3, 4})},
-                   {"g", filled({12, 3}, -0.1)},
-                   {"beta", filled({12, 3}, 0.5)},
-                   {"scale", Array({}, std::vector<double>{0.5})}};
+  Arrays arrays = {{"q", numbers({12, 3, 4})},     {"k", numbers({12, 3, 4})},
+                   {"v", numbers({12, 3, 4})},     {"g", filled({12, 3}, -0.1)},
+                   {"beta", filled({12, 3}, 0.5)}, {"scale", Array({}, std::vector<double>{0.5})}};
 
   void rename(const std::string& name, const std::string& other) {
     auto node = arrays.extract(name);
@@ -43,7 +40,7 @@ struct Layer {
   }
 };
 
-const Doubt& only(const std::vector<Doubt>& doubts) {
+Doubt only(const std::vector<Doubt>& doubts) {
   REQUIRE(doubts.size() == 1);
   return doubts.front();
 }
@@ -99,14 +96,14 @@ TEST_CASE("arrays that are not used are named, and near names offered", "[names]
   layer.rename("beta", "b");
   const DataSet data = layer.opened();
   CHECK(data.fits == "scalar_decay");
-  const Doubt& doubt = only(data.doubts);
+  const Doubt doubt = only(data.doubts);
   CHECK(doubt.words == "“b” is not used.");
   CHECK(doubt.answer == "Use b as beta");
   CHECK(open_file(doubt.id).fits == "gated_deltanet");
   CHECK(open_file(doubt.id).doubts.empty());
 
   layer.arrays["a"] = numbers({12, 3, 4});  // as RWKV-7 has it: this b is no strength
-  const Doubt& both = only(layer.opened().doubts);
+  const Doubt both = only(layer.opened().doubts);
   CHECK(both.words == "“a” and “b” are not used.");
   CHECK(both.answer.empty());
 
@@ -117,7 +114,7 @@ TEST_CASE("arrays that are not used are named, and near names offered", "[names]
 
 TEST_CASE("a layout with more heads than tokens is asked about, and turned", "[names]") {
   Layer layer;
-  layer.arrays = {{"q", numbers({2, 12, 4})}, {"k", numbers({1, 12, 4})}, {"v", numbers({1, 12, 5})},
+  layer.arrays = {{"q", numbers({2, 12, 4})}, {"k", numbers({1, 12, 4})},   {"v", numbers({1, 12, 5})},
                   {"g", filled({2, 12}, -1)}, {"beta", filled({12, 2}, 1)}, {"scale", filled({1}, 1)}};
   const auto doubts = doubts_about_file((layer.opened("?g=&beta="), layer.file));
   CHECK(only(doubts).words == "12 heads of 2 tokens: is the layout [H, T, D]?");
@@ -130,7 +127,8 @@ TEST_CASE("a layout with more heads than tokens is asked about, and turned", "[n
   CHECK(data.arrays.at("beta").shape == std::vector<Index>{12, 2});  // it was so
   const Array& given = layer.arrays.at("q");
   for (Index t = 0; t < 12; ++t)
-    for (Index h = 0; h < 2; ++h) CHECK(data.arrays.at("q")[(t * 2 + h) * 4 + 3] == given[(h * 12 + t) * 4 + 3]);
+    for (Index h = 0; h < 2; ++h)
+      CHECK(data.arrays.at("q")[(t * 2 + h) * 4 + 3] == given[(h * 12 + t) * 4 + 3]);
 
   // Fewer heads of keys look like fewer tokens.
   layer.arrays = {{"q", numbers({8, 6, 4})}, {"k", numbers({2, 6, 4})}, {"v", numbers({2, 6, 4})}};
@@ -138,7 +136,8 @@ TEST_CASE("a layout with more heads than tokens is asked about, and turned", "[n
   const auto shared_heads = doubts_about_file(layer.file);
   CHECK(only(shared_heads).answer == "Read as 6 tokens, 8 heads");
 
-  layer.arrays = {{"q", numbers({1, 2, 12, 4})}, {"k", numbers({1, 2, 12, 4})}, {"v", numbers({1, 2, 12, 4})}};
+  layer.arrays = {
+      {"q", numbers({1, 2, 12, 4})}, {"k", numbers({1, 2, 12, 4})}, {"v", numbers({1, 2, 12, 4})}};
   CHECK(open_file(layer.opened().doubts.front().id).tokens == 12);
 }
 
@@ -223,7 +222,9 @@ TEST_CASE("a session says which data it refused, until there is something else t
 
 TEST_CASE("the arrays of a file are shown small before they are named", "[names]") {
   Layer layer;
-  layer.arrays = {{"a", numbers({12, 3, 4})}, {"b", filled({12, 3}, 2)}, {"c", filled({}, -1)},
+  layer.arrays = {{"a", numbers({12, 3, 4})},
+                  {"b", filled({12, 3}, 2)},
+                  {"c", filled({}, -1)},
                   {"d", filled({3, 200, 40}, 1)}};
   std::get<0>(layer.arrays["b"].values)[4] = std::nan("");
   write_npz(layer.file, layer.arrays);
@@ -236,7 +237,7 @@ TEST_CASE("the arrays of a file are shown small before they are named", "[names]
   CHECK(all[0].picture(3, 5) == layer.arrays["a"][5 * 12 + 3]);
   CHECK(all[1].not_finite == 1);
   CHECK(all[1].most == 2);
-  CHECK(all[1].picture.rows() == 1);
+  CHECK(all[1].picture.rows() == 3);
   CHECK(all[2].picture(0, 0) == -1);
   CHECK((*find_out(ArraysOfFile{layer.file, true}))[3].picture.cols() == 96);  // the first tokens
   CHECK_THROWS_WITH(find_out(ArraysOfFile{"/no/such.npz"}), says("/no/such.npz"));
