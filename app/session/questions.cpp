@@ -97,6 +97,14 @@ void Questions::forget(const AnyQuestion& question) {
   if (const std::shared_ptr<Entry> entry = find(question)) remove(entry);
 }
 
+void Questions::forget_kind(std::type_index kind) {
+  const std::scoped_lock lock(mutex_);
+  for (auto place = entries_.begin(); place != entries_.end();) {
+    const std::shared_ptr<Entry> entry = *place++;
+    if (entry->question.type() == kind) remove(entry);
+  }
+}
+
 void Questions::let_go(std::shared_ptr<const void> thing) {
   const std::scoped_lock lock(mutex_);
   released_.push_back(std::move(thing));

@@ -257,6 +257,12 @@ class Questions {
   /// Forgets the value, or the reason why there is none: who asks again has it computed again.
   void forget(const AnyQuestion& question);
 
+  /// Forgets the values of all questions of a type.
+  template <Question Key>
+  void forget_all() {
+    forget_kind(typeid(AskedKey<Key>));
+  }
+
   /// Lets go of what nobody needs any more: to free much memory takes long, and is done in a thread too.
   void let_go(std::shared_ptr<const void> thing);
 
@@ -276,6 +282,7 @@ class Questions {
   std::size_t bytes() const;
 
  private:
+  void forget_kind(std::type_index kind);
   struct Entry;
   using Entries = std::list<std::shared_ptr<Entry>>;
 

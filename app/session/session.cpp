@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/session/compared_sides.h"
 #include "app/session/first_place.h"
 #include "app/session/presets.h"
 #include "app/session/typed_text.h"
@@ -483,6 +484,7 @@ void Session::accept(const Wish& wish, const Begun& begun) {
     place_cursor();
     return;
   }
+  questions_.forget_all<ComputedSide>();  // each holds the data that it is of, so they would stay
   const bool is_first = before_opening_.data.empty();
   const SessionState asked = std::exchange(state_, wish.state.value_or(before_opening_));
   if (!wish.state) {

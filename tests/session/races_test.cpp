@@ -531,7 +531,7 @@ TEST_CASE("a broken report is told by entry, field and what is expected", "[race
        [&](Json& j) { point(j)["work"]["flops"] = nullptr; }},
       {"point 1: \"repeats\" is 0; expected a whole number from 1",
        [&](Json& j) { point(j)["repeats"] = 0; }},
-      {"point 4 is there twice", [&](Json& j) { j["points"].push_back(point(j)); }},
+      {"point 4 is given twice", [&](Json& j) { j["points"].push_back(point(j)); }},
       {"point 1 is number; expected an object", [](Json& j) { j["points"][0] = 3; }},
   };
   for (const Broken& broken : all) {
