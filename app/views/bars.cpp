@@ -14,6 +14,7 @@ using scene::Button;
 // In design pixels.
 constexpr float narrow_bar = 1400;  // narrower ones say less: their tabs need the room
 constexpr float small_bar = 1000;   // and these have no room for all
+constexpr float wide_bar = 1750;    // what is written whole in these is cut in narrower ones
 constexpr float list_width = 380;
 
 Node tabs(Application& application) {
@@ -121,7 +122,7 @@ Node variant_menu(Application& application, bool is_narrow) {
                            .fills = !is_narrow}};
   menu = std::move(menu).named("variant").told("The rule that updates the memory");
   menu.key = key_name(find_command(application, "variant.next").key);
-  return is_narrow ? menu : std::move(menu).fixed(240);
+  return is_narrow ? menu : std::move(menu).fixed(scene::window_width() < wide_bar ? 200 : 240);
 }
 
 /// What the title leaves open: which head, and whether something was changed.
@@ -204,7 +205,7 @@ Node palette_button(Application& application) {
 }
 
 /// How much is shown: three words, or where they have no room a list of them.
-Node level_choice(Application& application) {
+Node level_choice(Application& application, bool is_brief = false) {
   const char* const told = "How much is shown, in all workspaces: I more, Shift+I less";
   const auto choose = [&application](std::size_t chosen) {
     application.change_view([&](ViewOptions& view) { view.level = all_of<Level>[chosen]; });
@@ -221,11 +222,8 @@ Node level_choice(Application& application) {
     return scene::column(std::move(all), Gap::near);
   };
   Node menu = {scene::Menu{.words = name(application.level()), .content = list, .width = 120}};
-  return scene::first_that_fits(
-             {scene::segments(words, static_cast<std::size_t>(application.level()), choose, told),
-              std::move(menu).told(told)})
-      .named("level")
-      .cut_between(64, 0);
+  if (is_brief) return std::move(menu).told(told).named("level");
+  return scene::segments(words, static_cast<std::size_t>(application.level()), choose, told).named("level");
 }
 
 /// What stands above a slide: the caption of the pinned place, else the workspace; the rule and the data.
@@ -266,11 +264,13 @@ Node bar(Application& application) {
     return scene::row(std::move(all), Gap::wide);
   }
   const auto computed = application.session.computed();
-  if (computed) all.push_back(data_facts(*computed, is_narrow ? 240 : 420));
+  if (computed) all.push_back(data_facts(*computed, is_narrow ? 190 : 330));
   all.push_back(variant_menu(application, is_narrow));
-  all.push_back(data_pill(application).cut_between(120, is_narrow ? 250 : 420));
+  const float data_width = width < wide_bar ? 170 : 330;  // the same, whatever stands on the left
+  all.push_back(is_narrow ? data_pill(application).cut_between(120, 220)
+                          : data_pill(application).cut_between(data_width, data_width));
   if (computed) all.push_back(agreement_badge(application, *computed, width < small_bar));
-  all.push_back(level_choice(application));
+  all.push_back(level_choice(application, width < wide_bar));
   all.push_back(palette_button(application));
   return scene::row(std::move(all));
 }

@@ -177,7 +177,7 @@ Node opening_verdict(Application& application, const FolderList& folder) {
   const style::Palette& c = style::colours();
   const fs::path path = typed_path(path_in_id(application.open_path));
   if (std::string words = application.session.message(); !words.empty()) {
-    const std::string named = path.string() + ": ";  // the path stands above
+    const std::string named = path_in_id(application.session.refused()) + ": ";  // as in the line above
     if (words.starts_with(named)) words.erase(0, named.size());
     Nodes all = {sentence(words, c.alarm)};
     std::ranges::move(ways_out(application, application.session.refused()), std::back_inserter(all));

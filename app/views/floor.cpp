@@ -290,7 +290,10 @@ void add_error_row(Floor& floor, const Computation& computed, const FloorColumns
        .mark = [&computed, full = scale.full, colour = c.error](
                    Index first, Index end) { return error_mark(computed, first, end, full, colour); },
        .version = computed.version,
-       .levels = {{.part = 1, .words = plain_number(scale.full, scale.full < 999.5 ? 3 : 1), .ink = c.dim, .least_row = least_numbers},
+       .levels = {{.part = 1,
+                   .words = plain_number(scale.full, scale.full < 999.5 ? 3 : 1),
+                   .ink = c.dim,
+                   .least_row = least_numbers},
                   {.part = 0, .words = "0", .ink = c.dim, .least_row = least_numbers}},
        .number =
            [&computed](Index token) {

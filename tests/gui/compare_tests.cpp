@@ -57,7 +57,7 @@ PROGRAM_TEST("sides are added, taken out and made the reference") {
   context->Yield(2);
   IM_CHECK(!program().refusal.empty());
   IM_CHECK(!session.can_undo());
-  context->ItemClick("//Side by side/**/###take out 1");
+  context->ItemClick("//Side by side/**/###remove 1");
   settle_questions(context);
   IM_CHECK_EQ(session.state().sides.size(), std::size_t{3});
   IM_CHECK_EQ(columns(), std::size_t{3});

@@ -93,6 +93,7 @@ PROGRAM_TEST("takes typed numbers") {
   Session& session = start_program(context);
   session.open_named("preset:one_fact");
   settle(context);
+  session.go_to_token(0);
   open_page(context);
   type_cell(context, "//All data/**/##v[0,2]", "0.125");
   IM_CHECK_EQ(session.state().edits.size(), 1u);

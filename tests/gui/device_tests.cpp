@@ -63,7 +63,7 @@ PROGRAM_TEST("a wrong kernel of a device is seen where it departs") {
   IM_CHECK(!session.computed()->agree);
   press(context, ImGuiMod_Ctrl | ImGuiKey_5);
   settle_questions(context);
-  IM_CHECK(words_at("verify/where/headline").starts_with("on cuda: chunkwise, chunk 0"));
+  IM_CHECK(words_at("verify/where/headline").starts_with("on cuda: chunkwise, chunk 1"));
   click(context, "//Where do the forms differ?/**/to the Stage  →");
   IM_CHECK_STR_EQ(program().workspace().id, "step");
   IM_CHECK_EQ(session.token(), wrong_row);

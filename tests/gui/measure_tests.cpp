@@ -79,7 +79,8 @@ PROGRAM_TEST("Measure shows the report that ships and the figures of a point") {
   context->MouseMoveToPos(places_below(rings).back().middle());
   context->Yield(3);
   const std::vector<NamedCrossing>& crossings = measured(program()).figures->crossings;
-  IM_CHECK(told().starts_with(crossings.back().sentence));
+  IM_CHECK(std::ranges::any_of(crossings,
+                               [](const NamedCrossing& each) { return told().starts_with(each.sentence); }));
   IM_CHECK_NE(crossings.back().crossing.faster, crossings.back().crossing.slower);
   click(context, "//Which is faster here?/**/per token");
   IM_CHECK(session.state().measure.per_token);

@@ -41,9 +41,8 @@ TEST_CASE("the bar tells what the text tells, where it has room", "[story]") {
 TEST_CASE("the data are named by whole parts of their title", "[story]") {
   ShownProgram shown;
   shown.application.closed_stories = {shown.session.data().id};
-  for (const auto& [width, words] :
-       {std::pair(1920, "overwriting a fact · Gated DeltaNet · layer 1 · head 0 ▾"),
-        std::pair(1120, "overwriting a fact · head 0 ▾")}) {
+  for (const auto& [width, words] : {std::pair(1920, "overwriting a fact · Gated DeltaNet · head 0 ▾"),
+                                     std::pair(1120, "overwriting a fact · head 0 ▾")}) {
     shown.draw({width, 800});
     CHECK(words_at("data") == words);
   }
