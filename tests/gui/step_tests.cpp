@@ -126,8 +126,8 @@ PROGRAM_TEST("keeps the pills in place whatever the rule") {
     choice.variant = id;
     session.choose(std::move(choice));
     settle(context);
-    IM_CHECK_LE(std::abs(left("//Top bar/###variant") - variant), 1);  // by the digits of the residual
-    IM_CHECK_LE(std::abs(left("//Top bar/###data") - data), 1);
+    IM_CHECK_LE(std::abs(left("//Top bar/###variant") - variant), 1.0F);  // by the digits of the residual
+    IM_CHECK_LE(std::abs(left("//Top bar/###data") - data), 1.0F);
   }
 }
 
