@@ -359,7 +359,7 @@ Node square_node(const Square& square, const std::string& name, const std::strin
 Node squares(Application& application, const SquareLook& look, bool has_softmax = true) {
   const Computation& computed = *application.session.computed();
   const AttentionBlock block = attended_block(application.session);
-  const double range = attended_range(application);
+  const double common = attended_range(application);
   const Known<RowOfWeights> answer = ask_row(application);
   const AttentionFacts& facts = attention_facts(application);
   Nodes both;
@@ -367,11 +367,13 @@ Node squares(Application& application, const SquareLook& look, bool has_softmax 
        {std::tuple(WeighedBy::rule, computed.variant->label, facts.reason),
         std::tuple(WeighedBy::softmax, std::string("Softmax"), facts.no_softmax)}) {
     if (by == WeighedBy::softmax && !has_softmax) continue;
+    const double range = attended_range(application, by);
     const Square square{application, computed, block, range, answer.value.get(), by, look};
     const AttentionView& view = application.session.state().attention;
-    const std::string words = square_words(by, !view.gates && facts.has_gates,
+    std::string words = square_words(by, !view.gates && facts.has_gates,
                                            view.sharpness > 0 ? view.sharpness : facts.usual_sharpness,
                                            seen_weights(application, by).weights_of_a_pixel, look.is_small);
+    if (range != common) words += own_scale_words(range);
     both.push_back(square_node(square, name, words, reason).filling());
   }
   return scene::row(std::move(both), Gap::far);
@@ -487,12 +489,16 @@ SeenWeights seen_weights(Application& application, WeighedBy by) {
   return seen;
 }
 
-double attended_range(Application& application) {
-  double range = 0;
+double attended_range(Application& application, std::optional<WeighedBy> by) {
+  constexpr double least_part = 0.25;  // of the common scale: what is smaller would be nearly paper
   const AttentionFacts& facts = attention_facts(application);
-  if (facts.reason.empty()) range = seen_weights(application, WeighedBy::rule).range;
-  if (facts.no_softmax.empty()) range = std::max(range, seen_weights(application, WeighedBy::softmax).range);
-  return round_above(range);
+  const auto range_of = [&](WeighedBy reader) {
+    const bool has_weights = (reader == WeighedBy::rule ? facts.reason : facts.no_softmax).empty();
+    return has_weights ? seen_weights(application, reader).range : 0.0;
+  };
+  const double common = std::max(range_of(WeighedBy::rule), range_of(WeighedBy::softmax));
+  const double own = by ? range_of(*by) : common;
+  return round_above(own > 0 && own < least_part * common ? own : common);
 }
 
 const AttentionFacts& attention_facts(Application& application) {

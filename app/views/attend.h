@@ -41,8 +41,8 @@ struct SeenWeights {
 /// Asks for it.
 SeenWeights seen_weights(Application& application, WeighedBy by);
 
-/// The end of the colours: the same for both readers.
-double attended_range(Application& application);
+/// The end of the colours: the same for both readers, but for one whose weights are much smaller.
+double attended_range(Application& application, std::optional<WeighedBy> by = {});
 
 /// What can be shown of the present rule's weights; of none until that is known.
 const AttentionFacts& attention_facts(Application& application);

@@ -1,5 +1,7 @@
 // The other questions of Learn: which keys collide, and how much fits into the memory.
 
+#include <set>
+
 #include "app/views/learn.h"
 #include "app/words/learn.h"
 
@@ -225,12 +227,12 @@ Node capacity_page(Application& application) {
       .variant = computed.variant->id,
       .channels = std::min({computed.sequence.dk, computed.sequence.dv, most_channels}),
       .settings = session.choice().settings};
-  auto& measured = context_local<std::optional<CapacitySweep>>();  // it goes on until it is there or stopped
-  if (measured != present)
+  auto& measured = context_local<std::set<CapacitySweep>>();  // each goes on until it is there or stopped
+  if (!measured.contains(present))
     return scene::column(
         {scene::paragraph(capacity_words(computed.variant->label, present.channels,
                                          std::min(computed.sequence.dk, computed.sequence.dv))),
-         scene::pill("measure").on([&measured, present] { measured = present; })});
+         scene::pill("measure").on([&measured, present] { measured.insert(present); })});
   Plot plot = empty_plot(present.channels);
   double progress = 0;
   bool under_way = false;

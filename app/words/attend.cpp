@@ -2,16 +2,20 @@
 
 #include <fmt/format.h>
 
+#include "core/base/text.h"
+
 namespace palimpsest {
 
 std::string weight_words(double number, bool is_share) {
   if (!std::isfinite(number)) return "none";
-  if (!is_share) return fmt::format("{:.2g}", number);
+  if (!is_share) return plain_number(number, 2);
   const double percent = 100 * number;
   const double size = std::abs(percent);
   if (size < 0.0095) return "0 %";
   return size >= 0.95 ? fmt::format("{:.0f} %", percent) : fmt::format("{:.1g} %", percent);
 }
+
+std::string own_scale_words(double range) { return fmt::format("; own scale ±{}", plain_number(range, 2)); }
 
 std::string square_words(WeighedBy by, bool gates_are_1, double scale, Index weights, bool briefly) {
   std::string words;

@@ -12,6 +12,9 @@ std::string weight_words(double number, bool is_share);
 inline constexpr const char* attend_title = "Effective attention weights";
 inline constexpr const char* attend_legend = "rows: queries · columns: keys/values";
 
+/// "; own scale ±0.05", of a square whose colours are not the other's.
+std::string own_scale_words(double range);
+
 /// How to read a square, of the rule or of softmax with this scale; a pixel of it shows the largest of so
 /// many `weights`.
 std::string square_words(WeighedBy by, bool gates_are_1, double scale, Index weights, bool briefly);
