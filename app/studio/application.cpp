@@ -303,7 +303,24 @@ void Application::paste_state() {
 double Application::since_step() const { return ImGui::GetTime() - last_step_; }
 
 bool Application::animating() const {
-  return playing || session.computing() || session.questions().busy() || since_step() < 0.3;
+  return playing || session.computing() || session.questions().busy() || since_step() < 0.3 || tells_slowly;
+}
+
+double Application::telling() const {
+  if (!tells_slowly || !view.growth) return std::numeric_limits<double>::infinity();
+  return telling_from_ < 0 ? 0 : ImGui::GetTime() - telling_from_;
+}
+
+/// Goes on with the story of a first start, which ends with a key, a click, or when all is told.
+void Application::tell_on() {
+  constexpr double all_is_told = 2.6;  // seconds
+  if (!tells_slowly) return;
+  if (telling_from_ < 0 && !session.computing() && !session.questions().busy())
+    telling_from_ = ImGui::GetTime();
+  bool is_pressed = false;
+  for (int key = ImGuiKey_NamedKey_BEGIN; key < ImGuiKey_NamedKey_END; ++key)
+    is_pressed = is_pressed || ImGui::IsKeyPressed(static_cast<ImGuiKey>(key), false);
+  if (is_pressed || telling() > all_is_told || !tells_story()) tells_slowly = false;
 }
 
 /// One step on; after the last of the repeated words to the first of them.
@@ -439,6 +456,7 @@ void Application::draw(float usual_scale) {
     find_usual_focus();
   }
   if (usual_is_turned_ != view.state_value_by_key) find_usual_focus();
+  tell_on();
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
     notice.clear();
     refusal.clear();

@@ -56,6 +56,9 @@ class Application {
   /// Whether the next frame will look different although nobody does anything.
   bool animating() const;
 
+  /// How long the story of a first start has been told, in seconds; without end where it is told at once.
+  double telling() const;
+
   Session session;
   const ViewOptions& view = session.state().view;
 
@@ -85,6 +88,9 @@ class Application {
   bool playing = false;
   float steps_per_second = 2;
   Session::Grain grain = Session::Grain::operation;
+
+  bool tells_slowly =
+      false;  // the story, piece by piece: of a first start, until it is told or a key is pressed
 
   // Overlays
   bool show_welcome = true;  // the line that says what to press
@@ -193,6 +199,7 @@ class Application {
   void keeping_pinned(const std::function<void()>& change);
   void play();
   void play_step();
+  void tell_on();
   void layout(float top, float bottom);
   bool open_places(const std::filesystem::path& path, const std::string& text);
   void draw_panels();
@@ -210,6 +217,7 @@ class Application {
   bool usual_is_turned_ = false;
   std::optional<CellFocus> hovered_before_;  // of the previous frame: complete when all panels have drawn
   double last_step_ = -1;
+  double telling_from_ = -1;  // as last_step_; below 0: not yet
   double play_debt_ = 0;
   std::vector<FixedPanel> fixed_;  // what is drawn instead of the panels that can be moved
   bool is_narrow_ = false;         // the window, so that only a story has room

@@ -371,8 +371,8 @@ Node squares(Application& application, const SquareLook& look, bool has_softmax 
     const Square square{application, computed, block, range, answer.value.get(), by, look};
     const AttentionView& view = application.session.state().attention;
     std::string words = square_words(by, !view.gates && facts.has_gates,
-                                           view.sharpness > 0 ? view.sharpness : facts.usual_sharpness,
-                                           seen_weights(application, by).weights_of_a_pixel, look.is_small);
+                                     view.sharpness > 0 ? view.sharpness : facts.usual_sharpness,
+                                     seen_weights(application, by).weights_of_a_pixel, look.is_small);
     if (range != common) words += own_scale_words(range);
     both.push_back(square_node(square, name, words, reason).filling());
   }

@@ -193,10 +193,8 @@ Node form_row(Application& application, Form form, const ComparedRows& compared,
   const FormResult& result = computed.form(form);
   Nodes all = {heading(application, form, result, compared)};
   if (!result.missing.empty()) {
-    all.push_back(Node{scene::Text{.words = result.missing,
-                                   .style = style::Text::caption,
-                                   .ink = scene::dim_ink,
-                                   .most_lines = 2}});
+    all.push_back(Node{scene::Text{
+        .words = result.missing, .style = style::Text::caption, .ink = scene::dim_ink, .most_lines = 2}});
     return scene::column(std::move(all), Gap::tight);
   }
   all.push_back(strip(application, form, compared, token));

@@ -11,8 +11,8 @@ constexpr float low_story = 420;
 constexpr float ramp_width = 120;
 
 /// What the memory returns for every key before and after, and the squares that it is.
-Node tables(const MemoryStory& story, const std::string& token, float picture, bool is_small,
-            bool is_hidden) {
+Node tables(const Application& application, const MemoryStory& story, const std::string& token, float picture,
+            bool is_small) {
   CellTables cells = story_cells(story, is_small);
   const auto add = [&](const char* name, std::vector<std::string> titles, const char* sign,
                        const Matrix<double>& values, const Matrix<double>& memory, const char* link) {
@@ -22,7 +22,10 @@ Node tables(const MemoryStory& story, const std::string& token, float picture, b
                      .version = story.version,
                      .look = {.range = static_cast<float>(story.range), .grid = false},
                      .words = link};
-    table.is_hidden = is_hidden && name != std::string_view("before");
+    const double told = name == std::string_view("before")   ? 0
+                        : name == std::string_view("change") ? 0.6
+                                                             : 1.6;
+    table.is_hidden = application.telling() < told || (application.hides_answer() && told > 0);
     cells.tables.push_back(std::move(table));
   };
   add("before", {fmt::format("the memory before {}", token), "before"}, "", story.table.before, story.before,
@@ -86,8 +89,7 @@ Node story_node(Application& application, const MemoryStory& story) {
   const auto add = [&](float picture, bool is_small) {
     Nodes all;
     if (!story.keys.empty())
-      all.push_back(scene::centred(
-          tables(story, token, picture, is_small, application.hides_answer()).named("answers")));
+      all.push_back(scene::centred(tables(application, story, token, picture, is_small).named("answers")));
     Node foot = application.hides_answer()
                     ? with_command(application, "view.reveal", scene::pill("show the answer", true))
                     : erase_switch(application);
@@ -100,12 +102,13 @@ Node story_node(Application& application, const MemoryStory& story) {
     if (picture == 0 || story.no_memory.empty()) add(picture, false);
   }
   add(0, true);
-  return story_page(application,
-                    {.headline = headline(story, token),
-                     .question = fmt::format("What does {} change in what the memory says?", token),
-                     .about = about(computed, story),
-                     .content = scene::first_that_fits(std::move(wishes)),
-                     .hides_itself = true});
+  return story_page(
+      application,
+      {.headline = application.telling() < 2.2 ? first_half(headline(story, token)) : headline(story, token),
+       .question = fmt::format("What does {} change in what the memory says?", token),
+       .about = about(computed, story),
+       .content = scene::first_that_fits(std::move(wishes)),
+       .hides_itself = true});
 }
 
 }  // namespace

@@ -358,6 +358,9 @@ void show_window(const Look& look, std::vector<StartMoment>* times = nullptr) {
   note();  // the program is loaded and runs
   constexpr float as_the_monitor_says = 0;
   const float scale = scale_of(look, as_the_monitor_says);
+  std::error_code unknown;
+  const bool is_first =
+      asks_for_nothing(look) && !std::filesystem::exists(own_file("settings.json"), unknown);
   KeptPreferences kept(own_file("settings.json"));
   KeptPlaces kept_places(own_file("places.json"));
   const Interrupt interrupt;
@@ -379,6 +382,7 @@ void show_window(const Look& look, std::vector<StartMoment>* times = nullptr) {
     }
     prepare(application, first);
   }
+  application.tells_slowly = is_first;
   note();  // what is asked for is computed
   Window window({.width = kept.read().width,
                  .height = kept.read().height,

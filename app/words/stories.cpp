@@ -93,6 +93,13 @@ std::vector<Spoken> headline(const MemoryStory& story, const std::string& token)
   return all;
 }
 
+std::vector<Spoken> first_half(std::vector<Spoken> headline) {
+  const auto now = std::ranges::find_if(
+      headline, [](const Spoken& said) { return said.words.find("Now it") != said.words.npos; });
+  headline.erase(now, headline.end());
+  return headline;
+}
+
 std::string learn_headline(const LearningMoment& moment, const std::string& token) {
   const LearningStep& step = moment.step;
   const std::string what = step.problem.token_count > 1 ? "This batch is written" : token + " is written";

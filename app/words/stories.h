@@ -18,6 +18,9 @@ struct Spoken {
 /// most; `token` is the one whose step it is, in quotes.
 std::vector<Spoken> headline(const MemoryStory& story, const std::string& token);
 
+/// What such a headline says of the memory before.
+std::vector<Spoken> first_half(std::vector<Spoken> headline);
+
 /// Of the label "red → key" what is stored under, "red", and what is stored, "key"; other labels whole.
 std::string asked_part(const std::string& label);
 std::string answered_part(const std::string& label);

@@ -87,6 +87,26 @@ TEST_CASE("one click shows what happens when nothing is erased", "[levels]") {
   CHECK(shown.session.data().read->typed.interventions.empty());
 }
 
+TEST_CASE("the story of a first start is told piece by piece, until a key is pressed", "[levels]") {
+  FirstStart shown;
+  const std::string all = words_at("step/story/headline");
+  const std::string after = words_at("step/story/answers/after");
+  shown.application.tells_slowly = true;
+  shown.pass(1);
+  CHECK(shown.application.telling() < 0.6);
+  CHECK(words_at("step/story/headline") == "Asked “The red jar holds a …”, the memory said bell.");
+  CHECK(words_at("step/story/answers/after").empty());
+  CHECK_FALSE(words_at("step/story/answers/before").empty());
+  ImGui::GetIO().AddKeyEvent(ImGuiKey_Escape, true);
+  shown.pass(2);
+  CHECK_FALSE(shown.application.tells_slowly);
+  CHECK(words_at("step/story/headline") == all);
+  CHECK(words_at("step/story/answers/after") == after);
+  shown.application.change_view([](ViewOptions& view) { view.growth = false; });  // nothing moves
+  shown.application.tells_slowly = true;
+  CHECK(shown.application.telling() == HUGE_VAL);
+}
+
 TEST_CASE("a story goes on token by token, and its text can be typed in", "[levels]") {
   FirstStart shown;
   shown.application.step(Session::Grain::operation, 1);
