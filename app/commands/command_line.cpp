@@ -65,11 +65,12 @@ class Parser {
     add("info", "List variants, forms and why one is missing, devices, versions", add_info);
     add("show", "Write the numbers of a view", add_show);
     add("say", "Show how a small language model continues a text, also with a changed layer", add_say);
-    add("experiment", "Count its right answers on made-up texts, also with a changed layer", add_experiment);
+    add("experiment", "Count a model's right answers on made-up texts, also with a changed layer",
+        add_experiment);
     add("render", "Draw a picture of the program without a window",
         window_commands.render ? window_commands.render
                                : needs_window("render needs the program with a window (palimpsest)"));
-    add("bench", "Measure how fast forms, devices and lengths are, or the window",
+    add("bench", "Measure the speed of forms, devices and lengths, or of the window",
         [&](CommandOptions command, Console to) { return add_bench(command, to, window_commands); });
   }
 

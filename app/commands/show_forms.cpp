@@ -83,7 +83,7 @@ std::string figure(double error) {
 
 const char* became(LostNumber::As as) {
   if (is_zero(as)) return "0";
-  return as == LostNumber::As::infinite ? "infinite" : "no number";
+  return as == LostNumber::As::infinite ? "infinite" : "NaN";
 }
 
 /// Why it is 0; nothing where it is not.

@@ -94,16 +94,19 @@ void fit(FloorView& view, const FloorText& text, const Ruler& ruler, float width
 }
 
 /// Scrolls as little as needed when the cursor has moved or the room has changed, leaving some of what comes
-/// next in sight.
-void follow(FloorView& view, const Widths& widths, Index token, Index tokens, float width) {
+/// next in sight, and the sentence from its begin on.
+void follow(FloorView& view, const Widths& widths, const FloorText& text, float width) {
+  const Index token = text.token;
   if (view.followed == token && view.width == width) return;
   view.followed = token;
   view.width = width;
   const double margin = std::min(2.0, static_cast<double>(width / view.column) / 4);
   const auto at = static_cast<double>(token);
-  const double end = std::min(at + 1 + margin, static_cast<double>(tokens));
+  const double end = std::min(at + 1 + margin, static_cast<double>(text.tokens));
   const double earliest = widths.begin_of(end, width);
-  view.first = std::clamp(view.first, earliest, std::max(at - margin, earliest));
+  const auto sentence = static_cast<double>(sentence_begin(text.labels, token));
+  const double latest = sentence < earliest ? at - margin : std::min(at - margin, sentence);
+  view.first = std::clamp(view.first, earliest, std::max(latest, earliest));
 }
 
 }  // namespace
@@ -137,7 +140,7 @@ FloorColumns floor_columns(FloorView& view, const FloorText& text, const Ruler& 
                            ImVec2 size) {
   fit(view, text, ruler, size.x);
   const Widths widths(view, text.labels, ruler);
-  follow(view, widths, text.token, text.tokens, size.x);
+  follow(view, widths, text, size.x);
   const double last = widths.begin_of(static_cast<double>(text.tokens), size.x);
   view.first = std::max(std::min(view.first, last), 0.0);
   FloorColumns columns = {position, size, text.tokens, view.first, view.column};

@@ -209,7 +209,7 @@ SessionState with_side(SessionState state, Side side) {
 
 std::string why_it_stays(const SessionState& state, std::size_t index) {
   const std::vector<Side> sides = compared_sides(state);
-  if (sides.size() <= 2) return "two sides are the least to compare";
+  if (sides.size() <= 2) return "at least two sides are compared";
   if (index == 0 && !sides[1].sliders.empty())
     return "the next side has sliders of its own: it cannot be the one that is stepped through";
   return {};

@@ -335,8 +335,8 @@ std::string why_not_on(const Backend& device, const Foundation& foundation, Form
 std::string too_long_to_edit(Form form, Index tokens) {
   if (form != Form::parallel || tokens <= most_tokens_edited_at_once) return {};
   return fmt::format(
-      "Every equation of the parallel form makes a matrix of all pairs of tokens: it is carried out up to "
-      "{}, and here are {}. The chunkwise form shows the same in pieces.",
+      "Every equation of the parallel form makes a matrix of all pairs of tokens. It is computed up to {} "
+      "tokens; these data have {}. The chunkwise form shows the same in blocks.",
       most_tokens_edited_at_once, tokens);
 }
 

@@ -210,7 +210,7 @@ bool LastPlace::come_back(Session& session) {
     kept_ = session.state();
     return true;
   }
-  problem_ = fmt::format("The place where it ended last time cannot be opened: {}", session.message());
+  problem_ = fmt::format("The last place cannot be opened: {}", session.message());
   return false;
 }
 

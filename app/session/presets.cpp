@@ -484,8 +484,8 @@ std::span<const Preset> presets() {
        "key, so only decay can lose it. Compare DeltaNet with the rules that decay.",
        told<tell_needle>, 12},
       {"drift", "Drift", "A few values change slowly and are measured again and again.",
-       "Early values are outdated later. A rule without decay or erase returns the sum of all of them. "
-       "Compare it with a decay and with the delta rule.",
+       "Early values become outdated. A rule without decay or erase returns the sum of all of them. Compare "
+       "it with a decay and with the delta rule.",
        told<tell_drift>},
       {"copy", "Copy", "A line of tokens is read, then repeated in the same order.",
        "Each token is stored under its position in the line. The next line uses the same positions. Only a "

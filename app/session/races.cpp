@@ -106,7 +106,7 @@ Found<RaceReport> OwnRace::compute(const Effort& effort) const {
       return report.roof_of({.device = backend->name(), .precision = precision}) != nullptr;
     });
   });
-  if (!knows_roofs) tell(*board, &RaceBoard::under_way, std::string("what the machine does at most"));
+  if (!knows_roofs) tell(*board, &RaceBoard::under_way, std::string("limits of the machine"));
   if (!effort.stop.stop_requested()) report = race(*plan, std::move(report), told, effort.stop);
   report.left = missing_entries(entries, report);
   const auto whole = std::make_shared<const RaceReport>(std::move(report));
@@ -263,7 +263,7 @@ std::size_t Races::leading(const Session& session) const {
 
 void Races::start(Session& session) {
   const auto plan = std::make_shared<const RacePlan>(wished_plan(session.state(), usable_devices(session)));
-  if (plan->backends.empty()) refuse("There is nothing to race: no device that is wished for can be used.");
+  if (plan->backends.empty()) refuse("There is nothing to race: no chosen device can be used.");
   // A board of its own: one that was cancelled may still get its last point.
   board_ = board_with(board_ ? *own() : RaceReport{.machine = {.program = program}}, wake);
   race_ = OwnRace{board_, plan};

@@ -67,10 +67,11 @@ std::vector<const char*> events_at(const Computation& computed, const Limits& li
   if (recall && !(error_before(*recall) <= limits.error))
     events.push_back("has a larger error before its write than most tokens");
   if (computed.divergence && computed.divergence->cause_token == token)
-    events.push_back("makes the memory run away");
-  if (computed.divergence && computed.divergence->token == token) events.push_back("has run away");
+    events.push_back("makes the memory diverge");
+  if (computed.divergence && computed.divergence->token == token)
+    events.push_back("is where the memory diverges");
   const auto parts = [&](const auto& form) { return form->first_bad_token == token; };
-  if (std::ranges::any_of(computed.forms, parts)) events.push_back("is the first at which a form is wrong");
+  if (std::ranges::any_of(computed.forms, parts)) events.push_back("is the first at which a form differs");
   return events;
 }
 

@@ -75,7 +75,7 @@ std::string no_form(const Foundation& foundation, Form form) {
   if (foundation.trace(form)) return {};
   const auto missing =
       foundation.device->missing(*foundation.variant, foundation.sequence.settings, form, Precision::f64);
-  return missing ? *missing : fmt::format("The {} form is not made of so many tokens.", name(form));
+  return missing ? *missing : fmt::format("The {} form is not computed for so many tokens.", name(form));
 }
 
 Seen as_computed(const Foundation& foundation, Form form, const std::stop_token& stop) {
@@ -285,8 +285,9 @@ std::vector<Form> forms_of(const Foundation& foundation) {
 std::string size_words(const FaultFigures& figures) {
   if (!figures.without.empty()) return "none";
   if (!figures.message.empty()) return "cannot run";
-  const double error = figures.judgement.disagreement.error;
-  return std::isfinite(error) ? plain_number(error, 2) : "no number";
+  double error = figures.judgement.disagreement.error;
+  for (const double at_token : figures.errors) error = std::max(error, at_token);
+  return std::isfinite(error) ? plain_number(error, 2) : "NaN";
 }
 
 const std::vector<GridColumn>& grid_columns() {

@@ -80,7 +80,7 @@ void draw_scrubber(const Rectangle& tile, StageScene& scene) {
   const bool is_held = ImGui::IsItemActive();
   if (is_held)
     scene.scrubbed = std::clamp((ImGui::GetMousePos().x - from.x) / std::max(width, 1.0F), 0.0F, 1.0F);
-  tooltip("Drag: the result grows out of its operands.");
+  tooltip("Drag to animate the result.");
   if (!is_held && !ImGui::IsItemHovered() && scene.fade >= 1) return;
   const float y = tile.maximum.y - px(4);
   const auto grown = static_cast<float>(scene.fade);

@@ -67,7 +67,7 @@ struct SubstitutionLayout {
                  {overlap, height}, "I + ");
     place_titled(view.solved, fmt::format("solved up to row {}", view.row + 1), {u, origin.y}, wide,
                  {wide, height});
-    place_titled(view.missing, "values minus memory", {r, origin.y}, wide, {wide, height});
+    place_titled(view.missing, "values − carried-in v̂", {r, origin.y}, wide, {wide, height});
     placing.formula("=", {u + wide + px(equals_room) / 2, y + height / 2},
                     {.size = sign_letters, .own = in_the_middle});
     if (row >= px(row_of_words)) {
@@ -229,8 +229,8 @@ class SubstitutionBuilder {
     view_.row = row;
     const std::string u = lower(names_.solved);
     add({.word = word(row),
-         .words = "value minus memory",
-         .brief = "v − memory",
+         .words = "value − carried-in v̂",
+         .brief = "v − carried",
          .latex = fmt::format("{}_{{{}}}", lower(names_.missing), row + 1),
          .must_stand = true},
         "right-hand side", sum.missing);
@@ -238,7 +238,7 @@ class SubstitutionBuilder {
       const double share = -taken.coefficient;
       view_.coefficients.push_back(fixed_number(taken.coefficient, 2));
       add({.word = word(taken.row),
-           .words = "correction for it",
+           .words = "earlier error",
            .factor = fmt::format("{} {}", share < 0 ? "−" : "+", fixed_number(std::abs(share), 2)),
            .latex = fmt::format("{}_{{{}}}", u, taken.row + 1)},
           fmt::format("taken by {}", taken.row), taken.part);

@@ -566,7 +566,7 @@ void add_compare(CommandTable& compare) {
               "The side with the rail's handle");
   compare.add("compare.reference", "make this side the baseline", ImGuiKey_R,
               changing([](const SessionState& state) { return with_reference(state, handle_side(state)); }),
-              not_here, "All differences are taken to the side with the rail's handle");
+              not_here, "Compares all others with the side that has the rail's handle");
   compare.add("compare.handle", "give the handle to the next side", 0, changing(with_handle_on), not_here);
   add_way_on_rail(compare, "compare.further", "move the handle along the rail", ImGuiKey_Period, 1);
   add_way_on_rail(compare, "compare.back", "move the handle back", ImGuiKey_Comma, -1);

@@ -49,9 +49,13 @@ Node agreement_badge(Application& application, const Computation& computed, bool
   return scene::steady(
       {std::move(badge)
            .named("agreement")
-           .told(agreement_explained(computed) + (bad >= 0 ? "\nA click goes to the first difference." : ""))
+           .told(agreement_explained(computed) +
+                 (bad >= 0 ? "\nA click goes to the first difference." : "\nA click opens Verify."))
            .on([&application, bad] {
-             if (bad >= 0) application.go_to(bad);
+             if (bad >= 0)
+               application.go_to(bad);
+             else
+               application.enter("verify");
            }),
        usual});
 }
@@ -63,7 +67,8 @@ Node agreement_note(Application& application, const Computation& computed) {
   const std::string words = agreement_words(computed);
   return scene::tag(words.substr(0, words.find(" · ")), is_in_order(computed) ? c.good : c.alarm)
       .named("agreement")
-      .told(agreement_explained(computed));
+      .told(agreement_explained(computed) + "\nA click opens Verify.")
+      .on([&application] { application.enter("verify"); });
 }
 
 /// What is wrong on purpose, in every workspace, and the way out.

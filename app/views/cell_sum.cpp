@@ -53,8 +53,9 @@ void add_tokens(std::vector<CellPart>& parts, const Block& block, std::span<cons
 
 /// A row of a solved system: its right-hand side minus what earlier rows contribute.
 std::vector<CellPart> solved_parts(const Block& block, const Record& record, const CellFocus& cell) {
-  std::vector<CellPart> parts = {
-      {.words = "values minus memory", .role = Role::error, .value = record.at("R")(cell.row, cell.column)}};
+  std::vector<CellPart> parts = {{.words = "values − carried-in v̂",
+                                  .role = Role::error,
+                                  .value = record.at("R")(cell.row, cell.column)}};
   add_tokens(parts, block, product_terms(record.at("N"), record.at("U"), cell.row, cell.column, cell.row),
              -1);
   return parts;

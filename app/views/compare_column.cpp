@@ -166,9 +166,9 @@ class SideColumn {
     if (side_.can_take_beta && !is_cut) all.push_back(beta_chip());
     if (side_.is_old) all.push_back(scene::mark(Mark::Kind::spinner, style::colours().dim));
     if (room == Room::all)
-      all.push_back(side_.is_reference ? scene::framed(scene::tag("reference", style::colours().text),
+      all.push_back(side_.is_reference ? scene::framed(scene::tag("baseline", style::colours().text),
                                                        Gap::tight, Gap::tight, scene::edge_ink)
-                                       : button("reference", "reference",
+                                       : button("baseline", "baseline",
                                                 "Show all differences from this side.", with_reference));
     if (why_it_stays(application_.session.state(), index).empty())
       all.push_back(button("×", "remove", "Removes this side.", without_side));
@@ -182,8 +182,8 @@ class SideColumn {
         .named(fmt::format("beta {}", side_.index))
         .told(is_on ? "Values are written with the β of the first side: o = Σ β v (k · q). A click removes "
                       "β, as in the paper."
-                    : "This rule has no β: every value is written whole. A click writes values with the β of "
-                      "the first side.")
+                    : "This rule has no β: every value is written in full. A click writes values with the β "
+                      "of the first side.")
         .on([&session = application_.session, side = side_.side, index = side_.index] {
           Side next = side;
           next.with_beta = !side.with_beta;
@@ -220,10 +220,10 @@ class SideColumn {
 
   /// How far the memory is from that of the reference.
   Node difference(const SideMoment::Memory& memory) const {
-    if (side_.is_reference) return scene::column({scene::note("the reference")});
+    if (side_.is_reference) return scene::column({scene::note("the baseline")});
     if (memory.apart.size() == 0)
       return scene::column({scene::note("no difference"), scene::caption(no_difference(side_, all_))});
-    std::vector<std::string> than = {"minus " + side_name(all_.reference().side), "minus reference",
+    std::vector<std::string> than = {"minus " + side_name(all_.reference().side), "minus baseline",
                                      "difference"};
     const PictureScale apart = scale_of(memory.apart_sizes, memory.apart_range, all_.range);
     if (apart.is_own)
@@ -297,7 +297,7 @@ class SideColumn {
           {scene::text(title, style::Text::strong, 0, Fit::whole), scene::rest(), scene::tag(words)}));
     wishes.push_back(scene::heading(title));
     return scene::first_that_fits(std::move(wishes))
-        .told("How much of the direction of each row these values explain, from the least row to the most. " +
+        .told("The share of each row's direction that these values explain: the smallest and the largest. " +
               scale_words(scale));
   }
 
@@ -358,8 +358,7 @@ Node side_columns(Application& application, const ComparedSides& all) {
                                   {2, 3, 0, 18}, {1, 3, 0, 18}, {1, 2, 0, 8}};
   const auto kept = std::make_shared<const ComparedSides>(all);
   return scene::first_that_fits(std::size(ways) + 1, [&application, kept](std::size_t wish) {
-    if (wish == std::size(ways))
-      return scene::paragraph("There is no room here for the sides: make the panel larger.");
+    if (wish == std::size(ways)) return scene::paragraph("The sides do not fit here: make the panel larger.");
     scene::Sides sides;
     for (std::size_t place = 0; place < kept->sides.size(); ++place)
       sides.columns.push_back(SideColumn(application, *kept, place, ways[wish]).column());

@@ -42,7 +42,7 @@ Node stop_name(Application& application, const ComparedSides& all, std::size_t s
   const std::size_t handle = std::ranges::find(all.sides, true, &ComparedSide::has_handle)->index;
   return scene::first_that_fits({written(usual, Fit::whole), written(style::Text::caption, Fit::shorten)})
       .named(each.variant)
-      .told(fmt::format("Bring the handle here: {}.", each.words))
+      .told(fmt::format("Move the handle here: {}.", each.words))
       .on([&application, handle, stop] { move_side(application, handle, static_cast<double>(stop), {}); })
       .filling();
 }
@@ -123,7 +123,7 @@ void drag_side(Application& application, const PlotDone& done) {
 
 /// Another side, and which memory is shown.
 Node buttons(Application& application) {
-  Node add = scene::pill("+ a side").named("add");
+  Node add = scene::pill("+ side").named("add");
   const std::string refusal = why_not(find_command(application, "compare.add"), application);
   add = std::move(add).enabled_if(refusal.empty()).told(refusal).on([&application] {
     perform(find_command(application, "compare.add"), application);

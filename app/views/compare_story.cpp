@@ -23,10 +23,10 @@ Node two_rules(Application& application, const MemoryStory& other, const MemoryS
       application,
       {.headline = compare_headline({std::pair(other_name, &other), {computed.variant->label, &own}}),
        .question = "What do the two rules say?",
-       .about =
-           fmt::format("Both rules have read the same tokens, up to {}. A row is a key; its cells say how "
-                       "much of each value its memory returns.",
-                       quoted_word(computed, own.token)),
+       .about = fmt::format(
+           "Both rules have read the same tokens, up to {}, and write with the same strength β. A row is a "
+           "key; its cells say how much of each value its memory returns.",
+           quoted_word(computed, own.token)),
        .content = scene::column({scene::centred(Node{std::move(cells)}.named("answers"))})});
 }
 

@@ -296,7 +296,7 @@ class DataDetails {
       typed.text = words;
       page.choose(text_id(typed));
     };
-    Nodes all = {scene::caption("The text, which the model goes on with"),
+    Nodes all = {scene::caption("The text that the model continues"),
                  Node{scene::Input{.text = typed_text(id()).text, .set = choose}}.named("text")};
     if (is_shown() && answer_.value->data->read)
       all.push_back(scene::line("It " + answer_in_words(*answer_.value->data->read), style::Text::strong));
@@ -308,7 +308,7 @@ class DataDetails {
   /// Pictures of the heads, then the numbers where the data are open.
   Nodes pictures() const {
     if (!is_shown()) {
-      if (answer_.reason.empty()) return {scene::caption("being looked at…")};
+      if (answer_.reason.empty()) return {scene::caption("being analysed…")};
       Nodes all = {scene::text(answer_.reason, style::Text::body, style::colours().alarm).named("problem")};
       std::ranges::move(ways_out(application_, id()), std::back_inserter(all));
       return all;
@@ -320,8 +320,8 @@ class DataDetails {
       all.push_back(head_tables(application_, [details = *this](Index head) { details.open_at(head); }));
     }
     all.push_back(scene::heading(answer_.value->heads.size() == 1
-                                     ? "What its keys are like"
-                                     : "What their keys are like: a click opens one"));
+                                     ? "How similar its keys are"
+                                     : "How similar their keys are: a click opens one"));
     const Index present = is_open() ? session.choice().head : -1;
     all.push_back(
         head_pictures(*answer_.value, present, [details = *this](Index head) { details.open_at(head); }));

@@ -93,7 +93,7 @@ void draw_doubts(Application& application, float top, float height) {
       "Doubts", height,
       scene::row({scene::first_that_fits(doubts.size() + 1, as_many), scene::rest(),
                   scene::icon_button("close", Icon::close, 20)
-                      .told("Puts these questions away for good. The page of all data, D, has them, too.")
+                      .told("Hides these questions for good. The page of all data (D) still has them.")
                       .on([&application, id] { put_away(application.closed_stories, id); })})
           .named("doubts"),
       top);

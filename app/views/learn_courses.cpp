@@ -131,8 +131,8 @@ Plot rests_plot(const ConvergingSolve& solve, bool is_old) {
                                     .size = 2.5F},
                            .label = {.words = {words}, .colour = colour}});
   };
-  add(solve.differences, c.dim, "difference to the exact solution");
-  add(solve.course.rests, c.strength, "residual of the query");
+  add(solve.differences, c.dim, "difference from exact solution");
+  add(solve.course.rests, c.strength, "residual of the system");
   return plot;
 }
 

@@ -21,9 +21,9 @@ bool is_reading(const MeasuredNow& now, const Races& races) {
 
 std::string cannot_say(const MeasuredNow& now, const Application& application) {
   if (application.races.runs()) return "The first points are being measured …";
-  if (is_reading(now, application.races)) return "The reports that are there are being read …";
+  if (is_reading(now, application.races)) return "Reports are being read …";
   if (now.reports.empty()) return "Nothing is measured yet: “measure” below starts a race on this machine.";
-  return "None of the reports has these curves: “measure” races them here, or choose others.";
+  return "No report has these curves: “measure” races them here, or choose others.";
 }
 
 /// A headline with as many of its clauses as there is room for; the others stand first in what is said below.
@@ -50,7 +50,7 @@ std::string answer(const MeasuredNow& now, const Application& application) {
   if (!now.has_leading()) return cannot_say(now, application);
   if (!now.figures->headline.empty()) return now.figures->headline;
   return application.races.runs() ? "More lengths are needed for an answer; they are being measured …"
-                                  : "One curve alone has nothing to be compared with.";
+                                  : "There is only one curve: nothing to compare it with.";
 }
 
 /// What more there is to say, and where it was measured.
@@ -101,10 +101,10 @@ std::string runs_words(const std::vector<RaceLine>& lines) {
 
 std::string warm_words(const std::vector<RaceLine>& lines) {
   auto points = points_of(lines);
-  if (std::ranges::all_of(points, &RacePoint::warmed)) return "a warm-up run before, not counted";
+  if (std::ranges::all_of(points, &RacePoint::warmed)) return "a warm-up run first, not counted";
   return std::ranges::any_of(points, &RacePoint::warmed)
-             ? "a warm-up run before, not counted, where it is short"
-             : "no warm-up run: they took long";
+             ? "a warm-up run first, not counted, where runs are short"
+             : "no warm-up run: the runs are long";
 }
 
 std::string shapes_words(const RaceReport& report, const char* between) {
@@ -151,23 +151,22 @@ Node report_row(Application& application, const MeasuredNow& now, std::size_t in
                                     .named("name")
                                     .told(report_words(report))};
   if (!leads || !has_curves) {
-    row.push_back(
-        scene::word_button(has_curves ? "to the front" : "show what it has")
-            .on([&session = application.session, id = report.id, held = report.report] {
-              session.change([&](SessionState& state) {
-                state.measure.leading = id;
-                show_what_it_has(state, *held);
-              });
-            })
-            .told(has_curves ? "The sentence, the crossings and the roofline are about the report in front."
-                             : fmt::format("It has none of the curves that are looked at. It has {}.",
-                                           shapes_words(*report.report, "; "))));
+    row.push_back(scene::word_button(has_curves ? "make primary" : "show what it has")
+                      .on([&session = application.session, id = report.id, held = report.report] {
+                        session.change([&](SessionState& state) {
+                          state.measure.leading = id;
+                          show_what_it_has(state, *held);
+                        });
+                      })
+                      .told(has_curves
+                                ? "The sentence, the crossings and the roofline are about the primary report."
+                                : fmt::format("It has none of the selected curves. It has {}.",
+                                              shapes_words(*report.report, "; "))));
   }
   row.push_back(scene::word_button("×")
                     .on([&application, report] { application.races.take_away(application.session, report); })
-                    .told(report.from == SeenReport::From::own_race
-                              ? "Forgets what was measured here."
-                              : "Takes this report out of sight; its file stays."));
+                    .told(report.from == SeenReport::From::own_race ? "Forgets what was measured here."
+                                                                    : "Closes this report; its file stays."));
   return scene::row(std::move(row)).named(std::to_string(index));
 }
 
@@ -180,7 +179,7 @@ Node reports(Application& application, const MeasuredNow& now) {
   if (is_reading(now, application.races)) all.push_back(scene::caption("being read …"));
   for (std::size_t i = 0; i < now.reports.size(); ++i) all.push_back(report_row(application, now, i));
   if (!application.session.state().measure.away.empty()) {
-    all.push_back(scene::word_button("bring back what ships").on([&session = application.session] {
+    all.push_back(scene::word_button("show shipped reports").on([&session = application.session] {
       session.change([](SessionState& state) { state.measure.away.clear(); });
     }));
   }
@@ -209,7 +208,7 @@ Node contents(const MeasuredNow& now) {
       std::ranges::any_of(devices, [](const std::string& device) { return device != "cpu"; });
   all.push_back(item(now.whole, now.whole ? "transfers and allocations"
                                 : has_gpu ? "transfers and allocations: separate, at each point"
-                                          : "transfers: the data lie where they are used"));
+                                          : "transfers: the data are already in place"));
   all.push_back(item(false, "projections, norms, output gate"));
   all.push_back(item(false, "making the data, reading files, drawing"));
   for (const RaceTiming& timing : report.timing) {
@@ -253,8 +252,8 @@ Node facts(const Application& application, const MeasuredNow& now) {
 }
 
 const char* explained(KernelKind kernel) {
-  if (kernel == KernelKind::plain) return "plain ones, written to be read";
-  return kernel == KernelKind::registers ? "one that holds the memory in registers" : "on tensor cores";
+  if (kernel == KernelKind::plain) return "plain, written to be read";
+  return kernel == KernelKind::registers ? "fused, with the memory in registers" : "on tensor cores";
 }
 
 }  // namespace
@@ -318,8 +317,7 @@ std::string point_words(const RacePoint& point, const SeenReport& of) {
   };
   words += fmt::format("\ncomputing: {}", spread(point.compute));
   if (point.kernel) words += fmt::format("\nkernels: {}", explained(*point.kernel));
-  words +=
-      fmt::format("\nof {} runs{}", point.repeats, point.warmed ? ", after one that does not count" : "");
+  words += fmt::format("\nof {} runs{}", point.repeats, point.warmed ? ", after a warm-up run" : "");
   if (point.transfers.median > 0 || point.allocations.median > 0) {
     words += fmt::format("\ntransfers: {}\nallocations: {}\nwith both: {}", duration(point.transfers.median),
                          duration(point.allocations.median), spread(point.whole));
@@ -330,9 +328,9 @@ std::string point_words(const RacePoint& point, const SeenReport& of) {
     const double share = roof_fraction(point, *of.report);
     words += fmt::format("\n{} {}", plain_number(rate / unit.flops_per_second), unit.name);
     if (of.report->roof_of(entry))
-      words += fmt::format(", {} of what the machine can do", in_percent(share));
+      words += fmt::format(", {} of the machine's limit", in_percent(share));
     else
-      words += ", what the machine can do was not measured";
+      words += ", the limit of the machine was not measured";
   }
   return words;
 }

@@ -423,8 +423,8 @@ Node roof(Application& application) {
   std::string sentence = shares_sentence(points);
   if (sentence.empty()) {
     const bool comes = application.races.runs() && now.lead().from == SeenReport::From::own_race;
-    sentence =
-        comes ? "What the machine can do is measured next …" : "What the machine can do was not measured.";
+    sentence = comes ? "The limits of the machine are measured next …"
+                     : "The limits of the machine were not measured.";
   }
   return scene::column({std::move(title), scene::note("each at its longest n"),
                         scene::plotted(roof_plot(now, points)).filling(),

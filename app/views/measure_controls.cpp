@@ -131,7 +131,7 @@ Node lengths(Session& session) {
           std::ranges::sort(next.lengths);
         }));
   }
-  all.push_back(scene::caption("What would take over 2 s a run is left out."));
+  all.push_back(scene::caption("Points that take over 2 s per run are left out."));
   return scene::column(std::move(all));
 }
 
@@ -187,14 +187,14 @@ void add_race(Nodes& all, Application& application, const MeasuredNow& now) {
                             : has_points   ? "go on"
                                            : "measure";
   const std::string tip =
-      runs      ? "Ends the race; what is measured stays, and it goes on from there."
-      : nowhere ? "None of the devices that are wished for can be used here."
+      runs      ? "Stops the race; the results stay, and “go on” continues it."
+      : nowhere ? "None of the chosen devices can be used here."
       : again
           ? "Forgets what was measured here and measures again."
           : fmt::format(
-                "{}Races {} combinations on this machine, short lengths first. It goes on while you look at "
-                "something else.",
-                is_elsewhere ? "The report in front was made elsewhere and is not continued here. " : "",
+                "{}Races {} combinations on this machine, short lengths first. It continues while you work "
+                "elsewhere.",
+                is_elsewhere ? "The primary report is of another machine and is not continued here. " : "",
                 missing);
   if (runs)
     all.push_back(scene::note(fmt::format("{:.0f} % · {}", 100 * races.progress(), races.under_way()))
@@ -218,7 +218,7 @@ Node save_menu(Application& application, const MeasuredNow& now) {
   const std::shared_ptr<const RaceReport> report = now.lead().report;
   return scene::column(
       {scene::choice("report as JSON…", false)
-           .told("All that was measured, as `palimpsest bench --json` writes it; it opens again.")
+           .told("All measurements, as `palimpsest bench --json` writes them. The file can be opened again.")
            .on([&application, report] { application.ask_where_to_save_text("report", race_json(*report)); }),
        scene::choice("points as CSV…", false)
            .told("A line for every point, as `palimpsest bench --csv` writes it.")
@@ -269,21 +269,19 @@ Node chart_switches(Application& application, const MeasuredNow& now) {
   Session& session = application.session;
   Nodes all;
   if (now.has_leading())
-    all.push_back(
-        Node{scene::Menu{"save", [&application, &now] { return save_menu(application, now); }, 160}}
-            .named("save report")
-            .told(
-                "Saves the report that the sentence is about. `palimpsest render --workspace measure --race "
-                "FILE` draws one as a picture."));
+    all.push_back(Node{scene::Menu{"save", [&application, &now] { return save_menu(application, now); }, 160}}
+                      .named("save report")
+                      .told("Saves the primary report. `palimpsest render --workspace measure --race FILE` "
+                            "draws it as a picture."));
   const bool has_transfers = std::ranges::any_of(now.reports, [](const SeenReport& report) {
     return std::ranges::any_of(report.report->points,
                                [](const RacePoint& point) { return point.transfers.median > 0; });
   });
   if (has_transfers || session.state().measure.whole)
     all.push_back(pair(session, &MeasureState::whole, "computing", "with transfers",
-                       "With the data where they are computed on, or with all transfers and allocations."));
+                       "Computing alone, or with all transfers and allocations."));
   all.push_back(pair(session, &MeasureState::per_token, "time", "per token",
-                     "The time of the whole sequence, or of one of its tokens."));
+                     "The time of the whole sequence, or per token."));
   return scene::row(std::move(all)).named("switches");
 }
 

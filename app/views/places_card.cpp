@@ -30,7 +30,7 @@ Node row(Application& application, Index index) {
                      [&application, index] { application.go_to_place(index); }),
               button("↑", "up", "Move it up", [&places, index] { places.move(index, -1); }),
               button("↓", "down", "Move it down", [&places, index] { places.move(index, 1); }),
-              button("×", "remove", "Take it out", [&places, index] { places.remove(index); })})
+              button("×", "remove", "Remove it", [&places, index] { places.remove(index); })})
       .named(std::to_string(index));
 }
 

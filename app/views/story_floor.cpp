@@ -76,6 +76,7 @@ void draw_story_floor(Application& application) {
   scene::show_panel("##story text", false, [&]() -> Node {
     const Session& session = application.session;
     if (!session.computed() || session.data().tokens == 0) return scene::column({});
+    ask_story(application, session.computed());  // whose words are underlined, in every workspace
     const Index tokens = session.data().tokens;
     const auto first = std::ranges::find_if(spans, [&](Index span) { return span <= tokens; });
     std::vector<Index> tried(first, std::end(spans));

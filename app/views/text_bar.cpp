@@ -146,7 +146,8 @@ Node tried_texts(Application& application, const ReadText& text) {
   Nodes all = {scene::heading("Twenty random texts")};
   if (!view.tries) {
     view.tries = true;
-    all.push_back(scene::paragraph("Texts about three jars; one of them is overwritten 0 to 3 times."));
+    all.push_back(
+        scene::paragraph("Texts about three jars; the fact about one is overwritten 0 to 3 times."));
     all.push_back(scene::pill("run").on([&session, view] { session.change(&SessionState::text, view); }));
     return scene::column(std::move(all), Gap::tight).named("tried");
   }

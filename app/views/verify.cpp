@@ -23,9 +23,9 @@ Node form_choice(Application& application) {
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const std::string& missing = computed.form(all_forms[i]).missing;
     segments[i].enabled = missing.empty();
-    segments[i].tip = missing.empty()
-                          ? fmt::format("Look at the {} form; a fault goes with it.", name(all_forms[i]))
-                          : missing;
+    segments[i].tip =
+        missing.empty() ? fmt::format("Show the {} form; an injected fault moves to it.", name(all_forms[i]))
+                        : missing;
   }
   return all;
 }
@@ -60,9 +60,9 @@ Node should_be(const FormulaChange& change, const Symbols& symbols) {
   if (!change.carried.empty()) return centred({said(change.carried)});
   if (!change.should_be) return scene::column({});
   if (change.is_sign)
-    return centred({said(change.should_be->kind() == Expression::Kind::sum ? "should be +" : "should be −")});
+    return centred({said(change.should_be->kind() == Expression::Kind::sum ? "expected: +" : "expected: −")});
   const LatexStyle boxed = boxed_style(change, style::colours().alarm);
-  return centred({said("should be"), scene::formula(latex(*change.should_be, symbols, boxed), 15)});
+  return centred({said("expected"), scene::formula(latex(*change.should_be, symbols, boxed), 15)});
 }
 
 /// One of the three pictures.
@@ -131,18 +131,19 @@ Node tensor_pictures(const Computation& computed, const WrongPlace& place) {
       place.first_row > 0 || place.first_column > 0 ? " around the first that differs" : "";
   Node pictures = scene::top_row(
       {tensor_picture(place,
-                      {.name = "should be",
-                       .words = {"as it should be" + own + called, "as it should be" + own, "should be"},
+                      {.name = "expected",
+                       .words = {"expected" + own + called, "expected" + own, "expected"},
                        .values = place.tensor.should_be,
                        .range = place.should_range,
                        .row_words = is_column ? std::vector<std::string>() : words_of_rows(computed, place)})
            .filling(1.12F),
-       tensor_picture(
-           place,
-           {.name = "is", .words = {"as it is", "is"}, .values = place.tensor.is, .range = place.range})
+       tensor_picture(place, {.name = "computed",
+                              .words = {"computed", "computed"},
+                              .values = place.tensor.is,
+                              .range = place.range})
            .filling(),
        tensor_picture(place, {.name = "apart",
-                              .words = {"is − should be"},
+                              .words = {"difference"},
                               .values = place.apart,
                               .range = place.range,
                               .is_difference = true})
@@ -174,15 +175,15 @@ Node arithmetic(Application& application, const WrongPlace& place) {
                           scene::note(cell_indices(place.tensor.should_be, {at.tensor, at.row, at.column}))},
                          Gap::tight);
   const bool has_fault = !application.session.state().verify.fault.id.empty();
-  Node button = scene::pill("to the Stage  →")
-                    .told(has_fault ? "Opens this step, with the fault in it."
-                                    : "Opens this step as the device has it.")
-                    .on([&application, at] { go_to_departure(application, proof_form(application), at); });
+  Node button =
+      scene::pill("open in Step  →")
+          .told(has_fault ? "Opens this step with the fault." : "Opens this step as the device computes it.")
+          .on([&application, at] { go_to_departure(application, proof_form(application), at); });
   Nodes lines = {scene::caption("Why this number?"),
-                 scene::caption("should be"),
+                 scene::caption("expected"),
                  sum(place.tensor.why_should_be, at.expected, c.good),
                  std::move(cell).fixed(112),
-                 scene::caption("is"),
+                 scene::caption("computed"),
                  sum(place.tensor.why_is, at.got, c.alarm)};
   return scene::row({scene::grid(3, std::move(lines)).filling(), std::move(button)}, Gap::wide);
 }
@@ -220,7 +221,7 @@ Node wrong(Application& application, const std::string& reason, const std::strin
     if (!application.tells_story()) all.push_back(arithmetic(application, place));
     return scene::column(std::move(all), Gap::near).named("wrong/" + place.tensor.departure.operation);
   }
-  if (!message.empty()) return scene::paragraph("Its equations cannot be carried out: " + message);
+  if (!message.empty()) return scene::paragraph("Its equations cannot be computed: " + message);
   if (!answer.reason.empty()) return scene::paragraph(answer.reason);
   if (answer.value && !answer.stale) return scene::paragraph(reason);
   return awaiting("looking for the first tensor that differs", answer, questions, asked);
@@ -232,14 +233,14 @@ Node faulty(Application& application) {
   const Known<FaultFigures> figures = ask_present_fault(application);
   if (!figures.value || figures.stale)
     return scene::column({headline(application, fault.label),
-                          awaiting("carrying out the faulty equations", figures,
-                                   application.session.questions(), about_fault<FaultHere>(application))},
+                          awaiting("computing the faulty equations", figures, application.session.questions(),
+                                   about_fault<FaultHere>(application))},
                          Gap::wide);
   if (!figures.value->without.empty()) {
     const std::string& refused = application.session.computed()->no_fault;
     return scene::column(
         {headline(application, fault.label),
-         scene::paragraph(fmt::format("“{}” is not in. {}", fault.label,
+         scene::paragraph(fmt::format("“{}” is not injected. {}", fault.label,
                                       refused.empty() ? "It " + figures.value->without + "." : refused))},
         Gap::wide);
   }
@@ -270,21 +271,23 @@ Node parting_device(Application& application) {
                                                place_words(application, (*found.value)->tensor.departure))
                                  : fmt::format("{} and the CPU differ", device)),
        wrong(application,
-             "No single step differs by more than the form is allowed: differences add up, or another kernel "
-             "runs it than the one that keeps its steps.",
+             "No single step differs by more than the tolerance. Differences add up, or the run uses another "
+             "kernel than these steps.",
              {})
            .filling()},
       Gap::near);
 }
 
-/// The first fault of the list that changes what the form computes here; nothing while that is not known.
+/// The first fault that changes what the form computes here; nothing while that is not known.
 std::optional<std::string> telling_fault(Application& application) {
-  for (const Fault& fault : faults()) {
+  std::vector<std::string> ids = {"solve-sign", "write-sign", "nothing-erased"};  // said in a word
+  for (const Fault& fault : faults()) ids.push_back(fault.id);
+  for (const std::string& id : ids) {
     const Known<FaultFigures> figures = application.session.questions().ask(
-        FaultHere{without_fault(application.session.computed()), proof_form(application), fault.id},
+        FaultHere{without_fault(application.session.computed()), proof_form(application), id},
         Urgency::later);
     if (!figures.value || figures.stale) return std::nullopt;
-    if (figures.value->without.empty() && figures.value->noticed()) return fault.id;
+    if (figures.value->without.empty() && figures.value->noticed()) return id;
   }
   return std::nullopt;
 }

@@ -49,7 +49,7 @@ std::string verdict(const std::vector<AgreementRow>& rows, const Computation& co
   }
   if (worst <= allowed) return no_difference_words(allowed, worst);
   if (!is_cpu(*computed.device))
-    return fmt::format("{} and the CPU differ by {}; {} is allowed.", computed.choice.device,
+    return fmt::format("{} and the CPU differ by {}; the tolerance is {}.", computed.choice.device,
                        plain_number(worst), plain_number(allowed));
   return fmt::format(
       "The forms differ by {}; {} is usual. This input amplifies rounding; no equation is wrong.",
@@ -77,7 +77,7 @@ std::string row_words(const Application& application, const AgreementRow& row,
                : fmt::format("\nLargest difference {}, {}.", plain_number(worst.error),
                              worst.array == "o" ? "at " + counted_token(computed, token)
                                                 : fmt::format("in {} at the end", array_words(worst.array)));
-  if (row.allowed > 0) words += fmt::format(" {} is allowed.", plain_number(row.allowed));
+  if (row.allowed > 0) words += fmt::format(" The tolerance is {}.", plain_number(row.allowed));
   words += "\nA point is a token: max |o − o′| / max |o′|, with o′ of the f64 recurrence.";
   for (std::size_t i = 0; i < std::min(seen->lost.size(), most_lost); ++i)
     words += "\n" + lost_words(application, *seen, seen->lost[i]);
@@ -166,10 +166,10 @@ std::string lost_tensor_words(const Computation& computed, const Seen& seen, con
     const std::string title = with_small_letter(lost.title);
     return lost.is_gate ? fmt::format("the gate ({})", title) : title;
   }
-  if (lost.is_gate) return fmt::format("the gate {} as it comes in", lost.tensor);
+  if (lost.is_gate) return fmt::format("the gate {} of the input", lost.tensor);
   const auto& trace = computed.trace(seen.lens.form);
   const std::string words = trace ? symbol_in(trace->symbols, lost.tensor).words : std::string();
-  return (words.empty() ? lost.tensor : with_small_letter(words)) + " as it comes in";
+  return (words.empty() ? lost.tensor : with_small_letter(words)) + " of the input";
 }
 
 constexpr std::size_t most_broken = 4;
@@ -188,20 +188,19 @@ void add_formula(Nodes& all, const FragileRun& run) {
   const LatexStyle look = boxed_style(change, style::colours().strength);
   all.push_back(scene::formula(latex(change.is, run.symbols, look), 22));
   if (!change.should_be) return;
-  all.push_back(scene::caption("the same on paper as"));
+  all.push_back(scene::caption("on paper equal to"));
   all.push_back(scene::formula(latex(*change.should_be, run.symbols, look), 16));
 }
 
 std::string outcome(const FragileForm& fragile, const FragileFigures& figures) {
   const FragileRun& run = *figures.run;
   if (figures.holds())
-    return fmt::format("Here it holds: it is {} from the recurrence, the right form {}.",
+    return fmt::format("Here it holds: it differs from the recurrence by {}, the right form by {}.",
                        plain_number(run.worst.error), plain_number(run.right_worst.error));
   if (fragile.always_wrong)
-    return fmt::format(
-        "It is {} from the recurrence, the right form {}. There are no data on which it holds.",
-        plain_number(run.worst.error), plain_number(run.right_worst.error));
-  return fmt::format("Here it breaks: it is {} from the recurrence, the right form, on the same numbers, {}.",
+    return fmt::format("It differs from the recurrence by {}, the right form by {}. It holds on no data.",
+                       plain_number(run.worst.error), plain_number(run.right_worst.error));
+  return fmt::format("Here it breaks: it differs from the recurrence by {}, the right form by {}.",
                      plain_number(run.worst.error), plain_number(run.right_worst.error));
 }
 
@@ -210,9 +209,9 @@ void add_broken(Nodes& all, const Application& application, const FragileRun& ru
   std::size_t count = 0;
   for (const NotFiniteNumber& broken : run.broken) {
     if (count++ >= most_broken) break;
-    all.push_back(said(fmt::format(
-        "{}[{}, {}] ({}) is {} from {} on", broken.tensor, broken.row, broken.column, broken.title,
-        std::isnan(broken.value) ? "no number" : "infinite", counted_token(computed, broken.token))));
+    all.push_back(said(fmt::format("{}[{}, {}] ({}) is {} from {} on", broken.tensor, broken.row,
+                                   broken.column, broken.title, std::isnan(broken.value) ? "NaN" : "infinite",
+                                   counted_token(computed, broken.token))));
   }
 }
 
@@ -263,7 +262,7 @@ Node fragile_form(Application& application) {
   Nodes right = {data_choice(application)};
   if (!is_known) {
     right.push_back(
-        awaiting("carrying it out", answer, application.session.questions(), about_fragile(application)));
+        awaiting("computing it", answer, application.session.questions(), about_fragile(application)));
   } else if (!answer.value->run) {
     right.push_back(said(answer.value->reason));
   } else {

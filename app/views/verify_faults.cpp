@@ -145,8 +145,8 @@ void add_faults(Nodes& all, Application& application) {
                       .is_chosen = is_chosen,
                       .is_dim = true,
                       .colour = c.alarm};
-    const std::string refusal = fmt::format("“{}” cannot be put into the {} form here: {}", each.fault->label,
-                                            name(form), each.figures.value->without);
+    const std::string refusal = fmt::format("“{}” cannot be injected into the {} form here: {}",
+                                            each.fault->label, name(form), each.figures.value->without);
     all.push_back(list_row(row, [&application, is_chosen, refusal] {
       if (is_chosen)
         inject(application, "");

@@ -124,7 +124,7 @@ int reach_of(const std::vector<ProofCurve>& lines) {
 std::string beyond_words(const std::vector<double>& errors, double largest) {
   double most = 0;
   for (const double error : errors) {
-    if (!std::isfinite(error)) return " (↑ to no number)";
+    if (!std::isfinite(error)) return " (↑ to NaN)";
     most = std::max(most, error);
   }
   return most > largest ? fmt::format(" (↑ to {})", plain_number(most)) : std::string();
@@ -213,7 +213,7 @@ ProofLines proof_lines(Application& application) {
     } else if (answer.value->run && std::ssize(answer.value->run->errors) == tokens) {
       const FragileRun& run = *answer.value->run;
       const bool holds = answer.value->holds();
-      all.lines.push_back({.words = fmt::format("{} f64, as it should be", name(answer.value->form)),
+      all.lines.push_back({.words = fmt::format("{} f64, the right form", name(answer.value->form)),
                            .errors = {answer.value, &run.right_errors},
                            .look = {.colour = c.text, .width = 1.5F}});
       all.lines.push_back({.words = find_fragile_form(verify.fragile).way.label,
@@ -266,13 +266,12 @@ Plot difference_plot(Application& application, const ProofLines& all, const Word
   if (flag < 0) return plot;
   const bool is_in_view = flag >= places.begin && flag < places.end;
   const double x = is_in_view ? places.middle(flag) : flag < places.begin ? -1 : places.width + 1;
-  plot.marks.push_back(
-      {.kind = PlotMark::Kind::flag,
-       .name = "first wrong token",
-       .x = x,
-       .look = {.colour = c.alarm},
-       .label = {.words = {fmt::format("first wrong: token {} {}", flag, quoted_word(computed, flag))}},
-       .shift = {0, below}});
+  plot.marks.push_back({.kind = PlotMark::Kind::flag,
+                        .name = "first wrong token",
+                        .x = x,
+                        .look = {.colour = c.alarm},
+                        .label = {.words = {"first wrong: " + counted_token(computed, flag)}},
+                        .shift = {0, below}});
   return plot;
 }
 
@@ -298,9 +297,9 @@ Node marks_legend(const ProofLines& all) {
   return scene::row(std::move(marks), Gap::wide)
       .named("lost")
       .told(
-          "Marks above the tokens, one row for each arithmetic: the first number of each kind that it loses. "
-          "Underflow: smaller than its smallest number, about 10⁻³⁸ in f32, tf32 and bf16, 6 × 10⁻⁸ in f16. "
-          "Cancellation: a sum of rounded numbers is exactly 0. Hold the pointer over a mark to see which.");
+          "Marks above the tokens, one row for each precision: the first number of each kind that is lost. "
+          "Underflow: below the smallest number, about 10⁻⁴⁵ in f32, 10⁻⁴⁰ in tf32 and bf16, 6 × 10⁻⁸ in "
+          "f16. Cancellation: a sum of rounded numbers is exactly 0. Point at a mark to see which number.");
 }
 
 Node lens_choice(Application& application) {

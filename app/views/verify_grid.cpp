@@ -90,15 +90,13 @@ std::string cell_words(const GridRow& row, std::size_t index) {
   if (!result->message.empty()) return fmt::format("{}\n{}\n{}", head, result->message, result->reproduction);
   if (row.is_shipped)
     return fmt::format(
-        "{}\n{} of {} comparisons agree; the largest difference is {}, {} is allowed\nLast full check, {}, "
-        "not "
-        "in this window.",
+        "{}\n{} of {} comparisons agree; the largest difference is {}, the tolerance {}\nLast full check, "
+        "{}, not in this window.",
         head, result->runs - result->failed, result->runs, plain_number(result->worst.error),
         plain_number(result->allowed()), shipped_check().date);
   return fmt::format(
-      "{}\n{} of {} comparisons agree; the largest difference is {}, {} is allowed, in {}[{}, {}]\n{}\nA "
-      "click "
-      "goes there.",
+      "{}\n{} of {} comparisons agree; the largest difference is {}, the tolerance {}, in {}[{}, {}]\n{}\nA "
+      "click goes there.",
       head, result->runs - result->failed, result->runs, plain_number(result->worst.error),
       plain_number(result->allowed()), result->worst.array, result->worst.row, result->worst.column,
       result->reproduction);
@@ -200,15 +198,14 @@ Node actions(Application& application) {
                                      : "check all")
           .named("check")
           .enabled_if(!checks.runs())
-          .told(
-              "Runs every rule in every form, precision and device, in the cases of `palimpsest verify`, and "
-              "compares. It goes on while you look at something else.")
+          .told("Runs every rule in every form, precision and device, in the cases of `palimpsest verify`, "
+                "and compares. It continues while you work elsewhere.")
           .on([&application] { application.checks.start(application.session); }),
       scene::link(checks.with_long_texts ? "long texts too" : "short texts")
           .named("texts")
           .enabled_if(!checks.runs())
-          .told("Texts up to 257 tokens, or also of 1000 and 4096. A click changes that; what was found with "
-                "the other stays.")
+          .told(
+              "Texts up to 257 tokens, or also of 1000 and 4096. A click changes that; earlier results stay.")
           .on([&checks] { checks.with_long_texts = !checks.with_long_texts; })};
   if (!found.reports.empty())
     all.push_back(scene::link("export…")
@@ -224,14 +221,13 @@ Node actions(Application& application) {
 Node state(CheckedGrid& checks) {
   const GridReports& found = checks.found();
   if (checks.runs())
-    return scene::row(
-        {scene::mark(Mark::Kind::spinner, style::colours().dim),
-         scene::caption(
-             fmt::format("{} of {} · {:.0f} %", found.done(), variants().size(), 100 * checks.progress()))
-             .fixed(104),
-         scene::link("cancel").told("Ends it; what is known stays, and it goes on from there.").on([&checks] {
-           checks.stop();
-         })});
+    return scene::row({scene::mark(Mark::Kind::spinner, style::colours().dim),
+                       scene::caption(fmt::format("{} of {} · {:.0f} %", found.done(), variants().size(),
+                                                  100 * checks.progress()))
+                           .fixed(104),
+                       scene::link("cancel")
+                           .told("Stops the check; the results stay, and “go on” continues it.")
+                           .on([&checks] { checks.stop(); })});
   Index failed = 0;
   Index runs = 0;
   Index cases = 0;
@@ -256,7 +252,7 @@ Node state(CheckedGrid& checks) {
         fmt::format("In {} cases of {} of {} rules.", cases, found.done(), variants().size()));
   else
     line = std::move(line).told(
-        "Thin squares: the last full check of the CPU, as it ships. “check all” runs it here.");
+        "Thin squares: the last full check of the CPU, as shipped. “check all” runs it here.");
   return scene::steady({std::move(line).named("state"), as_high});
 }
 

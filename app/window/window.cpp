@@ -27,7 +27,7 @@ namespace {
 constexpr double longest_sleep_seconds = 0.25;
 
 // Dear ImGui needs a few frames until a change has settled: sizes measured in one are used in the next.
-constexpr int frames_after_a_change = 3;
+constexpr int frames_after_a_change = 5;  // a list that opens is laid out, then sized, then drawn
 
 /// Whether something under the pointer has words that come only once the pointer has rested.
 bool awaits_tooltip() {

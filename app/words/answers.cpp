@@ -93,9 +93,10 @@ std::string answer_words(const AnswerTable& table, std::string_view title, const
   const AskedWord& asked = entry(table.words, row);
   const AskedWord& found = entry(table.words, column);
   return fmt::format(
-      "{}: with the {} of {}, the memory returns {} × the value of {}, fitted with the other "
+      "{}: with the {} of {}, {} {} × the value of {}, fitted with the other "
       "values. After this step these values explain {:.0f} % of the returned direction.{}",
       title, asked.by_query ? "query" : "key", quoted_and_numbered(asked),
+      &values == &table.change ? "what the memory returns changes by" : "the memory returns",
       fixed_number(values(row, column), 4), quoted_label(found.text, found.token),
       100 * std::max(table.explained_after(row), 0.0), mark_words(table, row));
 }

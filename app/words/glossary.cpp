@@ -60,7 +60,7 @@ std::span<const GlossaryEntry> glossary() {
       {.term = "error",
        .sentence = "The value minus the prediction: e = v − v̂.",
        .latex = "e_t",
-       .papers = "DeltaNet: v − v^old. Its product with k is minus the gradient."},
+       .papers = "DeltaNet: v − v^old. The outer product k eᵀ is the negative gradient."},
       {.term = "loss", .sentence = "The number that the write reduces: ½‖e‖² for the delta rule."},
       {.term = "update",
        .sentence = "The matrix that the token adds to the state.",
@@ -98,16 +98,16 @@ std::span<const GlossaryEntry> glossary() {
       {.term = "overlap of the keys",
        .sentence = "The weight of each earlier write in each prediction of the chunk.",
        .latex = "N",
-       .papers = "DeltaNet: the strictly lower part of Diag(β) K Kᵀ; (I + N)⁻¹ Diag(β) is the T of the UT "
+       .papers = "DeltaNet: the strictly lower part of K Kᵀ Diag(β); Diag(β) (I + N)⁻¹ is the T of the UT "
                  "transform."},
       {.term = "solved error",
-       .sentence = "The rows that the chunk writes: each error counts the writes before it.",
+       .sentence = "The errors that the chunk writes; each includes the effect of the earlier writes.",
        .latex = "U",
-       .papers = "DeltaNet: U − W S, the pseudo-values."},
+       .papers = "DeltaNet: U − W S, the pseudo-values, is Diag(β) times this."},
       {.term = "carried-in error",
-       .sentence = "The values minus what the carried-in state returns, times the write strengths.",
+       .sentence = "The values minus what the carried-in state returns.",
        .latex = "R",
-       .papers = "DeltaNet: Diag(β) (V − K S)."},
+       .papers = "DeltaNet: V − K S."},
       {.term = "norm", .sentence = "‖x‖, the square root of the sum of squares; ‖S‖_F for a matrix."},
       {.term = "head",
        .sentence = "One copy of the layer, with queries, keys, values and a state of its own."},
@@ -116,10 +116,10 @@ std::span<const GlossaryEntry> glossary() {
       {.term = "clipped", .sentence = "Outside the colour scale: drawn in its last colour."},
       {.term = "first difference",
        .sentence = "The first token at which two forms differ by more than the tolerance."},
-      {.term = "tolerance", .sentence = "The largest difference that rounding explains."},
+      {.term = "tolerance", .sentence = "The largest difference that counts as rounding."},
       {.term = "fault",
        .sentence = "A bug that is injected into one form, to see whether a check detects it."},
-      {.term = "baseline", .sentence = "The side that all differences are taken to."},
+      {.term = "baseline", .sentence = "The side that the others are compared with."},
   };
   return table;
 }

@@ -57,9 +57,8 @@ std::string step_sentence(const LearningMoment& moment) {
       step.problem.moving.empty() && step.stability->reach > 0 && step.along.value > 0) {
     const double left = step.stability->eigenvalue;
     if (std::abs(left) < 5e-4) return "The step removes the error: 1 − β‖k‖² = 0.";
-    const char* const sign = left < 0 ? " and changes sign" : "";
-    return fmt::format("The error shrinks by the factor 1 − β‖k‖² = {}{:.3g}{}; the loss by {:.2g}.",
-                       left < 0 ? "−" : "", std::abs(left), sign, left * left);
+    return fmt::format("The error is multiplied by 1 − β‖k‖² = {}{:.3g}, the loss by {:.2g}.",
+                       left < 0 ? "−" : "", std::abs(left), left * left);
   }
   // Of a loss that may fall below 0 no share can be left.
   if ((is_of_token || step.problem.token_count > 1) && step.loss_before > 0 && step.loss_after >= 0)
@@ -178,8 +177,7 @@ std::string capacity_words(const std::string& rule, Index channels, Index given)
       4 * channels, channels, rule);
   if (channels < given)
     words += fmt::format(
-        " The data have {} channels; {} are faster and show the same, for what counts is "
-        "pairs per channel.",
+        " The data have {} channels; {} are faster and show the same, because only pairs per channel matter.",
         given, channels);
   return words;
 }

@@ -22,7 +22,7 @@ inline constexpr const char* step_under_way_words = "The step is being computed.
 std::string step_sentence(const LearningMoment& moment);
 inline constexpr const char* longest_step_sentences[] = {
     "The step is 88.88 times its stability limit: it increases the loss.",
-    "The error shrinks by the factor 1 − β‖k‖² = −0.888 and changes sign; the loss by 0.00088."};
+    "The error is multiplied by 1 − β‖k‖² = −0.888, the loss by 0.79."};
 
 /// The question and the caption of the story.
 std::string learn_question(const std::string& token);

@@ -19,14 +19,17 @@ double largest_change(const AnswerTable& table, Index row) {
 /// The words that a row of amounts says, the strongest first: one, or two where they are as good; none where
 /// all are small.
 std::vector<std::string> answers_of(const AnswerTable& table, const Matrix<double>& amounts, Index row) {
-  Index first = 0;
-  const double most = amounts.row(row).maxCoeff(&first);
+  constexpr std::size_t most_answers = 3;
+  const double most = amounts.row(row).maxCoeff();
   if (!(most >= noticed)) return {};
-  std::vector<std::string> answers = {answered_part(entry(table.words, first).text)};
-  for (Index column = 0; column < amounts.cols(); ++column) {
-    if (column != first && amounts(row, column) >= as_good * most && answers.size() < 2)
-      answers.push_back(answered_part(entry(table.words, column).text));
-  }
+  std::vector<Index> columns;
+  for (Index column = 0; column < amounts.cols(); ++column)
+    if (amounts(row, column) >= as_good * most) columns.push_back(column);
+  std::ranges::stable_sort(columns, std::greater(), [&](Index column) { return amounts(row, column); });
+  columns.resize(std::min(columns.size(), most_answers));
+  std::vector<std::string> answers;
+  for (const Index column : columns)
+    answers.push_back(answered_part(visible_label(entry(table.words, column).text)));
   return answers;
 }
 
@@ -51,7 +54,8 @@ std::string answered_part(const std::string& label) {
 std::string question_of(const AnswerTable& table, const SharedKey& key) {
   const AskedWord& word = entry(table.words, key.first);
   if (word.text.find(stores) != std::string::npos) return asked_part(word.text);
-  if (word.phrase.size() <= word.text.size() || !word.phrase.ends_with(word.text)) return word.text;
+  if (word.phrase.size() <= word.text.size() || !word.phrase.ends_with(word.text))
+    return visible_label(word.text);
   constexpr std::string_view cut = "…";
   std::string_view before = word.phrase;
   if (before.starts_with(cut)) before.remove_prefix(cut.size());
@@ -112,8 +116,10 @@ std::vector<Spoken> attend_headline(const Computation& computed, const RowOfWeig
   const auto label = [&](Index t) { return quoted_label(entry(computed.data->labels, t), t); };
   const std::string at = fmt::format("At {} (token {}), the output ", label(token), token + 1);
   std::vector<std::string> read;
+  double most = 0;  // what is subtracted is not read out
+  for (const ReadWord& word : row.words) most = std::max(most, word.share);
   for (const ReadWord& word : row.words) {
-    if (read.empty() || (read.size() < 3 && word.share >= as_good * row.words.front().share))
+    if (word.share > 0 && (read.empty() || (read.size() < 3 && word.share >= as_good * most)))
       read.push_back(label(word.token));
   }
   if (read.empty()) return {{at + "reads no other token."}};

@@ -98,7 +98,7 @@ std::string writer_fate(const WriterShare& writer, const std::vector<std::string
           ? fmt::format("Initial state: {:+.3g}.", share.written)
           : fmt::format("Token {} wrote {:+.3g}.", numbered_label(entry(labels, writer.token), writer.token),
                         share.written);
-  if (std::abs(share.mixed) > seen) words += fmt::format(" From other parts: {:+.3g}.", share.mixed);
+  if (std::abs(share.mixed) > seen) words += fmt::format(" From other states: {:+.3g}.", share.mixed);
   if (std::abs(share.decayed) > seen) words += fmt::format(" Decay: {:+.3g}.", -share.decayed);
   if (std::abs(share.erased) > seen) words += corrections_words(writer, labels);
   return words + fmt::format(" Remaining: {:+.3g}.", writer.remaining);

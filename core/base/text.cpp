@@ -188,6 +188,24 @@ std::string visible_label(std::string_view label) {
   return visible;
 }
 
+std::string_view word_text(std::string_view label) {
+  constexpr std::string_view spaces = " \t\n\r";
+  const std::size_t first = label.find_first_not_of(spaces);
+  if (first == std::string_view::npos) return label;
+  return label.substr(first, label.find_last_not_of(spaces) - first + 1);
+}
+
+bool ends_sentence(std::string_view label) {
+  const std::string_view text = word_text(label);
+  return label.find('\n') != std::string_view::npos || text.ends_with('.') || text.ends_with('?') ||
+         text.ends_with('!') || text.starts_with("<|");
+}
+
+std::ptrdiff_t sentence_begin(std::span<const std::string> labels, std::ptrdiff_t token) {
+  while (token > 0 && !ends_sentence(labels[static_cast<std::size_t>(token - 1)])) --token;
+  return token;
+}
+
 bool only_counts(std::string_view label, std::ptrdiff_t token) { return label == std::to_string(token + 1); }
 
 std::string quoted_label(std::string_view label, std::ptrdiff_t token) {

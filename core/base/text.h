@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,6 +56,15 @@ std::string listed(const std::vector<std::string>& words);
 /// A token's label as one line without the space before a word; white space alone is made visible: "␣", "⏎".
 /// What marks the start of a text is "start".
 std::string visible_label(std::string_view label);
+
+/// The label without spaces around it: what makes two tokens the same word.
+std::string_view word_text(std::string_view label);
+
+/// Whether nothing before this label belongs to the same sentence.
+bool ends_sentence(std::string_view label);
+
+/// The first token of the sentence that a token is in.
+std::ptrdiff_t sentence_begin(std::span<const std::string> labels, std::ptrdiff_t token);
 
 /// Whether the label of a token, which stands at an index, only counts it from 1, as where data have none.
 bool only_counts(std::string_view label, std::ptrdiff_t token);

@@ -135,7 +135,8 @@ class NotationReader {
     if (text.empty() || text == "t") return {};
     std::string small = replace_all(text, subscripts);
     if (!small.empty()) return small;
-    return first_length(text) == text.size() ? "_" + text : fmt::format("_{{{}}}", text);
+    const bool is_one = first_length(text) == text.size() || std::ranges::all_of(text, is_letter);
+    return is_one ? "_" + text : fmt::format("_{{{}}}", text);
   }
 
   static std::string above(const std::string& text) {

@@ -80,13 +80,6 @@ bool have_spaces(std::span<const std::string> labels, Index token) {
   return false;
 }
 
-/// Whether nothing before this label belongs to the same sentence.
-bool ends_sentence(std::string_view label) {
-  const std::string_view text = word_text(label);
-  return label.find('\n') != std::string_view::npos || text.ends_with('.') || text.ends_with('?') ||
-         text.ends_with('!') || text.starts_with("<|");
-}
-
 /// A word per distinct text of the pinned tokens, asked with the first of them.
 std::vector<AskedWord> pinned_words(std::span<const std::string> labels, std::vector<Index> pinned) {
   std::ranges::sort(pinned);
@@ -335,13 +328,6 @@ StoredPairs last_pairs(const Variant& variant, const Sequence& sequence, std::sp
     pairs.values.row(static_cast<Index>(i)) = own.values.bottomRows(1);
   }
   return pairs;
-}
-
-std::string_view word_text(std::string_view label) {
-  constexpr std::string_view spaces = " \t\n\r";
-  const std::size_t first = label.find_first_not_of(spaces);
-  if (first == std::string_view::npos) return label;
-  return label.substr(first, label.find_last_not_of(spaces) - first + 1);
 }
 
 std::string phrase_before(std::span<const std::string> labels, Index token) {

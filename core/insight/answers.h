@@ -2,6 +2,7 @@
 
 #include <compare>
 
+#include "core/base/text.h"
 #include "core/insight/memory_change.h"
 
 namespace palimpsest {
@@ -31,9 +32,6 @@ struct WordChoice {
 /// What each of `tokens` stores, a row each; of several steps the last, as recall() has it. Throws InputError
 /// for a token that there is not.
 StoredPairs last_pairs(const Variant& variant, const Sequence& sequence, std::span<const Index> tokens);
-
-/// The label without spaces around it: what makes two tokens the same word.
-std::string_view word_text(std::string_view label);
 
 /// "The red jar holds a key", "…jar held a golden key": a token with the words before it in its sentence, as
 /// far as few letters hold them. Throws InputError for a token that there is not.

@@ -170,8 +170,8 @@ void find_cause(const Variant& variant, const Sequence& sequence, Index last, Di
           if (!overshoots && step->eigenvalue <= 1) found.eigenvalue = step->growth;
           found.words =
               overshoots ? fmt::format(
-                               "learning rate times curvature is {:.3g}, more than {:.3g}: the step "
-                               "overshoots by more than the error before it",
+                               "learning rate × curvature is {:.3g}, above the limit {:.3g}: the step "
+                               "increases the error",
                                step->reach, (1 + problem.kept) * (1 + problem.momentum))
                          : fmt::format("the step of token {} multiplies a direction of the memory by {:.3g}",
                                        token + 1, found.eigenvalue);
@@ -184,8 +184,8 @@ void find_cause(const Variant& variant, const Sequence& sequence, Index last, Di
   found.cause_token = found.token;
   found.eigenvalue = 1;
   found.words = std::isfinite(found.norm)
-                    ? "no step by itself leaves its stable band: they grow one after the other"
-                    : fmt::format("the numbers of token {} leave the range of doubles", found.token);
+                    ? "every single step is stable, but together they grow"
+                    : fmt::format("the numbers of token {} exceed the range of f64", found.token + 1);
 }
 
 bool ran_away(double length, double reachable) { return !std::isfinite(length) || length > 10 * reachable; }

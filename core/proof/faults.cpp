@@ -254,65 +254,63 @@ void read_before_write(EquationEditor& equations) {
 std::vector<Fault> all_faults() {
   return {
       {"initial-state-dropped", "Initial state dropped",
-       "The first block starts from an empty memory, whatever it was given: seen where text is cut into "
-       "calls, and never in a test that starts from 0.",
-       "a memory that it starts from", initial_state_dropped},
+       "The first block starts from an empty memory and ignores the initial state. A test that starts from 0 "
+       "cannot detect it.",
+       "an initial state", initial_state_dropped},
       {"undecayed-erase", "Decay and error swapped",
-       "The old value is read before the memory fades instead of after: right for Comba, wrong for Gated "
-       "DeltaNet and KDA.",
-       "an erase that reads the faded memory", undecayed_erase},
+       "The prediction is read before the decay, not after it: right for Comba, wrong for Gated DeltaNet and "
+       "KDA.",
+       "an erase that reads the decayed memory", undecayed_erase},
       {"stale-erase", "Erase reads one state too early",
-       "The old value comes from the memory of the step before: seen where the read is fetched ahead of the "
-       "write that it should wait for.",
+       "The prediction comes from the state one step earlier: the read does not wait for the write before "
+       "it.",
        "an erase, or a prediction that is corrected", stale_erase},
       {"nothing-erased", "Erase omitted",
-       "The value is written as it is, not as a difference: the delta rule is then linear attention.",
-       "an error to write", nothing_erased},
+       "The value is written, not the error: the delta rule becomes linear attention.", "an error to write",
+       nothing_erased},
       {"write-sign", "Wrong sign of the write",
-       "The step goes up the loss instead of down: seen where a gradient with respect to the answer is taken "
-       "for an error.",
-       "a write to a memory in an equation of its own", write_sign},
+       "The step increases the loss. A common cause: the gradient is used as the error.",
+       "a write in an equation of its own", write_sign},
       {"strength-forgotten", "Strength forgotten",
-       "beta, the learning rate or the step is left out: every token is written in full.", "a write strength",
-       strength_forgotten},
+       "beta, the learning rate or the step size is omitted: every token is written in full.",
+       "a write strength", strength_forgotten},
       {"strength-forgotten-in-solve", "beta forgotten in the solve",
-       "The overlap of the keys is taken without beta: seen in the WY form, where beta must stand in W as "
-       "well as in U.",
-       "an overlap of keys that holds a strength",
+       "The overlap of the keys is computed without beta. In the WY form, beta belongs in both W and U.",
+       "an overlap of keys with a write strength",
        [](EquationEditor& equations) {
          equations.replace({Purpose::overlap}, without_factor(some(equations, Role::strength)));
        }},
       {"solve-sign", "Wrong sign in the solve",
-       "I − N is inverted instead of I + N: a sign lost on the way from the recurrence to the triangle.",
-       "a triangle to solve, with two tokens in a block", solve_sign},
+       "I − N is inverted instead of I + N: the sign is lost between the recurrence and the triangular "
+       "system.",
+       "a triangular system, with two tokens in a block", solve_sign},
       {"no-solve", "No solve",
-       "Every row is written as if it were the first of its block: seen where the inverse is taken for the "
-       "identity.",
-       "a triangle to solve, with two tokens in a block",
+       "Every row is written as if it were the first of its block: the identity replaces the inverse.",
+       "a triangular system, with two tokens in a block",
        [](EquationEditor& equations) { edit_solves(equations, second); }},
       {"ungated-mask", "Ungated mask",
-       "Inside a block only the future is masked and nothing fades: seen where linear attention was made "
-       "gated in the carried state alone.",
-       "a mask that fades", ungated_mask},
+       "Inside a block the mask has no decay: only the carried state has the gates.", "a mask with decay",
+       ungated_mask},
       {"exclusive-gates", "Gates exclusive, not inclusive",
-       "The running product stops before the token's own gate: an exclusive sum of logarithms for an "
+       "The running product stops before the token's own gate: an exclusive sum of logarithms instead of an "
        "inclusive one.",
        "a running product of gates",
        [](EquationEditor& equations) {
          equations.replace({Purpose::fade_in}, renamed("cumulative_decay", "cumulative_decay_before"));
        }},
       {"undecayed-read", "Memory read without its decay",
-       "The queries of a block read the memory carried in as if it had not faded on the way to them.",
-       "a faded read of the memory carried in",
+       "The queries of a block read the carried-in memory without its decay.",
+       "a decayed read of the carried-in memory",
        [](EquationEditor& equations) {
          equations.replace({Purpose::inter}, without_factor(some(equations, Role::gate)));
        }},
       {"state-never-fades", "State carried on undecayed",
-       "The memory itself is not faded, only what is read from it.", "a memory that fades in an equation",
-       state_never_fades, "the parts that the decay would mix into the memory start as 0"},
+       "The carried state does not decay; only what is read from it does.",
+       "a memory that decays in an equation", state_never_fades,
+       "the states that the decay would mix into the memory start as 0"},
       {"writes-never-fade", "Writes carried on undecayed",
-       "What a block has written goes on in full, early tokens like the last one.",
-       "writes that fade to the end of a block",
+       "The writes of a block are carried on in full, without the decay to its end.",
+       "writes that decay to the end of a block",
        [](EquationEditor& equations) {
          equations.replace({Purpose::gathered, Purpose::carry, Purpose::keys},
                            without_factor([](const Expression& x) {
@@ -320,45 +318,44 @@ std::vector<Fault> all_faults() {
                            }));
        }},
       {"edge-lost", "Last row lost at a chunk's edge",
-       "The carry stops one row short: off by one at the end of a block.", "a sum over the rows of a block",
+       "The carry omits the last row of a block: an off-by-one error.", "a sum over the rows of a block",
        [](EquationEditor& equations) { edit_carried_rows(equations, "without_last_row"); }},
       {"edge-doubled", "Last row doubled at the edge",
-       "The carry takes the last row of a block twice: two ranges that both include their ends.",
+       "The carry takes the last row of a block twice: two ranges include the same end.",
        "a sum over the rows of a block",
        [](EquationEditor& equations) { edit_carried_rows(equations, "last_row_twice"); }},
       {"read-before-write", "Read before the write",
-       "A token does not see its own write: a strict mask for an inclusive one.",
-       "a read of what the token itself has written", read_before_write,
-       "the own write is not read anyway, nor is any other of the same batch"},
+       "A token does not read its own write: a strict mask instead of an inclusive one.",
+       "a read of the token's own write", read_before_write, "no token reads the writes of its own batch"},
       {"transposed-state", "Transposed state",
-       "S is read where Sᵀ is meant: unnoticed as a shape wherever keys are as wide as values.",
+       "S is read where Sᵀ is meant. The shapes agree if keys and values have equally many channels.",
        "a product of the memory and a query", transposed_state},
-      {"scale-twice", "Scale applied twice",
-       "The query is scaled on its way in and once more in the formula.", "a scale other than 1", scale_twice,
-       "the feature map divides by the length of the query, and the scale with it"},
+      {"scale-twice", "Scale applied twice", "The query is scaled once on input and again in the formula.",
+       "a scale other than 1", scale_twice,
+       "the feature map divides by the norm of the query, which cancels the scale"},
       {"normaliser-forgotten", "Normaliser forgotten",
-       "Weighted values come out as they are, not divided by the sum of the weights.", "a sum of weights",
+       "The weighted values are not divided by the sum of the weights.", "a sum of weights",
        normaliser_forgotten},
       {"multiplicative-mask", "Multiplicative mask in the softmax",
-       "Future scores are made 0 instead of minus infinity: exp(0) = 1, and the future counts.",
+       "Later scores become 0 instead of minus infinity: exp(0) = 1, so later tokens keep a weight.",
        "a mask on scores, and a token that is not the last",
        [](EquationEditor& equations) { equations.replace({}, renamed("causal", "causal_product")); }},
       {"unscaled-merge", "Unscaled tile merge",
-       "Earlier sums are not rescaled when a tile brings a larger maximum: right until it does.",
+       "Earlier sums are not rescaled when a tile has a larger maximum. Without such a tile nothing changes.",
        "tiles that are merged",
        [](EquationEditor& equations) {
          equations.replace({Purpose::denominator, Purpose::numerator}, without_call("exp_difference"));
        }},
-      {"momentum-dropped", "Momentum dropped", "Each step forgets the direction of the one before.",
+      {"momentum-dropped", "Momentum dropped", "Each step ignores the direction of the previous step.",
        "a momentum in an equation of its own", momentum_dropped},
       {"norm-not-differentiated", "Gradient past the layer norm",
-       "The gradient is taken as if the answer had not been normalised.", "a layer norm inside the loss",
+       "The gradient is computed as if the output were not normalised.", "a layer norm inside the loss",
        [](EquationEditor& equations) {
          equations.replace({Purpose::gradient},
                            calls({"layer_norm_gradient", "row_layer_norm_gradient"}, first));
        }},
       {"bend-not-differentiated", "Gradient past the activation",
-       "The hidden units are taken for linear on the way back.", "hidden units",
+       "The backward pass treats the hidden units as linear.", "hidden units",
        [](EquationEditor& equations) {
          equations.replace({Purpose::hidden_gradient}, without_call("gelu_derivative"));
        }},

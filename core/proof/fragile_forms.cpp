@@ -12,10 +12,9 @@ namespace {
 const Expression G = tensor("G_log");
 
 void add_log_sums(EquationEditor& equations, const Expression& decays) {
-  equations.insert(
-      {"log_sums", Purpose::fade_in, "Logarithms added up",
-       "How much has faded since the start, as a logarithm?", G.name(), call("log_sums", {decays})},
-      {"G", Role::gate, "running sums of log decays"});
+  equations.insert({"log_sums", Purpose::fade_in, "Sums of logarithms",
+                    "The logarithm of the decay since the start.", G.name(), call("log_sums", {decays})},
+                   {"G", Role::gate, "running sums of log decays"});
 }
 
 /// The decays between two tokens from differences of G: `way` ends the names of the functions.
@@ -56,8 +55,9 @@ void divide_by_decays(EquationEditor& equations) {
   });
   for (std::size_t i = 0; i < divided.size(); ++i) {
     equations.insert(
-        {place(i), Purpose::prepare, "Divided by what is left",
-         "What would each write have to be at the start, to be itself after fading?", place(i), divided[i]},
+        {place(i), Purpose::prepare, "Divided by the decay",
+         "Each write divided by its decay since the start; the decay of the query multiplies it back.",
+         place(i), divided[i]},
         {fmt::format("D_{{{}}}", i + 1), Role::key, "written, divided by its decay"});
   }
   if (decays) add_log_sums(equations, *decays);
@@ -68,30 +68,30 @@ void doubled_inverse(EquationEditor& equations) {
 }
 
 std::vector<FragileForm> all_forms_for_teaching() {
-  const std::string fading = "scores that fade, read after the token's own decay";
+  const std::string fading = "scores with decay, read after the token's own decay";
   return {
       {{"divided-decays", "Keys divided by their decay",
-        "Queries are faded from the start of the block and keys divided by the same fading: k exp(−G). One "
-        "matrix product, and exact in algebra.",
+        "Queries are multiplied by the decay since the start of the block; keys are divided by it: k "
+        "exp(−G). One matrix product, exact in algebra.",
         fading, divide_by_decays},
-       "In a block −G, the sum of −log alpha, passes 709: exp(−G) is infinite while exp(G) is 0, and their "
-       "product is no number. With keys kept in f32 or bf16 it happens at 88, in f16 at 11."},
+       "In a block, −G (the sum of −log alpha) exceeds 709. Then exp(−G) is infinite and exp(G) is 0; their "
+       "product is NaN. With keys kept in f32 or bf16 it happens at 88, in f16 at 11."},
       {{"late-mask", "Exponential before the mask",
-        "exp(G_i − G_j) is taken for all pairs and the later ones are multiplied by 0. For them the "
+        "exp(G_i − G_j) is computed for all pairs; those with later keys are multiplied by 0. For them the "
         "difference is positive and grows.",
         fading, from_log_sums("_late")},
-       "The decay over a block is below exp(−709) in f64: a pair that no one should see becomes infinite, "
-       "and 0 times infinity is no number."},
+       "The decay over a block is below exp(−709) in f64: a masked pair becomes infinite, and 0 times "
+       "infinity is NaN."},
       {{"log-differences", "Differences of running log sums",
         "The decay between two tokens is exp of the difference of two sums of logarithms from the start.",
         fading, from_log_sums("_differences")},
-       "A gate is exactly 0: both sums are −infinity after it, and their difference is no number. After a "
+       "A gate is exactly 0: both sums are −infinity after it, and their difference is NaN. After a "
        "strong gate the sums are large, and small differences lose their digits."},
       {{"doubled-inverse", "Inverse by doubling",
-        "(I + N)⁻¹ as (I − N)(I + N²)(I + N⁴)…: matrix products only, where the solve goes row by row.",
-        "a triangle to solve", doubled_inverse},
-       "Keys of a block resemble each other and beta is near 1: the powers of N grow to 10¹⁶ and more before "
-       "they cancel, and nothing is left of the result."},
+        "(I + N)⁻¹ as (I − N)(I + N²)(I + N⁴)…: matrix products instead of a solve row by row.",
+        "a triangular system", doubled_inverse},
+       "Keys of a block resemble each other and beta is near 1: the powers of N grow to 10¹⁶ and more. They "
+       "cancel, and no digit of the result is left."},
       {find_fault("multiplicative-mask"),
        "Always, for every token but the last: exp(0) = 1, so every later token keeps a weight.", true},
   };
@@ -229,7 +229,7 @@ FragileData fragile_data(const FragileForm& fragile, const Variant& variant, con
   if (id == "doubled-inverse") {
     if (!breaks) return data;
     make_alike(variant, data.arrays);
-    data.words = "keys of length 1 around one direction, beta 1, nothing fades";
+    data.words = "keys of norm 1 around one direction, beta 1, no decay";
   } else if (id == "divided-decays" || id == "late-mask") {
     const Index tokens =
         arrays.contains("k") && !arrays.at("k").shape.empty() ? arrays.at("k").shape.front() : block;
@@ -239,17 +239,17 @@ FragileData fragile_data(const FragileForm& fragile, const Variant& variant, con
       data.arrays.at(name) = breaks ? with_even_decays(given, name == "g", together, beyond_the_range)
                                     : with_gentle_decays(given, name == "g", block, within_the_range);
     }
-    data.words = breaks ? fmt::format("every gate is {:.1e}, so that {} tokens keep exp(−{:.0f})",
+    data.words = breaks ? fmt::format("every gate is {:.1e}: the decay over {} tokens is exp(−{:.0f})",
                                       std::exp(-beyond_the_range / static_cast<double>(together)), together,
                                       beyond_the_range)
-                        : fmt::format("no block keeps less than exp(−{:.0f})", within_the_range);
+                        : fmt::format("the decay over a block is at least exp(−{:.0f})", within_the_range);
   } else if (id == "log-differences") {
     for (const std::string& name : decays)
       data.arrays.at(name) = with_reset(arrays.at(name), name == "g", block, breaks);
     data.words = breaks ? fmt::format("the gate of token {} is exactly 0",
                                       arrays.contains("k") && !arrays.at("k").shape.empty()
-                                          ? std::min(block, arrays.at("k").shape.front()) / 2
-                                          : 0)
+                                          ? std::min(block, arrays.at("k").shape.front()) / 2 + 1
+                                          : 1)
                         : "no gate is 0";
   }
   return data;

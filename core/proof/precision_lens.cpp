@@ -140,7 +140,7 @@ Sequence head_of(const Variant& variant, const std::shared_ptr<const Arrays>& ar
 
 const char* in_words(LostNumber::As as) {
   static constexpr const char* words[] = {"underflows to 0", "cancels to 0",
-                                          "is 0, as numbers in it were lost before,", "overflows",
+                                          "is 0, because earlier numbers were lost,", "overflows",
                                           "is no number"};
   return entry(words, as);
 }

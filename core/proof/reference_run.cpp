@@ -75,7 +75,7 @@ std::string times(double factor) {
 double worst(const DigitsLost& each) { return std::max(each.factor, each.of_state); }
 
 std::string by_how_much(double factor) {
-  if (!std::isfinite(factor)) return "beyond any digit";
+  if (!std::isfinite(factor)) return "without bound";
   return factor < 10 ? fmt::format("by {:.1f}", factor) : fmt::format("by {:.2g}", factor);
 }
 
@@ -198,7 +198,7 @@ std::string ReferenceRun::why_amplified(const Judgement& judgement, Form form, I
   std::string words = as_one(form);
   words += fmt::format(" multiplies rounding in {} by {}", what, times(judgement.amplification));
   if (judgement.amplified_from >= 0)
-    words += fmt::format(", from token {} on beyond the tolerance", judgement.amplified_from);
+    words += fmt::format(", from token {} on above the tolerance", judgement.amplified_from + 1);
   if (judgement.disagreement.error > 0.1) words += ", and no digit of it is right";
   const Form smaller = form == Form::parallel ? Form::chunkwise : Form::recurrent;
   const double less = amplification(smaller, chunk_size, std::move(stop)).of(array);

@@ -327,7 +327,7 @@ FaultReport verify_faults(const FaultPlan& plan, const std::function<void(const 
 std::string to_table(const FaultReport& report) {
   std::string table;
   const auto add = [&](const FaultyResult& result) {
-    table += fmt::format("{:<11} {} in {}\n", result.noticed() ? "fails" : "NOT NOTICED", result.fault,
+    table += fmt::format("{:<11} {} in {}\n", result.noticed() ? "fails" : "NOT DETECTED", result.fault,
                          form_of(result));
     if (result.departure) table += fmt::format("    first at {}\n", to_string(*result.departure));
     if (!result.message.empty()) {

@@ -111,7 +111,7 @@ const RacePoint* point_at(const RaceLine& line, Index tokens) {
 }
 
 std::string less_than_spread(const LineCrossing& crossing) {
-  return crossing.parts ? "" : ", by less than the runs spread";
+  return crossing.parts ? "" : ", by less than the spread of the runs";
 }
 
 /// What both of two curves are, in words.
@@ -203,7 +203,7 @@ std::string fastest_sentence(const Told& told, std::vector<NamedCrossing>& cross
   NamedCrossing* const change = last_change(told, crossings);
   if (!change) {
     const auto begin = static_cast<Index>(std::lround(spans.back().from));
-    return fmt::format("Beyond n = {} tokens {} is fastest of what was measured there.", in_digits(begin),
+    return fmt::format("Above n = {} tokens, {} is the fastest of those measured there.", in_digits(begin),
                        winner);
   }
   change->is_told = true;

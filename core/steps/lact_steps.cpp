@@ -47,8 +47,8 @@ struct LactSteps {
       steps.line("Error v − v̂", "The target minus the prediction.", {token ? "old" : "OLD"});
     }
     steps.add("write", Purpose::gathered, "Gradient of this token",
-              token ? "The outer product of key and error of “{token}”; the memory is unchanged."
-                    : "The outer products of keys and errors; the memory is unchanged.",
+              token ? "The gradient of the loss at “{token}”, times −η; the memory is unchanged."
+                    : "The gradient of the loss at these tokens, times −η; the memory is unchanged.",
               "update",
               token ? tensor("eta") * tensor("k") * transpose(wanted())
                     : transpose(hadamard(tensor("eta"), tensor("K"))) * wanted());

@@ -114,7 +114,7 @@ struct NetworkSteps {
     }
     if (!deep()) return;
     steps.add("hidden_gradient", Purpose::hidden_gradient, "Back through the network",
-              "The gradient at each hidden unit; units that GELU blocks receive none.", by.name("g1"),
+              "The gradient at each hidden unit; units that GELU blocks receive almost none.", by.name("g1"),
               hadamard(by.back(start(plan.weights[1]), by.of(last_gradient())),
                        call("gelu_derivative", {by.of("z")})));
     steps.line("Back through the network", "The gradient at the hidden units.");
@@ -177,8 +177,8 @@ struct NetworkSteps {
     if (plan.has_biases()) scores = call("plus_one", {scores});
     if (shown.sigma) scores = hadamard(tensor("sigma"), scores);
     steps.add("scores" + plan.suffix(index), Purpose::scores, "Attention scores",
-              "How much of the gradient of token j does token i use? Inside the batch, earlier tokens only.",
-              P, call("lower", {scores}));
+              "How much of the gradient of token j does token i use? Inside the batch, j ≤ i only.", P,
+              call("lower", {scores}));
     steps.line("Attention scores", "Scores of queries and keys replace separate weights for every token.");
   }
 

@@ -186,18 +186,18 @@ struct ChunkSteps {
               "How much of the write of token j remains for the query of token i?", "G",
               call("parts_mask", {T, c, h, tensor("read_times")}));
     steps.add("fade_in", Purpose::fade_in, "Decay from the start",
-              "How much of each part carried in remains for each query?", "g_in",
+              "How much of each carried-in state remains for each query?", "g_in",
               call("parts_from_start", {T, h, tensor("read_times")}));
     steps.add("erase_mask", Purpose::erase_mask, "Kept since the write, for the error",
               "How much of the write of token j is in the prediction that token i corrects?", "G_erase",
               call("parts_mask", {T, c, e, tensor("erase_times")}));
     steps.add("erase_fade_in", Purpose::erase_fade_in, "Kept from the start, for the error",
-              "How much of each part carried in is in the prediction that token i corrects?", "g_erase",
+              "How much of each carried-in state is in the prediction that token i corrects?", "g_erase",
               call("parts_from_start", {T, e, tensor("erase_times")}));
     steps.add("fade_out", Purpose::fade_out, "Decay to the end",
-              "How much of each write is in every part at the end of " + scope() + "?", "g_out",
+              "How much of each write is in each state at the end of " + scope() + "?", "g_out",
               call("parts_to_end", {T, c}));
-    steps.add("fade_over", Purpose::fade_over, "Mixed over all tokens", "How are the parts carried in mixed?",
+    steps.add("fade_over", Purpose::fade_over, "Mixed over all tokens", "How do the carried-in states mix?",
               "g_total", call("parts_total", {T, c}));
   }
 
@@ -243,17 +243,18 @@ struct ChunkSteps {
     const bool at_end = structure.read_at == ReadAt::end;
     steps.add_all(notation.rows_query);
     steps.add("scores", Purpose::scores, "Attention scores",
-              "The scaled inner product of each query with each earlier key.", "P", query_scores(B()));
+              "The weight of each write in each output: the inner product of query and key, scaled.", "P",
+              query_scores(B()));
     if (structure.plain_write) {
       steps.add("plain_scores", Purpose::scores, "Scores of the plain writes",
-                "The scaled inner product of each query with each earlier key of the plain write.", "P_plain",
-                query_scores(K_plain()));
+                "The weight of each plain write in each output: the inner product of query and key, scaled.",
+                "P_plain", query_scores(K_plain()));
     }
     steps.line("Attention scores",
                at_end         ? "Every query with every key, without a mask."
-               : asks_early() ? "The mask is strict: each query meets earlier keys only, with their decay."
-               : whole        ? "All pairs at once; the mask keeps earlier keys, with their decay."
-                              : "Only inside the chunk; the mask keeps earlier keys, with their decay.");
+               : asks_early() ? "The mask is strict: each query reads earlier tokens only, with their decay."
+               : whole        ? "All pairs at once; the mask keeps tokens up to the query, with their decay."
+                       : "Only inside the chunk; the mask keeps tokens up to the query, with their decay.");
   }
 
   /// What the rows' erases find before any of them has written.
@@ -270,7 +271,7 @@ struct ChunkSteps {
   void solve(PhaseBuilder& steps) const {
     if (structure.erase == Erase::none) return;
     const std::string sentence =
-        "Each error needs the writes of earlier tokens of " + scope() + ": one row after the other.";
+        "Each error depends on the earlier writes of " + scope() + ": the rows are solved in order.";
     steps.add("overlap", Purpose::overlap, "Overlap of the keys",
               "How much of each write does each later key retrieve?", "N", erase_scores(B()));
     const Expression found = known(steps);
@@ -279,7 +280,7 @@ struct ChunkSteps {
         structure.writes_value ? "Values minus the carried-in prediction" : "Minus the carried-in prediction",
         structure.writes_value
             ? "The values minus what the carried-in memory returns."
-            : "Minus what the carried-in memory returns, if no token of " + scope() + " wrote anything?",
+            : "Minus what the carried-in memory returns, before any token of " + scope() + " writes.",
         "R", structure.writes_value ? tensor(notation.rows.v) - found : call("negative", {found}));
     steps.add_line({"solve", Purpose::solve, "Solved errors", sentence, "U",
                     structure.value_decay ? call("solve_fading", {tensor("N"), tensor("R"), tensor("mu")})
@@ -299,8 +300,7 @@ struct ChunkSteps {
         structure.value_decay ? call(read_fading, {tensor("P"), U(), tensor("mu")}) : tensor("P") * U();
     if (structure.plain_write) inside = inside + tensor("P_plain") * V_plain();
     steps.add("intra", Purpose::intra, "From inside the block",
-              "The contribution of the tokens of " + scope() + " to each other's outputs.", "O_intra",
-              inside);
+              "What the writes of " + scope() + " add to its own outputs.", "O_intra", inside);
     steps.add("output", Purpose::output, "Output",
               "Carried-in part + part inside " + scope() + " = the recurrence's outputs.", notation.rows.o,
               tensor("O_inter") + tensor("O_intra"));
@@ -449,40 +449,40 @@ Symbols row_symbols(const Structure& structure, const Notation& notation, Form f
   } else {
     const std::string start = form == Form::parallel ? "S_0" : "S";
     const std::string over = form == Form::parallel ? ", L = n" : "";  // the sequence is one chunk
-    symbols.insert(
-        {{"G", {"G", Role::gate, "decay since the write"}},
-         {"g_in", {"g", Role::gate, "decay from the start"}},
-         {"g_out", {"\\tilde g", Role::gate, "decay to the end"}},
-         {"g_total", {"g_L", Role::gate, "total decay" + over}},
-         {"m_in", {"m", Role::gate, "value decay from the start"}},
-         {"m_out", {"\\tilde m", Role::gate, "value decay to the end"}},
-         {"m_total", {"m_L", Role::gate, "total value decay" + over}},
-         {"transition", {"T", Role::gate, "how the parts mix"}},
-         {"inject", {"c", Role::gate, "which parts are written"}},
-         {"read_sight", {"h", Role::gate, "which parts are read"}},
-         {"erase_sight", {"h^{e}", Role::gate, "which parts are corrected"}},
-         {"read_times", {"\\rho", Role::plain, "when each query reads"}},
-         {"erase_times", {"\\tau", Role::plain, "when each error reads"}},
-         {"G_erase", {"G^{e}", Role::gate, "kept since the write, for the error"}},
-         {"g_erase", {"g^{e}", Role::gate, "kept from the start, for the error"}},
-         {"G_before", {"G^{-}", Role::gate, "decay until just before"}},
-         {"g_before", {"g^{-}", Role::gate, "decay from the start until just before"}},
-         {"m_before", {"m^{-}", Role::gate, "value decay from the start until just before"}},
-         {"last_steps", {"E", Role::plain, "picks the last step of each token"}},
-         {"first_steps", {"E^{1}", Role::plain, "picks the first step of each token"}},
-         {"P_plain", {"P^{+}", Role::plain, "scores of the plain writes"}},
-         {"N_plain", {"N^{+}", Role::plain, "overlap with the plain writes"}},
-         {"P", {"P", Role::plain, "attention scores"}},
-         {"N", {"N", Role::plain, "overlap of the keys"}},
-         {"R",
-          {"R", Role::error,
-           structure.writes_value ? "values minus what memory returns" : "minus the carried-in prediction"}},
-         {"U", {"U", Role::error, "solved errors"}},
-         {"O_inter", {"O_{\\mathrm{before}}", Role::output, "from the carried-in memory"}},
-         {"O_intra", {"O_{\\mathrm{inside}}", Role::output, "from inside the block"}},
-         {"S_in", {start, Role::state, has_decay ? "memory carried in" : "memory so far"}},
-         {"S_written", {"W", Role::state, "all writes, decayed"}},
-         {"S_out", {form == Form::parallel ? "S_n" : "S'", Role::state, "memory carried on"}}});
+    symbols.insert({{"G", {"G", Role::gate, "decay since the write"}},
+                    {"g_in", {"g", Role::gate, "decay from the start"}},
+                    {"g_out", {"\\tilde g", Role::gate, "decay to the end"}},
+                    {"g_total", {"g_L", Role::gate, "total decay" + over}},
+                    {"m_in", {"m", Role::gate, "value decay from the start"}},
+                    {"m_out", {"\\tilde m", Role::gate, "value decay to the end"}},
+                    {"m_total", {"m_L", Role::gate, "total value decay" + over}},
+                    {"transition", {"T", Role::gate, "how the states mix"}},
+                    {"inject", {"c", Role::gate, "which states are written"}},
+                    {"read_sight", {"h", Role::gate, "which states are read"}},
+                    {"erase_sight", {"h^{e}", Role::gate, "which states are corrected"}},
+                    {"read_times", {"\\rho", Role::plain, "when each query reads"}},
+                    {"erase_times", {"\\tau", Role::plain, "when each error reads"}},
+                    {"G_erase", {"G^{e}", Role::gate, "kept since the write, for the error"}},
+                    {"g_erase", {"g^{e}", Role::gate, "kept from the start, for the error"}},
+                    {"G_before", {"G^{-}", Role::gate, "decay until just before"}},
+                    {"g_before", {"g^{-}", Role::gate, "decay from the start until just before"}},
+                    {"m_before", {"m^{-}", Role::gate, "value decay from the start until just before"}},
+                    {"last_steps", {"E", Role::plain, "picks the last step of each token"}},
+                    {"first_steps", {"E^{1}", Role::plain, "picks the first step of each token"}},
+                    {"P_plain", {"P^{+}", Role::plain, "scores of the plain writes"}},
+                    {"N_plain", {"N^{+}", Role::plain, "overlap with the plain writes"}},
+                    {"P", {"P", Role::plain, "attention scores"}},
+                    {"N", {"N", Role::plain, "overlap of the keys"}},
+                    {"R",
+                     {"R", Role::error,
+                      structure.writes_value ? "values minus carried-in prediction"
+                                             : "minus the carried-in prediction"}},
+                    {"U", {"U", Role::error, "solved errors"}},
+                    {"O_inter", {"O_{\\mathrm{before}}", Role::output, "from the carried-in memory"}},
+                    {"O_intra", {"O_{\\mathrm{inside}}", Role::output, "from inside the block"}},
+                    {"S_in", {start, Role::state, has_decay ? "memory carried in" : "memory so far"}},
+                    {"S_written", {"W", Role::state, "all writes, decayed"}},
+                    {"S_out", {form == Form::parallel ? "S_n" : "S'", Role::state, "memory carried on"}}});
   }
   for (const auto& [name, symbol] : notation.symbols) {
     Symbol& written = symbols.insert_or_assign(name, symbol).first->second;

@@ -266,8 +266,8 @@ std::string lact_nonlinear(const Settings& settings) {
                          ? "Muon brings the singular values of a step near 1"
                          : "the columns of the weights are scaled back to their norms";
   return fmt::format(
-      "The weights are no linear function of the values, because {}: no weights on values make an output, "
-      "and no shares of tokens make an entry of the memory.",
+      "The weights are not linear in the values, because {}. So no output is a weighted sum of values, and "
+      "no entry of the memory is a sum over tokens.",
       what);
 }
 

@@ -144,14 +144,14 @@ Phase mesanet_rows_phase(bool scaled, bool whole) {
                 tensor("X") * tensor("ridge"));
   steps.line("Check of the solutions", "Each solution times its system gives the query again.");
   steps.add("scores", Purpose::scores, "Attention scores",
-            "The inner product of each solved query with each earlier key.", "A", scores);
+            "The weight of each write in each output: the inner product of solved query and key.", "A",
+            scores);
   steps.line("Attention scores", "Linear attention, with solved queries.");
   steps.add("inter", Purpose::inter, "From the carried-in memory",
             "What does the carried-in memory return for each query?", "O_inter",
             hadamard(tensor("g_in"), tensor("X")) * tensor("Hkv_in"));
   steps.add("intra", Purpose::intra, "From inside the block",
-            "The contribution of the tokens of " + scope + " to each other's outputs.", "O_intra",
-            tensor("A") * tensor("V"));
+            "What the writes of " + scope + " add to its own outputs.", "O_intra", tensor("A") * tensor("V"));
   steps.add("output", Purpose::output, "Output",
             "Carried-in part + part inside the chunk = the recurrence's outputs.", "O",
             tensor("O_inter") + tensor("O_intra"));
@@ -254,9 +254,8 @@ Variant mesanet() {
       .words = "Each query is answered by the exact least-squares fit of all pairs so far.",
       .paper = "von Oswald et al., MesaNet: Sequence Modeling by Locally Optimal Test-Time Training, 2025",
       .inputs = {{"beta", {"n"}, Range::non_negative, "weight of the token"},
-                 forgetting(demonstrated({"gamma", {"n"}, Range::unit, "decay of both Gram states"},
-                                         {.value = 0.98}),
-                            1),
+                 forgetting(
+                     demonstrated({"gamma", {"n"}, Range::unit, "decay of both states"}, {.value = 0.98}), 1),
                  demonstrated({"ridge", {"dk", "dk"}, Range::positive_definite, "constant ridge"},
                               {.value = 1}),
                  {"initial_Hkk", {"dk", "dk"}, Range::gram, "Gram matrix of keys", "0"},

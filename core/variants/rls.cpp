@@ -153,23 +153,24 @@ Notation rls_notation() {
   return {
       .token = {.q = "q", .k = "b", .v = "v", .o = "o", .a = "k"},
       .rows = {.q = "Q", .k = "B", .v = "V", .o = "O", .a = "K"},
-      .token_before = {{"along", Purpose::gain, "Uncertainty along the key",
-                        "How little do the earlier keys determine along the key of “{token}”?", "along",
-                        tensor("P_before") * k},
-                       {"gain", Purpose::gain, "Step size",
-                        "Large for a new key direction, small for a frequent one.", "b",
-                        call("reciprocal",
-                             {tensor("gamma") + tensor("beta") * (transpose(k) * tensor("along"))}) *
-                            (tensor("beta") * tensor("along"))},
-                       {"certainty", Purpose::certainty, "Remaining uncertainty",
-                        "The key of “{token}” reduces it; the decay raises it for earlier keys.", "P_after",
-                        call("reciprocal", {tensor("gamma")}) *
-                            (tensor("P_before") - tensor("b") * transpose(tensor("along")))}},
+      .token_before =
+          {{"along", Purpose::gain, "Uncertainty along the key",
+            "How uncertain is the memory along the key of “{token}”, given earlier keys?", "along",
+            tensor("P_before") * k},
+           {"gain", Purpose::gain, "Step size", "Large for a new key direction, small for a frequent one.",
+            "b",
+            call("reciprocal", {tensor("gamma") + tensor("beta") * (transpose(k) * tensor("along"))}) *
+                (tensor("beta") * tensor("along"))},
+           {"certainty", Purpose::certainty, "Remaining uncertainty",
+            "The key of “{token}” reduces the uncertainty; the decay increases it in all directions.",
+            "P_after",
+            call("reciprocal", {tensor("gamma")}) *
+                (tensor("P_before") - tensor("b") * transpose(tensor("along")))}},
       .rows_before = {{"gains", Purpose::gain, "Step size",
                        "The gain of every write depends on the keys so far, not on values.", "B",
                        call("least_squares_gains", keys), true},
                       {"certainty", Purpose::certainty, "Remaining uncertainty",
-                       "The inverse covariance that the keys leave.", "P_out",
+                       "The inverse covariance of the keys so far.", "P_out",
                        call("least_squares_inverse", keys)}},
   };
 }

@@ -149,9 +149,8 @@ std::optional<std::string> network_missing(Form form, const Settings&) {
 }
 
 std::string network_nonlinear(const Settings&) {
-  return "What a token writes is a gradient through a non-linear function of the weights that earlier "
-         "values left: no weights on values make an output, and no shares of tokens make an entry of the "
-         "memory.";
+  return "What a token writes depends non-linearly on earlier values, through the gradient. So no output is "
+         "a weighted sum of values, and no entry of the memory is a sum over tokens.";
 }
 
 std::vector<Input> network_inputs() {

@@ -266,7 +266,7 @@ TEST_CASE("a fault in one case of one's own is noticed where the case can show i
   CHECK_THAT(status("random:T=2").out, says("1 of 1 faulty forms fail."));
   const Ran unnoticed = status("random:T=1");
   CHECK(unnoticed.status == exit_done);
-  CHECK_THAT(unnoticed.out, says("NOT NOTICED") && says("--case random:T=1,") && says("--param scale=0.5") &&
+  CHECK_THAT(unnoticed.out, says("NOT DETECTED") && says("--case random:T=1,") && says("--param scale=0.5") &&
                                 says("--fault solve-sign"));
 }
 

@@ -20,6 +20,7 @@ TEST_CASE("symbols become plain Unicode") {
       {"v_t^1", "v¹"},
       {"x_{ab:c}", "x_{ab:c}"},
       {"x_y", "x_y"},
+      {"O_{\\mathrm{before}}", "O_before"},
       {"O_\\mathrm{in}", "Oᵢₙ"},
       {"\\phi\\left(k_t\\right)", "φ(k)"},
       {"\\left(I + N\\right)^{-1} R", "(I + N)⁻¹ R"},

@@ -339,8 +339,7 @@ TEST_CASE("A state that runs away is found at its token, with its cause") {
   CHECK(found->token > 55);
   CHECK(found->token < 75);
   CHECK(found->norm > 10 * found->reachable);
-  CHECK_THAT(found->words,
-             says("is 2.5, more than 2") && says("overshoots by more than the error before it"));
+  CHECK_THAT(found->words, says("is 2.5, above the limit 2") && says("the step increases the error"));
   // The state before it has not run away, as the engine has it.
   CHECK(states_at(*each.variant, each.sequence, found->token)[0].second.norm() < found->norm);
 
@@ -355,7 +354,7 @@ TEST_CASE("A state that runs away is found at its token, with its cause") {
     numbers(arrays, "v")[3] = 1e200;
   });
   REQUIRE(of(overflow));
-  CHECK_THAT(of(overflow)->words, says("leave the range of doubles"));
+  CHECK_THAT(of(overflow)->words, says("exceed the range of f64"));
   CHECK(of(overflow)->token == 1);
 }
 
@@ -426,7 +425,7 @@ TEST_CASE("A row program runs away where its own steps, one by one, say so") {
     INFO(each.words);
     const auto found = divergence(*each.variant, each.sequence);
     REQUIRE(found);
-    CHECK_THAT(found->words, says("overshoots by more than the error before it"));
+    CHECK_THAT(found->words, says("the step increases the error"));
     CHECK(found->cause_token <= found->token);
 
     // The norm at the start and of every step from an empty memory.

@@ -108,7 +108,7 @@ TEST_CASE("a curve that ends early leaves the lengths after it to others", "[rac
   CHECK(found.spans[1].line == 1);
   CHECK(found.crossings.empty());  // nothing was overtaken
   CHECK(figures_of(report, {}).headline ==
-        "Beyond n = 256 tokens KDA (recurrent) is fastest of what was measured there.");
+        "Above n = 256 tokens, KDA (recurrent) is the fastest of those measured there.");
 }
 
 TEST_CASE("the answer says from where on what is faster, and by how much at the ends", "[race]") {
@@ -165,7 +165,7 @@ TEST_CASE("what no longer holds at the longest length is no answer", "[race]") {
   CHECK(figures.crossings[1].words == "chunkwise overtakes recurrent, within the spread");
   // log(4/3) of log(4/3) + log(8/5) of the way from 256 to 1,024: 433.
   CHECK(figures.headline ==
-        "From n ≈ 430 tokens on, the chunkwise form is fastest, by less than the runs spread.");
+        "From n ≈ 430 tokens on, the chunkwise form is fastest, by less than the spread of the runs.");
   CHECK(figures.detail ==
         "At n = 1,024 tokens: chunkwise 5 s, recurrent 8 s, 1.6 times as long. At n = 64 tokens: chunkwise 1 "
         "s, recurrent 2 s, 2.0 times as long.");

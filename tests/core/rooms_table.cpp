@@ -17,8 +17,9 @@ const std::vector<Room>& rooms() {
        "the functions it may call.",
        {"core/base", "core/numbers"}},
       {"core/contract",
-       "What a variant is called, takes and hands on; a sequence bound to it; an output, and how far two are "
-       "apart.",
+       "What a variant is called, takes and hands on; a sequence bound to it; an output, and the difference "
+       "of "
+       "two.",
        {"core/base", "core/formula"}},
       {"core/operator",
        "What a variant asks an engine to do: programs of rows, batches of tokens, and the work that they "
@@ -26,7 +27,7 @@ const std::vector<Room>& rooms() {
        {"core/base", "core/numbers", "core/contract"}},
       {"core/engines",
        "An engine for each family of operators, what walks a sequence through one, and those of the "
-       "processor in Eigen, to be read: the formula stands above each statement.",
+       "processor in Eigen, to be read: the formula is above each statement.",
        {"core/base", "core/numbers", "core/contract", "core/operator"}},
       {"core/costs",
        "What the engines count, as formulas in the sizes.",
@@ -47,12 +48,12 @@ const std::vector<Room>& rooms() {
        "Sequences for any variant, made up at random.",
        {"core/base", "core/contract", "core/rules"}},
       {"core/insight",
-       "What one wants to know of a memory: losses and gradients, stability, recall, capacity, spectra, who "
+       "What can be asked of a memory: losses and gradients, stability, recall, capacity, spectra, who "
        "wrote what.",
        {"core/base", "core/numbers", "core/contract", "core/operator", "core/engines", "core/steps",
         "core/rules", "core/variants", "core/cases"}},
       {"core/proof",
-       "That all forms agree, and where they part: tolerances, verify, faults, fragile forms, precisions.",
+       "That all forms agree, and where they differ: tolerances, verify, faults, fragile forms, precisions.",
        {"core/base", "core/numbers", "core/formula", "core/contract", "core/steps", "core/rules",
         "core/variants", "core/cases"}},
       {"core/language",
@@ -83,7 +84,7 @@ const std::vector<Room>& rooms() {
        "What is mended of MicroTeX, which lays out formulas: a file in the place of its own.",
        {}},
       {"app/words",
-       "What one reads: sentences made of what was computed.",
+       "What people read: sentences made of what was computed.",
        {"core/base", "core/formula", "core/insight", "app/session"}},
       {"app/widgets",
        "How things look and are set: colours and letters, formulas, heat maps, sliders.",
@@ -101,7 +102,7 @@ const std::vector<Room>& rooms() {
        {"core/variants", "core/base", "core/io", "core/steps", "app/session", "app/gl", "app/widgets",
         "app/scene", "app/stage"}},
       {"app/views",
-       "What one sees: the workspaces, their panels, the bars, what lies above them.",
+       "What people see: the workspaces, their panels, the bars, what lies above them.",
        {"core/variants", "core/base", "core/numbers", "core/io", "core/formula", "core/contract",
         "core/steps", "core/insight", "core/race", "app/session", "app/gl", "app/widgets", "app/scene",
         "app/stage", "app/studio", "app/words"}},

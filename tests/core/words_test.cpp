@@ -124,9 +124,9 @@ Lines long_sentences(const std::string& words) {
 }
 
 std::vector<SourceFile> read_by_people() {
-  return sources_below(sources_folder,
-                       {"app/words", "app/views", "app/stage", "app/studio", "app/session", "app/commands",
-                        "app/window", "core/steps", "core/variants", "core/insight"});
+  return sources_below(sources_folder, {"app/words", "app/views", "app/stage", "app/studio", "app/session",
+                                        "app/commands", "app/window", "core/steps", "core/variants",
+                                        "core/insight", "core/proof", "core/race"});
 }
 
 }  // namespace

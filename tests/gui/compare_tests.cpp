@@ -61,7 +61,7 @@ PROGRAM_TEST("sides are added, taken out and made the reference") {
   settle_questions(context);
   IM_CHECK_EQ(session.state().sides.size(), std::size_t{3});
   IM_CHECK_EQ(columns(), std::size_t{3});
-  context->ItemClick("//Side by side/**/###reference 2");
+  context->ItemClick("//Side by side/**/###baseline 2");
   settle_questions(context);
   IM_CHECK_EQ(session.state().compare.reference, std::size_t{2});
   context->KeyPress(ImGuiKey_A);

@@ -64,7 +64,7 @@ PROGRAM_TEST("a wrong kernel of a device is seen where it departs") {
   press(context, ImGuiMod_Ctrl | ImGuiKey_5);
   settle_questions(context);
   IM_CHECK(words_at("verify/where/headline").starts_with("on cuda: chunkwise, chunk 1"));
-  click(context, "//Where do the forms differ?/**/to the Stage  →");
+  click(context, "//Where do the forms differ?/**/open in Step  →");
   IM_CHECK_STR_EQ(program().workspace().id, "step");
   IM_CHECK_EQ(session.token(), wrong_row);
   IM_CHECK_STR_EQ(session.trace()->operation(session.cursor()).id.c_str(), "solve");

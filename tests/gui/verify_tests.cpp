@@ -31,7 +31,7 @@ PROGRAM_TEST("Verify makes a form wrong, leads to the step and takes the fault o
   IM_CHECK_EQ(flagged_token(), 1);
   IM_CHECK(parts().find("verify/where/wrong/solve") != nullptr);
   IM_CHECK(!session.computed()->agree);
-  click(context, "//Where do the forms differ?/**/to the Stage  →");
+  click(context, "//Where do the forms differ?/**/open in Step  →");
   IM_CHECK_STR_EQ(program().workspace().id, "step");
   IM_CHECK_EQ(session.token(), 1);
   IM_CHECK_STR_EQ(session.trace()->operation(session.cursor()).id.c_str(), "solve");

@@ -208,7 +208,7 @@ TEST_CASE("the roofline leaves out what no machine can do", "[measure]") {
     report.points.back().work.bytes = broken.bytes;
     report.points.back().compute.median = broken.seconds;
     shown.draw_own(report);
-    CHECK((words_at("measure/used") == "What the machine can do was not measured.") != broken.is_told);
+    CHECK((words_at("measure/used") == "The limits of the machine were not measured.") != broken.is_told);
   }
 }
 

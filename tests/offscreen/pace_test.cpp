@@ -51,12 +51,12 @@ struct Scene {
 
 TEST_CASE("words about what the pointer rests on come although nothing else happens", "[pace]") {
   Scene scene;
-  CHECK(scene.draw_until_it_sleeps() == 3);
+  CHECK(scene.draw_until_it_sleeps() == 5);
   ImGui::GetIO().AddMousePosEvent(scene.item.x + 10, scene.item.y + 10);
   CHECK(scene.draw_until_it_sleeps() < many);  // it sleeps again
   CHECK(Scene::words_are_seen());
   ImGui::GetIO().AddMousePosEvent(scene.item.x + 10, scene.item.y + 120);
-  CHECK(scene.draw_until_it_sleeps() == 3);
+  CHECK(scene.draw_until_it_sleeps() == 5);
   CHECK_FALSE(Scene::words_are_seen());
 }
 

@@ -79,13 +79,13 @@ inline std::string words_at(std::string_view path) {
 inline Index flagged_token() {
   const std::string words = words_at("verify/floor/difference/label/first wrong token");
   const std::size_t token = words.rfind("token ");
-  return token == std::string::npos ? -1 : std::stol(words.substr(token + 6));
+  return token == std::string::npos ? -1 : std::stol(words.substr(token + 6)) - 1;
 }
 
 /// The pictures of the first step that is off in Verify.
 inline std::vector<Rectangle> wrong_pictures(const std::string& operation) {
   std::vector<Rectangle> pictures;
-  for (const char* name : {"should be", "is", "apart"}) {
+  for (const char* name : {"expected", "computed", "apart"}) {
     if (const Part* part = parts().find("verify/where/wrong/" + operation + "/" + name))
       pictures.push_back(part->where);
   }

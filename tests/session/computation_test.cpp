@@ -325,12 +325,12 @@ TEST_CASE("every kind of event is a mark of its own words", "[marks]") {
   CHECK(at(computed, 6) == "has a larger error before its write than most tokens");
   CHECK(at(computed, 5).empty());
   computed.divergence = Divergence{.token = 9, .cause_token = 8};
-  CHECK(at(computed, 8) == "makes the memory run away");
-  CHECK(at(computed, 9) == "has run away");
+  CHECK(at(computed, 8) == "makes the memory diverge");
+  CHECK(at(computed, 9) == "is where the memory diverges");
   auto wrong = std::make_shared<FormResult>();
   wrong->first_bad_token = 9;
   computed.forms[2] = wrong;
-  CHECK(at(computed, 9) == "has run away, is the first at which a form is wrong");
+  CHECK(at(computed, 9) == "is where the memory diverges, is the first at which a form differs");
   computed.tokens[20].written = 1.5;
   CHECK(at(computed, 20) == "erases and writes strongly, overshoots its value");
 }

@@ -231,7 +231,7 @@ TEST_CASE("the window says why a form that loses its state may") {
   CHECK(parallel.residual() > 1e-10);
   CHECK(parallel.judgement.disagreement.array == "final_S");
   CHECK_THAT(parallel.amplified, says("The solve over 1100 tokens multiplies rounding in the final S by"));
-  CHECK_THAT(parallel.amplified, says("beyond the tolerance. The solve over 16 tokens multiplies it by"));
+  CHECK_THAT(parallel.amplified, says("above the tolerance. The solve over 16 tokens multiplies it by"));
   CHECK(parallel.judgement.amplified_from > 550);  // where the asking begins
   for (const Form form : {Form::recurrent, Form::chunkwise, Form::two_pass})
     CHECK(computed->form(form).amplified.empty());

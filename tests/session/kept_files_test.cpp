@@ -264,8 +264,8 @@ TEST_CASE("a last place that is broken, or whose data are gone, is said and left
     CHECK(LastPlace(file).come_back(next));
     return problem;
   };
-  CHECK_THAT(problem_with("{"), says("The place where it ended last time cannot be opened") &&
-                                    says("last_place.json") && says("not valid JSON"));
+  CHECK_THAT(problem_with("{"),
+             says("The last place cannot be opened") && says("last_place.json") && says("not valid JSON"));
   CHECK_THAT(problem_with(R"({"data": "/no/such/file.npz"})"), says("/no/such/file.npz"));
   CHECK_THAT(problem_with(R"({"data": "preset:copy?T=12&K=3&V=2", "token": 99})"), says("99"));
 

@@ -317,7 +317,7 @@ TEST_CASE("what cannot be raced says why", "[races]") {
   Races races("");
   session.change(small_wish(session.state()));
   // Before its driver has answered, a GPU cannot be used either.
-  CHECK_THROWS_WITH(races.start(session), says("no device that is wished for can be used"));
+  CHECK_THROWS_WITH(races.start(session), says("no chosen device can be used"));
   CHECK(races.left(session) == 0);
 }
 

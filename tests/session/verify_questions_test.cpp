@@ -233,7 +233,7 @@ TEST_CASE("a fault in the session makes its form wrong and no other; taken out, 
 TEST_CASE("a fault that a form cannot have says why and changes nothing", "[verify]") {
   const auto computation =
       begun(Choice{{.variant = "linear"}, 0, {}, {"solve-sign", Form::chunkwise}}, square_overwrite);
-  CHECK_THAT(computation->no_fault, says("a triangle to solve"));
+  CHECK_THAT(computation->no_fault, says("a triangular system"));
   CHECK(computation->trace(Form::chunkwise) == computation->right->trace(Form::chunkwise));
   const auto missing =
       begun(Choice{{.variant = "ttt_mlp"}, 0, {}, {"write-sign", Form::two_pass}}, square_overwrite);
