@@ -67,8 +67,7 @@ Node agreement_note(Application& application, const Computation& computed) {
   const std::string words = agreement_words(computed);
   return scene::tag(words.substr(0, words.find(" · ")), is_in_order(computed) ? c.good : c.alarm)
       .named("agreement")
-      .told(agreement_explained(computed) + "\nA click opens Verify.")
-      .on([&application] { application.enter("verify"); });
+      .told(agreement_explained(computed));
 }
 
 /// What is wrong on purpose, in every workspace, and the way out.
