@@ -6,28 +6,41 @@ namespace palimpsest {
 
 namespace {
 
-constexpr ImVec2 largest_cell_beside = {108, 64};  // design pixels
+constexpr ImVec2 largest_cell_beside = {108, 64};  // design pixels, as the next
+constexpr float picture_sides[] = {256, 208, 152, 96, 0};
 
 /// What the rule is compared with: one that only adds; what adds itself, with one that erases.
 std::string beside(const std::string& variant) { return variant == "linear" ? "delta_net" : "linear"; }
 
 Node two_rules(Application& application, const MemoryStory& other, const MemoryStory& own,
-               const std::string& other_name) {
+               const std::string& other_name, bool has_same_strength) {
   const Computation& computed = *application.session.computed();
-  CellTables cells = story_cells(own);
-  cells.most_cell = largest_cell_beside;
-  cells.scale = std::max(answer_scale(other.table), answer_scale(own.table));
-  cells.tables = {story_table(other, "beside", {other_name}, other.table.after),
-                  story_table(own, "own", {computed.variant->label}, own.table.after)};
+  const auto tables = [&, label = computed.variant->label](float picture) {
+    CellTables cells = story_cells(own);
+    cells.most_cell = largest_cell_beside;
+    cells.scale = std::max(answer_scale(other.table), answer_scale(own.table));
+    cells.tables = {story_table(other, "beside", {other_name}, other.table.after),
+                    story_table(own, "own", {label}, own.table.after)};
+    cells.picture = picture;
+    for (const auto& [table, story] : {std::pair(&cells.tables[0], &other), {&cells.tables[1], &own}})
+      table->picture = {
+          .values = story->after.size() > 0 ? &story->after : nullptr,
+          .version = story->version,
+          .look = {.range = static_cast<float>(std::max(other.range, own.range)), .grid = false},
+          .words = "what it returns"};
+    return scene::centred(Node{std::move(cells)}.named("answers"));
+  };
+  Nodes wishes;
+  for (const float picture : picture_sides) wishes.push_back(tables(picture));
   return story_page(
       application,
       {.headline = compare_headline({std::pair(other_name, &other), {computed.variant->label, &own}}),
        .question = "What do the two rules say?",
        .about = fmt::format(
-           "Both rules have read the same tokens, up to {}, and write with the same strength β. A row is a "
-           "key; its cells say how much of each value its memory returns.",
-           quoted_word(computed, own.token)),
-       .content = scene::column({scene::centred(Node{std::move(cells)}.named("answers"))})});
+           "Both rules have read the same tokens, up to {}{}. A row is a key; its cells say how "
+           "much of each value its memory returns.",
+           quoted_word(computed, own.token), has_same_strength ? ", and write with the same strength β" : ""),
+       .content = scene::first_that_fits(std::move(wishes))});
 }
 
 }  // namespace
@@ -47,7 +60,8 @@ void draw_compare_story(Application& application) {
     own = ask_story(application, computed);
     if (shown.value) other = ask_story(application, shown.value);
     if (own.value && other.value && own.value->keys.size() == other.value->keys.size())
-      return two_rules(application, *other.value, *own.value, find_variant(side.variant).label)
+      return two_rules(application, *other.value, *own.value, find_variant(side.variant).label,
+                       can_take_beta(session.state(), side))
           .named("story");
     for (const std::string& reason : {own.reason, shown.reason, other.reason}) {
       if (!reason.empty()) return scene::paragraph(reason);

@@ -69,7 +69,7 @@ std::string capacity_words(const std::string& rule, Index channels, Index given)
 // The floor.
 
 // Which stored tokens have a lane: those somebody chose, those that are queried, or the strongest of so many.
-inline constexpr const char* chosen_lanes_words = "the tokens you chose";
+inline constexpr const char* chosen_lanes_words = "the chosen tokens";
 inline constexpr const char* queried_lanes_words = "the tokens queried here, and the token itself";
 std::string strongest_lanes_words(Index count);
 

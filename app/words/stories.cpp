@@ -138,7 +138,11 @@ std::vector<Spoken> compare_headline(const std::array<std::pair<std::string, con
     const bool is_there = key->row < story->table.after.rows();
     const auto answers =
         is_there ? answers_of(story->table, story->table.after, key->row) : std::vector<std::string>();
-    all.push_back({name + (answers.empty() ? " knows no answer" : " says ")});
+    const bool is_plain =
+        std::ranges::count_if(name, [](unsigned char c) { return std::isupper(c) != 0; }) == 1;
+    const bool begins = &story == &sides.front().second;  // behind a comma
+    all.push_back({(begins && is_plain ? with_small_letter(name) : name) +
+                   (answers.empty() ? " knows no answer" : " says ")});
     say(all, answers);
   }
   return all;
