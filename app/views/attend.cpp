@@ -325,14 +325,17 @@ Node corner_of(const Square& square, const std::string& name, const std::string&
                const BandPlace& place) {
   const Known<DrawnPart> part =
       square.application.session.questions().ask(part_of(square.application, square.by, place));
-  const auto corner = [&](bool has_loupe) {
-    Nodes all = {scene::line(name, style::Text::title).named("name").right(), scene::caption(words).right()};
+  const auto corner = [&](bool has_words, bool has_loupe) {
+    Nodes all = {scene::text(name, style::Text::title, 0, Fit::whole).named("name").right()};
+    if (has_words) all.push_back(scene::tag(words).right());
     if (has_loupe) all.push_back(loupe_node(square, place, *part.value).named("loupe").right());
     return scene::row({scene::rest(), scene::column(std::move(all), Gap::small).filling(0.9F)});
   };
   Nodes wishes;
-  if (part.value) wishes.push_back(corner(true));
-  wishes.push_back(corner(false));
+  if (part.value) wishes.push_back(corner(true, true));
+  wishes.push_back(corner(true, false));
+  wishes.push_back(corner(false, false));
+  wishes.push_back(scene::column({}));
   return scene::framed(scene::first_that_fits(std::move(wishes)), Gap::near, Gap::near);
 }
 

@@ -21,6 +21,7 @@ constexpr float lower_rows = 148;  // how high the rows below the words are at l
 constexpr float low_lower_rows = 106;
 constexpr float growth_height = 46;
 constexpr float lowest_lane = 6;
+constexpr float legible_lane = 13;  // as high as its label
 constexpr float highest_lane = 24;
 
 /// Which of the tokens so far have a row.
@@ -254,7 +255,7 @@ void draw_learn_floor(Application& application) {
                             .top = 12,
                             .gap = 6,
                             .head = headline_height,
-                            .least = {60, 120},
+                            .least = {60, application.tells_story() ? 40.0F : 120.0F},
                             .legend = RowsAbove::own};
   draw_floor_panel(application, panel, [&](Floor& floor, const FloorPlaces& places) {
     Session& session = application.session;
@@ -273,7 +274,8 @@ void draw_learn_floor(Application& application) {
     const bool is_story = application.tells_story();
     const float height = columns.size.y / style::scale();
     const float lane = is_story ? story_lane(height) : lane_height(height, grows, has_edges);
-    add_lanes(floor, application, remembered, lane * static_cast<float>(most_words));
+    const bool has_lanes = !is_story || lane >= legible_lane;
+    if (has_lanes) add_lanes(floor, application, remembered, lane * static_cast<float>(most_words));
     floor.rows.push_back(words_row());
     if (has_edges && !is_story) {
       floor.rows.push_back(
@@ -289,7 +291,9 @@ void draw_learn_floor(Application& application) {
       add_errors(floor, computed, columns);
       if (grows) floor.rows.push_back(growth_row(computed, columns));
     }
-    scene::show_at(lanes_headline(session, remembered.value && remembered.value->is_alignment), places.head);
+    if (has_lanes)
+      scene::show_at(lanes_headline(session, remembered.value && remembered.value->is_alignment),
+                     places.head);
     show_floor(application, floor, columns);
     if (courses.keeping && !is_story) choose_channel(session, *courses.keeping, places.left);
   });
