@@ -327,7 +327,7 @@ Node corner_of(const Square& square, const std::string& name, const std::string&
       square.application.session.questions().ask(part_of(square.application, square.by, place));
   const auto corner = [&](bool has_words, bool has_loupe) {
     Nodes all = {scene::text(name, style::Text::title, 0, Fit::whole).named("name").right()};
-    if (has_words) all.push_back(scene::tag(words).right());
+    if (has_words) all.push_back((square.look.is_small ? scene::tag(words) : scene::caption(words)).right());
     if (has_loupe) all.push_back(loupe_node(square, place, *part.value).named("loupe").right());
     return scene::row({scene::rest(), scene::column(std::move(all), Gap::small).filling(0.9F)});
   };

@@ -132,6 +132,7 @@ TEST_CASE("a refused file says what could be done, in the dialog and at the foot
     shown.application.show_open = in_dialog;
     shown.pass(2);
     shown.application.open_path = file;
+    shown.pass(2);  // the line has what is typed
     shown.application.open(file);
     shown.draw();
     shown.draw();  // what could be done is asked for when the message is there
