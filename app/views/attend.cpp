@@ -134,6 +134,13 @@ void add_chunks(Plot& plot, const Square& square) {
                                     style::with_alpha(c.text, 0.55F), style::line));
 }
 
+/// Of "red → drum", which other labels begin like, "→ drum".
+std::string short_word(const Computation& computed, Index token) {
+  const std::string label = word_at(computed, token);
+  const std::size_t stored = label.find("→");
+  return stored == std::string::npos ? label : label.substr(stored);
+}
+
 /// The words of an axis, those that matter last: the present one and those that it reads most.
 std::vector<PlotTick> axis_words(const Square& square, Index first, bool asks) {
   const style::Palette& c = style::colours();
@@ -154,10 +161,10 @@ std::vector<PlotTick> axis_words(const Square& square, Index first, bool asks) {
   if (pitch > 0 && (has_numbers || !square.look.is_small)) {
     for (Index token = (first + step) / step * step - 1; token < end; token += step)
       if (!is_among(token, told))
-        add(token, has_numbers ? std::to_string(token + 1) : word_at(square.computed, token), c.dim);
+        add(token, has_numbers ? std::to_string(token + 1) : short_word(square.computed, token), c.dim);
   }
   for (auto token = told.rbegin(); token != told.rend(); ++token)
-    if (*token >= first && *token < end) add(*token, word_at(square.computed, *token), c.text);
+    if (*token >= first && *token < end) add(*token, short_word(square.computed, *token), c.text);
   return words;
 }
 
@@ -217,9 +224,9 @@ Node loupe_node(const Square& square, const BandPlace& place, const DrawnPart& p
   for (Index i = 0; i < place.rows; ++i) {
     const Index row = place.first_row + i;
     cells.rows.push_back(
-        {.words = word_at(square.computed, row), .ink = row == square.token() ? c.text : c.dim});
+        {.words = short_word(square.computed, row), .ink = row == square.token() ? c.text : c.dim});
     if (row == square.token()) cells.rings.push_back({i, c.text, style::lit_line});
-    cells.columns.push_back({.words = word_at(square.computed, place.first_column + i), .ink = c.dim});
+    cells.columns.push_back({.words = short_word(square.computed, place.first_column + i), .ink = c.dim});
   }
   cells.tables.push_back({.name = "numbers", .values = shares ? part.shares : part.weights});
   return Node{std::move(cells)};

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "core/base/text.h"
 
 namespace palimpsest {
@@ -52,8 +54,9 @@ std::string most_read_words(const std::string& token, bool is_softmax) {
 }
 
 std::vector<std::string> recall_words(const LeftOfWrite& left) {
-  const double first = 100 * left.shares.front();
-  const double last = 100 * left.shares.back();
+  const auto percent = [](double share) { return std::round(100 * share) + 0.0; };  // no −0
+  const double first = percent(left.shares.front());
+  const double last = percent(left.shares.back());
   return {fmt::format("recalled {:.0f} %, now {:.0f} %", first, last),
           fmt::format("{:.0f} → {:.0f} %", first, last)};
 }
