@@ -117,13 +117,16 @@ std::vector<Spoken> attend_headline(const Computation& computed, const RowOfWeig
   const std::string at = fmt::format("At {} (token {}), the output ", label(token), token + 1);
   std::vector<std::string> read;
   double most = 0;  // what is subtracted is not read out
+  double together = 0;
   for (const ReadWord& word : row.words) most = std::max(most, word.share);
   for (const ReadWord& word : row.words) {
-    if (word.share > 0 && (read.empty() || (read.size() < 3 && word.share >= as_good * most)))
+    if (word.share > 0 && (read.empty() || (read.size() < 3 && word.share >= as_good * most))) {
       read.push_back(label(word.token));
+      together += word.share;
+    }
   }
   if (read.empty()) return {{at + "reads no other token."}};
-  std::vector<Spoken> all = {{at + "reads mostly "}};
+  std::vector<Spoken> all = {{at + (together >= 0.5 ? "reads mostly " : "reads a little of many tokens, most of ")}};
   say(all, read);
   return all;
 }
