@@ -126,7 +126,8 @@ std::vector<Spoken> attend_headline(const Computation& computed, const RowOfWeig
     }
   }
   if (read.empty()) return {{at + "reads no other token."}};
-  std::vector<Spoken> all = {{at + (together >= 0.5 ? "reads mostly " : "reads a little of many tokens, most of ")}};
+  std::vector<Spoken> all = {
+      {at + (together >= 0.5 ? "reads mostly " : "reads a little of many tokens, most of ")}};
   say(all, read);
   return all;
 }
