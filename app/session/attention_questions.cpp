@@ -94,8 +94,8 @@ LeftOfWrite left_of(const Remembered& remembered, Index row, const std::optional
     left.lost_there = before - share;
     left.lost_most_at = tokens - 1;
     const double faded = keeping ? before * (1 - keeping->mean(tokens - 1)) : 0;
-    left.is_erased = left.lost_there > more_than_the_gate * faded + noticed_share &&
-                     left.lost_there >= erased_part * left.shares.front();
+    left.is_erased = left.lost_there > more_than_the_gate * faded;
+    left.is_much = left.lost_there >= erased_part * left.shares.front();
   }
   if (left.lost_there < noticed_share) left.lost_most_at = -1;
   return left;
@@ -175,6 +175,11 @@ Found<RowOfWeights> RowAtToken::compute(const Foundation& foundation, const Effo
   }
   add_what_is_left(row.words, foundation, token, effort.stop);
   return row;
+}
+
+const ReadWord* RowOfWeights::read_most() const {
+  const auto most = std::ranges::max_element(words, {}, &ReadWord::share);
+  return most != words.end() && most->share > 0 ? &*most : nullptr;
 }
 
 Found<AttentionFacts> FactsOfAttention::compute(const Foundation& foundation, const Effort&) const {

@@ -48,7 +48,8 @@ struct LeftOfWrite {
   std::vector<double> shares = {};  // after its own token, the next, ... the present one; empty: no numbers
   Index lost_most_at = -1;          // the token that took most of it; -1: none took anything
   double lost_there = 0;
-  bool is_erased = false;  // much of it, and more than the gate took there
+  bool is_erased = false;  // more than the gate took there,
+  bool is_much = false;    // a large part of it
 };
 
 /// A word that is read.
@@ -70,6 +71,9 @@ struct RowOfWeights {
   double softmax_together = 0;
   Index softmax_most = -1;  // the token that softmax reads most, but the own; -1: none
   double subtracts = 0;     // share of the weights below 0
+
+  /// The word of the largest weight above 0; nothing where no other token is read.
+  const ReadWord* read_most() const;
 };
 
 /// What is read at a token.

@@ -175,8 +175,8 @@ bool Session::read(const TypedText& typed, std::string_view merge_key) {
   const bool is_at_end = !before || token() == before->tokens - 1;
   Place place = before ? state_.place : Place();
   place.tile = 0;
-  const auto begin = [=, id = text_id(typed), choice = choice(), words = state_.words,
-                      devices = devices_](const auto& stop) {
+  const std::string id = text_id(typed);
+  const auto begin = [=, choice = choice(), words = state_.words, devices = devices_](const auto& stop) {
     const auto data = std::make_shared<const DataSet>(open_data(id));
     Choice next = first_choice(choice, *data);
     if (!has_own_rule) {
@@ -188,7 +188,7 @@ bool Session::read(const TypedText& typed, std::string_view merge_key) {
     if (before) begun.words = words_left(words, *before, *data);
     return begun;
   };
-  return start_opening({.merge_key = std::string(merge_key), .begin = begin});
+  return start_opening({.asked = id, .merge_key = std::string(merge_key), .begin = begin});
 }
 
 bool Session::from_string(const std::string& text) {

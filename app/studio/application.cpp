@@ -326,7 +326,7 @@ void Application::tell_on() {
 /// One step on; after the last of the repeated words to the first of them.
 void Application::play_step() {
   const std::vector<Index>& repeated = session.state().repeated;
-  const bool moved = session.step(tells_story() ? Session::Grain::token : grain, 1);
+  const bool moved = session.step(play_grain(), 1);
   if (repeated.empty()) {
     playing = moved;
   } else if (!moved || session.token() > repeated.back() || session.token() < repeated.front()) {

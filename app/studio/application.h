@@ -88,6 +88,7 @@ class Application {
   bool playing = false;
   float steps_per_second = 2;
   Session::Grain grain = Session::Grain::operation;
+  Session::Grain play_grain() const { return tells_story() ? Session::Grain::token : grain; }
 
   bool tells_slowly =
       false;  // the story, piece by piece: of a first start, until it is told or a key is pressed
@@ -135,6 +136,7 @@ class Application {
 
   /// Whether somebody types a text where the line for it is not always there.
   bool typing = false;
+  bool wants_keyboard = false;  // that line, when it is next drawn
 
   /// Asks where something is to be saved: the present place, to be opened again or given to `render
   /// --session`, or what is said. Proposes the first file of its name that is not there yet.
@@ -170,6 +172,9 @@ class Application {
 
   /// Whether that is the story.
   bool tells_story() const { return level() == Level::story; }
+
+  /// Whether choices that are seldom wanted are shown.
+  bool shows_all() const { return level() == Level::all; }
 
   /// Puts the present state into the clipboard, as `--state` takes it, and goes to one that is there.
   void copy_state();

@@ -151,7 +151,13 @@ std::string no_chunk_of(const Application& application, Index size) {
 
 // What is done.
 
-void play_or_pause(Application& application) { application.playing = !application.playing; }
+/// At the end it plays from the start.
+void play_or_pause(Application& application) {
+  application.playing = !application.playing;
+  const Session& session = application.session;
+  if (application.playing && session.after(application.play_grain(), 1) == session.cursor())
+    application.session.step(Grain::end, -1);
+}
 
 /// From one end of the range to the other, then away with it.
 void mark_repeated(Application& application) {
@@ -392,6 +398,16 @@ void add_level(CommandTable& group, const char* id, const char* words, int key, 
             "Sets story, work or all for every workspace");
 }
 
+/// Leads to what only the level "all" shows of a workspace.
+void add_folded(CommandTable& group, const char* id, const char* words, const char* workspace,
+                void (*choose)(SessionState&) = nullptr) {
+  group.add(id, words, 0, [workspace, choose](Application& application) {
+    application.change_view([](ViewOptions& view) { view.level = Level::all; });
+    application.enter(workspace);
+    if (choose) application.session.change(choose);
+  });
+}
+
 void add_view(CommandTable& group) {
   group.add("view.theme", "dark or light", ImGuiKey_L, showing([](ViewOptions& view) {
               view.theme = view.theme == Theme::dark ? Theme::light : Theme::dark;
@@ -419,6 +435,14 @@ void add_view(CommandTable& group) {
       unless([](const Application& a) { return a.enlarged || a.focus(); }, "the pointer is on no picture"));
   group.add("view.growth", "animate results, or show them at once", ImGuiMod_Shift | ImGuiKey_N,
             showing([](ViewOptions& view) { view.growth = !view.growth; }));
+  add_folded(group, "learn.keys", "which keys collide?", "learn",
+             [](SessionState& state) { state.learn.page = LearnPage::keys; });
+  add_folded(group, "learn.capacity", "how much fits in?", "learn",
+             [](SessionState& state) { state.learn.page = LearnPage::capacity; });
+  add_folded(group, "attend.choices", "mask, chunks, weights or shares, softmax scale", "attend");
+  add_folded(group, "verify.precisions", "difference of every precision", "verify",
+             [](SessionState& state) { state.verify.lens = ProofLens::precisions; });
+  add_folded(group, "measure.choices", "rules, devices, lengths and shapes of a race; reports", "measure");
   add_zoom(group, "view.larger", "everything larger", ImGuiMod_Ctrl | ImGuiKey_Equal, 1);
   add_zoom(group, "view.smaller", "everything smaller", ImGuiMod_Ctrl | ImGuiKey_Minus, -1);
   add_zoom(group, "view.larger_too", "everything larger (second key)",
@@ -628,10 +652,12 @@ void add_text(CommandTable& group) {
   group.add("text.open", "type your own text", ImGuiMod_Ctrl | ImGuiKey_T, [](Application& application) {
     application.session.open_named(text_id(usual_text()));
     application.show_data = false;
+    application.typing = application.wants_keyboard = true;
   });
   group.add("text.type", "type in the text", 0, [](Application& application) {
     if (!application.session.data().read) application.session.open_named(text_id(usual_text()));
     application.typing = !application.typing;
+    application.wants_keyboard = application.typing;
   });
   const WhyNot no_text = [](const Application& application) {
     return application.session.data().read ? std::string()

@@ -19,10 +19,15 @@ struct SquareLook {
   int lanes = 2;      // of these words
   Index loupe = 9;    // cells
   float least = 560;  // design pixels; where there is less another is taken
+  float cell = 30;    // of the loupe, at most
+  bool is_alone = false;
 };
 
 constexpr SquareLook large_square = {};
 constexpr SquareLook small_square = {.is_small = true, .words = 56, .lanes = 1, .loupe = 7, .least = 120};
+constexpr SquareLook large_alone = {.least = 420, .cell = 40, .is_alone = true};
+constexpr SquareLook small_alone = {
+    .is_small = true, .words = 56, .lanes = 1, .loupe = 7, .least = 120, .is_alone = true};
 
 /// A square of weights.
 struct Square {
@@ -33,17 +38,18 @@ struct Square {
   const RowOfWeights* row;
   WeighedBy by;
   SquareLook look;
+  Node below = scene::column({});  // of the loupe that stands beside
 
   const AttentionView& view() const { return application.session.state().attention; }
   Index token() const { return application.session.token(); }
   const char* name() const { return by == WeighedBy::rule ? "rule" : "softmax"; }
 };
 
-/// The cell of the strongest weight in the present row, else the row's middle.
-Index strongest_column(const RowOfWeights* row, WeighedBy reader, Index token) {
-  if (row && reader == WeighedBy::softmax && row->softmax_most >= 0) return row->softmax_most;
-  if (row && reader == WeighedBy::rule && !row->words.empty()) return row->words.front().token;
-  return token / 2;
+/// The column of what the present row reads most, else the row's middle.
+Index column_read_most(const RowOfWeights* row, Index token) {
+  if (!row) return token / 2;
+  if (const ReadWord* const most = row->read_most()) return most->token;
+  return row->softmax_most >= 0 ? row->softmax_most : token / 2;
 }
 
 /// The last token that the present row reads: its own, or a later one of its inner batch.
@@ -186,14 +192,13 @@ void add_frames(Plot& plot, const Square& square, const BandPlace* loupe) {
                                     c.faint, style::line));
 }
 
-/// The cells around the one under the pointer, else around the strongest of the present row.
+/// The cells around the one under the pointer, else around what the present row reads most: the same in both
+/// squares.
 BandPlace loupe_place(const Square& square) {
   const Index tokens = square.computed.sequence.tokens;
   const Index count = std::min(square.look.loupe, tokens);
-  const AttendSight& sight = attend_sight();
-  const bool is_pointed = sight.pointed && sight.pointed_by == square.by;
-  const Cell at = is_pointed ? *sight.pointed
-                             : Cell{square.token(), strongest_column(square.row, square.by, square.token())};
+  const Cell at =
+      attend_sight().pointed.value_or(Cell{square.token(), column_read_most(square.row, square.token())});
   return {.first_row = std::clamp<Index>(at.row - count / 2, 0, tokens - count),
           .rows = count,
           .first_column = std::clamp<Index>(at.column - count / 2, 0, tokens - count),
@@ -207,7 +212,7 @@ Node loupe_node(const Square& square, const BandPlace& place, const DrawnPart& p
   const bool has_diagonal = square.view().diagonal;
   CellTables cells{.scale = square.range,
                    .least_cell = {13, 13},
-                   .most_cell = {30, 30},
+                   .most_cell = {square.look.cell, square.look.cell},
                    .flat = 1,
                    .names = 60,
                    .between = 0,
@@ -274,7 +279,8 @@ void look_around(Application& application, WeighedBy by, const PlotDone& done) {
   const Index tokens = session.computed()->sequence.tokens;
   if (done.at && (done.hovered || done.ends)) {
     const Cell at = {static_cast<Index>(done.at->y), static_cast<Index>(done.at->x)};
-    if (at.row >= 0 && at.row < tokens && at.column >= 0 && at.column < tokens) {
+    const bool is_masked = session.state().attention.mask && at.column > at.row;
+    if (!is_masked && at.row >= 0 && at.row < tokens && at.column >= 0 && at.column < tokens) {
       sight.pointed = at;
       sight.pointed_by = by;
     }
@@ -322,16 +328,19 @@ Plot square_plot(const Square& square, const BandPlace* loupe) {
   };
   for (const SeenPart& part : seen.parts)
     plot.marks.push_back(part_mark(part, square.view().shares, square.range));
-  if (square.view().chunks) add_chunks(plot, square);
+  if (square.view().chunks && !square.look.is_alone) add_chunks(plot, square);
   add_frames(plot, square, loupe);
   return plot;
+}
+
+Known<DrawnPart> ask_loupe(const Square& square, const BandPlace& place) {
+  return square.application.session.questions().ask(part_of(square.application, square.by, place));
 }
 
 /// The name of the reader, a sentence and the loupe, where no weights are: above the diagonal, at the right.
 Node corner_of(const Square& square, const std::string& name, const std::string& words,
                const BandPlace& place) {
-  const Known<DrawnPart> part =
-      square.application.session.questions().ask(part_of(square.application, square.by, place));
+  const Known<DrawnPart> part = ask_loupe(square, place);
   const auto corner = [&](bool has_words, bool has_loupe) {
     Nodes all = {scene::text(name, style::Text::title, 0, Fit::whole).named("name").right()};
     if (has_words) all.push_back((square.look.is_small ? scene::tag(words) : scene::caption(words)).right());
@@ -354,31 +363,38 @@ Node square_node(const Square& square, const std::string& name, const std::strin
         .named(fmt::format("no {}", square.name()));
   const BandPlace loupe = loupe_place(square);
   const AttentionBlock& block = square.block;
-  const bool has_corner = square.view().mask && block.first_row == block.first_column;
+  const bool has_corner =
+      !square.look.is_alone && square.view().mask && block.first_row == block.first_column;
   const auto look = [&application = square.application, by = square.by](const PlotDone& done) {
     look_around(application, by, done);
   };
-  scene::Over over{{scene::plotted(square_plot(square, has_corner ? &loupe : nullptr), look)}, 1};
+  const bool has_loupe = has_corner || square.look.is_alone;
+  scene::Over over{{scene::plotted(square_plot(square, has_loupe ? &loupe : nullptr), look)}, 1};
   over.least = square.look.least;
   if (has_corner)
     over.nodes.push_back(
         corner_of(square, name, words, loupe).named(fmt::format("{} corner", square.name())));
-  return {std::move(over)};
+  if (!square.look.is_alone) return {std::move(over)};
+  Nodes beside = {scene::text(name, style::Text::title, 0, Fit::whole).named("name")};
+  if (const auto part = ask_loupe(square, loupe); part.value)
+    beside.push_back(loupe_node(square, loupe, *part.value).named("loupe"));
+  beside.push_back(square.below);
+  return scene::row({Node{std::move(over)}.filling(), scene::column(std::move(beside)).filling()}, Gap::far);
 }
 
-Node squares(Application& application, const SquareLook& look, bool has_softmax = true) {
+Node squares(Application& application, const SquareLook& look, const Node& below = scene::column({})) {
   const Computation& computed = *application.session.computed();
   const AttentionBlock block = attended_block(application.session);
   const double common = attended_range(application);
-  const Known<RowOfWeights> answer = ask_row(application);
+  const Known<RowOfWeights> answer = ask_row(application, application.session.token());
   const AttentionFacts& facts = attention_facts(application);
   Nodes both;
   for (const auto& [by, name, reason] :
        {std::tuple(WeighedBy::rule, computed.variant->label, facts.reason),
         std::tuple(WeighedBy::softmax, std::string("Softmax"), facts.no_softmax)}) {
-    if (by == WeighedBy::softmax && !has_softmax) continue;
+    if (by == WeighedBy::softmax && look.is_alone) continue;
     const double range = attended_range(application, by);
-    const Square square{application, computed, block, range, answer.value.get(), by, look};
+    const Square square{application, computed, block, range, answer.value.get(), by, look, below};
     const AttentionView& view = application.session.state().attention;
     std::string words = square_words(by, !view.gates && facts.has_gates,
                                      view.sharpness > 0 ? view.sharpness : facts.usual_sharpness,
@@ -407,6 +423,7 @@ Node switch_node(Application& application, const AttendSwitch& shown, bool Atten
 Node attend_switches(Application& application) {
   Nodes all = {scene::text(attend_title, style::Text::strong, 0, Fit::whole),
                scene::note(attend_legend).filling()};
+  if (!application.shows_all()) return scene::row(std::move(all), Gap::wide);
   all.push_back(switch_node(application, diagonal_switch, &AttentionView::diagonal));
   all.push_back(switch_node(application, mask_switch, &AttentionView::mask));
   if (attention_facts(application).has_gates)
@@ -423,24 +440,45 @@ Node attend_switches(Application& application) {
 
 /// Large squares; in a low window smaller ones with what can be set below them: the side has no room.
 Node attend_node(Application& application) {
-  return scene::column(
-      {attend_switches(application),
-       scene::first_that_fits(
-           {squares(application, large_square),
-            scene::column({squares(application, small_square).filling(), attend_settings(application, 28)}),
-            squares(application, small_square), scene::text(no_room_words)})
-           .filling()},
-      Gap::near);
+  Nodes wishes = {squares(application, large_square)};
+  if (application.shows_all())
+    wishes.push_back(
+        scene::column({squares(application, small_square).filling(), attend_settings(application, 28)}));
+  wishes.push_back(squares(application, small_square));
+  wishes.push_back(scene::text(no_room_words));
+  return scene::column({attend_switches(application), scene::first_that_fits(std::move(wishes)).filling()},
+                       Gap::near);
 }
 
-Node own_square(Application& application, const SquareLook& look) {
-  return scene::row({scene::rest(), squares(application, look, false).filling(2), scene::rest()});
+/// The way to the last token, if that reads more of one than the present token.
+Node way_to_last(Application& application, const RowOfWeights* row) {
+  const Computation& computed = *application.session.computed();
+  const Index last = computed.sequence.tokens - 1;
+  const Known<RowOfWeights> answer = ask_row(application, last);
+  const ReadWord* const most = answer.value ? answer.value->read_most() : nullptr;
+  const ReadWord* const present = row ? row->read_most() : nullptr;
+  if (!most || application.session.token() == last || (present && most->share <= present->share))
+    return scene::column({});
+  return scene::link(last_reads_words(computed, *most)).named("last").on([&application, last] {
+    application.go_to(last);
+  });
+}
+
+/// The rule's own square.
+Node own_square(Application& application, const RowOfWeights* row) {
+  const Node way = way_to_last(application, row);
+  return scene::row({scene::rest(),
+                     scene::first_that_fits(
+                         {squares(application, large_alone, way), squares(application, small_alone, way)})
+                         .filling(8),
+                     scene::rest()},
+                    Gap::none);
 }
 
 /// What the token reads, and the rule's own square.
 Node attend_story(Application& application) {
   const Computation& computed = *application.session.computed();
-  const Known<RowOfWeights> answer = ask_row(application);
+  const Known<RowOfWeights> answer = ask_row(application, application.session.token());
   std::vector<Spoken> headline = {{answer.reason}};
   if (answer.value)
     headline = answer.value->reason.empty()
@@ -450,8 +488,7 @@ Node attend_story(Application& application) {
                     {.headline = headline,
                      .question = attend_question(quoted_word(computed, application.session.token())),
                      .about = attend_about,
-                     .content = scene::first_that_fits(
-                         {own_square(application, large_square), own_square(application, small_square)})});
+                     .content = own_square(application, answer.value.get())});
 }
 
 }  // namespace
@@ -519,12 +556,12 @@ const AttentionFacts& attention_facts(Application& application) {
   return facts ? *facts : unknown;
 }
 
-Known<RowOfWeights> ask_row(Application& application) {
+Known<RowOfWeights> ask_row(Application& application, Index token) {
   Session& session = application.session;
   const AttentionView& view = session.state().attention;
   const auto computed = session.computed();
   return session.questions().ask(
-      RowAtToken{{computed}, session.token(), view.sharpness, asked_channel(view, computed->sequence)});
+      RowAtToken{{computed}, token, view.sharpness, asked_channel(view, computed->sequence)});
 }
 
 ImU32 bar_colour(double number, double most) {

@@ -47,8 +47,8 @@ double attended_range(Application& application, std::optional<WeighedBy> by = {}
 /// What can be shown of the present rule's weights; of none until that is known.
 const AttentionFacts& attention_facts(Application& application);
 
-/// What is read at the present token.
-Known<RowOfWeights> ask_row(Application& application);
+/// What is read at a token.
+Known<RowOfWeights> ask_row(Application& application, Index token);
 
 /// A bar's colour: warm adds, cool subtracts. However short beside `most` it is, it can be told from paper.
 ImU32 bar_colour(double number, double most);

@@ -56,12 +56,13 @@ Node left_of_write(const Computation& computed, const LeftOfWrite& left, Index o
                             .most = std::max(1.0, *std::ranges::max_element(left.shares)),
                             .ink = c.good,
                             .mark_ink = c.alarm};
-  if (left.is_erased && left.lost_most_at >= own)
+  const bool is_marked = left.is_erased && left.is_much;
+  if (is_marked && left.lost_most_at >= own)
     curve.marked = std::min<Index>(left.lost_most_at - own, std::ssize(left.shares) - 1);
   Nodes beside = {scene::that_fits(recall_words(left), 0)};
   if (left.lost_most_at >= 0)
     beside.push_back(scene::that_fits(most_lost_words(left, quoted_word(computed, left.lost_most_at)),
-                                      left.is_erased ? c.alarm : c.dim));
+                                      is_marked ? c.alarm : c.dim));
   return scene::row({Node{std::move(curve)}.filling(0.34F),
                      scene::column(std::move(beside), Gap::hair).filling(0.66F)})
       .named("left")
@@ -152,7 +153,7 @@ Node side(Application& application, const Known<RowOfWeights>& answer, Gap gap) 
   }
   if (!parts().find("attend/settings")) {
     all.push_back(colour_scale(application));
-    all.push_back(sliders(application));
+    if (application.shows_all()) all.push_back(sliders(application));
   }
   return scene::column(std::move(all), gap);
 }
@@ -229,7 +230,7 @@ Node attend_settings(Application& application, float between) {
 void draw_attend_side(Application& application) {
   scene::show_panel("##read most", true, [&] {
     if (!nothing_to_show(application, "").empty()) return scene::column({});
-    const Known<RowOfWeights> answer = ask_row(application);
+    const Known<RowOfWeights> answer = ask_row(application, application.session.token());
     static constexpr Gap gaps[] = {Gap::wide, Gap::near, Gap::small, Gap::tight};
     return scene::first_that_fits(
                std::size(gaps),
@@ -244,7 +245,7 @@ void draw_attend_floor(Application& application) {
     floor.rows = {captions_row(), words_row()};
     floor.rows.back().label.lines = {
         {.words = fmt::format("query of {}", session.token() + 1), .colour = style::colours().dim}};
-    const Known<RowOfWeights> answer = ask_row(application);
+    const Known<RowOfWeights> answer = ask_row(application, application.session.token());
     static const RowOfWeights nothing;
     const RowOfWeights& row = answer.value ? *answer.value : nothing;
     const bool has_weights = row.reason.empty();

@@ -13,7 +13,7 @@ using scene::Button;
 
 // In design pixels.
 constexpr float narrow_bar = 1400;  // narrower ones say less: their tabs need the room
-constexpr float small_bar = 1000;   // and these have no room for all
+constexpr float named_bar = 1200;   // and these do not say the program's name
 constexpr float wide_bar = 1750;    // what is written whole in these is cut in narrower ones
 constexpr float list_width = 380;
 
@@ -25,6 +25,21 @@ Node tabs(Application& application) {
         with_command(application, std::string("workspace.") + workspace.id,
                      {Button{workspace.name, Button::Look::tab, &workspace == &application.workspace()}}));
   return scene::row(std::move(all), Gap::wide);
+}
+
+/// A node that says whether the forms agree, and leads to where they do not or to Verify.
+Node leads_to_difference(Node node, Application& application, const Computation& computed) {
+  const Index bad = computed.agree ? -1 : first_bad_token(computed);
+  return std::move(node)
+      .named("agreement")
+      .told(agreement_explained(computed) +
+            (bad >= 0 ? "\nA click goes to the first difference." : "\nA click opens Verify."))
+      .on([&application, bad] {
+        if (bad >= 0)
+          application.go_to(bad);
+        else
+          application.enter("verify");
+      });
 }
 
 /// Whether all forms agree; in little room without the number, which the tooltip tells.
@@ -44,20 +59,8 @@ Node agreement_badge(Application& application, const Computation& computed, bool
          scene::pill(words),
          usual});
   }
-  const Index bad = computed.agree ? -1 : first_bad_token(computed);
   Node badge = {Button{.words = words, .ink = is_in_order(computed) ? c.good : c.alarm}};
-  return scene::steady(
-      {std::move(badge)
-           .named("agreement")
-           .told(agreement_explained(computed) +
-                 (bad >= 0 ? "\nA click goes to the first difference." : "\nA click opens Verify."))
-           .on([&application, bad] {
-             if (bad >= 0)
-               application.go_to(bad);
-             else
-               application.enter("verify");
-           }),
-       usual});
+  return scene::steady({leads_to_difference(std::move(badge), application, computed), usual});
 }
 
 /// The same in a story: words to be read.
@@ -65,9 +68,9 @@ Node agreement_note(Application& application, const Computation& computed) {
   const style::Palette& c = style::colours();
   if (application.session.computing()) return scene::tag("computing…");
   const std::string words = agreement_words(computed);
-  return scene::tag(words.substr(0, words.find(" · ")), is_in_order(computed) ? c.good : c.alarm)
-      .named("agreement")
-      .told(agreement_explained(computed));
+  return leads_to_difference(
+      scene::tag(words.substr(0, words.find(" · ")), is_in_order(computed) ? c.good : c.alarm), application,
+      computed);
 }
 
 /// What is wrong on purpose, in every workspace, and the way out.
@@ -123,10 +126,10 @@ Node variant_menu(Application& application, bool is_narrow) {
   Node menu = {scene::Menu{.words = present.label,
                            .content = [&application] { return list_of_rules(application); },
                            .width = list_width,
-                           .fills = !is_narrow}};
+                           .fills = true}};
   menu = std::move(menu).named("variant").told("The rule that updates the memory");
   menu.key = key_name(find_command(application, "variant.next").key);
-  return is_narrow ? menu : std::move(menu).fixed(scene::window_width() < wide_bar ? 200 : 240);
+  return std::move(menu).fixed(is_narrow ? 156 : scene::window_width() < wide_bar ? 200 : 240);
 }
 
 /// What the title leaves open: which head, and whether something was changed.
@@ -216,10 +219,11 @@ Node level_choice(Application& application, bool is_brief = false) {
   };
   std::vector<std::string> words;
   for (const Level level : all_of<Level>) words.emplace_back(name(level));
-  const auto list = [words, choose] {
+  const auto present = static_cast<std::size_t>(application.level());
+  const auto list = [words, choose, present] {
     Nodes all;
     for (std::size_t i = 0; i < words.size(); ++i)
-      all.push_back(scene::link(words[i]).on([choose, i] {
+      all.push_back(scene::choice(words[i], i == present).on([choose, i] {
         choose(i);
         scene::close();
       }));
@@ -227,7 +231,7 @@ Node level_choice(Application& application, bool is_brief = false) {
   };
   Node menu = {scene::Menu{.words = name(application.level()), .content = list, .width = 120}};
   if (is_brief) return std::move(menu).told(told).named("level");
-  return scene::segments(words, static_cast<std::size_t>(application.level()), choose, told).named("level");
+  return scene::segments(words, present, choose, told).named("level");
 }
 
 /// What stands above a slide: the caption of the pinned place, else the workspace; the rule and the data.
@@ -249,7 +253,7 @@ Node bar(Application& application) {
   const float width = scene::window_width();
   const bool is_narrow = width < narrow_bar;
   Nodes all;
-  if (!is_narrow || application.tells_story()) {
+  if (width >= named_bar) {  // in every level or in none: the tabs stay where they are
     all.push_back(scene::text("Palimpsest", style::Text::strong, 0, Fit::whole));
     all.push_back({scene::Rule{.room = Gap::wide, .height = 16}});
   }
@@ -270,10 +274,9 @@ Node bar(Application& application) {
   const auto computed = application.session.computed();
   if (computed) all.push_back(data_facts(*computed, is_narrow ? 190 : 330));
   all.push_back(variant_menu(application, is_narrow));
-  const float data_width = width < wide_bar ? 170 : 330;  // the same, whatever stands on the left
-  all.push_back(is_narrow ? data_pill(application).cut_between(120, 220)
-                          : data_pill(application).cut_between(data_width, data_width));
-  if (computed) all.push_back(agreement_badge(application, *computed, width < small_bar));
+  const float data_width = is_narrow ? 220 : width < wide_bar ? 170 : 330;  // whatever stands on the left
+  all.push_back(data_pill(application).cut_between(data_width, data_width));
+  if (computed) all.push_back(agreement_badge(application, *computed, is_narrow));
   all.push_back(level_choice(application, width < wide_bar));
   all.push_back(palette_button(application));
   return scene::row(std::move(all));

@@ -87,10 +87,9 @@ PictureScale scale_of(const std::vector<double>& sizes, double own, double commo
 /// Which memory, and its scale if that is its own; the shorter, the later.
 std::vector<std::string> memory_words(const PictureScale& scale, bool is_before) {
   const char* which = is_before ? "before" : "after";
-  if (!scale.is_own) return {fmt::format("memory {}", which), which};
+  if (!scale.is_own) return {which};
   const std::string end = "±" + plain_number(scale.range, 1);
-  return {fmt::format("memory {}, own scale {}", which, end), fmt::format("{}, own scale {}", which, end),
-          "own scale " + end, end};
+  return {fmt::format("{}, own scale {}", which, end), "own scale " + end, end};
 }
 
 /// Why there is no difference, in as few words as its room needs.
@@ -165,7 +164,7 @@ class SideColumn {
     };
     if (side_.can_take_beta && !is_cut) all.push_back(beta_chip());
     if (side_.is_old) all.push_back(scene::mark(Mark::Kind::spinner, style::colours().dim));
-    if (room == Room::all)
+    if (room == Room::all && application_.shows_all())
       all.push_back(side_.is_reference ? scene::framed(scene::tag("baseline", style::colours().text),
                                                        Gap::tight, Gap::tight, scene::edge_ink)
                                        : button("baseline", "baseline",

@@ -80,6 +80,7 @@ Node questions_row(Application& application, const std::string& words, std::opti
   for (const LearnPage page : all_of<LearnPage>) {
     const char* const question = entry(learn_questions, page);
     const bool is_asked = application.session.state().learn.page == page;
+    if (!is_asked && page != LearnPage::step && !application.shows_all()) continue;
     all.push_back(scene::text(question, is_asked ? style::Text::strong : style::Text::body,
                               is_asked ? 0 : scene::dim_ink, Fit::whole)
                       .named(question)
@@ -284,9 +285,9 @@ void draw_learn_side(Application& application) {
     if (computed->divergence)
       all.push_back(
           scene::text(divergence_words(*computed->divergence), style::Text::body, style::colours().alarm));
-    all.push_back(spectrum(application));
+    if (application.shows_all()) all.push_back(spectrum(application));
     // Last: Step has them too, and what the sliders do to the spectrum is to be seen without scrolling.
-    all.push_back(adjusting_options(application));
+    if (application.shows_all()) all.push_back(adjusting_options(application));
     return scene::column(std::move(all), Gap::near).named("side");
   });
 }

@@ -78,8 +78,10 @@ Node times_of_races(Application& application) {
                                     .about = detail(now),
                                     .content = scene::plotted(race_plot(application, now))});
   return scene::column({scene::row({scene::heading(question(now)).named("question"), scene::rest(),
-                                    chart_switches(application, now)}),
-                        headline(answer(now, application), detail(now)), race_controls(application),
+                                    application.shows_all() ? chart_switches(application, now)
+                                                            : race_button(application, now)}),
+                        headline(answer(now, application), detail(now)),
+                        application.shows_all() ? race_controls(application) : scene::column({}),
                         scene::plotted(race_plot(application, now)).filling()},
                        Gap::near);
 }
@@ -348,6 +350,8 @@ void draw_measure(Application& application) {
 void draw_measure_side(Application& application) {
   scene::show_panel("##measure side", true, [&] {
     const MeasuredNow& now = measured(application);
+    if (!application.shows_all() && now.has_leading())
+      return scene::column({contents(now)}, Gap::tight).named("side");
     Nodes all = {reports(application, now)};
     if (now.has_leading())
       all.insert(all.end(), {scene::rule(), contents(now), scene::rule(), facts(application, now)});

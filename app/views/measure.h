@@ -45,6 +45,9 @@ RateUnit rate_unit(double highest);
 /// The controls above the chart: what is raced, where, how long.
 Node race_controls(Application& application);
 
+/// Starts or ends a race, with how far it is before it.
+Node race_button(Application& application, const MeasuredNow& now);
+
 /// The switches in the corner of the chart's panel.
 Node chart_switches(Application& application, const MeasuredNow& now);
 

@@ -171,49 +171,6 @@ Node shape(Session& session, const MeasuredNow& now) {
   return scene::column(std::move(all));
 }
 
-/// Starts or ends the race, with how far it is before it.
-void add_race(Nodes& all, Application& application, const MeasuredNow& now) {
-  Races& races = application.races;
-  Session& session = application.session;
-  const bool runs = races.runs();
-  const Index missing = runs ? 0 : races.left(session);
-  const bool has_points = races.own() && !races.own()->points.empty();
-  const bool again = !runs && missing == 0 && has_points;
-  const bool nowhere = !runs && wished_plan(session.state(), usable_devices(session)).backends.empty();
-  const bool is_elsewhere = now.has_leading() && now.lead().from != SeenReport::From::own_race;
-  const std::string label = runs           ? "cancel"
-                            : again        ? "measure again"
-                            : is_elsewhere ? "measure here"
-                            : has_points   ? "go on"
-                                           : "measure";
-  const std::string tip =
-      runs      ? "Stops the race; the results stay, and “go on” continues it."
-      : nowhere ? "None of the chosen devices can be used here."
-      : again
-          ? "Forgets what was measured here and measures again."
-          : fmt::format(
-                "{}Races {} combinations on this machine, short lengths first. It continues while you work "
-                "elsewhere.",
-                is_elsewhere ? "The primary report is of another machine and is not continued here. " : "",
-                missing);
-  if (runs)
-    all.push_back(scene::note(fmt::format("{:.0f} % · {}", 100 * races.progress(), races.under_way()))
-                      .named("progress"));
-  all.push_back(scene::pill(label, !runs && !again && !nowhere)
-                    .named("race")
-                    .enabled_if(!nowhere)
-                    .told(tip)
-                    .on([&application, &races, &session, runs, again] {
-                      if (runs) return races.cancel(session);
-                      try {
-                        if (again) races.forget(session);
-                        races.start(session);
-                      } catch (const Error& error) {
-                        application.refusal = error.what();
-                      }
-                    }));
-}
-
 Node save_menu(Application& application, const MeasuredNow& now) {
   const std::shared_ptr<const RaceReport> report = now.lead().report;
   return scene::column(
@@ -239,6 +196,50 @@ Node pair(Session& session, bool MeasureState::*second, const char* one, const c
 
 }  // namespace
 
+Node race_button(Application& application, const MeasuredNow& now) {
+  Races& races = application.races;
+  Session& session = application.session;
+  const bool runs = races.runs();
+  const Index missing = runs ? 0 : races.left(session);
+  const bool has_points = races.own() && !races.own()->points.empty();
+  const bool again = !runs && missing == 0 && has_points;
+  const bool nowhere = !runs && wished_plan(session.state(), usable_devices(session)).backends.empty();
+  const bool is_elsewhere = now.has_leading() && now.lead().from != SeenReport::From::own_race;
+  const std::string label = runs           ? "cancel"
+                            : again        ? "measure again"
+                            : is_elsewhere ? "measure here"
+                            : has_points   ? "go on"
+                                           : "measure";
+  const std::string tip =
+      runs      ? "Stops the race; the results stay, and “go on” continues it."
+      : nowhere ? "None of the chosen devices can be used here."
+      : again
+          ? "Forgets what was measured here and measures again."
+          : fmt::format(
+                "{}Races {} combinations on this machine, short lengths first. It continues while you work "
+                "elsewhere.",
+                is_elsewhere ? "The primary report is of another machine and is not continued here. " : "",
+                missing);
+  Nodes all;
+  if (runs)
+    all.push_back(scene::note(fmt::format("{:.0f} % · {}", 100 * races.progress(), races.under_way()))
+                      .named("progress"));
+  all.push_back(scene::pill(label, !runs && !again && !nowhere)
+                    .named("race")
+                    .enabled_if(!nowhere)
+                    .told(tip)
+                    .on([&application, &races, &session, runs, again] {
+                      if (runs) return races.cancel(session);
+                      try {
+                        if (again) races.forget(session);
+                        races.start(session);
+                      } catch (const Error& error) {
+                        application.refusal = error.what();
+                      }
+                    }));
+  return scene::row(std::move(all));
+}
+
 Node race_controls(Application& application) {
   Session& session = application.session;
   const MeasuredNow& now = measured(application);
@@ -261,7 +262,7 @@ Node race_controls(Application& application) {
            [&session, &now] { return shape(session, now); })
           .told("Batches, heads, channels, tokens of a chunk"),
       scene::rest()};
-  add_race(all, application, now);
+  all.push_back(race_button(application, now));
   return scene::row(std::move(all)).named("controls");
 }
 

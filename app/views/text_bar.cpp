@@ -396,13 +396,16 @@ Node text_line(Application& application) {
                                  change_text(
                                      application.session, [&](TypedText& next) { next.text = typed; },
                                      "text");
-                               }}}
+                               },
+                           .takes_keyboard = std::exchange(application.wants_keyboard, false)}}
       .named("text");
 }
 
 /// What it says next, or that it says nothing of what stands in the line.
 Node answer(Application& application, const ReadText& text) {
-  const std::string& problem = application.session.message();
+  // A message about something else says nothing about the text.
+  const std::string problem =
+      is_text_id(application.session.refused()) ? application.session.message() : std::string();
   Node said = {scene::Menu{.words = problem.empty() ? answer_in_words(text) : "no answer",
                            .content = [&application] { return answers(application); },
                            .width = answers_width}};

@@ -117,7 +117,7 @@ void add_faults(Nodes& all, Application& application) {
                       .sentence = each.fault->sentence + (each.known() ? by_array(*each.known()) : ""),
                       .is_chosen = is_chosen,
                       .colour = c.alarm,
-                      .number_colour = is_unnoticed ? c.good : 0};
+                      .number_colour = is_unnoticed ? c.dim : 0};
     all.push_back(list_row(row, [&application, next = is_chosen ? std::string() : each.fault->id] {
       inject(application, next);
     }));

@@ -61,12 +61,17 @@ void add_forms(Application& application, ProofLines& all) {
   }
 }
 
+/// Where there is no choice between them the lines are of the forms.
+ProofLens shown_lens(const Application& application) {
+  return application.shows_all() ? application.session.state().verify.lens : ProofLens::forms;
+}
+
 void add_precisions(Application& application, ProofLines& all) {
   const Computation& computed = *application.session.computed();
   ProofLine key{.of = without_fault(application.session.computed())};
   key.form = proof_form(application);
   if (!computed.trace(key.form)) return;
-  const bool has_f64 = application.session.state().verify.lens == ProofLens::both;  // among the forms
+  const bool has_f64 = shown_lens(application) == ProofLens::both;  // among the forms
   for (const Arithmetic arithmetic : all_arithmetics) {
     if (arithmetic == Arithmetic::f64 && has_f64) continue;
     key.arithmetic = arithmetic;
@@ -223,8 +228,9 @@ ProofLines proof_lines(Application& application) {
     }
     return all;
   }
-  if (verify.lens != ProofLens::precisions) add_forms(application, all);
-  if (verify.lens != ProofLens::forms) add_precisions(application, all);
+  const ProofLens lens = shown_lens(application);
+  if (lens != ProofLens::precisions) add_forms(application, all);
+  if (lens != ProofLens::forms) add_precisions(application, all);
   const Known<FaultFigures> fault = ask_present_fault(application);
   if (fault.value && !fault.stale && std::ssize(fault.value->errors) == tokens) {
     all.lines.push_back(
@@ -321,7 +327,7 @@ Node headline_of(Application& application, const ProofLines& all) {
                scene::note(words).filling()};
   if (application.session.state().verify.fragile.empty()) {
     row.push_back(marks_legend(all));
-    row.push_back(lens_choice(application));
+    if (application.shows_all()) row.push_back(lens_choice(application));
   }
   return scene::row(std::move(row), Gap::wide).named("headline");
 }

@@ -67,7 +67,8 @@ constexpr Panel verify_panels[] = {
     {"Inject a fault", left_top, draw_verify_faults, "faults mistakes bugs"},
     {"Where do the forms differ?", center, draw_verify,
      "proof fault mistake formula precision f32 tf32 bf16 f16 digits", nullptr, story},
-    {"Everything that can be checked", right_top, draw_verify_grid, "verify grid report tolerance devices"},
+    {"Everything that can be checked", right_top, draw_verify_grid, "verify grid report tolerance devices",
+     nullptr, Level::all},
     {"Difference from the recurrence", bottom, draw_verify_floor, "text tokens floor digits", nullptr,
      Level::work, Level::all, 0.5F},
 };

@@ -91,6 +91,10 @@ GLFWwindow* create_window(const WindowOptions& options) {
 
 void Pace::change() { frames_ = frames_after_a_change; }
 
+void Pace::listen() {
+  if (!ImGui::GetCurrentContext()->InputEventsQueue.empty()) change();
+}
+
 void Pace::drawn() {
   if (frames_ > 0) --frames_;
   if (awaits_tooltip()) change();
@@ -154,6 +158,7 @@ struct Window::State {
   std::vector<std::filesystem::path> lying;  // what was dropped and is not handed over yet
   std::exception_ptr problem;                // or why it cannot be
   std::atomic<bool> redraw = true;
+  Pace pace;
 };
 
 Window::Window(WindowOptions options) : state_(std::make_unique<State>(std::move(options))) {
@@ -163,7 +168,7 @@ Window::Window(WindowOptions options) : state_(std::make_unique<State>(std::move
 Window::~Window() = default;
 
 void Window::run(const std::function<void()>& draw) {
-  Pace pace;
+  Pace& pace = state_->pace;
   pace.change();
   bool is_quiet = false;
   while (!closing()) {
@@ -176,8 +181,8 @@ void Window::run(const std::function<void()>& draw) {
       glfwWaitEventsTimeout(longest_sleep_seconds);
       if (ImGui::GetIO().WantTextInput) pace.once();  // its cursor blinks
     }
-    const bool input = !ImGui::GetCurrentContext()->InputEventsQueue.empty();
-    if (state_->redraw.exchange(false) || input) pace.change();
+    pace.listen();
+    if (state_->redraw.exchange(false)) pace.change();
     if (!pace.wants_frame() && !std::exchange(is_quiet, true)) give_back_free_memory();
     while (glfwGetWindowAttrib(state_->window.get(), GLFW_ICONIFIED) == GLFW_TRUE && !closing()) {
       glfwWaitEvents();  // nothing to see
@@ -190,6 +195,7 @@ void Window::draw_frame(const std::function<void()>& draw, bool seen) {
   state_->hand_over_dropped();
   glfwMakeContextCurrent(state_->window.get());
   state_->canvas->make_current();
+  state_->pace.listen();
   int width = 0;
   int height = 0;
   glfwGetFramebufferSize(state_->window.get(), &width, &height);

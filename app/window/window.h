@@ -72,6 +72,10 @@ class Pace {
   /// Something happened.
   void change();
 
+  /// Input is something that happened, unless a frame of the current Dear ImGui context has taken it: to be
+  /// called before each, for what it changes may be seen only in those after it.
+  void listen();
+
   /// A frame is to be drawn now.
   bool wants_frame() const { return frames_ > 0; }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/words/attend.h"
 #include "core/base/text.h"
 
 namespace palimpsest {
@@ -11,6 +12,7 @@ namespace {
 constexpr std::string_view stores = " → ";  // in the labels of made-up data
 constexpr double as_good = 2.0 / 3;         // of the largest amount: an answer as well
 constexpr double half_a_digit = 0.005;
+constexpr double little = 0.2;  // of all weights
 
 double largest_change(const AnswerTable& table, Index row) {
   return table.change.cols() == 0 ? 0 : table.change.row(row).cwiseAbs().maxCoeff();
@@ -80,7 +82,7 @@ std::vector<Spoken> headline(const MemoryStory& story, const std::string& token)
     double most = 0;
     for (const SharedKey& key : story.keys) most = std::max(most, largest_change(table, key.row));
     if (most < half_a_digit) return {{fmt::format("{} changes no answer.", token)}};
-    return {{fmt::format("{} changes no answer by more than {}.", token, fixed_number(most, 2))}};
+    return {{fmt::format("{} changes no answer by more than {}.", token, bound_number(most, 2))}};
   }
   const auto before = answers_of(table, table.before, told->row);
   const auto after = answers_of(table, table.after, told->row);
@@ -115,21 +117,18 @@ std::string learn_headline(const LearningMoment& moment, const std::string& toke
 std::vector<Spoken> attend_headline(const Computation& computed, const RowOfWeights& row, Index token) {
   const auto label = [&](Index t) { return quoted_label(entry(computed.data->labels, t), t); };
   const std::string at = fmt::format("At {} (token {}), the output ", label(token), token + 1);
-  std::vector<std::string> read;
-  double most = 0;  // what is subtracted is not read out
-  double together = 0;
-  for (const ReadWord& word : row.words) most = std::max(most, word.share);
-  for (const ReadWord& word : row.words) {
-    if (word.share > 0 && (read.empty() || (read.size() < 3 && word.share >= as_good * most))) {
-      read.push_back(label(word.token));
-      together += word.share;
-    }
-  }
-  if (read.empty()) return {{at + "reads no other token."}};
-  std::vector<Spoken> all = {
-      {at + (together >= 0.5 ? "reads mostly " : "reads a little of many tokens, most of ")}};
-  say(all, read);
-  return all;
+  const ReadWord* const most = row.read_most();
+  if (!most) return {{at + "reads no other token."}};
+  return {{at + (most->share < little ? "reads a little of many tokens, " : "reads ")},
+          {label(most->token), true},
+          {fmt::format(" most: {} of all weights.", weight_words(most->share, true))}};
+}
+
+std::string last_reads_words(const Computation& computed, const ReadWord& most) {
+  const Index last = computed.sequence.tokens - 1;
+  return fmt::format(
+      "The last token, {}, reads {} most: {}.", quoted_label(computed.data->labels[last], last),
+      quoted_label(entry(computed.data->labels, most.token), most.token), weight_words(most.share, true));
 }
 
 std::vector<Spoken> compare_headline(const std::array<std::pair<std::string, const MemoryStory*>, 2>& sides) {

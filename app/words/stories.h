@@ -37,8 +37,12 @@ std::string others_in_words(const MemoryStory& story);
 /// "“lamp” is written: the error of its key falls from 2.03 to 0.244.": what a step did to its loss.
 std::string learn_headline(const LearningMoment& moment, const std::string& token);
 
-/// "At “lamp”, the output reads coin and bell.": which other tokens' values it is made of.
+/// "At “a” (token 43), the output reads “lamp” most: 43 % of all weights.": which other token's value it
+/// contains most of.
 std::vector<Spoken> attend_headline(const Computation& computed, const RowOfWeights& row, Index token);
+
+/// "The last token, “a”, reads “lamp” most: 43 %."
+std::string last_reads_words(const Computation& computed, const ReadWord& most);
 
 /// "All 4 forms compute the same: no difference above …"; or what is said of a difference alone.
 std::string agreement_headline(const Computation& computed, const std::string& verdict);

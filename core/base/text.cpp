@@ -152,6 +152,11 @@ std::string fixed_number(double value, int decimals) {
   return is_short ? fmt::format("{:.{}f}", value, decimals) : plain_number(value, 2);
 }
 
+std::string bound_number(double value, int decimals) {
+  const double last = std::pow(10, -decimals);
+  return fixed_number(std::copysign(std::ceil(std::abs(value) / last - 1e-9) * last, value), decimals);
+}
+
 std::string in_percent(double share) {
   const double percent = std::round(100 * share);
   return fmt::format("{:.0f} %", percent == 0 ? 0 : percent);  // not "-0"

@@ -41,6 +41,9 @@ std::string power_of_ten(int power);
 /// `value` with so many decimals, "0.67"; from 100,000 on as a power of ten. No sign before zeros.
 std::string fixed_number(double value, int decimals);
 
+/// The same rounded away from 0, for "by no more than": 0.0148 with two decimals is "0.02".
+std::string bound_number(double value, int decimals);
+
 /// A share in whole percent, "17 %": "0 %" below half of one.
 std::string in_percent(double share);
 

@@ -473,12 +473,12 @@ std::string answer_sentence(const AnswerTable& table) {
     std::string others;
     if (knew_others && change < 0.005) others = " No other association changed.";
     if (knew_others && change >= 0.005)
-      others = fmt::format(" No other association changed by more than {}.", hundredths(change));
+      others = fmt::format(" No other association changed by more than {}.", bound_number(change, 2));
     return changed_row(table, *table.present) + others;
   }
   if (table.change.isZero(0)) return "This step changes no stored association.";
   const double most = table.change.cwiseAbs().maxCoeff();
-  return fmt::format("No stored association changed by more than {}.", hundredths(std::max(most, 0.01)));
+  return fmt::format("No stored association changed by more than {}.", bound_number(most, 2));
 }
 
 std::string output_sentence(const OutputAnswer& answer) {

@@ -250,11 +250,11 @@ struct ChunkSteps {
                 "The weight of each plain write in each output: the inner product of query and key, scaled.",
                 "P_plain", query_scores(K_plain()));
     }
-    steps.line("Attention scores",
-               at_end         ? "Every query with every key, without a mask."
-               : asks_early() ? "The mask is strict: each query reads earlier tokens only, with their decay."
-               : whole        ? "All pairs at once; the mask keeps tokens up to the query, with their decay."
-                       : "Only inside the chunk; the mask keeps tokens up to the query, with their decay.");
+    const std::string sentence = at_end         ? "Every query with every key, without a mask"
+                                 : asks_early() ? "The mask is strict: each query reads earlier tokens only"
+                                 : whole        ? "All pairs at once; the mask keeps tokens up to the query"
+                                         : "Only inside the chunk; the mask keeps tokens up to the query";
+    steps.line("Attention scores", sentence + (decays_keys() && !at_end ? ", with their decay." : "."));
   }
 
   /// What the rows' erases find before any of them has written.
@@ -330,8 +330,10 @@ struct ChunkSteps {
     Expression written = transpose(to_end(B())) * values;
     if (structure.plain_write) written = written + transpose(to_end(K_plain())) * V_plain();
     const std::string sentence = whole ? "The memory after the last token." : "One state for the next chunk.";
-    steps.add("faded", Purpose::gathered, "All writes, decayed",
-              "The sum of all writes of " + scope() + ", decayed to its end.", "S_written", written);
+    const bool fades = decays_keys() || structure.value_decay;
+    steps.add("faded", Purpose::gathered, fades ? "All writes, decayed" : "All writes",
+              fmt::format("The sum of all writes of {}{}.", scope(), fades ? ", decayed to its end" : ""),
+              "S_written", written);
     steps.add_line({"carry", Purpose::carry, "Memory carried on", sentence, "S_out",
                     kept(tensor("S_in")) + tensor("S_written")});
   }
@@ -449,40 +451,42 @@ Symbols row_symbols(const Structure& structure, const Notation& notation, Form f
   } else {
     const std::string start = form == Form::parallel ? "S_0" : "S";
     const std::string over = form == Form::parallel ? ", L = n" : "";  // the sequence is one chunk
-    symbols.insert({{"G", {"G", Role::gate, "decay since the write"}},
-                    {"g_in", {"g", Role::gate, "decay from the start"}},
-                    {"g_out", {"\\tilde g", Role::gate, "decay to the end"}},
-                    {"g_total", {"g_L", Role::gate, "total decay" + over}},
-                    {"m_in", {"m", Role::gate, "value decay from the start"}},
-                    {"m_out", {"\\tilde m", Role::gate, "value decay to the end"}},
-                    {"m_total", {"m_L", Role::gate, "total value decay" + over}},
-                    {"transition", {"T", Role::gate, "how the states mix"}},
-                    {"inject", {"c", Role::gate, "which states are written"}},
-                    {"read_sight", {"h", Role::gate, "which states are read"}},
-                    {"erase_sight", {"h^{e}", Role::gate, "which states are corrected"}},
-                    {"read_times", {"\\rho", Role::plain, "when each query reads"}},
-                    {"erase_times", {"\\tau", Role::plain, "when each error reads"}},
-                    {"G_erase", {"G^{e}", Role::gate, "kept since the write, for the error"}},
-                    {"g_erase", {"g^{e}", Role::gate, "kept from the start, for the error"}},
-                    {"G_before", {"G^{-}", Role::gate, "decay until just before"}},
-                    {"g_before", {"g^{-}", Role::gate, "decay from the start until just before"}},
-                    {"m_before", {"m^{-}", Role::gate, "value decay from the start until just before"}},
-                    {"last_steps", {"E", Role::plain, "picks the last step of each token"}},
-                    {"first_steps", {"E^{1}", Role::plain, "picks the first step of each token"}},
-                    {"P_plain", {"P^{+}", Role::plain, "scores of the plain writes"}},
-                    {"N_plain", {"N^{+}", Role::plain, "overlap with the plain writes"}},
-                    {"P", {"P", Role::plain, "attention scores"}},
-                    {"N", {"N", Role::plain, "overlap of the keys"}},
-                    {"R",
-                     {"R", Role::error,
-                      structure.writes_value ? "values minus carried-in prediction"
-                                             : "minus the carried-in prediction"}},
-                    {"U", {"U", Role::error, "solved errors"}},
-                    {"O_inter", {"O_{\\mathrm{before}}", Role::output, "from the carried-in memory"}},
-                    {"O_intra", {"O_{\\mathrm{inside}}", Role::output, "from inside the block"}},
-                    {"S_in", {start, Role::state, has_decay ? "memory carried in" : "memory so far"}},
-                    {"S_written", {"W", Role::state, "all writes, decayed"}},
-                    {"S_out", {form == Form::parallel ? "S_n" : "S'", Role::state, "memory carried on"}}});
+    symbols.insert(
+        {{"G", {"G", Role::gate, "decay since the write"}},
+         {"g_in", {"g", Role::gate, "decay from the start"}},
+         {"g_out", {"\\tilde g", Role::gate, "decay to the end"}},
+         {"g_total", {"g_L", Role::gate, "total decay" + over}},
+         {"m_in", {"m", Role::gate, "value decay from the start"}},
+         {"m_out", {"\\tilde m", Role::gate, "value decay to the end"}},
+         {"m_total", {"m_L", Role::gate, "total value decay" + over}},
+         {"transition", {"T", Role::gate, "how the states mix"}},
+         {"inject", {"c", Role::gate, "which states are written"}},
+         {"read_sight", {"h", Role::gate, "which states are read"}},
+         {"erase_sight", {"h^{e}", Role::gate, "which states are corrected"}},
+         {"read_times", {"\\rho", Role::plain, "when each query reads"}},
+         {"erase_times", {"\\tau", Role::plain, "when each error reads"}},
+         {"G_erase", {"G^{e}", Role::gate, "kept since the write, for the error"}},
+         {"g_erase", {"g^{e}", Role::gate, "kept from the start, for the error"}},
+         {"G_before", {"G^{-}", Role::gate, "decay until just before"}},
+         {"g_before", {"g^{-}", Role::gate, "decay from the start until just before"}},
+         {"m_before", {"m^{-}", Role::gate, "value decay from the start until just before"}},
+         {"last_steps", {"E", Role::plain, "picks the last step of each token"}},
+         {"first_steps", {"E^{1}", Role::plain, "picks the first step of each token"}},
+         {"P_plain", {"P^{+}", Role::plain, "scores of the plain writes"}},
+         {"N_plain", {"N^{+}", Role::plain, "overlap with the plain writes"}},
+         {"P", {"P", Role::plain, "attention scores"}},
+         {"N", {"N", Role::plain, "overlap of the keys"}},
+         {"R",
+          {"R", Role::error,
+           structure.writes_value ? "values minus carried-in prediction"
+                                  : "minus the carried-in prediction"}},
+         {"U", {"U", Role::error, "solved errors"}},
+         {"O_inter", {"O_{\\mathrm{before}}", Role::output, "from the carried-in memory"}},
+         {"O_intra", {"O_{\\mathrm{inside}}", Role::output, "from inside the block"}},
+         {"S_in", {start, Role::state, has_decay ? "memory carried in" : "memory so far"}},
+         {"S_written",
+          {"W", Role::state, has_decay || structure.value_decay ? "all writes, decayed" : "all writes"}},
+         {"S_out", {form == Form::parallel ? "S_n" : "S'", Role::state, "memory carried on"}}});
   }
   for (const auto& [name, symbol] : notation.symbols) {
     Symbol& written = symbols.insert_or_assign(name, symbol).first->second;

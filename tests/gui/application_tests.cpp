@@ -72,6 +72,13 @@ PROGRAM_TEST("plays and stops") {
   context->Yield(30);
   IM_CHECK(session.cursor() == stopped);
   context->KeyPress(ImGuiKey_End);
+  const Index last = session.token();
+  context->KeyPress(ImGuiKey_Space);
+  context->Yield(2);
+  IM_CHECK_LT(session.token(), last);  // from the start again
+  context->KeyPress(ImGuiKey_Space);
+  context->KeyPress(ImGuiKey_End);
+  context->KeyPress(ImGuiKey_LeftArrow);
   context->KeyPress(ImGuiKey_Space);
   for (int frame = 0; frame < 120 && program().playing; ++frame) context->Yield();
   IM_CHECK(!program().playing);  // stops by itself where nothing follows

@@ -31,7 +31,7 @@ TEST_CASE("Attend shows every variant at every size, or says why not", "[attend]
       CAPTURE(variant.id, size.width);
       shown.choose(variant.id);
       shown.draw_at(15);
-      const auto row = ask_row(shown.application).value;
+      const auto row = ask_row(shown.application, shown.session.token()).value;
       REQUIRE(row);
       CHECK(attention_facts(shown.application).reason == row->reason);
       CHECK((parts().find("attend/no rule/reason") == nullptr) == row->reason.empty());
@@ -57,7 +57,7 @@ TEST_CASE("what is read most, its sum and the scale are in sight at every size",
       CAPTURE(variant, size.width);
       shown.choose(variant);
       shown.draw_at(63);
-      CHECK(ask_row(shown.application).value->words.size() == 5);
+      CHECK(ask_row(shown.application, shown.session.token()).value->words.size() == 5);
       const Part* const side = parts().find("attend/side");
       REQUIRE(side);
       CHECK(side->is_whole());
@@ -84,8 +84,14 @@ TEST_CASE("Attend leads to what is read most wherever it stands", "[attend]") {
     const float middle = place_of(std::string(reader) + "/mark/loupe").middle().x - square.minimum.x;
     return static_cast<Index>(middle / square.width() * 600);
   };
-  CHECK(loupe_column("attend/rule") == ask_row(shown.application).value->words.front().token);
-  CHECK(loupe_column("attend/softmax") == 160);  // word 460 asks with the key of word 160
+  const auto row = ask_row(shown.application, 460).value;
+  for (const char* const reader : {"attend/rule", "attend/softmax"})  // side by side: the same cells of both
+    CHECK(loupe_column(reader) == row->read_most()->token);
+  // The numbers stand behind the mask, where nothing is read: pointing at them moves no cell under the
+  // pointer.
+  const Rectangle square = square_of("attend/rule");
+  shown.point({square.minimum.x + 0.8F * square.width(), square.minimum.y + 0.3F * square.height()});
+  CHECK(loupe_column("attend/rule") == row->read_most()->token);
   CHECK_THAT(parts().find("attend/side/sum")->words, says("The largest softmax weight: token 161 "));
   CHECK(weight_words(-0.0, true) == "0 %");  // not "-0 %"
   CHECK(weight_words(-0.002, true) == "-0.2 %");
@@ -193,7 +199,7 @@ TEST_CASE("Attend shows the last channel of data that have fewer than was wanted
       shown.choose(variant);
       shown.draw();
       check_squares(shown);
-      CHECK(ask_row(shown.application).value);
+      CHECK(ask_row(shown.application, shown.session.token()).value);
     }
   }
   CHECK(shown.session.state().attention.channel == 4);  // and comes back with data that have so many
@@ -263,7 +269,7 @@ TEST_CASE("the weights of a text of any length take the memory of its pixels", "
 TEST_CASE("Attend reads at most one other word where there are two", "[attend]") {
   ShownProgram shown("attend", "preset:random?T=2&K=1&V=2&seed=1");
   shown.draw();
-  CHECK(ask_row(shown.application).value->words.size() <= 1);
+  CHECK(ask_row(shown.application, shown.session.token()).value->words.size() <= 1);
 }
 
 TEST_CASE("every workspace is of the cursor's text while its step is made", "[attend][workspaces]") {
@@ -292,7 +298,7 @@ TEST_CASE("Attend draws no row of another text while its own is made", "[attend]
     for (bool is_there = false; !is_there;) {
       shown.pass();
       const Index present = shown.session.computed()->sequence.tokens;
-      const auto row = ask_row(shown.application).value;
+      const auto row = ask_row(shown.application, shown.session.token()).value;
       if (row) REQUIRE(row->softmax_weights.size() == present);
       is_there = row && present == tokens;
     }

@@ -29,12 +29,15 @@ struct Scene {
         1);
   }
 
-  /// Draws as the window does after an event that nothing follows. Returns the number of frames.
-  int draw_until_it_sleeps() {
+  /// Draws as the window does after an event; `before` is what happens before each frame. Returns the number
+  /// of frames.
+  int draw_until_it_sleeps(const std::function<void(int frame)>& before = [](int) {}) {
     Pace pace;
     pace.change();
     int frames = 0;
     for (; pace.wants_frame() && frames < many; ++frames) {
+      before(frames);
+      pace.listen();
       draw();
       pace.drawn();
     }
@@ -58,6 +61,15 @@ TEST_CASE("words about what the pointer rests on come although nothing else happ
   ImGui::GetIO().AddMousePosEvent(scene.item.x + 10, scene.item.y + 120);
   CHECK(scene.draw_until_it_sleeps() == 5);
   CHECK_FALSE(Scene::words_are_seen());
+}
+
+TEST_CASE("a click during the last frame is drawn as any other", "[pace]") {
+  Scene scene;
+  const auto release = [](int frame) {
+    if (frame == 4) ImGui::GetIO().AddMouseButtonEvent(ImGuiMouseButton_Left, false);
+  };
+  ImGui::GetIO().AddMouseButtonEvent(ImGuiMouseButton_Left, true);
+  CHECK(scene.draw_until_it_sleeps(release) == 4 + 5);
 }
 
 TEST_CASE("words about what the pointer rests on go while one uses keys, until it moves", "[pace]") {
