@@ -488,7 +488,8 @@ Node attend_story(Application& application) {
                     {.headline = headline,
                      .question = attend_question(quoted_word(computed, application.session.token())),
                      .about = attend_about,
-                     .content = own_square(application, answer.value.get())});
+                     .content = own_square(application, answer.value.get()),
+                     .least = least_story_chart});
 }
 
 }  // namespace

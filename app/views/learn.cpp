@@ -259,11 +259,11 @@ Node learn_story(Application& application) {
   const LearningMoment& moment = **answer.value;
   const LearnScene shown = {application, moment, version_of(answer.value), answer.stale};
   return story_page(
-      application,
-      {.headline = {{learn_headline(moment, quoted_word(*computed, moment.token))}},
-       .question = learn_question(quoted_word(*computed, moment.token)),
-       .about = learn_about(moment),
-       .content = moment.step.iterates.empty() ? loss_picture(shown) : flattening_picture(shown)});
+      application, {.headline = {{learn_headline(moment, quoted_word(*computed, moment.token))}},
+                    .question = learn_question(quoted_word(*computed, moment.token)),
+                    .about = learn_about(moment),
+                    .content = moment.step.iterates.empty() ? loss_picture(shown) : flattening_picture(shown),
+                    .least = least_story_chart});
 }
 
 }  // namespace

@@ -201,12 +201,12 @@ Plot loss_plot(const LearnScene& scene, double at, const HarmAlong* harm, bool i
   plot.series.push_back(
       loss_series("loss", moment.rates, unit, moment.losses, {.colour = ink, .width = 2.5F}));
   add_edge(plot, edge);
-  if (harm) add_harm(plot, scene, *harm, at);
   plot.marks.push_back(closer_mark(moment, edge, plot.x.high));
   plot.marks.push_back(named_point("before", 0, step.along.value,
                                    {.colour = c.text, .marker = PlotMarker::circle, .size = dot_size},
                                    {.words = {fmt::format("before {:.3g}", step.along.value)}}, {14, -18}));
   add_dot(plot, moment, at, is_dragged);
+  if (harm) add_harm(plot, scene, *harm, at);  // its words give way to those of the dot
   plot.drags = moment.strength.has_value();
   return plot;
 }

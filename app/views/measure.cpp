@@ -26,6 +26,13 @@ std::string cannot_say(const MeasuredNow& now, const Application& application) {
   return "No report has these curves: “measure” races them here, or choose others.";
 }
 
+/// The first clause of an answer and, to be said below it, the others.
+std::pair<std::string, std::string> first_clause(const std::string& sentence) {
+  const std::size_t cut = sentence.find("; ");
+  if (cut == std::string::npos) return {sentence, {}};
+  return {sentence.substr(0, cut) + ".", with_capital(sentence.substr(cut + 2)) + " "};
+}
+
 /// A headline with as many of its clauses as there is room for; the others stand first in what is said below.
 Node headline(const std::string& sentence, const std::string& detail) {
   Nodes wishes;
@@ -72,11 +79,14 @@ std::string question(const MeasuredNow& now) {
 
 Node times_of_races(Application& application) {
   const MeasuredNow& now = measured(application);
-  if (application.tells_story())
-    return story_page(application, {.headline = {{answer(now, application)}},
+  if (application.tells_story()) {
+    const auto [said, more] = first_clause(answer(now, application));
+    return story_page(application, {.headline = {{said}},
                                     .question = question(now),
-                                    .about = detail(now),
-                                    .content = scene::plotted(race_plot(application, now))});
+                                    .about = more + detail(now),
+                                    .content = scene::plotted(race_plot(application, now)),
+                                    .least = least_story_chart});
+  }
   return scene::column({scene::row({scene::heading(question(now)).named("question"), scene::rest(),
                                     application.shows_all() ? chart_switches(application, now)
                                                             : race_button(application, now)}),

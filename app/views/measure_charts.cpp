@@ -26,7 +26,6 @@ class RacePlot {
       : application_(application), now_(now), state_(application.session.state().measure) {
     set_lengths();
     set_times();
-    add_legend();
     add_unmeasured();
     for (std::size_t i = now_.figures ? now_.reports.size() : 0; i-- > 0;) {
       if (i != now_.leading) add_report(i);
@@ -37,6 +36,7 @@ class RacePlot {
       add_rings();
       add_fastest();
     }
+    if (!application.tells_story()) add_legend();
   }
 
   Plot take() && { return std::move(plot_); }
@@ -84,20 +84,27 @@ class RacePlot {
                .words = duration};
   }
 
-  /// What lines mean.
+  /// What those lines and marks mean that are drawn.
   void add_legend() {
     const style::Palette& c = style::colours();
     const PlotLook filled = {.colour = c.text, .marker = PlotMarker::circle, .size = 3.5F};
     PlotLook hollow = filled;
     hollow.hollow = true;
-    plot_.legend = {{"cpu", filled, PlotKey::Sample::point},
-                    {"gpu", hollow, PlotKey::Sample::point},
-                    {"middle half of the runs", {.colour = c.text}, PlotKey::Sample::band}};
-    if (now_.has_leading() && now_.reports.size() > 1)
+    const auto begins = [](const char* with) {
+      return [with](const auto& drawn) { return drawn.name.starts_with(with); };
+    };
+    const auto is_hollow = [](const PlotSeries& series) { return series.look.hollow; };
+    const bool has_gpu = std::ranges::any_of(plot_.series, is_hollow);
+    if (has_gpu && !std::ranges::all_of(plot_.series, is_hollow))
+      plot_.legend = {{"cpu", filled, PlotKey::Sample::point}, {"gpu", hollow, PlotKey::Sample::point}};
+    if (!plot_.series.empty())
+      plot_.legend.push_back({"middle half of the runs", {.colour = c.text}, PlotKey::Sample::band});
+    if (std::ranges::any_of(plot_.series, begins("others/")))
       plot_.legend.push_back({"other reports", {.colour = style::mix(c.panel, c.text, 0.72F), .width = 1}});
-    plot_.legend.push_back({"curves cross",
-                            {.colour = c.good, .marker = PlotMarker::ring, .size = 4.5F},
-                            PlotKey::Sample::point});
+    if (std::ranges::any_of(plot_.marks, begins("ring/")))
+      plot_.legend.push_back({"curves cross",
+                              {.colour = c.good, .marker = PlotMarker::ring, .size = 4.5F},
+                              PlotKey::Sample::point});
     if (!now_.has_leading()) return;
     std::set<Precision> used;
     for (const RaceLine& line : now_.lines()) {

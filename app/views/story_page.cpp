@@ -61,7 +61,7 @@ Node story_page(Application& application, StoryPage page) {
     Nodes all = {sentence(page.headline).named("headline")};
     if (wish == 0) all.push_back(scene::paragraph(page.about).named("about"));
     all.push_back(scene::space(Gap::near));
-    all.push_back(Node(page.content).filling());
+    all.push_back(Node(page.content).filling_between(wish == 0 ? page.least : 0, 0));
     return framed(scene::column(std::move(all), Gap::near), Gap::far, Gap::near);
   });
 }

@@ -7,6 +7,8 @@
 
 namespace palimpsest {
 
+inline constexpr float least_story_chart = 170;  // in a story, in design pixels
+
 /// What a story says and shows.
 struct StoryPage {
   std::vector<Spoken> headline;
@@ -14,6 +16,7 @@ struct StoryPage {
   std::string about;     // a line below it, where there is room
   Node content;          // hatched meanwhile, unless
   bool hides_itself = false;
+  float least = 0;  // how high the content is beside that line at least, in design pixels
 };
 Node story_page(Application& application, StoryPage page);
 

@@ -305,10 +305,11 @@ Node fault_story(Application& application) {
                       .on([&application, next] { inject(application, next.value_or("")); });
     return story_page(
         application,
-        {.headline = {{agreement_headline(computed, agreement_verdict(application))}},
+        {.headline = {{agreement_verdict(application)}},
          .question = "Do all forms give the same outputs?",
          .about = agreement_about,
-         .content = scene::column({agreement_chart(application).filling(), std::move(button)}, Gap::near)});
+         .content = scene::column({agreement_chart(application).filling(), std::move(button)}, Gap::near),
+         .least = least_story_chart});
   }
   const Known<FaultFigures> figures = ask_present_fault(application);
   const bool is_known = figures.value && !figures.stale;
@@ -399,7 +400,7 @@ Known<std::optional<WrongPlace>> ask_device_departure(Application& application, 
 }
 
 std::string departure_words(const Computation& computed, const Departure& at) {
-  return fmt::format("{} differs from token {} on, in {}", computed.choice.device, at.token, at.tensor);
+  return fmt::format("{} differs from token {} on, in {}", computed.choice.device, at.token + 1, at.tensor);
 }
 
 void go_to_departure(Application& application, Form form, const Departure& at) {

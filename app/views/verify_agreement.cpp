@@ -1,6 +1,7 @@
 #include "app/stage/box.h"
 #include "app/views/verify.h"
 #include "app/words/forms.h"
+#include "app/words/stories.h"
 
 // The centre while no fault is injected: how far every form and precision is from the reference; and a
 // fragile form, which is right on paper.
@@ -37,8 +38,8 @@ std::vector<AgreementRow> rows_of(Application& application) {
   return rows;
 }
 
-/// What the forms come to.
-std::string verdict(const std::vector<AgreementRow>& rows, const Computation& computed) {
+/// What the forms come to; in a story as a headline.
+std::string verdict(const std::vector<AgreementRow>& rows, const Computation& computed, bool is_story) {
   double worst = 0;
   double allowed = 0;
   for (const AgreementRow& row : rows) {
@@ -48,7 +49,9 @@ std::string verdict(const std::vector<AgreementRow>& rows, const Computation& co
     worst = std::max(worst, row.seen.value->worst.error);
     allowed = std::max(allowed, row.allowed);
   }
-  if (worst <= allowed) return no_difference_words(allowed, worst);
+  if (worst <= allowed)
+    return is_story ? agreement_headline(std::ssize(forms_of(computed)), worst)
+                    : no_difference_words(allowed, worst);
   if (!is_cpu(*computed.device))
     return fmt::format("{} and the CPU differ by {}; the tolerance is {}.", computed.choice.device,
                        plain_number(worst), plain_number(allowed));
@@ -238,7 +241,7 @@ std::string no_difference_words(double allowed, double largest) {
 }
 
 std::string agreement_verdict(Application& application) {
-  return verdict(rows_of(application), *application.session.computed());
+  return verdict(rows_of(application), *application.session.computed(), application.tells_story());
 }
 
 Node agreement_chart(Application& application) {

@@ -151,11 +151,10 @@ std::vector<Spoken> compare_headline(const std::array<std::pair<std::string, con
   return all;
 }
 
-std::string agreement_headline(const Computation& computed, const std::string& verdict) {
-  if (!computed.agree) return verdict;
-  const Index forms = std::ssize(forms_of(computed));
-  return fmt::format("{} compute the same. {}",
-                     forms == 1 ? "The form and its reference" : fmt::format("All {} forms", forms), verdict);
+std::string agreement_headline(Index forms, double largest) {
+  return fmt::format("{} compute the same: in f64 they differ by {}.",
+                     forms == 1 ? "The form and its reference" : fmt::format("All {} forms", forms),
+                     largest == 0 ? "nothing" : plain_number(largest) + " at most");
 }
 
 std::string fault_headline(const Computation& computed, const Fault& fault, Form form, Index first) {

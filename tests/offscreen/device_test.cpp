@@ -57,7 +57,7 @@ TEST_CASE("every workspace is drawn on another device, right and wrong, at every
         const auto departure = ask_device_departure(shown.application, Form::chunkwise);
         REQUIRE(departure.value);
         CHECK_THAT(departure_words(computed, (*departure.value)->tensor.departure),
-                   says("cuda differs from token 3 on, in U"));
+                   says("cuda differs from token 4 on, in U"));
         CHECK_FALSE(ask_device_departure(shown.application, Form::parallel).value);
       }
     }
