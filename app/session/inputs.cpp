@@ -80,8 +80,7 @@ struct Fitting {
   /// All that the data lack in one sentence.
   void note_lacking() {
     if (result.lacking.empty()) return;
-    result.notes.push_back(
-        fmt::format("Not in the data; constants used: {}.", fmt::join(result.lacking, ", ")));
+    result.notes.push_back(fmt::format("Not in the data: {}.", fmt::join(result.lacking, ", ")));
   }
 
   /// In few words and in a sentence.

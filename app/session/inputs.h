@@ -10,7 +10,7 @@ namespace palimpsest {
 struct Inputs {
   std::shared_ptr<const Arrays> arrays;
   Settings settings;
-  std::vector<std::string> notes;    // "Not in the data; constants used: gamma = 1, ridge = 1."
+  std::vector<std::string> notes;    // "Not in the data: gamma = 1, ridge = 1."
   std::vector<std::string> lacking;  // what is not in the data, and what is taken: "gamma = 1"
   std::vector<std::string> adapted;  // what was made of the data: "gamma = mean of alpha"
   bool made_up_alpha = false;

@@ -13,6 +13,7 @@ using scene::Button;
 
 // In design pixels.
 constexpr float narrow_bar = 1400;  // narrower ones say less: their tabs need the room
+constexpr float story_bar = 760;    // these have no room for three levels
 constexpr float named_bar = 1200;   // and these do not say the program's name
 constexpr float wide_bar = 1750;    // what is written whole in these is cut in narrower ones
 constexpr float list_width = 380;
@@ -267,7 +268,7 @@ Node bar(Application& application) {
   if (application.tells_story()) {
     if (const auto computed = application.session.computed())
       all.push_back(agreement_note(application, *computed));
-    all.push_back(level_choice(application));
+    all.push_back(level_choice(application, width < story_bar));
     all.push_back(palette_button(application));
     return scene::row(std::move(all), Gap::wide);
   }

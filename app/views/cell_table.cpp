@@ -65,11 +65,12 @@ void take(Application& application, const NumbersColumn& column, Index token, In
           const std::string& typed) {
   char* end = nullptr;
   const double value = std::strtod(typed.c_str(), &end);
-  if (end == typed.c_str()) return;
   std::string& refusal = cell_refusal();
   refusal.clear();
   const double present = (*column.array)[token * column.channels + channel];
-  if (!std::isfinite(value))
+  if (typed.empty() || *end != '\0')
+    refusal = fmt::format("{} stays {:.4g}: “{}” is not a number.", column.name, present, typed);
+  else if (!std::isfinite(value))
     refusal =
         fmt::format("{} stays {:.4g}: the typed number exceeds the largest, 1.8e+308.", column.name, present);
   else if (value != present && typed != shown(present))

@@ -165,7 +165,8 @@ bool is_of(const TokenCourses& courses, Index tokens) {
 
 /// How high a lane is where only the words stand below.
 float story_lane(float height) {
-  const float room = height - floor_captions_height - floor_words_height;
+  constexpr float below_words = 8;  // of the cursor's frame
+  const float room = height - floor_captions_height - floor_words_height - below_words;
   return std::clamp(room / static_cast<float>(most_words), lowest_lane, highest_lane);
 }
 

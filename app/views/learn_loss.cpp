@@ -125,7 +125,7 @@ void add_harm(Plot& plot, const LearnScene& scene, const HarmAlong& harm, double
   const double on_curve = between_points(plot.series.back().x, harm.losses, at);
   const bool leaves_curve = std::abs(harm.pair.after - on_curve) > apart_y * (plot.y.high - plot.y.low);
   const std::string word = quoted_word(*scene.application.session.computed(), harm.pair.token);
-  const std::vector<std::string> words = interference_words(word, harm.pair.before, harm.pair.after);
+  const std::vector<std::string> words = interference_words(word, harm.pair);
   const PlotLook filled = {.colour = c.dim, .marker = PlotMarker::circle, .size = dot_size - 2};
   PlotMark dot = point_mark("harm", at, on_curve, filled);
   if (is_in_sight(harm.pair.after) && !leaves_curve) {

@@ -1,6 +1,7 @@
 #include "app/session/typed_text.h"
 #include "app/views/story_page.h"
 #include "app/views/underlined_words.h"
+#include "app/words/tokens.h"
 
 namespace palimpsest {
 
@@ -33,7 +34,8 @@ Node word(Application& application, Index token, bool is_stored) {
 }
 
 /// What the model says next, where it reads the text.
-Node answer(const ReadText& text, bool is_hidden) {
+Node answer(const Session& session, bool is_hidden) {
+  const ReadText& text = *session.data().read;
   const Index piece = text.said->answer().piece;
   if (is_hidden) return scene::framed(scene::tag("?"), Gap::small, Gap::none, style::colours().value);
   return scene::framed(scene::row({Node{scene::Text{.words = text.piece(piece),
@@ -45,8 +47,7 @@ Node answer(const ReadText& text, bool is_hidden) {
                                   Gap::small),
                        Gap::small, Gap::none, style::colours().value)
       .named("answer")
-      .told(fmt::format("The model says {} next, with this probability. The level “work” shows why.",
-                        text.quoted(piece)));
+      .told(answer_meaning(session) + "\nThe level “work” shows why.");
 }
 
 /// So many tokens around the cursor.
@@ -65,8 +66,7 @@ Node words(Application& application, Index span) {
     all.push_back(word(application, token, std::ranges::binary_search(stored, token)));
   if (end < tokens)
     all.push_back(Node{scene::Text{.words = "…", .ink = scene::faint_ink, .height = line_height}});
-  const auto text = session.data().read;
-  if (text && end == tokens) all.push_back(answer(*text, application.hides_answer()));
+  if (session.data().read && end == tokens) all.push_back(answer(session, application.hides_answer()));
   return scene::flow(std::move(all), Gap::small).named("words");
 }
 

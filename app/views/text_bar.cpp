@@ -1,5 +1,6 @@
 #include "app/session/typed_text.h"
 #include "app/views/answers.h"
+#include "app/words/tokens.h"
 
 namespace palimpsest {
 
@@ -341,6 +342,18 @@ void add_changes(Nodes& all, Application& application, const TypedText& typed) {
   }
 }
 
+Node examples(Application& application) {
+  Nodes all = {scene::heading("Example texts")};
+  for (const StartingText& start : starting_texts())
+    all.push_back(scene::link(start.name).on([&application, words = start.text] {
+      TypedText typed = application.session.data().read->typed;
+      typed.text = words;
+      application.session.open_named(text_id(typed));
+      scene::close();
+    }));
+  return scene::column(std::move(all), Gap::tight);
+}
+
 Node models(Application& application) {
   Nodes all = {scene::heading("Model")};
   for (const ShippedModel& model : shipped_models())
@@ -352,14 +365,7 @@ Node models(Application& application) {
           });
           scene::close();
         }));
-  all.push_back(scene::heading("Example texts"));
-  for (const StartingText& start : starting_texts())
-    all.push_back(scene::link(start.name).on([&application, words = start.text] {
-      TypedText typed = application.session.data().read->typed;
-      typed.text = words;
-      application.session.open_named(text_id(typed));
-      scene::close();
-    }));
+  all.push_back(examples(application));
   return scene::column(std::move(all), Gap::tight).named("models");
 }
 
@@ -410,7 +416,8 @@ Node answer(Application& application, const ReadText& text) {
                            .content = [&application] { return answers(application); },
                            .width = answers_width}};
   return std::move(said).named("answer").told(
-      problem.empty() ? "The model's next token. A click shows its probabilities and the effect of each head"
+      problem.empty() ? answer_meaning(application.session) +
+                            "\nA click shows all probabilities and the effect of each head."
                       : problem);
 }
 
@@ -422,7 +429,14 @@ void draw_text_bar(Application& application, float top, float height) {
   if (application.tells_story()) {
     Node done = with_command(application, "text.type", scene::word_button("done"));
     scene::show_bar("Text bar", height,
-                    scene::row({text_line(application).filling(), std::move(done)}).named("text bar"), top);
+                    scene::row({text_line(application).filling(),
+                                menu(
+                                    "examples", [&application] { return examples(application); }, list_width,
+                                    "Texts that the model reads well")
+                                    .named("examples"),
+                                std::move(done)})
+                        .named("text bar"),
+                    top);
     return;
   }
   Nodes all = {menu(

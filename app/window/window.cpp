@@ -84,6 +84,10 @@ GLFWwindow* create_window(const WindowOptions& options) {
   if (window == nullptr) {
     throw Error(fmt::format("no window with OpenGL 3.3 can be opened: {}", last_glfw_error()));
   }
+  constexpr int least_width = 640;  // of a story
+  constexpr int least_height = 440;
+  glfwSetWindowSizeLimits(window, std::min(least_width, options.width),
+                          std::min(least_height, options.height), GLFW_DONT_CARE, GLFW_DONT_CARE);
   return window;
 }
 

@@ -4,7 +4,6 @@
 
 #include "core/base/text.h"
 #include "core/formula/expression.h"
-#include "core/insight/recall.h"
 
 namespace palimpsest {
 
@@ -110,10 +109,12 @@ const char* landing_words(const LearningMoment& moment) {
   return moment.step.problem.moving.empty() ? "step taken" : "with momentum";
 }
 
-std::vector<std::string> interference_words(const std::string& token, double before, double after) {
-  const std::string losses = fmt::format("{:.3g} → {:.3g}", before, after);
-  return {fmt::format("most interference: {}, loss {}", token, losses),
-          fmt::format("interference: {} {}", token, losses), fmt::format("{}: {}", token, losses)};
+std::vector<std::string> interference_words(const std::string& token, const HarmedPair& pair) {
+  const bool is_over = pair.cosine >= same_key;
+  const std::string losses = fmt::format("{} → {}", plain_number(pair.before), plain_number(pair.after));
+  const char* const how = is_over ? "overwritten" : "interference";
+  return {fmt::format("{}{}: {}, loss {}", is_over ? "" : "most ", how, token, losses),
+          fmt::format("{}: {} {}", how, token, losses), fmt::format("{}: {}", token, losses)};
 }
 
 std::vector<std::string> orthogonalise_words(Index steps, double growth) {

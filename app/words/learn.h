@@ -1,7 +1,9 @@
 #pragma once
 
 #include "app/session/session.h"
+#include "core/insight/answers.h"
 #include "core/insight/learning.h"
+#include "core/insight/recall.h"
 
 // What Learn says.
 
@@ -42,7 +44,7 @@ inline constexpr const char* increase_words = "loss increases";
 /// Why a step does not land on the line along its gradient.
 const char* landing_words(const LearningMoment& moment);
 /// The stored token whose loss this step increases most; the shorter, the later.
-std::vector<std::string> interference_words(const std::string& token, double before, double after);
+std::vector<std::string> interference_words(const std::string& token, const HarmedPair& pair);
 
 // Newton–Schulz, and conjugate gradients.
 

@@ -72,6 +72,19 @@ std::string kept_words(const KeptBetween& kept, const std::string& until) {
   return words;
 }
 
+std::string answer_meaning(const Session& session) {
+  const ReadText& text = *session.data().read;
+  const Continuation next = text.said->answer();
+  std::string words = fmt::format("The model says {} next, with a probability of {}.",
+                                  text.quoted(next.piece), fixed_number(next.probability, 2));
+  if (!session.choice().edits.empty() || session.choice().variant != session.data().rule)
+    words +=
+        "\nThe rule and the numbers chosen for this head are not those of the model. They change what is "
+        "shown, "
+        "not this answer.";
+  return words;
+}
+
 std::string reading_words(const Session& session, Index token) {
   const auto text = session.data().read;
   if (!text) return {};
@@ -80,7 +93,8 @@ std::string reading_words(const Session& session, Index token) {
   if (t > 0) words = fmt::format("loss of the model: {} nats; ", fixed_number(text->said->losses[t - 1], 2));
   words += "next:";
   for (const Continuation& next : text->said->next[t])
-    words += fmt::format(" {} {}", text->quoted(next.piece), share_of_one(next.probability));
+    words += fmt::format(" {} {},", text->quoted(next.piece), in_percent(next.probability));
+  words.pop_back();
   return words;
 }
 

@@ -18,6 +18,9 @@ std::string facts_words(const TokenFacts& facts, const Recall* recall, const std
 /// "decay until “drum”: 0.93": what fading leaves of a write.
 std::string kept_words(const KeptBetween& kept, const std::string& until);
 
+/// What the model says next, and whether what is shown beside it was changed since.
+std::string answer_meaning(const Session& session);
+
 /// What a model says at a token: its loss, then what it expects next.
 std::string reading_words(const Session& session, Index token);
 

@@ -136,9 +136,9 @@ std::vector<std::string> number_column(const std::vector<double>& values, double
   const int decimals = is_plain ? std::clamp(2 - static_cast<int>(std::floor(std::log10(largest))), 0, 5) : 0;
   std::vector<std::string> column;
   for (const double value : values) {
-    const bool is_zero =
-        std::abs(value) <= dust || (is_plain && std::abs(value) < std::pow(10, -decimals) / 2);
-    column.push_back(is_zero                            ? "0"
+    const bool is_too_small = is_plain && std::abs(value) < std::pow(10, -decimals) / 2;
+    column.push_back(std::abs(value) <= dust            ? "0"
+                     : is_too_small                     ? "≈ 0"
                      : is_plain && std::isfinite(value) ? fixed_number(value, decimals)
                                                         : plain_number(value));
   }

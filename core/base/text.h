@@ -31,8 +31,8 @@ std::string plain_number(double value, int digits = 3);
 std::string signed_number(double value, int digits = 3);
 
 /// Numbers that stand below each other, flush right, so that their points do too: with as many decimals as
-/// give the largest three digits. "0" for what is 0 there, or not above `dust`. Each by itself, where the
-/// largest is not plain.
+/// give the largest three digits. "≈ 0" for what is smaller, "0" for what is not above `dust`. Each by
+/// itself, where the largest is not plain.
 std::vector<std::string> number_column(const std::vector<double>& values, double dust = 0);
 
 /// "10⁻⁷".

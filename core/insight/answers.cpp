@@ -416,7 +416,6 @@ AnswerTable answer_table(const Variant& variant, const Sequence& sequence, const
 
 std::vector<SharedKey> shared_keys(const Variant& variant, const Sequence& sequence,
                                    const std::vector<AskedWord>& words) {
-  constexpr double least_cosine = 0.7;
   if (words.empty()) return {};
   Matrix<double> directions = questions_of(variant, sequence, words);
   directions.rowwise().normalize();
@@ -424,7 +423,7 @@ std::vector<SharedKey> shared_keys(const Variant& variant, const Sequence& seque
   for (Index row = 0; row < std::ssize(words); ++row) {
     const AskedWord& word = entry(words, row);
     const auto known = std::ranges::find_if(keys, [&](const SharedKey& key) {
-      return directions.row(row).dot(directions.row(key.first)) >= least_cosine;
+      return directions.row(row).dot(directions.row(key.first)) >= same_key;
     });
     if (known == keys.end())
       keys.push_back({row, row});

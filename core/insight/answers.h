@@ -77,6 +77,9 @@ struct AnswerTable {
 AnswerTable answer_table(const Variant& variant, const Sequence& sequence, const MemoryChange& change,
                          std::vector<AskedWord> words);
 
+/// The cosine of two keys from which on they count as one.
+inline constexpr double same_key = 0.7;
+
 /// Words that are asked with nearly the same key: of their rows the one of the word at the cursor, else of
 /// the last that is written; and the first of these words, whose phrase names them.
 struct SharedKey {

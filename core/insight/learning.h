@@ -233,7 +233,8 @@ struct StepReach {
   std::string array = {};       // the input that sets it ("beta", "theta", "eta"); empty: nothing does
   std::string symbol = {};    // LaTeX of the rate: of that input, or of what the rule makes of it, "\\delta"
   bool is_network = false;    // the curvature is that along the gradient, and no |k|^2
-  bool has_edge = false;      // whether the step erases: it lands on its target at 1, farther off above 2
+  bool has_edge = false;      // whether the step of one token erases: it lands on its target at 1, farther
+                              // off above 2
   bool has_momentum = false;  // then it diverges elsewhere: what steps before have moved goes on
 };
 

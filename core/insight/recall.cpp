@@ -220,6 +220,8 @@ std::optional<HarmedPair> most_harmed(const Variant& variant, const Sequence& se
     most = after - before;
     worst = {.token = pair / steps, .step = pair % steps, .before = before, .after = after};
   }
+  const auto key = [&](Index of, Index step) { return all.keys.row(of * steps + step).normalized(); };
+  if (worst) worst->cosine = key(worst->token, worst->step).dot(key(token, steps - 1));
   return worst;
 }
 

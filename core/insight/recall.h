@@ -50,6 +50,7 @@ struct HarmedPair {
   Index step = 0;   // of the several that a token may take
   double before = 0;
   double after = 0;
+  double cosine = 0;  // of its key and that of the token: of one written over it nearly 1
 };
 
 /// The earlier pair whose loss `token`, or all that are written together with it, raises most; nothing if it

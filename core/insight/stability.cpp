@@ -373,7 +373,8 @@ StepReach step_reach(const Variant& variant, const Sequence& sequence, std::stop
     const Vector<double> own = has_steps ? Vector<double>(rates.rightCols(1)) : rates.rowwise().mean();
     strengths.reach.array() *= own.array();
   }
-  strengths.has_edge = erases(variant, sequence);
+  // Of tokens that make one step together none lands by its own strength alone.
+  strengths.has_edge = erases(variant, sequence) && inner_batch(sequence.settings) == 1;
   return strengths;
 }
 

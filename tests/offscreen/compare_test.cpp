@@ -179,7 +179,7 @@ TEST_CASE("Compare's captions are short enough for its columns, and its axis say
 TEST_CASE("what the data lack is told in one sentence", "[compare]") {
   ShownProgram shown("compare", "capture:gated_deltanet_overwrite_l1");
   show(shown, {{.variant = "gated_deltanet"}, {.variant = "titans"}}, 42);
-  CHECK_THAT(said(1, "sentence"), says("constants used: forget = 0.02, eta = 0.5, theta = 0.5."));
+  CHECK_THAT(said(1, "sentence"), says("Not in the data: forget = 0.02, eta = 0.5, theta = 0.5."));
 }
 
 TEST_CASE("a table of answers in Compare has the scale that it has in Step", "[compare]") {

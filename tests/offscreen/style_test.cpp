@@ -360,8 +360,8 @@ TEST_CASE("style: numbers are plain from 0.001 to 999, else powers of ten") {
   CHECK(in_percent(0.0051) == "1 %");
   CHECK(in_percent(-0.126) == "-13 %");
   using Column = std::vector<std::string>;
-  CHECK(number_column({0.188, -0.000362, 0.00289}) == Column{"0.188", "0", "0.003"});
-  CHECK(number_column({12.3, 0.004, -1.5}) == Column{"12.3", "0", "-1.5"});
+  CHECK(number_column({0.188, -0.000362, 0.00289}) == Column{"0.188", "≈ 0", "0.003"});
+  CHECK(number_column({12.3, 0.004, -1.5}) == Column{"12.3", "≈ 0", "-1.5"});
   CHECK(number_column({1.8e-18, -1.7e-18}, 1e-12) == Column{"0", "0"});
   CHECK(number_column({2e-5, 0}) == Column{"2\u00A0×\u00A010⁻⁵", "0"});
   CHECK(fixed_number(0.784, 2) == "0.78");

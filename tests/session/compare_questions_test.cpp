@@ -116,7 +116,7 @@ TEST_CASE("a side without a memory, or with one of another shape, says so", "[co
 
 TEST_CASE("a side says what the rule does and what these data lack of what it takes", "[compare]") {
   CHECK_THAT(side_sentence(*begun(Choice{side_of("deltanet")}, "capture:gla_recall_l1")),
-             says("constants used: beta = 0.104"));
+             says("Not in the data: beta = 0.104"));
   Side between = moved_on_rail(side_of("linear"), 0.4);
   CHECK_THAT(side_sentence(*begun(Choice{between}, narrow_overwrite)), says("γ") && says("0.40"));
 }

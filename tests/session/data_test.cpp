@@ -131,7 +131,7 @@ TEST_CASE("what a variant needs and the data lack is made up and said") {
   const Inputs gated = inputs_for(data, "gated_deltanet");
   CHECK(gated.made_up_alpha);
   CHECK(gated.made_up_beta);
-  CHECK(gated.notes == std::vector<std::string>{"Not in the data; constants used: alpha = 0.98, beta = 1."});
+  CHECK(gated.notes == std::vector<std::string>{"Not in the data: alpha = 0.98, beta = 1."});
   CHECK(gated.lacking == std::vector<std::string>{"alpha = 0.98", "beta = 1"});
   CHECK(inputs_for(data, "kda").arrays->find("alpha")->second.shape == std::vector<Index>{4, 2});
   CHECK(inputs_for(data, "retnet").settings.parameters.at("gamma") == 0.98);
