@@ -479,17 +479,17 @@ Node own_square(Application& application, const RowOfWeights* row) {
 Node attend_story(Application& application) {
   const Computation& computed = *application.session.computed();
   const Known<RowOfWeights> answer = ask_row(application, application.session.token());
-  std::vector<Spoken> headline = {{answer.reason}};
-  if (answer.value)
-    headline = answer.value->reason.empty()
-                   ? attend_headline(computed, *answer.value, application.session.token())
-                   : std::vector<Spoken>{{answer.value->reason}};
-  return story_page(application,
-                    {.headline = headline,
-                     .question = attend_question(quoted_word(computed, application.session.token())),
-                     .about = attend_about,
-                     .content = own_square(application, answer.value.get()),
-                     .least = least_story_chart});
+  if (const std::string& reason = answer.value ? answer.value->reason : answer.reason; !reason.empty())
+    return story_without(application, reason);
+  const std::string question = attend_question(quoted_word(computed, application.session.token()));
+  const std::vector<Spoken> headline =
+      answer.value ? attend_headline(computed, *answer.value, application.session.token())
+                   : std::vector<Spoken>{{question}};
+  return story_page(application, {.headline = headline,
+                                  .question = question,
+                                  .about = attend_about,
+                                  .content = own_square(application, answer.value.get()),
+                                  .least = least_story_chart});
 }
 
 }  // namespace

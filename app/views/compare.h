@@ -7,6 +7,9 @@
 
 namespace palimpsest {
 
+/// Of the common scale: the colours of a memory that is smaller have an end of their own.
+inline constexpr double least_part = 0.05;
+
 /// A side as it is known by now.
 struct ComparedSide {
   std::size_t index = 0;  // among the sides of the state

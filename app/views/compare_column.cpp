@@ -14,7 +14,6 @@ namespace {
 constexpr float number_width = 96;     // of two errors, in design pixels
 constexpr float largest_formula = 21;  // design pixels
 constexpr float formula_height = 28;
-constexpr double least_part = 0.05;     // of the common scale: what is smaller has a scale of its own
 constexpr double most_clipped = 0.055;  // of its numbers, as the scale is made for 5 %: with more it has, too
 
 /// How much is said in a column at most: rather numbers in the cells than more words.

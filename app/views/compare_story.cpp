@@ -1,5 +1,6 @@
 #include "app/session/compared_sides.h"
 #include "app/views/answers.h"
+#include "app/views/compare.h"
 #include "app/views/story_page.h"
 
 namespace palimpsest {
@@ -10,7 +11,7 @@ constexpr ImVec2 largest_cell_beside = {108, 64};  // design pixels, as the next
 constexpr float picture_sides[] = {256, 208, 152, 96, 0};
 
 /// What the rule is compared with: one that only adds; what adds itself, with one that erases.
-std::string beside(const std::string& variant) { return variant == "linear" ? "delta_net" : "linear"; }
+std::string beside(const std::string& variant) { return variant == "linear" ? "deltanet" : "linear"; }
 
 Node two_rules(Application& application, const MemoryStory& other, const MemoryStory& own,
                const std::string& other_name, bool has_same_strength) {
@@ -19,15 +20,19 @@ Node two_rules(Application& application, const MemoryStory& other, const MemoryS
     CellTables cells = story_cells(own);
     cells.most_cell = largest_cell_beside;
     cells.scale = std::max(answer_scale(other.table), answer_scale(own.table));
-    cells.tables = {story_table(other, "beside", {other_name}, other.table.after),
-                    story_table(own, "own", {label}, own.table.after)};
+    cells.tables = {story_table(other, own.keys, "beside", {other_name}, other.table.after),
+                    story_table(own, own.keys, "own", {label}, own.table.after)};
     cells.picture = picture;
-    for (const auto& [table, story] : {std::pair(&cells.tables[0], &other), {&cells.tables[1], &own}})
+    const double common = std::max(other.range, own.range);
+    for (const auto& [table, story] : {std::pair(&cells.tables[0], &other), {&cells.tables[1], &own}}) {
+      const bool is_own = story->range < least_part * common;
       table->picture = {
           .values = story->after.size() > 0 ? &story->after : nullptr,
           .version = story->version,
-          .look = {.range = static_cast<float>(std::max(other.range, own.range)), .grid = false},
-          .words = "what it returns"};
+          .look = {.range = static_cast<float>(is_own ? story->range : common), .grid = false},
+          .words = is_own ? fmt::format("what it returns; own scale ±{}", plain_number(story->range, 2))
+                          : "what it returns"};
+    }
     return scene::centred(Node{std::move(cells)}.named("answers"));
   };
   Nodes wishes;
@@ -58,13 +63,13 @@ void draw_compare_story(Application& application) {
     const auto shown = session.questions().ask(
         computed_side(computed->data, choice_of(session.state(), side), most_sides, session.devices()));
     own = ask_story(application, computed);
-    if (shown.value) other = ask_story(application, shown.value);
-    if (own.value && other.value && own.value->keys.size() == other.value->keys.size())
+    if (shown.value && own.value) other = ask_story(application, shown.value, own.value.get());
+    if (own.value && other.value && own.value->table.words.size() == other.value->table.words.size())
       return two_rules(application, *other.value, *own.value, find_variant(side.variant).label,
                        can_take_beta(session.state(), side))
           .named("story");
     for (const std::string& reason : {own.reason, shown.reason, other.reason}) {
-      if (!reason.empty()) return scene::paragraph(reason);
+      if (!reason.empty()) return story_without(application, reason);
     }
     return scene::paragraph("Asking both memories …");
   });

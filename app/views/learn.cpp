@@ -255,7 +255,7 @@ Node learn_story(Application& application) {
   const auto computed = application.session.computed();
   const bool can_ask = computed && computed->sequence.tokens > 0 && computed->variant->loss.problems;
   const auto answer = can_ask ? ask_learning(application) : Known<std::optional<LearningMoment>>();
-  if (!answer.value || !*answer.value) return reason_page(why_nothing(application, answer));
+  if (!answer.value || !*answer.value) return story_without(application, why_nothing(application, answer));
   const LearningMoment& moment = **answer.value;
   const LearnScene shown = {application, moment, version_of(answer.value), answer.stale};
   return story_page(

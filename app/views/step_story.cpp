@@ -16,7 +16,7 @@ Node tables(const Application& application, const MemoryStory& story, const std:
   CellTables cells = story_cells(story, is_small);
   const auto add = [&](const char* name, std::vector<std::string> titles, const char* sign,
                        const Matrix<double>& values, const Matrix<double>& memory, const char* link) {
-    CellValues table = story_table(story, name, std::move(titles), values);
+    CellValues table = story_table(story, story.keys, name, std::move(titles), values);
     table.sign = sign;
     table.picture = {.values = memory.size() > 0 ? &memory : nullptr,
                      .version = story.version,

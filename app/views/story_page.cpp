@@ -14,17 +14,17 @@ constexpr float row_names = 200;
 constexpr float small_row_names = 130;
 constexpr float between_tables = 60;
 
-/// Words that wrap one by one; what follows an answer without a space stays at it.
+/// Words that wrap one by one; what follows one without a space stays at it.
 Node sentence(const std::vector<Spoken>& all) {
   const style::Palette& c = style::colours();
   const auto piece = [](std::string words, scene::Ink ink) {
     return scene::text(std::move(words), style::Text::story, ink, Fit::whole);
   };
   Nodes words;
-  bool was_answer = false;
+  bool is_open = false;  // no space is behind the last word
   for (const Spoken& said : all) {
     std::string_view left = said.words;
-    if (std::exchange(was_answer, said.is_answer) && !left.starts_with(' ')) {  // what ends the sentence
+    if (std::exchange(is_open, !left.ends_with(' ')) && !said.is_answer && !left.starts_with(' ')) {
       const std::size_t end = std::min(left.find(' '), left.size());
       words.back() =
           scene::row({std::move(words.back()), piece(std::string(left.substr(0, end)), 0)}, Gap::none);
@@ -86,10 +86,10 @@ CellTables story_cells(const MemoryStory& story, bool is_small) {
   return cells;
 }
 
-CellValues story_table(const MemoryStory& story, const char* name, std::vector<std::string> titles,
-                       const Matrix<double>& values) {
+CellValues story_table(const MemoryStory& story, const std::vector<SharedKey>& keys, const char* name,
+                       std::vector<std::string> titles, const Matrix<double>& values) {
   std::vector<Index> rows;
-  for (const SharedKey& key : story.keys) rows.push_back(key.row);
+  for (const SharedKey& key : keys) rows.push_back(key.row);
   return {.name = name,
           .titles = titles,
           .values = values(rows, Eigen::all),
@@ -99,10 +99,25 @@ CellValues story_table(const MemoryStory& story, const char* name, std::vector<s
           }};
 }
 
-Known<MemoryStory> ask_story(Application& application, const std::shared_ptr<const Computation>& computed) {
+Node story_without(Application& application, const std::string& reason) {
+  const std::size_t end = std::min(reason.find(". "), reason.size());
+  return story_page(application, {.headline = {{reason.substr(0, std::min(end + 1, reason.size()))}},
+                                  .question = {},
+                                  .about = end < reason.size() ? reason.substr(end + 2) : "",
+                                  .content = scene::column({}),
+                                  .hides_itself = true});
+}
+
+Known<MemoryStory> ask_story(Application& application, const std::shared_ptr<const Computation>& computed,
+                             const MemoryStory* like) {
   Session& session = application.session;
   WordChoice words = asked_choice(session).words;
   words.most = most_columns;
+  if (like) {
+    words.pinned.clear();
+    for (const AskedWord& word : like->table.words) words.pinned.push_back(word.token);
+    std::ranges::sort(words.pinned);
+  }
   Known<MemoryStory> known =
       session.questions().ask(StoryAtToken{computed, session.token(), std::move(words)});
   if (known.value) {

@@ -23,12 +23,16 @@ Node story_page(Application& application, StoryPage page);
 /// What memories return for every key, a table beside the other; in little room smaller.
 CellTables story_cells(const MemoryStory& story, bool is_small = false);
 
-/// One of these tables; `values` has all rows of the story's.
-CellValues story_table(const MemoryStory& story, const char* name, std::vector<std::string> titles,
-                       const Matrix<double>& values);
+/// Where a rule has no such picture, why.
+Node story_without(Application& application, const std::string& reason);
 
-/// The story of a token under a rule.
-Known<MemoryStory> ask_story(Application& application, const std::shared_ptr<const Computation>& computed);
+/// One of these tables, with a row for each of the keys; `values` has all rows of the story's.
+CellValues story_table(const MemoryStory& story, const std::vector<SharedKey>& keys, const char* name,
+                       std::vector<std::string> titles, const Matrix<double>& values);
+
+/// The story of a token under a rule, asked about the words of another one where that is given.
+Known<MemoryStory> ask_story(Application& application, const std::shared_ptr<const Computation>& computed,
+                             const MemoryStory* like = nullptr);
 
 /// Reading on, the next token, where one is, a text of one's own.
 Node story_buttons(Application& application);

@@ -121,7 +121,7 @@ std::vector<Spoken> attend_headline(const Computation& computed, const RowOfWeig
   if (!most) return {{at + "reads no other token."}};
   return {{at + (most->share < little ? "reads a little of many tokens, " : "reads ")},
           {label(most->token), true},
-          {fmt::format(" most: {} of all weights.", weight_words(most->share, true))}};
+          {fmt::format(" most: {}.", weight_words(most->share, true))}};
 }
 
 std::string last_reads_words(const Computation& computed, const ReadWord& most) {

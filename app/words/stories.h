@@ -37,7 +37,7 @@ std::string others_in_words(const MemoryStory& story);
 /// "“lamp” is written: the error of its key falls from 2.03 to 0.244.": what a step did to its loss.
 std::string learn_headline(const LearningMoment& moment, const std::string& token);
 
-/// "At “a” (token 43), the output reads “lamp” most: 43 % of all weights.": which other token's value it
+/// "At “a” (token 43), the output reads “lamp” most: 43 %.": which other token's value it
 /// contains most of.
 std::vector<Spoken> attend_headline(const Computation& computed, const RowOfWeights& row, Index token);
 

@@ -176,6 +176,9 @@ TEST_CASE("the story of every workspace can be read under every rule", "[levels]
       shown.application.enter(workspace.id);
       shown.draw();
       CHECK(open_panels() == 2);
+      CHECK(std::ranges::any_of(parts().all(), [&](const Part& part) {
+        return part.path.starts_with(workspace.id) && part.path.ends_with("/headline") && !part.words.empty();
+      }));
       for (const std::string& fault : letter_faults()) FAIL_CHECK(fault);
     }
   }
