@@ -590,7 +590,7 @@ class Drawing {
   // What scrolls is laid out where it is drawn: only there one knows how far it is scrolled.
   static void draw_content(const Scroll& scroll, const Placed& placed) {
     if (ImGui::BeginChild("scrolled", placed.size())) show(scroll.node.front());
-    ImGui::EndChild();
+    style::end_scrolling();
   }
 
   void draw_content(const Over&, const Placed& placed) { draw_inside(placed); }

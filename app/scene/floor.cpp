@@ -127,10 +127,17 @@ class FloorPainter {
     const float left = columns_.position.x;
     const float right = left + columns_.size.x;
     const auto [top, bottom] = std::pair(place.minimum.y, place.maximum.y);
-    if (columns_.left(columns_.begin()) < left - 1)
-      list_->AddRectFilledMultiColor({left, top}, {left + px(fading), bottom}, paper, none, none, paper);
-    if (columns_.left(columns_.end()) > right + 1)
-      list_->AddRectFilledMultiColor({right - px(fading), top}, {right, bottom}, none, paper, paper, none);
+    const float edge = px(4);  // letters reach that far beyond what holds them: there nothing is seen
+    if (columns_.left(columns_.begin()) < left - 1) {
+      list_->AddRectFilled({left - edge, top}, {left + edge, bottom}, paper);
+      list_->AddRectFilledMultiColor({left + edge, top}, {left + px(fading), bottom}, paper, none, none,
+                                     paper);
+    }
+    if (columns_.left(columns_.end()) > right + 1) {
+      list_->AddRectFilledMultiColor({right - px(fading), top}, {right - edge, bottom}, none, paper, paper,
+                                     none);
+      list_->AddRectFilled({right - edge, top}, {right + edge, bottom}, paper);
+    }
   }
 
   bool has_groups() const {

@@ -13,6 +13,7 @@ namespace {
 constexpr double most_walked = 1 << 23;  // numbers of the memories between tokens: some 50 ms
 constexpr double much = 0.5;             // of a value, that the memory returns in its place
 constexpr double strong_write = 0.5;     // of the strongest
+constexpr double seen_write = 0.2;       // likewise: enough to be seen
 
 std::vector<FirstLook> read_first_looks() {
   constexpr std::uintmax_t most_bytes = 1 << 20;
@@ -30,8 +31,9 @@ std::vector<FirstLook> read_first_looks() {
 /// The word of a guide where one sees most; null where it names none.
 const WordToSee* best_word(const FirstLook* look) {
   if (!look || look->words.empty()) return nullptr;
-  for (const char* const what : {"overwrites", "queried"}) {
-    if (const WordToSee* const word = row_called(look->words, what, &WordToSee::what)) return word;
+  for (const char* const what : {"overwrites", "stored"}) {
+    const auto last = std::ranges::find(look->words.rbegin(), look->words.rend(), what, &WordToSee::what);
+    if (last != look->words.rend()) return &*last;
   }
   return &look->words.front();
 }
@@ -54,26 +56,47 @@ Returned returned_for(const Computation& computation, const NamedStates& memory,
   return {answer.stableNorm() / value.stableNorm(), answer.dot(value) / sizes};
 }
 
-/// The first strong write where the memory returns something else already, or else the one where it returns
-/// most; nothing where it returns nothing worth a word.
-std::optional<Index> telling_write(const Computation& computation, const std::stop_token& stop) {
+/// The most that a token writes.
+double strongest_write(const Computation& computation) {
   double strongest = 0;
   for (const TokenFacts& facts : computation.tokens)
     strongest = std::max(strongest, facts.written.value_or(0));
+  return strongest;
+}
+
+/// Whether a token writes such a part of the strongest write; true where nobody knows.
+bool writes(const Computation& computation, Index token, double part) {
+  if (token >= std::ssize(computation.tokens)) return true;
+  const std::optional<double>& written = entry(computation.tokens, token).written;
+  return !written || *written >= part * strongest_write(computation);
+}
+
+/// Whether the text has had the label of a token before: then a table of returned values, which has each
+/// label once, shows little of its write.
+bool is_repeated(const DataSet& data, Index token) {
+  const auto end = data.labels.begin() + token;
+  return token < std::ssize(data.labels) && std::find(data.labels.begin(), end, *end) != end;
+}
+
+/// The first strong write where the memory returns something else already, or else the one that differs most
+/// from what it returns; nothing where it returns nothing worth a word.
+std::optional<Index> telling_write(const Computation& computation, const std::stop_token& stop) {
   std::optional<Index> found;
-  double most = noticed;
+  double most = 0;
   double walked = 0;
   const auto visit = [&](Index token, const NamedStates& memory) {
     for (const auto& [name, state] : memory) walked += static_cast<double>(state.size());
     if (token >= std::ssize(computation.tokens) || walked > most_walked) return false;
     const double written = entry(computation.tokens, token).written.value_or(0);
-    if (token == 0 || !(written > 0) || written < strong_write * strongest) return true;
+    if (token == 0 || !(written > 0) || !writes(computation, token, strong_write)) return true;
     const Returned returned = returned_for(computation, memory, token);
-    if (returned.size > most) {
-      most = returned.size;
+    const bool repeats = is_repeated(*computation.data, token);
+    const double differs = written * (1 - returned.cosine) * (repeats ? 0.5 : 1);
+    if (returned.size > noticed && differs > most) {
+      most = differs;
       found = token;
     }
-    const bool overwrites = returned.size >= much && returned.cosine < much;
+    const bool overwrites = !repeats && returned.size >= much && returned.cosine < much;
     if (overwrites) found = token;
     return !overwrites;
   };
@@ -112,7 +135,8 @@ Place first_place(const Computation& computation, const std::stop_token& stop) {
   if (data.read) {
     const std::vector<Index> facts = facts_of(data.read->typed);
     if (!facts.empty()) place.token = facts.back();
-  } else if (const WordToSee* const word = best_word(first_look(data.id))) {
+  } else if (const WordToSee* const word = best_word(first_look(data.id));
+             word && writes(computation, word->token, seen_write)) {
     place.token = std::min(word->token, place.token);
   } else {
     place.token = telling_write(computation, stop).value_or(place.token);

@@ -27,10 +27,11 @@ const FirstLook* first_look(std::string_view id);
 /// output; else the token's first step.
 Cursor after_write(const Trace& trace, Index token);
 
-/// Where data are looked at first, after the token's write: the last of a typed text's facts; the word of a
-/// guide that overwrites something, or else that asks; the first strong write where the memory returns
-/// something else already, or else the one where it returns most; the last token. Of long data only the first
-/// tokens are looked at, as many as take no time that one notices. Throws Cancelled.
+/// Where data are looked at first, after the token's write: the last of a typed text's facts; the last word
+/// of a guide that overwrites something, or else that is stored, if this head writes it; the first strong
+/// write of a new label where the memory returns something else already, or else the one that differs most
+/// from what it returns; the last token. Of long data only the first tokens are looked at, as many as take no
+/// time that one notices. Throws Cancelled.
 Place first_place(const Computation& computation, const std::stop_token& stop);
 
 }  // namespace palimpsest

@@ -385,17 +385,15 @@ Node both(Application& application, const ComparedRows& compared, Index token, b
 /// Forms or costs: what is not shown has a name beside the title.
 Node either(Application& application, const ComparedRows& compared, Index token) {
   const bool costs = application.view.costs;
-  Node head = scene::row({scene::tag(costs                 ? "Costs"
-                                     : compared.is_written ? "Writes"
-                                                           : "Outputs"),
-                          tab(costs ? "forms" : "costs", false)
-                              .named("costs shown")
-                              .on([&application, costs] {
-                                application.change_view([&](ViewOptions& view) { view.costs = !costs; });
-                              })
-                              .told(costs ? "Shows the outputs of the forms."
-                                          : "Shows FLOPs, bytes and sequential steps of every form."),
-                          scene::rest(), precision_tabs(application)});
+  const auto page = [&](const char* words, bool shows_costs, const char* meaning) {
+    return tab(words, costs == shows_costs).told(meaning).on([&application, shows_costs] {
+      application.change_view([&](ViewOptions& view) { view.costs = shows_costs; });
+    });
+  };
+  Node head = scene::row(
+      {page(compared.is_written ? "Writes" : "Outputs", false, "The outputs of every form").named("outputs"),
+       page("Costs", true, "FLOPs, bytes and sequential steps of every form").named("costs shown"),
+       scene::rest(), precision_tabs(application)});
   Nodes all;
   if (costs)
     all.push_back(form_costs(application, false, true));

@@ -1,3 +1,5 @@
+#include <fmt/ranges.h>
+
 #include "app/session/typed_text.h"
 #include "app/views/answers.h"
 #include "app/views/story_page.h"
@@ -77,9 +79,14 @@ Node colours(double scale) {
 /// What the rule is, in a line.
 std::string about(const Computation& computed, const MemoryStory& story) {
   const Variant& variant = *computed.variant;
+  if (story.no_memory.starts_with(variant.label)) return story.no_memory;
   if (!story.no_memory.empty()) return fmt::format("{}: {}", variant.label, story.no_memory);
-  return fmt::format("{} keeps one matrix of {} × {} numbers as its memory. {}", variant.label,
-                     story.before.rows(), story.before.cols(), variant.words);
+  const std::vector<std::string> states = states_of(variant, computed.sequence.settings);
+  const std::string size = fmt::format("{} × {} numbers", story.before.rows(), story.before.cols());
+  const std::string memory = states.size() == 1 ? fmt::format("one matrix of {} as its memory", size)
+                                                : fmt::format("{} as its memory; the pictures show {}, {}",
+                                                              fmt::join(states, ", "), states.front(), size);
+  return fmt::format("{} keeps {}. {}", variant.label, memory, variant.words);
 }
 
 Node story_node(Application& application, const MemoryStory& story) {

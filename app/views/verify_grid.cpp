@@ -240,9 +240,9 @@ Node state(CheckedGrid& checks) {
   const std::string words =
       runs == 0 && last.date.empty() ? std::string("nothing is checked yet")
       : runs == 0 && last.failed == 0
-          ? fmt::format("last full check, {}: {} runs agree", last.date.substr(0, 10), in_digits(last.runs))
-      : runs == 0   ? fmt::format("last full check, {}: {} of {} runs differ", last.date.substr(0, 10),
-                                  last.failed, in_digits(last.runs))
+          ? fmt::format("{} runs agreed on {}", in_digits(last.runs), last.date.substr(0, 10))
+      : runs == 0   ? fmt::format("{} of {} runs differed on {}", last.failed, in_digits(last.runs),
+                                  last.date.substr(0, 10))
       : failed == 0 ? fmt::format("{} comparisons, all agree", runs)
                     : fmt::format("{} of {} comparisons differ", failed, runs);
   Node line = scene::note(words, failed == 0 ? style::colours().dim : style::colours().alarm);

@@ -101,7 +101,26 @@ bool begin_panel(const char* name, ImVec2 size, ImGuiWindowFlags flags, float pa
   return visible;
 }
 
-void end_panel() { ImGui::EndChild(); }
+void end_scrolling() {
+  constexpr float fading = 24;  // design pixels
+  const ImU32 paper = colours().panel;
+  const ImU32 none = with_alpha(paper, 0);
+  const ImVec2 from = ImGui::GetWindowPos();
+  const ImVec2 to = {from.x + ImGui::GetWindowWidth(), from.y + ImGui::GetWindowHeight()};
+  const float inset = px(corner);  // what lies beyond is outside of a rounded corner
+  const bool scrolls = ImGui::GetCurrentWindow()->ScrollbarY;
+  const float bar = scrolls ? ImGui::GetStyle().ScrollbarSize : 0;
+  const float left = from.x + inset;
+  const float right = to.x - std::max(inset, bar);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  if (scrolls && ImGui::GetScrollY() > 1)
+    list->AddRectFilledMultiColor({left, from.y + 1}, {right, from.y + px(fading)}, paper, paper, none, none);
+  if (scrolls && ImGui::GetScrollY() < ImGui::GetScrollMaxY() - 1)
+    list->AddRectFilledMultiColor({left, to.y - px(fading)}, {right, to.y - 1}, none, none, paper, paper);
+  ImGui::EndChild();
+}
+
+void end_panel() { end_scrolling(); }
 
 void spinner(ImVec2 middle, ImU32 colour) {
   const float turn = static_cast<float>(std::fmod(ImGui::GetTime() * 6, 2 * 3.14159265));

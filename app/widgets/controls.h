@@ -14,6 +14,9 @@ bool begin_panel(const char* name, ImVec2 size = {0, 0}, ImGuiWindowFlags flags 
                  float padding = panel_padding);
 void end_panel();
 
+/// Ends a child window of which more may be seen by scrolling: lines that its edges cut fade there.
+void end_scrolling();
+
 /// A turning arc around `middle`: something is under way.
 void spinner(ImVec2 middle, ImU32 colour);
 

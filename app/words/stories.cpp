@@ -90,6 +90,11 @@ std::vector<Spoken> headline(const MemoryStory& story, const std::string& token)
   if (before == after) {
     all.push_back({after.empty() ? "still knows no answer" : "still says "});
     say(all, after);
+    if (after.empty()) return all;
+    const auto amount = [&](const Matrix<double>& amounts) {
+      return fixed_number(amounts.row(told->row).maxCoeff(), 2);
+    };
+    all.back().words = fmt::format(": {} after {}. ", amount(table.after), amount(table.before));
     return all;
   }
   all.push_back({before.empty() ? "knew no answer" : "said "});

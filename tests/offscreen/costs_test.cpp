@@ -83,7 +83,7 @@ TEST_CASE("costs can be asked for in little room, before they are counted", "[co
     return name()->where.maximum.x + 4 < parts().find("step/forms/precisions")->where.minimum.x;
   };
   REQUIRE(name());
-  CHECK(name()->words == "costs");
+  CHECK(name()->words == "Costs");
   CHECK(are_apart());
   shown.click(name()->where);
   shown.draw();
